@@ -1,0 +1,134 @@
+//! The boot archive: what the laboratory makes of a manifest and the kernel builds at boot.
+//!
+//! An archive is a sequence of little-endian 64-bit words: a header of [`HEADER_WORDS`], the
+//! records, then page-aligned data. A record is a word with its [`Record`] code (low half) and
+//! its length in words, itself included (high half), then its fields. Objects are numbered from
+//! zero in the order of the records that create them. The kernel executes the records in order
+//! and stops with a message at the first one that is malformed.
+
+/// First word of an archive.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOB1");
+
+/// Words in the header.
+pub const HEADER_WORDS: usize = 8;
+/// Header word with [`MAGIC`].
+pub const WORD_MAGIC: usize = 0;
+/// Header word with the archive's length in bytes.
+pub const WORD_BYTES: usize = 1;
+/// Header word with the number of records.
+pub const WORD_RECORDS: usize = 2;
+/// Header word with the scheduling tick in nanoseconds.
+pub const WORD_TICK: usize = 3;
+/// Header word with the time slice in ticks.
+pub const WORD_SLICE: usize = 4;
+/// Header word with a number that the host chose, to find the archive in the machine's memory.
+pub const WORD_NONCE: usize = 5;
+
+/// An absent object.
+pub const NONE: u64 = u64::MAX;
+/// The console, where a record names an object.
+pub const CONSOLE: u64 = u64::MAX - 1;
+/// The system capability, where a record names an object.
+pub const SYSTEM: u64 = u64::MAX - 2;
+/// The owner of objects that are charged to no domain and live as long as the system.
+pub const NOBODY: u64 = u64::MAX - 3;
+
+/// Codes of records, with their fields in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Record {
+    /// First: size of each pool, in the order of [`Resource`](crate::object::Resource), in all
+    /// [`Resource::COUNT`](crate::object::Resource::COUNT) words.
+    Pools = 1,
+    /// Creates a domain: two words of name (16 bytes, zero-padded), maximum priority, slots in
+    /// its capability table, then its quotas in the order of
+    /// [`Resource`](crate::object::Resource).
+    Domain = 2,
+    /// Creates a thread: owner (a domain, which it also runs in), priority, entry address, stack
+    /// pointer, argument, address of its message buffer (0: none), fault handler's endpoint (or
+    /// [`NONE`]), badge of its fault messages. It starts when all records are done.
+    Thread = 3,
+    /// Creates an endpoint: owner (or [`NOBODY`]), attached notification (or [`NONE`]).
+    Endpoint = 4,
+    /// Creates a notification: owner (or [`NOBODY`]).
+    Notification = 5,
+    /// Creates an interrupt: owner (or [`NOBODY`]), line, notification, badge.
+    Interrupt = 6,
+    /// Creates a timer: owner (or [`NOBODY`]), notification, badge.
+    Timer = 7,
+    /// Creates a contiguous, zeroed memory object: owner (or [`NOBODY`]), pages, byte offset of
+    /// its initial contents in the archive, their length in bytes, then one word in which the
+    /// kernel leaves the physical address.
+    Memory = 8,
+    /// Maps memory: domain, memory, first page, address, pages, rights.
+    Map = 9,
+    /// Puts a capability into a slot: domain, slot, object, rights, badge.
+    Capability = 10,
+}
+
+impl Record {
+    /// The record with this code.
+    pub fn from_code(code: u32) -> Option<Record> {
+        Some(match code {
+            1 => Record::Pools,
+            2 => Record::Domain,
+            3 => Record::Thread,
+            4 => Record::Endpoint,
+            5 => Record::Notification,
+            6 => Record::Interrupt,
+            7 => Record::Timer,
+            8 => Record::Memory,
+            9 => Record::Map,
+            10 => Record::Capability,
+            _ => return None,
+        })
+    }
+
+    /// The record's length in words, its first word included.
+    pub const fn words(self) -> usize {
+        use crate::object::Resource;
+        1 + match self {
+            Record::Pools => Resource::COUNT,
+            Record::Domain => 4 + Resource::COUNT,
+            Record::Thread => 8,
+            Record::Endpoint => 2,
+            Record::Notification => 1,
+            Record::Interrupt => 4,
+            Record::Timer => 3,
+            Record::Memory => 5,
+            Record::Map => 6,
+            Record::Capability => 5,
+        }
+    }
+
+    /// The record's first word.
+    pub const fn head(self) -> u64 {
+        self as u64 | (self.words() as u64) << 32
+    }
+}
+
+/// A name of up to 16 bytes as two words, longer ones cut.
+pub fn name_words(name: &str) -> [u64; 2] {
+    let mut bytes = [0; 16];
+    let len = name.len().min(16);
+    bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+    let (low, high) = bytes.split_at(8);
+    [word(low), word(high)]
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The bytes of a name packed by [`name_words`]; those after its end are zero.
+pub fn name_bytes(words: [u64; 2]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&words[0].to_le_bytes());
+    bytes[8..].copy_from_slice(&words[1].to_le_bytes());
+    bytes
+}
+
+/// Exit status of the machine when a program shut the system down with status 0.
+pub const EXIT_OK: u32 = 0;
+/// Exit status of the machine after a kernel panic.
+pub const EXIT_PANIC: u32 = 101;

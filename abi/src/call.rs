@@ -1,0 +1,259 @@
+//! System calls.
+//!
+//! A call passes a number word, six arguments `a0..a5` and four message words `w0..w3`, and
+//! returns a [`Status`](crate::Status), a badge (or first result), an [`Info`](crate::Info) (or
+//! second result) and four message words. Everything else is zero on return.
+
+/// A system call. The low byte of the number word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Call {
+    /// The IPC primitive. `a0`: send slot, and receive slot shifted left by 32
+    /// ([`NOTHING`] or [`REPLY`] where a half is missing or is the reply right);
+    /// `a1`: message; `a2`: deadline. Timeouts are in the number word.
+    Ipc = 0,
+    /// `Ipc` with send slot `a0`, then receive the reply; no timeout.
+    Call = 1,
+    /// `Ipc` that replies, then receives on slot `a0`; no timeout.
+    ReplyWait = 2,
+    /// Signals the notification in slot `a0` with the capability's badge.
+    Signal = 3,
+    /// Gives the rest of the tick to the thread in slot `a0`, or with 0 to the next thread of
+    /// the same priority (S0-29).
+    Yield = 4,
+    /// Does nothing: the cost of entering and leaving the kernel.
+    Null = 5,
+    /// Nanoseconds since boot (result 0).
+    Clock = 6,
+    /// A fact about the kernel: `a0` is a [`Fact`], `a1` an index.
+    Fact = 7,
+
+    /// Copies slot `a0` to the empty slot `a1` with at most the rights `a2`. `a3`, if not zero,
+    /// becomes the badge of a copy of an unbadged endpoint or notification capability.
+    CapCopy = 16,
+    /// Empties slot `a0`.
+    CapDelete = 17,
+    /// Makes every other capability to the object in slot `a0` stale.
+    CapRevoke = 18,
+    /// Moves the reply right that the thread holds to the empty slot `a0`.
+    CapSaveReply = 19,
+    /// What slot `a0` holds: kind and rights (result 0), badge (result 1).
+    CapInspect = 20,
+    /// Destroys the object in slot `a0`.
+    Destroy = 21,
+
+    /// Creates an endpoint in slot `a0`, with the notification in slot `a1` (or 0) attached:
+    /// receiving on the endpoint also receives its signals.
+    EndpointCreate = 24,
+    /// Creates a notification in slot `a0`.
+    NotificationCreate = 25,
+    /// Creates a timer in slot `a0` that signals the notification in slot `a1`.
+    TimerCreate = 26,
+    /// Arms the timer in slot `a0` for the instant `a1`; 0 disarms it.
+    TimerSet = 27,
+    /// Unmasks the interrupt in slot `a0` again after it was delivered.
+    InterruptAck = 28,
+
+    /// Creates a memory object of `a1` pages in slot `a0`.
+    MemoryCreate = 32,
+    /// Maps `a3` pages from page `a4` of the memory in slot `a1` into the domain in slot `a0`
+    /// (0: the caller's) at address `a2`, and puts the mapping into the slot in `a5`'s low half;
+    /// the rights are in its high half.
+    Map = 33,
+    /// Changes the rights of the mapping in slot `a0` to `a1`.
+    Protect = 34,
+
+    /// Creates a domain in slot `a0` with `a1` capability slots and maximum priority `a2`;
+    /// `w0..w3` hold its quotas as 16-bit numbers in the order of
+    /// [`Resource`](crate::object::Resource), taken from the caller's.
+    DomainCreate = 40,
+    /// Copies the caller's slot `a1` into slot `a2` of the domain in slot `a0`, with at most the
+    /// rights `a3`.
+    DomainGrant = 41,
+    /// Creates a suspended thread in slot `a0`, in the domain of slot `a1` (0: the caller's) with
+    /// priority `a2` and its message buffer at address `a3` (0: no buffer). `a4` is the slot of
+    /// its fault handler's endpoint, or 0.
+    ThreadCreate = 42,
+    /// Sets and reads registers of the suspended thread in slot `a0`: instruction pointer `a1`,
+    /// stack pointer `a2`, first argument `a3`, thread pointer `a4`; `a5` is a mask of
+    /// [`exchange`] bits. Returns the old instruction and stack pointer.
+    ThreadExchange = 43,
+    /// Lets the thread in slot `a0` run.
+    ThreadResume = 44,
+    /// Stops the thread in slot `a0`; an IPC operation that it is blocked in goes on.
+    ThreadSuspend = 45,
+    /// Sets the priority of the thread in slot `a0` to `a1`.
+    ThreadPriority = 46,
+    /// The state of the thread in slot `a0`.
+    ThreadInspect = 47,
+
+    /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.
+    ConsoleWrite = 56,
+    /// Reads one byte from the console in slot `a0` (result 0), or fails with
+    /// [`Error::Timeout`](crate::Error::Timeout) if there is none.
+    ConsoleRead = 57,
+    /// Ends the run with exit status `a1`; slot `a0` holds the system capability.
+    Shutdown = 58,
+    /// Statistics: slot `a0` holds the system capability, `a1` is a [`Table`], `a2` an index.
+    /// The results are words.
+    Inspect = 59,
+}
+
+impl Call {
+    /// All system calls, in the order of their numbers.
+    pub const ALL: [Call; 34] = [
+        Call::Ipc,
+        Call::Call,
+        Call::ReplyWait,
+        Call::Signal,
+        Call::Yield,
+        Call::Null,
+        Call::Clock,
+        Call::Fact,
+        Call::CapCopy,
+        Call::CapDelete,
+        Call::CapRevoke,
+        Call::CapSaveReply,
+        Call::CapInspect,
+        Call::Destroy,
+        Call::EndpointCreate,
+        Call::NotificationCreate,
+        Call::TimerCreate,
+        Call::TimerSet,
+        Call::InterruptAck,
+        Call::MemoryCreate,
+        Call::Map,
+        Call::Protect,
+        Call::DomainCreate,
+        Call::DomainGrant,
+        Call::ThreadCreate,
+        Call::ThreadExchange,
+        Call::ThreadResume,
+        Call::ThreadSuspend,
+        Call::ThreadPriority,
+        Call::ThreadInspect,
+        Call::ConsoleWrite,
+        Call::ConsoleRead,
+        Call::Shutdown,
+        Call::Inspect,
+    ];
+
+    const TABLE: [Option<Call>; 64] = {
+        let mut table = [None; 64];
+        let mut i = 0;
+        while i < Call::ALL.len() {
+            table[Call::ALL[i] as usize] = Some(Call::ALL[i]);
+            i += 1;
+        }
+        table
+    };
+
+    /// The system call in a number word, whose upper bits hold options.
+    #[inline]
+    pub fn from_number(number: u64) -> Option<Call> {
+        Call::TABLE.get(number as u8 as usize).copied().flatten()
+    }
+}
+
+/// Slot number of a missing half of an IPC operation.
+pub const NOTHING: u32 = 0;
+
+/// Slot number that stands for the reply right in the send half, and for the reply to this call
+/// in the receive half.
+pub const REPLY: u32 = u32::MAX;
+
+/// How long one half of an IPC operation may block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Timeout {
+    /// As long as it takes.
+    Never = 0,
+    /// Not at all.
+    Zero = 1,
+    /// Until the deadline argument, an instant in nanoseconds since boot.
+    At = 2,
+}
+
+/// The number word of an IPC operation with these timeouts of its send and receive halves.
+pub const fn ipc(send: Timeout, receive: Timeout) -> u64 {
+    Call::Ipc as u64 | (send as u64) << 8 | (receive as u64) << 10
+}
+
+/// The slot argument of an IPC operation.
+pub const fn partners(send: u32, receive: u32) -> u64 {
+    send as u64 | (receive as u64) << 32
+}
+
+/// Labels of the answer to a fault message.
+pub mod fault {
+    /// Execute the faulting instruction again.
+    pub const RETRY: u32 = 0;
+    /// Go on at the instruction pointer in word 0.
+    pub const CONTINUE: u32 = 1;
+    /// Suspend the thread.
+    pub const SUSPEND: u32 = 2;
+}
+
+/// Facts that [`Call::Fact`] returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Fact {
+    /// The name of the running kernel: 16 bytes of text, zero-padded, in both results.
+    KernelName = 0,
+    /// Frequency of the cycle counter that programs read, in Hz.
+    CounterHz = 1,
+    /// The scheduling tick and a thread's time slice, in nanoseconds.
+    Tick = 2,
+    /// Bytes of kernel text, and instructions or cycles from kernel entry to the first user
+    /// instruction.
+    Kernel = 3,
+}
+
+/// Tables that [`Call::Inspect`] reads, one row an index; past the last row it fails with
+/// [`Error::InvalidArgument`](crate::Error::InvalidArgument).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Table {
+    /// Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name;
+    /// `w2` its threads; `w3` slots in use and in all (high half).
+    Domain = 0,
+    /// Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its
+    /// domain's index; `w1` its instruction pointer.
+    Thread = 1,
+    /// Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota.
+    Quota = 2,
+    /// Resource `a2` of the whole machine: in use and pool size.
+    Pool = 3,
+    /// Slot `a2 >> 32` of domain `a2 & 0xffff_ffff`: kind and rights, badge.
+    Slot = 4,
+}
+
+/// A thread's state as [`Call::ThreadInspect`] and [`Table::Thread`] report it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ThreadState {
+    /// Running or ready to run.
+    Ready = 1,
+    /// Suspended.
+    Suspended = 2,
+    /// Blocked sending.
+    Sending = 3,
+    /// Blocked receiving.
+    Receiving = 4,
+    /// Blocked until its call is answered.
+    Calling = 5,
+}
+
+/// Bits of the mask of [`Call::ThreadExchange`].
+pub mod exchange {
+    /// Set the instruction pointer.
+    pub const INSTRUCTION: u64 = 1;
+    /// Set the stack pointer.
+    pub const STACK: u64 = 2;
+    /// Set the first argument register.
+    pub const ARGUMENT: u64 = 4;
+    /// Set the thread pointer.
+    pub const THREAD: u64 = 8;
+    /// Cancel the IPC operation that the thread is blocked in.
+    pub const CANCEL: u64 = 16;
+}

@@ -1,0 +1,23 @@
+//! The environment that a program starts with: a read-only text of `key=value` lines.
+//!
+//! The keys are `cap.NAME` (a slot), `mem.NAME` (address and bytes, both hexadecimal, separated
+//! by a colon), `arg.NAME` (free text), `stack.N` (top address of the stack for a further
+//! thread), `buffer.N` (address for its message buffer) and `slots` (the first slot that the
+//! program may use for itself and the first beyond its table, decimal, separated by a colon).
+
+/// Looks the value of `key` up in an environment text.
+pub fn get<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// Looks up `prefix` followed by `name`, for instance `cap.` and `server`.
+pub fn get_in<'a>(text: &'a str, prefix: &str, name: &str) -> Option<&'a str> {
+    text.lines()
+        .find_map(|line| line.strip_prefix(prefix)?.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// Parses two numbers in the given radix, separated by a colon.
+pub fn pair(value: &str, radix: u32) -> Option<(u64, u64)> {
+    let (a, b) = value.split_once(':')?;
+    Some((u64::from_str_radix(a, radix).ok()?, u64::from_str_radix(b, radix).ok()?))
+}

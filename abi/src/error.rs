@@ -1,0 +1,123 @@
+//! Errors of system calls.
+
+/// Why a system call did not do what was asked. Nothing has changed when a call returns an
+/// error, with one exception: [`Status::in_receive`] says that the send half of a combined
+/// operation was done and its receive half failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Error {
+    /// No system call has this number.
+    UnknownCall = 1,
+    /// An argument is out of its range.
+    InvalidArgument = 2,
+    /// The slot is empty, or outside the domain's capability table.
+    NoCapability = 3,
+    /// The capability names an object of another kind.
+    WrongKind = 4,
+    /// The object was destroyed or the capability revoked since it was handed out.
+    Stale = 5,
+    /// The capability lacks a right that the operation needs.
+    MissingRight = 6,
+    /// The destination slot holds a capability already.
+    SlotOccupied = 7,
+    /// The domain's quota of this kind of object is used up.
+    QuotaExceeded = 8,
+    /// Every slot of the pool is in use or retired.
+    PoolExhausted = 9,
+    /// The deadline passed, or the operation would have blocked with timeout zero.
+    Timeout = 10,
+    /// The object that the thread was waiting on, or its partner, was destroyed.
+    Destroyed = 11,
+    /// Another thread cancelled the operation.
+    Cancelled = 12,
+    /// The thread holds no reply right.
+    NoReply = 13,
+    /// The operation needs a message buffer and the thread has none.
+    NoBuffer = 14,
+    /// The message is longer than [`crate::message::MAX_WORDS`].
+    TooLong = 15,
+    /// The receiver named no free slot for the capability that the message carries.
+    NotTaken = 16,
+    /// Part of the address range is mapped already.
+    AddressInUse = 17,
+    /// The address is not page-aligned or not in user space.
+    BadAddress = 18,
+    /// The priority is above the domain's maximum.
+    PriorityTooHigh = 19,
+    /// The object is in the wrong state for the operation.
+    WrongState = 20,
+    /// A mapping may be writable or executable, not both.
+    WriteExecute = 21,
+    /// The thread would wait for itself.
+    SelfSend = 22,
+    /// The callee dropped the caller's reply right without answering.
+    Abandoned = 23,
+}
+
+impl Error {
+    /// All errors, in the order of their codes.
+    pub const ALL: [Error; 23] = [
+        Error::UnknownCall,
+        Error::InvalidArgument,
+        Error::NoCapability,
+        Error::WrongKind,
+        Error::Stale,
+        Error::MissingRight,
+        Error::SlotOccupied,
+        Error::QuotaExceeded,
+        Error::PoolExhausted,
+        Error::Timeout,
+        Error::Destroyed,
+        Error::Cancelled,
+        Error::NoReply,
+        Error::NoBuffer,
+        Error::TooLong,
+        Error::NotTaken,
+        Error::AddressInUse,
+        Error::BadAddress,
+        Error::PriorityTooHigh,
+        Error::WrongState,
+        Error::WriteExecute,
+        Error::SelfSend,
+        Error::Abandoned,
+    ];
+
+    /// The error with this code.
+    pub fn from_code(code: u8) -> Option<Error> {
+        Error::ALL.get((code as usize).wrapping_sub(1)).copied()
+    }
+}
+
+/// The first result of every system call: zero, or an [`Error`] code and in which half of an
+/// IPC operation it arose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status(pub u64);
+
+impl Status {
+    /// The call succeeded.
+    pub const OK: Status = Status(0);
+    const RECEIVE: u64 = 1 << 8;
+
+    /// The status of a failed call, or of a failed send half.
+    pub fn failed(error: Error) -> Status {
+        Status(error as u64)
+    }
+
+    /// The status of an operation whose receive half failed after its send half was done.
+    pub fn failed_in_receive(error: Error) -> Status {
+        Status(error as u64 | Status::RECEIVE)
+    }
+
+    /// Whether the receive half failed (the send half, if any, was done).
+    pub fn in_receive(self) -> bool {
+        self.0 & Status::RECEIVE != 0
+    }
+
+    /// The status as a result.
+    pub fn result(self) -> Result<(), Error> {
+        if self.0 == 0 {
+            return Ok(());
+        }
+        Err(Error::from_code(self.0 as u8).unwrap_or(Error::UnknownCall))
+    }
+}

@@ -1,0 +1,30 @@
+//! What the kernel, the programs that run on it and the laboratory agree on: system call numbers,
+//! messages, rights, errors, the boot archive and the layout of recorded results.
+//!
+//! Nothing here depends on a machine: a port maps the abstract registers of [`call`] to real ones.
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod boot;
+pub mod call;
+pub mod env;
+pub mod error;
+pub mod message;
+pub mod object;
+pub mod results;
+pub mod rights;
+
+pub use error::{Error, Status};
+pub use message::Info;
+pub use object::Kind;
+pub use rights::Rights;
+
+/// Bytes in a page, the unit of mapping and of memory objects.
+pub const PAGE: u64 = 4096;
+
+/// First address above user space; the page below it is never mapped, so that no user
+/// instruction pointer can run into the end of the lower half.
+pub const USER_TOP: u64 = 0x0000_7fff_ffff_f000;
+
+/// Priorities are `0..PRIORITIES`; a larger number is more important (S0-05).
+pub const PRIORITIES: usize = 256;

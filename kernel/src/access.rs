@@ -1,0 +1,191 @@
+//! Proof of access: how the core reaches object state.
+//!
+//! A [`Ref`] names an object and opens nothing but what may be read before locking. A
+//! [`Section`] stands for one entry into the kernel; holding an object through it gives a
+//! [`Held`], and only that dereferences to the object's body, whose fields are cells. Several
+//! shared references to a body are harmless, so no run-time borrow check is needed, and a
+//! locking that guards objects one by one changes `hold` and nothing else.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::ops::Deref;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use locks::Locking;
+
+/// Whether a pool slot holds an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// The slot is free, or retired.
+    Vacant,
+    /// The object can be named.
+    Live,
+    /// The object is being destroyed in steps: its capabilities are stale.
+    Dying,
+}
+
+/// A pool slot: the body of an object, and what outlives it.
+#[repr(C)]
+pub struct Guarded<T: 'static> {
+    body: T,
+    generation: AtomicU32,
+    life: Cell<Life>,
+    /// Index of the next free slot, while this one is vacant.
+    pub(crate) next_free: Cell<u32>,
+    index: u32,
+}
+
+// SAFETY: the body's cells are reached through `Held` alone, which proves that this CPU is the
+// only one inside; `life` and `next_free` change only where every object is held.
+unsafe impl<T> Sync for Guarded<T> {}
+
+impl<T> Guarded<T> {
+    /// A vacant slot.
+    pub fn vacant(body: T, index: u32, generation: u32) -> Guarded<T> {
+        Guarded {
+            body,
+            generation: AtomicU32::new(generation),
+            life: Cell::new(Life::Vacant),
+            next_free: Cell::new(0),
+            index,
+        }
+    }
+}
+
+/// The name of an object: always valid memory, since pools live for ever.
+pub struct Ref<T: 'static>(&'static Guarded<T>);
+
+impl<T> Clone for Ref<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Ref<T> {}
+impl<T> PartialEq for Ref<T> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        core::ptr::eq(self.0, other.0)
+    }
+}
+impl<T> Eq for Ref<T> {}
+
+impl<T> Ref<T> {
+    /// Names a pool slot.
+    #[inline(always)]
+    pub fn new(slot: &'static Guarded<T>) -> Ref<T> {
+        Ref(slot)
+    }
+
+    /// The slot's generation; a capability is stale when it remembers another one.
+    #[inline(always)]
+    pub fn generation(self) -> u32 {
+        self.0.generation.load(Relaxed)
+    }
+
+    /// Makes all capabilities to the object stale.
+    pub(crate) fn bump(self) {
+        self.0.generation.store(self.generation().wrapping_add(1), Relaxed);
+    }
+
+    /// The slot's index in its pool.
+    #[inline]
+    pub fn index(self) -> u32 {
+        self.0.index
+    }
+
+    /// Whether the slot holds an object.
+    pub fn life(self) -> Life {
+        self.0.life.get()
+    }
+
+    pub(crate) fn set_life(self, life: Life) {
+        self.0.life.set(life);
+    }
+
+    pub(crate) fn next_free(self) -> &'static Cell<u32> {
+        &self.0.next_free
+    }
+
+    /// The body of a queue's member, for its links: they are guarded by the queue, not by the
+    /// member, so that neighbours need not be held.
+    #[inline(always)]
+    pub(crate) fn member(self) -> &'static T {
+        &self.0.body
+    }
+
+    /// Address of the body, for a port's entry code.
+    #[inline(always)]
+    pub fn address(self) -> *const T {
+        &raw const self.0.body
+    }
+}
+
+/// One entry into the kernel. Made by a port when it enters the core, dropped before it leaves.
+pub struct Section<L: Locking>(PhantomData<(*mut (), L)>);
+
+impl<L: Locking> Section<L> {
+    /// Begins a section.
+    ///
+    /// # Safety
+    /// Interrupts are off and this CPU has no other section.
+    #[inline(always)]
+    pub unsafe fn begin() -> Section<L> {
+        L::begin();
+        Section(PhantomData)
+    }
+
+    /// Opens an object.
+    #[inline(always)]
+    pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, L> {
+        Held { at, section: PhantomData }
+    }
+}
+
+impl<L: Locking> Section<L> {
+    /// Opens everything at once: no other CPU is inside under these lockings.
+    #[inline(always)]
+    pub fn whole(&self) -> Whole<'_> {
+        const { assert!(L::EXCLUSIVE) };
+        Whole(PhantomData)
+    }
+}
+
+/// Proof that this CPU alone may touch any object.
+pub struct Whole<'s>(PhantomData<&'s *mut ()>);
+
+impl Whole<'_> {
+    /// Opens an object.
+    #[inline(always)]
+    pub fn open<T>(&self, at: Ref<T>) -> &T {
+        &at.0.body
+    }
+}
+
+impl<L: Locking> Drop for Section<L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        L::end();
+    }
+}
+
+/// An object that this CPU alone may touch.
+pub struct Held<'s, T: 'static, L: Locking> {
+    at: Ref<T>,
+    section: PhantomData<&'s Section<L>>,
+}
+
+impl<T, L: Locking> Held<'_, T, L> {
+    /// The object's name.
+    #[inline(always)]
+    pub fn name(&self) -> Ref<T> {
+        self.at
+    }
+}
+
+impl<T, L: Locking> Deref for Held<'_, T, L> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.at.0.body
+    }
+}

@@ -1,0 +1,73 @@
+//! RAM handed out once, at boot. After that the kernel has no allocator.
+
+use abi::PAGE;
+use core::mem::{align_of, size_of};
+use core::ptr;
+
+/// A stretch of RAM that the port has mapped and that nothing else uses.
+///
+/// Pools are carved from its low end; page frames are taken from its high end.
+pub struct Arena {
+    next: usize,
+    end: usize,
+    offset: usize,
+}
+
+impl Arena {
+    /// An arena over `bytes` of mapped memory at `start`, which has this physical address.
+    ///
+    /// # Safety
+    /// The memory is mapped, writable, used by nothing else, and stays so for ever.
+    pub unsafe fn new(start: *mut u8, bytes: usize, physical: u64) -> Arena {
+        let next = start.expose_provenance();
+        let offset = next.wrapping_sub(physical as usize);
+        Arena { next, end: next + bytes, offset }
+    }
+
+    /// Takes page frames in a row and returns the physical address of the first. What is in them
+    /// is not defined. `None`: the RAM does not suffice.
+    pub fn frames(&mut self, count: u64) -> Option<u64> {
+        let bytes = usize::try_from(count.checked_mul(PAGE)?).ok()?;
+        let first = self.end.checked_sub(bytes)? / PAGE as usize * PAGE as usize;
+        if first < self.next {
+            return None;
+        }
+        self.end = first;
+        Some(first.wrapping_sub(self.offset) as u64)
+    }
+
+    /// Bytes left.
+    pub fn left(&self) -> usize {
+        self.end - self.next
+    }
+
+    /// Carves a slice, each element made by `make`. `None`: the RAM does not suffice.
+    pub fn slice<T>(
+        &mut self,
+        length: usize,
+        mut make: impl FnMut(&mut Arena, usize) -> Option<T>,
+    ) -> Option<&'static [T]> {
+        let first = self.next.checked_next_multiple_of(align_of::<T>().max(64))?;
+        let end = first.checked_add(length.checked_mul(size_of::<T>())?)?;
+        if end > self.end {
+            return None;
+        }
+        self.next = end;
+        let pointer = ptr::with_exposed_provenance_mut::<T>(first);
+        for index in 0..length {
+            let element = make(self, index)?;
+            // SAFETY: the memory from `first` to `end` is this slice's alone, aligned, and each
+            // element is written once before anybody reads it.
+            unsafe { pointer.add(index).write(element) };
+        }
+        // SAFETY: every element was written; the arena's memory lives for ever and is never
+        // handed out again.
+        Some(unsafe { core::slice::from_raw_parts(pointer, length) })
+    }
+
+    /// Carves one value.
+    pub fn one<T>(&mut self, value: T) -> Option<&'static T> {
+        let mut value = Some(value);
+        self.slice(1, |_, _| value.take())?.first()
+    }
+}

@@ -1,0 +1,385 @@
+//! Building a system from the boot archive.
+//!
+//! Anything wrong with the archive stops the boot with a message: it was made by the laboratory,
+//! not by a program.
+
+use crate::access::Ref;
+use crate::arena::Arena;
+use crate::capability::{Cap, Capability};
+use crate::cpu::Cpu;
+use crate::entry::Machine;
+use crate::kernel::Kernel;
+use crate::manage::{Manager, Range};
+use crate::object::memory::Frames;
+use crate::object::thread::attention;
+use crate::object::{
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
+};
+use crate::pool::{FrameStack, Pool};
+use crate::port::{Context, Port};
+use crate::time::Deadlines;
+use abi::boot::{
+    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_MAGIC, WORD_RECORDS,
+    WORD_SLICE, WORD_TICK,
+};
+use abi::object::Resource;
+use abi::{PAGE, Rights};
+use core::cell::Cell;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Capability slots of a domain that a program creates.
+const TABLE_SLOTS: u32 = 64;
+
+/// The archive, as words.
+#[derive(Clone, Copy)]
+pub struct Archive {
+    words: &'static [AtomicU64],
+}
+
+impl Archive {
+    /// An archive in memory.
+    pub fn new(words: &'static [AtomicU64]) -> Archive {
+        let archive = Archive { words };
+        assert!(
+            words.len() >= HEADER_WORDS && archive.word(WORD_MAGIC) == MAGIC,
+            "the boot module is not a Giusto archive"
+        );
+        archive
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        match self.words.get(index) {
+            Some(word) => word.load(Relaxed),
+            None => panic!("the boot archive is cut off at word {index}"),
+        }
+    }
+
+    /// The records with the index of their first word.
+    fn records(self) -> impl Iterator<Item = (Record, usize)> {
+        let mut at = HEADER_WORDS;
+        (0..self.word(WORD_RECORDS)).map(move |_| {
+            let head = self.word(at);
+            let record = Record::from_code(head as u32);
+            let (record, first) = match record {
+                Some(record) if record.head() == head => (record, at),
+                _ => panic!("the boot archive has a malformed record at word {at}"),
+            };
+            at += record.words();
+            (record, first)
+        })
+    }
+}
+
+/// What the records have created so far.
+enum Made<P: Port> {
+    Domain(Ref<Domain<P>>),
+    Thread(Ref<Thread<P>>),
+    Endpoint(Ref<Endpoint<P>>),
+    Notification(Ref<Notification<P>>),
+    Interrupt(Ref<Interrupt<P>>),
+    Memory(Ref<Memory<P>>),
+    Timer(Ref<Timer<P>>),
+}
+
+impl<P: Port> Clone for Made<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Port> Copy for Made<P> {}
+
+/// Carves the pools and makes the CPU that boots.
+pub fn carve<P: Port>(
+    port: &'static P,
+    name: &'static str,
+    archive: Archive,
+    arena: &mut Arena,
+) -> Machine<P> {
+    let (record, pools) = archive.records().next().expect("the boot archive has no records");
+    assert!(record == Record::Pools, "the boot archive does not begin with the pools");
+    let size = |resource: Resource| archive.word(pools + 1 + resource as usize) as usize;
+    let made = carve_pools(port, name, archive, arena, &size);
+    made.expect("the manifest's pools do not fit into RAM")
+}
+
+fn carve_pools<P: Port>(
+    port: &'static P,
+    name: &'static str,
+    archive: Archive,
+    arena: &mut Arena,
+    size: &dyn Fn(Resource) -> usize,
+) -> Option<Machine<P>> {
+    // The kernel's own domain and the idle thread come on top.
+    let (domains, threads) = (size(Resource::Domains) + 1, size(Resource::Threads) + 1);
+    let roots = arena.frames(domains as u64)?;
+    let buffers = arena.frames(threads as u64)?;
+    let frames = arena.frames(size(Resource::Frames) as u64)?;
+    let tables = arena.frames(size(Resource::Tables) as u64)?;
+    let table_sizes = || archive.records().filter(|(record, _)| *record == Record::Domain);
+    let mut slots = 0;
+    let domains = Pool::carve(arena, domains, 0, |arena, index| {
+        let boot = index.checked_sub(1).and_then(|nth| table_sizes().nth(nth));
+        let length = match boot {
+            Some((_, at)) => archive.word(at + 4) as u32,
+            None if index == 0 => 0,
+            None => TABLE_SLOTS,
+        };
+        slots += length;
+        let table = arena.slice(length as usize, |_, _| Some(Cell::new(Capability::Empty)))?;
+        Some(Domain::new(roots + index as u64 * PAGE, table))
+    })?;
+    let home = domains.first()?;
+    let threads = Pool::carve(arena, threads, 0, |_, index| {
+        Some(Thread::new(home, buffers + index as u64 * PAGE))
+    })?;
+    macro_rules! pool {
+        ($resource:ident, $kind:ident) => {
+            Pool::carve(arena, size(Resource::$resource), 0, |_, _| Some($kind::new()))?
+        };
+    }
+    let endpoints = pool!(Endpoints, Endpoint);
+    let notifications = pool!(Notifications, Notification);
+    let interrupts = pool!(Interrupts, Interrupt);
+    let memories = pool!(Memories, Memory);
+    let mappings = pool!(Mappings, Mapping);
+    let timers = pool!(Timers, Timer);
+    let frames = FrameStack::carve(arena, frames, size(Resource::Frames))?;
+    let tables = FrameStack::carve(arena, tables, size(Resource::Tables))?;
+    let lines = arena.slice(port.lines() as usize, |_, _| Some(Cell::new(None)))?;
+    let deadlines = Deadlines::carve(arena, size(Resource::Threads) + size(Resource::Timers) + 1)?;
+    let kernel = arena.one(Kernel {
+        port,
+        name,
+        domains,
+        threads,
+        endpoints,
+        notifications,
+        interrupts,
+        memories,
+        mappings,
+        timers,
+        frames,
+        tables,
+        slots,
+        lines,
+    })?;
+    assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
+    let idle = kernel.threads.take(None);
+    idle.member().priority.set(-1);
+    idle.member().attention.set(attention::FULL);
+    let (tick, slice) = (archive.word(WORD_TICK), archive.word(WORD_SLICE) as u32);
+    assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
+    let cpu = arena.one(Cpu::new(idle, deadlines, port, tick, slice))?;
+    Some(Machine { kernel, cpu })
+}
+
+/// Builds what the archive describes; threads become ready in the order of their records.
+pub fn build<P: Port>(manager: &Manager<'_, P>, archive: Archive, arena: &mut Arena) {
+    let count = archive.records().count();
+    let objects = arena
+        .slice(count, |_, _| Some(Cell::new(None)))
+        .expect("the manifest's objects do not fit into RAM");
+    let mut builder = Builder { manager, archive, arena, objects, made: 0 };
+    for (record, at) in archive.records() {
+        builder.execute(record, at);
+    }
+}
+
+struct Builder<'a, 'm, P: Port> {
+    manager: &'a Manager<'m, P>,
+    archive: Archive,
+    arena: &'a mut Arena,
+    objects: &'static [Cell<Option<Made<P>>>],
+    made: usize,
+}
+
+macro_rules! made {
+    ($builder:expr, $at:expr, $field:expr, $kind:ident) => {
+        match $builder.object($at, $field) {
+            Made::$kind(object) => object,
+            _ => panic!("the boot archive names another kind of object at word {}", $at),
+        }
+    };
+}
+
+impl<P: Port> Builder<'_, '_, P> {
+    /// Field `index` of the record at `at`, from 1.
+    fn field(&self, at: usize, index: usize) -> u64 {
+        self.archive.word(at + index)
+    }
+
+    fn object(&self, at: usize, index: usize) -> Made<P> {
+        let number = self.field(at, index) as usize;
+        match self.objects.get(number).and_then(Cell::get) {
+            Some(made) => made,
+            None => panic!("the boot archive names object {number} before it exists"),
+        }
+    }
+
+    fn owner(&self, at: usize, index: usize) -> Option<Ref<Domain<P>>> {
+        (self.field(at, index) != NOBODY).then(|| made!(self, at, index, Domain))
+    }
+
+    fn notification(&self, at: usize, index: usize) -> Option<Weak<Notification<P>>> {
+        let present = self.field(at, index) != NONE;
+        present.then(|| Weak::new(made!(self, at, index, Notification)))
+    }
+
+    fn execute(&mut self, record: Record, at: usize) {
+        let made = match record {
+            Record::Pools => return,
+            Record::Domain => Made::Domain(self.domain(at)),
+            Record::Thread => Made::Thread(self.thread(at)),
+            Record::Endpoint => {
+                let endpoint = self.kernel().endpoints.take(self.owner(at, 1));
+                let attached = self.notification(at, 2).and_then(|weak| weak.get());
+                self.manager.attach(endpoint, attached);
+                Made::Endpoint(endpoint)
+            }
+            Record::Notification => {
+                Made::Notification(self.kernel().notifications.take(self.owner(at, 1)))
+            }
+            Record::Interrupt => Made::Interrupt(self.interrupt(at)),
+            Record::Timer => {
+                let timer = self.kernel().timers.take(self.owner(at, 1));
+                let body = self.manager.whole.open(timer);
+                body.target.set(self.notification(at, 2));
+                body.badge.set(self.field(at, 3));
+                Made::Timer(timer)
+            }
+            Record::Memory => Made::Memory(self.memory(at)),
+            Record::Map => return self.map(at),
+            Record::Capability => return self.capability(at),
+        };
+        self.objects[self.made].set(Some(made));
+        self.made += 1;
+    }
+
+    fn kernel(&self) -> &'static Kernel<P> {
+        self.manager.kernel
+    }
+
+    fn domain(&self, at: usize) -> Ref<Domain<P>> {
+        let domain = self.kernel().domains.take(None);
+        let quotas = core::array::from_fn(|index| self.field(at, 5 + index) as u32);
+        let (max_priority, slots) = (self.field(at, 3) as u8, self.field(at, 4) as u32);
+        assert!(
+            slots <= quotas[Resource::Slots as usize],
+            "a domain's quota of slots does not cover its table"
+        );
+        self.manager.set_up_domain(domain, max_priority, slots, &quotas);
+        let body = self.manager.whole.open(domain);
+        body.name.set([self.field(at, 1), self.field(at, 2)]);
+        domain
+    }
+
+    fn thread(&self, at: usize) -> Ref<Thread<P>> {
+        let home = made!(self, at, 1, Domain);
+        let buffer = self.field(at, 6);
+        let fits = self.manager.check_buffer(home, buffer);
+        assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped: {fits:?}");
+        let thread = self.kernel().threads.take(Some(home));
+        self.manager.set_up_thread(thread, home, self.field(at, 2) as u8, buffer);
+        let body = self.manager.whole.open(thread);
+        body.context.set_instruction(self.field(at, 3));
+        body.context.set_stack(self.field(at, 4));
+        body.context.set_argument(self.field(at, 5));
+        if self.field(at, 7) != NONE {
+            body.handler.set(Some(Weak::new(made!(self, at, 7, Endpoint))));
+            body.handler_badge.set(self.field(at, 8));
+        }
+        body.clear(attention::SUSPENDED);
+        self.manager.make_ready(thread);
+        thread
+    }
+
+    fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
+        let interrupt = self.kernel().interrupts.take(self.owner(at, 1));
+        let line = self.field(at, 2) as u8;
+        let body = self.manager.whole.open(interrupt);
+        body.line.set(line);
+        body.target.set(self.notification(at, 3));
+        body.badge.set(self.field(at, 4));
+        match self.kernel().lines.get(line as usize) {
+            Some(cell) => cell.set(Some(Weak::new(interrupt))),
+            None => panic!("this machine has no interrupt line {line}"),
+        }
+        self.kernel().port.set_line(line, true);
+        interrupt
+    }
+
+    fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
+        let memory = self.kernel().memories.take(self.owner(at, 1));
+        let pages = self.field(at, 2);
+        let base = self.arena.frames(pages).expect("the manifest's memory does not fit into RAM");
+        self.fill(at, base, pages);
+        let body = self.manager.whole.open(memory);
+        body.pages.set(pages);
+        body.frames.set(Frames::Contiguous(base));
+        self.archive.words[at + 5].store(base, Relaxed);
+        memory
+    }
+
+    fn fill(&self, at: usize, base: u64, pages: u64) {
+        let source = self.field(at, 3) as usize / 8;
+        let length = (self.field(at, 4) as usize).div_ceil(8);
+        for page in 0..pages as usize {
+            let frame = self.kernel().port.frame(base + page as u64 * PAGE);
+            for (offset, word) in frame.iter().enumerate() {
+                let index = page * frame.len() + offset;
+                let value = if index < length { self.archive.word(source + index) } else { 0 };
+                word.store(value, Relaxed);
+            }
+        }
+    }
+
+    fn map(&self, at: usize) {
+        let (home, memory) = (made!(self, at, 1, Domain), made!(self, at, 2, Memory));
+        let rights = Rights(self.field(at, 6) as u8);
+        let (mut first, mut to, mut left) =
+            (self.field(at, 3), self.field(at, 4), self.field(at, 5));
+        assert!(
+            !rights.contains(Rights::WRITE.or(Rights::EXECUTE)),
+            "a boot mapping is writable and executable"
+        );
+        let range = Range { at: to, first, pages: left, rights };
+        let mapping: Ref<Mapping<P>> =
+            self.manager.make_mapping(None, home, memory, &range, Rights::ALL);
+        while left > 0 {
+            let Frames::Contiguous(base) = self.manager.whole.open(memory).frames.get() else {
+                panic!("boot memory is contiguous");
+            };
+            let fits = self.manager.check_tables(home, to, 1);
+            assert!(fits.is_ok(), "a boot mapping needs more page tables than the quota");
+            let free = self.manager.map_page(home, to, base + first * PAGE, rights);
+            assert!(free, "two boot mappings overlap at {to:#x}");
+            (first, to, left) = (first + 1, to + PAGE, left - 1);
+        }
+        self.manager.whole.open(mapping).done.set(range.pages);
+    }
+
+    fn capability(&self, at: usize) {
+        let domain = self.manager.whole.open(made!(self, at, 1, Domain));
+        let slot = self.field(at, 2) as u32;
+        let (rights, badge) = (Rights(self.field(at, 4) as u8), self.field(at, 5));
+        let capability = match self.field(at, 3) {
+            CONSOLE => Capability::Console(rights),
+            SYSTEM => Capability::System(rights),
+            _ => match self.object(at, 3) {
+                Made::Domain(object) => Capability::Domain(Cap::new(object, rights, badge)),
+                Made::Thread(object) => Capability::Thread(Cap::new(object, rights, badge)),
+                Made::Endpoint(object) => Capability::Endpoint(Cap::new(object, rights, badge)),
+                Made::Notification(object) => {
+                    Capability::Notification(Cap::new(object, rights, badge))
+                }
+                Made::Interrupt(object) => Capability::Interrupt(Cap::new(object, rights, badge)),
+                Made::Memory(object) => Capability::Memory(Cap::new(object, rights, badge)),
+                Made::Timer(object) => Capability::Timer(Cap::new(object, rights, badge)),
+            },
+        };
+        let free = domain.empty(slot);
+        assert!(free.is_ok(), "a boot capability's slot {slot} is not free: {free:?}");
+        domain.put(slot, capability);
+    }
+}

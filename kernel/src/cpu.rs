@@ -1,0 +1,172 @@
+//! What belongs to one CPU: the current thread, the ready queue, deadlines and the tick (S1-05).
+
+use crate::access::Ref;
+use crate::object::Thread;
+use crate::port::Port;
+use crate::ready::ReadyQueue;
+use crate::time::{Deadlines, Sleeper};
+use core::cell::Cell;
+
+/// Removals in one look-up before it polls for interrupts.
+const PURGE_STEPS: u32 = 16;
+
+/// One CPU.
+#[repr(C)]
+pub struct Cpu<P: Port> {
+    /// The thread that entered the kernel, or runs.
+    pub current: Cell<Ref<Thread<P>>>,
+    /// The thread to run when the kernel is left.
+    pub next: Cell<Ref<Thread<P>>>,
+    /// Runs when no other thread can; never queued.
+    pub idle: Ref<Thread<P>>,
+    /// The port's own state of this CPU.
+    pub local: P::Local,
+    /// Something changed that calls for a full scheduling decision before leaving.
+    pub resched: Cell<bool>,
+    /// Threads that can run (and with lazy queueing some that cannot).
+    pub ready: ReadyQueue<P>,
+    /// Threads and timers that wait for an instant.
+    pub deadlines: Deadlines<P>,
+    /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
+    /// CPU.
+    tick_at: Cell<Option<u64>>,
+    tick: u64,
+    slice: u32,
+    armed: Cell<Option<u64>>,
+    port: &'static P,
+}
+
+impl<P: Port> Cpu<P> {
+    /// A CPU that idles.
+    pub fn new(
+        idle: Ref<Thread<P>>,
+        deadlines: Deadlines<P>,
+        port: &'static P,
+        tick: u64,
+        slice: u32,
+    ) -> Cpu<P> {
+        Cpu {
+            current: Cell::new(idle),
+            next: Cell::new(idle),
+            idle,
+            local: P::Local::default(),
+            resched: Cell::new(false),
+            ready: ReadyQueue::new(),
+            deadlines,
+            tick_at: Cell::new(None),
+            tick,
+            slice,
+            armed: Cell::new(None),
+            port,
+        }
+    }
+
+    /// The tick and the time slice, in nanoseconds.
+    pub fn tick_and_slice(&self) -> (u64, u64) {
+        (self.tick, self.tick * u64::from(self.slice))
+    }
+
+    /// Queues a runnable thread. The idle thread is never queued.
+    #[inline(always)]
+    pub fn enqueue(&self, thread: Ref<Thread<P>>) {
+        if thread != self.idle {
+            if self.tick_at.get().is_none() {
+                self.start_tick();
+            }
+            self.ready.insert(thread);
+        }
+    }
+
+    /// Removes a thread that stops being schedulable (S0-22: halting dequeues eagerly).
+    pub fn dequeue(&self, thread: Ref<Thread<P>>) {
+        self.ready.remove(thread);
+    }
+
+    /// The highest runnable thread, moved to the end of its level; those met on the way that
+    /// cannot run are removed (S0-10). With an interrupt pending after some removals the idle
+    /// thread is returned: it takes the interrupt, and its exit looks again.
+    pub fn look_up(&self) -> Ref<Thread<P>> {
+        let mut steps = 0;
+        while let Some(first) = self.ready.first() {
+            if first.member().runnable() {
+                self.ready.rotate(first);
+                return first;
+            }
+            self.ready.remove(first);
+            steps += 1;
+            if steps % PURGE_STEPS == 0 && self.port.pending() {
+                return self.idle;
+            }
+        }
+        self.idle
+    }
+
+    #[cold]
+    fn start_tick(&self) {
+        let now = self.port.now();
+        self.tick_at.set(Some((now / self.tick + 1) * self.tick));
+        self.rearm();
+    }
+
+    /// Programs the timer for the first deadline or tick, if that has changed.
+    pub fn rearm(&self) {
+        let at = match (self.tick_at.get(), self.deadlines.first()) {
+            (Some(tick), Some(first)) => Some(tick.min(first)),
+            (tick, first) => tick.or(first),
+        };
+        if at != self.armed.replace(at) {
+            self.port.arm(at);
+        }
+    }
+
+    /// Adds a deadline.
+    pub fn sleep(&self, at: u64, sleeper: Sleeper<P>) {
+        self.deadlines.insert(at, sleeper);
+        self.rearm();
+    }
+
+    /// The timer has interrupted: nothing is armed any more.
+    pub fn timer_fired(&self) {
+        self.armed.set(None);
+    }
+
+    /// At a point of the tick grid: a donation ends (S0-09), and a thread at the end of its time
+    /// slice makes room for its equals (S0-05).
+    pub fn tick(&self, now: u64) {
+        let Some(at) = self.tick_at.get() else { return };
+        if now < at {
+            return;
+        }
+        let running = self.next.get();
+        let thread = running.member();
+        if running == self.idle || !thread.runnable() {
+            self.next.set(self.look_up());
+        } else {
+            let left = thread.slice.get().saturating_sub(1);
+            let expired = left == 0;
+            thread.slice.set(if expired { self.slice } else { left });
+            self.yield_cpu(running, expired);
+        }
+        let busy = !self.ready.is_empty();
+        self.tick_at.set(busy.then(|| (now / self.tick + 1) * self.tick));
+    }
+
+    /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
+    pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
+        self.ready.remove(running);
+        let other = self.look_up();
+        let priority = running.member().priority.get();
+        let rival = other.member().priority.get();
+        if rival > priority || (to_equals && rival == priority && other != self.idle) {
+            self.enqueue(running);
+            self.next.set(other);
+        } else {
+            self.next.set(running);
+        }
+    }
+
+    /// Ticks in a time slice.
+    pub fn slice(&self) -> u32 {
+        self.slice
+    }
+}

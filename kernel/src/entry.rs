@@ -1,0 +1,200 @@
+//! How a port enters the core. Each function takes one event and returns the thread to run.
+
+use crate::access::Ref;
+use crate::core::Core;
+use crate::cpu::Cpu;
+use crate::fault::Fault;
+use crate::kernel::Kernel;
+use crate::manage::Done;
+use crate::object::Thread;
+use crate::object::thread::attention;
+use crate::port::{Context, Port};
+use crate::sched::hint::NEW;
+use crate::system::System;
+use crate::time::Sleeper;
+use abi::call::Call;
+use abi::{Error, Info, Rights, Status};
+
+/// What a port enters with: the kernel and the CPU that it entered on.
+pub struct Machine<P: Port> {
+    /// Everything that is not per CPU.
+    pub kernel: &'static Kernel<P>,
+    /// The CPU.
+    pub cpu: &'static Cpu<P>,
+}
+
+impl<P: Port> Clone for Machine<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Port> Copy for Machine<P> {}
+
+/// The current thread made the system call that its context describes.
+///
+/// # Safety
+/// As for [`Core::enter`].
+#[inline(always)]
+pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.dispatch();
+    core.leave()
+}
+
+/// The current thread has faulted.
+///
+/// # Safety
+/// As for [`Core::enter`]; the current thread is not the idle thread.
+pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.mark_full();
+    core.fault(fault);
+    core.leave()
+}
+
+/// A device has interrupted on `line`, which the port holds back until the handler is done.
+///
+/// # Safety
+/// As for [`Core::enter`].
+pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.mark_full();
+    let handler = core.kernel.lines.get(line as usize).and_then(|cell| cell.get());
+    if let Some(interrupt) = handler.and_then(|weak| weak.get()) {
+        let interrupt = core.hold(interrupt);
+        if let Some(target) = interrupt.target.get().and_then(|weak| weak.get()) {
+            core.signal(target, interrupt.badge.get().max(1));
+        }
+    }
+    core.leave_interrupt()
+}
+
+/// The timer has interrupted.
+///
+/// # Safety
+/// As for [`Core::enter`].
+pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.mark_full();
+    core.cpu.timer_fired();
+    let now = core.kernel.port.now();
+    while let Some(sleeper) = core.cpu.deadlines.pop(now) {
+        core.expire(sleeper);
+        if core.kernel.port.pending() {
+            break;
+        }
+    }
+    core.cpu.tick(now);
+    core.cpu.rearm();
+    core.leave_interrupt()
+}
+
+/// The current thread was interrupted for nothing that concerns the core, and goes on.
+///
+/// # Safety
+/// As for [`Core::enter`].
+pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.mark_full();
+    core.leave_interrupt()
+}
+
+/// Makes the first decision, when boot is done.
+///
+/// # Safety
+/// As for [`Core::enter`].
+pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.sched();
+    core.leave()
+}
+
+impl<S: System> Core<S> {
+    #[inline(always)]
+    fn mark_full(&self) {
+        let current = self.cpu.current.get();
+        if current != self.cpu.idle {
+            self.hold(current).set(attention::FULL);
+        }
+    }
+
+    fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
+        if self.cpu.next.get() == self.cpu.idle {
+            self.sched();
+        }
+        self.leave()
+    }
+
+    fn expire(&self, sleeper: Sleeper<S::Port>) {
+        match sleeper {
+            Sleeper::Thread(thread) => self.manage().time_out(thread),
+            Sleeper::Timer(timer) => {
+                let timer = self.hold(timer);
+                if let Some(target) = timer.target.get().and_then(|weak| weak.get()) {
+                    self.signal(target, timer.badge.get().max(1));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn dispatch(&self) {
+        let me = self.cpu.current.get();
+        let (number, args) = self.hold(me).context.call();
+        let result = match Call::from_number(number) {
+            Some(Call::Ipc | Call::Call | Call::ReplyWait) => return self.ipc(),
+            Some(Call::Signal) => self.signal_slot(args[0] as u32),
+            Some(Call::Yield) => self.yield_to(args[0] as u32),
+            Some(Call::Null) => Ok(()),
+            Some(call) => return self.manage_call(me, call, &args),
+            None => Err(Error::UnknownCall),
+        };
+        self.hold(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
+    }
+
+    /// Gives up the CPU, to equals or to one thread for the rest of the tick (S0-29).
+    fn yield_to(&self, slot: u32) -> Result<(), Error> {
+        let me = self.cpu.current.get();
+        if slot == 0 {
+            self.cpu.yield_cpu(me, true);
+            return Ok(());
+        }
+        let domain = self.hold(self.hold(me).domain.get());
+        let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
+        if to == me {
+            return Ok(());
+        }
+        if !self.hold(to).runnable() {
+            return Err(Error::WrongState);
+        }
+        self.wake::<NEW>(to);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call, args: &[u64; 6]) {
+        let done = self.manage().call(me, call, args);
+        let context = &self.hold(me).context;
+        match done {
+            Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),
+            Ok(Done::Values(first, second)) => {
+                context.set_results(Status::OK, first, Info(second));
+            }
+            Ok(Done::Words(first, second, words)) => {
+                context.set_words(words);
+                context.set_results(Status::OK, first, Info(second));
+            }
+            Ok(Done::Preempted) => {
+                let (number, [a0, a1, a2, ..]) = context.call();
+                context.restart(number, a0, a1, a2);
+            }
+            Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The receive half.
+
+use super::plan::{Plan, Source, Target};
+use super::transfer::acceptable;
+use crate::access::Ref;
+use crate::core::Core;
+use crate::object::thread::{State, Then, Wait};
+use crate::object::{Endpoint, Notification, Thread};
+use crate::port::{Context, Port};
+use crate::sched::hint::CURRENT_OR_NEW;
+use crate::system::System;
+use abi::call::{NOTHING, Timeout, ipc, partners};
+use abi::{Error, Info, Status};
+
+/// How a receive half came out for the thread that asked.
+pub(super) enum Received<P: Port> {
+    /// It waits.
+    Blocked,
+    /// It is ready, with a message or an error.
+    Done,
+    /// It is ready, and so is this sender.
+    From(Ref<Thread<P>>),
+    /// It is ready, and this sender goes on to its own receive half.
+    Chained(Ref<Thread<P>>),
+}
+
+impl<S: System> Core<S> {
+    /// Receives for `thread`, or blocks it.
+    #[inline(always)]
+    pub(super) fn receive(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        plan: &Plan<S::Port>,
+    ) -> Received<S::Port> {
+        match plan.source {
+            Source::Endpoint(endpoint) => {
+                if let Some(received) = self.take_message(thread, endpoint) {
+                    return received;
+                }
+                self.block_receiver(thread, plan, Wait::Endpoint(endpoint), || {
+                    self.hold(endpoint).receivers.push_back(thread);
+                })
+            }
+            Source::Notification(notification) => {
+                if self.take_signals(thread, notification) {
+                    return Received::Done;
+                }
+                self.block_receiver(thread, plan, Wait::Notification(notification), || {
+                    self.hold(notification).receivers.push_back(thread);
+                })
+            }
+            Source::Sleep => self.block_receiver(thread, plan, Wait::Nothing, || {}),
+            Source::Nothing | Source::Reply => unreachable!("not a receive half of its own"),
+        }
+    }
+
+    #[inline(always)]
+    fn block_receiver(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        plan: &Plan<S::Port>,
+        wait: Wait<S::Port>,
+        join: impl FnOnce(),
+    ) -> Received<S::Port> {
+        if self.expired(plan.receive_timeout, plan.deadline) {
+            self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
+            return Received::Done;
+        }
+        let body = self.hold(thread);
+        body.state.set(State::Receiving);
+        body.wait.set(wait);
+        join();
+        self.limit(thread, plan.receive_timeout, plan.deadline);
+        Received::Blocked
+    }
+
+    /// Takes pending signals, if there are any.
+    #[inline(always)]
+    fn take_signals(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        notification: Ref<Notification<S::Port>>,
+    ) -> bool {
+        let bits = self.hold(notification).bits.replace(0);
+        if bits != 0 {
+            let context = &self.hold(thread).context;
+            context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
+        }
+        bits != 0
+    }
+
+    /// Takes the message of the first sender that has one for this receiver, or the signals of
+    /// the attached notification.
+    #[inline(always)]
+    fn take_message(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        endpoint: Ref<Endpoint<S::Port>>,
+    ) -> Option<Received<S::Port>> {
+        let queue = self.hold(endpoint);
+        if let Some(attached) = queue.attached.get().and_then(|weak| weak.get())
+            && self.take_signals(thread, attached)
+        {
+            return Some(Received::Done);
+        }
+        let sender = loop {
+            let sender = queue.senders.head()?;
+            match self.can_take(thread, sender) {
+                Ok(()) => break sender,
+                Err(error) => {
+                    self.manage().cancel(sender, error);
+                    if self.kernel.port.pending() {
+                        self.again(thread);
+                        return Some(Received::Done);
+                    }
+                }
+            }
+        };
+        queue.senders.remove(sender);
+        self.unlimit(sender);
+        let outgoing = self.hold(sender).outgoing.get();
+        self.transfer(sender, thread, outgoing.info, outgoing.badge);
+        self.hold(sender).state.set(State::Ready);
+        Some(match outgoing.then {
+            Then::Nothing => {
+                self.hold(sender).finish(Status::OK);
+                Received::From(sender)
+            }
+            Then::Reply => {
+                self.give_reply_right(sender, thread);
+                self.limit_reply(sender);
+                Received::Done
+            }
+            Then::Receive => Received::Chained(sender),
+        })
+    }
+
+    fn can_take(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        sender: Ref<Thread<S::Port>>,
+    ) -> Result<(), Error> {
+        let info = self.hold(sender).outgoing.get().info;
+        if info.is_short() || info.is_fault() {
+            return Ok(());
+        }
+        let thread = self.hold(thread);
+        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))
+    }
+
+    /// A caller that was queued has been received: its receive timeout begins to count.
+    fn limit_reply(&self, caller: Ref<Thread<S::Port>>) {
+        let thread = self.hold(caller);
+        if thread.outgoing.get().info.is_fault() {
+            return;
+        }
+        let (number, [_, _, deadline, ..]) = thread.context.call();
+        if number as u8 == 0 && (number >> 10) & 3 == Timeout::At as u64 {
+            self.limit(caller, Timeout::At, deadline);
+        } else if number as u8 == 0 && (number >> 10) & 3 == Timeout::Zero as u64 {
+            self.limit(caller, Timeout::At, 0);
+        }
+    }
+
+    /// Runs the receive halves of senders whose messages have been taken, one after another: a
+    /// chain (S0-41). With an interrupt pending the chain is left; the thread at its end issues
+    /// its receive half again when it runs.
+    #[inline(never)]
+    pub(super) fn run_chain(&self, first: Ref<Thread<S::Port>>) {
+        let mut next = Some(first);
+        while let Some(thread) = next.take() {
+            if self.kernel.port.pending() {
+                self.again(thread);
+                self.wake::<CURRENT_OR_NEW>(thread);
+                return;
+            }
+            match self.plan_receive(thread) {
+                Err(error) => {
+                    self.hold(thread).finish(Status::failed_in_receive(error));
+                    self.wake::<CURRENT_OR_NEW>(thread);
+                }
+                Ok(plan) => match self.receive(thread, &plan) {
+                    Received::Blocked => {}
+                    Received::Done => self.wake::<CURRENT_OR_NEW>(thread),
+                    Received::From(sender) => {
+                        self.wake::<CURRENT_OR_NEW>(thread);
+                        self.wake::<CURRENT_OR_NEW>(sender);
+                    }
+                    Received::Chained(sender) => {
+                        self.wake::<CURRENT_OR_NEW>(thread);
+                        next = Some(sender);
+                    }
+                },
+            }
+        }
+    }
+
+    /// The receive half alone of the operation in a thread's context.
+    fn plan_receive(&self, thread: Ref<Thread<S::Port>>) -> Result<Plan<S::Port>, Error> {
+        let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
+        let source = self.source(thread, (slots >> 32) as u32)?;
+        let receive_timeout = match (number >> 10) & 3 {
+            0 => Timeout::Never,
+            1 => Timeout::Zero,
+            _ => Timeout::At,
+        };
+        Ok(Plan {
+            target: Target::Nothing,
+            source,
+            info: Info(0),
+            send_timeout: Timeout::Never,
+            receive_timeout,
+            deadline,
+        })
+    }
+
+    /// Makes a thread issue the receive half of its operation when it runs next.
+    fn again(&self, thread: Ref<Thread<S::Port>>) {
+        let context = &self.hold(thread).context;
+        let (number, [slots, _, deadline, ..]) = context.call();
+        let short = number as u8 != 0;
+        let slot = if short { slots as u32 } else { (slots >> 32) as u32 };
+        let options = if short { 0 } else { number & (3 << 10) };
+        let number = ipc(Timeout::Never, Timeout::Never) | options;
+        context.restart(number, partners(NOTHING, slot), 0, deadline);
+    }
+}

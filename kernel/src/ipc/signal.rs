@@ -1,0 +1,50 @@
+//! Signals: from threads, interrupts and timers to whoever receives on a notification or on the
+//! endpoint that it is attached to.
+
+use crate::access::Ref;
+use crate::core::Core;
+use crate::object::Notification;
+use crate::object::thread::State;
+use crate::port::Context;
+use crate::sched::hint::CURRENT_OR_NEW;
+use crate::system::System;
+use abi::{Error, Info, Rights, Status};
+
+impl<S: System> Core<S> {
+    /// The system call: signals the notification in a slot with the capability's badge.
+    #[inline(always)]
+    pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
+        let domain = self.hold(self.cpu.current.get()).domain.get();
+        let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
+        self.signal(cap.at, cap.badge.max(1));
+        Ok(())
+    }
+
+    /// Delivers bits to a waiting receiver, or leaves them for the next one.
+    #[inline(always)]
+    pub(crate) fn signal(&self, at: Ref<Notification<S::Port>>, bits: u64) {
+        let notification = self.hold(at);
+        let receiver = match notification.receivers.head() {
+            Some(receiver) => {
+                notification.receivers.remove(receiver);
+                receiver
+            }
+            None => {
+                let endpoint = notification.endpoint.get().and_then(|weak| weak.get());
+                let Some((endpoint, receiver)) = endpoint
+                    .and_then(|at| self.hold(at).receivers.head().map(|receiver| (at, receiver)))
+                else {
+                    notification.bits.set(notification.bits.get() | bits);
+                    return;
+                };
+                self.hold(endpoint).receivers.remove(receiver);
+                receiver
+            }
+        };
+        self.unlimit(receiver);
+        let thread = self.hold(receiver);
+        thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
+        thread.state.set(State::Ready);
+        self.wake::<CURRENT_OR_NEW>(receiver);
+    }
+}

@@ -1,0 +1,98 @@
+//! Kernel state that is not per CPU: the pools.
+
+use crate::access::{Life, Ref};
+use crate::object::{
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
+};
+use crate::pool::{FrameStack, Pool};
+use crate::port::Port;
+use abi::object::Resource;
+use core::cell::Cell;
+
+/// Everything that is not per CPU.
+pub struct Kernel<P: Port> {
+    /// The machine.
+    pub port: &'static P,
+    /// Name of the running kernel.
+    pub name: &'static str,
+    /// Domains; the first is the kernel's own, which the idle thread runs in.
+    pub domains: Pool<Domain<P>>,
+    /// Threads; the first is the idle thread.
+    pub threads: Pool<Thread<P>>,
+    /// Endpoints.
+    pub endpoints: Pool<Endpoint<P>>,
+    /// Notifications.
+    pub notifications: Pool<Notification<P>>,
+    /// Interrupts.
+    pub interrupts: Pool<Interrupt<P>>,
+    /// Memory objects.
+    pub memories: Pool<Memory<P>>,
+    /// Mappings.
+    pub mappings: Pool<Mapping<P>>,
+    /// Timers.
+    pub timers: Pool<Timer<P>>,
+    /// Free frames for memory objects.
+    pub frames: FrameStack,
+    /// Free frames for page tables.
+    pub tables: FrameStack,
+    /// Capability slots in all tables.
+    pub slots: u32,
+    /// Who handles each interrupt line.
+    pub lines: &'static [Cell<Option<Weak<Interrupt<P>>>>],
+}
+
+impl<P: Port> Kernel<P> {
+    /// A zeroed page frame for a memory object; the quota was checked.
+    pub fn zeroed_frame(&self) -> u64 {
+        let frame = self.frames.take();
+        self.clear(frame);
+        frame
+    }
+
+    /// A zeroed page frame for a page table; the quota was checked.
+    pub fn zeroed_table(&self) -> u64 {
+        let frame = self.tables.take();
+        self.clear(frame);
+        frame
+    }
+
+    /// Zeroes a frame.
+    pub fn clear(&self, frame: u64) {
+        for word in self.port.frame(frame) {
+            word.store(0, core::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// How many of a resource are in use, and how many there are.
+    pub fn usage(&'static self, resource: Resource) -> (u32, u32) {
+        fn of<T>(pool: &Pool<T>) -> (u32, u32) {
+            (pool.used(), pool.size())
+        }
+        let swap = |(size, used)| (used, size);
+        match resource {
+            Resource::Domains => of(&self.domains),
+            Resource::Threads => of(&self.threads),
+            Resource::Endpoints => of(&self.endpoints),
+            Resource::Notifications => of(&self.notifications),
+            Resource::Interrupts => of(&self.interrupts),
+            Resource::Memories => of(&self.memories),
+            Resource::Mappings => of(&self.mappings),
+            Resource::Timers => of(&self.timers),
+            Resource::Frames => swap(self.frames.size_and_used()),
+            Resource::Tables => swap(self.tables.size_and_used()),
+            Resource::Slots => (self.slots_in_use(), self.slots),
+        }
+    }
+
+    fn slots_in_use(&'static self) -> u32 {
+        (0..self.domains.size())
+            .filter_map(|index| self.live_domain(index))
+            .map(|domain| domain.member().limit.get())
+            .sum()
+    }
+
+    /// The domain with this index, if it exists.
+    pub fn live_domain(&'static self, index: u32) -> Option<Ref<Domain<P>>> {
+        self.domains.get(index).filter(|domain| domain.life() == Life::Live)
+    }
+}

@@ -1,0 +1,132 @@
+//! Queues of threads: circular doubly linked lists through links in the threads themselves, so
+//! that insertion and removal are O(1) and need no memory.
+
+use crate::access::Ref;
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+/// A thread's place in one queue.
+pub struct Links<T: 'static> {
+    next: Cell<Option<Ref<T>>>,
+    previous: Cell<Option<Ref<T>>>,
+}
+
+impl<T> Links<T> {
+    /// Not in any queue.
+    pub const fn new() -> Links<T> {
+        Links { next: Cell::new(None), previous: Cell::new(None) }
+    }
+
+    /// Whether the thread is in a queue.
+    #[inline(always)]
+    pub fn linked(&self) -> bool {
+        self.next.get().is_some()
+    }
+}
+
+impl<T> Default for Links<T> {
+    fn default() -> Self {
+        Links::new()
+    }
+}
+
+/// Says which links of `T` a queue uses.
+pub trait Linked<K>: Sized + 'static {
+    /// The links.
+    fn links(&self) -> &Links<Self>;
+}
+
+/// A queue through the links that `K` selects.
+pub struct List<T: 'static, K> {
+    head: Cell<Option<Ref<T>>>,
+    kind: PhantomData<K>,
+}
+
+impl<T: Linked<K>, K> Default for List<T, K> {
+    fn default() -> Self {
+        List::new()
+    }
+}
+
+impl<T: Linked<K>, K> List<T, K> {
+    /// An empty queue.
+    pub const fn new() -> List<T, K> {
+        List { head: Cell::new(None), kind: PhantomData }
+    }
+
+    /// The first member.
+    #[inline(always)]
+    pub fn head(&self) -> Option<Ref<T>> {
+        self.head.get()
+    }
+
+    /// Whether the queue is empty.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.head.get().is_none()
+    }
+
+    /// Appends `new`, which must not be in a queue of this kind. O(1).
+    #[inline(always)]
+    pub fn push_back(&self, new: Ref<T>) {
+        let links = new.member().links();
+        debug_assert!(!links.linked());
+        match self.head.get() {
+            None => {
+                links.next.set(Some(new));
+                links.previous.set(Some(new));
+                self.head.set(Some(new));
+            }
+            Some(head) => {
+                let head_links = head.member().links();
+                let tail = head_links.previous.get().unwrap_or(head);
+                links.next.set(Some(head));
+                links.previous.set(Some(tail));
+                tail.member().links().next.set(Some(new));
+                head_links.previous.set(Some(new));
+            }
+        }
+    }
+
+    /// Removes `old`, which must be in this queue. O(1).
+    #[inline(always)]
+    pub fn remove(&self, old: Ref<T>) {
+        let links = old.member().links();
+        let (Some(next), Some(previous)) = (links.next.get(), links.previous.get()) else {
+            return;
+        };
+        if next == old {
+            self.head.set(None);
+        } else {
+            next.member().links().previous.set(Some(previous));
+            previous.member().links().next.set(Some(next));
+            if self.head.get() == Some(old) {
+                self.head.set(Some(next));
+            }
+        }
+        links.next.set(None);
+        links.previous.set(None);
+    }
+
+    /// Makes the head the tail. O(1).
+    #[inline(always)]
+    pub fn rotate(&self) {
+        if let Some(head) = self.head.get() {
+            self.head.set(head.member().links().next.get());
+        }
+    }
+
+    /// Calls `visit` for each member, in order.
+    pub fn each(&self, mut visit: impl FnMut(Ref<T>)) {
+        let Some(head) = self.head.get() else { return };
+        let mut at = head;
+        loop {
+            let next = at.member().links().next.get();
+            visit(at);
+            match next {
+                Some(next) if next != head => at = next,
+                _ => return,
+            }
+        }
+    }
+}

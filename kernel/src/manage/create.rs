@@ -1,0 +1,268 @@
+//! Making objects: phase one checks slot, quota and arguments, then nothing can fail.
+
+use super::capabilities::slot;
+use super::{Done, Manager};
+use crate::access::Ref;
+use crate::capability::{Cap, Capability};
+use crate::object::memory::{Frames, MAX_PAGES};
+use crate::object::thread::{State, Then, attention};
+use crate::object::{
+    Domain, Endpoint, Notification, Object, Thread, Weak,
+};
+use crate::pool::Pool;
+use crate::port::{Context, Port, Space};
+use abi::object::Resource;
+use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
+
+/// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
+const MAX_DEPTH: usize = 8;
+
+impl<P: Port> Manager<'_, P> {
+    /// Checks that `own` can have one more object of a kind, named by the empty slot `to`.
+    fn room<T: Object<P>>(
+        &self,
+        own: Ref<Domain<P>>,
+        pool: &'static Pool<T>,
+        to: u32,
+    ) -> Result<(), Error> {
+        let domain = self.whole.open(own);
+        domain.empty(to)?;
+        domain.quotas.check(T::RESOURCE, 1)?;
+        pool.check()
+    }
+
+    pub(super) fn create_endpoint(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        notification: u64,
+    ) -> Result<Done, Error> {
+        self.room(own, &self.kernel.endpoints, to)?;
+        let domain = self.whole.open(own);
+        let attached = match notification {
+            0 => None,
+            word => Some(domain.named::<Notification<P>>(slot(word)?, Rights::RECEIVE)?.at),
+        };
+        let at = self.kernel.endpoints.take(Some(own));
+        self.attach(at, attached);
+        domain.put(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    /// Ties an endpoint and a notification together.
+    pub(crate) fn attach(
+        &self,
+        endpoint: Ref<Endpoint<P>>,
+        notification: Option<Ref<Notification<P>>>,
+    ) {
+        self.whole.open(endpoint).attached.set(notification.map(Weak::new));
+        if let Some(notification) = notification {
+            self.whole.open(notification).endpoint.set(Some(Weak::new(endpoint)));
+        }
+    }
+
+    pub(super) fn create_notification(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+    ) -> Result<Done, Error> {
+        self.room(own, &self.kernel.notifications, to)?;
+        let at = self.kernel.notifications.take(Some(own));
+        self.reset_notification(at);
+        self.whole.open(own).put(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    /// Readies a notification's pool slot.
+    pub(crate) fn reset_notification(&self, at: Ref<Notification<P>>) {
+        let notification = self.whole.open(at);
+        notification.bits.set(0);
+        notification.endpoint.set(None);
+    }
+
+    pub(super) fn create_timer(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        target: u64,
+    ) -> Result<Done, Error> {
+        self.room(own, &self.kernel.timers, to)?;
+        let domain = self.whole.open(own);
+        let target = domain.named::<Notification<P>>(slot(target)?, Rights::SEND)?;
+        let at = self.kernel.timers.take(Some(own));
+        let timer = self.whole.open(at);
+        timer.target.set(Some(Weak::new(target.at)));
+        timer.badge.set(target.badge);
+        domain.put(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    pub(super) fn create_memory(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        pages: u64,
+    ) -> Result<Done, Error> {
+        if pages == 0 || pages > MAX_PAGES {
+            return Err(Error::InvalidArgument);
+        }
+        self.room(own, &self.kernel.memories, to)?;
+        let domain = self.whole.open(own);
+        let frames = pages as u32 + 1;
+        domain.quotas.check(Resource::Frames, frames)?;
+        domain.quotas.charge(Resource::Frames, frames);
+        let at = self.kernel.memories.take(Some(own));
+        let memory = self.whole.open(at);
+        memory.pages.set(pages);
+        memory.frames.set(Frames::Indexed(self.kernel.zeroed_frame()));
+        domain.put(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    pub(super) fn create_thread(
+        &self,
+        own: Ref<Domain<P>>,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let to = slot(args[0])?;
+        self.room(own, &self.kernel.threads, to)?;
+        let domain = self.whole.open(own);
+        let home = self.domain_or_own(own, args[1])?;
+        let limit = domain.max_priority.get().min(self.whole.open(home).max_priority.get());
+        let priority = checked_priority(args[2], limit)?;
+        let handler = match args[4] {
+            0 => None,
+            word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
+        };
+        self.check_buffer(home, args[3])?;
+        let at = self.kernel.threads.take(Some(own));
+        self.set_up_thread(at, home, priority, args[3]);
+        let thread = self.whole.open(at);
+        thread.handler.set(handler.map(|cap| Weak::new(cap.at)));
+        thread.handler_badge.set(handler.map_or(0, |cap| cap.badge));
+        domain.put(to, Capability::Thread(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    /// Checks that a message buffer can be mapped at `at` in `home`; 0 is none.
+    pub(crate) fn check_buffer(&self, home: Ref<Domain<P>>, at: u64) -> Result<(), Error> {
+        if at == 0 {
+            return Ok(());
+        }
+        if !at.is_multiple_of(PAGE) || at >= USER_TOP {
+            return Err(Error::BadAddress);
+        }
+        self.check_tables(home, at, 1)?;
+        if self.whole.open(home).space.is_mapped(self.kernel.port, at) {
+            return Err(Error::AddressInUse);
+        }
+        Ok(())
+    }
+
+    /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.
+    pub(crate) fn set_up_thread(
+        &self,
+        at: Ref<Thread<P>>,
+        home: Ref<Domain<P>>,
+        priority: u8,
+        buffer_at: u64,
+    ) {
+        let thread = self.whole.open(at);
+        let domain = self.whole.open(home);
+        domain.threads.set(domain.threads.get() + 1);
+        thread.context.reset();
+        thread.state.set(State::Ready);
+        thread.attention.set(attention::SUSPENDED | attention::FULL);
+        thread.priority.set(i16::from(priority));
+        thread.domain.set(home);
+        thread.caller.set(None);
+        thread.server.set(None);
+        thread.handler.set(None);
+        thread.slice.set(self.cpu.slice());
+        let mut outgoing = thread.outgoing.get();
+        outgoing.then = Then::Nothing;
+        thread.outgoing.set(outgoing);
+        thread.buffer_at.set(buffer_at);
+        if buffer_at != 0 {
+            self.kernel.clear(thread.buffer);
+            let rights = Rights::READ.or(Rights::WRITE);
+            let mapped = self.map_page(home, buffer_at, thread.buffer, rights);
+            assert!(mapped, "the buffer's address was free");
+        }
+    }
+
+    pub(super) fn create_domain(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        to: u32,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        self.room(own, &self.kernel.domains, to)?;
+        if self.ancestors(own).count() >= MAX_DEPTH {
+            return Err(Error::InvalidArgument);
+        }
+        let parent = self.whole.open(own);
+        let max_priority = checked_priority(args[2], parent.max_priority.get())?;
+        let words = self.whole.open(me).context.words();
+        let mut quotas = [0; Resource::COUNT];
+        for (index, quota) in quotas.iter_mut().enumerate() {
+            *quota = (words[index / 4] >> (index % 4 * 16)) as u16 as u32;
+        }
+        // The quota of slots comes on top of the domain's own table.
+        let table = u32::try_from(args[1]).unwrap_or(u32::MAX);
+        let slots = &mut quotas[Resource::Slots as usize];
+        *slots = slots.saturating_add(table);
+        for resource in Resource::ALL {
+            let own = u32::from(resource == Resource::Domains);
+            let wanted = quotas[resource as usize].saturating_add(own);
+            parent.quotas.check(resource, wanted)?;
+        }
+        let at = self.kernel.domains.free_slot().ok_or(Error::PoolExhausted)?;
+        if args[1] == 0 || args[1] > self.whole.open(at).slots.len() as u64 {
+            return Err(Error::InvalidArgument);
+        }
+        let at = self.kernel.domains.take(Some(own));
+        for resource in Resource::ALL {
+            parent.quotas.charge(resource, quotas[resource as usize]);
+        }
+        self.set_up_domain(at, max_priority, table, &quotas);
+        parent.put(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
+        Ok(Done::Nothing)
+    }
+
+    /// Readies a domain's pool slot; its capability table is charged to it at once.
+    pub(crate) fn set_up_domain(
+        &self,
+        at: Ref<Domain<P>>,
+        max_priority: u8,
+        slots: u32,
+        quotas: &[u32; Resource::COUNT],
+    ) {
+        let domain = self.whole.open(at);
+        for resource in Resource::ALL {
+            domain.quotas.set_limit(resource, quotas[resource as usize]);
+        }
+        domain.quotas.charge(Resource::Slots, slots);
+        domain.limit.set(slots);
+        domain.max_priority.set(max_priority);
+        domain.name.set([0; 2]);
+        domain.sweep.set((0, 0));
+    }
+
+    /// The domain and those that own it, from the inside out.
+    pub(super) fn ancestors(
+        &self,
+        domain: Ref<Domain<P>>,
+    ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
+        core::iter::successors(Some(domain), |at| self.whole.open(*at).owner().get())
+    }
+}
+
+/// A priority argument that is at most `limit`.
+pub(super) fn checked_priority(word: u64, limit: u8) -> Result<u8, Error> {
+    if word >= PRIORITIES as u64 {
+        return Err(Error::InvalidArgument);
+    }
+    if word > u64::from(limit) { Err(Error::PriorityTooHigh) } else { Ok(word as u8) }
+}

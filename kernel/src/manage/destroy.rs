@@ -1,0 +1,278 @@
+//! Destroying objects.
+//!
+//! The generation bump that begins it makes every capability stale, in O(1). What follows is
+//! done in steps with preemption points: the object is *dying*, and the thread that destroys it
+//! issues its call again, with a capability that is one generation old. Should that thread
+//! vanish, any holder of such a capability, or the end of the owning domain, finishes the work.
+
+use super::{Done, Manager};
+use crate::access::{Life, Ref};
+use crate::capability::{Cap, Capability};
+use crate::object::memory::Frames;
+use crate::object::thread::attention;
+use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer};
+use crate::pool::Pool;
+use crate::port::{Port, Space};
+use crate::time::Sleeper;
+use abi::object::Resource;
+use abi::{Error, Rights};
+use core::sync::atomic::Ordering::Relaxed;
+
+impl<P: Port> Manager<'_, P> {
+    pub(super) fn destroy(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        slot: u32,
+    ) -> Result<Done, Error> {
+        let done = match self.whole.open(own).slot(slot)? {
+            Capability::Endpoint(cap) => self.end(cap)? && self.destroy_endpoint(cap.at),
+            Capability::Notification(cap) => self.end(cap)? && self.destroy_notification(cap.at),
+            Capability::Interrupt(cap) => self.end(cap)? && self.destroy_interrupt(cap.at),
+            Capability::Timer(cap) => self.end(cap)? && self.destroy_timer(cap.at),
+            Capability::Memory(cap) => self.end(cap)? && self.destroy_memory(cap.at),
+            Capability::Mapping(cap) => self.end(cap)? && self.destroy_mapping(cap.at),
+            Capability::Thread(cap) => self.end(cap)? && self.destroy_thread(cap.at),
+            Capability::Domain(cap) => {
+                if self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
+                    return Err(Error::WrongState);
+                }
+                self.end(cap)? && self.destroy_domain(cap.at)
+            }
+            Capability::Reply(_) | Capability::Console(_) | Capability::System(_)
+            | Capability::Empty => return Err(Error::WrongKind),
+        };
+        if !done {
+            return Ok(Done::Preempted);
+        }
+        self.whole.open(own).put(slot, Capability::Empty);
+        Ok(Done::Nothing)
+    }
+
+    /// Begins a destruction that the capability allows, or goes on with one. Always true.
+    fn end<T>(&self, cap: Cap<T>) -> Result<bool, Error> {
+        if cap.is_dying() && cap.rights.contains(Rights::DESTROY) {
+            return Ok(true);
+        }
+        self.begin_destroy(cap.check(Rights::DESTROY)?.at);
+        Ok(true)
+    }
+
+    /// Makes every capability to an object stale.
+    pub(super) fn begin_destroy<T>(&self, at: Ref<T>) {
+        if at.life() == Life::Live {
+            at.bump();
+            at.set_life(Life::Dying);
+        }
+    }
+
+    fn wake_all(&self, mut next: impl FnMut() -> Option<Ref<Thread<P>>>) -> bool {
+        while let Some(thread) = next() {
+            self.cancel(thread, Error::Destroyed);
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn destroy_endpoint(&self, at: Ref<Endpoint<P>>) -> bool {
+        let endpoint = self.whole.open(at);
+        let done = self.wake_all(|| endpoint.senders.head().or(endpoint.receivers.head()));
+        if done {
+            endpoint.attached.set(None);
+            self.kernel.endpoints.release(at);
+        }
+        done
+    }
+
+    fn destroy_notification(&self, at: Ref<Notification<P>>) -> bool {
+        let notification = self.whole.open(at);
+        let done = self.wake_all(|| notification.receivers.head());
+        if done {
+            notification.endpoint.set(None);
+            self.kernel.notifications.release(at);
+        }
+        done
+    }
+
+    fn destroy_interrupt(&self, at: Ref<Interrupt<P>>) -> bool {
+        let line = self.whole.open(at).line.get();
+        self.kernel.port.set_line(line, false);
+        self.kernel.lines[line as usize].set(None);
+        self.kernel.interrupts.release(at);
+        true
+    }
+
+    fn destroy_timer(&self, at: Ref<Timer<P>>) -> bool {
+        self.cpu.deadlines.remove(Sleeper::Timer(at));
+        self.cpu.rearm();
+        self.whole.open(at).target.set(None);
+        self.kernel.timers.release(at);
+        true
+    }
+
+    fn destroy_memory(&self, at: Ref<Memory<P>>) -> bool {
+        let memory = self.whole.open(at);
+        while let Some(mapping) = memory.mappings.head() {
+            self.begin_destroy(mapping);
+            if !self.destroy_mapping(mapping) || self.preempted() {
+                return false;
+            }
+        }
+        if let Frames::Indexed(index) = memory.frames.get() {
+            while memory.pages.get() > 0 {
+                let page = memory.pages.get() - 1;
+                let frame = self.kernel.port.frame(index)[page as usize].swap(0, Relaxed);
+                if frame != 0 {
+                    self.kernel.frames.give(frame);
+                }
+                self.refund_frame(memory);
+                memory.pages.set(page);
+                if self.preempted() {
+                    return false;
+                }
+            }
+            self.kernel.frames.give(index);
+            self.refund_frame(memory);
+            memory.frames.set(Frames::Contiguous(0));
+        }
+        self.kernel.memories.release(at);
+        true
+    }
+
+    fn refund_frame(&self, memory: &Memory<P>) {
+        if let Some(owner) = memory.owner().get() {
+            self.whole.open(owner).quotas.refund(Resource::Frames, 1);
+        }
+    }
+
+    fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
+        let thread = self.whole.open(at);
+        thread.set(attention::SUSPENDED);
+        self.cancel(at, Error::Destroyed);
+        self.abandon(at, Error::Destroyed);
+        self.cpu.dequeue(at);
+        self.cpu.resched.set(true);
+        self.kernel.port.forget(&thread.context);
+        let home = self.whole.open(thread.domain.get());
+        if thread.buffer_at.get() != 0 {
+            home.space.unmap(self.kernel.port, thread.buffer_at.get());
+            thread.buffer_at.set(0);
+        }
+        home.threads.set(home.threads.get() - 1);
+        self.kernel.threads.release(at);
+        true
+    }
+
+    /// Destroys a domain with everything in it or charged to it. Domains inside it come first.
+    fn destroy_domain(&self, root: Ref<Domain<P>>) -> bool {
+        loop {
+            let at = self.innermost(root);
+            if !self.sweep(at) {
+                return false;
+            }
+            let domain = self.whole.open(at);
+            if let Some(parent) = domain.owner().get() {
+                for resource in Resource::ALL {
+                    let limit = domain.quotas.limit(resource);
+                    self.whole.open(parent).quotas.refund(resource, limit);
+                }
+            }
+            for resource in Resource::ALL {
+                domain.quotas.refund(resource, domain.quotas.used(resource));
+                domain.quotas.set_limit(resource, 0);
+            }
+            domain.limit.set(0);
+            self.kernel.domains.release(at);
+            if at == root {
+                return true;
+            }
+            if self.preempted() {
+                return false;
+            }
+        }
+    }
+
+    /// A domain inside `root` that has none inside itself.
+    fn innermost(&self, root: Ref<Domain<P>>) -> Ref<Domain<P>> {
+        let mut at = root;
+        while let Some(inner) = self.find(&self.kernel.domains, |domain| {
+            self.whole.open(domain).owner().get() == Some(at)
+        }) {
+            self.begin_destroy(inner);
+            at = inner;
+        }
+        at
+    }
+
+    fn find<T>(
+        &self,
+        pool: &'static Pool<T>,
+        matches: impl Fn(Ref<T>) -> bool,
+    ) -> Option<Ref<T>> {
+        (0..pool.size())
+            .filter_map(|index| pool.get(index))
+            .find(|at| at.life() != Life::Vacant && matches(*at))
+    }
+
+    /// Empties a domain: threads, then mappings, other objects, capabilities and page tables.
+    /// False: an interrupt is pending.
+    fn sweep(&self, at: Ref<Domain<P>>) -> bool {
+        let domain = self.whole.open(at);
+        let kernel = self.kernel;
+        let own = |owner: &core::cell::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
+        loop {
+            let (stage, index) = domain.sweep.get();
+            macro_rules! objects {
+                ($pool:ident, $destroy:ident, $also:expr) => {
+                    match kernel.$pool.get(index) {
+                        Some(object) if object.life() != Life::Vacant => {
+                            let body = self.whole.open(object);
+                            if own(body.owner()) || $also(object) {
+                                self.begin_destroy(object);
+                                if !self.$destroy(object) {
+                                    return false;
+                                }
+                            }
+                            true
+                        }
+                        Some(_) => true,
+                        None => false,
+                    }
+                };
+            }
+            let more = match stage {
+                0 => objects!(threads, destroy_thread, |thread| self.domain_of(thread) == at),
+                1 => objects!(mappings, destroy_mapping, |mapping: Ref<Mapping<P>>| {
+                    self.whole.open(mapping).domain.get() == Some(at)
+                }),
+                2 => objects!(endpoints, destroy_endpoint, |_| false),
+                3 => objects!(notifications, destroy_notification, |_| false),
+                4 => objects!(interrupts, destroy_interrupt, |_| false),
+                5 => objects!(timers, destroy_timer, |_| false),
+                6 => objects!(memories, destroy_memory, |_| false),
+                7 => self.sweep_slot(domain, index),
+                8 => match domain.space.take_table(kernel.port) {
+                    Some(table) => {
+                        kernel.tables.give(table);
+                        true
+                    }
+                    None => false,
+                },
+                _ => return true,
+            };
+            domain.sweep.set(if more { (stage, index + 1) } else { (stage + 1, 0) });
+            if self.preempted() {
+                return false;
+            }
+        }
+    }
+
+    fn sweep_slot(&self, domain: &Domain<P>, index: u32) -> bool {
+        let Some(cell) = domain.slots.get(index as usize) else { return false };
+        let capability = cell.replace(Capability::Empty);
+        self.drop_capability(capability);
+        true
+    }
+}

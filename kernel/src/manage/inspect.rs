@@ -1,0 +1,85 @@
+//! What people may see of the machine, row by row.
+
+use super::{Done, Manager};
+use crate::access::{Life, Ref};
+use crate::capability::Capability;
+use crate::object::Domain;
+use crate::port::{Context, Port};
+use abi::Error;
+use abi::call::Table;
+use abi::object::Resource;
+
+impl<P: Port> Manager<'_, P> {
+    pub(super) fn inspect(
+        &self,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        table: u64,
+        row: u64,
+    ) -> Result<Done, Error> {
+        self.machine(own, slot)?;
+        let (low, high) = (row as u32, (row >> 32) as u32);
+        match table {
+            t if t == Table::Domain as u64 => self.domain_row(low),
+            t if t == Table::Thread as u64 => self.thread_row(low),
+            t if t == Table::Quota as u64 => {
+                let quotas = &self.whole.open(self.domain_at(low)?).quotas;
+                let resource = resource(high)?;
+                Ok(pair(quotas.used(resource), quotas.limit(resource)))
+            }
+            t if t == Table::Pool as u64 => {
+                let (used, size) = self.kernel.usage(resource(low)?);
+                Ok(pair(used, size))
+            }
+            t if t == Table::Slot as u64 => self.slot_row(low, high),
+            _ => Err(Error::InvalidArgument),
+        }
+    }
+
+    fn domain_at(&self, index: u32) -> Result<Ref<Domain<P>>, Error> {
+        self.kernel.live_domain(index).ok_or(Error::InvalidArgument)
+    }
+
+    fn domain_row(&self, index: u32) -> Result<Done, Error> {
+        let at = self.kernel.domains.get(index).ok_or(Error::InvalidArgument)?;
+        let domain = self.whole.open(at);
+        let used = domain
+            .slots
+            .iter()
+            .filter(|cell| !matches!(cell.get(), Capability::Empty))
+            .count() as u64;
+        let [low, high] = domain.name.get();
+        let alive = u64::from(at.life() == Life::Live);
+        let slots = used | u64::from(domain.limit.get()) << 32;
+        let words = [low, high, u64::from(domain.threads.get()), slots];
+        Ok(Done::Words(alive, u64::from(domain.max_priority.get()), words))
+    }
+
+    fn thread_row(&self, index: u32) -> Result<Done, Error> {
+        let at = self.kernel.threads.get(index).ok_or(Error::InvalidArgument)?;
+        if at.life() != Life::Live {
+            return Ok(Done::Values(0, 0));
+        }
+        let thread = self.whole.open(at);
+        let (instruction, stack) = thread.context.position();
+        let words = [u64::from(thread.domain.get().index()), instruction, stack, 0];
+        let state = self.state_of(at) as u64;
+        Ok(Done::Words(state, thread.priority.get().max(0) as u64, words))
+    }
+
+    fn slot_row(&self, domain: u32, slot: u32) -> Result<Done, Error> {
+        let domain = self.whole.open(self.domain_at(domain)?);
+        let capability = domain.slots.get(slot as usize).ok_or(Error::InvalidArgument)?.get();
+        let Some(kind) = capability.kind() else { return Ok(Done::Values(0, 0)) };
+        let (rights, badge) = capability.inspect().unwrap_or_default();
+        Ok(Done::Values(kind as u64 | u64::from(rights.0) << 8, badge))
+    }
+}
+
+fn pair(first: u32, second: u32) -> Done {
+    Done::Values(u64::from(first), u64::from(second))
+}
+
+fn resource(index: u32) -> Result<Resource, Error> {
+    Resource::ALL.get(index as usize).copied().ok_or(Error::InvalidArgument)
+}

@@ -1,0 +1,244 @@
+//! Mapping memory, page by page with preemption points.
+
+use super::capabilities::slot;
+use super::{Done, Manager};
+use crate::access::{Life, Ref};
+use crate::capability::{Cap, Capability};
+use crate::object::memory::{Frames, MAX_PAGES};
+use crate::object::{Domain, Mapping, Memory};
+use crate::port::{Port, Space};
+use abi::object::Resource;
+use abi::{Error, PAGE, Rights, USER_TOP};
+use core::sync::atomic::Ordering::Relaxed;
+
+/// A range to map, checked.
+pub(crate) struct Range {
+    pub at: u64,
+    pub first: u64,
+    pub pages: u64,
+    pub rights: Rights,
+}
+
+impl<P: Port> Manager<'_, P> {
+    pub(super) fn map(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
+        let domain = self.whole.open(own);
+        let to = args[5] as u32;
+        if let Ok(Capability::Mapping(cap)) = domain.slot(to) {
+            return self.continue_map(own, to, cap, args[2]);
+        }
+        let home = self.domain_or_own(own, args[0])?;
+        let memory = domain.named::<Memory<P>>(slot(args[1])?, Rights::NONE)?;
+        let rights = Rights((args[5] >> 32) as u8);
+        let range = Range { at: args[2], first: args[4], pages: args[3], rights };
+        self.check_range(memory.at, &range)?;
+        check_mapping_rights(rights, memory.rights)?;
+        self.check_tables(home, range.at, range.pages)?;
+        domain.empty(to)?;
+        domain.quotas.check(Resource::Mappings, 1)?;
+        self.kernel.mappings.check()?;
+        let at = self.make_mapping(Some(own), home, memory.at, &range, memory.rights);
+        let cap = Cap::new(at, Rights::ALL, 0);
+        domain.put(to, Capability::Mapping(cap));
+        self.continue_map(own, to, cap, range.at)
+    }
+
+    fn check_range(&self, memory: Ref<Memory<P>>, range: &Range) -> Result<(), Error> {
+        let size = self.whole.open(memory).pages.get();
+        if range.pages == 0 || range.pages > MAX_PAGES {
+            return Err(Error::InvalidArgument);
+        }
+        if range.first >= size || range.pages > size - range.first {
+            return Err(Error::InvalidArgument);
+        }
+        let aligned = range.at.is_multiple_of(PAGE) && range.at >= PAGE;
+        if !aligned || range.at >= USER_TOP || range.pages * PAGE > USER_TOP - range.at {
+            return Err(Error::BadAddress);
+        }
+        Ok(())
+    }
+
+    /// Checks that a domain may have the page tables that a range takes.
+    pub(crate) fn check_tables(
+        &self,
+        home: Ref<Domain<P>>,
+        at: u64,
+        pages: u64,
+    ) -> Result<(), Error> {
+        let domain = self.whole.open(home);
+        let missing = domain.space.missing(self.kernel.port, at, pages);
+        domain.quotas.check(Resource::Tables, missing as u32)
+    }
+
+    /// Makes a mapping object, without pages yet.
+    pub(crate) fn make_mapping(
+        &self,
+        owner: Option<Ref<Domain<P>>>,
+        home: Ref<Domain<P>>,
+        memory: Ref<Memory<P>>,
+        range: &Range,
+        limit: Rights,
+    ) -> Ref<Mapping<P>> {
+        let at = self.kernel.mappings.take(owner);
+        let mapping = self.whole.open(at);
+        mapping.memory.set(Some(memory));
+        mapping.domain.set(Some(home));
+        mapping.at.set(range.at);
+        mapping.first.set(range.first);
+        mapping.pages.set(range.pages);
+        mapping.done.set(0);
+        mapping.protected.set(range.pages);
+        mapping.limit.set(limit);
+        mapping.rights.set(range.rights);
+        self.whole.open(memory).mappings.push_back(at);
+        self.whole.open(home).mappings.push_back(at);
+        at
+    }
+
+    /// Maps the pages that are missing. A mapping that meets a page in use is undone.
+    fn continue_map(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        cap: Cap<Mapping<P>>,
+        at: u64,
+    ) -> Result<Done, Error> {
+        let mapping = self.whole.open(cap.at);
+        let begun = cap.is_dying() || mapping.done.get() < mapping.pages.get();
+        if !begun || mapping.at.get() != at || (!cap.is_dying() && cap.check(Rights::NONE).is_err())
+        {
+            return Err(Error::SlotOccupied);
+        }
+        let mut error = Error::AddressInUse;
+        if !cap.is_dying() {
+            match self.map_pages(cap.at) {
+                Ok(true) => return Ok(Done::Nothing),
+                Ok(false) => return Ok(Done::Preempted),
+                Err(found) => error = found,
+            }
+            self.begin_destroy(cap.at);
+        }
+        if !self.destroy_mapping(cap.at) {
+            return Ok(Done::Preempted);
+        }
+        self.whole.open(own).put(to, Capability::Empty);
+        Err(error)
+    }
+
+    /// Maps pages until all are (`true`), an interrupt is pending (`false`) or one is in use. The
+    /// quota of page tables is checked again, since other threads run in between.
+    pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
+        let mapping = self.whole.open(at);
+        let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
+            return Err(Error::WrongState);
+        };
+        self.check_tables(home, mapping.at.get(), mapping.pages.get())?;
+        loop {
+            let page = mapping.done.get();
+            let address = mapping.at.get() + page * PAGE;
+            let frame = self.frame_of(memory, mapping.first.get() + page);
+            if !self.map_page(home, address, frame, mapping.rights.get()) {
+                return Err(Error::AddressInUse);
+            }
+            mapping.done.set(page + 1);
+            if page + 1 == mapping.pages.get() {
+                return Ok(true);
+            }
+            if self.preempted() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The frame of one page, taken from the pool when it is first asked for.
+    fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> u64 {
+        match self.whole.open(memory).frames.get() {
+            Frames::Contiguous(base) => base + page * PAGE,
+            Frames::Indexed(index) => {
+                let entry = &self.kernel.port.frame(index)[page as usize];
+                if entry.load(Relaxed) == 0 {
+                    entry.store(self.kernel.zeroed_frame(), Relaxed);
+                }
+                entry.load(Relaxed)
+            }
+        }
+    }
+
+    /// Maps one page, charging page tables to the domain.
+    pub(crate) fn map_page(
+        &self,
+        home: Ref<Domain<P>>,
+        at: u64,
+        frame: u64,
+        rights: Rights,
+    ) -> bool {
+        let domain = self.whole.open(home);
+        let mut table = || {
+            domain.quotas.charge(Resource::Tables, 1);
+            self.kernel.zeroed_table()
+        };
+        domain.space.map(self.kernel.port, at, frame, rights, &mut table)
+    }
+
+    pub(super) fn protect(
+        &self,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        rights: Rights,
+    ) -> Result<Done, Error> {
+        let cap = self.whole.open(own).named::<Mapping<P>>(slot, Rights::CONTROL)?;
+        let mapping = self.whole.open(cap.at);
+        check_mapping_rights(rights, mapping.limit.get())?;
+        let (Some(home), pages) = (mapping.domain.get(), mapping.pages.get()) else {
+            return Err(Error::WrongState);
+        };
+        if mapping.done.get() != pages {
+            return Err(Error::WrongState);
+        }
+        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
+        let mut page = if unfinished { mapping.protected.get() } else { 0 };
+        mapping.rights.set(rights);
+        while page < pages {
+            let address = mapping.at.get() + page * PAGE;
+            self.whole.open(home).space.protect(self.kernel.port, address, rights);
+            page += 1;
+            mapping.protected.set(page);
+            if page < pages && self.preempted() {
+                return Ok(Done::Preempted);
+            }
+        }
+        Ok(Done::Nothing)
+    }
+
+    /// Undoes a dying mapping. False: an interrupt is pending.
+    pub(crate) fn destroy_mapping(&self, at: Ref<Mapping<P>>) -> bool {
+        assert!(at.life() == Life::Dying, "undone without being destroyed");
+        let mapping = self.whole.open(at);
+        if let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) {
+            while mapping.done.get() > 0 {
+                let page = mapping.done.get() - 1;
+                let address = mapping.at.get() + page * PAGE;
+                self.whole.open(home).space.unmap(self.kernel.port, address);
+                mapping.done.set(page);
+                if page > 0 && self.preempted() {
+                    return false;
+                }
+            }
+            self.whole.open(memory).mappings.remove(at);
+            self.whole.open(home).mappings.remove(at);
+        }
+        self.kernel.mappings.release(at);
+        true
+    }
+}
+
+/// Checks the rights of a mapping: readable, not both writable and executable, within `limit`.
+pub(crate) fn check_mapping_rights(rights: Rights, limit: Rights) -> Result<(), Error> {
+    if rights.contains(Rights::WRITE.or(Rights::EXECUTE)) {
+        return Err(Error::WriteExecute);
+    }
+    let known = Rights::READ.or(Rights::WRITE).or(Rights::EXECUTE);
+    if !rights.contains(Rights::READ) || !known.contains(rights) {
+        return Err(Error::InvalidArgument);
+    }
+    if limit.contains(rights) { Ok(()) } else { Err(Error::MissingRight) }
+}

@@ -1,0 +1,151 @@
+//! System calls outside the message path. One copy serves all kernels in an image; such work has
+//! the whole kernel open.
+
+mod capabilities;
+mod cancel;
+mod create;
+mod destroy;
+mod inspect;
+mod memory;
+pub(crate) use memory::Range;
+mod threads;
+
+use crate::access::{Ref, Whole};
+use crate::cpu::Cpu;
+use crate::kernel::Kernel;
+use crate::object::{Domain, Interrupt, Thread, Timer};
+use crate::port::{Context, Port};
+use crate::time::Sleeper;
+use abi::call::{Call, Fact};
+use abi::{Error, Rights};
+
+/// How a call came out.
+pub enum Done {
+    /// As asked.
+    Nothing,
+    /// With two results.
+    Values(u64, u64),
+    /// With two results and four words.
+    Words(u64, u64, [u64; 4]),
+    /// Not yet: an interrupt is pending, and the thread is to issue the call again.
+    Preempted,
+}
+
+/// The kernel, all of it open.
+pub struct Manager<'s, P: Port> {
+    /// Everything that is not per CPU.
+    pub kernel: &'static Kernel<P>,
+    /// This CPU.
+    pub cpu: &'static Cpu<P>,
+    /// Proof of access.
+    pub whole: Whole<'s>,
+}
+
+impl<P: Port> Manager<'_, P> {
+    /// Executes a system call of `me`.
+    pub fn call(&self, me: Ref<Thread<P>>, call: Call, args: &[u64; 6]) -> Result<Done, Error> {
+        let own = self.domain_of(me);
+        let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
+        match call {
+            Call::Clock => Ok(Done::Values(self.kernel.port.now(), 0)),
+            Call::Fact => self.fact(args[0]),
+            Call::CapCopy => self.copy(own, args),
+            Call::CapDelete => self.delete(own, slot?),
+            Call::CapRevoke => self.revoke(own, slot?),
+            Call::CapSaveReply => self.save_reply(me, slot?),
+            Call::CapInspect => self.inspect_slot(own, slot?),
+            Call::Destroy => self.destroy(me, own, slot?),
+            Call::EndpointCreate => self.create_endpoint(own, slot?, args[1]),
+            Call::NotificationCreate => self.create_notification(own, slot?),
+            Call::TimerCreate => self.create_timer(own, slot?, args[1]),
+            Call::TimerSet => self.set_timer(own, slot?, args[1]),
+            Call::InterruptAck => self.acknowledge(own, slot?),
+            Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
+            Call::Map => self.map(own, args),
+            Call::Protect => self.protect(own, slot?, Rights(args[1] as u8)),
+            Call::DomainCreate => self.create_domain(me, own, slot?, args),
+            Call::DomainGrant => self.grant(own, args),
+            Call::ThreadCreate => self.create_thread(own, args),
+            Call::ThreadExchange => self.exchange(own, args),
+            Call::ThreadResume => self.resume(own, slot?),
+            Call::ThreadSuspend => self.suspend(own, slot?),
+            Call::ThreadPriority => self.set_priority(own, slot?, args[1]),
+            Call::ThreadInspect => self.inspect_thread(own, slot?),
+            Call::ConsoleWrite => self.console_write(me, own, slot?, args[1]),
+            Call::ConsoleRead => self.console_read(own, slot?),
+            Call::Shutdown => {
+                self.machine(own, slot?)?;
+                self.kernel.port.shutdown(args[1] as u32)
+            }
+            Call::Inspect => self.inspect(own, slot?, args[1], args[2]),
+            Call::Ipc | Call::Call | Call::ReplyWait | Call::Signal | Call::Yield | Call::Null => {
+                Err(Error::UnknownCall)
+            }
+        }
+    }
+
+    /// The domain that a thread runs in.
+    pub(crate) fn domain_of(&self, thread: Ref<Thread<P>>) -> Ref<Domain<P>> {
+        self.whole.open(thread).domain.get()
+    }
+
+    /// Whether a long operation should make room for an interrupt.
+    fn preempted(&self) -> bool {
+        self.kernel.port.pending()
+    }
+
+    fn fact(&self, fact: u64) -> Result<Done, Error> {
+        let (first, second) = match fact {
+            f if f == Fact::KernelName as u64 => {
+                let [low, high] = abi::boot::name_words(self.kernel.name);
+                (low, high)
+            }
+            f if f == Fact::CounterHz as u64 => (self.kernel.port.counter_hz(), 0),
+            f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
+            f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
+            _ => return Err(Error::InvalidArgument),
+        };
+        Ok(Done::Values(first, second))
+    }
+
+    fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
+        let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
+        self.cpu.deadlines.remove(Sleeper::Timer(cap.at));
+        if at == 0 {
+            self.cpu.rearm();
+        } else {
+            self.cpu.sleep(at, Sleeper::Timer(cap.at));
+        }
+        Ok(Done::Nothing)
+    }
+
+    fn acknowledge(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        let cap = self.whole.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
+        self.kernel.port.set_line(self.whole.open(cap.at).line.get(), true);
+        Ok(Done::Nothing)
+    }
+
+    fn console_write(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        length: u64,
+    ) -> Result<Done, Error> {
+        self.console(own, slot)?;
+        let words = self.whole.open(me).context.words();
+        let mut text = [0; 32];
+        for (bytes, word) in text.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let text = text.get(..length as usize).ok_or(Error::InvalidArgument)?;
+        self.kernel.port.console_write(text);
+        Ok(Done::Nothing)
+    }
+
+    fn console_read(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        self.console(own, slot)?;
+        let byte = self.kernel.port.console_read().ok_or(Error::Timeout)?;
+        Ok(Done::Values(u64::from(byte), 0))
+    }
+}

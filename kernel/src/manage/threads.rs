@@ -1,0 +1,115 @@
+//! Starting, stopping and changing threads.
+
+use super::capabilities::slot;
+use super::create::checked_priority;
+use super::{Done, Manager};
+use crate::access::Ref;
+use crate::object::thread::{State, attention};
+use crate::object::{Domain, Thread};
+use crate::port::{Context, Port};
+use abi::call::{ThreadState, exchange};
+use abi::{Error, USER_TOP};
+
+impl<P: Port> Manager<'_, P> {
+    pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        let at = self.thread(own, slot)?;
+        self.whole.open(at).clear(attention::SUSPENDED);
+        self.make_ready(at);
+        Ok(Done::Nothing)
+    }
+
+    pub(super) fn suspend(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        let at = self.thread(own, slot)?;
+        self.halt(at);
+        Ok(Done::Nothing)
+    }
+
+    /// Stops a thread from running; a stopped thread leaves the ready queue at once (S0-22).
+    pub(super) fn halt(&self, at: Ref<Thread<P>>) {
+        self.whole.open(at).set(attention::SUSPENDED);
+        self.cpu.dequeue(at);
+        self.cpu.resched.set(true);
+    }
+
+    pub(super) fn set_priority(
+        &self,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        priority: u64,
+    ) -> Result<Done, Error> {
+        let at = self.thread(own, slot)?;
+        let priority = checked_priority(priority, self.whole.open(own).max_priority.get())?;
+        let thread = self.whole.open(at);
+        let queued = thread.queued();
+        self.cpu.dequeue(at);
+        thread.priority.set(i16::from(priority));
+        if queued {
+            self.cpu.enqueue(at);
+        }
+        self.cpu.resched.set(true);
+        Ok(Done::Nothing)
+    }
+
+    pub(super) fn exchange(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
+        let at = self.thread(own, slot(args[0])?)?;
+        let thread = self.whole.open(at);
+        let [_, instruction, stack, argument, pointer, mask] = *args;
+        let known = exchange::INSTRUCTION
+            | exchange::STACK
+            | exchange::ARGUMENT
+            | exchange::THREAD
+            | exchange::CANCEL;
+        if mask & !known != 0 {
+            return Err(Error::InvalidArgument);
+        }
+        if (mask & exchange::INSTRUCTION != 0 && instruction >= USER_TOP)
+            || (mask & exchange::STACK != 0 && stack >= USER_TOP)
+            || (mask & exchange::THREAD != 0 && pointer >= USER_TOP)
+        {
+            return Err(Error::BadAddress);
+        }
+        if !thread.has(attention::SUSPENDED) {
+            return Err(Error::WrongState);
+        }
+        if thread.state.get() != State::Ready {
+            if mask & exchange::CANCEL == 0 && mask != 0 {
+                return Err(Error::WrongState);
+            }
+            if mask & exchange::CANCEL != 0 {
+                self.cancel(at, Error::Cancelled);
+            }
+        }
+        let (old_instruction, old_stack) = thread.context.position();
+        if mask & exchange::INSTRUCTION != 0 {
+            thread.context.set_instruction(instruction);
+        }
+        if mask & exchange::STACK != 0 {
+            thread.context.set_stack(stack);
+        }
+        if mask & exchange::ARGUMENT != 0 {
+            thread.context.set_argument(argument);
+        }
+        if mask & exchange::THREAD != 0 {
+            thread.context.set_thread_pointer(pointer);
+        }
+        Ok(Done::Values(old_instruction, old_stack))
+    }
+
+    pub(super) fn inspect_thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
+        let at = self.thread(own, slot)?;
+        let priority = self.whole.open(at).priority.get() as u64;
+        Ok(Done::Values(self.state_of(at) as u64, priority))
+    }
+
+    /// A thread's state, for people.
+    pub(super) fn state_of(&self, at: Ref<Thread<P>>) -> ThreadState {
+        let thread = self.whole.open(at);
+        match thread.state.get() {
+            _ if thread.has(attention::SUSPENDED) => ThreadState::Suspended,
+            State::Ready => ThreadState::Ready,
+            State::Sending => ThreadState::Sending,
+            State::Receiving => ThreadState::Receiving,
+            State::Calling => ThreadState::Calling,
+        }
+    }
+}

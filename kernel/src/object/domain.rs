@@ -1,0 +1,62 @@
+//! Domains: an address space, a capability table and quotas.
+
+use super::{Mapping, Object};
+use crate::access::Ref;
+use crate::capability::Capability;
+use crate::list::List;
+use crate::object::mapping::OfDomain;
+use crate::port::{Port, Space};
+use crate::quota::Quotas;
+use abi::object::Resource;
+use core::cell::Cell;
+
+/// A capability table.
+pub type Slots<P> = &'static [Cell<Capability<P>>];
+
+/// A protection domain.
+pub struct Domain<P: Port> {
+    /// Page tables.
+    pub space: P::Space,
+    /// Capabilities; slot 0 is never used.
+    pub slots: Slots<P>,
+    /// Slots that may be used, at most the table's length.
+    pub limit: Cell<u32>,
+    /// What it may create and has created.
+    pub quotas: Quotas,
+    /// Threads may have at most this priority.
+    pub max_priority: Cell<u8>,
+    /// Mappings in its address space.
+    pub mappings: List<Mapping<P>, OfDomain>,
+    /// Threads that run in it, whoever owns them.
+    pub threads: Cell<u32>,
+    /// Its name.
+    pub name: Cell<[u64; 2]>,
+    /// How far its destruction has come: a kind of object and a pool index.
+    pub sweep: Cell<(u8, u32)>,
+    owner: Cell<Option<Ref<Domain<P>>>>,
+}
+
+impl<P: Port> Domain<P> {
+    /// A domain for a vacant pool slot, with its root table's frame and its capability table.
+    pub fn new(root: u64, slots: Slots<P>) -> Domain<P> {
+        Domain {
+            space: P::Space::new(root),
+            slots,
+            limit: Cell::new(0),
+            quotas: Quotas::new(),
+            max_priority: Cell::new(0),
+            mappings: List::new(),
+            threads: Cell::new(0),
+            name: Cell::new([0; 2]),
+            sweep: Cell::new((0, 0)),
+            owner: Cell::new(None),
+        }
+    }
+}
+
+impl<P: Port> Object<P> for Domain<P> {
+    const RESOURCE: Resource = Resource::Domains;
+    fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
+        &self.owner
+    }
+}

@@ -1,0 +1,46 @@
+//! Endpoints: where senders and receivers meet. L4's per-thread send queue is the queue of the
+//! endpoint on which that thread receives (S0-12).
+
+use super::{Domain, Notification, Object, Thread, Weak};
+use crate::access::Ref;
+use crate::list::List;
+use crate::object::thread::Waiting;
+use crate::port::Port;
+use abi::object::Resource;
+use core::cell::Cell;
+
+/// An endpoint. At most one of its two queues is not empty.
+pub struct Endpoint<P: Port> {
+    /// Threads blocked receiving.
+    pub receivers: List<Thread<P>, Waiting>,
+    /// Threads blocked sending, first come first served.
+    pub senders: List<Thread<P>, Waiting>,
+    /// A notification whose signals are received here too.
+    pub attached: Cell<Option<Weak<Notification<P>>>>,
+    owner: Cell<Option<Ref<Domain<P>>>>,
+}
+
+impl<P: Port> Endpoint<P> {
+    /// An endpoint for a vacant pool slot.
+    pub fn new() -> Endpoint<P> {
+        Endpoint {
+            receivers: List::new(),
+            senders: List::new(),
+            attached: Cell::new(None),
+            owner: Cell::new(None),
+        }
+    }
+}
+
+impl<P: Port> Default for Endpoint<P> {
+    fn default() -> Self {
+        Endpoint::new()
+    }
+}
+
+impl<P: Port> Object<P> for Endpoint<P> {
+    const RESOURCE: Resource = Resource::Endpoints;
+    fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
+        &self.owner
+    }
+}

@@ -1,0 +1,85 @@
+//! Mappings: a range of one domain's addresses backed by memory. Naming mappings makes undoing
+//! them O(1) a page, whoever starts it: the mapper, the end of the memory or of the domain.
+
+use super::{Domain, Memory, Object};
+use crate::access::Ref;
+use crate::list::{Linked, Links};
+use crate::port::Port;
+use abi::Rights;
+use abi::object::Resource;
+use core::cell::Cell;
+
+/// Selects a mapping's links in its memory's list.
+pub struct OfMemory;
+/// Selects a mapping's links in its domain's list.
+pub struct OfDomain;
+
+/// A mapping.
+pub struct Mapping<P: Port> {
+    /// The memory.
+    pub memory: Cell<Option<Ref<Memory<P>>>>,
+    /// The domain whose addresses it is in.
+    pub domain: Cell<Option<Ref<Domain<P>>>>,
+    /// First address.
+    pub at: Cell<u64>,
+    /// First page of the memory.
+    pub first: Cell<u64>,
+    /// Length in pages.
+    pub pages: Cell<u64>,
+    /// How many pages are in the page tables: fewer than all while it is being made or undone.
+    pub done: Cell<u64>,
+    /// Pages that already have the new rights, while they are being changed.
+    pub protected: Cell<u64>,
+    /// The most that its rights can be: those of the memory capability.
+    pub limit: Cell<Rights>,
+    /// The rights of its pages.
+    pub rights: Cell<Rights>,
+    of_memory: Links<Mapping<P>>,
+    of_domain: Links<Mapping<P>>,
+    owner: Cell<Option<Ref<Domain<P>>>>,
+}
+
+impl<P: Port> Mapping<P> {
+    /// A mapping for a vacant pool slot.
+    pub fn new() -> Mapping<P> {
+        Mapping {
+            memory: Cell::new(None),
+            domain: Cell::new(None),
+            at: Cell::new(0),
+            first: Cell::new(0),
+            pages: Cell::new(0),
+            done: Cell::new(0),
+            protected: Cell::new(0),
+            limit: Cell::new(Rights::NONE),
+            rights: Cell::new(Rights::NONE),
+            of_memory: Links::new(),
+            of_domain: Links::new(),
+            owner: Cell::new(None),
+        }
+    }
+}
+
+impl<P: Port> Default for Mapping<P> {
+    fn default() -> Self {
+        Mapping::new()
+    }
+}
+
+impl<P: Port> Linked<OfMemory> for Mapping<P> {
+    fn links(&self) -> &Links<Self> {
+        &self.of_memory
+    }
+}
+
+impl<P: Port> Linked<OfDomain> for Mapping<P> {
+    fn links(&self) -> &Links<Self> {
+        &self.of_domain
+    }
+}
+
+impl<P: Port> Object<P> for Mapping<P> {
+    const RESOURCE: Resource = Resource::Mappings;
+    fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
+        &self.owner
+    }
+}

@@ -1,0 +1,61 @@
+//! Memory objects: page frames that can be mapped.
+//!
+//! Those made at boot are contiguous. Those that programs make are charged in full when they are
+//! made and get their frames one by one, when a page is first mapped, through an index frame;
+//! so making one is O(1) and never fails half-way.
+
+use super::{Domain, Mapping, Object};
+use crate::access::Ref;
+use crate::list::List;
+use crate::object::mapping::OfMemory;
+use crate::port::Port;
+use abi::object::Resource;
+use core::cell::Cell;
+
+/// Most pages in a memory object that a program makes: what one index frame holds.
+pub const MAX_PAGES: u64 = 512;
+
+/// Where a memory object's frames are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// In a row from this address.
+    Contiguous(u64),
+    /// Listed in the index frame at this address; zero means not there yet.
+    Indexed(u64),
+}
+
+/// A memory object.
+pub struct Memory<P: Port> {
+    /// Length in pages.
+    pub pages: Cell<u64>,
+    /// Its frames.
+    pub frames: Cell<Frames>,
+    /// Its mappings.
+    pub mappings: List<Mapping<P>, OfMemory>,
+    owner: Cell<Option<Ref<Domain<P>>>>,
+}
+
+impl<P: Port> Memory<P> {
+    /// A memory object for a vacant pool slot.
+    pub fn new() -> Memory<P> {
+        Memory {
+            pages: Cell::new(0),
+            frames: Cell::new(Frames::Contiguous(0)),
+            mappings: List::new(),
+            owner: Cell::new(None),
+        }
+    }
+}
+
+impl<P: Port> Default for Memory<P> {
+    fn default() -> Self {
+        Memory::new()
+    }
+}
+
+impl<P: Port> Object<P> for Memory<P> {
+    const RESOURCE: Resource = Resource::Memories;
+    fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
+        &self.owner
+    }
+}

@@ -1,0 +1,223 @@
+//! Threads.
+//!
+//! ```text
+//!            send, nobody receives            receive, nobody sends
+//!   Sending <--------------------- Ready ------------------------> Receiving
+//!      |        (a call goes on to) |  ^ \ call                        |
+//!      +--------------------------->+  |  +--------> Calling           |
+//!                                      +----------------+<-------------+
+//!                                        reply, message, timeout, error
+//! ```
+//!
+//! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
+//! suspended waits for `resume`.
+
+use super::{Domain, Endpoint, Notification, Object, Weak};
+use crate::access::Ref;
+use crate::list::{Linked, Links};
+use crate::port::{Context, Port};
+use crate::time::Place;
+use abi::object::Resource;
+use abi::{Info, Status};
+use core::cell::Cell;
+
+/// Selects the links of the ready queue.
+pub struct Running;
+/// Selects the links of the queue of the object that a thread waits for.
+pub struct Waiting;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// It can run, unless suspended.
+    Ready,
+    /// Blocked in the send half of an operation, in an endpoint's queue of senders.
+    Sending,
+    /// Blocked in the receive half: in a queue of receivers, or asleep.
+    Receiving,
+    /// Blocked until its call or fault is answered.
+    Calling,
+}
+
+/// Reasons why the fast path must not touch a thread.
+pub mod attention {
+    /// Its context holds all registers, since it was interrupted.
+    pub const FULL: u32 = 1;
+    /// It is suspended.
+    pub const SUSPENDED: u32 = 2;
+    /// It is in the queue of deadlines.
+    pub const DEADLINE: u32 = 4;
+    /// Its call is a fault: the message is in `fault`, the answer changes no register.
+    pub const FAULT: u32 = 8;
+}
+
+/// What a thread in state [`State::Sending`] or [`State::Receiving`] waits for.
+pub enum Wait<P: Port> {
+    /// Nothing, or time.
+    Nothing,
+    /// An endpoint.
+    Endpoint(Ref<Endpoint<P>>),
+    /// A notification.
+    Notification(Ref<Notification<P>>),
+}
+
+impl<P: Port> Clone for Wait<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Port> Copy for Wait<P> {}
+
+/// What a blocked sender does once its message is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It goes on.
+    Nothing,
+    /// It waits for the reply.
+    Reply,
+    /// It goes on to the receive half of the operation in its context.
+    Receive,
+}
+
+/// The message of a blocked sender; its words stay where they are.
+#[derive(Clone, Copy)]
+pub struct Outgoing {
+    /// Descriptor.
+    pub info: Info,
+    /// Badge of the capability that it was sent through.
+    pub badge: u64,
+    /// What follows.
+    pub then: Then,
+}
+
+/// A thread. Its context comes first, so that entry code finds both at one address.
+#[repr(C)]
+pub struct Thread<P: Port> {
+    /// Saved registers.
+    pub context: P::Context,
+    /// What it is doing.
+    pub state: Cell<State>,
+    /// Bits of [`attention`].
+    pub attention: Cell<u32>,
+    /// Priority, 0 to 255; the idle thread has -1.
+    pub priority: Cell<i16>,
+    /// The domain that it runs in.
+    pub domain: Cell<Ref<Domain<P>>>,
+    /// Whose call it has received and not yet answered: the reply right.
+    pub caller: Cell<Option<Ref<Thread<P>>>>,
+    /// Who holds the reply right for its own call; `None` while the right is in a slot.
+    pub server: Cell<Option<Ref<Thread<P>>>>,
+    /// How many of its reply rights were moved to slots; such a right is for one call.
+    pub calls: Cell<u64>,
+    /// The slot in which it accepts the capability of the message that is being transferred.
+    pub accepts: Cell<u32>,
+    /// What it waits for.
+    pub wait: Cell<Wait<P>>,
+    /// Its message while it is [`State::Sending`], or in a fault.
+    pub outgoing: Cell<Outgoing>,
+    /// Words of a fault message.
+    pub fault: Cell<[u64; 4]>,
+    /// Where its faults are reported.
+    pub handler: Cell<Option<Weak<Endpoint<P>>>>,
+    /// Badge of its fault messages.
+    pub handler_badge: Cell<u64>,
+    /// Ticks left of its time slice.
+    pub slice: Cell<u32>,
+    /// Its place in the queue of deadlines.
+    pub place: Place,
+    /// The frame of its message buffer.
+    pub buffer: u64,
+    /// Address of the message buffer in its domain; 0: it has none.
+    pub buffer_at: Cell<u64>,
+    running: Links<Thread<P>>,
+    waiting: Links<Thread<P>>,
+    owner: Cell<Option<Ref<Domain<P>>>>,
+}
+
+impl<P: Port> Thread<P> {
+    /// A thread for a vacant pool slot, with the frame of its message buffer.
+    pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {
+        let outgoing = Outgoing { info: Info(0), badge: 0, then: Then::Nothing };
+        Thread {
+            context: P::Context::new(),
+            state: Cell::new(State::Ready),
+            attention: Cell::new(attention::SUSPENDED),
+            priority: Cell::new(0),
+            domain: Cell::new(domain),
+            caller: Cell::new(None),
+            server: Cell::new(None),
+            calls: Cell::new(0),
+            accepts: Cell::new(0),
+            wait: Cell::new(Wait::Nothing),
+            outgoing: Cell::new(outgoing),
+            fault: Cell::new([0; 4]),
+            handler: Cell::new(None),
+            handler_badge: Cell::new(0),
+            slice: Cell::new(0),
+            place: Place::new(),
+            buffer,
+            buffer_at: Cell::new(0),
+            running: Links::new(),
+            waiting: Links::new(),
+            owner: Cell::new(None),
+        }
+    }
+
+    /// Whether any of these [`attention`] bits is set.
+    #[inline(always)]
+    pub fn has(&self, bits: u32) -> bool {
+        self.attention.get() & bits != 0
+    }
+
+    /// Sets [`attention`] bits.
+    #[inline(always)]
+    pub fn set(&self, bits: u32) {
+        self.attention.set(self.attention.get() | bits);
+    }
+
+    /// Clears [`attention`] bits.
+    #[inline(always)]
+    pub fn clear(&self, bits: u32) {
+        self.attention.set(self.attention.get() & !bits);
+    }
+
+    /// Whether it could run now.
+    #[inline(always)]
+    pub fn runnable(&self) -> bool {
+        self.state.get() == State::Ready && !self.has(attention::SUSPENDED)
+    }
+
+    /// Whether it is in the ready queue.
+    #[inline(always)]
+    pub fn queued(&self) -> bool {
+        self.running.linked()
+    }
+
+    /// Leaves the status of a system call that brings nothing else.
+    #[inline(always)]
+    pub fn finish(&self, status: Status) {
+        self.context.set_results(status, 0, Info(0));
+    }
+}
+
+impl<P: Port> Linked<Running> for Thread<P> {
+    #[inline(always)]
+    fn links(&self) -> &Links<Self> {
+        &self.running
+    }
+}
+
+impl<P: Port> Linked<Waiting> for Thread<P> {
+    #[inline(always)]
+    fn links(&self) -> &Links<Self> {
+        &self.waiting
+    }
+}
+
+impl<P: Port> Object<P> for Thread<P> {
+    const RESOURCE: Resource = Resource::Threads;
+    fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
+        &self.owner
+    }
+}

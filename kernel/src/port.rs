@@ -1,0 +1,99 @@
+//! What a machine provides: the only interface between the core and the hardware.
+
+use abi::message::BUFFER_WORDS;
+use abi::{Info, Rights, Status};
+use core::sync::atomic::AtomicU64;
+
+/// A page of memory, seen as words. Programs may write it at any time, hence atomics.
+pub type Frame = [AtomicU64; BUFFER_WORDS];
+
+/// A machine.
+pub trait Port: Sized + 'static {
+    /// The saved user registers of a thread, and other state that a switch moves.
+    type Context: Context;
+    /// The page tables of a domain.
+    type Space: Space;
+    /// What the port keeps for each CPU.
+    type Local: Default + 'static;
+
+    /// Nanoseconds since boot.
+    fn now(&self) -> u64;
+    /// Asks for one timer interrupt at an instant, in place of any earlier request; `None`: no
+    /// interrupt. An instant in the past interrupts at once.
+    fn arm(&self, at: Option<u64>);
+    /// Whether an interrupt waits to be taken: polled at preemption points.
+    fn pending(&self) -> bool;
+    /// Lets an interrupt line through, or holds it back.
+    fn set_line(&self, line: u8, enabled: bool);
+    /// How many interrupt lines there are.
+    fn lines(&self) -> u8;
+    /// The words of a page frame.
+    fn frame(&self, address: u64) -> &'static Frame;
+    /// Writes text to the console.
+    fn console_write(&self, text: &[u8]);
+    /// Takes a byte from the console, if one has arrived.
+    fn console_read(&self) -> Option<u8>;
+    /// Frequency of the counter that programs read, in Hz.
+    fn counter_hz(&self) -> u64;
+    /// Bytes of kernel text, and counter steps from kernel entry to the first user instruction.
+    fn kernel_facts(&self) -> (u64, u64);
+    /// Ends the run.
+    fn shutdown(&self, status: u32) -> !;
+    /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
+    fn forget(&self, thread: &Self::Context);
+}
+
+/// A thread's registers, as the core needs them: the system call that it made and its results.
+pub trait Context: 'static {
+    /// A context for a vacant pool slot.
+    fn new() -> Self;
+    /// The call that the thread made: number word and arguments.
+    fn call(&self) -> (u64, [u64; 6]);
+    /// The message words.
+    fn words(&self) -> [u64; 4];
+    /// Sets the message words.
+    fn set_words(&self, words: [u64; 4]);
+    /// Sets the results of the thread's system call.
+    fn set_results(&self, status: Status, badge: u64, info: Info);
+    /// Makes the thread issue its system call again, with this number word and first arguments.
+    fn restart(&self, number: u64, a0: u64, a1: u64, a2: u64);
+    /// Readies the context for a first run: all registers zero.
+    fn reset(&self);
+    /// Instruction and stack pointer.
+    fn position(&self) -> (u64, u64);
+    /// Sets the instruction pointer.
+    fn set_instruction(&self, at: u64);
+    /// Sets the stack pointer.
+    fn set_stack(&self, at: u64);
+    /// Sets the first argument that an entry function sees.
+    fn set_argument(&self, value: u64);
+    /// Sets the thread pointer.
+    fn set_thread_pointer(&self, value: u64);
+}
+
+/// A domain's page tables.
+pub trait Space: 'static {
+    /// Page tables of a vacant domain slot, with the root table in this frame.
+    fn new(root: u64) -> Self;
+    /// How many further table frames mapping this range takes.
+    fn missing(&self, port: &impl Port, at: u64, pages: u64) -> usize;
+    /// Whether a page is mapped at this address.
+    fn is_mapped(&self, port: &impl Port, at: u64) -> bool;
+    /// Maps one page. `table` supplies zeroed frames, as many as [`Space::missing`] said. False:
+    /// a page is mapped there already.
+    fn map(
+        &self,
+        port: &impl Port,
+        at: u64,
+        frame: u64,
+        rights: Rights,
+        table: &mut dyn FnMut() -> u64,
+    ) -> bool;
+    /// Changes the rights of a mapped page.
+    fn protect(&self, port: &impl Port, at: u64, rights: Rights);
+    /// Removes a page.
+    fn unmap(&self, port: &impl Port, at: u64);
+    /// Detaches one table frame, emptied, from a space without mappings; `None`: only the root
+    /// is left. O(1).
+    fn take_table(&self, port: &impl Port) -> Option<u64>;
+}

@@ -1,0 +1,81 @@
+//! The ready queue: a list of threads per priority and the bitmap tree over them (S0-06, S0-07).
+
+use crate::access::Ref;
+use crate::list::List;
+use crate::object::Thread;
+use crate::object::thread::Running;
+use crate::port::Port;
+use abi::PRIORITIES;
+use policies::fixed::Levels;
+
+/// The ready queue of one CPU.
+pub struct ReadyQueue<P: Port> {
+    lists: [List<Thread<P>, Running>; PRIORITIES],
+    levels: Levels,
+}
+
+impl<P: Port> Default for ReadyQueue<P> {
+    fn default() -> Self {
+        ReadyQueue::new()
+    }
+}
+
+impl<P: Port> ReadyQueue<P> {
+    /// An empty queue.
+    pub const fn new() -> ReadyQueue<P> {
+        ReadyQueue { lists: [const { List::new() }; PRIORITIES], levels: Levels::new() }
+    }
+
+    #[inline(always)]
+    fn level(thread: Ref<Thread<P>>) -> u8 {
+        thread.member().priority.get() as u8
+    }
+
+    /// Appends a thread at the end of its level, unless it is queued already. O(1).
+    #[inline(always)]
+    pub fn insert(&self, thread: Ref<Thread<P>>) {
+        if !thread.member().queued() {
+            let level = Self::level(thread);
+            self.lists[level as usize].push_back(thread);
+            self.levels.insert(level);
+        }
+    }
+
+    /// Removes a thread, if it is queued. O(1).
+    #[inline(always)]
+    pub fn remove(&self, thread: Ref<Thread<P>>) {
+        if thread.member().queued() {
+            let level = Self::level(thread);
+            let list = &self.lists[level as usize];
+            list.remove(thread);
+            if list.is_empty() {
+                self.levels.remove(level);
+            }
+        }
+    }
+
+    /// The first thread of the highest level that is not empty.
+    #[inline(always)]
+    pub fn first(&self) -> Option<Ref<Thread<P>>> {
+        self.lists[self.levels.highest()? as usize].head()
+    }
+
+    /// Moves the first thread of its level to the end.
+    #[inline(always)]
+    pub fn rotate(&self, first: Ref<Thread<P>>) {
+        self.lists[Self::level(first) as usize].rotate();
+    }
+
+    /// Whether no thread is queued.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// Calls `visit` for each queued thread with its level.
+    pub fn each(&self, mut visit: impl FnMut(u8, Ref<Thread<P>>)) {
+        for (level, list) in self.lists.iter().enumerate() {
+            list.each(|thread| visit(level as u8, thread));
+        }
+    }
+}

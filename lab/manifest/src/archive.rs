@@ -1,0 +1,264 @@
+//! Writing a system and its programs as a boot archive.
+
+use std::collections::BTreeMap;
+
+use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
+use abi::boot::{WORD_BYTES, WORD_MAGIC, WORD_NONCE, WORD_RECORDS, WORD_SLICE, WORD_TICK};
+use abi::object::Resource;
+use abi::{PAGE, boot};
+
+use crate::budget::{self, Pool};
+use crate::elf::Image;
+use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer};
+use crate::problem::{Problem, quote};
+use crate::system::{System, Target};
+
+const WORD: usize = size_of::<u64>();
+
+/// A boot archive.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    /// What the kernel reads, a whole number of pages.
+    pub bytes: Vec<u8>,
+    /// The system's shared memory objects, in the order of the manifest.
+    pub memories: Vec<HostMemory>,
+    /// The pools as the archive asks for them.
+    pub pools: [Pool; Resource::COUNT],
+}
+
+/// Where to find a shared memory object of a machine that has booted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostMemory {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Byte offset in the archive of the word in which the kernel leaves its physical address.
+    pub address_offset: usize,
+    /// Whether the host reads it after the run.
+    pub host: bool,
+}
+
+/// Packs a system with its programs, ELF files that `programs` finds by name. The nonce lets
+/// the host find the archive in the machine's memory.
+pub fn pack(
+    system: &System,
+    programs: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    nonce: u64,
+) -> Result<Archive, Problem> {
+    let images = images(system, programs)?;
+    let image = |name: &String| &images[name.as_str()];
+    let areas: Vec<Vec<Area>> = (system.domains.iter())
+        .map(|domain| areas(system, domain, image(&domain.program)))
+        .collect();
+    let pools = budget::pools(system, &areas)?;
+    let mut writer = Writer::default();
+    writer.record(Record::Pools, &pools.each_ref().map(|pool| pool.size));
+    for (domain, areas) in system.domains.iter().zip(&areas) {
+        let [low, high] = boot::name_words(&domain.name);
+        let mut fields = vec![low, high, domain.max_priority.into(), domain.slots.into()];
+        fields.extend(budget::granted(domain, areas));
+        writer.record(Record::Domain, &fields);
+    }
+    let numbers = Numbers::of(system, &areas);
+    objects(&mut writer, system, &numbers);
+    let memories = memories(&mut writer, system, &areas);
+    for (index, domain) in system.domains.iter().enumerate() {
+        let entry = image(&domain.program).entry;
+        let fault = domain.fault_handler.as_ref();
+        let handler =
+            fault.map_or(NONE, |fault| numbers.of_target(Target::Endpoint(fault.endpoint)));
+        let badge = fault.map_or(0, |fault| fault.badge);
+        let (owner, priority) = (index as u64, domain.priority.into());
+        let fields = [owner, priority, entry, STACKS, ENVIRONMENT, buffer(0), handler, badge];
+        writer.record(Record::Thread, &fields);
+    }
+    mappings(&mut writer, &areas, &numbers);
+    for (index, domain) in system.domains.iter().enumerate() {
+        for (position, cap) in domain.caps.iter().enumerate() {
+            let object = numbers.of_target(cap.target);
+            let (domain, slot) = (index as u64, position as u64 + 1);
+            writer.record(
+                Record::Capability,
+                &[domain, slot, object, cap.rights.0.into(), cap.badge],
+            );
+        }
+    }
+    let bytes = writer.finish(system, nonce);
+    budget::fits(system, &pools, &areas, bytes.len() as u64)?;
+    Ok(Archive { bytes, memories, pools })
+}
+
+fn images<'a>(
+    system: &'a System,
+    programs: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+) -> Result<BTreeMap<&'a str, Image>, Problem> {
+    let mut images = BTreeMap::new();
+    for domain in &system.domains {
+        if images.contains_key(domain.program.as_str()) {
+            continue;
+        }
+        let key = format!("domain.{}.program", domain.name);
+        let problem =
+            |message, help| system.source.problem(&domain.program_at, &key, message, help);
+        let name = quote(&domain.program);
+        let file = programs(&domain.program).map_err(|reason| {
+            let help = "name a program of the `programs` crate, and build it";
+            problem(format!("there is no program {name}: {reason}"), help)
+        })?;
+        let image = Image::read(&file)
+            .map_err(|(what, help)| problem(format!("program {name} {what}"), help))?;
+        images.insert(domain.program.as_str(), image);
+    }
+    Ok(images)
+}
+
+/// First number of each kind of object: objects are numbered as their records follow each other.
+struct Numbers {
+    notifications: u64,
+    endpoints: u64,
+    interrupts: u64,
+    timers: u64,
+    memories: u64,
+    areas: u64,
+    threads: u64,
+}
+
+impl Numbers {
+    fn of(system: &System, areas: &[Vec<Area>]) -> Numbers {
+        let own = |area: &&Area| matches!(area.contents, Contents::Own(_));
+        let own_memories = areas.iter().flatten().filter(own).count() as u64;
+        let notifications = system.domains.len() as u64;
+        let endpoints = notifications + system.notifications.len() as u64;
+        let interrupts = endpoints + system.endpoints.len() as u64;
+        let timers = interrupts + system.interrupts.len() as u64;
+        let memories = timers + system.timers.len() as u64;
+        let areas = memories + system.memories.len() as u64;
+        let threads = areas + own_memories;
+        Numbers { notifications, endpoints, interrupts, timers, memories, areas, threads }
+    }
+
+    fn of_target(&self, target: Target) -> u64 {
+        match target {
+            Target::Domain(index) => index as u64,
+            Target::Notification(index) => self.notifications + index as u64,
+            Target::Endpoint(index) => self.endpoints + index as u64,
+            Target::Interrupt(index) => self.interrupts + index as u64,
+            Target::Timer(index) => self.timers + index as u64,
+            Target::Memory(index) => self.memories + index as u64,
+            Target::Thread(index) => self.threads + index as u64,
+            Target::Console => boot::CONSOLE,
+            Target::System => boot::SYSTEM,
+        }
+    }
+}
+
+/// Everything that signals or is sent to. It belongs to nobody, so it lives as long as the system.
+fn objects(writer: &mut Writer, system: &System, numbers: &Numbers) {
+    let notification = |index| numbers.of_target(Target::Notification(index));
+    for _ in &system.notifications {
+        writer.record(Record::Notification, &[boot::NOBODY]);
+    }
+    for endpoint in &system.endpoints {
+        let attached = endpoint.notification.map_or(NONE, notification);
+        writer.record(Record::Endpoint, &[boot::NOBODY, attached]);
+    }
+    for interrupt in &system.interrupts {
+        let signalled = notification(interrupt.notification);
+        let fields = [boot::NOBODY, interrupt.line.into(), signalled, interrupt.badge];
+        writer.record(Record::Interrupt, &fields);
+    }
+    for timer in &system.timers {
+        let fields = [boot::NOBODY, notification(timer.notification), timer.badge];
+        writer.record(Record::Timer, &fields);
+    }
+}
+
+/// The shared memory objects, then the domains' own in the order of their areas.
+fn memories(writer: &mut Writer, system: &System, areas: &[Vec<Area>]) -> Vec<HostMemory> {
+    let mut memories = Vec::new();
+    for memory in &system.memories {
+        memories.push(HostMemory {
+            name: memory.name.clone(),
+            bytes: memory.bytes,
+            address_offset: writer.memory(memory.bytes / PAGE, &[]),
+            host: memory.host,
+        });
+    }
+    for area in areas.iter().flatten() {
+        if let Contents::Own(bytes) = &area.contents {
+            writer.memory(area.pages, bytes);
+        }
+    }
+    memories
+}
+
+fn mappings(writer: &mut Writer, areas: &[Vec<Area>], numbers: &Numbers) {
+    let mut own = numbers.areas;
+    for (index, areas) in areas.iter().enumerate() {
+        for area in areas {
+            let memory = match area.contents {
+                Contents::Shared(memory) => numbers.of_target(Target::Memory(memory)),
+                Contents::Own(_) => {
+                    own += 1;
+                    own - 1
+                }
+            };
+            let (domain, rights) = (index as u64, area.rights.0.into());
+            writer.record(Record::Map, &[domain, memory, 0, area.address, area.pages, rights]);
+        }
+    }
+}
+
+/// Collects records, and the data that follow them.
+#[derive(Default)]
+struct Writer {
+    records: u64,
+    words: Vec<u64>,
+    data: Vec<u8>,
+    /// Words that hold an offset into the data until it is known where the data begin.
+    offsets: Vec<usize>,
+}
+
+impl Writer {
+    fn record(&mut self, record: Record, fields: &[u64]) {
+        assert_eq!(1 + fields.len(), record.words(), "a {record:?} record has its length");
+        self.words.push(record.head());
+        self.words.extend(fields);
+        self.records += 1;
+    }
+
+    /// A memory object of nobody's. Returns where its physical address will be.
+    fn memory(&mut self, pages: u64, bytes: &[u8]) -> usize {
+        let length = bytes.len() as u64;
+        self.record(Record::Memory, &[boot::NOBODY, pages, self.data.len() as u64, length, 0]);
+        let last = self.words.len() - 1;
+        if length > 0 {
+            self.offsets.push(last - 2);
+            self.data.extend(bytes);
+            self.data.resize(self.data.len().next_multiple_of(PAGE as usize), 0);
+        } else {
+            self.words[last - 2] = 0;
+        }
+        (HEADER_WORDS + last) * WORD
+    }
+
+    fn finish(mut self, system: &System, nonce: u64) -> Vec<u8> {
+        let data_at = ((HEADER_WORDS + self.words.len()) * WORD).next_multiple_of(PAGE as usize);
+        for word in &self.offsets {
+            self.words[*word] += data_at as u64;
+        }
+        let mut header = [0; HEADER_WORDS];
+        header[WORD_MAGIC] = MAGIC;
+        header[WORD_BYTES] = (data_at + self.data.len()) as u64;
+        header[WORD_RECORDS] = self.records;
+        header[WORD_TICK] = system.tick;
+        header[WORD_SLICE] = system.timeslice / system.tick;
+        header[WORD_NONCE] = nonce;
+        let words = header.iter().chain(&self.words);
+        let mut bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
+        bytes.resize(data_at, 0);
+        bytes.extend(&self.data);
+        bytes
+    }
+}

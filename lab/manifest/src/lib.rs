@@ -1,0 +1,68 @@
+//! System manifests: from TOML to a checked [`System`] to a boot archive.
+//!
+//! A manifest goes one way: [`parse`] reads the text, checks everything that can be checked
+//! without the programs and resolves every name into an index; [`pack`] adds the programs and
+//! writes the archive that [`abi::boot`] describes. Whatever is wrong is one [`Problem`], which
+//! says where, what and how to mend it.
+#![forbid(unsafe_code)]
+
+mod archive;
+mod budget;
+mod check;
+mod domain;
+mod elf;
+mod layout;
+mod problem;
+mod read;
+mod rights;
+mod sections;
+mod suggest;
+mod summary;
+mod system;
+mod toml_value;
+mod units;
+
+use std::path::Path;
+
+pub use archive::{Archive, HostMemory, pack};
+pub use budget::Pool;
+pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
+pub use problem::{Problem, Source, Span};
+pub use rights::{rights_of, spell_rights};
+pub use system::{
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, System,
+    Target, Timer,
+};
+pub use units::{spell_duration, spell_size};
+
+/// The kernels that an image holds and a manifest may name.
+pub const KERNELS: [&str; 2] = ["fastpath", "direct-lazy"];
+
+/// Reads and checks the manifest in a file.
+pub fn load(path: &Path) -> Result<System, Problem> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Problem::of_file(&name, format!("the manifest cannot be read: {error}"), neighbours(path))
+    })?;
+    parse(&name, &text)
+}
+
+/// Checks a manifest; problems call it `name_for_errors`.
+pub fn parse(name_for_errors: &str, text: &str) -> Result<System, Problem> {
+    let system = read::system(&Source::new(name_for_errors, text))?;
+    check::system(system)
+}
+
+/// A hint at the manifests beside one that cannot be read.
+fn neighbours(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+    names.sort();
+    if names.is_empty() {
+        return "name a manifest, for instance one of systems/*.toml".into();
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    suggest::hint(&name, "manifests there", &names.iter().map(String::as_str).collect::<Vec<_>>())
+}

@@ -1,0 +1,53 @@
+//! How manifests spell rights.
+
+use abi::{Kind, Rights};
+
+const COMMON: [(&str, Rights); 3] =
+    [("copy", Rights::COPY), ("revoke", Rights::REVOKE), ("destroy", Rights::DESTROY)];
+
+/// The rights that capabilities to a kind of object can have, with their names.
+pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
+    let own: &[(&str, Rights)] = match kind {
+        Kind::Endpoint => {
+            &[("send", Rights::SEND), ("receive", Rights::RECEIVE), ("grant", Rights::GRANT)]
+        }
+        Kind::Notification => &[("signal", Rights::SEND), ("receive", Rights::RECEIVE)],
+        Kind::Memory => {
+            &[("read", Rights::READ), ("write", Rights::WRITE), ("execute", Rights::EXECUTE)]
+        }
+        _ => &[("control", Rights::CONTROL)],
+    };
+    // Nobody can end the console or the machine's capability for the others.
+    let common = match kind {
+        Kind::Console | Kind::System => &COMMON[..1],
+        _ => &COMMON[..],
+    };
+    [own, common].concat()
+}
+
+/// Every right that makes sense for a kind of object.
+pub(crate) fn all(kind: Kind) -> Rights {
+    rights_of(kind).into_iter().fold(Rights::NONE, |all, (_, right)| all.or(right))
+}
+
+/// A kind of object with its article.
+pub(crate) fn with_article(kind: Kind) -> String {
+    let article = match kind {
+        Kind::Console | Kind::System => "the",
+        Kind::Endpoint | Kind::Interrupt => "an",
+        _ => "a",
+    };
+    format!("{article} {}", kind.name())
+}
+
+/// A set of rights as manifests list it, separated by spaces.
+pub fn spell_rights(kind: Kind, rights: Rights) -> String {
+    let held = rights_of(kind).into_iter().filter(|(_, right)| rights.contains(*right));
+    held.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+}
+
+/// The rights of a mapping as three letters at most, for instance `rw`.
+pub(crate) fn spell_mapping(rights: Rights) -> String {
+    let letters = [(Rights::READ, 'r'), (Rights::WRITE, 'w'), (Rights::EXECUTE, 'x')];
+    letters.iter().filter(|(right, _)| rights.contains(*right)).map(|(_, letter)| letter).collect()
+}

@@ -1,0 +1,122 @@
+//! A system in a page of text.
+
+use std::fmt::Write as _;
+
+use abi::object::Resource;
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::rights::{spell_mapping, spell_rights};
+use crate::system::{Capability, System, Target};
+use crate::units::{spell_duration, spell_size};
+
+impl System {
+    /// What the system consists of: domains with their capabilities, shared memory and pools.
+    pub fn summary(&self) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.about);
+        let _ = writeln!(
+            text,
+            "kernel {}, {} of memory, tick {}, time slice {}\n",
+            self.kernel,
+            spell_size(self.memory),
+            spell_duration(self.tick),
+            spell_duration(self.timeslice)
+        );
+        text += &format!("{}\n\n", self.domain_table());
+        if self.domains.iter().any(|domain| !domain.caps.is_empty()) {
+            text += &format!("{}\n\n", self.capability_table());
+        }
+        if !self.memories.is_empty() {
+            text += &format!("{}\n\n", self.memory_table());
+        }
+        text += &format!("{}\n", self.pool_table());
+        text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+    }
+
+    /// The name of a capability's object, with its kind.
+    pub fn target_name(&self, target: Target) -> String {
+        let name = match target {
+            Target::Endpoint(index) => &self.endpoints[index].name,
+            Target::Notification(index) => &self.notifications[index].name,
+            Target::Interrupt(index) => &self.interrupts[index].name,
+            Target::Timer(index) => &self.timers[index].name,
+            Target::Memory(index) => &self.memories[index].name,
+            Target::Domain(index) | Target::Thread(index) => &self.domains[index].name,
+            Target::Console | Target::System => return target.kind().name().into(),
+        };
+        format!("{} {name}", target.kind().name())
+    }
+
+    fn domain_table(&self) -> Table {
+        let mut table = plain(&["domain", "program", "priority", "max", "threads", "slots"], 2);
+        for domain in &self.domains {
+            table.add_row([
+                domain.name.clone(),
+                domain.program.clone(),
+                domain.priority.to_string(),
+                domain.max_priority.to_string(),
+                domain.threads.to_string(),
+                format!("{}/{}", domain.caps.len(), domain.slots),
+            ]);
+        }
+        table
+    }
+
+    fn capability_table(&self) -> Table {
+        let mut table = plain(&["domain", "slot", "capability", "object", "rights"], usize::MAX);
+        for domain in &self.domains {
+            for (index, cap) in domain.caps.iter().enumerate() {
+                table.add_row([
+                    domain.name.clone(),
+                    (index + 1).to_string(),
+                    cap.name.clone(),
+                    self.target_name(cap.target),
+                    rights_and_badge(cap),
+                ]);
+            }
+        }
+        table
+    }
+
+    fn memory_table(&self) -> Table {
+        let mut table = plain(&["memory", "size", "mapped by"], usize::MAX);
+        for (index, memory) in self.memories.iter().enumerate() {
+            let mappers = self.domains.iter().flat_map(|domain| {
+                let maps = domain.maps.iter().filter(|map| map.memory == index);
+                maps.map(|map| format!("{} ({})", domain.name, spell_mapping(map.rights)))
+            });
+            let mappers = mappers.chain(memory.host.then(|| "the host".to_string()));
+            let mappers = mappers.collect::<Vec<_>>().join(", ");
+            table.add_row([memory.name.clone(), spell_size(memory.bytes), mappers]);
+        }
+        table
+    }
+
+    fn pool_table(&self) -> Table {
+        let mut table = plain(&["pool", "boot", "quotas", "used", "size"], 1);
+        for resource in Resource::ALL {
+            let pool = &self.pools[resource as usize];
+            let numbers = [pool.boot, pool.quotas, pool.used(), pool.size];
+            let cells = numbers.iter().map(u64::to_string);
+            table.add_row([resource.name().to_string()].into_iter().chain(cells));
+        }
+        table
+    }
+}
+
+fn rights_and_badge(cap: &Capability) -> String {
+    let rights = spell_rights(cap.target.kind(), cap.rights);
+    if cap.badge == 0 { rights } else { format!("{rights}, badge {:#x}", cap.badge) }
+}
+
+/// A table without lines whose columns from `numbers` on are numbers.
+fn plain(titles: &[&str], numbers: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(titles);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if index >= numbers {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}

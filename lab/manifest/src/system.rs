@@ -1,0 +1,196 @@
+//! A checked and resolved system. Objects refer to each other by index.
+
+use abi::object::Resource;
+use abi::{Kind, Rights};
+
+use crate::budget::Pool;
+use crate::problem::{Source, Span};
+
+/// A system that [`parse`](crate::parse) found right.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The system's name.
+    pub name: String,
+    /// What the system is about, in a sentence.
+    pub about: String,
+    /// The kernel it runs under, one of [`KERNELS`](crate::KERNELS).
+    pub kernel: String,
+    /// Bytes of RAM of the machine.
+    pub memory: u64,
+    /// The scheduling tick in nanoseconds.
+    pub tick: u64,
+    /// A thread's time slice in nanoseconds, a multiple of the tick.
+    pub timeslice: u64,
+    /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
+    /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
+    pub pools: [Pool; Resource::COUNT],
+    /// Its endpoints.
+    pub endpoints: Vec<Endpoint>,
+    /// Its notifications.
+    pub notifications: Vec<Notification>,
+    /// Its interrupts.
+    pub interrupts: Vec<Interrupt>,
+    /// Its timers.
+    pub timers: Vec<Timer>,
+    /// Its shared memory objects.
+    pub memories: Vec<Memory>,
+    /// Its domains.
+    pub domains: Vec<Domain>,
+    /// The manifest, for problems that show up later.
+    pub source: Source,
+    /// Where the manifest gives the machine's memory.
+    pub memory_at: Span,
+}
+
+/// A meeting point of senders and receivers.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Its name.
+    pub name: String,
+    /// Index of the notification that is also received there.
+    pub notification: Option<usize>,
+}
+
+/// A word of signals.
+#[derive(Clone, Debug)]
+pub struct Notification {
+    /// Its name.
+    pub name: String,
+}
+
+/// A hardware interrupt that signals a notification.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    /// Its name.
+    pub name: String,
+    /// The interrupt line.
+    pub line: u32,
+    /// Index of the notification.
+    pub notification: usize,
+    /// The bits that it signals.
+    pub badge: u64,
+}
+
+/// A timer that signals a notification.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    /// Its name.
+    pub name: String,
+    /// Index of the notification.
+    pub notification: usize,
+    /// The bits that it signals.
+    pub badge: u64,
+}
+
+/// A memory object that domains map or hold capabilities to.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Its name.
+    pub name: String,
+    /// Its size in bytes, a multiple of the page.
+    pub bytes: u64,
+    /// Whether the host reads it after the run.
+    pub host: bool,
+}
+
+/// A protection domain with its program.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// The program that runs in it.
+    pub program: String,
+    /// Where the manifest names the program.
+    pub program_at: Span,
+    /// Priority of its first thread.
+    pub priority: u8,
+    /// Highest priority of its threads.
+    pub max_priority: u8,
+    /// Slots in its capability table, slot 0 included.
+    pub slots: u32,
+    /// Bytes of each stack, a multiple of the page.
+    pub stack: u64,
+    /// Threads for which stacks and buffer addresses are laid out.
+    pub threads: u32,
+    /// What it may create at run time, in the order of [`Resource`].
+    pub quota: [u64; Resource::COUNT],
+    /// Its arguments, in the order of the manifest.
+    pub args: Vec<(String, String)>,
+    /// Who handles its first thread's faults.
+    pub fault_handler: Option<FaultHandler>,
+    /// The shared memory that it finds mapped.
+    pub maps: Vec<Map>,
+    /// Its capabilities; the first is in slot 1.
+    pub caps: Vec<Capability>,
+}
+
+/// Where fault messages go.
+#[derive(Clone, Debug)]
+pub struct FaultHandler {
+    /// Index of the endpoint.
+    pub endpoint: usize,
+    /// The badge that they carry.
+    pub badge: u64,
+}
+
+/// Shared memory that a domain finds mapped.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// Index of the memory.
+    pub memory: usize,
+    /// Read, and at most one of write and execute.
+    pub rights: Rights,
+}
+
+/// A capability that a domain starts with.
+#[derive(Clone, Debug)]
+pub struct Capability {
+    /// Its name, unique in the domain.
+    pub name: String,
+    /// The object.
+    pub target: Target,
+    /// What may be done with it.
+    pub rights: Rights,
+    /// Tells the receiver which capability was used; 0: none.
+    pub badge: u64,
+}
+
+/// The object of a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The endpoint with this index.
+    Endpoint(usize),
+    /// The notification with this index.
+    Notification(usize),
+    /// The interrupt with this index.
+    Interrupt(usize),
+    /// The timer with this index.
+    Timer(usize),
+    /// The memory with this index.
+    Memory(usize),
+    /// The domain with this index.
+    Domain(usize),
+    /// The first thread of the domain with this index.
+    Thread(usize),
+    /// The text console.
+    Console,
+    /// The machine.
+    System,
+}
+
+impl Target {
+    /// The kind of the object.
+    pub fn kind(self) -> Kind {
+        match self {
+            Target::Endpoint(_) => Kind::Endpoint,
+            Target::Notification(_) => Kind::Notification,
+            Target::Interrupt(_) => Kind::Interrupt,
+            Target::Timer(_) => Kind::Timer,
+            Target::Memory(_) => Kind::Memory,
+            Target::Domain(_) => Kind::Domain,
+            Target::Thread(_) => Kind::Thread,
+            Target::Console => Kind::Console,
+            Target::System => Kind::System,
+        }
+    }
+}

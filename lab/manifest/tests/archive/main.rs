@@ -1,0 +1,195 @@
+//! Reads archives back, record by record, and holds them against the system they were made of.
+
+mod decoder;
+#[path = "../support/mod.rs"]
+mod support;
+
+use abi::PAGE;
+use abi::boot::{self, Record};
+use abi::env;
+use abi::object::Resource;
+use decoder::Decoded;
+use manifest::{System, Target, pack};
+use proptest::prelude::*;
+use support::Invented;
+
+const NONCE: u64 = 0x1234_5678_9abc_def0;
+
+fn rich() -> System {
+    manifest::parse("rich.toml", support::RICH).expect("the rich manifest is right")
+}
+
+fn decode(system: &System) -> (manifest::Archive, Decoded) {
+    let archive = pack(system, &support::program, NONCE).expect("it packs");
+    let decoded = Decoded::read(&archive.bytes);
+    (archive, decoded)
+}
+
+#[test]
+fn the_header_says_what_follows() {
+    let (archive, decoded) = decode(&rich());
+    assert_eq!(decoded.header[boot::WORD_MAGIC], boot::MAGIC);
+    assert_eq!(decoded.header[boot::WORD_BYTES], archive.bytes.len() as u64);
+    assert_eq!(decoded.header[boot::WORD_RECORDS], decoded.records.len() as u64);
+    assert_eq!(decoded.header[boot::WORD_TICK], 500_000);
+    assert_eq!(decoded.header[boot::WORD_SLICE], 10);
+    assert_eq!(decoded.header[boot::WORD_NONCE], NONCE);
+    assert!(archive.bytes.len().is_multiple_of(PAGE as usize));
+    assert_eq!(decoded.records[0].0, Record::Pools);
+}
+
+#[test]
+fn every_project_system_packs_into_a_sound_archive() {
+    for path in support::systems() {
+        let system = manifest::load(&path).unwrap_or_else(|problem| panic!("{problem}"));
+        let (_, decoded) = decode(&system);
+        decoded.check(&system);
+    }
+}
+
+#[test]
+fn the_rich_system_packs_into_a_sound_archive() {
+    let system = rich();
+    let (_, decoded) = decode(&system);
+    decoded.check(&system);
+}
+
+#[test]
+fn domains_and_threads_are_as_the_manifest_says() {
+    let (_, decoded) = decode(&rich());
+    let server = decoded.fields(Record::Domain)[0];
+    assert_eq!(&boot::name_bytes([server[0], server[1]]), b"server\0\0\0\0\0\0\0\0\0\0");
+    assert_eq!(server[2..4], [120, 16]);
+    let quota = |resource: Resource| server[4 + resource as usize];
+    assert_eq!(quota(Resource::Threads), 2 + 1);
+    assert_eq!(quota(Resource::Slots), 32 + 16);
+    assert_eq!(quota(Resource::Frames), 16);
+    // One table for the low 512 GB, one for each gigabyte in use (0, 1, 4), one for each region of
+    // 2 MB of program, environment, buffers, stacks and two maps, which touch three, and four to
+    // spare.
+    assert_eq!(quota(Resource::Tables), 1 + 3 + (4 + 3) + 4);
+    let threads = decoded.fields(Record::Thread);
+    let faults = decoded.first(Record::Endpoint) + 1;
+    let expected =
+        [0, 100, support::ENTRY, manifest::STACKS, manifest::ENVIRONMENT, manifest::BUFFERS];
+    assert_eq!(threads[0][..6], expected);
+    assert_eq!(threads[0][6..], [faults, 3]);
+    assert_eq!(threads[1][6..], [boot::NONE, 0]);
+}
+
+#[test]
+fn programs_find_their_environment() {
+    let system = rich();
+    let (_, decoded) = decode(&system);
+    let text = decoded.environment(0);
+    let get = |key: &str| env::get(&text, key);
+    assert_eq!(get("name"), Some("server"));
+    assert_eq!(env::get_in(&text, "cap.", "peer"), Some("1"));
+    assert_eq!(env::get_in(&text, "cap.", "alarm"), Some("9"));
+    assert_eq!(env::get_in(&text, "arg.", "greeting"), Some("good day"));
+    assert_eq!(env::get_in(&text, "arg.", "rounds"), Some("1000"));
+    assert_eq!(env::get_in(&text, "arg.", "loud"), Some("true"));
+    let recording = env::pair(get("mem.recording").unwrap(), 16);
+    assert_eq!(recording, Some((manifest::MAPS, 4 << 20)));
+    let shared = env::pair(get("mem.shared").unwrap(), 16);
+    assert_eq!(shared, Some((manifest::MAPS + (4 << 20) + PAGE, 12 << 10)));
+    assert_eq!(get("slots"), Some("10:16"));
+    assert_eq!(get("stack.0"), None, "the kernel sets the first stack");
+    for thread in 1..3 {
+        let number = |key: &str| {
+            let value = get(&format!("{key}.{thread}")).expect("it is laid out");
+            u64::from_str_radix(value, 16).unwrap()
+        };
+        assert_eq!(number("stack"), manifest::STACKS - thread * ((32 << 10) + PAGE));
+        assert_eq!(number("buffer"), manifest::BUFFERS + thread * manifest::BUFFER_STRIDE);
+    }
+    assert_eq!(get("stack.3"), None);
+}
+
+#[test]
+fn program_segments_arrive_byte_for_byte() {
+    let (_, decoded) = decode(&rich());
+    for domain in 0..2 {
+        for load in support::segments() {
+            let mut memory = decoded.read_memory(domain, load.address);
+            assert_eq!(memory.len() as u64, load.memory.next_multiple_of(PAGE));
+            let rest = memory.split_off(load.data.len());
+            assert_eq!(memory, load.data);
+            assert!(rest.iter().all(|byte| *byte == 0), "what follows is zero");
+        }
+    }
+}
+
+#[test]
+fn capabilities_name_the_right_objects() {
+    let system = rich();
+    let (_, decoded) = decode(&system);
+    let kinds: Vec<_> = decoded.fields(Record::Capability).iter().map(|cap| cap[2]).collect();
+    let first = |record| decoded.first(record);
+    let expected = [
+        first(Record::Endpoint),
+        boot::CONSOLE,
+        boot::SYSTEM,
+        1,
+        first(Record::Thread) + 1,
+        first(Record::Memory),
+        first(Record::Notification),
+        first(Record::Interrupt),
+        first(Record::Timer),
+        first(Record::Endpoint),
+        first(Record::Endpoint) + 1,
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(system.domains[0].caps[3].target, Target::Domain(1));
+}
+
+#[test]
+fn the_host_finds_shared_memory() {
+    let system = rich();
+    let (archive, decoded) = decode(&system);
+    let names: Vec<_> =
+        archive.memories.iter().map(|memory| (memory.name.as_str(), memory.host)).collect();
+    assert_eq!(names, [("recording", true), ("shared", false)]);
+    for (index, memory) in archive.memories.iter().enumerate() {
+        let record = decoded.fields(Record::Memory)[index];
+        assert_eq!(memory.bytes, record[1] * PAGE);
+        assert_eq!(memory.address_offset, decoded.offset(Record::Memory, index) + 5 * 8);
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let [one, two] = [1, 1].map(|nonce| pack(&rich(), &support::program, nonce).unwrap().bytes);
+    assert_eq!(one, two);
+    let other = pack(&rich(), &support::program, 2).unwrap().bytes;
+    let different = one.iter().zip(&other).filter(|(a, b)| a != b).count();
+    assert_eq!(different, 1, "only the nonce differs");
+}
+
+fn invented() -> impl Strategy<Value = Invented> {
+    (1u32..20, 1u64..40, 0u8..200, 0u64..30).prop_map(|(threads, stack_pages, priority, quota)| {
+        Invented { threads, stack_pages, priority, quota }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 64,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    #[test]
+    fn any_small_system_packs_into_a_sound_archive(
+        domains in prop::collection::vec(invented(), 1..6),
+        memories in prop::collection::vec(1u64..2000, 0..5),
+        wiring in prop::collection::vec(any::<u8>(), 32),
+    ) {
+        let text = support::invent(&domains, &memories, &wiring);
+        let system = manifest::parse("invented.toml", &text).unwrap_or_else(|problem| {
+            panic!("{problem}\n{text}")
+        });
+        let (_, decoded) = decode(&system);
+        decoded.check(&system);
+    }
+}

@@ -1,0 +1,99 @@
+//! Right manifests, and what is made of them.
+
+mod support;
+
+use expect_test::expect;
+use manifest::{Target, parse};
+
+#[test]
+fn the_smallest_manifest_has_defaults() {
+    let text = "[system]\nname = \"small\"\n\
+                [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n";
+    let system = parse("small.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!((system.kernel.as_str(), system.memory), ("fastpath", 256 << 20));
+    assert_eq!((system.tick, system.timeslice), (1_000_000, 10_000_000));
+    let domain = &system.domains[0];
+    assert_eq!((domain.priority, domain.max_priority), (1, 1));
+    assert_eq!((domain.slots, domain.stack, domain.threads), (64, 16 << 10, 1));
+    assert!(domain.caps.is_empty() && domain.maps.is_empty() && domain.fault_handler.is_none());
+    expect![[r#"
+        small:
+        kernel fastpath, 256M of memory, tick 1ms, time slice 10ms
+
+        domain  program  priority  max  threads  slots
+        only    idle            1    1        1   0/64
+
+        pool           boot  quotas  used  size
+        domains           1       0     1     1
+        threads           1       0     1     1
+        endpoints         0       0     0     0
+        notifications     0       0     0     0
+        interrupts        0       0     0     0
+        memories          6       0     6     6
+        mappings          6       0     6     6
+        timers            0       0     0     0
+        frames            0       0     0     0
+        tables           11       0    11    11
+        slots            64       0    64    64
+    "#]]
+    .assert_eq(&system.summary());
+}
+
+#[test]
+fn a_rich_manifest_is_resolved() {
+    let system = parse("rich.toml", support::RICH).unwrap_or_else(|problem| panic!("{problem}"));
+    assert_eq!(system.domains[0].caps[0].target, Target::Endpoint(0));
+    assert_eq!(system.domains[0].caps[4].target, Target::Thread(1));
+    assert_eq!(system.timers[0].badge, 1 << 63);
+    assert_eq!(system.domains[0].fault_handler.as_ref().map(|fault| fault.badge), Some(3));
+    expect![[r#"
+        rich: Uses everything that a manifest can say.
+        kernel direct-lazy, 128M of memory, tick 500us, time slice 5ms
+
+        domain  program  priority  max  threads  slots
+        server  greeter       100  120        3   9/16
+        client  visitor         0    0        1   2/64
+
+        domain  slot  capability    object             rights
+        server  1     peer          endpoint greeting  send grant, badge 0x7
+        server  2     console       console            control copy
+        server  3     system        system             control copy
+        server  4     other         domain client      control copy revoke destroy
+        server  5     other-thread  thread client      control destroy
+        server  6     mem           memory recording   read write copy
+        server  7     keys          notification keys  signal, badge 0x2
+        server  8     uart          interrupt uart     control copy revoke destroy
+        server  9     alarm         timer alarm        control copy revoke destroy
+        client  1     greeting      endpoint greeting  receive
+        client  2     faults        endpoint faults    receive
+
+        memory     size  mapped by
+        recording  4M    server (rw), the host
+        shared     12K   server (rx), client (r)
+
+        pool           boot  quotas  used  size
+        domains           2       1     3     3
+        threads           2       2     4  4096
+        endpoints         2       0     2   100
+        notifications     1       0     1     1
+        interrupts        1       0     1     1
+        memories         16       0    16    16
+        mappings         17       0    17    17
+        timers            1       0     1     1
+        frames            0      16    16    16
+        tables           28       0    28    28
+        slots            80      32   112   112
+    "#]]
+    .assert_eq(&system.summary());
+}
+
+#[test]
+fn every_project_system_is_right() {
+    for path in support::systems() {
+        let system = manifest::load(&path).unwrap_or_else(|problem| panic!("{problem}"));
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        assert_eq!(Some(system.name.as_str()), stem, "a system is called as its file is");
+        assert!(!system.about.is_empty(), "{} says what it is about", system.name);
+        assert!(system.summary().lines().all(|line| line.chars().count() <= 100));
+    }
+}

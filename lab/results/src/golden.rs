@@ -1,0 +1,400 @@
+//! Golden figures: the medians that the repository has recorded, and limits that nothing passes.
+//!
+//! ```toml
+//! [limits.ping-pong]
+//! "fastpath pair across words=0" = 300
+//!
+//! [ping-pong]
+//! "fastpath call across words=0" = 120
+//! ```
+//!
+//! Instruction counts repeat exactly, so any difference is a change of the code. A slower figure
+//! is a regression; a faster one must be recorded, or the next regression hides behind it. A limit
+//! may also name a `pair` or a fact, and is checked when its experiment has run.
+
+use crate::{Figure, Report};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+const LIMITS: &str = "limits";
+
+const HEADER: &str = "\
+# Medians of every case, and limits that no figure may pass. Each run is checked:
+# any difference fails. `giusto lab run EXPERIMENT... --update-golden` rewrites the
+# medians; a figure that gets slower is recorded in a commit of its own that says
+# why. Limits are edited by hand.
+
+";
+
+/// Figures by name, in the order of the file.
+type Figures = Vec<(String, Figure)>;
+
+/// The content of a golden file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Golden {
+    /// By experiment.
+    limits: Vec<(String, Figures)>,
+    /// By experiment.
+    recorded: Vec<(String, Figures)>,
+}
+
+/// Why a golden file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GoldenError {
+    /// The file cannot be read.
+    #[error("{path}: {cause}; write it with `giusto lab run EXPERIMENT... --update-golden`")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        cause: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{path}: {cause}")]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and reason.
+        cause: Box<toml::de::Error>,
+    },
+    /// An entry is not a figure.
+    #[error("{path}: [{table}] {key}: expected {expected}")]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The table.
+        table: String,
+        /// The entry's name.
+        key: String,
+        /// What should stand there.
+        expected: &'static str,
+    },
+}
+
+/// How a report differs from the golden file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// The experiment.
+    pub experiment: String,
+    /// The figure's name.
+    pub key: String,
+    /// What is recorded; nothing for a new figure.
+    pub recorded: Option<Figure>,
+    /// What was measured; nothing for a figure that is gone.
+    pub measured: Option<Figure>,
+    /// Whether `recorded` is a limit.
+    pub limit: bool,
+}
+
+impl fmt::Display for Deviation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: ", self.experiment, self.key)?;
+        match (self.limit, self.recorded, self.measured) {
+            (true, Some(limit), Some(measured)) => write!(
+                f,
+                "measured {measured}, over the limit of {limit}; make it faster: limits do not move"
+            ),
+            (true, limit, _) => write!(
+                f,
+                "not measured, but it has a limit of {}; measure it again, or correct the name \
+                 under [limits.{}]",
+                limit.unwrap_or_default(),
+                self.experiment
+            ),
+            (false, Some(recorded), Some(measured)) if measured > recorded => write!(
+                f,
+                "slower, recorded {recorded}, measured {measured}; mend the regression, or run \
+                 with --update-golden in a commit of its own that says why"
+            ),
+            (false, Some(recorded), Some(measured)) => write!(
+                f,
+                "faster, recorded {recorded}, measured {measured}; record the improvement: run \
+                 with --update-golden and commit the file"
+            ),
+            (false, Some(recorded), None) => write!(
+                f,
+                "not measured, recorded {recorded}; run all cases and kernels, or drop the \
+                 figure with --update-golden in a commit of its own that says why"
+            ),
+            (false, None, measured) => write!(
+                f,
+                "not recorded, measured {}; run with --update-golden and commit the file",
+                measured.unwrap_or_default()
+            ),
+        }
+    }
+}
+
+impl Golden {
+    /// Reads a golden file.
+    pub fn load(path: &Path) -> Result<Golden, GoldenError> {
+        let read = std::fs::read_to_string(path);
+        let text = read.map_err(|cause| GoldenError::Io { path: path.into(), cause })?;
+        Golden::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Golden, GoldenError> {
+        let syntax = |cause| GoldenError::Syntax { path: path.into(), cause: Box::new(cause) };
+        let tables: toml::Table = text.parse().map_err(syntax)?;
+        let mut golden = Golden::default();
+        for (name, value) in tables {
+            if name == LIMITS {
+                for (experiment, value) in table(path, "", &name, value)? {
+                    let figures = figures(path, LIMITS, &experiment, value)?;
+                    golden.limits.push((experiment, figures));
+                }
+            } else {
+                let figures = figures(path, "", &name, value)?;
+                golden.recorded.push((name, figures));
+            }
+        }
+        Ok(golden)
+    }
+
+    /// Every difference between the file and complete reports; experiments without a report are
+    /// left alone.
+    pub fn check(&self, reports: &[Report]) -> Vec<Deviation> {
+        reports.iter().flat_map(|report| self.check_one(report)).collect()
+    }
+
+    fn check_one(&self, report: &Report) -> Vec<Deviation> {
+        let deviation = |key: &str, recorded, measured, limit| Deviation {
+            experiment: report.experiment.clone(),
+            key: key.into(),
+            recorded,
+            measured,
+            limit,
+        };
+        let mut deviations = Vec::new();
+        for (key, limit) in of(&self.limits, &report.experiment) {
+            let measured = report.figure(key);
+            if measured.is_none_or(|measured| measured > *limit) {
+                deviations.push(deviation(key, Some(*limit), measured, true));
+            }
+        }
+        let recorded = of(&self.recorded, &report.experiment);
+        let measured = medians(report);
+        for (key, figure) in recorded {
+            let measured = find(&measured, key);
+            if measured != Some(*figure) {
+                deviations.push(deviation(key, Some(*figure), measured, false));
+            }
+        }
+        for (key, figure) in &measured {
+            if find(recorded, key).is_none() {
+                deviations.push(deviation(key, None, Some(*figure), false));
+            }
+        }
+        deviations
+    }
+
+    /// The file with the figures of these reports in place of the recorded ones. Limits and other
+    /// experiments stay.
+    pub fn update(&self, reports: &[Report]) -> String {
+        let mut recorded = self.recorded.clone();
+        for report in reports {
+            let place = recorded.iter().position(|(name, _)| *name == report.experiment);
+            let table = (report.experiment.clone(), medians(report));
+            match place {
+                Some(place) => recorded[place] = table,
+                None => recorded.push(table),
+            }
+        }
+        let limits = self.limits.iter();
+        let limits = limits.map(|(name, figures)| (format!("{LIMITS}.{}", quoted(name)), figures));
+        let recorded = recorded.iter().map(|(name, figures)| (quoted(name), figures));
+        let tables = limits.chain(recorded).map(|(name, figures)| {
+            let entry = |(key, figure): &(String, Figure)| format!("{key:?} = {figure}\n");
+            format!("[{name}]\n{}", figures.iter().map(entry).collect::<String>())
+        });
+        HEADER.to_string() + &tables.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The median of every row, by name.
+fn medians(report: &Report) -> Figures {
+    report.rows.iter().map(|row| (row.key(), row.summary.median)).collect()
+}
+
+fn of<'a>(tables: &'a [(String, Figures)], experiment: &str) -> &'a [(String, Figure)] {
+    tables.iter().find(|(name, _)| name == experiment).map_or(&[], |(_, figures)| figures)
+}
+
+fn find(figures: &[(String, Figure)], key: &str) -> Option<Figure> {
+    figures.iter().find(|(name, _)| name == key).map(|(_, figure)| *figure)
+}
+
+/// A table's name, bare where TOML allows it.
+fn quoted(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(bare) { name.into() } else { format!("{name:?}") }
+}
+
+fn table(
+    path: &Path,
+    parent: &str,
+    key: &str,
+    value: toml::Value,
+) -> Result<toml::Table, GoldenError> {
+    match value {
+        toml::Value::Table(table) => Ok(table),
+        _ => Err(GoldenError::Value {
+            path: path.into(),
+            table: parent.into(),
+            key: key.into(),
+            expected: "a table named after an experiment",
+        }),
+    }
+}
+
+fn figures(
+    path: &Path,
+    parent: &str,
+    name: &str,
+    value: toml::Value,
+) -> Result<Figures, GoldenError> {
+    let entries = table(path, parent, name, value)?.into_iter();
+    let figure = |(key, value): (String, toml::Value)| match value.try_into() {
+        Ok(figure) => Ok((key, figure)),
+        Err(_) => Err(GoldenError::Value {
+            path: path.into(),
+            table: name.into(),
+            key,
+            expected: "a count of 0 or more, whole or ending in .5",
+        }),
+    };
+    entries.map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Samples;
+    use crate::testing::{folded, micro, ping_pong};
+    use expect_test::expect;
+
+    fn parse(text: &str) -> Result<Golden, GoldenError> {
+        Golden::parse(Path::new("golden.toml"), text)
+    }
+
+    /// A report of a call and a reply.
+    fn small(call: u64, reply: u64) -> Report {
+        let mut samples = Samples::default();
+        samples.push("fastpath", "call", "across words=0", vec![call, call + 1]);
+        samples.push("fastpath", "reply-wait", "across words=0", vec![reply]);
+        let (mut report, _) = ping_pong();
+        report.rows = samples.rows();
+        report
+    }
+
+    fn recorded() -> Golden {
+        let golden = parse("[limits.ping-pong]\n\"fastpath pair across words=0\" = 300\n").unwrap();
+        parse(&golden.update(&[small(118, 122)])).unwrap()
+    }
+
+    fn messages(golden: &Golden, report: Report) -> String {
+        let deviations = golden.check(&[report]);
+        deviations.iter().map(|deviation| format!("{deviation}\n")).collect()
+    }
+
+    #[test]
+    fn writes_a_file_that_it_reads() {
+        expect![[r##"
+            # Medians of every case, and limits that no figure may pass. Each run is checked:
+            # any difference fails. `giusto lab run EXPERIMENT... --update-golden` rewrites the
+            # medians; a figure that gets slower is recorded in a commit of its own that says
+            # why. Limits are edited by hand.
+
+            [limits.ping-pong]
+            "fastpath pair across words=0" = 300
+
+            [ping-pong]
+            "fastpath call across words=0" = 118.5
+            "fastpath reply-wait across words=0" = 122
+        "##]]
+        .assert_eq(&recorded().update(&[]));
+        let (ping_pong, micro) = (ping_pong().0, micro().0);
+        let golden = parse(&Golden::default().update(&[ping_pong.clone(), micro.clone()])).unwrap();
+        assert_eq!(golden.check(&[ping_pong, micro]), []);
+    }
+
+    #[test]
+    fn an_update_keeps_limits_and_other_experiments() {
+        let golden = parse(&recorded().update(&[micro().0])).unwrap();
+        assert_eq!(golden.limits, recorded().limits);
+        assert_eq!(golden.check(&[small(118, 122), micro().0]), []);
+    }
+
+    #[test]
+    fn every_difference_fails_and_says_how_to_mend_it() {
+        assert_eq!(recorded().check(&[small(118, 122)]), []);
+        expect![[r#"
+            ping-pong: fastpath call across words=0: slower, recorded 118.5, measured 119.5;
+            mend the regression, or run with --update-golden in a commit of its own that says
+            why
+            ping-pong: fastpath reply-wait across words=0: faster, recorded 122, measured
+            121; record the improvement: run with --update-golden and commit the file
+        "#]]
+        .assert_eq(&folded(&messages(&recorded(), small(119, 121))));
+        expect![[r#"
+            ping-pong: fastpath pair across words=0: measured 300.5, over the limit of 300;
+            make it faster: limits do not move
+            ping-pong: fastpath call across words=0: slower, recorded 118.5, measured 178.5;
+            mend the regression, or run with --update-golden in a commit of its own that says
+            why
+        "#]]
+        .assert_eq(&folded(&messages(&recorded(), small(178, 122))));
+        let mut renamed = small(118, 122);
+        renamed.rows[0].kernel = "direct-lazy".into();
+        expect![[r#"
+            ping-pong: fastpath pair across words=0: not measured, but it has a limit of 300;
+            measure it again, or correct the name under [limits.ping-pong]
+            ping-pong: fastpath call across words=0: not measured, recorded 118.5; run all
+            cases and kernels, or drop the figure with --update-golden in a commit of its own
+            that says why
+            ping-pong: direct-lazy call across words=0: not recorded, measured 118.5; run
+            with --update-golden and commit the file
+        "#]]
+        .assert_eq(&folded(&messages(&recorded(), renamed)));
+    }
+
+    #[test]
+    fn a_limit_may_be_met_exactly_and_may_name_a_fact() {
+        let limits = "[limits.micro]\n\"kernel text\" = 41216\n\"fastpath yield\" = 130\n";
+        let golden = parse(&parse(limits).unwrap().update(&[micro().0])).unwrap();
+        assert_eq!(golden.check(&[micro().0]), []);
+        let tight = parse(&limits.replace("41216", "41215")).unwrap();
+        assert!(tight.check(&[micro().0]).iter().any(|d| d.limit && d.key == "kernel text"));
+    }
+
+    #[test]
+    fn experiments_that_did_not_run_are_left_alone() {
+        let golden = parse(&recorded().update(&[micro().0])).unwrap();
+        assert_eq!(golden.check(&[micro().0]), []);
+        assert_eq!(golden.check(&[]), []);
+    }
+
+    #[test]
+    fn bad_files_are_refused_with_the_place() {
+        let error = |text| parse(text).unwrap_err().to_string();
+        expect![[r#"
+            golden.toml: [ping-pong] fastpath call: expected a count of 0 or more, whole or
+            ending in .5"#]]
+        .assert_eq(&folded(&error("[ping-pong]\n\"fastpath call\" = -3\n")));
+        expect!["golden.toml: [limits] fastpath pair: expected a table named after an experiment"]
+            .assert_eq(&folded(&error("[limits]\n\"fastpath pair\" = 300\n")));
+        expect![[r#"
+            golden.toml: TOML parse error at line 2, column 10
+            |
+            2 | fastpath call = 3
+            |          ^
+            key with no value, expected `=`
+        "#]]
+        .assert_eq(&folded(&error("[ping-pong]\nfastpath call = 3\n")));
+        let missing = Golden::load(Path::new("/nowhere/golden.toml")).unwrap_err().to_string();
+        expect![[r#"
+            /nowhere/golden.toml: No such file or directory (os error 2); write it with
+            `giusto lab run EXPERIMENT... --update-golden`"#]]
+        .assert_eq(&folded(&missing));
+    }
+}

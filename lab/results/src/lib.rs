@@ -1,0 +1,39 @@
+//! What an experiment leaves behind: from the raw timestamps that programs write to checked
+//! figures, tables, plots and pages.
+//!
+//! ```text
+//! bytes -> Recording -> Spans -> Samples -> Row  \
+//!                                      baselines  > Report -> table, result.json, SVG, HTML
+//!                                  claims, facts /        \-> Golden::check
+//! ```
+//!
+//! Every figure is computed here, on the host, from counter values that the programs recorded.
+//! Counts stay integers from end to end; only means and standard deviations are floats.
+#![forbid(unsafe_code)]
+
+mod baseline;
+mod figure;
+mod golden;
+mod grid;
+mod output;
+mod page;
+mod plot;
+mod recording;
+mod report;
+mod samples;
+mod spans;
+mod statistics;
+mod table;
+#[cfg(test)]
+mod testing;
+
+pub use baseline::{Baseline, baselines};
+pub use figure::Figure;
+pub use golden::{Deviation, Golden, GoldenError};
+pub use output::{write_index, write_run};
+pub use recording::{Record, Recording, RecordingError};
+pub use report::{Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict};
+pub use samples::{Samples, Series};
+pub use spans::{SpanError, Spans, spans};
+pub use statistics::Summary;
+pub use table::table;

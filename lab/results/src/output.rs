@@ -1,0 +1,100 @@
+//! The files of a run.
+
+use crate::{Report, Samples, page, plot};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Writes `result.json`, `samples.csv`, the plots and `report.html` into a directory, which it
+/// creates.
+pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<()> {
+    let plots = plot::plots(report)?;
+    create(dir)?;
+    write(dir.join("result.json"), report.to_json())?;
+    write(dir.join("samples.csv"), samples.to_csv())?;
+    for plot in &plots {
+        write(dir.join(format!("{}.svg", plot.name)), &plot.svg)?;
+    }
+    write(dir.join("report.html"), page::report(report, &plots))
+}
+
+/// Writes `index.html`, one page with several reports, into a directory, which it creates.
+pub fn write_index(dir: &Path, reports: &[Report]) -> io::Result<()> {
+    let plots: Vec<_> = reports.iter().map(plot::plots).collect::<io::Result<_>>()?;
+    create(dir)?;
+    write(dir.join("index.html"), page::index(reports, &plots))
+}
+
+fn create(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir).map_err(|error| at(dir, &error))
+}
+
+fn write(path: PathBuf, content: impl AsRef<[u8]>) -> io::Result<()> {
+    fs::write(&path, content).map_err(|error| at(&path, &error))
+}
+
+/// The error with the path that it concerns.
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{micro, ping_pong};
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_run_leaves_its_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().join("ping-pong/1");
+        let (report, samples) = ping_pong();
+        write_run(&dir, &report, &samples).unwrap();
+        expect_test::expect![[r#"
+            [
+                "medians.svg",
+                "report.html",
+                "result.json",
+                "samples.csv",
+                "words-call.svg",
+                "words-pair.svg",
+                "words-reply-wait.svg",
+            ]
+        "#]]
+        .assert_debug_eq(&names(&dir));
+        let json = fs::read_to_string(dir.join("result.json")).unwrap();
+        assert_eq!(Report::from_json(&json).unwrap(), report);
+        let csv = fs::read_to_string(dir.join("samples.csv")).unwrap();
+        assert_eq!(csv.lines().count(), 1 + 48 * 1000);
+    }
+
+    #[test]
+    fn errors_name_the_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("taken");
+        fs::write(&file, "").unwrap();
+        let (report, samples) = micro();
+        let error = write_run(&file, &report, &samples).unwrap_err();
+        assert!(error.to_string().contains("taken: "), "{error}");
+    }
+
+    #[test]
+    fn pages_refer_to_nothing_outside() {
+        let dir = tempfile::tempdir().unwrap();
+        let (report, samples) = ping_pong();
+        write_run(dir.path(), &report, &samples).unwrap();
+        write_index(dir.path(), &[report, micro().0]).unwrap();
+        for name in ["report.html", "index.html"] {
+            let page = fs::read_to_string(dir.path().join(name)).unwrap();
+            for reference in ["http:", "https:", "src=", "url(", "@import", "<link"] {
+                assert!(!page.contains(reference), "{name} contains {reference}");
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The tables of a page.
+
+use super::headline::class;
+use crate::figure::grouped;
+use crate::grid::{Cell, Grid, Line};
+use crate::report::distinct;
+use crate::table::ratio_name;
+use crate::{Figure, Report, Verdict};
+use maud::{Markup, html};
+
+/// Medians by kernel beside the other systems, and all statistics folded away.
+pub(super) fn figures(report: &Report, grid: &Grid) -> Markup {
+    html! {
+        div.sheet { table {
+            thead { tr {
+                th { "median " (report.unit) }
+                @for name in grid.kernels.iter().chain(&grid.systems) { th.n { (name) } }
+                @if let Some(name) = ratio_name(grid) { th.n { (name) } }
+            } }
+            @for metric in distinct(grid.lines.iter().map(|line| line.metric)) {
+                tbody {
+                    @for line in grid.lines.iter().filter(|line| line.metric == metric) {
+                        (median_line(grid, line))
+                    }
+                }
+            }
+        } }
+        details {
+            summary { "All statistics" }
+            (statistics(report))
+        }
+    }
+}
+
+fn median_line(grid: &Grid, line: &Line) -> Markup {
+    html! {
+        tr {
+            td { (line.metric) " " span.soft { (line.case.text) } }
+            @for cell in &line.ours { td.n { (ours(cell.as_ref())) } }
+            @for figure in &line.theirs {
+                td.n.soft { (figure.map_or("–".into(), Figure::grouped)) }
+            }
+            @if ratio_name(grid).is_some() {
+                @match line.ratio() {
+                    Some(ratio) => td.n { span class=(class(ratio)) { (format!("{ratio:.2}")) } },
+                    None => td.n.soft { "–" },
+                }
+            }
+        }
+    }
+}
+
+fn ours(cell: Option<&Cell>) -> Markup {
+    html! {
+        @match cell {
+            Some(cell) => {
+                (cell.figure.grouped())
+                @if let Some(stddev) = cell.stddev.filter(|stddev| *stddev > 0.0) {
+                    span.soft { " ±" (stddev) }
+                }
+            }
+            None => span.soft { "–" },
+        }
+    }
+}
+
+fn statistics(report: &Report) -> Markup {
+    let names = ["min", "q1", "median", "mean", "q3", "max", "stddev", "n"];
+    html! {
+        div.sheet { table {
+            thead { tr {
+                th { "kernel" } th { "metric" } th { "case" }
+                @for name in names { th.n { (name) } }
+            } }
+            tbody {
+                @for row in &report.rows {
+                    @let s = &row.summary;
+                    tr {
+                        td { (row.kernel) } td { (row.metric) } td { (row.case) }
+                        td.n { (grouped(s.min)) } td.n { (s.q1.grouped()) }
+                        td.n { (s.median.grouped()) } td.n { (s.mean) } td.n { (s.q3.grouped()) }
+                        td.n { (grouped(s.max)) } td.n { (s.stddev) } td.n { (grouped(s.n)) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+/// Single counts.
+pub(super) fn facts(report: &Report) -> Markup {
+    html! {
+        div.sheet { table { tbody {
+            @for fact in &report.facts {
+                tr {
+                    td { (fact.name) }
+                    td.n { (grouped(fact.value)) }
+                    td { (fact.unit) }
+                    td.soft { (fact.note) }
+                }
+            }
+        } } }
+    }
+}
+
+/// Claims and what became of them.
+pub(super) fn claims(report: &Report) -> Markup {
+    html! {
+        div.sheet { table {
+            thead { tr { th { "claim" } th { "statement" } th { "verdict" } th { "evidence" } } }
+            tbody {
+                @for claim in &report.claims {
+                    tr {
+                        td.id { (claim.id) }
+                        td { (claim.statement) }
+                        td class=(verdict_class(claim.verdict)) { (claim.verdict.name()) }
+                        td { (claim.evidence) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+const fn verdict_class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "good",
+        Verdict::Contradicted => "bad",
+        Verdict::NotObservable => "soft",
+    }
+}
+
+/// The host and its tools.
+pub(super) fn host(report: &Report) -> Markup {
+    html! {
+        div.sheet { table { tbody {
+            @for (name, value) in &report.host { tr { td { (name) } td { (value) } } }
+            tr { td { "commit" } td { (report.commit) } }
+        } } }
+    }
+}

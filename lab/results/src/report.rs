@@ -1,0 +1,329 @@
+//! The schema of `result.json`.
+
+use crate::{Baseline, Figure, Summary};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the schema.
+pub const SCHEMA: u32 = 1;
+
+/// The derived metric of a round trip: the sum of the medians of `call` and `reply-wait`.
+pub const PAIR: &str = "pair";
+
+/// The two metrics that make a [`PAIR`].
+pub(crate) const PAIRED: [&str; 2] = ["call", "reply-wait"];
+
+/// What one experiment found on one machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The machine's name.
+    pub machine: String,
+    /// Whether the machine is emulated or simulated.
+    pub emulated: bool,
+    /// The unit of every figure in the rows.
+    pub unit: String,
+    /// The commit that was measured.
+    pub commit: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The host and its tools, by name.
+    pub host: BTreeMap<String, String>,
+    /// The measurements.
+    pub rows: Vec<Row>,
+    /// What became of published claims.
+    pub claims: Vec<Claim>,
+    /// What other systems measure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<Baseline>,
+    /// Single counts that explain the rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
+    /// Sentences on how to read the figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The summary of one case of one metric under one kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The kernel that ran, under the name that it reported.
+    pub kernel: String,
+    /// What was measured.
+    pub metric: String,
+    /// Under which circumstances; empty where there is only one.
+    pub case: String,
+    /// The figures, beside the names in JSON.
+    #[serde(flatten)]
+    pub summary: Summary,
+}
+
+/// What became of a published claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Its identity in the ledger.
+    pub id: String,
+    /// What it says.
+    pub statement: String,
+    /// Whether it held.
+    pub verdict: Verdict,
+    /// The figures that decided.
+    pub evidence: String,
+}
+
+/// Whether a claim held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It held.
+    Reproduced,
+    /// It did not hold.
+    Contradicted,
+    /// This machine cannot tell; the evidence says why.
+    NotObservable,
+}
+
+impl Verdict {
+    /// The verdict as the schema spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::Contradicted => "contradicted",
+            Verdict::NotObservable => "not-observable",
+        }
+    }
+}
+
+/// A single count, such as the bytes of kernel text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What was counted.
+    pub name: String,
+    /// How many.
+    pub value: u64,
+    /// Of what; empty for plain numbers.
+    pub unit: String,
+    /// How it was counted.
+    pub note: String,
+}
+
+impl Row {
+    /// The row's name in golden files: `KERNEL METRIC CASE`.
+    pub fn key(&self) -> String {
+        key(&self.kernel, &self.metric, &self.case)
+    }
+}
+
+/// Names joined by spaces, empty ones left out.
+pub(crate) fn key(kernel: &str, metric: &str, case: &str) -> String {
+    let names = [kernel, metric, case];
+    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
+    names.join(" ")
+}
+
+impl Report {
+    /// The report as `result.json` holds it.
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self);
+        json.expect("a report has string keys and finite numbers") + "\n"
+    }
+
+    /// Reads a `result.json`.
+    pub fn from_json(json: &str) -> Result<Report, serde_json::Error> {
+        let report: Report = serde_json::from_str(json)?;
+        if report.schema == SCHEMA {
+            return Ok(report);
+        }
+        let message = format!("schema {}, but this lab reads schema {SCHEMA}", report.schema);
+        Err(serde::de::Error::custom(message))
+    }
+
+    /// The median of a case, or the sum of two medians for [`PAIR`].
+    pub fn median(&self, kernel: &str, metric: &str, case: &str) -> Option<Figure> {
+        if metric == PAIR {
+            let [call, reply] = PAIRED.map(|metric| self.median(kernel, metric, case));
+            return Some(call?.plus(reply?));
+        }
+        let row = self.row(kernel, metric, case)?;
+        Some(row.summary.median)
+    }
+
+    /// The figure that a golden file or a limit names: a row's median, a pair or a fact.
+    pub fn figure(&self, name: &str) -> Option<Figure> {
+        let measured = self.rows.iter().find_map(|row| {
+            let metrics = [row.metric.as_str(), PAIR];
+            let metric = metrics.into_iter().find(|m| key(&row.kernel, m, &row.case) == name)?;
+            self.median(&row.kernel, metric, &row.case)
+        });
+        let fact = || self.facts.iter().find(|fact| fact.name == name);
+        measured.or_else(|| Some(fact()?.value.into()))
+    }
+
+    pub(crate) fn row(&self, kernel: &str, metric: &str, case: &str) -> Option<&Row> {
+        let names = (kernel, metric, case);
+        self.rows.iter().find(|row| (&*row.kernel, &*row.metric, &*row.case) == names)
+    }
+
+    /// Kernels in the order of their first row.
+    pub(crate) fn kernels(&self) -> Vec<&str> {
+        distinct(self.rows.iter().map(|row| row.kernel.as_str()))
+    }
+
+    /// One line that says where the figures come from.
+    pub(crate) fn provenance(&self) -> String {
+        let kind = if self.emulated { "emulated" } else { "hardware" };
+        format!(
+            "{} on {} ({kind}), {}, warm, {}, seed {}, commit {}",
+            self.experiment,
+            self.machine,
+            self.unit,
+            self.sample_count(),
+            self.seed,
+            self.short_commit()
+        )
+    }
+
+    /// How many samples stand behind a figure.
+    pub(crate) fn sample_count(&self) -> String {
+        let counts = || self.rows.iter().map(|row| row.summary.n);
+        match (counts().min(), counts().max()) {
+            (Some(least), Some(most)) if least == most => format!("n = {least}"),
+            (Some(least), Some(most)) => format!("n = {least} to {most}"),
+            _ => "no samples".into(),
+        }
+    }
+
+    /// Enough of the commit to find it, and what follows a dash, such as `-dirty`.
+    pub(crate) fn short_commit(&self) -> String {
+        let (hash, suffix) = match self.commit.find('-') {
+            Some(dash) => self.commit.split_at(dash),
+            None => (self.commit.as_str(), ""),
+        };
+        hash.chars().take(10).chain(suffix.chars()).collect()
+    }
+}
+
+/// The distinct items in the order of their first appearance.
+pub(crate) fn distinct<'a>(items: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{folded, micro, ping_pong};
+    use expect_test::expect;
+
+    #[test]
+    fn json_is_the_documented_schema() {
+        let (mut report, _) = ping_pong();
+        report.rows.truncate(1);
+        report.claims.truncate(1);
+        report.baselines.truncate(1);
+        report.facts.truncate(1);
+        report.baselines[0].note = "a source".into();
+        expect![[r#"
+            {
+              "schema": 1,
+              "experiment": "ping-pong",
+              "machine": "bench",
+              "emulated": true,
+              "unit": "instructions",
+              "commit": "0123456789abcdef0123456789abcdef01234567",
+              "seed": 1,
+              "host": {
+                "cpu": "a model",
+                "cpus": "2"
+              },
+              "rows": [
+                {
+                  "kernel": "fastpath",
+                  "metric": "call",
+                  "case": "across words=0",
+                  "min": 118,
+                  "q1": 118,
+                  "median": 118,
+                  "mean": 118,
+                  "q3": 118,
+                  "max": 118,
+                  "stddev": 0,
+                  "n": 1000
+                }
+              ],
+              "claims": [
+                {
+                  "id": "S0-C04",
+                  "statement": "The fast path is faster than the general path.",
+                  "verdict": "reproduced",
+                  "evidence": "118 against 170 instructions."
+                }
+              ],
+              "baselines": [
+                {
+                  "system": "seL4",
+                  "metric": "call",
+                  "case": "across words=0",
+                  "value": 184,
+                  "unit": "instructions",
+                  "note": "a source"
+                }
+              ],
+              "facts": [
+                {
+                  "name": "kernel text",
+                  "value": 41216,
+                  "unit": "bytes",
+                  "note": "one kernel"
+                }
+              ],
+              "notes": [
+                "16 warm-up rounds precede each case."
+              ]
+            }
+        "#]]
+        .assert_eq(&report.to_json());
+    }
+
+    #[test]
+    fn json_round_trips() {
+        for (report, _) in [ping_pong(), micro()] {
+            assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
+        }
+        let (mut report, _) = micro();
+        report.schema = 2;
+        let error = Report::from_json(&report.to_json()).unwrap_err();
+        assert_eq!(error.to_string(), "schema 2, but this lab reads schema 1");
+    }
+
+    #[test]
+    fn figures_are_found_by_name() {
+        let (report, _) = ping_pong();
+        let figure = |name| report.figure(name).map(|figure| figure.to_string());
+        assert_eq!(figure("fastpath call across words=0").as_deref(), Some("118"));
+        assert_eq!(figure("fastpath pair across words=0").as_deref(), Some("240"));
+        assert_eq!(figure("kernel text").as_deref(), Some("41216"));
+        assert_eq!(figure("fastpath pair across words=1"), None);
+        let (report, _) = micro();
+        assert_eq!(report.figure("fastpath yield"), Some(130.into()));
+        assert_eq!(report.figure("fastpath pair"), None);
+    }
+
+    #[test]
+    fn provenance_fits_a_line() {
+        let (mut report, _) = ping_pong();
+        report.commit += "-dirty";
+        expect![[r#"
+            ping-pong on bench (emulated), instructions, warm, n = 1000, seed 1, commit
+            0123456789-dirty"#]]
+        .assert_eq(&folded(&report.provenance()));
+    }
+}

@@ -1,0 +1,206 @@
+//! The command line.
+
+use crate::experiment::EXPERIMENTS;
+use crate::machine::MACHINES;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  ./giusto demo                       the five-minute first run
+  ./giusto run hello                  boot systems/hello.toml and show its console
+  ./giusto run shell --kernel direct-lazy
+  ./giusto lab run ping-pong --json   measure, and print the result as JSON
+  ./giusto test                       everything that must hold
+
+Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a missing tool.
+`./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  ./giusto run hello
+  ./giusto run my/system.toml --board q35
+  echo ps | ./giusto run shell";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  ./giusto check hello
+  ./giusto check my/system.toml --json";
+
+const LAB_EXAMPLES: &str = "\
+Examples:
+  ./giusto lab run ping-pong micro --json
+  ./giusto lab run ping-pong --kernel fastpath";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  ./giusto test --quick
+  ./giusto test --only host --only tidy
+  ./giusto test --mutants";
+
+/// Giusto: a real-time microkernel with a laboratory.
+#[derive(Debug, Parser)]
+#[command(name = "giusto", bin_name = "./giusto", version, after_help = EXAMPLES)]
+#[command(max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Print one JSON document on standard output instead of text.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The five-minute first run: boot, self-test, measure, report.
+    Demo,
+    /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// Check a system manifest and show what it asks for.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        /// A manifest, or the name of one in systems/.
+        system: String,
+    },
+    /// Experiments: list, run, report.
+    #[command(subcommand)]
+    Lab(Lab),
+    /// Run the project's tests, on the host and on the machines.
+    #[command(after_help = TEST_EXAMPLES)]
+    Test(Test),
+    /// Check the project's own rules: dependencies, limits, unsafe code, dead files.
+    Tidy,
+    /// List the tools that are needed, their versions, and how to get what is missing.
+    Doctor,
+}
+
+/// How to boot a system.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// A manifest, or the name of one in systems/.
+    pub system: String,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// The kernel; the manifest's by default.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// The machine's board.
+    #[arg(long, value_name = "B", value_parser = boards())]
+    pub board: Option<String>,
+    /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
+    #[arg(long)]
+    pub icount: bool,
+    /// Give up after so many seconds; by default 60, or never when you type the input.
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<u64>,
+}
+
+/// What to do with experiments.
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// List the experiments, what they measure and where.
+    List,
+    /// Run experiments and keep their results under target/lab/EXPERIMENT/RUN/.
+    #[command(after_help = LAB_EXAMPLES)]
+    Run(LabRun),
+    /// Write one page with the latest run of every experiment, and print its path.
+    Report {
+        /// Also show it in the desktop's browser.
+        #[arg(long)]
+        open: bool,
+    },
+}
+
+/// How to run experiments.
+#[derive(Debug, Args)]
+pub struct LabRun {
+    /// Experiments; see `./giusto lab list`.
+    #[arg(required = true, value_name = "EXPERIMENT", value_parser = experiments())]
+    pub experiments: Vec<String>,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// Only this kernel; may be given several times.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Vec<String>,
+    /// The seed of the machine.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Record the medians as golden figures in tests/golden.toml.
+    #[arg(long, conflicts_with = "kernel")]
+    pub update_golden: bool,
+}
+
+/// Which tests to run.
+#[derive(Debug, Default, Args)]
+pub struct Test {
+    /// Only the usual board, and no golden figures.
+    #[arg(long)]
+    pub quick: bool,
+    /// Apply every patch in tests/mutants/ to a copy of the work tree: each must fail a test.
+    #[arg(long, conflicts_with_all = ["quick", "only"])]
+    pub mutants: bool,
+    /// Only these groups; may be given several times.
+    #[arg(long, value_name = "GROUP")]
+    pub only: Vec<Group>,
+}
+
+/// A group of tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// The source is formatted.
+    Format,
+    /// Clippy is content.
+    Lint,
+    /// The project's own rules.
+    Tidy,
+    /// Tests on the host.
+    Host,
+    /// The suite on the machines.
+    Target,
+    /// Golden figures.
+    Golden,
+}
+
+fn machines() -> PossibleValuesParser {
+    PossibleValuesParser::new(MACHINES.iter().map(|machine| machine.name()))
+}
+
+fn boards() -> PossibleValuesParser {
+    PossibleValuesParser::new(MACHINES.iter().flat_map(|machine| machine.boards().iter().copied()))
+}
+
+fn kernels() -> PossibleValuesParser {
+    PossibleValuesParser::new(manifest::KERNELS)
+}
+
+fn experiments() -> PossibleValuesParser {
+    PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_the_right_one() {
+        let error = |words: &[&str]| {
+            let words = ["giusto"].iter().chain(words).copied();
+            Cli::try_parse_from(words).unwrap_err().to_string()
+        };
+        assert!(error(&["lab", "run", "pingpong"]).contains("'ping-pong'"));
+        assert!(error(&["run", "hello", "--kernel", "fastpth"]).contains("'fastpath'"));
+        assert!(error(&["tset"]).contains("'test'"));
+    }
+}

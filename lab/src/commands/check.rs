@@ -1,0 +1,63 @@
+//! `check`: is a manifest right, and what does it ask for?
+
+use super::print_json;
+use crate::failure::{Verdict, did_you_mean};
+use crate::{systems, workspace};
+use anyhow::{Context, Result};
+use manifest::{Problem, System};
+use serde_json::{Value, json};
+
+/// Checks a manifest.
+pub fn check(system: &str, as_json: bool) -> Result<Verdict> {
+    let checked = systems::load(system).and_then(|system| {
+        check_programs(&system)?;
+        Ok(system)
+    });
+    let (system, problem) = match checked {
+        Ok(system) => (Some(system), None),
+        Err(error) => (None, Some(error.downcast::<Problem>()?)),
+    };
+    if as_json {
+        let name = system.as_ref().map(|system| system.name.as_str());
+        print_json(&json!({"system": name, "problem": problem}));
+    } else if let Some(system) = &system {
+        print!("{}", system.summary());
+    }
+    if let Some(problem) = &problem {
+        eprintln!("{problem}");
+    }
+    Ok(Verdict::from_bool(problem.is_none()))
+}
+
+/// Checks that there is a program for every domain, without building any.
+fn check_programs(system: &System) -> Result<()> {
+    let programs = programs()?;
+    for domain in &system.domains {
+        if !programs.contains(&domain.program) {
+            let hint = did_you_mean(&domain.program, programs.iter().map(String::as_str));
+            return Err(system
+                .source
+                .problem(
+                    &domain.program_at,
+                    &format!("domain.{}.program", domain.name),
+                    format!("there is no program `{}`{hint}", domain.program),
+                    format!("the programs are {}", programs.join(", ")),
+                )
+                .into());
+        }
+    }
+    Ok(())
+}
+
+/// Names of the programs that cargo would build.
+fn programs() -> Result<Vec<String>> {
+    let metadata = workspace::cargo(&["metadata", "--no-deps", "--format-version", "1"]).output();
+    let metadata: Value = serde_json::from_slice(&metadata.context("cannot run cargo")?.stdout)
+        .context("cargo does not describe the work tree")?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let targets = packages
+        .filter(|package| package["name"] == "programs")
+        .flat_map(|package| package["targets"].as_array().into_iter().flatten());
+    let binaries = targets.filter(|target| target["kind"][0] == "bin");
+    Ok(binaries.filter_map(|target| Some(target["name"].as_str()?.to_string())).collect())
+}

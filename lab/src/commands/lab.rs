@@ -1,0 +1,220 @@
+//! `lab`: experiments.
+
+use super::print_json;
+use crate::cli::{Lab, LabRun};
+use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
+use crate::failure::{Verdict, usage};
+use crate::{machine, workspace};
+use anyhow::{Context, Result};
+use results::{Golden, GoldenError, Report};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Does what the command line says.
+pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
+    match lab {
+        Lab::List => list(as_json),
+        Lab::Run(run) => run_all(run, as_json)?,
+        Lab::Report { open } => report(*open, as_json)?,
+    }
+    Ok(Verdict::Held)
+}
+
+fn list(as_json: bool) {
+    if as_json {
+        let described: Vec<Value> = EXPERIMENTS.into_iter().map(describe).collect();
+        return print_json(&described);
+    }
+    let mut table = super::table(&["experiment", "measures", "machines", "kernels", "ledger"]);
+    for experiment in EXPERIMENTS {
+        let about = format!("{}: {}", experiment.about, experiment.metrics.join(", "));
+        table.add_row([
+            experiment.name,
+            &about,
+            &experiment.machines.join(", "),
+            &experiment.kernels.join(", "),
+            &experiment.ledger.join(", "),
+        ]);
+    }
+    println!("{table}");
+}
+
+fn describe(experiment: &Experiment) -> Value {
+    let parameters: BTreeMap<_, _> = experiment.parameters.iter().copied().collect();
+    json!({
+        "name": experiment.name,
+        "about": experiment.about,
+        "ledger": experiment.ledger,
+        "machines": experiment.machines,
+        "kernels": experiment.kernels,
+        "metrics": experiment.metrics,
+        "cases": experiment.cases,
+        "parameters": parameters,
+    })
+}
+
+fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
+    let experiments: Vec<_> = run
+        .experiments
+        .iter()
+        .map(|name| experiment::find(name).expect("the command line knows the experiments"))
+        .collect();
+    for experiment in &experiments {
+        fits(experiment, run)?;
+    }
+    let machine = machine::find(&run.machine).expect("the command line knows the machines");
+    let setup = Setup::new(machine, run.seed)?;
+    let mut reports = Vec::new();
+    for experiment in experiments {
+        let wanted =
+            |kernel: &&str| run.kernel.is_empty() || run.kernel.iter().any(|k| k == kernel);
+        let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
+        let (report, directory) = measure(experiment, &setup, &kernels)?;
+        if !as_json {
+            println!("{}", results::table(&report));
+            println!("results: {}\n", workspace::shown(&directory));
+        }
+        reports.push(report);
+    }
+    if run.update_golden {
+        update_golden(&reports)?;
+    }
+    if as_json {
+        match &reports[..] {
+            [report] => print_json(report),
+            reports => print_json(&reports),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a machine or kernel that an experiment does not run on.
+fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
+    let name = experiment.name;
+    if !experiment.machines.contains(&run.machine.as_str()) {
+        let known = experiment.machines.join(", ");
+        return Err(usage(format!("`{name}` does not run on {}, only on {known}", run.machine)));
+    }
+    for kernel in &run.kernel {
+        if !experiment.kernels.contains(&kernel.as_str()) {
+            let known = experiment.kernels.join(", ");
+            return Err(usage(format!("`{name}` does not use kernel `{kernel}`, only {known}")));
+        }
+    }
+    Ok(())
+}
+
+/// Runs an experiment and writes its files; returns also where they are.
+pub fn measure(
+    experiment: &Experiment,
+    setup: &Setup,
+    kernels: &[&str],
+) -> Result<(Report, PathBuf)> {
+    let (report, samples) = experiment::run(experiment, setup, kernels)?;
+    let directory = new_run(&workspace::results().join(experiment.name))?;
+    results::write_run(&directory, &report, &samples)
+        .with_context(|| format!("cannot write results to {}", directory.display()))?;
+    Ok((report, directory))
+}
+
+/// Numbers of the runs in an experiment's directory, in order.
+fn runs(directory: &Path) -> Vec<u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut runs: Vec<u32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    runs.sort_unstable();
+    runs
+}
+
+/// Creates the directory of the next run; another laboratory may be doing the same.
+fn new_run(experiment: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(experiment)
+        .with_context(|| format!("cannot create {}", experiment.display()))?;
+    loop {
+        let next = runs(experiment).last().map_or(1, |last| last + 1);
+        let directory = experiment.join(next.to_string());
+        match fs::create_dir(&directory) {
+            Ok(()) => return Ok(directory),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return Err(error).context(format!("cannot create {}", directory.display()));
+            }
+        }
+    }
+}
+
+/// Where the golden figures are recorded.
+pub fn golden_path() -> PathBuf {
+    workspace::root().join("tests/golden.toml")
+}
+
+fn update_golden(reports: &[Report]) -> Result<()> {
+    let path = golden_path();
+    let golden = match Golden::load(&path) {
+        Err(GoldenError::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
+            Golden::default()
+        }
+        loaded => loaded?,
+    };
+    fs::write(&path, golden.update(reports))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    eprintln!("golden figures recorded in {}", workspace::shown(&path));
+    Ok(())
+}
+
+/// Writes the page with the latest run of each experiment; returns its path.
+pub fn write_report() -> Result<PathBuf> {
+    let directory = workspace::results();
+    let mut reports = Vec::new();
+    for experiment in EXPERIMENTS {
+        let own = directory.join(experiment.name);
+        // The latest may be under way in another process.
+        let results = runs(&own).into_iter().rev();
+        let mut results = results.map(|run| own.join(run.to_string()).join("result.json"));
+        if let Some(path) = results.find(|path| path.is_file()) {
+            let json = fs::read_to_string(&path)?;
+            let report = Report::from_json(&json);
+            reports.push(report.with_context(|| format!("{} is damaged", path.display()))?);
+        }
+    }
+    if reports.is_empty() {
+        return Err(usage("there are no results yet; run `./giusto lab run ping-pong micro`"));
+    }
+    results::write_index(&directory, &reports)
+        .with_context(|| format!("cannot write to {}", directory.display()))?;
+    Ok(directory.join("index.html"))
+}
+
+fn report(open: bool, as_json: bool) -> Result<()> {
+    let path = write_report()?;
+    if as_json {
+        print_json(&json!({"report": path}));
+    } else {
+        println!("{}", path.display());
+    }
+    if open && !Command::new("xdg-open").arg(&path).status().is_ok_and(|status| status.success()) {
+        eprintln!("no desktop here to show it; open the file in a browser");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_numbered() {
+        let directory = tempfile::tempdir().unwrap();
+        let experiment = directory.path().join("ping-pong");
+        for expected in ["1", "2", "3"] {
+            assert!(new_run(&experiment).unwrap().ends_with(expected));
+        }
+        fs::create_dir(experiment.join("10")).unwrap();
+        fs::create_dir(experiment.join("notes")).unwrap();
+        assert_eq!(runs(&experiment), [1, 2, 3, 10]);
+        assert!(new_run(&experiment).unwrap().ends_with("11"));
+    }
+}

@@ -1,0 +1,61 @@
+//! The commands, one file each.
+
+mod check;
+mod demo;
+mod doctor;
+mod lab;
+mod run;
+mod test;
+mod tidy;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Verdict;
+use anyhow::Result;
+use comfy_table::{ContentArrangement, Table, presets};
+use manifest::Problem;
+use serde::Serialize;
+use serde_json::json;
+
+/// Does what the command line says.
+pub fn execute(cli: &Cli) -> Result<Verdict> {
+    match &cli.command {
+        Command::Demo => demo::demo(cli.json),
+        Command::Run(run) => run::run(run, cli.json),
+        Command::Check { system } => check::check(system, cli.json),
+        Command::Lab(lab) => lab::lab(lab, cli.json),
+        Command::Test(test) => test::test(test, cli.json),
+        Command::Tidy => tidy::tidy(cli.json),
+        Command::Doctor => doctor::doctor(cli.json),
+    }
+}
+
+/// Says what went wrong: on standard error, and as JSON on standard output if asked for.
+pub fn explain(error: &anyhow::Error, as_json: bool) {
+    // A problem with a manifest brings its own layout.
+    let problem = error.downcast_ref::<Problem>();
+    match problem {
+        Some(problem) => eprintln!("{problem}"),
+        None => eprintln!("error: {error:#}"),
+    }
+    if as_json {
+        print_json(&json!({"error": format!("{error:#}"), "problem": problem}));
+    }
+}
+
+fn print_json(value: &impl Serialize) {
+    let text = serde_json::to_string_pretty(value);
+    println!("{}", text.expect("what the laboratory prints has string keys"));
+}
+
+/// The usual ending of a count: `1 finding`, `2 findings`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// An empty table of at most 100 columns under these headings.
+fn table(headings: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_width(100);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
+    table
+}

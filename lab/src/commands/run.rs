@@ -1,0 +1,86 @@
+//! `run`: boots a system and attaches its console.
+
+use super::print_json;
+use crate::cli;
+use crate::failure::{Verdict, usage};
+use crate::machine::{self, Boot, Console, Exit, Machine, Outcome};
+use crate::{image, systems};
+use anyhow::Result;
+use serde_json::json;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Seconds that a system may run when nobody sits before it.
+const UNATTENDED: u64 = 60;
+
+/// Boots a system.
+pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
+    let machine = machine::find(&run.machine).expect("the command line knows the machines");
+    let board = board(machine, run.board.as_deref())?;
+    let system = systems::load(&run.system)?;
+    let images = image::build(machine)?;
+    let typed = std::io::stdin().is_terminal() && !as_json;
+    let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
+    let outcome = machine::boot(&Boot {
+        machine,
+        board,
+        images: &images,
+        system: &system,
+        kernel: run.kernel.as_deref().unwrap_or(&system.kernel),
+        icount: run.icount.then_some(1),
+        console: Console { show: !as_json, input: typed || !std::io::stdin().is_terminal() },
+        timeout: seconds.map(Duration::from_secs),
+    })?;
+    if as_json {
+        print_outcome(&system.name, machine, board, &outcome);
+    } else {
+        show_end(&outcome);
+    }
+    Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Interrupted)))
+}
+
+fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {
+    let boards = machine.boards();
+    let Some(asked) = asked else { return Ok(boards[0]) };
+    boards.iter().copied().find(|board| *board == asked).ok_or_else(|| {
+        let known = boards.join(", ");
+        usage(format!("machine {} has no board `{asked}`, only {known}", machine.name()))
+    })
+}
+
+fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome) {
+    let (exit, status) = match &outcome.exit {
+        Exit::Done(status) => ("done", Some(*status)),
+        Exit::Panic => ("panic", None),
+        Exit::Hang => ("hang", None),
+        Exit::Interrupted => ("interrupted", None),
+        Exit::Emulator(_) => ("emulator", None),
+    };
+    print_json(&json!({
+        "system": system,
+        "machine": machine.name(),
+        "board": board,
+        "kernel": outcome.kernel,
+        "exit": exit,
+        "status": status,
+        "failure": outcome.failure(),
+        "backtrace": outcome.backtrace,
+        "console": outcome.console,
+    }));
+}
+
+/// Says how an attached run ended; its console has been seen.
+fn show_end(outcome: &Outcome) {
+    match &outcome.exit {
+        Exit::Done(0) => {}
+        Exit::Done(status) => eprintln!("the system shut itself down with status {status}"),
+        Exit::Panic => eprintln!("the kernel panicked"),
+        Exit::Hang => eprintln!("the system was still running at the timeout and was ended"),
+        Exit::Interrupted => eprintln!("\ninterrupted"),
+        Exit::Emulator(what) => eprintln!("error: {what}"),
+    }
+    if !outcome.backtrace.is_empty() {
+        eprintln!("backtrace:");
+        outcome.backtrace.iter().for_each(|frame| eprintln!("  {frame}"));
+    }
+}

@@ -1,0 +1,59 @@
+//! `test`: everything that must hold, counted.
+
+mod golden;
+mod host;
+mod mutants;
+mod patch;
+mod suite;
+mod target;
+
+use super::print_json;
+use crate::cli::{self, Group};
+use crate::failure::Verdict;
+use crate::{tidy, workspace};
+use anyhow::Result;
+use suite::Suite;
+
+/// Everything, in the order in which it runs: what is quick to fail comes first.
+const ALL: [Group; 6] =
+    [Group::Format, Group::Tidy, Group::Host, Group::Lint, Group::Target, Group::Golden];
+
+/// Runs the tests.
+pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
+    if test.mutants {
+        return mutants::mutants(as_json);
+    }
+    let mut suite = Suite::new(!as_json);
+    let wanted = |group: &Group| match &test.only[..] {
+        [] => !(test.quick && *group == Group::Golden),
+        only => only.contains(group),
+    };
+    for group in ALL.into_iter().filter(wanted) {
+        suite.begin(group);
+        match group {
+            Group::Format => host::format(&mut suite)?,
+            Group::Tidy => check_tidy(&mut suite)?,
+            Group::Host => host::tests(&mut suite)?,
+            Group::Lint => host::lint(&mut suite)?,
+            Group::Target => target::suite(&mut suite, test.quick)?,
+            Group::Golden => golden::figures(&mut suite)?,
+        }
+    }
+    let held = suite.failed() == 0;
+    if as_json {
+        print_json(&suite.summary());
+    } else {
+        println!("{}", suite.closing_line());
+    }
+    Ok(Verdict::from_bool(held))
+}
+
+fn check_tidy(suite: &mut Suite) -> Result<()> {
+    let findings = tidy::check(workspace::root())?;
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    suite.record(
+        "the project's own rules",
+        if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) },
+    );
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! `test --mutants`: each sabotage in tests/mutants/ must turn the tests red.
+//!
+//! The work tree is copied once and kept in step, so that cargo builds again only what a patch
+//! has changed. A mutant that does not build shows nothing: that is an error.
+
+use super::patch::Mutant;
+use super::suite::Summary;
+use crate::commands::{self, counted, print_json};
+use crate::failure::{Verdict, usage};
+use crate::progress::Step;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use comfy_table::Table;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What became of a mutant.
+#[derive(Debug, Serialize)]
+struct Fate {
+    mutant: String,
+    about: String,
+    killed: bool,
+    /// Names of the tests that noticed.
+    by: Vec<String>,
+}
+
+/// Applies every patch and expects failures.
+pub fn mutants(as_json: bool) -> Result<Verdict> {
+    let directory = workspace::root().join("tests/mutants");
+    let mutants = read_all(&directory)?;
+    let copy = workspace::root().join("target/mutants/tree");
+    let mut fates = Vec::new();
+    // Without a sabotage everything must pass, or failing proves nothing.
+    let groups: BTreeSet<&str> =
+        mutants.iter().flat_map(|mutant| mutant.groups.iter().map(String::as_str)).collect();
+    synchronise(workspace::root(), &copy)?;
+    let healthy = run(&copy, "no mutant", &groups.into_iter().collect::<Vec<_>>())?;
+    if healthy.failed > 0 {
+        let names: Vec<_> = failures(&healthy);
+        bail!("without any mutant, tests fail already: {}", names.join(", "));
+    }
+    for mutant in &mutants {
+        synchronise(workspace::root(), &copy)?;
+        apply(mutant, &copy)?;
+        let groups: Vec<&str> = mutant.groups.iter().map(String::as_str).collect();
+        let summary = run(&copy, &mutant.name, &groups)?;
+        if let Some(broken) = summary.checks.iter().find(|check| check.broken) {
+            let why = broken.failure.as_deref().unwrap_or_default();
+            bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.name);
+        }
+        let (mutant, about) = (mutant.name.clone(), mutant.about.clone());
+        fates.push(Fate { mutant, about, killed: summary.failed > 0, by: failures(&summary) });
+    }
+    let survivors = fates.iter().filter(|fate| !fate.killed).count();
+    if as_json {
+        print_json(&serde_json::json!({"mutants": fates, "survivors": survivors}));
+    } else {
+        println!("{}\n{}", table(&fates), counted(survivors, "survivor"));
+    }
+    Ok(Verdict::from_bool(survivors == 0))
+}
+
+fn read_all(directory: &Path) -> Result<Vec<Mutant>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(directory)
+        .map_err(|error| usage(format!("cannot list {}: {error}", workspace::shown(directory))))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "patch"));
+    paths.sort();
+    if paths.is_empty() {
+        return Err(usage(format!("there is no mutant in {}", workspace::shown(directory))));
+    }
+    paths.iter().map(|path| Mutant::read(path)).collect()
+}
+
+/// Makes `to` a copy of `from` without hidden and build directories, writing only what differs.
+fn synchronise(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == "target" || name == ".git" {
+            continue;
+        }
+        let copy = to.join(&name);
+        if entry.file_type()?.is_dir() {
+            synchronise(&entry.path(), &copy)?;
+        } else {
+            let contents = fs::read(entry.path())?;
+            if fs::read(&copy).ok().as_deref() != Some(&contents) {
+                fs::copy(entry.path(), &copy)
+                    .with_context(|| format!("cannot write {}", copy.display()))?;
+            }
+        }
+        names.insert(name);
+    }
+    for entry in fs::read_dir(to)? {
+        let entry = entry?;
+        if names.contains(&entry.file_name()) || entry.file_name() == "target" {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
+    // The copy lies inside a work tree, of which git must not think here.
+    let output = Command::new("git")
+        .args(["apply", "--whitespace=nowarn"])
+        .arg(&mutant.path)
+        .env("GIT_CEILING_DIRECTORIES", copy.parent().unwrap_or(copy))
+        .current_dir(copy)
+        .output()
+        .map_err(|error| usage(format!("cannot run git: {error}; see `./giusto doctor`")))?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        bail!("mutant `{}` does not apply any more; redo it: {}", mutant.name, why.trim());
+    }
+    Ok(())
+}
+
+/// Runs groups of tests in the copy.
+fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
+    let _step = Step::start(format!("{name}: {}", groups.join(", ")));
+    let mut cargo =
+        workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--quick", "--json"]);
+    cargo.args(groups.iter().flat_map(|group| ["--only", group]));
+    cargo.current_dir(copy).env("CARGO_TARGET_DIR", copy.with_file_name("build"));
+    let output = cargo.output().context("cannot run cargo")?;
+    serde_json::from_slice(&output.stdout).map_err(|_| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        anyhow::anyhow!("`{name}`: the tests did not run:\n{}", said.trim())
+    })
+}
+
+fn failures(summary: &Summary) -> Vec<String> {
+    let failed = summary.checks.iter().filter(|check| check.failure.is_some());
+    failed.map(|check| check.name.clone()).collect()
+}
+
+fn table(fates: &[Fate]) -> Table {
+    let mut table = commands::table(&["mutant", "what it does", "fate", "first noticed by"]);
+    for fate in fates {
+        let killed = if fate.killed { "killed" } else { "SURVIVED" };
+        let by = fate.by.first().map_or("-", String::as_str);
+        table.add_row([fate.mutant.as_str(), &fate.about, killed, by]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_copy_is_kept_in_step_and_only_differences_are_written() {
+        let from = tree(&[("a/x.rs", "1"), ("y.rs", "2"), ("target/z", "3"), (".git/z", "4")]);
+        let to = tree(&[("a/x.rs", "1"), ("y.rs", "old"), ("gone/w.rs", ""), ("target/b", "")]);
+        let modified = |path: &str| fs::metadata(to.path().join(path)).unwrap().modified().unwrap();
+        fs::File::open(to.path().join("a/x.rs"))
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        synchronise(from.path(), to.path()).unwrap();
+        assert_eq!(modified("a/x.rs"), SystemTime::UNIX_EPOCH);
+        assert_eq!(fs::read_to_string(to.path().join("y.rs")).unwrap(), "2");
+        assert!(!to.path().join("gone").exists());
+        assert!(to.path().join("target/b").exists() && !to.path().join("target/z").exists());
+        assert!(!to.path().join(".git").exists());
+    }
+
+    #[test]
+    fn a_patch_is_applied_to_the_copy_alone() {
+        let diff = "Mutant: m\nCaught-by: host\n\n--- a/y.rs\n+++ b/y.rs\n@@ -1 +1 @@\n-2\n+3\n";
+        let root = tree(&[("y.rs", "2\n"), ("target/tree/y.rs", "2\n"), ("m.patch", diff)]);
+        let copy = root.path().join("target/tree");
+        let mutant = Mutant::read(&root.path().join("m.patch")).unwrap();
+        apply(&mutant, &copy).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "3\n");
+        assert_eq!(fs::read_to_string(root.path().join("y.rs")).unwrap(), "2\n");
+        let error = apply(&mutant, &copy).unwrap_err().to_string();
+        assert!(error.starts_with("mutant `m` does not apply any more"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Counting checks.
+
+use crate::cli::Group;
+use serde::{Deserialize, Serialize};
+
+/// A check that ran.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Check {
+    /// Its group.
+    pub group: Group,
+    /// What it checked.
+    pub name: String,
+    /// Whether it did not even get to run, because something did not build.
+    pub broken: bool,
+    /// Why it failed; `None` if it passed.
+    pub failure: Option<String>,
+}
+
+/// What ran, as `--json` prints it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many checks passed.
+    pub passed: usize,
+    /// How many failed.
+    pub failed: usize,
+    /// All of them.
+    pub checks: Vec<Check>,
+}
+
+/// The checks so far.
+pub struct Suite {
+    checks: Vec<Check>,
+    group: Group,
+    show: bool,
+}
+
+impl Suite {
+    /// An empty suite, which prints what happens if `show`.
+    pub fn new(show: bool) -> Suite {
+        Suite { checks: Vec::new(), group: Group::Format, show }
+    }
+
+    /// Begins a group.
+    pub fn begin(&mut self, group: Group) {
+        self.group = group;
+    }
+
+    /// Counts a check.
+    pub fn record(&mut self, name: impl Into<String>, result: Result<(), String>) {
+        self.add(name.into(), result.err(), false, true);
+    }
+
+    /// Counts a check that is one of many: it is shown only if it fails.
+    pub fn record_quietly(&mut self, name: impl Into<String>, result: Result<(), String>) {
+        self.add(name.into(), result.err(), false, false);
+    }
+
+    /// Counts checks that cannot run.
+    pub fn broken(&mut self, name: impl Into<String>, why: String) {
+        self.add(name.into(), Some(why), true, true);
+    }
+
+    fn add(&mut self, name: String, failure: Option<String>, broken: bool, loud: bool) {
+        if self.show {
+            match &failure {
+                Some(why) => {
+                    println!("FAILED  {name}\n        {}", why.trim().replace('\n', "\n        "))
+                }
+                None if loud => println!("passed  {name}"),
+                None => {}
+            }
+        }
+        self.checks.push(Check { group: self.group, name, broken, failure });
+    }
+
+    /// Says something beside the checks.
+    pub fn say(&self, text: &str) {
+        if self.show {
+            println!("{text}");
+        }
+    }
+
+    /// How many failed.
+    pub fn failed(&self) -> usize {
+        self.checks.iter().filter(|check| check.failure.is_some()).count()
+    }
+
+    /// `N passed, N failed`.
+    pub fn closing_line(&self) -> String {
+        let failed = self.failed();
+        format!("{} passed, {failed} failed", self.checks.len() - failed)
+    }
+
+    /// Everything.
+    pub fn summary(self) -> Summary {
+        let failed = self.failed();
+        Summary { passed: self.checks.len() - failed, failed, checks: self.checks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_ran_is_counted() {
+        let mut suite = Suite::new(false);
+        suite.begin(Group::Target);
+        suite.record("boots", Ok(()));
+        suite.record_quietly("answers", Err("no".to_string()));
+        suite.broken("golden figures", "the kernel did not build".to_string());
+        assert_eq!(suite.closing_line(), "1 passed, 2 failed");
+        let summary = suite.summary();
+        assert_eq!((summary.passed, summary.failed), (1, 2));
+        assert!(summary.checks[2].broken && !summary.checks[1].broken);
+        assert_eq!(summary.checks[1].group, Group::Target);
+    }
+}

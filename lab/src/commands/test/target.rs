@@ -1,0 +1,131 @@
+//! The suite on the machines: systems that check the kernel from user mode.
+
+use super::suite::Suite;
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
+use crate::progress::Step;
+use crate::systems;
+use anyhow::Result;
+use std::time::Duration;
+
+/// Systems that end with status 0 if every check in them held.
+const SYSTEMS: [&str; 2] = ["selftest", "hostile"];
+
+/// Longer than any of them takes on a slow host.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Boots the systems under every kernel on every board, or only the usual one.
+pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
+    for machine in MACHINES {
+        let images = match image::build(machine) {
+            Ok(images) => images,
+            Err(error) => {
+                suite.broken(format!("images for {}", machine.name()), format!("{error:#}"));
+                continue;
+            }
+        };
+        let boards = if quick { &machine.boards()[..1] } else { machine.boards() };
+        for board in boards {
+            for kernel in manifest::KERNELS {
+                for system in SYSTEMS {
+                    let name = format!("{system} under {kernel} on {}, {board}", machine.name());
+                    let _step = Step::start(&name);
+                    let outcome = run(machine, &images, board, kernel, system);
+                    judge(suite, &name, kernel, outcome);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run(
+    machine: &dyn Machine,
+    images: &Images,
+    board: &str,
+    kernel: &str,
+    system: &str,
+) -> Result<Outcome> {
+    machine::boot(&Boot {
+        machine,
+        board,
+        images,
+        system: &systems::load(system)?,
+        kernel,
+        icount: Some(1),
+        console: Console::CAPTURE,
+        timeout: Some(TIMEOUT),
+    })
+}
+
+/// Counts each check that the system reported, and the run as a whole.
+fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => return suite.record(name, Err(format!("{error:#}"))),
+    };
+    let reported = reported(&outcome.console);
+    let failed = reported.iter().filter(|(_, passed)| !passed).count();
+    for (check, passed) in &reported {
+        let result = if *passed { Ok(()) } else { Err("the system reports a failure".to_string()) };
+        suite.record_quietly(format!("{name}: {check}"), result);
+    }
+    let result = match outcome.failure() {
+        Some(failure) => Err(failure),
+        None if outcome.kernel != kernel => {
+            Err(format!("asked for kernel `{kernel}`, but `{}` ran", outcome.kernel))
+        }
+        None if failed > 0 => Err("it reports failures, yet ended with status 0".to_string()),
+        None if reported.is_empty() => Err("it reports no check".to_string()),
+        None => Ok(()),
+    };
+    suite.record(format!("{name}, {} checks", reported.len()), result);
+}
+
+/// The checks that a console reports: `ok NAME` or `FAILED NAME`.
+fn reported(console: &str) -> Vec<(&str, bool)> {
+    console.lines().filter_map(check).collect()
+}
+
+fn check(line: &str) -> Option<(&str, bool)> {
+    let passed = line.strip_prefix("ok ").map(|name| (name, true));
+    passed.or_else(|| Some((line.strip_prefix("FAILED ")?, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Exit;
+    use std::collections::BTreeMap;
+
+    fn outcome(exit: Exit, console: &str) -> Result<Outcome> {
+        Ok(Outcome {
+            exit,
+            console: console.to_string(),
+            memories: BTreeMap::new(),
+            kernel: "fastpath".to_string(),
+            backtrace: Vec::new(),
+        })
+    }
+
+    fn judged(outcome: Result<Outcome>) -> (usize, usize) {
+        let mut suite = Suite::new(false);
+        judge(&mut suite, "selftest", "fastpath", outcome);
+        let summary = suite.summary();
+        (summary.passed, summary.failed)
+    }
+
+    #[test]
+    fn a_run_and_its_checks_are_counted() {
+        assert_eq!(judged(outcome(Exit::Done(0), "ok one\nok two\n")), (3, 0));
+        assert_eq!(judged(outcome(Exit::Done(1), "ok one\nFAILED two\n")), (1, 2));
+        assert_eq!(judged(outcome(Exit::Hang, "ok one\n")), (1, 1));
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_trusted_fails() {
+        assert_eq!(judged(outcome(Exit::Done(0), "hello\n")), (0, 1));
+        assert_eq!(judged(outcome(Exit::Done(0), "FAILED one\n")), (0, 2));
+        assert_eq!(judged(Err(anyhow::anyhow!("no emulator"))), (0, 1));
+    }
+}

@@ -1,0 +1,94 @@
+//! `micro`: what single operations of the kernel cost.
+
+use super::run::{push_spans, recording};
+use super::{Experiment, Measured, Setup};
+use abi::results::Tag;
+use anyhow::Result;
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "micro",
+    about: "What single operations of the kernel cost, from a null call to a thread's creation",
+    ledger: &["S0-29", "S0-36"],
+    machines: &["qemu-x86_64"],
+    kernels: &["fastpath"],
+    metrics: &METRIC_NAMES,
+    cases: &[],
+    parameters: &[("warm-up rounds", "16"), ("samples", "at least 1000")],
+    notes: &[
+        "16 warm-up rounds are not recorded; what two counter reads in a row cost is subtracted.",
+        "The counts include the user-level stubs, and assertions are on.",
+    ],
+    measure,
+};
+
+/// The system that runs all of it.
+const SYSTEM: &str = "micro";
+
+/// Which program's recording holds an end of a span.
+#[derive(Clone, Copy)]
+enum Of {
+    Micro,
+    Peer,
+}
+
+/// A metric: its name and the ends of its span. Its number in the recordings is its place here,
+/// from 1.
+type Metric = (&'static str, (Of, u16), (Of, u16));
+
+const fn within(name: &'static str) -> Metric {
+    (name, (Of::Micro, Tag::BEFORE), (Of::Micro, Tag::AFTER))
+}
+
+const fn to_peer(name: &'static str) -> Metric {
+    (name, (Of::Micro, Tag::BEFORE), (Of::Peer, Tag::AFTER))
+}
+
+const fn from_peer(name: &'static str) -> Metric {
+    (name, (Of::Peer, Tag::BEFORE), (Of::Micro, Tag::AFTER))
+}
+
+const METRICS: [Metric; 16] = [
+    within("null-call"),
+    to_peer("send-higher"),
+    to_peer("notify-higher"),
+    within("notify-lower"),
+    within("interrupt"),
+    within("yield"),
+    to_peer("fault-deliver"),
+    from_peer("fault-resume"),
+    within("fault-round-trip"),
+    within("map"),
+    within("protect"),
+    within("unmap"),
+    within("cap-copy"),
+    within("cap-revoke"),
+    within("thread-create"),
+    within("thread-destroy"),
+];
+
+const METRIC_NAMES: [&str; METRICS.len()] = {
+    let mut names = [""; METRICS.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = METRICS[index].0;
+        index += 1;
+    }
+    names
+};
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let outcome = setup.boot(SYSTEM, kernel)?;
+    let micro = recording(&outcome, "micro-recording", kernel)?;
+    let peer = recording(&outcome, "peer-recording", kernel)?;
+    for (number, (name, start, end)) in (1..).zip(METRICS) {
+        let of = |of: Of| match of {
+            Of::Micro => &micro,
+            Of::Peer => &peer,
+        };
+        let spans = results::spans(of(start.0), start.1, of(end.0), end.1, number)?;
+        push_spans(&mut measured, &micro.kernel, name, &[""], spans)?;
+    }
+    Ok(measured)
+}

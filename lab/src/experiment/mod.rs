@@ -1,0 +1,53 @@
+//! Experiments: data, plus the function that measures.
+
+mod micro;
+mod ping_pong;
+mod run;
+
+pub use run::{Setup, run};
+
+use anyhow::Result;
+use results::Samples;
+
+/// An experiment.
+pub struct Experiment {
+    /// Its name.
+    pub name: &'static str,
+    /// What it measures, in a sentence.
+    pub about: &'static str,
+    /// Ledger entries that it reproduces.
+    pub ledger: &'static [&'static str],
+    /// Machines that it runs on, the usual one first.
+    pub machines: &'static [&'static str],
+    /// Kernels that it compares.
+    pub kernels: &'static [&'static str],
+    /// What it measures.
+    pub metrics: &'static [&'static str],
+    /// Under which circumstances; empty if there is only one.
+    pub cases: &'static [&'static str],
+    /// Its parameters, with the values that it uses.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// Sentences on how to read its figures.
+    pub notes: &'static [&'static str],
+    /// Measures one kernel.
+    pub measure: fn(&Setup, kernel: &str) -> Result<Measured>,
+}
+
+/// What one kernel's runs gave.
+#[derive(Default)]
+pub struct Measured {
+    /// Raw samples, under the names of rows.
+    pub samples: Samples,
+    /// Single counts.
+    pub facts: Vec<results::Fact>,
+    /// Sentences for the report.
+    pub notes: Vec<String>,
+}
+
+/// All experiments.
+pub static EXPERIMENTS: [&Experiment; 2] = [&ping_pong::EXPERIMENT, &micro::EXPERIMENT];
+
+/// The experiment with this name.
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    EXPERIMENTS.into_iter().find(|experiment| experiment.name == name)
+}

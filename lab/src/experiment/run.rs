@@ -1,0 +1,151 @@
+//! Runs an experiment and makes its report.
+
+use super::{Experiment, Measured};
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Console, Machine, Outcome};
+use crate::progress::Step;
+use crate::{systems, workspace};
+use anyhow::{Context, Result, bail};
+use results::{Fact, Recording, Report, Samples, Spans};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+/// Longer than any experiment takes on a slow host.
+const TIMEOUT: Duration = Duration::from_secs(180);
+
+/// Where and with what experiments run.
+pub struct Setup {
+    /// The machine.
+    pub machine: &'static dyn Machine,
+    /// What it boots.
+    pub images: Images,
+    /// The seed of the run.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// Builds everything for a machine.
+    pub fn new(machine: &'static dyn Machine, seed: u64) -> Result<Setup> {
+        Ok(Setup { machine, images: image::build(machine)?, seed })
+    }
+
+    /// Boots a system by name under a kernel; it must end well under that very kernel.
+    pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        let system = systems::load(system)?;
+        let outcome = machine::boot(&Boot {
+            machine: self.machine,
+            board: self.machine.boards()[0],
+            images: &self.images,
+            system: &system,
+            kernel,
+            icount: Some(self.seed),
+            console: Console::CAPTURE,
+            timeout: Some(TIMEOUT),
+        })?;
+        if let Some(failure) = outcome.failure() {
+            bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
+        }
+        if outcome.kernel != kernel {
+            bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
+        }
+        Ok(outcome)
+    }
+}
+
+/// Decodes a recording that a run left; the kernel that it names must be the one asked for.
+pub fn recording(outcome: &Outcome, memory: &str, kernel: &str) -> Result<Recording> {
+    let bytes = outcome.memories.get(memory).with_context(|| {
+        format!("the manifest has no memory `{memory}` with `host = true`; add it")
+    })?;
+    let recording = Recording::decode(bytes).with_context(|| format!("memory `{memory}`"))?;
+    if recording.kernel != kernel {
+        let reported = &recording.kernel;
+        bail!("kernel `{kernel}` was asked for, but `{memory}` was written under `{reported}`");
+    }
+    Ok(recording)
+}
+
+/// How long the kernel took to boot, if it says so.
+pub fn boot_fact(outcome: &Outcome) -> Option<Fact> {
+    Some(Fact {
+        name: format!("{} boot", outcome.kernel),
+        value: outcome.number("boot: ", " instructions to the first user instruction")?,
+        unit: "instructions".to_string(),
+        note: "from kernel entry to the first user instruction".to_string(),
+    })
+}
+
+/// Adds the samples of a metric under the names of its cases.
+pub fn push_spans(
+    measured: &mut Measured,
+    kernel: &str,
+    metric: &str,
+    cases: &[&str],
+    spans: Spans,
+) -> Result<()> {
+    if let Some(warning) = spans.warning() {
+        measured.notes.push(format!("{metric}: {warning}"));
+    }
+    for (number, values) in spans.cases {
+        let Some(case) = cases.get(usize::from(number)) else {
+            bail!("metric `{metric}`: case {number} was recorded, which this laboratory ignores");
+        };
+        measured.samples.push(kernel, metric, case, values);
+    }
+    Ok(())
+}
+
+/// Runs an experiment under the given kernels.
+pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(Report, Samples)> {
+    let mut all = Measured::default();
+    for kernel in kernels {
+        let _step = Step::start(format!("{}: measuring kernel {kernel}", experiment.name));
+        let measured = (experiment.measure)(setup, kernel)
+            .with_context(|| format!("experiment `{}`", experiment.name))?;
+        all.samples.series.extend(measured.samples.series);
+        all.facts.extend(measured.facts);
+        all.notes.extend(measured.notes);
+    }
+    let notes = experiment.notes.iter().map(|note| note.to_string());
+    let report = Report {
+        schema: results::SCHEMA,
+        experiment: experiment.name.to_string(),
+        machine: setup.machine.name().to_string(),
+        emulated: true,
+        unit: "instructions".to_string(),
+        commit: workspace::commit(),
+        seed: setup.seed,
+        host: host(setup.machine),
+        rows: all.samples.rows(),
+        claims: Vec::new(),
+        baselines: results::baselines(experiment.name),
+        facts: [text_fact(setup)?].into_iter().chain(all.facts).collect(),
+        notes: notes.chain(all.notes).collect(),
+    };
+    Ok((report, all.samples))
+}
+
+fn text_fact(setup: &Setup) -> Result<Fact> {
+    Ok(Fact {
+        name: "kernel text".to_string(),
+        value: image::text_bytes(&setup.images.kernel)?,
+        unit: "bytes".to_string(),
+        note: "size of `.text` in the kernel image, which holds every kernel".to_string(),
+    })
+}
+
+/// What the figures may depend on.
+fn host(machine: &dyn Machine) -> BTreeMap<String, String> {
+    let first_line = |program: &str| {
+        let output = Command::new(program).arg("--version").output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_string())
+    };
+    let mut host = BTreeMap::new();
+    for (name, program) in [("emulator", machine.emulator()), ("compiler", "rustc")] {
+        host.insert(name.to_string(), first_line(program).unwrap_or("unknown".to_string()));
+    }
+    host.insert("system".to_string(), std::env::consts::OS.to_string());
+    host.insert("processor".to_string(), std::env::consts::ARCH.to_string());
+    host
+}

@@ -1,0 +1,83 @@
+//! How a command ends.
+
+use std::process::ExitCode;
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Everything that was asked held.
+    Held,
+    /// A check failed; the command has said which.
+    Failed,
+    /// A tool is missing; the command has said which.
+    Unable,
+}
+
+impl Verdict {
+    /// [`Verdict::Held`] if `held`.
+    pub fn from_bool(held: bool) -> Verdict {
+        if held { Verdict::Held } else { Verdict::Failed }
+    }
+
+    /// The exit status that says so.
+    pub fn exit_code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Verdict::Held => 0,
+            Verdict::Failed => 1,
+            Verdict::Unable => 2,
+        })
+    }
+}
+
+/// The command could not even start: a wrong command line, or a tool that is missing.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// A [`Usage`] error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    Usage(message.into()).into()
+}
+
+/// 2 for [`Usage`] errors, 1 for everything else that went wrong.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+}
+
+/// The candidate that `word` was most likely meant to be, as a question to append to an error.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let best = candidates
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match best {
+        Some((likeness, candidate)) if likeness > 0.7 => format!("; did you mean `{candidate}`?"),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_miss_is_suggested_and_a_wild_guess_is_not() {
+        let names = ["hello", "shell", "selftest"];
+        assert_eq!(did_you_mean("helo", names), "; did you mean `hello`?");
+        assert_eq!(did_you_mean("xyz", names), "");
+    }
+
+    #[test]
+    fn usage_errors_are_told_from_failed_checks() {
+        let code = |error: &anyhow::Error| format!("{:?}", exit_code(error));
+        assert_eq!(code(&usage("no such board")), format!("{:?}", ExitCode::from(2)));
+        assert_eq!(code(&anyhow::anyhow!("panic")), format!("{:?}", ExitCode::from(1)));
+    }
+}

@@ -1,0 +1,256 @@
+//! Boots a system on a machine and follows it to its end.
+
+use super::console::{self, Console, Printed, RawTerminal};
+use super::memory::{SharedFile, WORD, word_at};
+use super::outcome::{Exit, Outcome, kernel_name};
+use super::{Launch, Machine};
+use crate::failure::{did_you_mean, usage};
+use crate::image::Images;
+use crate::symbols;
+use anyhow::{Context, Result, bail};
+use manifest::{Archive, System};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the laboratory looks whether the emulator has ended.
+const POLL: Duration = Duration::from_millis(2);
+
+/// What to boot, and how.
+pub struct Boot<'a> {
+    /// The machine.
+    pub machine: &'a dyn Machine,
+    /// One of its boards.
+    pub board: &'a str,
+    /// The built kernel and programs.
+    pub images: &'a Images,
+    /// The system.
+    pub system: &'a System,
+    /// The kernel's name.
+    pub kernel: &'a str,
+    /// Count instructions as time, exactly repeatably, with this seed.
+    pub icount: Option<u64>,
+    /// What happens with the console.
+    pub console: Console,
+    /// When to give up.
+    pub timeout: Option<Duration>,
+}
+
+/// Boots and waits for the end.
+pub fn boot(boot: &Boot) -> Result<Outcome> {
+    let nonce = RandomState::new().hash_one(0);
+    let archive = pack(boot, nonce)?;
+    let memory = SharedFile::new(boot.system.memory)?;
+    let archive_file = SharedFile::with(&archive.bytes)?;
+    let launch = Launch {
+        board: boot.board,
+        icount: boot.icount,
+        memory: boot.system.memory,
+        memory_file: &memory.path(),
+        kernel: &boot.images.kernel,
+        archive: &archive_file.path(),
+        command_line: &format!("kernel={}", boot.kernel),
+    };
+    let (exit, console) = follow(boot.machine, &launch, boot.console, boot.timeout)?;
+    let mut memories = BTreeMap::new();
+    if matches!(exit, Exit::Done(_)) && archive.memories.iter().any(|memory| memory.host) {
+        let left = memory.archive(nonce)?;
+        for wanted in archive.memories.iter().filter(|memory| memory.host) {
+            let address = word_at(&left, wanted.address_offset / WORD).unwrap_or(0);
+            if address == 0 {
+                bail!("the kernel did not say where the memory `{}` lies", wanted.name);
+            }
+            let contents = memory.physical(boot.machine, address, wanted.bytes)?;
+            memories.insert(wanted.name.clone(), contents);
+        }
+    }
+    let kernel = kernel_name(&console).unwrap_or_default().to_string();
+    let backtrace = symbols::backtrace(&boot.images.kernel, &console);
+    Ok(Outcome { exit, console, memories, kernel, backtrace })
+}
+
+/// Makes the boot archive of a system with its programs.
+fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
+    let programs = &boot.images.programs;
+    let read = |name: &str| {
+        let names = programs.keys().map(String::as_str);
+        let Some(path) = programs.get(name) else {
+            return Err(format!("it was not built{}", did_you_mean(name, names)));
+        };
+        std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    };
+    Ok(manifest::pack(boot.system, &read, nonce)?)
+}
+
+/// Starts the emulator and waits for its end; returns how it ended and what was printed.
+fn follow(
+    machine: &dyn Machine,
+    launch: &Launch,
+    console: Console,
+    timeout: Option<Duration>,
+) -> Result<(Exit, String)> {
+    let Console { show, input } = console;
+    let program = machine.emulator();
+    let mut child = Command::new(program)
+        .args(machine.arguments(launch))
+        .stdin(if input { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
+    let printed = Arc::new(Printed::default());
+    let output = child.stdout.take().context("the emulator has no standard output")?;
+    let reader = printed.follow(output, show);
+    let mut complaints = child.stderr.take().context("the emulator has no standard error")?;
+    let complaints = thread::spawn(move || {
+        let mut text = String::new();
+        // What can be read of it is enough.
+        let _ = complaints.read_to_string(&mut text);
+        text
+    });
+    let terminal = input.then(RawTerminal::enter);
+    if input {
+        console::catch_interrupts();
+        let input = child.stdin.take().context("the emulator has no standard input")?;
+        console::feed(input, Arc::clone(&printed));
+    }
+    let exit = wait(&mut child, machine, timeout);
+    drop(terminal);
+    reader.join().expect("the reader does not panic");
+    let complaints = complaints.join().expect("the reader does not panic");
+    let console = printed.text();
+    Ok((blame(exit?, &console, program, &complaints), console))
+}
+
+/// Waits for the emulator, and ends it at the timeout or when the user asks.
+fn wait(child: &mut Child, machine: &dyn Machine, timeout: Option<Duration>) -> Result<Exit> {
+    let started = Instant::now();
+    loop {
+        let ended = child.try_wait()?;
+        let forced = if console::interrupted() {
+            Exit::Interrupted
+        } else if let Some(status) = ended {
+            return Ok(machine.decode(status.code()));
+        } else if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
+            Exit::Hang
+        } else {
+            thread::sleep(POLL);
+            continue;
+        };
+        // It may have ended in the meantime.
+        let _ = child.kill();
+        child.wait()?;
+        return Ok(forced);
+    }
+}
+
+/// An emulator that fails to start exits with the same code as a guest that ends well; what
+/// tells them apart is that nothing was printed.
+fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
+    let complaints = complaints.trim();
+    match exit {
+        Exit::Done(_) if console.is_empty() => Exit::Emulator(match complaints {
+            "" => format!("{program} ended at once"),
+            complaints => complaints.to_string(),
+        }),
+        Exit::Emulator(what) if !complaints.is_empty() => {
+            Exit::Emulator(format!("{what}; {complaints}"))
+        }
+        exit => exit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::MACHINES;
+    use std::ffi::OsString;
+    use std::path::Path;
+
+    /// A machine whose emulator is the shell and whose kernel is a script.
+    struct Script(&'static str);
+
+    impl Machine for Script {
+        fn name(&self) -> &'static str {
+            "script"
+        }
+        fn target(&self) -> &'static str {
+            MACHINES[0].target()
+        }
+        fn port(&self) -> &'static str {
+            MACHINES[0].port()
+        }
+        fn kernel_binary(&self) -> &'static str {
+            MACHINES[0].kernel_binary()
+        }
+        fn emulator(&self) -> &'static str {
+            "sh"
+        }
+        fn emulator_package(&self) -> &'static str {
+            "dash"
+        }
+        fn boards(&self) -> &'static [&'static str] {
+            &["board"]
+        }
+        fn arguments(&self, _: &Launch) -> Vec<OsString> {
+            ["-c", self.0].map(OsString::from).to_vec()
+        }
+        fn memory_offset(&self, physical: u64) -> Option<u64> {
+            Some(physical)
+        }
+        fn decode(&self, code: Option<i32>) -> Exit {
+            code.map_or(Exit::Hang, |code| Exit::Done(code as u32))
+        }
+    }
+
+    fn run(script: &'static str, timeout: Duration) -> (Exit, String) {
+        let nowhere = Path::new("/nonexistent");
+        let launch = Launch {
+            board: "board",
+            icount: None,
+            memory: 0,
+            memory_file: nowhere,
+            kernel: nowhere,
+            archive: nowhere,
+            command_line: "",
+        };
+        follow(&Script(script), &launch, Console::CAPTURE, Some(timeout)).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_console_is_captured_to_its_end() {
+        let (exit, console) = run("printf 'one\\r\\ntwo'; exit 3", LONG);
+        assert_eq!((exit, console.as_str()), (Exit::Done(3), "one\ntwo"));
+        let (_, console) = run("head -c 300000 /dev/zero", LONG);
+        assert_eq!(console.len(), 300_000);
+    }
+
+    #[test]
+    fn a_hanging_guest_is_ended() {
+        let started = Instant::now();
+        let (exit, console) = run("echo begun; exec sleep 50", Duration::from_millis(300));
+        assert_eq!((exit, console.as_str()), (Exit::Hang, "begun\n"));
+        assert!(started.elapsed() < Duration::from_secs(40));
+    }
+
+    #[test]
+    fn an_emulator_that_fails_is_quoted() {
+        let (exit, _) = run("echo no such board >&2; exit 0", LONG);
+        assert_eq!(exit, Exit::Emulator("no such board".to_string()));
+    }
+
+    #[test]
+    fn a_silent_success_is_the_emulators_failure() {
+        let blamed = blame(Exit::Done(0), "", "emulator", "emulator: no such board\n");
+        assert_eq!(blamed, Exit::Emulator("emulator: no such board".to_string()));
+        assert_eq!(blame(Exit::Done(0), "hello\n", "emulator", "warning"), Exit::Done(0));
+        let blamed = blame(Exit::Emulator("reset".to_string()), "x", "emulator", "bad");
+        assert_eq!(blamed, Exit::Emulator("reset; bad".to_string()));
+    }
+}

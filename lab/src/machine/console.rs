@@ -1,0 +1,129 @@
+//! The guest's console: captured, and on request attached to the user's terminal.
+
+use rustix::termios::{self, LocalModes, OptionalActions, Termios};
+use std::io::{IsTerminal, Read, Write};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, Once};
+use std::thread::{self, JoinHandle};
+
+/// Sent to the guest when the input that it reads from ends: end of transmission.
+const END_OF_INPUT: u8 = 4;
+
+/// What happens with the console, which is captured in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// Show what the guest prints.
+    pub show: bool,
+    /// Pass on what the user types or pipes in.
+    pub input: bool,
+}
+
+impl Console {
+    /// Neither shown nor fed.
+    pub const CAPTURE: Console = Console { show: false, input: false };
+}
+
+/// What the guest has printed so far.
+#[derive(Default)]
+pub struct Printed {
+    text: Mutex<Vec<u8>>,
+    grown: Condvar,
+}
+
+impl Printed {
+    /// Follows the guest's output to its end, showing it if `show`.
+    pub fn follow(self: &Arc<Self>, mut output: ChildStdout, show: bool) -> JoinHandle<()> {
+        let printed = Arc::clone(self);
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                if show {
+                    let mut stdout = std::io::stdout().lock();
+                    // A closed pipe must not end the run.
+                    let _ = stdout.write_all(&buffer[..count]).and_then(|()| stdout.flush());
+                }
+                printed.text.lock().expect("not poisoned").extend(&buffer[..count]);
+                printed.grown.notify_all();
+            }
+            printed.grown.notify_all();
+        })
+    }
+
+    /// Everything, without carriage returns.
+    pub fn text(&self) -> String {
+        let bytes = self.text.lock().expect("not poisoned");
+        String::from_utf8_lossy(&bytes).replace('\r', "")
+    }
+
+    /// Waits for the first complete line: before it, the guest may not be able to receive.
+    fn wait_for_line(&self) {
+        let text = self.text.lock().expect("not poisoned");
+        let waiting = self.grown.wait_while(text, |text| !text.contains(&b'\n'));
+        drop(waiting.expect("not poisoned"));
+    }
+}
+
+/// Passes the user's input on to the guest. The thread ends with the program.
+pub fn feed(mut guest: ChildStdin, printed: Arc<Printed>) {
+    thread::spawn(move || {
+        printed.wait_for_line();
+        let mut buffer = [0; 256];
+        let mut stdin = std::io::stdin().lock();
+        while let Ok(count @ 1..) = stdin.read(&mut buffer) {
+            if guest.write_all(&buffer[..count]).and_then(|()| guest.flush()).is_err() {
+                return;
+            }
+        }
+        let _ = guest.write_all(&[END_OF_INPUT]).and_then(|()| guest.flush());
+        // The emulator would take a closed pipe for the end of its console.
+        loop {
+            thread::park();
+        }
+    });
+}
+
+/// A terminal that passes every key on at once and shows none, until this is dropped. Ctrl-C
+/// still interrupts.
+pub struct RawTerminal {
+    before: Option<Termios>,
+}
+
+impl RawTerminal {
+    /// Switches the terminal over, if standard input is one.
+    pub fn enter() -> RawTerminal {
+        let stdin = std::io::stdin();
+        let before = stdin.is_terminal().then(|| termios::tcgetattr(&stdin).ok()).flatten();
+        if let Some(before) = &before {
+            let mut raw = before.clone();
+            raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            // Without it, keys are shown twice and arrive by line: usable all the same.
+            let _ = termios::tcsetattr(&stdin, OptionalActions::Now, &raw);
+        }
+        RawTerminal { before }
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = termios::tcsetattr(std::io::stdin(), OptionalActions::Now, before);
+        }
+    }
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C does not end the program but makes [`interrupted`] true.
+pub fn catch_interrupts() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let caught = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
+        caught.expect("no other handler is set");
+    });
+}
+
+/// Whether the user pressed Ctrl-C since [`catch_interrupts`].
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,65 @@
+//! Machines that Giusto runs on. What the laboratory must know about one stands in its file.
+
+mod boot;
+mod console;
+mod memory;
+mod outcome;
+mod qemu_x86_64;
+pub mod words;
+
+pub use boot::{Boot, boot};
+pub use console::Console;
+pub use outcome::{Exit, Outcome};
+
+use std::ffi::OsString;
+use std::path::Path;
+
+/// A machine.
+pub trait Machine: Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// The compiler's name for its kind of program.
+    fn target(&self) -> &'static str;
+    /// The package with the kernel's port to it.
+    fn port(&self) -> &'static str;
+    /// The file name of the kernel image.
+    fn kernel_binary(&self) -> &'static str;
+    /// The emulator's program.
+    fn emulator(&self) -> &'static str;
+    /// The Debian package that brings the emulator.
+    fn emulator_package(&self) -> &'static str;
+    /// Its boards, the usual one first.
+    fn boards(&self) -> &'static [&'static str];
+    /// The emulator's arguments.
+    fn arguments(&self, launch: &Launch) -> Vec<OsString>;
+    /// Where in the memory file a physical address lies.
+    fn memory_offset(&self, physical: u64) -> Option<u64>;
+    /// What the emulator's exit code says about the guest; `None` if a signal ended it.
+    fn decode(&self, code: Option<i32>) -> Exit;
+}
+
+/// One start of an emulator.
+pub struct Launch<'a> {
+    /// The board.
+    pub board: &'a str,
+    /// Count instructions as time, exactly repeatably, with this seed.
+    pub icount: Option<u64>,
+    /// Bytes of RAM.
+    pub memory: u64,
+    /// The file that is the RAM.
+    pub memory_file: &'a Path,
+    /// The kernel image.
+    pub kernel: &'a Path,
+    /// The boot archive.
+    pub archive: &'a Path,
+    /// The kernel's command line.
+    pub command_line: &'a str,
+}
+
+/// All machines, the usual one first.
+pub const MACHINES: [&dyn Machine; 1] = [&qemu_x86_64::QemuX86_64];
+
+/// The machine with this name.
+pub fn find(name: &str) -> Option<&'static dyn Machine> {
+    MACHINES.into_iter().find(|machine| machine.name() == name)
+}

@@ -1,0 +1,104 @@
+//! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
+
+use super::{Exit, Launch, Machine};
+use std::ffi::OsString;
+
+/// Physical addresses below this are offsets in the memory file on every board.
+const LOW_MEMORY: u64 = 2 << 30;
+
+/// The machine.
+pub struct QemuX86_64;
+
+impl Machine for QemuX86_64 {
+    fn name(&self) -> &'static str {
+        "qemu-x86_64"
+    }
+
+    fn target(&self) -> &'static str {
+        "x86_64-unknown-none"
+    }
+
+    fn port(&self) -> &'static str {
+        "x86_64-port"
+    }
+
+    fn kernel_binary(&self) -> &'static str {
+        "giusto-kernel"
+    }
+
+    fn emulator(&self) -> &'static str {
+        "qemu-system-x86_64"
+    }
+
+    fn emulator_package(&self) -> &'static str {
+        "qemu-system-x86"
+    }
+
+    fn boards(&self) -> &'static [&'static str] {
+        &["microvm", "q35"]
+    }
+
+    fn arguments(&self, launch: &Launch) -> Vec<OsString> {
+        let mut arguments = Vec::new();
+        let mut add = |name: &str, value: OsString| {
+            arguments.push(name.into());
+            arguments.push(value);
+        };
+        let bytes = launch.memory;
+        let ram = format!("memory-backend-file,id=ram,size={bytes},share=on,mem-path=");
+        let mut object = OsString::from(ram);
+        object.push(launch.memory_file);
+        add("-M", format!("{},memory-backend=ram", launch.board).into());
+        add("-cpu", "max".into());
+        add("-m", format!("{}K", bytes.div_ceil(1024)).into());
+        add("-object", object);
+        add("-kernel", launch.kernel.into());
+        add("-initrd", launch.archive.into());
+        add("-append", launch.command_line.into());
+        add("-display", "none".into());
+        add("-chardev", "stdio,id=console,signal=off".into());
+        add("-serial", "chardev:console".into());
+        add("-device", "isa-debug-exit,iobase=0xf4,iosize=4".into());
+        if let Some(seed) = launch.icount {
+            add("-icount", "shift=0,sleep=off".into());
+            add("-seed", seed.to_string().into());
+            add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
+        }
+        arguments.extend(["-no-reboot", "-nodefaults", "-no-user-config"].map(OsString::from));
+        arguments
+    }
+
+    fn memory_offset(&self, physical: u64) -> Option<u64> {
+        (physical < LOW_MEMORY).then_some(physical)
+    }
+
+    fn decode(&self, code: Option<i32>) -> Exit {
+        match code {
+            // The exit device makes every status odd.
+            Some(code) if code & 1 == 1 => match (code >> 1) as u32 {
+                abi::boot::EXIT_PANIC => Exit::Panic,
+                status => Exit::Done(status),
+            },
+            Some(_) => Exit::Emulator(
+                "the machine reset or stopped without an exit status, as after a triple fault"
+                    .to_string(),
+            ),
+            None => Exit::Emulator("the emulator was killed".to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_decoded() {
+        let decode = |code| QemuX86_64.decode(code);
+        assert_eq!(decode(Some(1)), Exit::Done(0));
+        assert_eq!(decode(Some(7)), Exit::Done(3));
+        assert_eq!(decode(Some(203)), Exit::Panic);
+        assert!(matches!(decode(Some(0)), Exit::Emulator(_)));
+        assert!(matches!(decode(None), Exit::Emulator(_)));
+    }
+}

@@ -1,0 +1,29 @@
+//! Giusto's laboratory: builds, boots, measures and checks. `./giusto` is its front door.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod experiment;
+mod failure;
+mod image;
+mod machine;
+mod progress;
+mod symbols;
+mod systems;
+mod tidy;
+mod workspace;
+
+use clap::Parser;
+use cli::Cli;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match commands::execute(&cli) {
+        Ok(verdict) => verdict.exit_code(),
+        Err(error) => {
+            commands::explain(&error, cli.json);
+            failure::exit_code(&error)
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Turns the addresses of a kernel panic into functions, files and lines.
+
+use addr2line::Loader;
+use std::path::Path;
+
+/// What the kernel prints before the addresses.
+const PREFIX: &str = "backtrace:";
+
+/// The backtrace in a console text, a line for each function; empty if there is none. Addresses
+/// that cannot be resolved stay numbers.
+pub fn backtrace(kernel: &Path, console: &str) -> Vec<String> {
+    let addresses = addresses(console);
+    if addresses.is_empty() {
+        return Vec::new();
+    }
+    let loader = match Loader::new(kernel) {
+        Ok(loader) => loader,
+        Err(error) => return vec![format!("no symbols in {}: {error}", kernel.display())],
+    };
+    addresses.into_iter().flat_map(|address| frames(&loader, address)).collect()
+}
+
+/// The numbers after [`PREFIX`].
+fn addresses(console: &str) -> Vec<u64> {
+    let numbers = console.lines().filter_map(|line| line.trim().strip_prefix(PREFIX));
+    let words = numbers.flat_map(str::split_whitespace);
+    words.filter_map(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).collect()
+}
+
+/// The functions at a return address, the innermost inlined one first.
+fn frames(loader: &Loader, address: u64) -> Vec<String> {
+    let mut shown = Vec::new();
+    // The call is the instruction before the one that it returns to.
+    if let Ok(mut frames) = loader.find_frames(address.saturating_sub(1)) {
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
+            let place = frame.location.and_then(|place| {
+                Some(format!("{}:{}", place.file?, place.line.unwrap_or_default()))
+            });
+            if name.is_some() || place.is_some() {
+                let name = name.as_deref().unwrap_or("?");
+                shown.push(format!("{name} at {}", place.as_deref().unwrap_or("?")));
+            }
+        }
+    }
+    if shown.is_empty() {
+        shown.push(match loader.find_symbol(address) {
+            Some(symbol) => format!("{symbol} at {address:#x}"),
+            None => format!("{address:#x}"),
+        });
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_from_the_console() {
+        let console = "KERNEL PANIC: no\n  at a.rs:1\nbacktrace: 0xffffffff80001234 0x10 junk\n";
+        assert_eq!(addresses(console), [0xffff_ffff_8000_1234, 0x10]);
+        assert!(addresses("hello\n").is_empty());
+    }
+
+    #[test]
+    fn this_program_knows_its_own_functions() {
+        let here = std::env::current_exe().unwrap();
+        let loader = Loader::new(&here).unwrap();
+        let base = loader.relative_address_base();
+        let text = object_symbol(&here, "addresses_are_read_from_the_console");
+        let frames = frames(&loader, base + text + 2);
+        let last = frames.last().unwrap();
+        assert!(last.contains("addresses_are_read_from_the_console"), "{frames:?}");
+        assert!(last.contains("symbols.rs:"), "{frames:?}");
+    }
+
+    #[test]
+    fn what_has_no_symbol_stays_a_number() {
+        let here = std::env::current_exe().unwrap();
+        let shown = backtrace(&here, "backtrace: 0xfffffffffffffff0\n");
+        assert_eq!(shown, ["0xfffffffffffffff0"]);
+        let none = backtrace(Path::new("/nonexistent"), "backtrace: 0x10\n");
+        assert!(none[0].starts_with("no symbols in /nonexistent"));
+    }
+
+    /// Address of the first function whose mangled name contains `name`.
+    fn object_symbol(file: &Path, name: &str) -> u64 {
+        use object::{Object, ObjectSymbol};
+        let data = std::fs::read(file).unwrap();
+        let file = object::File::parse(&*data).unwrap();
+        let mut symbols = file.symbols();
+        symbols.find(|symbol| symbol.name().is_ok_and(|n| n.contains(name))).unwrap().address()
+    }
+}

@@ -1,0 +1,71 @@
+//! The project's own rules, checked: who may depend on whom, how long things may get, and what
+//! may stand where. Each rule is a function from the sources to findings.
+
+mod architecture;
+mod dependencies;
+mod files;
+mod limits;
+mod reach;
+mod source;
+mod unsafety;
+
+use anyhow::Result;
+use std::fmt;
+use std::path::Path;
+
+pub use source::Source;
+
+/// Something that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Finding {
+    /// The file, relative to the root of the work tree.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub mend: String,
+}
+
+impl Finding {
+    fn new(file: &str, line: usize, what: impl Into<String>, mend: &str) -> Finding {
+        Finding { file: file.to_string(), line, what: what.into(), mend: mend.to_string() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}; {}", self.file, self.line, self.what, self.mend)
+    }
+}
+
+/// Checks every rule on the work tree at `root`.
+pub fn check(root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let sources = files::sources(root, &mut findings)?;
+    let workspace = dependencies::Workspace::read(root)?;
+    findings.extend(dependencies::check(&workspace));
+    findings.extend(reach::check(&sources, &workspace.roots));
+    findings.extend(unsafety::check_roots(&sources, &workspace.roots));
+    for source in &sources {
+        findings.extend(limits::check(source));
+        findings.extend(architecture::check(source));
+        findings.extend(unsafety::check(source));
+    }
+    findings.sort();
+    findings.dedup();
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_is_one_line_that_an_editor_understands() {
+        let finding = Finding::new("kernel/src/ipc.rs", 7, "line of 120 columns", "break it");
+        let shown = finding.to_string();
+        assert_eq!(shown, "kernel/src/ipc.rs:7: line of 120 columns; break it");
+    }
+}

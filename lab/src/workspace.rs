@@ -1,0 +1,52 @@
+//! Where things are: the work tree, the build directory, the results.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the work tree that this program was built from.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lies in the work tree")
+}
+
+/// The directory that cargo builds into.
+pub fn build_directory() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(directory) => root().join(directory),
+        None => root().join("target"),
+    }
+}
+
+/// Where experiments leave their results.
+pub fn results() -> PathBuf {
+    root().join("target/lab")
+}
+
+/// A path as shown to the user: relative to the work tree where it lies in it.
+pub fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// The commit that is checked out, with a mark if the work tree differs from it.
+pub fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(root()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    match git(&["rev-parse", "--short=12", "HEAD"]) {
+        None => "unknown".to_string(),
+        Some(head) => match git(&["status", "--porcelain"]) {
+            Some(changes) if changes.is_empty() => head,
+            _ => format!("{head}-modified"),
+        },
+    }
+}
+
+/// Cargo, in the work tree. Flags from the environment would replace those that the target
+/// needs, so they are left out.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command.env("CARGO_TARGET_DIR", build_directory());
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    command
+}

@@ -1,0 +1,30 @@
+//! What guards the kernel's objects when several CPUs enter it.
+//!
+//! A locking is a type, chosen per kernel. The core names the objects that a step touches and
+//! gets guards; a locking decides what taking and dropping a guard does.
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// A way to guard the kernel.
+pub trait Locking: 'static {
+    /// Name in reports.
+    const NAME: &'static str;
+    /// Whether at most one CPU is inside the kernel at a time.
+    const EXCLUSIVE: bool;
+    /// Called on every kernel entry, before any object is touched.
+    fn begin();
+    /// Called before the hardware part of a switch, after the last object was touched.
+    fn end();
+}
+
+/// One CPU, interrupts off in the kernel: nothing to guard (S1-02).
+pub struct Unlocked;
+
+impl Locking for Unlocked {
+    const NAME: &'static str = "none";
+    const EXCLUSIVE: bool = true;
+    #[inline(always)]
+    fn begin() {}
+    #[inline(always)]
+    fn end() {}
+}

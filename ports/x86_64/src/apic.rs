@@ -1,0 +1,96 @@
+//! The local APIC with its timer, and the I/O APIC with the device lines.
+
+use crate::machine::{out8, read_msr, write_msr};
+use crate::paging::direct;
+
+/// Physical address of the I/O APIC.
+pub const IO_APIC: u64 = 0xfec0_0000;
+/// Physical address of the local APIC.
+pub const LOCAL_APIC: u64 = 0xfee0_0000;
+/// Interrupt vector of the timer.
+pub const TIMER: u8 = 0x20;
+/// Interrupt vector of line 0; all vectors in use lie in one word of the request register.
+pub const LINE_0: u8 = 0x21;
+/// Vector of interrupts that were withdrawn.
+pub const SPURIOUS: u8 = 0xff;
+/// Device lines.
+pub const LINES: u8 = 24;
+/// The vector after the last line.
+pub const FIRST_UNUSED: u8 = LINE_0 + LINES;
+
+const BASE_MSR: u32 = 0x1b;
+const END: u64 = 0xb0;
+const SPURIOUS_VECTOR: u64 = 0xf0;
+const REQUESTS: u64 = 0x200 + 0x10 * (TIMER as u64 / 32);
+const TIMER_VECTOR: u64 = 0x320;
+const INITIAL_COUNT: u64 = 0x380;
+const CURRENT_COUNT: u64 = 0x390;
+const DIVIDE: u64 = 0x3e0;
+const DIVIDE_BY_1: u32 = 0xb;
+const MASKED: u32 = 1 << 16;
+
+#[inline(always)]
+fn write(register: u64, value: u32) {
+    // SAFETY: a device register in the direct map, mapped uncached by `paging`.
+    unsafe { direct::<u32>(LOCAL_APIC + register).write_volatile(value) };
+}
+
+#[inline(always)]
+fn read(register: u64) -> u32 {
+    // SAFETY: as in `write`.
+    unsafe { direct::<u32>(LOCAL_APIC + register).read_volatile() }
+}
+
+/// Sets the controllers up, all lines held back, and silences the legacy ones.
+pub fn set_up() {
+    // SAFETY: the legacy controllers' mask registers; the APIC stays at its address.
+    unsafe {
+        out8(0x21, 0xff);
+        out8(0xa1, 0xff);
+        write_msr(BASE_MSR, read_msr(BASE_MSR) | 1 << 11);
+    }
+    write(SPURIOUS_VECTOR, 0x100 | u32::from(SPURIOUS));
+    write(DIVIDE, DIVIDE_BY_1);
+    write(TIMER_VECTOR, u32::from(TIMER));
+    for line in 0..LINES {
+        set_line(line, false);
+    }
+}
+
+/// Lets a device line through, or holds it back.
+pub fn set_line(line: u8, enabled: bool) {
+    let low = u32::from(LINE_0 + line) | if enabled { 0 } else { MASKED };
+    let register = 0x10 + u32::from(line) * 2;
+    // SAFETY: device registers in the direct map, mapped uncached by `paging`.
+    unsafe {
+        let select = direct::<u32>(IO_APIC);
+        let window = direct::<u32>(IO_APIC + 0x10);
+        select.write_volatile(register + 1);
+        window.write_volatile(0);
+        select.write_volatile(register);
+        window.write_volatile(low);
+    }
+}
+
+/// Starts the timer; it counts down to its interrupt. 0 stops it.
+#[inline(always)]
+pub fn start_timer(count: u32) {
+    write(INITIAL_COUNT, count);
+}
+
+/// What the timer has left to count.
+pub fn timer_count() -> u32 {
+    read(CURRENT_COUNT)
+}
+
+/// Whether an interrupt waits to be taken.
+#[inline(always)]
+pub fn pending() -> bool {
+    read(REQUESTS) != 0
+}
+
+/// Tells the controller that an interrupt has been taken.
+#[inline(always)]
+pub fn end() {
+    write(END, 0);
+}

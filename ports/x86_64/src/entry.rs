@@ -1,0 +1,285 @@
+//! System call entry and the ways out. One instance per kernel: the entry register picks it.
+//!
+//! The user stub declares all registers but the stack pointer dead and message words travel in
+//! r12 to r15, which Rust preserves; so the fast path saves three registers and moves no word.
+
+use crate::context::{Context, USER_CODE, USER_DATA, offset::*};
+use crate::machine::load_root;
+use crate::port::{Local, X86};
+use crate::state;
+use abi::{Info, call::Call};
+use core::arch::naked_asm;
+use core::mem::offset_of;
+use kernel::access::Ref;
+use kernel::core::Core;
+use kernel::cpu::Cpu;
+use kernel::object::Thread;
+use kernel::object::thread::attention;
+use kernel::system::System;
+
+/// Offset of the current thread, whose context comes first, in the CPU structure behind GS.
+pub const CURRENT: usize = offset_of!(Cpu<X86>, current);
+/// Offset of the kernel stack's top.
+pub const STACK: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, stack);
+
+const CALL: u64 = Call::Call as u64;
+const REPLY_WAIT: u64 = Call::ReplyWait as u64;
+
+/// What goes back to entry code, in two registers.
+#[repr(C)]
+pub struct Resume {
+    /// The context to go on with; null: the fast path does not apply.
+    context: *const Context,
+    /// Fast path: the badge. Otherwise: 0 for a system call's registers, 1 for all, 2 to idle.
+    second: u64,
+}
+
+impl Resume {
+    /// The first register.
+    pub fn context(&self) -> *const Context {
+        self.context
+    }
+
+    /// The second register.
+    pub fn second(&self) -> u64 {
+        self.second
+    }
+}
+
+/// System call entry of a kernel with a fast path.
+#[unsafe(naked)]
+pub extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
+    naked_asm!(
+        "swapgs",
+        "mov rbx, rsp",
+        "mov rbp, gs:[{current}]",
+        "mov rsp, gs:[{stack}]",
+        "mov [rbp + {rip}], rcx",
+        "mov [rbp + {rflags}], r11",
+        "mov [rbp + {rsp}], rbx",
+        "mov rbx, rsi",
+        "cmp eax, {call}",
+        "jne 4f",
+        "mov [rbp + {rdi}], rdi",
+        "call {fast_call}",
+        "test rax, rax",
+        "jz 6f",
+        // Out with the words in place and everything else zero.
+        "2:",
+        "mov rdi, rdx",
+        "mov rsi, rbx",
+        "mov rcx, [rax + {rip}]",
+        "mov r11, [rax + {rflags}]",
+        "mov rsp, [rax + {rsp}]",
+        "xor eax, eax",
+        "xor edx, edx",
+        "xor ebx, ebx",
+        "xor ebp, ebp",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "swapgs",
+        "sysretq",
+        "4:",
+        "cmp eax, {reply_wait}",
+        "jne {general}",
+        "mov [rbp + {rdi}], rdi",
+        "call {fast_reply_wait}",
+        "test rax, rax",
+        "jnz 2b",
+        "mov eax, {reply_wait}",
+        "jmp 7f",
+        "6:",
+        "mov eax, {call}",
+        // The fast path does not apply: these two calls have no further arguments.
+        "7:",
+        "mov rdi, [rbp + {rdi}]",
+        "mov rsi, rbx",
+        "jmp {general}",
+        current = const CURRENT,
+        stack = const STACK,
+        rip = const RIP, rflags = const RFLAGS, rsp = const RSP, rdi = const RDI,
+        call = const CALL,
+        reply_wait = const REPLY_WAIT,
+        fast_call = sym fast_call::<S>,
+        fast_reply_wait = sym fast_reply_wait::<S>,
+        general = sym general::<S>,
+    )
+}
+
+/// System call entry of a kernel without a fast path.
+#[unsafe(naked)]
+pub extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
+    naked_asm!(
+        "swapgs",
+        "mov rbx, rsp",
+        "mov rbp, gs:[{current}]",
+        "mov rsp, gs:[{stack}]",
+        "mov [rbp + {rip}], rcx",
+        "mov [rbp + {rflags}], r11",
+        "mov [rbp + {rsp}], rbx",
+        "jmp {general}",
+        current = const CURRENT,
+        stack = const STACK,
+        rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
+        general = sym general::<S>,
+    )
+}
+
+/// The general path: rbp is the current context, whose rip, rflags and rsp are saved.
+#[unsafe(naked)]
+extern "sysv64" fn general<S: System<Port = X86>>() {
+    naked_asm!(
+        "mov [rbp + {rax}], rax",
+        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {rsi}], rsi",
+        "mov [rbp + {rdx}], rdx",
+        "mov [rbp + {r8}], r8",
+        "mov [rbp + {r9}], r9",
+        "mov [rbp + {r10}], r10",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
+        "xor ebp, ebp",
+        "call {system_call}",
+        "jmp {resume}",
+        rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
+        r8 = const R8, r9 = const R9, r10 = const R10,
+        r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+        system_call = sym system_call::<S>,
+        resume = sym resume,
+    )
+}
+
+/// Goes on with the context in rax, in the way that rdx says.
+#[unsafe(naked)]
+pub extern "sysv64" fn resume() {
+    naked_asm!(
+        "test edx, edx",
+        "jnz 2f",
+        "mov rcx, [rax + {rip}]",
+        "mov r11, [rax + {rflags}]",
+        "mov rsp, [rax + {rsp}]",
+        "mov rdi, [rax + {rdi}]",
+        "mov rsi, [rax + {rsi}]",
+        "mov rdx, [rax + {rdx}]",
+        "mov r8, [rax + {r8}]",
+        "mov r9, [rax + {r9}]",
+        "mov r10, [rax + {r10}]",
+        "mov r12, [rax + {r12}]",
+        "mov r13, [rax + {r13}]",
+        "mov r14, [rax + {r14}]",
+        "mov r15, [rax + {r15}]",
+        "mov rax, [rax + {rax}]",
+        "xor ebx, ebx",
+        "xor ebp, ebp",
+        "swapgs",
+        "sysretq",
+        "2:",
+        "cmp edx, 2",
+        "je 3f",
+        "push {user_data}",
+        "push [rax + {rsp}]",
+        "push [rax + {rflags}]",
+        "push {user_code}",
+        "push [rax + {rip}]",
+        "mov rdi, [rax + {rdi}]",
+        "mov rsi, [rax + {rsi}]",
+        "mov rdx, [rax + {rdx}]",
+        "mov rcx, [rax + {rcx}]",
+        "mov r8, [rax + {r8}]",
+        "mov r9, [rax + {r9}]",
+        "mov r10, [rax + {r10}]",
+        "mov r11, [rax + {r11}]",
+        "mov r12, [rax + {r12}]",
+        "mov r13, [rax + {r13}]",
+        "mov r14, [rax + {r14}]",
+        "mov r15, [rax + {r15}]",
+        "mov rbx, [rax + {rbx}]",
+        "mov rbp, [rax + {rbp}]",
+        "mov rax, [rax + {rax}]",
+        "swapgs",
+        "iretq",
+        // Idle: nothing to keep, so the next interrupt starts from the top of the stack again.
+        "3:",
+        "mov rsp, gs:[{stack}]",
+        "sti",
+        "4:",
+        "hlt",
+        "jmp 4b",
+        stack = const STACK,
+        user_data = const USER_DATA, user_code = const USER_CODE,
+        rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
+        rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
+        r8 = const R8, r9 = const R9, r10 = const R10,
+        r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+        rbx = const RBX, rbp = const RBP, rcx = const RCX, r11 = const R11,
+    )
+}
+
+extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    match core.fast_call(slot as u32, Info(info)) {
+        Some((next, badge)) => {
+            drop(core);
+            Resume { context: switch_space(machine.cpu, next), second: badge }
+        }
+        None => Resume { context: core::ptr::null(), second: 0 },
+    }
+}
+
+extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    match core.fast_reply_wait(slot as u32, Info(info)) {
+        Some(next) => {
+            drop(core);
+            Resume { context: switch_space(machine.cpu, next), second: 0 }
+        }
+        None => Resume { context: core::ptr::null(), second: 0 },
+    }
+}
+
+extern "sysv64" fn system_call<S: System<Port = X86>>() -> Resume {
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
+    leave(next)
+}
+
+/// The hardware part of a switch, after the core is done.
+#[inline(always)]
+pub fn leave(next: Ref<Thread<X86>>) -> Resume {
+    let cpu = state::machine().cpu;
+    if next == cpu.idle {
+        return Resume { context: core::ptr::null(), second: 2 };
+    }
+    // SAFETY: between entries this CPU alone touches the current thread.
+    let thread = unsafe { &*next.address() };
+    let full = thread.has(attention::FULL);
+    thread.clear(attention::FULL);
+    Resume { context: switch_space(cpu, next), second: u64::from(full) }
+}
+
+#[inline(always)]
+fn switch_space(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) -> *const Context {
+    // SAFETY: between entries this CPU alone touches the current thread and its domain.
+    let (thread, domain) = unsafe {
+        let thread = &*next.address();
+        (thread, &*thread.domain.get().address())
+    };
+    let root = domain.space.root();
+    if root != cpu.local.root.get() {
+        cpu.local.root.set(root);
+        // SAFETY: every domain's tables share the kernel's half.
+        unsafe { load_root(root) };
+    }
+    let special = &state::PORT.0.special;
+    if special.live.get() | thread.context.special.get() != 0 {
+        special.switch(&thread.context);
+    }
+    &raw const thread.context
+}

@@ -1,0 +1,88 @@
+//! State that a switch moves only for threads that have it: x87 and SSE registers, and the
+//! thread pointer. A thread that has neither never pays more than one test.
+//!
+//! The registers stay in the CPU after their thread is left and are locked (CR0.TS) for all
+//! others; they are saved when another thread needs them. A thread without the mark traps on its
+//! first such instruction and gets the mark.
+
+use crate::context::{Context, special};
+use crate::machine::write_msr;
+use core::arch::asm;
+use core::cell::Cell;
+use core::ptr;
+
+const FS_BASE: u32 = 0xc000_0100;
+
+/// What of a thread's special state is in the CPU.
+pub struct Special {
+    /// Bits of [`special`] that are in force for the current thread.
+    pub live: Cell<u64>,
+    /// Whose x87 and SSE registers the CPU holds.
+    owner: Cell<Option<&'static Context>>,
+}
+
+impl Special {
+    /// Nothing is in the CPU.
+    pub const fn new() -> Special {
+        Special { live: Cell::new(0), owner: Cell::new(None) }
+    }
+
+    /// Puts the state of `next` in force.
+    #[inline(never)]
+    pub fn switch(&self, next: &'static Context) {
+        let (old, new) = (self.live.get(), next.special.get());
+        if new & special::FPU != 0 {
+            // SAFETY: the owner's area is that of a pool slot, which lives for ever; nothing
+            // else in the kernel uses these registers.
+            unsafe {
+                asm!("clts", options(nomem, nostack));
+                if !self.owner.get().is_some_and(|owner| ptr::eq(owner, next)) {
+                    if let Some(owner) = self.owner.get() {
+                        asm!("fxsave64 [{}]", in(reg) owner.fpu.0.get(), options(nostack));
+                    }
+                    asm!("fxrstor64 [{}]", in(reg) next.fpu.0.get(), options(nostack));
+                    self.owner.set(Some(next));
+                }
+            }
+        } else if old & special::FPU != 0 {
+            lock();
+        }
+        if (old | new) & special::POINTER != 0 {
+            // SAFETY: the base of FS, which the kernel does not use.
+            unsafe { write_msr(FS_BASE, next.pointer.get()) };
+        }
+        self.live.set(new);
+    }
+
+    /// The thread is gone: its registers are not to be saved.
+    pub fn forget(&self, thread: &Context) {
+        if self.owner.get().is_some_and(|owner| ptr::eq(owner, thread)) {
+            self.owner.set(None);
+        }
+    }
+}
+
+/// Makes the next x87 or SSE instruction trap.
+pub fn lock() {
+    // SAFETY: sets CR0.TS; the kernel uses none of the registers that it locks.
+    unsafe {
+        asm!(
+            "mov {cr0}, cr0", "or {cr0}, 8", "mov cr0, {cr0}",
+            cr0 = out(reg) _, options(nomem, nostack),
+        );
+    }
+}
+
+/// Sets up protection and the instructions that programs may use.
+pub fn set_up() {
+    // SAFETY: SMEP, SMAP (kernel code touches no user address), FXSAVE and SSE exceptions on,
+    // FSGSBASE off; x87 emulation off, numeric errors as exceptions, monitoring for TS.
+    unsafe {
+        asm!(
+            "mov {r}, cr4", "or {r}, {cr4}", "mov cr4, {r}",
+            "mov {r}, cr0", "and {r}, -5", "or {r}, 0x1002a", "mov cr0, {r}",
+            r = out(reg) _, cr4 = const 1 << 9 | 1 << 10 | 1 << 20 | 1 << 21,
+            options(nomem, nostack),
+        );
+    }
+}

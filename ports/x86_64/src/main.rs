@@ -1,0 +1,182 @@
+//! Giusto on x86_64: from the loader to the first program.
+#![no_std]
+#![no_main]
+
+mod apic;
+mod clock;
+mod context;
+mod entry;
+mod fpu;
+mod machine;
+mod paging;
+mod panic;
+mod port;
+mod pvh;
+mod segments;
+mod state;
+mod traps;
+mod uart;
+
+use crate::paging::{Builder, DIRECT, IMAGE, Image, LIMIT, direct};
+use crate::port::X86;
+use crate::pvh::{StartInfo, Stretch};
+use abi::PAGE;
+use core::cell::UnsafeCell;
+use core::fmt::Write;
+use core::sync::atomic::AtomicU64;
+use kernel::arena::Arena;
+use kernel::boot::{self, Archive};
+use kernel::core::Core;
+use kernel::system::{DirectLazy, Fastpath, System};
+
+core::arch::global_asm!(include_str!("boot.s"));
+
+unsafe extern "C" {
+    static __text: u8;
+    static __text_end: u8;
+    static __rodata_end: u8;
+    static __stacks: u8;
+    static __image_end: u8;
+    static __boot_stack_top: u8;
+    static __fault_stack_top: u8;
+    static __trap_stack_top: u8;
+}
+
+/// Tables of the kernel's half.
+const TABLES: usize = 64;
+
+#[repr(C, align(4096))]
+struct BootTables(UnsafeCell<[[u64; 512]; TABLES]>);
+
+// SAFETY: used by the only CPU, while it boots; then the tables belong to the hardware.
+unsafe impl Sync for BootTables {}
+
+static BOOT_TABLES: BootTables = BootTables(UnsafeCell::new([[0; 512]; TABLES]));
+
+fn address(symbol: *const u8) -> u64 {
+    symbol.expose_provenance() as u64
+}
+
+/// Called by the boot code with the loader's information and the counter at entry.
+#[unsafe(no_mangle)]
+extern "sysv64" fn start(info: u64, counter: u64) -> ! {
+    uart::set_up();
+    let image = Image {
+        text: address(&raw const __text),
+        text_end: address(&raw const __text_end),
+        constants_end: address(&raw const __rodata_end),
+        stacks: address(&raw const __stacks),
+        end: address(&raw const __image_end),
+        guards: &[0, 5, 8, 10],
+    };
+    map_kernel(&image, info);
+    fpu::set_up();
+    fpu::lock();
+    // SAFETY: the loader's information is mapped now.
+    let info = unsafe { StartInfo::new(info) };
+    let port = &state::PORT.0;
+    port.text.set(image.text_end - image.text);
+    apic::set_up();
+    port.clock.set_up();
+    let wanted = info.option("kernel").unwrap_or(Fastpath::<X86>::NAME);
+    match wanted {
+        name if name == Fastpath::<X86>::NAME => {
+            run::<Fastpath<X86>>(info, &image, counter, entry::fast_entry::<Fastpath<X86>>)
+        }
+        name if name == DirectLazy::<X86>::NAME => {
+            run::<DirectLazy<X86>>(info, &image, counter, entry::plain_entry::<DirectLazy<X86>>)
+        }
+        name => panic!("no kernel is called {name}; there are: fastpath, direct-lazy"),
+    }
+}
+
+/// Replaces the boot code's tables.
+fn map_kernel(image: &Image, info: u64) {
+    let first = BOOT_TABLES.0.get().cast::<u8>();
+    let mut next = address(first) - IMAGE;
+    let end = next + (TABLES as u64) * PAGE;
+    let frame = || {
+        assert!(next < end, "the kernel's page tables do not suffice");
+        next += PAGE;
+        next - PAGE
+    };
+    // The boot code's tables map low memory at its own address; `paging` reaches tables through
+    // the direct map, so this entry makes the first GiB appear there for now.
+    // SAFETY: the boot code's root table, which nothing else uses any more.
+    unsafe {
+        let root: u64;
+        core::arch::asm!("mov {}, cr3", out(reg) root);
+        let root = core::ptr::with_exposed_provenance_mut::<u64>(root as usize);
+        root.add((DIRECT >> 39) as usize & 511).write(root.read());
+    }
+    // SAFETY: the loader leaves its information below 1 GiB.
+    let info = unsafe { StartInfo::new(info) };
+    let root = Builder::new(frame).build(image, info.ram());
+    // SAFETY: just built.
+    unsafe { paging::activate(root) };
+}
+
+/// Builds the system for one kernel and starts it.
+fn run<S: System<Port = X86>>(
+    info: StartInfo,
+    image: &Image,
+    counter: u64,
+    entry: extern "sysv64" fn(),
+) -> ! {
+    let mut out = uart::Uart;
+    // Writing to the port cannot fail.
+    let _ = writeln!(out, "giusto {}, kernel {}", env!("CARGO_PKG_VERSION"), S::NAME);
+    let (mut arena, archive) = memory(info, image);
+    let machine = boot::carve(&state::PORT.0, S::NAME, archive, &mut arena);
+    state::set_machine(machine);
+    let (trap_stack, fault_stack) =
+        (address(&raw const __trap_stack_top), address(&raw const __fault_stack_top));
+    machine.cpu.local.stack.set(address(&raw const __boot_stack_top));
+    // SAFETY: called once, interrupts off; stacks and entries are those of this image.
+    unsafe {
+        segments::load(trap_stack, fault_stack, traps::vectors::<S>());
+        segments::set_entry(entry as *const () as u64, &raw const *machine.cpu as u64);
+    }
+    // SAFETY: interrupts are off and nothing else has entered the core.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    boot::build(&core.manage(), archive, &mut arena);
+    drop(core);
+    let steps = machine::counter() - counter;
+    let _ = writeln!(out, "boot: {steps} instructions to the first user instruction");
+    state::PORT.0.boot.set(machine::counter() - counter);
+    // SAFETY: as above.
+    let next = unsafe { kernel::entry::start::<S>(machine) };
+    let first = entry::leave(next);
+    // SAFETY: leaves the kernel for good; `resume` takes its arguments in these registers.
+    unsafe {
+        core::arch::asm!(
+            "mov rsp, {stack}", "jmp {resume}",
+            stack = in(reg) machine.cpu.local.stack.get(), resume = sym entry::resume,
+            in("rax") first.context(), in("rdx") first.second(), options(noreturn),
+        )
+    }
+}
+
+/// The RAM that nothing uses yet, and the boot module.
+fn memory(info: StartInfo, image: &Image) -> (Arena, Archive) {
+    let module = info.module().expect("no boot module: start with -initrd ARCHIVE");
+    // SAFETY: the loader has left the module there; words are atomics, since the host may look.
+    let words = unsafe {
+        core::slice::from_raw_parts(direct::<AtomicU64>(module.at), module.bytes as usize / 8)
+    };
+    let kernel_end = image.end - IMAGE;
+    let holds = |ram: &Stretch| ram.at < kernel_end && kernel_end < ram.at + ram.bytes;
+    let ram = info.ram().find(holds).expect("the kernel does not lie in RAM");
+    let mut end = (ram.at + ram.bytes).min(LIMIT);
+    if (kernel_end..end).contains(&module.at) {
+        end = module.at;
+    }
+    let end = end / PAGE * PAGE;
+    // SAFETY: between the image's end and the module there is RAM that nothing uses, in the
+    // direct map.
+    let arena = unsafe {
+        let bytes = (end - kernel_end) as usize;
+        Arena::new(direct(kernel_end), bytes, kernel_end)
+    };
+    (arena, Archive::new(words))
+}

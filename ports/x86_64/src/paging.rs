@@ -1,0 +1,319 @@
+//! Page tables: the kernel's half, shared by all domains, and each domain's own half.
+//!
+//! All RAM is mapped once more in the direct map, never executable, and read-only where it holds
+//! kernel text or constants. User pages are never both writable and executable.
+
+use crate::machine::{forget_page, load_root};
+use crate::pvh::Stretch;
+use abi::{PAGE, Rights};
+use core::cell::Cell;
+use core::ptr;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+use kernel::port;
+
+/// Where physical memory begins in the kernel's half.
+pub const DIRECT: u64 = 0xffff_8000_0000_0000;
+/// Kernel image: virtual minus physical address.
+pub const IMAGE: u64 = 0xffff_ffff_8000_0000;
+/// RAM above this address is not used.
+pub const LIMIT: u64 = 0x1_0000_0000;
+
+const PRESENT: u64 = 1;
+const WRITE: u64 = 2;
+const USER: u64 = 4;
+const UNCACHED: u64 = 0x10;
+const LARGE: u64 = 0x80;
+const NO_EXECUTE: u64 = 1 << 63;
+const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
+const LARGE_PAGE: u64 = 0x20_0000;
+
+/// A page table of any level.
+pub type Table = [AtomicU64; 512];
+
+/// A physical address in the direct map.
+pub fn direct<T>(at: u64) -> *mut T {
+    ptr::with_exposed_provenance_mut((DIRECT + at) as usize)
+}
+
+/// The page table in a frame.
+#[inline(always)]
+pub fn table(frame: u64) -> &'static Table {
+    // SAFETY: frames are page-aligned RAM in the direct map; tables are atomics, so that sharing
+    // is harmless, and their frames are never used for anything else.
+    unsafe { &*direct::<Table>(frame) }
+}
+
+fn index(at: u64, level: u32) -> usize {
+    (at >> (12 + 9 * level)) as usize & 511
+}
+
+fn entry(at: u64, level: u32, table_frame: u64) -> &'static AtomicU64 {
+    &table(table_frame)[index(at, level)]
+}
+
+/// Frames for the kernel's own tables, while it boots.
+pub struct Builder<F: FnMut() -> u64> {
+    root: u64,
+    frame: F,
+}
+
+impl<F: FnMut() -> u64> Builder<F> {
+    /// An empty root. `frame` supplies zeroed frames.
+    pub fn new(mut frame: F) -> Builder<F> {
+        Builder { root: frame(), frame }
+    }
+
+    fn map(&mut self, at: u64, to: u64, level: u32, flags: u64) {
+        let mut below = self.root;
+        for upper in (level + 1..4).rev() {
+            let entry = entry(at, upper, below);
+            if entry.load(Relaxed) & PRESENT == 0 {
+                entry.store((self.frame)() | PRESENT | WRITE, Relaxed);
+            }
+            below = entry.load(Relaxed) & ADDRESS;
+        }
+        entry(at, level, below).store(to | flags | PRESENT, Relaxed);
+    }
+
+    /// Maps the image and all RAM, and returns the root.
+    pub fn build(mut self, image: &Image, ram: impl Iterator<Item = Stretch>) -> u64 {
+        for at in (image.text..image.end).step_by(PAGE as usize) {
+            if let Some(flags) = image.flags(at) {
+                self.map(at, at - IMAGE, 0, flags);
+            }
+        }
+        let (first, last) = (image.text - IMAGE, image.end - IMAGE);
+        for stretch in ram {
+            let end = (stretch.at + stretch.bytes).min(LIMIT);
+            let mut at = stretch.at / LARGE_PAGE * LARGE_PAGE;
+            while at < end {
+                if at + LARGE_PAGE <= first || at >= last {
+                    self.map(DIRECT + at, at, 1, WRITE | NO_EXECUTE | LARGE);
+                } else {
+                    self.map_around_image(at, image);
+                }
+                at += LARGE_PAGE;
+            }
+        }
+        for device in [crate::apic::IO_APIC, crate::apic::LOCAL_APIC] {
+            let at = device / LARGE_PAGE * LARGE_PAGE;
+            self.map(DIRECT + at, at, 1, WRITE | NO_EXECUTE | UNCACHED | LARGE);
+        }
+        // Every upper entry exists from the start, so that all domains share what is below.
+        for at in 256..512 {
+            let entry = &table(self.root)[at];
+            if entry.load(Relaxed) & PRESENT == 0 {
+                entry.store(0, Relaxed);
+            }
+        }
+        self.root
+    }
+
+    /// The direct map where it covers the image: constants stay constant there too, and what is
+    /// a guard page in the image is absent.
+    fn map_around_image(&mut self, from: u64, image: &Image) {
+        for at in (from..from + LARGE_PAGE).step_by(PAGE as usize) {
+            let flags = if (image.text - IMAGE..image.end - IMAGE).contains(&at) {
+                image.flags(at + IMAGE).map(|flags| flags | NO_EXECUTE)
+            } else {
+                Some(WRITE | NO_EXECUTE)
+            };
+            if let Some(flags) = flags {
+                self.map(DIRECT + at, at, 0, flags);
+            }
+        }
+    }
+}
+
+/// Where the kernel image's sections begin and end.
+pub struct Image {
+    /// First byte of text.
+    pub text: u64,
+    /// End of text.
+    pub text_end: u64,
+    /// End of constants.
+    pub constants_end: u64,
+    /// First byte of the stacks.
+    pub stacks: u64,
+    /// End.
+    pub end: u64,
+    /// Offsets of guard pages from `stacks`, in pages.
+    pub guards: &'static [u64],
+}
+
+impl Image {
+    /// Access to an image page; `None` for a guard page.
+    fn flags(&self, at: u64) -> Option<u64> {
+        if at < self.text_end {
+            return Some(0);
+        }
+        if at < self.constants_end {
+            return Some(NO_EXECUTE);
+        }
+        let guard = at >= self.stacks && self.guards.contains(&((at - self.stacks) / PAGE));
+        (!guard).then_some(WRITE | NO_EXECUTE)
+    }
+}
+
+/// Makes `root` current.
+///
+/// # Safety
+/// It came from [`Builder::build`].
+pub unsafe fn activate(root: u64) {
+    // SAFETY: the new tables map the image where it is.
+    unsafe { load_root(root) };
+    KERNEL_ROOT.store(root, Relaxed);
+}
+
+static KERNEL_ROOT: AtomicU64 = AtomicU64::new(0);
+
+/// A domain's page tables.
+pub struct Space {
+    root: u64,
+    /// Where the search for tables to detach goes on, per level.
+    cursor: [Cell<u16>; 4],
+}
+
+impl Space {
+    /// The frame of the root table.
+    #[inline(always)]
+    pub fn root(&self) -> u64 {
+        self.root
+    }
+
+    /// The entry for a page, if all tables above it exist.
+    fn leaf(&self, at: u64) -> Option<&'static AtomicU64> {
+        let mut below = self.root;
+        for level in (1..4).rev() {
+            let entry = entry(at, level, below).load(Relaxed);
+            if entry & PRESENT == 0 {
+                return None;
+            }
+            below = entry & ADDRESS;
+        }
+        Some(entry(at, 0, below))
+    }
+
+    /// How many tables on the way to a page are missing.
+    fn missing_above(&self, at: u64) -> usize {
+        let mut below = self.root;
+        for level in (1..4).rev() {
+            let entry = entry(at, level, below).load(Relaxed);
+            if entry & PRESENT == 0 {
+                return level as usize;
+            }
+            below = entry & ADDRESS;
+        }
+        0
+    }
+}
+
+fn user_flags(rights: Rights) -> u64 {
+    let mut flags = PRESENT | USER;
+    if rights.contains(Rights::WRITE) {
+        flags |= WRITE;
+    }
+    if !rights.contains(Rights::EXECUTE) {
+        flags |= NO_EXECUTE;
+    }
+    flags
+}
+
+impl port::Space for Space {
+    fn new(root: u64) -> Space {
+        let kernel = table(KERNEL_ROOT.load(Relaxed));
+        for (index, (own, shared)) in table(root).iter().zip(kernel).enumerate() {
+            let value = if index < 256 { 0 } else { shared.load(Relaxed) };
+            own.store(value, Relaxed);
+        }
+        Space { root, cursor: [const { Cell::new(0) }; 4] }
+    }
+
+    fn missing(&self, _port: &impl port::Port, at: u64, pages: u64) -> usize {
+        let last = at + (pages - 1) * PAGE;
+        let first_missing = self.missing_above(at);
+        // At most 512 pages: the last page shares tables with the first down to some level.
+        let shared = (1..4).filter(|level| at >> (12 + 9 * level) == last >> (12 + 9 * level));
+        let shared = 4 - shared.min().unwrap_or(4) as usize;
+        first_missing + self.missing_above(last).min(3 - shared)
+    }
+
+    fn is_mapped(&self, _port: &impl port::Port, at: u64) -> bool {
+        self.leaf(at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
+    }
+
+    fn map(
+        &self,
+        _port: &impl port::Port,
+        at: u64,
+        frame: u64,
+        rights: Rights,
+        new_table: &mut dyn FnMut() -> u64,
+    ) -> bool {
+        let mut below = self.root;
+        for level in (1..4).rev() {
+            let entry = entry(at, level, below);
+            if entry.load(Relaxed) & PRESENT == 0 {
+                entry.store(new_table() | PRESENT | WRITE | USER, Relaxed);
+            }
+            below = entry.load(Relaxed) & ADDRESS;
+        }
+        let leaf = entry(at, 0, below);
+        let free = leaf.load(Relaxed) & PRESENT == 0;
+        if free {
+            leaf.store(frame | user_flags(rights), Relaxed);
+        }
+        free
+    }
+
+    fn protect(&self, _port: &impl port::Port, at: u64, rights: Rights) {
+        if let Some(leaf) = self.leaf(at) {
+            leaf.store(leaf.load(Relaxed) & ADDRESS | user_flags(rights), Relaxed);
+            forget_page(at);
+        }
+    }
+
+    fn unmap(&self, _port: &impl port::Port, at: u64) {
+        if let Some(leaf) = self.leaf(at) {
+            leaf.store(0, Relaxed);
+            forget_page(at);
+        }
+    }
+
+    fn take_table(&self, _port: &impl port::Port) -> Option<u64> {
+        // Descend along the first entries that are present; the lowest table has no tables below
+        // it and is detached from the one above.
+        let mut above = None;
+        let (mut frame, mut level) = (self.root, 3);
+        loop {
+            let end = if level == 3 { 256 } else { 512 };
+            let cursor = &self.cursor[level as usize];
+            let found = if level == 0 { None } else { first_present(frame, cursor, end) };
+            match found {
+                Some(index) => {
+                    above = Some((frame, index));
+                    frame = table(frame)[index].load(Relaxed) & ADDRESS;
+                    level -= 1;
+                }
+                None => {
+                    let (parent, index) = above?;
+                    table(parent)[index].store(0, Relaxed);
+                    cursor.set(0);
+                    return Some(frame);
+                }
+            }
+            if level == 3 {
+                return None;
+            }
+        }
+    }
+}
+
+/// The first present entry from the cursor on, where the cursor then stands.
+fn first_present(frame: u64, cursor: &Cell<u16>, end: usize) -> Option<usize> {
+    let from = cursor.get() as usize;
+    let found = (from..end).find(|index| table(frame)[*index].load(Relaxed) & PRESENT != 0);
+    cursor.set(found.unwrap_or(end) as u16);
+    found
+}

@@ -1,0 +1,54 @@
+//! The end of a kernel that found itself wrong: a message and raw return addresses, which the
+//! laboratory turns into names.
+
+use crate::port::exit;
+use crate::uart::Uart;
+use abi::boot::EXIT_PANIC;
+use core::arch::asm;
+use core::fmt::Write;
+use core::panic::PanicInfo;
+use core::ptr::with_exposed_provenance;
+
+const DEPTH: usize = 24;
+
+unsafe extern "C" {
+    static __stacks: u8;
+    static __image_end: u8;
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo) -> ! {
+    let mut out = Uart;
+    // Writing to the port cannot fail.
+    let _ = writeln!(out, "\nKERNEL PANIC: {}", info.message());
+    if let Some(at) = info.location() {
+        let _ = writeln!(out, "  at {}:{}", at.file(), at.line());
+    }
+    let _ = write!(out, "backtrace:");
+    backtrace(|address| {
+        let _ = write!(out, " {address:#x}");
+    });
+    let _ = writeln!(out);
+    exit(EXIT_PANIC)
+}
+
+/// Follows the chain of frame pointers as long as it stays within the kernel's stacks.
+fn backtrace(mut visit: impl FnMut(usize)) {
+    let mut frame: usize;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack)) };
+    let stacks = (&raw const __stacks).addr()..(&raw const __image_end).addr() - 16;
+    for _ in 0..DEPTH {
+        if !stacks.contains(&frame) || !frame.is_multiple_of(8) {
+            return;
+        }
+        let words = with_exposed_provenance::<[usize; 2]>(frame);
+        // SAFETY: within the kernel's stacks and aligned.
+        let [next, address] = unsafe { words.read() };
+        if address == 0 {
+            return;
+        }
+        visit(address);
+        frame = next;
+    }
+}

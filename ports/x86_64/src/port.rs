@@ -1,0 +1,102 @@
+//! The port trait for this machine.
+
+use crate::apic;
+use crate::clock::Clock;
+use crate::context::Context;
+use crate::fpu::Special;
+use crate::machine::{halt, out32};
+use crate::paging::{Space, direct};
+use crate::uart;
+use core::cell::Cell;
+use kernel::port::{Frame, Port};
+
+/// Port of the device that ends a run under QEMU.
+const EXIT: u16 = 0xf4;
+
+/// The machine.
+pub struct X86 {
+    /// Time.
+    pub clock: Clock,
+    /// x87, SSE and thread pointers.
+    pub special: Special,
+    /// Bytes of kernel text.
+    pub text: Cell<u64>,
+    /// Counter at kernel entry, then steps from there to the first user instruction.
+    pub boot: Cell<u64>,
+}
+
+/// What entry code finds in GS behind the core's own fields.
+#[derive(Default)]
+#[repr(C)]
+pub struct Local {
+    /// Top of the kernel stack.
+    pub stack: Cell<u64>,
+    /// Root of the page tables that are loaded.
+    pub root: Cell<u64>,
+}
+
+impl Port for X86 {
+    type Context = Context;
+    type Space = Space;
+    type Local = Local;
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn arm(&self, at: Option<u64>) {
+        self.clock.arm(at);
+    }
+
+    #[inline(always)]
+    fn pending(&self) -> bool {
+        apic::pending()
+    }
+
+    fn set_line(&self, line: u8, enabled: bool) {
+        apic::set_line(line, enabled);
+    }
+
+    fn lines(&self) -> u8 {
+        apic::LINES
+    }
+
+    #[inline(always)]
+    fn frame(&self, address: u64) -> &'static Frame {
+        // SAFETY: frames come from RAM that `boot` handed out, in the direct map; words are
+        // atomics, so that programs may write them meanwhile.
+        unsafe { &*direct::<Frame>(address) }
+    }
+
+    fn console_write(&self, text: &[u8]) {
+        uart::write(text);
+    }
+
+    fn console_read(&self) -> Option<u8> {
+        uart::read()
+    }
+
+    fn counter_hz(&self) -> u64 {
+        self.clock.hz.get()
+    }
+
+    fn kernel_facts(&self) -> (u64, u64) {
+        (self.text.get(), self.boot.get())
+    }
+
+    fn shutdown(&self, status: u32) -> ! {
+        exit(status)
+    }
+
+    fn forget(&self, thread: &Context) {
+        self.special.forget(thread);
+    }
+}
+
+/// Ends the run.
+pub fn exit(status: u32) -> ! {
+    // SAFETY: QEMU's exit device; elsewhere the write goes nowhere.
+    unsafe { out32(EXIT, status) };
+    halt()
+}

@@ -1,0 +1,185 @@
+//! Interrupts and exceptions.
+
+use crate::apic;
+use crate::context::{offset::*, special};
+use crate::entry::{CURRENT, Resume, STACK, leave, resume};
+use crate::machine::fault_address;
+use crate::port::X86;
+use crate::segments::Vector;
+use crate::state;
+use abi::message::FaultKind;
+use core::arch::naked_asm;
+use kernel::fault::Fault;
+use kernel::system::System;
+
+const DEBUG: u64 = 1;
+const NMI: u64 = 2;
+const BREAKPOINT: u64 = 3;
+const DOUBLE_FAULT: u64 = 8;
+const NO_DEVICE: u64 = 7;
+const PAGE_FAULT: u64 = 14;
+const MACHINE_CHECK: u64 = 18;
+/// Exceptions for which the CPU pushes an error code.
+const WITH_CODE: u32 = 1 << 8 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 17 | 1 << 21;
+
+/// Entry code of vector `N`: makes the stack frame uniform.
+#[unsafe(naked)]
+extern "sysv64" fn stub<S: System<Port = X86>, const N: u8, const CODE: bool>() {
+    naked_asm!(
+        ".if {code} == 0",
+        "push 0",
+        ".endif",
+        "push {number}",
+        "jmp {save}",
+        code = const CODE as u8,
+        number = const N as u64,
+        save = sym save::<S>,
+    )
+}
+
+/// Saves all user registers in the current context. The kernel itself is only ever interrupted
+/// while idle, where nothing is worth saving, or by its own fault.
+#[unsafe(naked)]
+extern "sysv64" fn save<S: System<Port = X86>>() {
+    naked_asm!(
+        "cld",
+        "test byte ptr [rsp + 24], 3",
+        "jz 2f",
+        "swapgs",
+        "push rbp",
+        "mov rbp, gs:[{current}]",
+        "mov [rbp + {rax}], rax",
+        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {rsi}], rsi",
+        "mov [rbp + {rdx}], rdx",
+        "mov [rbp + {rcx}], rcx",
+        "mov [rbp + {rbx}], rbx",
+        "mov [rbp + {r8}], r8",
+        "mov [rbp + {r9}], r9",
+        "mov [rbp + {r10}], r10",
+        "mov [rbp + {r11}], r11",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
+        "pop qword ptr [rbp + {rbp_}]",
+        "pop rdi",
+        "pop rsi",
+        "pop qword ptr [rbp + {rip}]",
+        "pop rax",
+        "pop qword ptr [rbp + {rflags}]",
+        "pop qword ptr [rbp + {rsp}]",
+        "mov rsp, gs:[{stack}]",
+        "xor ebp, ebp",
+        "call {trap}",
+        "jmp {resume}",
+        "2:",
+        "mov rdi, [rsp]",
+        "mov rsi, [rsp + 8]",
+        "mov rdx, [rsp + 16]",
+        "cmp rdi, 32",
+        "jb 3f",
+        "mov rsp, gs:[{stack}]",
+        "xor ebp, ebp",
+        "call {trap}",
+        "jmp {resume}",
+        "3:",
+        "and rsp, -16",
+        "call {kernel_fault}",
+        "ud2",
+        current = const CURRENT,
+        stack = const STACK,
+        rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
+        rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
+        r8 = const R8, r9 = const R9, r10 = const R10, r11 = const R11,
+        r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+        rbx = const RBX, rbp_ = const RBP, rcx = const RCX,
+        trap = sym trap::<S>,
+        kernel_fault = sym kernel_fault,
+        resume = sym resume,
+    )
+}
+
+extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
+    let next = match number as u8 {
+        apic::TIMER => {
+            apic::end();
+            // SAFETY: see above.
+            unsafe { kernel::entry::timer::<S>(machine) }
+        }
+        apic::LINE_0..apic::FIRST_UNUSED => {
+            let line = number as u8 - apic::LINE_0;
+            apic::set_line(line, false);
+            apic::end();
+            // SAFETY: see above.
+            unsafe { kernel::entry::interrupt::<S>(machine, line) }
+        }
+        apic::SPURIOUS => {
+            // SAFETY: see above.
+            unsafe { kernel::entry::spurious::<S>(machine) }
+        }
+        _ if number == NO_DEVICE && !has_fpu() => {
+            give_fpu();
+            // SAFETY: see above.
+            unsafe { kernel::entry::spurious::<S>(machine) }
+        }
+        _ => {
+            // SAFETY: see above.
+            unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
+        }
+    };
+    leave(next)
+}
+
+fn has_fpu() -> bool {
+    // SAFETY: between entries this CPU alone touches the current thread.
+    let thread = unsafe { &*state::machine().cpu.current.get().address() };
+    thread.context.special.get() & special::FPU != 0
+}
+
+/// The current thread has used an x87 or SSE instruction for the first time.
+fn give_fpu() {
+    // SAFETY: as in `has_fpu`.
+    let thread = unsafe { &*state::machine().cpu.current.get().address() };
+    thread.context.special.set(thread.context.special.get() | special::FPU);
+}
+
+fn describe(number: u64, code: u64) -> Fault {
+    let (kind, detail) = match number {
+        PAGE_FAULT => (FaultKind::Memory, fault_address()),
+        0 | 4 | 16 | 19 => (FaultKind::Arithmetic, number),
+        DEBUG | BREAKPOINT => (FaultKind::Debug, number),
+        6 | 13 => (FaultKind::Instruction, number),
+        _ => (FaultKind::Other, number),
+    };
+    Fault { kind, detail, code }
+}
+
+extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
+    let address = if number == PAGE_FAULT { fault_address() } else { 0 };
+    panic!("exception {number} in the kernel, code {code:#x}, at {at:#x}, address {address:#x}");
+}
+
+/// All vectors in use, with entry code for one kernel.
+pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
+    macro_rules! entries {
+        ($($number:literal)*) => {
+            [$(stub::<S, $number, { $number < 32 && WITH_CODE >> ($number & 31) & 1 == 1 }>
+                as *const () as u64),*]
+        };
+    }
+    let low = entries!(
+        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56
+    );
+    let numbered = low.into_iter().enumerate().map(|(number, entry)| (number as u8, entry));
+    let spurious = stub::<S, { apic::SPURIOUS }, false> as *const () as u64;
+    numbered.chain([(apic::SPURIOUS, spurious)]).map(|(number, entry)| Vector {
+        number,
+        entry,
+        own_stack: matches!(u64::from(number), NMI | DOUBLE_FAULT | MACHINE_CHECK),
+        from_user: u64::from(number) == BREAKPOINT,
+    })
+}

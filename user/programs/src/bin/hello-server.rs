@@ -1,0 +1,5 @@
+//! Answers greetings.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::hello::server);

@@ -1,0 +1,35 @@
+//! Small servers for the shell to play with.
+
+use rt::{Env, Message, Wait, ipc, system};
+
+/// Nanoseconds between two counts.
+const STEP: u64 = 1_000_000;
+
+/// Answers each message on `echo` with the same words.
+pub fn main(env: &Env) {
+    let on = env.cap("echo");
+    let mut next = ipc::receive(on, Wait::NEVER);
+    while let Ok(message) = next {
+        let words = message.info.words().min(4);
+        let answer = Message::long(message.info.label(), words, message.words);
+        next = ipc::reply_wait(on, answer);
+    }
+}
+
+/// Counts, and tells everyone who asks on `count` how far it has come.
+pub fn counter(env: &Env) {
+    let on = env.cap("count");
+    let mut count = 0;
+    let mut next = system::clock() + STEP;
+    loop {
+        match ipc::receive(on, Wait::until(next)) {
+            // Whoever asked may be gone by now.
+            Ok(_) => drop(ipc::reply(Message::short(0, [count]))),
+            Err(rt::Error::Timeout) => {
+                count += 1;
+                next += STEP;
+            }
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Programs for Giusto machines.
+#![no_std]
+#![forbid(unsafe_code)]
+pub mod echo;
+pub mod hello;
+pub mod micro;
+pub mod ping;
+pub mod selftest;
+pub mod shell;

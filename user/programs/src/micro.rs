@@ -1,0 +1,282 @@
+//! What single operations of the kernel take.
+//!
+//! `micro` does the operations; `micro-peer`, of higher priority, is the other side of those that
+//! cross domains. Both go through the same phases with the same number of rounds. A span lies
+//! between a `BEFORE` and an `AFTER` record of the same metric and round, wherever they are.
+
+mod peer;
+
+use abi::call::Call;
+use abi::results::Tag;
+use rt::arch::{self, counter};
+use rt::{Env, Error, Message, Recorder, Rights, Slot, Slots, Status, Words, ipc, signal};
+use rt::thread::{self, Spec};
+use rt::{cap, memory, system};
+
+pub use peer::main as peer;
+
+/// The metrics, by their numbers in tags.
+#[derive(Clone, Copy)]
+enum Metric {
+    NullCall = 1,
+    SendHigher,
+    NotifyHigher,
+    NotifyLower,
+    Interrupt,
+    Yield,
+    FaultDeliver,
+    FaultResume,
+    FaultRoundTrip,
+    Map,
+    Protect,
+    Unmap,
+    CapCopy,
+    CapRevoke,
+    ThreadCreate,
+    ThreadDestroy,
+}
+
+/// The label of the message that ends the run.
+const STOP: u32 = 1;
+/// Where pages are mapped.
+const ADDRESS: u64 = 0x2_0000_0000;
+/// Nanoseconds from arming a timer to its signal.
+const ALARM: u64 = 20_000;
+
+/// How many rounds each phase has, and where they are recorded.
+struct Log {
+    warm_up: u64,
+    recorded: u64,
+    recorder: Recorder,
+}
+
+impl Log {
+    fn open(env: &Env, memory: &str) -> Log {
+        Log {
+            warm_up: env.number("warmup", 16),
+            recorded: env.number("rounds", 1000),
+            recorder: Recorder::open(env.mem(memory)),
+        }
+    }
+
+    fn rounds(&self) -> core::ops::Range<u64> {
+        0..self.warm_up + self.recorded
+    }
+
+    /// Records one point of a round, unless it is a warm-up round.
+    fn point(&mut self, metric: Metric, round: u64, point: u16, time: u64) {
+        if let Some(round) = round.checked_sub(self.warm_up) {
+            let tag = Tag { metric: metric as u16, case: 0, round: round as u16, point };
+            self.recorder.record(tag, time);
+        }
+    }
+
+    /// Times an operation and records it.
+    #[inline(always)]
+    fn time(&mut self, metric: Metric, round: u64, operation: impl FnOnce() -> Status) {
+        let before = counter();
+        let status = operation();
+        let after = counter();
+        status.result().unwrap_or_else(|e| panic!("metric {}: {e:?}", metric as u16));
+        self.point(metric, round, Tag::BEFORE, before);
+        self.point(metric, round, Tag::AFTER, after);
+    }
+}
+
+/// The measuring program: capabilities `send-up` (send), `up` (signal), `system`; memory
+/// `micro-recording`, `scratch`; its faults go to the peer.
+pub fn main(env: &Env) {
+    let mut micro = Micro {
+        env: *env,
+        priority: env.number("priority", 100),
+        scratch: env.mem("scratch"),
+        slots: env.slots(),
+        log: Log::open(env, "micro-recording"),
+    };
+    micro.null_call();
+    micro.send_higher();
+    micro.notify_higher();
+    micro.notify_lower().expect("notify-lower");
+    micro.interrupt().expect("interrupt");
+    micro.yields().expect("yield");
+    micro.faults();
+    micro.maps().expect("map");
+    micro.caps().expect("cap-copy");
+    micro.threads();
+    ipc::call(env.cap("send-up"), Message::empty(STOP)).expect("the peer stops");
+    micro.log.recorder.done();
+    system::shutdown(env.cap("system"), 0).expect("the run ends");
+}
+
+struct Micro {
+    env: Env,
+    priority: u64,
+    scratch: Words,
+    slots: Slots,
+    log: Log,
+}
+
+impl Micro {
+    /// Starts the second thread.
+    fn start(&mut self, priority: u64, work: (fn(&Env, u64), u64)) -> Result<Slot, Error> {
+        let slot = self.slots.fresh();
+        thread::start(&self.env, 1, slot, Spec::further(&self.env, 1, priority), work)?;
+        Ok(slot)
+    }
+
+    fn null_call(&mut self) {
+        for round in self.log.rounds() {
+            self.log.time(Metric::NullCall, round, || system::status(Call::Null, []));
+        }
+    }
+
+    fn send_higher(&mut self) {
+        let to = self.env.cap("send-up");
+        for round in self.log.rounds() {
+            let before = counter();
+            let outcome = ipc::send_short(to, rt::Info::new(0, 0), []);
+            outcome.status.result().expect("the peer receives");
+            self.log.point(Metric::SendHigher, round, Tag::BEFORE, before);
+        }
+    }
+
+    fn notify_higher(&mut self) {
+        let up = self.env.cap("up").word();
+        for round in self.log.rounds() {
+            let before = counter();
+            system::status(Call::Signal, [up]).result().expect("the peer is notified");
+            self.log.point(Metric::NotifyHigher, round, Tag::BEFORE, before);
+        }
+    }
+
+    fn notify_lower(&mut self) -> Result<(), Error> {
+        let (down, ready) = (self.slots.fresh(), self.slots.fresh());
+        signal::create_notification(down)?;
+        signal::create_endpoint(ready, Slot::NONE)?;
+        let slots = down.word() | ready.word() << 32;
+        let lower = self.start(self.priority - 10, (wait_below, slots))?;
+        for round in self.log.rounds() {
+            ipc::receive_short(ready).received()?;
+            let down = down.word();
+            self.log.time(Metric::NotifyLower, round, || system::status(Call::Signal, [down]));
+        }
+        cap::destroy(lower)
+    }
+
+    /// A thread of lower priority stamps the counter all the time; the last stamp before the
+    /// interrupt is where the span begins.
+    fn interrupt(&mut self) -> Result<(), Error> {
+        let (alarm, timer) = (self.slots.fresh(), self.slots.fresh());
+        signal::create_notification(alarm)?;
+        signal::create_timer(timer, alarm)?;
+        let lower = self.start(self.priority - 10, (stamp, 0))?;
+        for round in self.log.rounds() {
+            signal::set_timer(timer, system::clock() + ALARM)?;
+            let outcome = ipc::receive_short(alarm);
+            let after = counter();
+            outcome.received()?;
+            let before = last_before(self.scratch.get(0), after);
+            self.log.point(Metric::Interrupt, round, Tag::BEFORE, before);
+            self.log.point(Metric::Interrupt, round, Tag::AFTER, after);
+        }
+        cap::destroy(lower)
+    }
+
+    fn yields(&mut self) -> Result<(), Error> {
+        let equal = self.start(self.priority, (stamp_and_yield, 0))?;
+        for round in self.log.rounds() {
+            let before = counter();
+            let status = system::status(Call::Yield, [0]);
+            status.result()?;
+            self.log.point(Metric::Yield, round, Tag::BEFORE, before);
+            self.log.point(Metric::Yield, round, Tag::AFTER, self.scratch.get(0));
+        }
+        cap::destroy(equal)
+    }
+
+    fn faults(&mut self) {
+        for round in self.log.rounds() {
+            let before = counter();
+            arch::undefined();
+            let after = counter();
+            self.log.point(Metric::FaultDeliver, round, Tag::BEFORE, before);
+            self.log.point(Metric::FaultResume, round, Tag::AFTER, after);
+        }
+        for round in self.log.rounds() {
+            let before = counter();
+            arch::undefined();
+            let after = counter();
+            self.log.point(Metric::FaultRoundTrip, round, Tag::BEFORE, before);
+            self.log.point(Metric::FaultRoundTrip, round, Tag::AFTER, after);
+        }
+    }
+
+    fn maps(&mut self) -> Result<(), Error> {
+        let (page, mapping) = (self.slots.fresh(), self.slots.fresh());
+        memory::create(page, 1)?;
+        let writable = Rights::READ.or(Rights::WRITE);
+        let what = mapping.word() | u64::from(writable.0) << 32;
+        let map = [Slot::NONE.word(), page.word(), ADDRESS, 1, 0, what];
+        let protect = [mapping.word(), u64::from(Rights::READ.0)];
+        let log = &mut self.log;
+        for round in log.rounds() {
+            log.time(Metric::Map, round, || system::status(Call::Map, map));
+            log.time(Metric::Protect, round, || system::status(Call::Protect, protect));
+            log.time(Metric::Unmap, round, || system::status(Call::Destroy, [mapping.word()]));
+        }
+        cap::destroy(page)
+    }
+
+    fn caps(&mut self) -> Result<(), Error> {
+        let (original, copy) = (self.slots.fresh(), self.slots.fresh());
+        signal::create_endpoint(original, Slot::NONE)?;
+        let args = [original.word(), copy.word(), u64::from(Rights::ALL.0), 0];
+        let log = &mut self.log;
+        for round in log.rounds() {
+            log.time(Metric::CapCopy, round, || system::status(Call::CapCopy, args));
+            log.time(Metric::CapRevoke, round, || {
+                system::status(Call::CapRevoke, [original.word()])
+            });
+            cap::delete(copy)?;
+        }
+        cap::destroy(original)
+    }
+
+    fn threads(&mut self) {
+        let slot = self.slots.fresh();
+        let create = [slot.word(), Slot::NONE.word(), self.priority - 10, 0, Slot::NONE.word()];
+        let log = &mut self.log;
+        for round in log.rounds() {
+            log.time(Metric::ThreadCreate, round, || system::status(Call::ThreadCreate, create));
+            log.time(Metric::ThreadDestroy, round, || {
+                system::status(Call::Destroy, [slot.word()])
+            });
+        }
+    }
+}
+
+/// The counter value whose low half is `low` and which is the last not after `after`.
+fn last_before(low: u64, after: u64) -> u64 {
+    after - u64::from((after as u32).wrapping_sub(low as u32))
+}
+
+/// Says that it is ready and waits for a signal, again and again.
+fn wait_below(_: &Env, slots: u64) {
+    let (down, ready) = (Slot(slots as u32), Slot((slots >> 32) as u32));
+    loop {
+        let outcome = ipc::exchange(ready, down, Message::empty(0), rt::Wait::NEVER);
+        outcome.received().expect("a signal from above");
+    }
+}
+
+fn stamp(env: &Env, _: u64) {
+    arch::stamp_for_ever(env.mem("scratch").word(0));
+}
+
+fn stamp_and_yield(env: &Env, _: u64) {
+    let scratch = env.mem("scratch");
+    loop {
+        scratch.set(0, counter());
+        thread::yield_now().expect("yielding cannot fail");
+    }
+}

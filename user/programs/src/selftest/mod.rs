@@ -1,0 +1,72 @@
+//! The on-target suite: named checks of every mechanism, from inside.
+//!
+//! Each check starts from a clean bench: helper threads, objects and slots of the one before are
+//! gone. The last line says how many passed and failed; any failure is the run's exit status.
+
+mod bench;
+mod capabilities;
+mod domains;
+mod dying;
+mod faults;
+mod memory;
+mod messages;
+mod partner;
+mod schedule;
+mod signals;
+mod threads;
+mod timeouts;
+mod transfer;
+mod vectors;
+
+use bench::{Bench, Check, Why};
+use rt::{Env, println, system};
+
+pub use partner::main as partner;
+
+type Checks = &'static [(&'static str, fn(&Bench) -> Check)];
+
+/// All checks, by subject.
+const SUBJECTS: &[(&str, Checks)] = &[
+    ("messages", messages::CHECKS),
+    ("transfer", transfer::CHECKS),
+    ("timeouts", timeouts::CHECKS),
+    ("capabilities", capabilities::CHECKS),
+    ("signals", signals::CHECKS),
+    ("threads", threads::CHECKS),
+    ("faults", faults::CHECKS),
+    ("memory", memory::CHECKS),
+    ("domains", domains::CHECKS),
+    ("schedule", schedule::CHECKS),
+    ("vectors", vectors::CHECKS),
+    ("dying", dying::CHECKS),
+    ("dying", dying::LAST),
+];
+
+/// The suite: every kind of capability, memory `shared`. The argument `only` picks a subject.
+pub fn main(env: &Env) {
+    let (console, bench) = (env.console(), Bench::new(env));
+    let (mut passed, mut failed) = (0u64, 0u64);
+    let only = env.arg("only");
+    for (subject, checks) in SUBJECTS.iter().filter(|(name, _)| only.is_none_or(|o| o == *name)) {
+        for (name, check) in *checks {
+            let result = check(&bench);
+            bench.clean();
+            match result {
+                Ok(()) => {
+                    passed += 1;
+                    println!(console, "ok {subject}: {name}");
+                }
+                Err(Why { what, error }) => {
+                    failed += 1;
+                    match error {
+                        Some(e) => println!(console, "FAILED {subject}: {name}: {what}: {e:?}"),
+                        None => println!(console, "FAILED {subject}: {name}: {what}"),
+                    }
+                }
+            }
+        }
+    }
+    println!(console, "{passed} passed, {failed} failed");
+    let status = u64::from(failed > 0 || passed == 0);
+    system::shutdown(env.cap("system"), status).expect("the run ends");
+}

@@ -1,0 +1,190 @@
+//! Operations that end by themselves.
+
+use super::bench::*;
+use rt::{Env, Error, Message, Slot, Wait};
+use rt::{cap, ipc, system};
+
+pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+    ("a receive ends at its deadline", receive_ends),
+    ("a send ends at its deadline", send_ends),
+    ("a call that nobody receives ends", call_not_received),
+    ("a timed-out call kills its reply right", call_not_answered),
+    ("a timed-out call kills a saved reply right", saved_right_dies),
+    ("a call that may not wait for its answer", zero_answer),
+    ("the halves end separately", halves),
+    ("deadlines in the past", past),
+    ("deadlines at the end of time", end_of_time),
+    ("sleepers wake in the order of their deadlines", in_order),
+    ("a message beats its deadline", message_first),
+];
+
+/// How late a deadline may be noticed when nothing else runs.
+const LATE: u64 = MS;
+
+fn on_time(deadline: u64) -> Check {
+    let now = system::clock();
+    expect(now >= deadline, "not before the deadline")?;
+    expect(now - deadline < LATE, "soon after the deadline")
+}
+
+fn receive_ends(bench: &Bench) -> Check {
+    for source in [bench.endpoint()?, bench.notification()?] {
+        for wait in [1, 20_000, 3 * MS] {
+            let deadline = system::clock() + wait;
+            let outcome = ipc::exchange(Slot::NONE, source, Message::empty(0), Wait::until(deadline));
+            on_time(deadline)?;
+            refused(outcome.received(), Error::Timeout, "nothing came")?;
+            expect(outcome.status.in_receive(), "the receive half failed")?;
+        }
+    }
+    Ok(())
+}
+
+fn send_ends(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let deadline = system::clock() + 2 * MS;
+    let outcome = ipc::exchange(e, Slot::NONE, Message::empty(0), Wait::until(deadline));
+    on_time(deadline)?;
+    refused(outcome.received(), Error::Timeout, "nobody received")?;
+    expect(!outcome.status.in_receive(), "the send half failed")?;
+    let result = ipc::receive(e, Wait::ZERO);
+    refused(result, Error::Timeout, "the message is not there any more")
+}
+
+fn call_not_received(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let deadline = system::clock() + 2 * MS;
+    let outcome = ipc::exchange(e, Slot::REPLY, Message::empty(0), Wait::until(deadline));
+    on_time(deadline)?;
+    refused(outcome.received(), Error::Timeout, "nobody received")?;
+    expect(!outcome.status.in_receive(), "the send half failed")
+}
+
+/// Helper: receives on `a`, answers 4 ms later, reports how that went.
+fn answer_late(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    if ipc::receive(me.a, Wait::NEVER).is_ok() {
+        system::sleep(4 * MS);
+        me.report(ipc::exchange(Slot::REPLY, Slot::NONE, Message::empty(0), Wait::ZERO));
+    }
+}
+
+fn call_not_answered(bench: &Bench) -> Check {
+    for priority in [LOW, HIGH] {
+        let e = bench.endpoint()?;
+        let helper = bench.helper(priority, answer_late, e, Slot::NONE)?;
+        bench.settle();
+        let deadline = system::clock() + 2 * MS;
+        let outcome = ipc::exchange(e, Slot::REPLY, Message::empty(0), Wait::until(deadline));
+        on_time(deadline)?;
+        refused(outcome.received(), Error::Timeout, "no answer")?;
+        expect(outcome.status.in_receive(), "the receive half failed")?;
+        system::sleep(6 * MS);
+        bench.failed(helper, Error::NoReply, "the late answer goes nowhere")?;
+    }
+    Ok(())
+}
+
+/// Helper: receives on `a`, saves the reply right in `b`, answers 4 ms later.
+fn save_and_answer_late(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let received = ipc::receive(me.a, Wait::NEVER);
+    if received.and_then(|_| cap::save_reply(me.b)).is_ok() {
+        system::sleep(4 * MS);
+        me.report(ipc::exchange(me.b, Slot::NONE, Message::empty(0), Wait::ZERO));
+    }
+}
+
+fn saved_right_dies(bench: &Bench) -> Check {
+    let (e, saved) = (bench.endpoint()?, bench.slot());
+    let helper = bench.helper(HIGH, save_and_answer_late, e, saved)?;
+    let wait = Wait::until(system::clock() + 2 * MS);
+    refused(ipc::call_within(e, Message::empty(0), wait), Error::Timeout, "no answer")?;
+    // A later call of the same thread must not be answered by the right to the earlier one.
+    let other = bench.endpoint()?;
+    let wait = Wait::until(system::clock() + 4 * MS);
+    bench.helper(HIGH, hold, other, Slot::NONE)?;
+    let second = ipc::call_within(other, Message::empty(0), wait);
+    refused(second, Error::Timeout, "the other call is not answered either")?;
+    bench.failed(helper, Error::NoReply, "the late answer goes nowhere")
+}
+
+fn zero_answer(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let helper = bench.helper(HIGH, answer_late, e, Slot::NONE)?;
+    let outcome = ipc::exchange(e, Slot::REPLY, Message::empty(0), Wait::ZERO);
+    refused(outcome.received(), Error::Timeout, "the answer is not there at once")?;
+    system::sleep(6 * MS);
+    bench.failed(helper, Error::NoReply, "it comes too late")
+}
+
+fn halves(bench: &Bench) -> Check {
+    let (to, from) = (bench.endpoint()?, bench.endpoint()?);
+    let helper = bench.helper(HIGH, receive_once, to, Slot::NONE)?;
+    let deadline = system::clock() + 2 * MS;
+    let outcome = ipc::exchange(to, from, Message::short(0, [5]), Wait::until(deadline));
+    on_time(deadline)?;
+    refused(outcome.received(), Error::Timeout, "nothing came back")?;
+    expect(outcome.status.in_receive(), "the receive half failed")?;
+    expect(bench.succeeded(helper, "the send half was done")?.words[0] == 5, "with its word")
+}
+
+fn past(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    for deadline in [0, 1, system::clock()] {
+        let result = ipc::receive(e, Wait::until(deadline));
+        refused(result, Error::Timeout, "a receive until the past")?;
+        let result = ipc::send(e, Message::empty(0), Wait::until(deadline));
+        refused(result, Error::Timeout, "a send until the past")?;
+        system::sleep_until(deadline);
+    }
+    Ok(())
+}
+
+/// Helper: receives on `a` until the end of time.
+fn receive_for_ages(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    me.report(ipc::exchange(Slot::NONE, me.a, Message::empty(0), Wait::until(u64::MAX)));
+}
+
+fn end_of_time(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let helper = bench.helper(HIGH, receive_for_ages, e, Slot::NONE)?;
+    bench.settle();
+    expect(bench.report(helper).is_none(), "the deadline does not wrap around")?;
+    ipc::send(e, Message::empty(0), Wait::ZERO)?;
+    bench.succeeded(helper, "the message arrives").map(drop)
+}
+
+/// Helper: sleeps until the instant in its word 8, then notes its turn.
+fn sleeper(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let start = env.mem("shared").get(1);
+    system::sleep_until(start + [5, 1, 4, 2][me.n % 4] * MS / 2);
+    let turn = me.common.add(0, 1);
+    me.common.set(8 + turn as usize, me.n as u64);
+}
+
+fn in_order(bench: &Bench) -> Check {
+    bench.common().set(1, system::clock() + 2 * MS);
+    for _ in 0..4 {
+        bench.helper(HIGH, sleeper, Slot::NONE, Slot::NONE)?;
+    }
+    system::sleep(6 * MS);
+    // Helpers 1 to 4 sleep 1, 4, 2 and 5 units.
+    let turns = [8, 9, 10, 11].map(|i| bench.common().get(i));
+    expect(turns == [1, 3, 2, 4], "the earliest deadline first")
+}
+
+fn message_first(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let helper = bench.helper(LOW, send_once, e, Slot::NONE)?;
+    ipc::receive(e, Wait::until(system::clock() + 10 * MS))?;
+    bench.settle();
+    bench.succeeded(helper, "the sender goes on")?;
+    // The deadline that was not reached must not end a later operation.
+    let deadline = system::clock() + 15 * MS;
+    let result = ipc::receive(e, Wait::until(deadline));
+    on_time(deadline)?;
+    refused(result, Error::Timeout, "the later deadline")
+}

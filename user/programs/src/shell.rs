@@ -1,0 +1,36 @@
+//! A small shell on the serial line.
+
+mod commands;
+mod line;
+
+use line::Line;
+use rt::{Console, Env, Wait, ipc, print, println, signal};
+
+/// The shell: capabilities `console`, `keys` and `uart` (what was typed), `system` (statistics,
+/// the end of the run), `echo` and `count` (somebody to talk to), and domains that it may end.
+pub fn main(env: &Env) {
+    let console = env.console();
+    println!(console, "\nGiusto shell; 'help' lists the commands.");
+    let mut line = Line::new();
+    print!(console, "giusto> ");
+    loop {
+        while let Some(byte) = console.read() {
+            if let Some(text) = line.typed(byte, console) {
+                commands::run(env, console, text);
+                line.clear();
+                print!(console, "giusto> ");
+            }
+        }
+        wait(env, console);
+    }
+}
+
+/// Waits until something may have been typed.
+fn wait(env: &Env, console: Console) {
+    let acknowledged = signal::acknowledge(env.cap("uart"));
+    let woken = ipc::receive(env.cap("keys"), Wait::NEVER);
+    if let Some(error) = acknowledged.err().or(woken.err()) {
+        println!(console, "the keyboard is gone: {error:?}");
+        rt::exit();
+    }
+}

@@ -1,0 +1,309 @@
+//! The commands.
+
+use abi::boot::name_bytes;
+use abi::call::{Fact, Table, ThreadState};
+use abi::object::Resource;
+use rt::arch::counter;
+use rt::cap::Held;
+use rt::system::Row;
+use rt::{Console, Env, Error, Kind, Message, Rights, Slot, cap, ipc, print, println, system};
+
+type Command = fn(&Shell, &str);
+
+/// Name, arguments, explanation, function.
+const COMMANDS: &[(&str, &str, &str, Command)] = &[
+    ("ps", "", "domains and threads", ps),
+    ("mem", "", "pools and quotas", mem),
+    ("caps", "[DOMAIN]", "what a domain may name", caps),
+    ("ping", "[N]", "time N round trips to the echo domain (100)", ping),
+    ("count", "", "ask the counter domain how far it is", count),
+    ("kill", "DOMAIN", "end a domain", kill),
+    ("uptime", "", "time since boot", uptime),
+    ("help", "", "this list", help),
+    ("exit", "[STATUS]", "end the run", exit),
+];
+
+/// Most round trips of one `ping`.
+const MOST_PINGS: usize = 1000;
+
+struct Shell<'a> {
+    env: &'a Env,
+    console: Console,
+}
+
+/// Runs one line.
+pub fn run(env: &Env, console: Console, line: &str) {
+    let line = line.trim();
+    let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+    let shell = Shell { env, console };
+    if name.is_empty() {
+        return;
+    }
+    match COMMANDS.iter().find(|command| command.0 == name) {
+        Some((name, "", ..)) if !argument.is_empty() => {
+            println!(console, "{name}: takes no argument");
+        }
+        Some((.., command)) => command(&shell, argument.trim()),
+        None => println!(console, "{name}: no such command; 'help' lists them"),
+    }
+}
+
+/// A domain's or a thread's place in the tables.
+struct Domain {
+    index: u64,
+    row: Row,
+}
+
+/// Names are at most 16 bytes, zero-padded.
+struct Name([u8; 16]);
+
+impl Name {
+    fn text(&self) -> &str {
+        let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
+        core::str::from_utf8(&self.0[..end]).unwrap_or("?")
+    }
+}
+
+impl Domain {
+    fn name(&self) -> Name {
+        Name(name_bytes([self.row.words[0], self.row.words[1]]))
+    }
+}
+
+impl Shell<'_> {
+    fn system(&self) -> Slot {
+        self.env.cap("system")
+    }
+
+    fn rows(&self, table: Table) -> impl Iterator<Item = (u64, Row)> + use<> {
+        let system = self.system();
+        (0..).map_while(move |i| Some((i, system::inspect(system, table, i).ok()?)))
+    }
+
+    fn domains(&self) -> impl Iterator<Item = Domain> + use<> {
+        let rows = self.rows(Table::Domain).filter(|(_, row)| row.results[0] == 1);
+        rows.map(|(index, row)| Domain { index, row })
+    }
+
+    fn domain(&self, name: &str) -> Option<Domain> {
+        let found = self.domains().find(|domain| domain.name().text() == name);
+        if found.is_none() {
+            println!(self.console, "there is no domain '{name}'; 'ps' lists them");
+        }
+        found
+    }
+}
+
+fn help(shell: &Shell, _: &str) {
+    for (name, arguments, what, _) in COMMANDS {
+        println!(shell.console, "  {name:<7}{arguments:<10}{what}");
+    }
+}
+
+fn ps(shell: &Shell, _: &str) {
+    println!(shell.console, "  {:<16} {:>7} {:>9} {:>9}", "domain", "threads", "slots", "max prio");
+    for domain in shell.domains() {
+        let (name, [max, words]) = (domain.name(), [domain.row.results[1], domain.row.words[3]]);
+        println!(
+            shell.console,
+            "  {:<16} {:>7} {:>4}/{:<4} {:>9}",
+            name.text(),
+            domain.row.words[2],
+            words as u32,
+            words >> 32,
+            max
+        );
+    }
+    println!(shell.console, "  {:<16} {:>7} {:>9}  state", "threads of", "number", "priority");
+    for (index, row) in shell.rows(Table::Thread) {
+        let Some(state) = state(row.results[0]) else { continue };
+        let domain = shell.domains().find(|domain| domain.index == row.words[0]);
+        let name = domain.map(|domain| domain.name()).unwrap_or(Name(*b"?\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
+        println!(shell.console, "  {:<16} {index:>7} {:>9}  {state}", name.text(), row.results[1]);
+    }
+}
+
+fn state(code: u64) -> Option<&'static str> {
+    const STATES: [(ThreadState, &str); 5] = [
+        (ThreadState::Ready, "ready"),
+        (ThreadState::Suspended, "suspended"),
+        (ThreadState::Sending, "sending"),
+        (ThreadState::Receiving, "receiving"),
+        (ThreadState::Calling, "calling"),
+    ];
+    STATES.into_iter().find(|(state, _)| *state as u64 == code).map(|(_, name)| name)
+}
+
+fn mem(shell: &Shell, _: &str) {
+    print!(shell.console, "  {:<14}{:>12}", "", "all");
+    for domain in shell.domains() {
+        print!(shell.console, "{:>14}", domain.name().text());
+    }
+    println!(shell.console);
+    for resource in Resource::ALL {
+        let system = shell.system();
+        print!(shell.console, "  {:<14}", resource.name());
+        used(shell, 12, system::inspect(system, Table::Pool, resource as u64));
+        for domain in shell.domains() {
+            let index = (resource as u64) << 32 | domain.index;
+            used(shell, 14, system::inspect(system, Table::Quota, index));
+        }
+        println!(shell.console);
+    }
+    println!(shell.console, "  in use/limit; frames and tables are pages of 4 KiB");
+}
+
+/// Prints a number in use and a limit, right-aligned.
+fn used(shell: &Shell, width: usize, row: Result<Row, Error>) {
+    match row {
+        Ok(Row { results: [0, 0], .. }) => print!(shell.console, "{:>width$}", "-"),
+        Ok(Row { results: [used, limit], .. }) => {
+            let digits = 1 + limit.checked_ilog10().unwrap_or(0) as usize;
+            let width = width.saturating_sub(digits + 1);
+            print!(shell.console, "{used:>width$}/{limit}");
+        }
+        Err(_) => print!(shell.console, "{:>width$}", "?"),
+    }
+}
+
+fn caps(shell: &Shell, name: &str) {
+    let name = if name.is_empty() { shell.env.name() } else { name };
+    let Some(domain) = shell.domain(name) else { return };
+    println!(shell.console, "  {:>4} {:<13} {:<32} badge", "slot", "kind", "rights");
+    for slot in 1..domain.row.words[3] >> 32 {
+        let row = system::inspect(shell.system(), Table::Slot, slot << 32 | domain.index);
+        let Ok(Row { results: [what, badge], .. }) = row else { continue };
+        let Some(held) = Held::from_words(what, badge) else { continue };
+        print!(shell.console, "  {slot:>4} {:<13} ", held.kind.name());
+        rights(shell, held);
+        println!(shell.console, " {badge}");
+    }
+}
+
+fn rights(shell: &Shell, held: Held) {
+    let own: &[(Rights, &str)] = match held.kind {
+        Kind::Endpoint | Kind::Reply => {
+            &[(Rights::SEND, "send"), (Rights::RECEIVE, "receive"), (Rights::GRANT, "grant")]
+        }
+        Kind::Notification => &[(Rights::SEND, "signal"), (Rights::RECEIVE, "receive")],
+        Kind::Memory => {
+            &[(Rights::READ, "read"), (Rights::WRITE, "write"), (Rights::EXECUTE, "execute")]
+        }
+        _ => &[(Rights::CONTROL, "control")],
+    };
+    let common =
+        [(Rights::COPY, "copy"), (Rights::REVOKE, "revoke"), (Rights::DESTROY, "destroy")];
+    let mut width = 0;
+    for (right, name) in own.iter().chain(&common) {
+        if held.rights.contains(*right) {
+            print!(shell.console, "{}{name}", if width > 0 { " " } else { "" });
+            width += name.len() + usize::from(width > 0);
+        }
+    }
+    let rest = 32usize.saturating_sub(width);
+    print!(shell.console, "{:rest$}", "");
+}
+
+fn ping(shell: &Shell, argument: &str) {
+    let count = if argument.is_empty() { Ok(100) } else { argument.parse::<usize>() };
+    let Some(count) = count.ok().filter(|count| (1..=MOST_PINGS).contains(count)) else {
+        println!(shell.console, "ping: '{argument}' is not a number from 1 to {MOST_PINGS}");
+        return;
+    };
+    let echo = shell.env.cap("echo");
+    let mut ticks = [0u64; MOST_PINGS];
+    for (i, ticks) in ticks[..count].iter_mut().enumerate() {
+        let before = counter();
+        let answer = ipc::call(echo, Message::short(1, [i as u64]));
+        let after = counter();
+        match answer {
+            Ok(answer) if answer.words[0] == i as u64 => *ticks = after - before,
+            Ok(answer) => {
+                println!(shell.console, "ping: {i} came back as {}", answer.words[0]);
+                return;
+            }
+            Err(error) => {
+                println!(shell.console, "ping: echo does not answer: {}", why(error));
+                return;
+            }
+        }
+    }
+    let ticks = &mut ticks[..count];
+    ticks.sort_unstable();
+    let (least, median, most) = (ticks[0], ticks[count / 2], ticks[count - 1]);
+    let s = if count == 1 { "" } else { "s" };
+    println!(
+        shell.console,
+        "  {count} round trip{s} in counter ticks: min {least}, median {median}, max {most}"
+    );
+}
+
+fn count(shell: &Shell, _: &str) {
+    match ipc::call(shell.env.cap("count"), Message::empty(0)) {
+        Ok(answer) => println!(shell.console, "  the counter is at {}", answer.words[0]),
+        Err(error) => println!(shell.console, "count: no answer: {}", why(error)),
+    }
+}
+
+/// An error in words.
+fn why(error: Error) -> &'static str {
+    match error {
+        Error::Stale => "what it receives on is gone",
+        Error::Destroyed => "it was destroyed",
+        Error::Abandoned => "it dropped the call",
+        _ => "the call was refused",
+    }
+}
+
+fn kill(shell: &Shell, name: &str) {
+    if name.is_empty() {
+        println!(shell.console, "kill: which domain? 'ps' lists them");
+        return;
+    }
+    if shell.domain(name).is_none() {
+        return;
+    }
+    let Some(slot) = authority(shell.env, name) else {
+        print!(shell.console, "kill: the shell holds no capability to '{name}'; it may end");
+        let held = shell.env.caps().filter_map(|(cap, _)| cap.strip_suffix(SUFFIX));
+        held.for_each(|name| print!(shell.console, " {name}"));
+        println!(shell.console);
+        return;
+    };
+    match cap::destroy(slot) {
+        Ok(()) => println!(shell.console, "  {name} has ended"),
+        Err(error) => println!(shell.console, "kill: {name} lives on: {error:?}"),
+    }
+}
+
+/// What the names of capabilities to domains end in.
+const SUFFIX: &str = "-domain";
+
+fn authority(env: &Env, name: &str) -> Option<Slot> {
+    let named = env.caps().find(|(cap, _)| cap.strip_suffix(SUFFIX) == Some(name));
+    named.map(|(_, slot)| slot)
+}
+
+fn uptime(shell: &Shell, _: &str) {
+    let milliseconds = system::clock() / 1_000_000;
+    let kernel = system::fact(Fact::KernelName).unwrap_or((0, 0));
+    println!(
+        shell.console,
+        "  {}.{:03} s, kernel {}",
+        milliseconds / 1000,
+        milliseconds % 1000,
+        Name(name_bytes([kernel.0, kernel.1])).text()
+    );
+}
+
+fn exit(shell: &Shell, argument: &str) {
+    let status = if argument.is_empty() { Ok(0) } else { argument.parse::<u8>() };
+    match status {
+        Ok(status @ 0..=99) => {
+            println!(shell.console, "  goodbye");
+            let result = system::shutdown(shell.system(), u64::from(status));
+            println!(shell.console, "exit: refused: {result:?}");
+        }
+        _ => println!(shell.console, "exit: '{argument}' is not a status from 0 to 99"),
+    }
+}

@@ -1,0 +1,113 @@
+//! x86_64.
+//!
+//! | | in | out |
+//! |---|---|---|
+//! | `rax` | number word | status |
+//! | `rdi`, `rsi` | arguments 0, 1 | badge and descriptor, or results |
+//! | `rdx`, `r8`, `r9`, `r10` | arguments 2 to 5 | destroyed |
+//! | `r12` to `r15` | message words | message words |
+//! | `rcx`, `r11`, `rbx`, `rbp` | | destroyed |
+//!
+//! The kernel preserves the stack pointer and nothing else; `rbx` and `rbp` cannot be operands
+//! of inline assembly, so the stub saves them on the stack.
+
+mod probe;
+
+pub use probe::*;
+
+use super::{Outcome, Word};
+use abi::{Info, Status};
+use core::arch::{asm, naked_asm};
+
+/// Enters the kernel.
+#[inline(always)]
+pub fn syscall(number: u64, a: [Word; 6], w: [Word; 4]) -> Outcome {
+    let (status, badge, info): (u64, Word, Word);
+    let (w0, w1, w2, w3): (Word, Word, Word, Word);
+    // SAFETY: the kernel changes no memory of the program except through objects that it shares
+    // (atomics), and the operands name every register that it destroys. It sets all outputs.
+    unsafe {
+        asm!(
+            "push rbx",
+            "push rbp",
+            "syscall",
+            "pop rbp",
+            "pop rbx",
+            inlateout("rax") number => status,
+            inlateout("rdi") a[0] => badge,
+            inlateout("rsi") a[1] => info,
+            inlateout("rdx") a[2] => _,
+            inlateout("r8") a[3] => _,
+            inlateout("r9") a[4] => _,
+            inlateout("r10") a[5] => _,
+            inlateout("r12") w[0] => w0,
+            inlateout("r13") w[1] => w1,
+            inlateout("r14") w[2] => w2,
+            inlateout("r15") w[3] => w3,
+            lateout("rcx") _,
+            lateout("r11") _,
+        );
+        Outcome {
+            status: Status(status),
+            badge: badge.assume_init(),
+            info: Info(info.assume_init()),
+            words: [w0.assume_init(), w1.assume_init(), w2.assume_init(), w3.assume_init()],
+        }
+    }
+}
+
+/// The cycle counter. No memory access moves across it.
+#[inline(always)]
+pub fn counter() -> u64 {
+    let now: u64;
+    // SAFETY: user mode may read the counter; nothing else changes.
+    unsafe {
+        asm!("rdtsc", "shl rdx, 32", "or rax, rdx", out("rax") now, out("rdx") _,
+            options(nostack));
+    }
+    now
+}
+
+/// Two counter reads with nothing between them but putting the first one aside, as around a
+/// system call: what measuring alone costs.
+pub fn counter_pair() -> (u64, u64) {
+    let (before, after): (u64, u64);
+    // SAFETY: as in `counter`.
+    unsafe {
+        asm!("rdtsc", "shl rdx, 32", "or rax, rdx", "mov {before}, rax", "rdtsc", "shl rdx, 32",
+            "or rax, rdx", before = out(reg) before, out("rax") after, out("rdx") _,
+            options(nostack));
+    }
+    (before, after)
+}
+
+/// Writes the low half of the cycle counter into a word, over and over.
+pub fn stamp_for_ever(stamp: &core::sync::atomic::AtomicU64) -> ! {
+    // SAFETY: the loop writes only the referenced word.
+    unsafe {
+        asm!("2:", "rdtsc", "mov dword ptr [{}], eax", "jmp 2b", in(reg) stamp.as_ptr(),
+            options(noreturn));
+    }
+}
+
+/// The program's first instruction: the address of the environment text is the argument.
+#[cfg(target_os = "none")]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+extern "C" fn _start() -> ! {
+    unsafe extern "C" {
+        fn program_main(environment: u64) -> !;
+    }
+    naked_asm!("xor ebp, ebp", "call {}", "ud2", sym program_main)
+}
+
+/// Words that a new thread finds on its stack; see [`thread_start`].
+pub(crate) const START_WORDS: u64 = 4;
+
+/// A further thread's first instruction. On its stack, from the stack pointer up: entry
+/// function, environment text, argument, and one word that keeps the stack aligned.
+#[unsafe(naked)]
+pub(crate) extern "C" fn thread_start() -> ! {
+    naked_asm!("pop rdi", "pop rsi", "pop rdx", "pop rcx", "xor ebp, ebp", "call {}", "ud2",
+        sym crate::thread::begin)
+}

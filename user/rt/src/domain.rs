@@ -1,0 +1,27 @@
+//! Domains.
+
+use crate::Slot;
+use crate::arch::{self, ANY, word};
+use crate::system::done;
+use abi::call::Call;
+use abi::object::Resource;
+use abi::{Error, Rights};
+
+/// What a new domain may create and hold, in the order of [`Resource`].
+pub type Quotas = [u16; Resource::COUNT];
+
+/// Creates a domain with a capability table of `slots` slots; its quotas are taken from the
+/// caller's.
+pub fn create(slot: Slot, slots: u64, max_priority: u64, quotas: Quotas) -> Result<(), Error> {
+    let mut words = [0; 4];
+    for (i, quota) in quotas.into_iter().enumerate() {
+        words[i / 4] |= u64::from(quota) << (16 * (i % 4));
+    }
+    let a = [word(slot.word()), word(slots), word(max_priority), ANY, ANY, ANY];
+    arch::syscall(Call::DomainCreate as u64, a, arch::words(words)).status.result()
+}
+
+/// Copies a capability of the caller's into an empty slot of a domain, with at most these rights.
+pub fn grant(domain: Slot, from: Slot, to: Slot, rights: Rights) -> Result<(), Error> {
+    done(Call::DomainGrant, [domain.word(), from.word(), to.word(), u64::from(rights.0)])
+}

@@ -1,0 +1,136 @@
+//! The environment: what a program was given, by name.
+
+use crate::{Buffer, Console, Slot, Words, shared};
+use abi::env;
+
+/// Where the packer puts the first thread's message buffer.
+const FIRST_BUFFER: u64 = 0x6000_0000;
+
+/// What a program was given.
+#[derive(Clone, Copy)]
+pub struct Env {
+    text: &'static str,
+}
+
+impl Env {
+    /// The environment whose text is at an address.
+    pub(crate) fn at(address: u64) -> Env {
+        Env { text: shared::text_at(address) }
+    }
+
+    /// The address of the text.
+    pub(crate) fn address(&self) -> u64 {
+        self.text.as_ptr() as u64
+    }
+
+    /// The name of the program's domain.
+    pub fn name(&self) -> &'static str {
+        env::get(self.text, "name").unwrap_or("?")
+    }
+
+    /// The slot of a capability that the program cannot do without.
+    pub fn cap(&self, name: &str) -> Slot {
+        self.find_cap(name).unwrap_or_else(|| panic!("the manifest gives no capability '{name}'"))
+    }
+
+    /// The slot of a capability, if the program has it.
+    pub fn find_cap(&self, name: &str) -> Option<Slot> {
+        Some(Slot(env::get_in(self.text, "cap.", name)?.parse().ok()?))
+    }
+
+    /// All capabilities, with their names.
+    pub fn caps(&self) -> impl Iterator<Item = (&'static str, Slot)> + use<> {
+        self.text.lines().filter_map(|line| {
+            let (name, slot) = line.strip_prefix("cap.")?.split_once('=')?;
+            Some((name, Slot(slot.parse().ok()?)))
+        })
+    }
+
+    /// Shared memory that the program cannot do without.
+    pub fn mem(&self, name: &str) -> Words {
+        self.find_mem(name).unwrap_or_else(|| panic!("the manifest maps no memory '{name}'"))
+    }
+
+    /// Shared memory, if the program has it.
+    pub fn find_mem(&self, name: &str) -> Option<Words> {
+        let (address, bytes) = env::pair(env::get_in(self.text, "mem.", name)?, 16)?;
+        Some(Words::at(address, bytes))
+    }
+
+    /// An argument, if it was given.
+    pub fn arg(&self, name: &str) -> Option<&'static str> {
+        env::get_in(self.text, "arg.", name)
+    }
+
+    /// A number among the arguments, or what to take instead.
+    pub fn number(&self, name: &str, default: u64) -> u64 {
+        let Some(text) = self.arg(name) else { return default };
+        text.parse().unwrap_or_else(|_| panic!("argument '{name}' is '{text}', not a number"))
+    }
+
+    /// The top of the stack for further thread `n`, from 1.
+    pub fn stack(&self, n: usize) -> u64 {
+        self.numbered("stack.", n).unwrap_or_else(|| panic!("the manifest lays out no stack {n}"))
+    }
+
+    /// The message buffer of thread `n`; the first thread's is 0.
+    pub fn buffer(&self, n: usize) -> Buffer {
+        Buffer::at(self.buffer_address(n))
+    }
+
+    /// The address of [`Env::buffer`].
+    pub fn buffer_address(&self, n: usize) -> u64 {
+        let address = self.numbered("buffer.", n).or((n == 0).then_some(FIRST_BUFFER));
+        address.unwrap_or_else(|| panic!("the manifest lays out no buffer {n}"))
+    }
+
+    fn numbered(&self, prefix: &str, n: usize) -> Option<u64> {
+        let value = self.text.lines().find_map(|line| {
+            let (index, value) = line.strip_prefix(prefix)?.split_once('=')?;
+            (index.parse() == Ok(n)).then_some(value)
+        })?;
+        u64::from_str_radix(value, 16).ok()
+    }
+
+    /// The slots that the program may fill itself.
+    pub fn slots(&self) -> Slots {
+        let (first, limit) =
+            env::get(self.text, "slots").and_then(|v| env::pair(v, 10)).unwrap_or((0, 0));
+        Slots { next: first as u32, limit: limit as u32 }
+    }
+
+    /// The console, silent if the program has none.
+    pub fn console(&self) -> Console {
+        Console::new(self.find_cap("console").unwrap_or(Slot::NONE))
+    }
+}
+
+/// Hands out free slots.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    next: u32,
+    limit: u32,
+}
+
+impl Slots {
+    /// The next free slot.
+    pub fn fresh(&mut self) -> Slot {
+        self.next().unwrap_or_else(|| panic!("all {} capability slots are taken", self.limit))
+    }
+
+    /// The first slot beyond the table.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+}
+
+impl Iterator for Slots {
+    type Item = Slot;
+
+    fn next(&mut self) -> Option<Slot> {
+        (self.next < self.limit).then(|| {
+            self.next += 1;
+            Slot(self.next - 1)
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! Messages: one primitive with a send and a receive half, and the forms that it takes.
+//!
+//! | form | send half | receive half |
+//! |---|---|---|
+//! | [`send`] | endpoint or saved reply | |
+//! | [`receive`] | | endpoint or notification |
+//! | [`call`] | endpoint | the reply |
+//! | [`reply`] | the caller | |
+//! | [`reply_wait`] | the caller | endpoint or notification |
+//! | [`exchange`] | any | any |
+//!
+//! The forms whose names end in `_short` are the same at their barest, without timeouts: only
+//! the words that are sent are loaded, and the outcome comes back undigested.
+
+use crate::Slot;
+use crate::arch::{self, ANY, Outcome, word};
+use abi::call::{Call, Timeout, partners};
+use abi::message::REGISTER_WORDS;
+use abi::{Error, Info};
+
+/// A message as its sender sees it; words beyond the fourth are in the message buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Length, label, and whether a capability travels.
+    pub info: Info,
+    /// The first words.
+    pub words: [u64; REGISTER_WORDS],
+}
+
+impl Message {
+    /// A message that is only a label.
+    pub const fn empty(label: u32) -> Message {
+        Message { info: Info::new(label, 0), words: [0; REGISTER_WORDS] }
+    }
+
+    /// A message of at most four words.
+    pub const fn short<const N: usize>(label: u32, values: [u64; N]) -> Message {
+        let mut message = Message { info: Info::new(label, N), words: [0; REGISTER_WORDS] };
+        let mut i = 0;
+        while i < N {
+            message.words[i] = values[i];
+            i += 1;
+        }
+        message
+    }
+
+    /// A message of `words` words, of which all but the first are in the message buffer.
+    pub const fn long(label: u32, words: usize, first: [u64; REGISTER_WORDS]) -> Message {
+        Message { info: Info::new(label, words), words: first }
+    }
+
+    /// The same message with the capability that the message buffer names.
+    pub const fn with_capability(self) -> Message {
+        Message { info: self.info.with_capability(), words: self.words }
+    }
+}
+
+/// A message as its receiver sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The badge of the sender's capability, or the bits of a notification.
+    pub badge: u64,
+    /// Length, label, and what it is.
+    pub info: Info,
+    /// The first words; those beyond the length mean nothing.
+    pub words: [u64; REGISTER_WORDS],
+}
+
+impl Outcome {
+    /// The message that arrived.
+    #[inline(always)]
+    pub fn received(self) -> Result<Received, Error> {
+        self.status.result()?;
+        Ok(Received { badge: self.badge, info: self.info, words: self.words })
+    }
+}
+
+/// How long an operation may block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// How long its send half may.
+    pub send: Timeout,
+    /// How long its receive half may.
+    pub receive: Timeout,
+    /// The instant that [`Timeout::At`] means, in nanoseconds since boot.
+    pub deadline: u64,
+}
+
+impl Wait {
+    /// As long as it takes.
+    pub const NEVER: Wait = Wait { send: Timeout::Never, receive: Timeout::Never, deadline: 0 };
+    /// Not at all.
+    pub const ZERO: Wait = Wait { send: Timeout::Zero, receive: Timeout::Zero, deadline: 0 };
+
+    /// Until an instant in nanoseconds since boot.
+    pub const fn until(deadline: u64) -> Wait {
+        Wait { send: Timeout::At, receive: Timeout::At, deadline }
+    }
+}
+
+/// The primitive: sends `message` to `to`, then receives from `from`. Either half may be
+/// [`Slot::NONE`] or [`Slot::REPLY`].
+pub fn exchange(to: Slot, from: Slot, message: Message, wait: Wait) -> Outcome {
+    let number = abi::call::ipc(wait.send, wait.receive);
+    let a = [
+        word(partners(to.0, from.0)),
+        word(message.info.0),
+        word(wait.deadline),
+        ANY,
+        ANY,
+        ANY,
+    ];
+    arch::syscall(number, a, arch::words(message.words))
+}
+
+/// Sends a message and waits until it is taken.
+pub fn send(to: Slot, message: Message, wait: Wait) -> Result<(), Error> {
+    exchange(to, Slot::NONE, message, wait).status.result()
+}
+
+/// Receives a message or the bits of a notification.
+pub fn receive(from: Slot, wait: Wait) -> Result<Received, Error> {
+    exchange(Slot::NONE, from, Message::empty(0), wait).received()
+}
+
+/// Sends a message and receives its reply.
+pub fn call(to: Slot, message: Message) -> Result<Received, Error> {
+    call_short(to, message.info, message.words).received()
+}
+
+/// [`call`] with timeouts. When the second one ends it, the callee's reply right is dead.
+pub fn call_within(to: Slot, message: Message, wait: Wait) -> Result<Received, Error> {
+    exchange(to, Slot::REPLY, message, wait).received()
+}
+
+/// Answers the caller whose reply right the thread holds.
+pub fn reply(message: Message) -> Result<(), Error> {
+    send(Slot::REPLY, message, Wait::ZERO)
+}
+
+/// Answers the caller and receives the next message.
+pub fn reply_wait(from: Slot, message: Message) -> Result<Received, Error> {
+    reply_wait_short(from, message.info, message.words).received()
+}
+
+/// [`call`] that loads `N` message words.
+#[inline(always)]
+pub fn call_short<const N: usize>(to: Slot, info: Info, words: [u64; N]) -> Outcome {
+    let a = [word(to.word()), word(info.0), ANY, ANY, ANY, ANY];
+    arch::syscall(Call::Call as u64, a, arch::words(words))
+}
+
+/// [`reply_wait`] that loads `N` message words.
+#[inline(always)]
+pub fn reply_wait_short<const N: usize>(from: Slot, info: Info, words: [u64; N]) -> Outcome {
+    let a = [word(from.word()), word(info.0), ANY, ANY, ANY, ANY];
+    arch::syscall(Call::ReplyWait as u64, a, arch::words(words))
+}
+
+/// [`send`] that loads `N` message words.
+#[inline(always)]
+pub fn send_short<const N: usize>(to: Slot, info: Info, words: [u64; N]) -> Outcome {
+    let a = [word(partners(to.0, Slot::NONE.0)), word(info.0), ANY, ANY, ANY, ANY];
+    arch::syscall(Call::Ipc as u64, a, arch::words(words))
+}
+
+/// [`receive`] without a timeout.
+#[inline(always)]
+pub fn receive_short(from: Slot) -> Outcome {
+    let a = [word(partners(Slot::NONE.0, from.0)), word(0), ANY, ANY, ANY, ANY];
+    arch::syscall(Call::Ipc as u64, a, arch::words([]))
+}

@@ -1,0 +1,108 @@
+//! Memory that others write too: shared words, message buffers, new stacks.
+//!
+//! All of it is reached as relaxed atomic words, which the kernel, other threads and other
+//! domains may change at any time.
+
+use crate::Slot;
+use abi::Rights;
+use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, BUFFER_WORDS};
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A run of shared 64-bit words.
+#[derive(Clone, Copy)]
+pub struct Words(&'static [AtomicU64]);
+
+impl Words {
+    /// The words at an address that the environment names as mapped.
+    pub(crate) fn at(address: u64, bytes: u64) -> Words {
+        assert!(address != 0 && address.is_multiple_of(8), "misaligned shared memory");
+        // SAFETY: the packer mapped the range for as long as the program lives and gave it to
+        // nothing else in the program; every access is atomic.
+        Words(unsafe {
+            core::slice::from_raw_parts(address as *const AtomicU64, (bytes / 8) as usize)
+        })
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One word.
+    #[inline(always)]
+    pub fn get(&self, index: usize) -> u64 {
+        self.0[index].load(Ordering::Relaxed)
+    }
+
+    /// Changes one word.
+    #[inline(always)]
+    pub fn set(&self, index: usize, value: u64) {
+        self.0[index].store(value, Ordering::Relaxed);
+    }
+
+    /// Adds to one word and returns what it was.
+    pub fn add(&self, index: usize, value: u64) -> u64 {
+        self.0[index].fetch_add(value, Ordering::Relaxed)
+    }
+
+    /// One word itself.
+    pub fn word(&self, index: usize) -> &'static AtomicU64 {
+        &self.0[index]
+    }
+
+    /// The address of the first word.
+    pub fn address(&self) -> u64 {
+        self.0.as_ptr() as u64
+    }
+
+    /// A part of them.
+    pub fn part(&self, from: usize, words: usize) -> Words {
+        Words(&self.0[from..from + words])
+    }
+}
+
+/// A thread's message buffer: words from [`abi::message::REGISTER_WORDS`] on of its messages,
+/// each at its own index, and the slots of capabilities that travel.
+#[derive(Clone, Copy)]
+pub struct Buffer(pub Words);
+
+impl Buffer {
+    /// The buffer at an address that the environment names.
+    pub(crate) fn at(address: u64) -> Buffer {
+        Buffer(Words::at(address, 8 * BUFFER_WORDS as u64))
+    }
+
+    /// Names the capability that the next message with
+    /// [`Info::CAPABILITY`](abi::Info::CAPABILITY) carries, and what the receiver may get.
+    pub fn offer(&self, slot: Slot, rights: Rights) {
+        self.0.set(BUFFER_SEND_SLOT, slot.word());
+        self.0.set(BUFFER_SEND_RIGHTS, u64::from(rights.0));
+    }
+
+    /// Names the free slot that takes the next capability that arrives; none with
+    /// [`Slot::NONE`].
+    pub fn accept(&self, slot: Slot) {
+        self.0.set(BUFFER_RECEIVE_SLOT, slot.word());
+    }
+}
+
+/// The text at an address, up to its NUL or the end of its page; what is not UTF-8 is left out.
+pub(crate) fn text_at(address: u64) -> &'static str {
+    if address == 0 {
+        return "";
+    }
+    let limit = (abi::PAGE - address % abi::PAGE) as usize;
+    // SAFETY: the packer maps the environment page readable for as long as the program lives,
+    // and nobody writes to it.
+    let page = unsafe { core::slice::from_raw_parts(address as *const u8, limit) };
+    let length = page.iter().position(|&byte| byte == 0).unwrap_or(limit);
+    match core::str::from_utf8(&page[..length]) {
+        Ok(text) => text,
+        Err(error) => core::str::from_utf8(&page[..error.valid_up_to()]).unwrap_or(""),
+    }
+}

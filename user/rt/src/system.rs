@@ -1,0 +1,78 @@
+//! The kernel itself: clock, facts, statistics, the end of the run.
+
+use crate::Slot;
+use crate::arch::{self, ANY, Outcome, word};
+use crate::ipc::{Wait, receive};
+use abi::call::{Call, Fact, Table};
+use abi::{Error, Status};
+
+/// A system call with no message words.
+#[inline(always)]
+pub(crate) fn simple<const N: usize>(call: Call, arguments: [u64; N]) -> Outcome {
+    let mut a = [ANY; 6];
+    for (to, value) in a.iter_mut().zip(arguments) {
+        *to = word(value);
+    }
+    arch::syscall(call as u64, a, arch::words([]))
+}
+
+/// A system call that has no results.
+#[inline(always)]
+pub(crate) fn done<const N: usize>(call: Call, arguments: [u64; N]) -> Result<(), Error> {
+    simple(call, arguments).status.result()
+}
+
+/// Any system call without message words; its status undigested.
+#[inline(always)]
+pub fn status<const N: usize>(call: Call, arguments: [u64; N]) -> Status {
+    simple(call, arguments).status
+}
+
+/// Enters the kernel and leaves it.
+#[inline(always)]
+pub fn null() -> Result<(), Error> {
+    done(Call::Null, [])
+}
+
+/// Nanoseconds since boot.
+pub fn clock() -> u64 {
+    simple(Call::Clock, []).badge
+}
+
+/// Waits until an instant in nanoseconds since boot.
+pub fn sleep_until(instant: u64) {
+    // Nothing can arrive, so the only way out is the deadline.
+    let _ = receive(Slot::NONE, Wait::until(instant));
+}
+
+/// Waits for some nanoseconds.
+pub fn sleep(nanoseconds: u64) {
+    sleep_until(clock().saturating_add(nanoseconds));
+}
+
+/// Two words of a fact about the kernel.
+pub fn fact(fact: Fact) -> Result<(u64, u64), Error> {
+    let outcome = simple(Call::Fact, [fact as u64, 0]);
+    outcome.status.result().map(|()| (outcome.badge, outcome.info.0))
+}
+
+/// A row of a table of statistics.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The two results.
+    pub results: [u64; 2],
+    /// The message words.
+    pub words: [u64; 4],
+}
+
+/// Reads a row of a table.
+pub fn inspect(system: Slot, table: Table, index: u64) -> Result<Row, Error> {
+    let outcome = simple(Call::Inspect, [system.word(), table as u64, index]);
+    outcome.status.result()?;
+    Ok(Row { results: [outcome.badge, outcome.info.0], words: outcome.words })
+}
+
+/// Ends the run with an exit status.
+pub fn shutdown(system: Slot, status: u64) -> Result<(), Error> {
+    done(Call::Shutdown, [system.word(), status])
+}

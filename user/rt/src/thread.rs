@@ -1,0 +1,130 @@
+//! Threads.
+
+use crate::arch::{self, START_WORDS, word};
+use crate::shared::Words;
+use crate::system::{done, simple};
+use crate::{Env, Slot, exit};
+use abi::Error;
+use abi::call::{Call, exchange};
+
+/// Where and how a new thread runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec {
+    /// Its domain; [`Slot::NONE`] is the caller's.
+    pub domain: Slot,
+    /// Its priority.
+    pub priority: u64,
+    /// The address of its message buffer; 0 is none.
+    pub buffer: u64,
+    /// The endpoint that receives its faults; [`Slot::NONE`] is none.
+    pub handler: Slot,
+}
+
+impl Spec {
+    /// Further thread `n` of the environment, with its message buffer, in the caller's domain
+    /// and without a fault handler.
+    pub fn further(env: &Env, n: usize, priority: u64) -> Spec {
+        let buffer = env.buffer_address(n);
+        Spec { domain: Slot::NONE, priority, buffer, handler: Slot::NONE }
+    }
+}
+
+/// Registers to set; the others stay as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Registers {
+    /// Instruction pointer.
+    pub instruction: Option<u64>,
+    /// Stack pointer.
+    pub stack: Option<u64>,
+    /// First argument.
+    pub argument: Option<u64>,
+    /// Thread pointer.
+    pub thread: Option<u64>,
+    /// Whether to cancel the IPC operation that the thread is blocked in.
+    pub cancel: bool,
+}
+
+/// Creates a suspended thread.
+#[inline(always)]
+pub fn create(slot: Slot, spec: Spec) -> Result<(), Error> {
+    let handler = spec.handler.word();
+    let a = [slot.word(), spec.domain.word(), spec.priority, spec.buffer, handler];
+    done(Call::ThreadCreate, a)
+}
+
+/// Sets registers of a suspended thread; its instruction and stack pointer before.
+pub fn set(slot: Slot, registers: Registers) -> Result<(u64, u64), Error> {
+    let values = [registers.instruction, registers.stack, registers.argument, registers.thread];
+    let bits = [exchange::INSTRUCTION, exchange::STACK, exchange::ARGUMENT, exchange::THREAD];
+    let mut mask = if registers.cancel { exchange::CANCEL } else { 0 };
+    let mut a = [word(slot.word()), word(0), word(0), word(0), word(0), word(0)];
+    for (i, (value, bit)) in values.into_iter().zip(bits).enumerate() {
+        if let Some(value) = value {
+            a[i + 1] = word(value);
+            mask |= bit;
+        }
+    }
+    a[5] = word(mask);
+    let outcome = arch::syscall(Call::ThreadExchange as u64, a, arch::words([]));
+    outcome.status.result().map(|()| (outcome.badge, outcome.info.0))
+}
+
+/// Makes further thread `n` of the environment run a function, with the environment and an
+/// argument. The thread ends when the function returns. Its stack must not be in use.
+pub fn start(
+    env: &Env,
+    n: usize,
+    slot: Slot,
+    spec: Spec,
+    work: (fn(&Env, u64), u64),
+) -> Result<(), Error> {
+    create(slot, spec)?;
+    let stack = env.stack(n) - 8 * START_WORDS;
+    let words = Words::at(stack, 8 * START_WORDS);
+    words.set(0, work.0 as usize as u64);
+    words.set(1, env.address());
+    words.set(2, work.1);
+    let instruction = Some(arch::thread_start as *const () as u64);
+    set(slot, Registers { instruction, stack: Some(stack), ..Registers::default() })?;
+    resume(slot)
+}
+
+/// The first compiled function of a further thread.
+#[allow(improper_ctypes_definitions)] // The function comes from `start`, through a register.
+pub(crate) extern "C" fn begin(work: fn(&Env, u64), environment: u64, argument: u64) -> ! {
+    work(&Env::at(environment), argument);
+    exit()
+}
+
+/// Lets a thread run.
+pub fn resume(slot: Slot) -> Result<(), Error> {
+    done(Call::ThreadResume, [slot.word()])
+}
+
+/// Stops a thread.
+pub fn suspend(slot: Slot) -> Result<(), Error> {
+    done(Call::ThreadSuspend, [slot.word()])
+}
+
+/// Sets a thread's priority.
+pub fn set_priority(slot: Slot, priority: u64) -> Result<(), Error> {
+    done(Call::ThreadPriority, [slot.word(), priority])
+}
+
+/// The code of a thread's [`ThreadState`](abi::call::ThreadState).
+pub fn state(slot: Slot) -> Result<u64, Error> {
+    let outcome = simple(Call::ThreadInspect, [slot.word()]);
+    outcome.status.result().map(|()| outcome.badge)
+}
+
+/// Lets the next thread of the same priority run.
+#[inline(always)]
+pub fn yield_now() -> Result<(), Error> {
+    yield_to(Slot::NONE)
+}
+
+/// Gives the rest of the tick to a thread.
+#[inline(always)]
+pub fn yield_to(slot: Slot) -> Result<(), Error> {
+    done(Call::Yield, [slot.word()])
+}
