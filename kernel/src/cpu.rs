@@ -82,23 +82,35 @@ impl<P: Port> Cpu<P> {
         self.ready.remove(thread);
     }
 
-    /// The highest runnable thread, moved to the end of its level; those met on the way that
-    /// cannot run are removed (S0-10). With an interrupt pending after some removals the idle
-    /// thread is returned: it takes the interrupt, and its exit looks again.
+    /// The highest runnable thread, moved to the end of its level.
     pub fn look_up(&self) -> Ref<Thread<P>> {
+        let first = self.first();
+        self.choose(first);
+        first
+    }
+
+    /// The highest runnable thread; those met on the way that cannot run are removed (S0-10).
+    /// With an interrupt pending after some removals it is the idle thread: it takes the
+    /// interrupt, and its exit looks again.
+    fn first(&self) -> Ref<Thread<P>> {
         let mut steps = 0;
         while let Some(first) = self.ready.first() {
             if first.member().runnable() {
-                self.ready.rotate(first);
                 return first;
             }
             self.ready.remove(first);
             steps += 1;
             if steps % PURGE_STEPS == 0 && self.port.pending() {
-                return self.idle;
+                break;
             }
         }
         self.idle
+    }
+
+    fn choose(&self, first: Ref<Thread<P>>) {
+        if first != self.idle {
+            self.ready.rotate(first);
+        }
     }
 
     #[cold]
@@ -154,10 +166,11 @@ impl<P: Port> Cpu<P> {
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
         self.ready.remove(running);
-        let other = self.look_up();
+        let other = self.first();
         let priority = running.member().priority.get();
         let rival = other.member().priority.get();
         if rival > priority || (to_equals && rival == priority && other != self.idle) {
+            self.choose(other);
             self.enqueue(running);
             self.next.set(other);
         } else {

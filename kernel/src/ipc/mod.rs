@@ -105,6 +105,10 @@ impl<S: System> Core<S> {
         server: Ref<Thread<S::Port>>,
         plan: &Plan<S::Port>,
     ) {
+        if self.expired(plan.receive_timeout, plan.deadline) {
+            self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
+            return self.wake::<CURRENT_OR_NEW>(server);
+        }
         self.give_reply_right(me, server);
         self.limit(me, plan.receive_timeout, plan.deadline);
         self.hand_over(server, me);

@@ -4,12 +4,12 @@ use super::plan::{Plan, Source, Target};
 use super::transfer::acceptable;
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::thread::{State, Then, Wait};
+use crate::object::thread::{State, Then, Wait, attention};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::sched::hint::CURRENT_OR_NEW;
 use crate::system::System;
-use abi::call::{NOTHING, Timeout, ipc, partners};
+use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use abi::{Error, Info, Status};
 
 /// How a receive half came out for the thread that asked.
@@ -126,11 +126,18 @@ impl<S: System> Core<S> {
                 self.hold(sender).finish(Status::OK);
                 Received::From(sender)
             }
-            Then::Reply => {
-                self.give_reply_right(sender, thread);
-                self.limit_reply(sender);
-                Received::Done
-            }
+            Then::Reply => match self.reply_limit(sender) {
+                (timeout, deadline) if self.expired(timeout, deadline) => {
+                    let timed_out = Status::failed_in_receive(Error::Timeout);
+                    self.hold(sender).finish(timed_out);
+                    Received::From(sender)
+                }
+                (timeout, deadline) => {
+                    self.give_reply_right(sender, thread);
+                    self.limit(sender, timeout, deadline);
+                    Received::Done
+                }
+            },
             Then::Receive => Received::Chained(sender),
         })
     }
@@ -148,18 +155,14 @@ impl<S: System> Core<S> {
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))
     }
 
-    /// A caller that was queued has been received: its receive timeout begins to count.
-    fn limit_reply(&self, caller: Ref<Thread<S::Port>>) {
+    /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
+    fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> (Timeout, u64) {
         let thread = self.hold(caller);
-        if thread.outgoing.get().info.is_fault() {
-            return;
-        }
         let (number, [_, _, deadline, ..]) = thread.context.call();
-        if number as u8 == 0 && (number >> 10) & 3 == Timeout::At as u64 {
-            self.limit(caller, Timeout::At, deadline);
-        } else if number as u8 == 0 && (number >> 10) & 3 == Timeout::Zero as u64 {
-            self.limit(caller, Timeout::At, 0);
+        if number as u8 != Call::Ipc as u8 || thread.has(attention::FAULT) {
+            return (Timeout::Never, 0);
         }
+        (receive_timeout(number), deadline)
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
@@ -199,11 +202,7 @@ impl<S: System> Core<S> {
     fn plan_receive(&self, thread: Ref<Thread<S::Port>>) -> Result<Plan<S::Port>, Error> {
         let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
         let source = self.source(thread, (slots >> 32) as u32)?;
-        let receive_timeout = match (number >> 10) & 3 {
-            0 => Timeout::Never,
-            1 => Timeout::Zero,
-            _ => Timeout::At,
-        };
+        let receive_timeout = receive_timeout(number);
         Ok(Plan {
             target: Target::Nothing,
             source,
@@ -218,10 +217,19 @@ impl<S: System> Core<S> {
     fn again(&self, thread: Ref<Thread<S::Port>>) {
         let context = &self.hold(thread).context;
         let (number, [slots, _, deadline, ..]) = context.call();
-        let short = number as u8 != 0;
+        let short = number as u8 != Call::Ipc as u8;
         let slot = if short { slots as u32 } else { (slots >> 32) as u32 };
         let options = if short { 0 } else { number & (3 << 10) };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
         context.restart(number, partners(NOTHING, slot), 0, deadline);
+    }
+}
+
+/// The timeout of the receive half in the number word of an operation that was checked before.
+fn receive_timeout(number: u64) -> Timeout {
+    match (number >> 10) & 3 {
+        0 => Timeout::Never,
+        1 => Timeout::Zero,
+        _ => Timeout::At,
     }
 }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 pub mod echo;
 pub mod hello;
+pub mod hostile;
 pub mod micro;
 pub mod ping;
 pub mod selftest;

@@ -9,8 +9,8 @@ mod peer;
 use abi::call::Call;
 use abi::results::Tag;
 use rt::arch::{self, counter};
-use rt::{Env, Error, Message, Recorder, Rights, Slot, Slots, Status, Words, ipc, signal};
 use rt::thread::{self, Spec};
+use rt::{Env, Error, Message, Recorder, Rights, Slot, Slots, Status, Words, ipc, signal};
 use rt::{cap, memory, system};
 
 pub use peer::main as peer;
@@ -248,9 +248,7 @@ impl Micro {
         let log = &mut self.log;
         for round in log.rounds() {
             log.time(Metric::ThreadCreate, round, || system::status(Call::ThreadCreate, create));
-            log.time(Metric::ThreadDestroy, round, || {
-                system::status(Call::Destroy, [slot.word()])
-            });
+            log.time(Metric::ThreadDestroy, round, || system::status(Call::Destroy, [slot.word()]));
         }
     }
 }

@@ -77,7 +77,13 @@ fn fill(buffer: Buffer, words: usize, value: impl Fn(usize) -> u64) {
 }
 
 /// Checks every word of a message.
-fn check(what: &str, message: &Received, buffer: Buffer, words: usize, value: impl Fn(usize) -> u64) {
+fn check(
+    what: &str,
+    message: &Received,
+    buffer: Buffer,
+    words: usize,
+    value: impl Fn(usize) -> u64,
+) {
     assert!(message.info.words() == words, "{what}: {} words", message.info.words());
     for i in 0..words {
         let word = message.words.get(i).copied().unwrap_or_else(|| buffer.0.get(i));

@@ -102,14 +102,8 @@ impl Wait {
 /// [`Slot::NONE`] or [`Slot::REPLY`].
 pub fn exchange(to: Slot, from: Slot, message: Message, wait: Wait) -> Outcome {
     let number = abi::call::ipc(wait.send, wait.receive);
-    let a = [
-        word(partners(to.0, from.0)),
-        word(message.info.0),
-        word(wait.deadline),
-        ANY,
-        ANY,
-        ANY,
-    ];
+    let a =
+        [word(partners(to.0, from.0)), word(message.info.0), word(wait.deadline), ANY, ANY, ANY];
     arch::syscall(number, a, arch::words(message.words))
 }
 

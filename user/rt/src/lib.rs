@@ -37,8 +37,8 @@ pub use abi::{Error, Info, Kind, PAGE, Rights, Status};
 pub use console::Console;
 pub use env::{Env, Slots};
 pub use ipc::{Message, Received, Wait};
-pub use shared::{Buffer, Words};
 pub use record::Recorder;
+pub use shared::{Buffer, Words};
 pub use start::{PANIC_STATUS, exit, run};
 
 /// The number of a slot in the domain's capability table.

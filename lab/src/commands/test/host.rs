@@ -27,7 +27,7 @@ fn check(suite: &mut Suite, name: &str, arguments: &[&str]) -> Result<()> {
 
 /// The source is formatted.
 pub fn format(suite: &mut Suite) -> Result<()> {
-    check(suite, "formatting", &["fmt", "--all", "--", "--check"])
+    check(suite, "formatting", &["fmt", "--all", "--", "--check", "--color", "never"])
 }
 
 /// Clippy is content with what runs on the host, and with what runs on each machine.

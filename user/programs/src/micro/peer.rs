@@ -6,9 +6,6 @@ use abi::results::Tag;
 use rt::arch::{self, Outcome, counter};
 use rt::{Env, Info, Message, Slot, Wait, ipc};
 
-
-
-
 /// The peer: capabilities `send-up`, `up`, `faults` (receive all); memory `peer-recording`.
 pub fn main(env: &Env) {
     let mut log = Log::open(env, "peer-recording");

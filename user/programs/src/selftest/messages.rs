@@ -172,12 +172,8 @@ fn send_long(env: &Env, argument: u64) {
 
 fn no_buffer(bench: &Bench) -> Check {
     let e = bench.endpoint()?;
-    let spec = rt::thread::Spec {
-        domain: Slot::NONE,
-        priority: HIGH,
-        buffer: 0,
-        handler: Slot::NONE,
-    };
+    let spec =
+        rt::thread::Spec { domain: Slot::NONE, priority: HIGH, buffer: 0, handler: Slot::NONE };
     let sender = bench.helper_with(spec, send_long, e, Slot::NONE)?;
     bench.failed(sender, Error::NoBuffer, "a long send without a buffer")?;
     let receiver = bench.helper_with(spec, receive_once, e, Slot::NONE)?;

@@ -31,7 +31,8 @@ fn receive_ends(bench: &Bench) -> Check {
     for source in [bench.endpoint()?, bench.notification()?] {
         for wait in [1, 20_000, 3 * MS] {
             let deadline = system::clock() + wait;
-            let outcome = ipc::exchange(Slot::NONE, source, Message::empty(0), Wait::until(deadline));
+            let outcome =
+                ipc::exchange(Slot::NONE, source, Message::empty(0), Wait::until(deadline));
             on_time(deadline)?;
             refused(outcome.received(), Error::Timeout, "nothing came")?;
             expect(outcome.status.in_receive(), "the receive half failed")?;

@@ -118,7 +118,8 @@ fn ps(shell: &Shell, _: &str) {
     for (index, row) in shell.rows(Table::Thread) {
         let Some(state) = state(row.results[0]) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
-        let name = domain.map(|domain| domain.name()).unwrap_or(Name(*b"?\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
+        let name =
+            domain.map(|domain| domain.name()).unwrap_or(Name(*b"?\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
         println!(shell.console, "  {:<16} {index:>7} {:>9}  {state}", name.text(), row.results[1]);
     }
 }
@@ -191,8 +192,7 @@ fn rights(shell: &Shell, held: Held) {
         }
         _ => &[(Rights::CONTROL, "control")],
     };
-    let common =
-        [(Rights::COPY, "copy"), (Rights::REVOKE, "revoke"), (Rights::DESTROY, "destroy")];
+    let common = [(Rights::COPY, "copy"), (Rights::REVOKE, "revoke"), (Rights::DESTROY, "destroy")];
     let mut width = 0;
     for (right, name) in own.iter().chain(&common) {
         if held.rights.contains(*right) {

@@ -158,15 +158,26 @@ privileged! {
     "division by zero": "xor edx, edx", "xor ecx, ecx", "div rcx";
 }
 
-/// Traps that user mode may raise: the program goes on after each of them.
-pub fn debug_traps() -> u64 {
-    // SAFETY: the handler resumes the thread where it was; the trap flag is cleared again.
-    unsafe {
-        asm!("int3", "pushfq", "or qword ptr [rsp], 0x100", "popfq", "nop", "pushfq",
-            "and qword ptr [rsp], -0x101", "popfq");
-    }
-    // One breakpoint, and a step for each of nop, pushfq, and, popfq at the least.
-    4
+/// Least number of debug faults that [`debug_traps`] raises: a breakpoint, then steps.
+pub const DEBUG_TRAPS: u64 = 5;
+
+/// Raises debug faults, after each of which the handler is to resume the thread where it was;
+/// whether all went so.
+pub fn debug_traps(resume: &AtomicU64) -> bool {
+    attempt!(
+        resume,
+        0u64,
+        0u64,
+        "int3",
+        "pushfq",
+        "or qword ptr [rsp], 0x100",
+        "popfq",
+        "nop",
+        "pushfq",
+        "and qword ptr [rsp], -0x101",
+        "popfq"
+    )
+    .0
 }
 
 /// Makes a null system call with each dangerous flag set (trap, direction, nested task,

@@ -1,0 +1,5 @@
+//! Tries everything that a program may not do.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::hostile::main);

@@ -1,0 +1,5 @@
+//! Watches the hostile program.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::hostile::judge);
