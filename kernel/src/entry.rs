@@ -30,7 +30,7 @@ impl<P: Port> Clone for Machine<P> {
 }
 impl<P: Port> Copy for Machine<P> {}
 
-/// The current thread made the system call that its context describes.
+/// The current thread made a system call other than IPC.
 ///
 /// # Safety
 /// As for [`Core::enter`].
@@ -39,6 +39,18 @@ pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S:
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
     core.dispatch();
+    core.leave()
+}
+
+/// The current thread made an IPC system call of this [`kind`](crate::ipc::kind).
+///
+/// # Safety
+/// As for [`Core::enter`].
+#[inline(always)]
+pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.ipc::<KIND>();
     core.leave()
 }
 
@@ -148,11 +160,10 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         let (number, args) = self.hold(me).context.call();
         let result = match Call::from_number(number) {
-            Some(Call::Ipc | Call::Call | Call::ReplyWait) => return self.ipc(),
             Some(Call::Signal) => self.signal_slot(args[0] as u32),
             Some(Call::Yield) => self.yield_to(args[0] as u32),
             Some(Call::Null) => Ok(()),
-            Some(call) => return self.manage_call(me, call, &args),
+            Some(call) => return self.manage_call(me, call),
             None => Err(Error::UnknownCall),
         };
         self.hold(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
@@ -178,9 +189,10 @@ impl<S: System> Core<S> {
     }
 
     #[inline(never)]
-    fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call, args: &[u64; 6]) {
-        let done = self.manage().call(me, call, args);
+    fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
         let context = &self.hold(me).context;
+        let (_, args) = context.call();
+        let done = self.manage().call(me, call, &args);
         match done {
             Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),
             Ok(Done::Values(first, second)) => {

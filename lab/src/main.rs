@@ -7,6 +7,7 @@ mod experiment;
 mod failure;
 mod image;
 mod machine;
+mod output;
 mod progress;
 mod symbols;
 mod systems;

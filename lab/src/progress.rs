@@ -16,7 +16,7 @@ impl Step {
         let title = title.into();
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner();
-            let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+            let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
             bar.set_style(style.expect("the template is valid"));
             bar.set_message(title.clone());
             bar.enable_steady_tick(Duration::from_millis(100));

@@ -1,5 +1,6 @@
 //! Turns the addresses of a kernel panic into functions, files and lines.
 
+use crate::workspace;
 use addr2line::Loader;
 use std::path::Path;
 
@@ -35,7 +36,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
             let place = frame.location.and_then(|place| {
-                Some(format!("{}:{}", place.file?, place.line.unwrap_or_default()))
+                Some(format!("{}:{}", shortened(place.file?), place.line.unwrap_or_default()))
             });
             if name.is_some() || place.is_some() {
                 let name = name.as_deref().unwrap_or("?");
@@ -50,6 +51,14 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
         });
     }
     shown
+}
+
+/// A source path without what is the same for all: the work tree, or the compiler's own.
+fn shortened(file: &str) -> &str {
+    let root = workspace::root().to_str().unwrap_or_default();
+    let inside = file.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
+    let library = || file.strip_prefix("/rustc/")?.split_once('/').map(|(_, rest)| rest);
+    inside.or_else(library).unwrap_or(file)
 }
 
 #[cfg(test)]
@@ -73,6 +82,14 @@ mod tests {
         let last = frames.last().unwrap();
         assert!(last.contains("addresses_are_read_from_the_console"), "{frames:?}");
         assert!(last.contains("symbols.rs:"), "{frames:?}");
+    }
+
+    #[test]
+    fn paths_are_shortened() {
+        let kernel = workspace::root().join("kernel/src/ipc.rs");
+        assert_eq!(shortened(kernel.to_str().unwrap()), "kernel/src/ipc.rs");
+        assert_eq!(shortened("/rustc/59807/library/core/src/a.rs"), "library/core/src/a.rs");
+        assert_eq!(shortened("/elsewhere/a.rs"), "/elsewhere/a.rs");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The IPC primitive: a send half, then a receive half, either of which may be missing (S0-01).
 //!
-//! The general path: [`plan`] looks up both partners and checks everything; what follows moves
-//! the message, changes states and cannot fail. Who runs next is S0-08's table:
+//! The general path: `plan` looks up both partners and checks everything; what follows moves the
+//! message, changes states and cannot fail. Who runs next is S0-08's table:
 //!
 //! | operation of A | next |
 //! |---|---|
@@ -13,6 +13,9 @@
 //!
 //! A keeps the CPU on a tie. A sender that is a caller does not become ready by being received;
 //! A, which then has work, takes its place in the table.
+//!
+//! The path is written once and instantiated for each [`kind`], so that what a call or a
+//! reply-and-wait cannot do costs it nothing.
 
 pub mod fast;
 mod plan;
@@ -22,22 +25,34 @@ mod transfer;
 
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::Thread;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
-use crate::port::Context;
+use crate::object::{Endpoint, Thread};
+use crate::port::{Context, Port};
 use crate::sched::hint::{CURRENT_OR_NEW, NEW};
 use crate::system::System;
-use abi::call::Timeout;
-use abi::{Error, Status};
-use plan::{Plan, Source, Target};
+use crate::time::Sleeper;
+use abi::call::{Call, Timeout};
+use abi::{Error, Info, Status};
+use plan::{Limit, Plan, Source, Target};
 use receive::Received;
+
+/// The system calls that are IPC, as constants to instantiate the path with.
+pub mod kind {
+    use super::Call;
+    /// Any combination of halves and timeouts.
+    pub const ANY: u8 = Call::Ipc as u8;
+    /// A call without timeout.
+    pub const CALL: u8 = Call::Call as u8;
+    /// A reply and an open receive without timeout.
+    pub const REPLY_WAIT: u8 = Call::ReplyWait as u8;
+}
 
 impl<S: System> Core<S> {
     /// Executes the IPC operation that the current thread's context describes.
     #[inline(always)]
-    pub fn ipc(&self) {
+    pub fn ipc<const KIND: u8>(&self) {
         let me = self.cpu.current.get();
-        match self.plan(me) {
+        match self.plan::<KIND>(me) {
             Ok(plan) => self.commit(me, plan),
             Err(error) => self.hold(me).finish(Status::failed(error)),
         }
@@ -45,22 +60,31 @@ impl<S: System> Core<S> {
 
     #[inline(always)]
     fn commit(&self, me: Ref<Thread<S::Port>>, plan: Plan<S::Port>) {
-        let woken = match plan.target {
+        let Plan { target, source, info, send_limit, receive_limit } = plan;
+        let woken = match target {
             Target::Nothing => None,
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) => {
                     self.hold(cap.at).receivers.remove(receiver);
-                    self.deliver(me, receiver, plan.info, cap.badge);
-                    if matches!(plan.source, Source::Reply) {
-                        return self.await_reply(me, receiver, &plan);
+                    self.deliver(me, receiver, info, cap.badge);
+                    if matches!(source, Source::Reply) {
+                        return self.await_reply(me, receiver, receive_limit);
                     }
                     Some(receiver)
                 }
-                None => return self.queue_sender(me, cap, &plan),
+                None => {
+                    let then = match source {
+                        Source::Nothing => Then::Nothing,
+                        Source::Reply => Then::Reply,
+                        _ => Then::Receive,
+                    };
+                    let message = Outgoing { info, badge: cap.badge, then };
+                    return self.queue_sender(me, cap.at, message, send_limit);
+                }
             },
-            Target::Reply(caller) => self.reply(me, caller, &plan),
+            Target::Reply(caller) => self.reply(me, caller, info),
         };
-        self.receive_half(me, woken, &plan);
+        self.receive_half(me, woken, source, receive_limit);
     }
 
     /// The second half of an operation whose send half, if any, made `woken` ready.
@@ -69,31 +93,33 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         woken: Option<Ref<Thread<S::Port>>>,
-        plan: &Plan<S::Port>,
+        source: Source<S::Port>,
+        limit: Limit,
     ) {
-        if matches!(plan.source, Source::Nothing) {
+        if matches!(source, Source::Nothing) {
             self.hold(me).finish(Status::OK);
             if let Some(woken) = woken {
                 self.wake::<CURRENT_OR_NEW>(woken);
             }
             return;
         }
-        let received = self.receive(me, plan);
-        match (woken, received) {
-            (Some(woken), Received::Blocked) => self.hand_over(woken, me),
-            (None, Received::Blocked) => self.block(me),
-            (Some(woken), Received::From(sender)) => {
-                self.wake::<NEW>(woken);
+        match (self.receive(me, source, limit), woken) {
+            (Received::Blocked, Some(woken)) => self.hand_over(woken, me),
+            (Received::Blocked, None) => self.block(me),
+            (Received::From(sender), woken) => {
+                if let Some(woken) = woken {
+                    self.wake::<NEW>(woken);
+                }
                 self.wake::<CURRENT_OR_NEW>(sender);
             }
-            (None, Received::From(sender)) => self.wake::<CURRENT_OR_NEW>(sender),
-            (Some(woken), Received::Chained(next)) => {
-                self.wake::<CURRENT_OR_NEW>(woken);
+            (Received::Done, Some(woken)) => self.wake::<CURRENT_OR_NEW>(woken),
+            (Received::Done, None) => {}
+            (Received::Chained(next), woken) => {
+                if let Some(woken) = woken {
+                    self.wake::<CURRENT_OR_NEW>(woken);
+                }
                 self.run_chain(next);
             }
-            (None, Received::Chained(next)) => self.run_chain(next),
-            (Some(woken), Received::Done) => self.wake::<CURRENT_OR_NEW>(woken),
-            (None, Received::Done) => {}
         }
     }
 
@@ -103,14 +129,14 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         server: Ref<Thread<S::Port>>,
-        plan: &Plan<S::Port>,
+        limit: Limit,
     ) {
-        if self.expired(plan.receive_timeout, plan.deadline) {
+        if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             return self.wake::<CURRENT_OR_NEW>(server);
         }
         self.give_reply_right(me, server);
-        self.limit(me, plan.receive_timeout, plan.deadline);
+        self.limit(me, limit);
         self.hand_over(server, me);
     }
 
@@ -123,7 +149,7 @@ impl<S: System> Core<S> {
     ) {
         let thread = self.hold(server);
         if thread.caller.get().is_some() {
-            self.manage().abandon(server, Error::Abandoned);
+            self.abandon(server);
         }
         thread.caller.set(Some(caller));
         let caller = self.hold(caller);
@@ -131,33 +157,36 @@ impl<S: System> Core<S> {
         caller.state.set(State::Calling);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn abandon(&self, server: Ref<Thread<S::Port>>) {
+        self.manage().abandon(server, Error::Abandoned);
+    }
+
     /// Nobody receives on the endpoint: `me` joins its queue.
+    #[inline(never)]
     fn queue_sender(
         &self,
         me: Ref<Thread<S::Port>>,
-        cap: crate::capability::Cap<crate::object::Endpoint<S::Port>>,
-        plan: &Plan<S::Port>,
+        endpoint: Ref<Endpoint<S::Port>>,
+        message: Outgoing,
+        limit: Limit,
     ) {
         let thread = self.hold(me);
-        let then = match plan.source {
-            Source::Nothing => Then::Nothing,
-            Source::Reply => Then::Reply,
-            _ => Then::Receive,
-        };
-        thread.outgoing.set(Outgoing { info: plan.info, badge: cap.badge, then });
+        thread.outgoing.set(message);
         thread.state.set(State::Sending);
-        thread.wait.set(Wait::Endpoint(cap.at));
-        self.hold(cap.at).senders.push_back(me);
-        self.limit(me, plan.send_timeout, plan.deadline);
+        thread.wait.set(Wait::Endpoint(endpoint));
+        self.hold(endpoint).senders.push_back(me);
+        self.limit(me, limit);
         self.block(me);
     }
 
     /// Starts a blocked thread's timeout.
     #[inline(always)]
-    pub(crate) fn limit(&self, thread: Ref<Thread<S::Port>>, timeout: Timeout, deadline: u64) {
-        if timeout == Timeout::At {
+    pub(crate) fn limit(&self, thread: Ref<Thread<S::Port>>, limit: Limit) {
+        if limit.timeout == Timeout::At {
             self.hold(thread).set(attention::DEADLINE);
-            self.cpu.sleep(deadline, crate::time::Sleeper::Thread(thread));
+            self.cpu.sleep(limit.deadline, Sleeper::Thread(thread));
         }
     }
 
@@ -165,7 +194,23 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub(crate) fn unlimit(&self, thread: Ref<Thread<S::Port>>) {
         if self.hold(thread).has(attention::DEADLINE) {
-            self.manage().end_timeout(thread);
+            self.end_timeout(thread);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
+        self.manage().end_timeout(thread);
+    }
+
+    /// Whether a half that would block may not.
+    #[inline(always)]
+    fn expired(&self, limit: Limit) -> bool {
+        match limit.timeout {
+            Timeout::Never => false,
+            Timeout::Zero => true,
+            Timeout::At => limit.deadline <= self.kernel.port.now(),
         }
     }
 
@@ -175,20 +220,26 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         caller: Ref<Thread<S::Port>>,
-        plan: &Plan<S::Port>,
+        info: Info,
     ) -> Option<Ref<Thread<S::Port>>> {
         let thread = self.hold(me);
         if thread.caller.get() == Some(caller) {
             thread.caller.set(None);
         } else {
-            let (_, [partners, ..]) = thread.context.call();
-            self.manage().take_saved_reply(me, partners as u32);
+            self.use_saved_reply(me);
         }
         self.hold(caller).server.set(None);
         if self.hold(caller).has(attention::FAULT) {
-            return self.answer_fault(me, caller, plan.info);
+            return self.answer_fault(me, caller, info);
         }
-        self.deliver(me, caller, plan.info, 0);
+        self.deliver(me, caller, info, 0);
         Some(caller)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn use_saved_reply(&self, me: Ref<Thread<S::Port>>) {
+        let (_, [partners, ..]) = self.hold(me).context.call();
+        self.manage().take_saved_reply(me, partners as u32);
     }
 }

@@ -1,6 +1,6 @@
 //! Phase one: who are the partners, and is everything allowed? Nothing changes here.
 
-use super::transfer;
+use super::{kind, transfer};
 use crate::access::Ref;
 use crate::capability::{Cap, Capability};
 use crate::core::Core;
@@ -8,7 +8,7 @@ use crate::object::thread::{State, attention};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::system::System;
-use abi::call::{Call, NOTHING, REPLY, Timeout};
+use abi::call::{NOTHING, REPLY, Timeout};
 use abi::{Error, Info, Rights};
 
 /// Whom the send half goes to.
@@ -35,72 +35,91 @@ pub(super) enum Source<P: Port> {
     Notification(Ref<Notification<P>>),
 }
 
+/// How long a half may block.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    pub timeout: Timeout,
+    pub deadline: u64,
+}
+
+impl Limit {
+    pub(crate) const NEVER: Limit = Limit { timeout: Timeout::Never, deadline: 0 };
+
+    fn new(bits: u64, deadline: u64) -> Result<Limit, Error> {
+        let timeout = match bits & 3 {
+            0 => Timeout::Never,
+            1 => Timeout::Zero,
+            2 => Timeout::At,
+            _ => return Err(Error::InvalidArgument),
+        };
+        Ok(Limit { timeout, deadline })
+    }
+
+    /// The limit of the receive half of an operation that a thread's context describes.
+    pub(super) fn of_receive(number: u64, deadline: u64) -> Result<Limit, Error> {
+        if number as u8 == kind::ANY { Limit::new(number >> 10, deadline) } else { Ok(Limit::NEVER) }
+    }
+}
+
 /// An operation that has passed all checks.
 pub(super) struct Plan<P: Port> {
     pub target: Target<P>,
     pub source: Source<P>,
     pub info: Info,
-    pub send_timeout: Timeout,
-    pub receive_timeout: Timeout,
-    pub deadline: u64,
-}
-
-fn timeout(bits: u64) -> Result<Timeout, Error> {
-    Ok(match bits & 3 {
-        0 => Timeout::Never,
-        1 => Timeout::Zero,
-        2 => Timeout::At,
-        _ => return Err(Error::InvalidArgument),
-    })
+    pub send_limit: Limit,
+    pub receive_limit: Limit,
 }
 
 impl<S: System> Core<S> {
     #[inline(always)]
-    pub(super) fn plan(&self, me: Ref<Thread<S::Port>>) -> Result<Plan<S::Port>, Error> {
+    pub(super) fn plan<const KIND: u8>(
+        &self,
+        me: Ref<Thread<S::Port>>,
+    ) -> Result<Plan<S::Port>, Error> {
         let (number, [partners, info, deadline, ..]) = self.hold(me).context.call();
-        let (send, receive, options) = if number as u8 == Call::Call as u8 {
-            (partners as u32, REPLY, 0)
-        } else if number as u8 == Call::ReplyWait as u8 {
-            (REPLY, partners as u32, 0)
-        } else {
-            (partners as u32, (partners >> 32) as u32, number >> 8)
+        let (send, receive) = match KIND {
+            kind::CALL => (partners as u32, REPLY),
+            kind::REPLY_WAIT => (REPLY, partners as u32),
+            _ => (partners as u32, (partners >> 32) as u32),
         };
-        let (send_timeout, receive_timeout) = (timeout(options)?, timeout(options >> 2)?);
-        let target = self.target(me, send)?;
+        let (send_limit, receive_limit) = match KIND {
+            kind::ANY => {
+                (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?)
+            }
+            _ => (Limit::NEVER, Limit::NEVER),
+        };
+        let target = self.target::<KIND>(me, send)?;
         let source = match receive {
+            REPLY if KIND == kind::CALL => Source::Reply,
             REPLY if matches!(target, Target::Endpoint(_)) => Source::Reply,
             REPLY => return Err(Error::InvalidArgument),
-            NOTHING if send != NOTHING => Source::Nothing,
-            NOTHING if receive_timeout != Timeout::Never => Source::Sleep,
-            NOTHING => return Err(Error::InvalidArgument),
+            NOTHING if KIND == kind::ANY && send != NOTHING => Source::Nothing,
+            NOTHING if KIND == kind::ANY && receive_limit.timeout != Timeout::Never => {
+                Source::Sleep
+            }
+            NOTHING if KIND == kind::ANY => return Err(Error::InvalidArgument),
             slot => self.source(me, slot)?,
         };
         let info = Info(info).from_user();
-        let plan = Plan { target, source, info, send_timeout, receive_timeout, deadline };
-        self.check_send(me, &plan)?;
-        Ok(plan)
+        self.check_send(me, &target, &source, info, send_limit)?;
+        Ok(Plan { target, source, info, send_limit, receive_limit })
     }
 
     #[inline(always)]
-    fn target(&self, me: Ref<Thread<S::Port>>, slot: u32) -> Result<Target<S::Port>, Error> {
+    fn target<const KIND: u8>(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        slot: u32,
+    ) -> Result<Target<S::Port>, Error> {
         let thread = self.hold(me);
         match slot {
-            NOTHING => Ok(Target::Nothing),
-            REPLY => thread.caller.get().map(Target::Reply).ok_or(Error::NoReply),
+            NOTHING if KIND == kind::ANY => Ok(Target::Nothing),
+            REPLY if KIND != kind::CALL => thread.caller.get().map(Target::Reply).ok_or(Error::NoReply),
             slot => {
                 let domain = self.hold(thread.domain.get());
                 match domain.slot(slot)? {
                     Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
-                    Capability::Reply(cap) => {
-                        let caller = self.hold(cap.at);
-                        let waiting = caller.state.get() == State::Calling;
-                        let same = caller.calls.get() == cap.badge;
-                        if waiting && same && caller.server.get().is_none() {
-                            Ok(Target::Reply(cap.at))
-                        } else {
-                            Err(Error::NoReply)
-                        }
-                    }
+                    Capability::Reply(cap) if KIND == kind::ANY => self.saved_reply(cap),
                     _ => Err(Error::WrongKind),
                 }
             }
@@ -124,74 +143,97 @@ impl<S: System> Core<S> {
         }
     }
 
+    /// The caller that a reply right in a slot is for, if it still waits.
+    fn saved_reply(&self, cap: Cap<Thread<S::Port>>) -> Result<Target<S::Port>, Error> {
+        let caller = self.hold(cap.at);
+        let waits = caller.state.get() == State::Calling && caller.server.get().is_none();
+        if waits && caller.calls.get() == cap.badge {
+            Ok(Target::Reply(cap.at))
+        } else {
+            Err(Error::NoReply)
+        }
+    }
+
     /// Checks the message and that its receiver, if one waits, can take it.
     #[inline(always)]
-    fn check_send(&self, me: Ref<Thread<S::Port>>, plan: &Plan<S::Port>) -> Result<(), Error> {
-        let thread = self.hold(me);
-        if !plan.info.is_short() {
-            self.check_long(me, plan)?;
-        }
-        match plan.target {
-            Target::Nothing => Ok(()),
-            Target::Reply(caller) => {
-                let caller = self.hold(caller);
-                if plan.info.is_short() || caller.has(attention::FAULT) {
-                    return Ok(());
-                }
-                let domain = self.hold(caller.domain.get());
-                transfer::acceptable(plan.info, self.kernel.port, &caller, &domain)
-            }
+    fn check_send(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        target: &Target<S::Port>,
+        source: &Source<S::Port>,
+        info: Info,
+        limit: Limit,
+    ) -> Result<(), Error> {
+        assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
+        let receiver = match target {
+            Target::Nothing => return Ok(()),
+            Target::Reply(caller) => *caller,
             Target::Endpoint(cap) => {
-                if let Source::Endpoint(own) = plan.source
-                    && own == cap.at
+                if let Source::Endpoint(own) = source
+                    && *own == cap.at
                 {
                     return Err(Error::SelfSend);
                 }
                 match self.hold(cap.at).receivers.head() {
-                    Some(_) if plan.info.is_short() => Ok(()),
-                    Some(receiver) => {
-                        let receiver = self.hold(receiver);
-                        let domain = self.hold(receiver.domain.get());
-                        transfer::acceptable(plan.info, self.kernel.port, &receiver, &domain)
+                    Some(receiver) => receiver,
+                    None => {
+                        if !info.is_short() {
+                            self.check_long(me, info, target.grants())?;
+                        }
+                        let expired = self.expired(limit);
+                        return if expired { Err(Error::Timeout) } else { Ok(()) };
                     }
-                    None if self.expired(plan.send_timeout, plan.deadline) => Err(Error::Timeout),
-                    None => Ok(()),
                 }
             }
+        };
+        if info.is_short() {
+            return Ok(());
         }
-        .inspect(|()| assert!(thread.state.get() == State::Ready, "a blocked thread made a call"))
+        self.check_long(me, info, target.grants())?;
+        self.check_receiver(receiver, info)
     }
 
     /// Checks a message that does not fit into registers or carries a capability.
     #[inline(never)]
-    fn check_long(&self, me: Ref<Thread<S::Port>>, plan: &Plan<S::Port>) -> Result<(), Error> {
-        if matches!(plan.target, Target::Nothing) {
-            return Ok(());
-        }
+    fn check_long(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        info: Info,
+        grants: Result<(), Error>,
+    ) -> Result<(), Error> {
         let thread = self.hold(me);
-        if plan.info.words() > abi::message::MAX_WORDS {
+        if info.words() > abi::message::MAX_WORDS {
             return Err(Error::TooLong);
         }
         if thread.buffer_at.get() == 0 {
             return Err(Error::NoBuffer);
         }
-        if plan.info.has_capability() {
-            if let Target::Endpoint(cap) = plan.target {
-                cap.check(Rights::GRANT)?;
-            }
+        if info.has_capability() {
+            grants?;
             let frame = self.kernel.port.frame(thread.buffer);
             transfer::offered(frame, &self.hold(thread.domain.get()))?;
         }
         Ok(())
     }
 
-    /// Whether a half that would block may not.
-    #[inline(always)]
-    pub(super) fn expired(&self, timeout: Timeout, deadline: u64) -> bool {
-        match timeout {
-            Timeout::Never => false,
-            Timeout::Zero => true,
-            Timeout::At => deadline <= self.kernel.port.now(),
+    /// Checks that `receiver` can take such a message.
+    #[inline(never)]
+    fn check_receiver(&self, receiver: Ref<Thread<S::Port>>, info: Info) -> Result<(), Error> {
+        let receiver = self.hold(receiver);
+        if receiver.has(attention::FAULT) {
+            return Ok(());
+        }
+        let domain = self.hold(receiver.domain.get());
+        transfer::acceptable(info, self.kernel.port, &receiver, &domain)
+    }
+}
+
+impl<P: Port> Target<P> {
+    /// Whether capabilities may be sent there.
+    fn grants(&self) -> Result<(), Error> {
+        match self {
+            Target::Endpoint(cap) => cap.check(Rights::GRANT).map(|_| ()),
+            Target::Nothing | Target::Reply(_) => Ok(()),
         }
     }
 }

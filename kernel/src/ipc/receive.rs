@@ -1,6 +1,7 @@
 //! The receive half.
 
-use super::plan::{Plan, Source, Target};
+use super::kind;
+use super::plan::{Limit, Source};
 use super::transfer::acceptable;
 use crate::access::Ref;
 use crate::core::Core;
@@ -9,7 +10,7 @@ use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::sched::hint::CURRENT_OR_NEW;
 use crate::system::System;
-use abi::call::{Call, NOTHING, Timeout, ipc, partners};
+use abi::call::{NOTHING, Timeout, ipc, partners};
 use abi::{Error, Info, Status};
 
 /// How a receive half came out for the thread that asked.
@@ -30,14 +31,15 @@ impl<S: System> Core<S> {
     pub(super) fn receive(
         &self,
         thread: Ref<Thread<S::Port>>,
-        plan: &Plan<S::Port>,
+        source: Source<S::Port>,
+        limit: Limit,
     ) -> Received<S::Port> {
-        match plan.source {
+        match source {
             Source::Endpoint(endpoint) => {
                 if let Some(received) = self.take_message(thread, endpoint) {
                     return received;
                 }
-                self.block_receiver(thread, plan, Wait::Endpoint(endpoint), || {
+                self.block_receiver(thread, limit, Wait::Endpoint(endpoint), || {
                     self.hold(endpoint).receivers.push_back(thread);
                 })
             }
@@ -45,11 +47,11 @@ impl<S: System> Core<S> {
                 if self.take_signals(thread, notification) {
                     return Received::Done;
                 }
-                self.block_receiver(thread, plan, Wait::Notification(notification), || {
+                self.block_receiver(thread, limit, Wait::Notification(notification), || {
                     self.hold(notification).receivers.push_back(thread);
                 })
             }
-            Source::Sleep => self.block_receiver(thread, plan, Wait::Nothing, || {}),
+            Source::Sleep => self.block_receiver(thread, limit, Wait::Nothing, || {}),
             Source::Nothing | Source::Reply => unreachable!("not a receive half of its own"),
         }
     }
@@ -58,11 +60,11 @@ impl<S: System> Core<S> {
     fn block_receiver(
         &self,
         thread: Ref<Thread<S::Port>>,
-        plan: &Plan<S::Port>,
+        limit: Limit,
         wait: Wait<S::Port>,
         join: impl FnOnce(),
     ) -> Received<S::Port> {
-        if self.expired(plan.receive_timeout, plan.deadline) {
+        if self.expired(limit) {
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
@@ -70,7 +72,7 @@ impl<S: System> Core<S> {
         body.state.set(State::Receiving);
         body.wait.set(wait);
         join();
-        self.limit(thread, plan.receive_timeout, plan.deadline);
+        self.limit(thread, limit);
         Received::Blocked
     }
 
@@ -127,14 +129,14 @@ impl<S: System> Core<S> {
                 Received::From(sender)
             }
             Then::Reply => match self.reply_limit(sender) {
-                (timeout, deadline) if self.expired(timeout, deadline) => {
+                limit if self.expired(limit) => {
                     let timed_out = Status::failed_in_receive(Error::Timeout);
                     self.hold(sender).finish(timed_out);
                     Received::From(sender)
                 }
-                (timeout, deadline) => {
+                limit => {
                     self.give_reply_right(sender, thread);
-                    self.limit(sender, timeout, deadline);
+                    self.limit(sender, limit);
                     Received::Done
                 }
             },
@@ -156,13 +158,13 @@ impl<S: System> Core<S> {
     }
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
-    fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> (Timeout, u64) {
+    fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> Limit {
         let thread = self.hold(caller);
-        let (number, [_, _, deadline, ..]) = thread.context.call();
-        if number as u8 != Call::Ipc as u8 || thread.has(attention::FAULT) {
-            return (Timeout::Never, 0);
+        if thread.has(attention::FAULT) {
+            return Limit::NEVER;
         }
-        (receive_timeout(number), deadline)
+        let (number, [_, _, deadline, ..]) = thread.context.call();
+        Limit::of_receive(number, deadline).unwrap_or(Limit::NEVER)
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
@@ -177,12 +179,12 @@ impl<S: System> Core<S> {
                 self.wake::<CURRENT_OR_NEW>(thread);
                 return;
             }
-            match self.plan_receive(thread) {
+            match self.receive_alone(thread) {
                 Err(error) => {
                     self.hold(thread).finish(Status::failed_in_receive(error));
                     self.wake::<CURRENT_OR_NEW>(thread);
                 }
-                Ok(plan) => match self.receive(thread, &plan) {
+                Ok((source, limit)) => match self.receive(thread, source, limit) {
                     Received::Blocked => {}
                     Received::Done => self.wake::<CURRENT_OR_NEW>(thread),
                     Received::From(sender) => {
@@ -199,37 +201,23 @@ impl<S: System> Core<S> {
     }
 
     /// The receive half alone of the operation in a thread's context.
-    fn plan_receive(&self, thread: Ref<Thread<S::Port>>) -> Result<Plan<S::Port>, Error> {
+    fn receive_alone(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+    ) -> Result<(Source<S::Port>, Limit), Error> {
         let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
         let source = self.source(thread, (slots >> 32) as u32)?;
-        let receive_timeout = receive_timeout(number);
-        Ok(Plan {
-            target: Target::Nothing,
-            source,
-            info: Info(0),
-            send_timeout: Timeout::Never,
-            receive_timeout,
-            deadline,
-        })
+        Ok((source, Limit::of_receive(number, deadline)?))
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.
     fn again(&self, thread: Ref<Thread<S::Port>>) {
         let context = &self.hold(thread).context;
         let (number, [slots, _, deadline, ..]) = context.call();
-        let short = number as u8 != Call::Ipc as u8;
+        let short = number as u8 != kind::ANY;
         let slot = if short { slots as u32 } else { (slots >> 32) as u32 };
         let options = if short { 0 } else { number & (3 << 10) };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
         context.restart(number, partners(NOTHING, slot), 0, deadline);
-    }
-}
-
-/// The timeout of the receive half in the number word of an operation that was checked before.
-fn receive_timeout(number: u64) -> Timeout {
-    match (number >> 10) & 3 {
-        0 => Timeout::Never,
-        1 => Timeout::Zero,
-        _ => Timeout::At,
     }
 }

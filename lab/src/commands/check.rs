@@ -2,6 +2,7 @@
 
 use super::print_json;
 use crate::failure::{Verdict, did_you_mean};
+use crate::output;
 use crate::{systems, workspace};
 use anyhow::{Context, Result};
 use manifest::{Problem, System};
@@ -21,7 +22,7 @@ pub fn check(system: &str, as_json: bool) -> Result<Verdict> {
         let name = system.as_ref().map(|system| system.name.as_str());
         print_json(&json!({"system": name, "problem": problem}));
     } else if let Some(system) = &system {
-        print!("{}", system.summary());
+        output::line(system.summary().trim_end());
     }
     if let Some(problem) = &problem {
         eprintln!("{problem}");

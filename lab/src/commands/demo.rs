@@ -4,6 +4,7 @@ use super::{lab, print_json};
 use crate::experiment::{EXPERIMENTS, Setup};
 use crate::failure::Verdict;
 use crate::machine::{self, Boot, Console, MACHINES, Outcome};
+use crate::output;
 use crate::progress::Step;
 use crate::{systems, workspace};
 use anyhow::{Result, bail};
@@ -32,7 +33,7 @@ impl Steps {
 
     fn say(&self, text: &str) {
         if self.show {
-            println!("{text}");
+            output::line(text);
         }
     }
 }

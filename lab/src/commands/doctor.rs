@@ -3,6 +3,7 @@
 use super::print_json;
 use crate::failure::Verdict;
 use crate::machine::MACHINES;
+use crate::output;
 use crate::workspace;
 use anyhow::Result;
 use comfy_table::Table;
@@ -28,13 +29,13 @@ pub fn doctor(as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&serde_json::json!({"tools": tools, "missing": missing.len()}));
     } else {
-        println!("{}", table(&tools));
+        output::line(table(&tools).trim_fmt());
         let wanted = tools.iter().filter(|tool| tool.version.is_none());
         for tool in wanted {
             let kind = if tool.required { "missing" } else { "missing, optional" };
-            println!("{kind}: {}; run: {}", tool.name, tool.install);
+            output::line(format_args!("{kind}: {}; run: {}", tool.name, tool.install));
         }
-        println!("{}", if missing.is_empty() { "everything needed is there" } else { "not ready" });
+        output::line(if missing.is_empty() { "everything needed is there" } else { "not ready" });
     }
     if missing.is_empty() {
         return Ok(Verdict::Held);

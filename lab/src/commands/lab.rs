@@ -4,6 +4,7 @@ use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::failure::{Verdict, usage};
+use crate::output;
 use crate::{machine, workspace};
 use anyhow::{Context, Result};
 use results::{Golden, GoldenError, Report};
@@ -39,7 +40,7 @@ fn list(as_json: bool) {
             &experiment.ledger.join(", "),
         ]);
     }
-    println!("{table}");
+    output::line(table.trim_fmt());
 }
 
 fn describe(experiment: &Experiment) -> Value {
@@ -74,8 +75,8 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
         let (report, directory) = measure(experiment, &setup, &kernels)?;
         if !as_json {
-            println!("{}", results::table(&report));
-            println!("results: {}\n", workspace::shown(&directory));
+            output::line(results::table(&report));
+            output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
         reports.push(report);
     }
@@ -193,7 +194,7 @@ fn report(open: bool, as_json: bool) -> Result<()> {
     if as_json {
         print_json(&json!({"report": path}));
     } else {
-        println!("{}", path.display());
+        output::line(path.display());
     }
     if open && !Command::new("xdg-open").arg(&path).status().is_ok_and(|status| status.success()) {
         eprintln!("no desktop here to show it; open the file in a browser");

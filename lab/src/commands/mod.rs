@@ -10,6 +10,7 @@ mod tidy;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Verdict;
+use crate::output;
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use manifest::Problem;
@@ -44,7 +45,7 @@ pub fn explain(error: &anyhow::Error, as_json: bool) {
 
 fn print_json(value: &impl Serialize) {
     let text = serde_json::to_string_pretty(value);
-    println!("{}", text.expect("what the laboratory prints has string keys"));
+    output::line(text.expect("what the laboratory prints has string keys"));
 }
 
 /// The usual ending of a count: `1 finding`, `2 findings`.

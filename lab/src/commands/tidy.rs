@@ -2,6 +2,7 @@
 
 use super::{counted, print_json};
 use crate::failure::Verdict;
+use crate::output;
 use crate::progress::Step;
 use crate::{tidy, workspace};
 use anyhow::Result;
@@ -16,9 +17,9 @@ pub fn tidy(as_json: bool) -> Result<Verdict> {
         print_json(&json!({"findings": findings}));
     } else {
         for finding in &findings {
-            println!("{finding}");
+            output::line(finding);
         }
-        println!("{}", counted(findings.len(), "finding"));
+        output::line(counted(findings.len(), "finding"));
     }
     Ok(Verdict::from_bool(findings.is_empty()))
 }

@@ -1,6 +1,6 @@
 //! Boots a system on a machine and follows it to its end.
 
-use super::console::{self, Console, Printed, RawTerminal};
+use super::console::{self, Console, INTERRUPT_STATUS, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Launch, Machine};
@@ -95,6 +95,7 @@ fn follow(
 ) -> Result<(Exit, String)> {
     let Console { show, input } = console;
     let program = machine.emulator();
+    let interrupts = Interrupts::watch();
     let mut child = Command::new(program)
         .args(machine.arguments(launch))
         .stdin(if input { Stdio::piped() } else { Stdio::null() })
@@ -114,12 +115,15 @@ fn follow(
     });
     let terminal = input.then(RawTerminal::enter);
     if input {
-        console::catch_interrupts();
         let input = child.stdin.take().context("the emulator has no standard input")?;
         console::feed(input, Arc::clone(&printed));
     }
-    let exit = wait(&mut child, machine, timeout);
+    let exit = wait(&mut child, machine, timeout, &interrupts);
     drop(terminal);
+    if !input && matches!(exit, Ok(Exit::Interrupted)) {
+        // Nobody sits before this console: the whole command was meant.
+        std::process::exit(INTERRUPT_STATUS);
+    }
     reader.join().expect("the reader does not panic");
     let complaints = complaints.join().expect("the reader does not panic");
     let console = printed.text();
@@ -127,11 +131,16 @@ fn follow(
 }
 
 /// Waits for the emulator, and ends it at the timeout or when the user asks.
-fn wait(child: &mut Child, machine: &dyn Machine, timeout: Option<Duration>) -> Result<Exit> {
+fn wait(
+    child: &mut Child,
+    machine: &dyn Machine,
+    timeout: Option<Duration>,
+    interrupts: &Interrupts,
+) -> Result<Exit> {
     let started = Instant::now();
     loop {
         let ended = child.try_wait()?;
-        let forced = if console::interrupted() {
+        let forced = if interrupts.any() {
             Exit::Interrupted
         } else if let Some(status) = ended {
             return Ok(machine.decode(status.code()));

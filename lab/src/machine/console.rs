@@ -3,7 +3,7 @@
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Once};
 use std::thread::{self, JoinHandle};
 
@@ -113,17 +113,41 @@ impl Drop for RawTerminal {
 }
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on Ctrl-C does not end the program but makes [`interrupted`] true.
-pub fn catch_interrupts() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let caught = ctrlc::set_handler(|| INTERRUPTED.store(true, Ordering::Relaxed));
-        caught.expect("no other handler is set");
-    });
+/// While one exists, an interrupt (Ctrl-C, or being told to end) does not end the program at
+/// once, so that it can end the emulator first.
+pub struct Interrupts;
+
+impl Interrupts {
+    /// Starts watching.
+    pub fn watch() -> Interrupts {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            ctrlc::set_handler(interrupt).expect("no other handler is set");
+        });
+        WATCHERS.fetch_add(1, Ordering::SeqCst);
+        Interrupts
+    }
+
+    /// Whether there was one.
+    pub fn any(&self) -> bool {
+        INTERRUPTED.load(Ordering::SeqCst)
+    }
 }
 
-/// Whether the user pressed Ctrl-C since [`catch_interrupts`].
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        WATCHERS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What the shell expects of a program that an interrupt ended.
+pub const INTERRUPT_STATUS: i32 = 130;
+
+fn interrupt() {
+    if WATCHERS.load(Ordering::SeqCst) == 0 {
+        std::process::exit(INTERRUPT_STATUS);
+    }
+    INTERRUPTED.store(true, Ordering::SeqCst);
 }

@@ -8,11 +8,12 @@ use crate::machine::load_root;
 use crate::port::{Local, X86};
 use crate::state;
 use abi::{Info, call::Call};
-use core::arch::naked_asm;
+use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
+use kernel::ipc::kind;
 use kernel::object::Thread;
 use kernel::object::thread::attention;
 use kernel::system::System;
@@ -35,14 +36,18 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// The first register.
-    pub fn context(&self) -> *const Context {
-        self.context
-    }
-
-    /// The second register.
-    pub fn second(&self) -> u64 {
-        self.second
+    /// Leaves the kernel. The stack begins anew at the next entry.
+    #[inline(always)]
+    pub fn go(self) -> ! {
+        // SAFETY: `resume` takes its arguments in these registers and needs no more of the
+        // stack than is left.
+        unsafe {
+            asm!(
+                "jmp {resume}",
+                resume = sym resume, in("rax") self.context, in("rdx") self.second,
+                options(noreturn),
+            )
+        }
     }
 }
 
@@ -142,19 +147,29 @@ extern "sysv64" fn general<S: System<Port = X86>>() {
         "mov [rbp + {r14}], r14",
         "mov [rbp + {r15}], r15",
         "xor ebp, ebp",
-        "call {system_call}",
-        "jmp {resume}",
+        "movzx eax, al",
+        "cmp eax, {call}",
+        "je {call_path}",
+        "cmp eax, {reply_wait}",
+        "je {reply_wait_path}",
+        "test eax, eax",
+        "jz {any_path}",
+        "jmp {system_call}",
         rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
         r8 = const R8, r9 = const R9, r10 = const R10,
         r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+        call = const CALL,
+        reply_wait = const REPLY_WAIT,
+        call_path = sym ipc::<S, { kind::CALL }>,
+        reply_wait_path = sym ipc::<S, { kind::REPLY_WAIT }>,
+        any_path = sym ipc::<S, { kind::ANY }>,
         system_call = sym system_call::<S>,
-        resume = sym resume,
     )
 }
 
 /// Goes on with the context in rax, in the way that rdx says.
 #[unsafe(naked)]
-pub extern "sysv64" fn resume() {
+extern "sysv64" fn resume() {
     naked_asm!(
         "test edx, edx",
         "jnz 2f",
@@ -244,10 +259,16 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
     }
 }
 
-extern "sysv64" fn system_call<S: System<Port = X86>>() -> Resume {
+extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let next = unsafe { kernel::entry::ipc::<S, KIND>(state::machine()) };
+    leave(next).go()
+}
+
+extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
-    leave(next)
+    leave(next).go()
 }
 
 /// The hardware part of a switch, after the core is done.

@@ -146,15 +146,7 @@ fn run<S: System<Port = X86>>(
     state::PORT.0.boot.set(machine::counter() - counter);
     // SAFETY: as above.
     let next = unsafe { kernel::entry::start::<S>(machine) };
-    let first = entry::leave(next);
-    // SAFETY: leaves the kernel for good; `resume` takes its arguments in these registers.
-    unsafe {
-        core::arch::asm!(
-            "mov rsp, {stack}", "jmp {resume}",
-            stack = in(reg) machine.cpu.local.stack.get(), resume = sym entry::resume,
-            in("rax") first.context(), in("rdx") first.second(), options(noreturn),
-        )
-    }
+    entry::leave(next).go()
 }
 
 /// The RAM that nothing uses yet, and the boot module.

@@ -2,7 +2,7 @@
 
 use crate::apic;
 use crate::context::{offset::*, special};
-use crate::entry::{CURRENT, Resume, STACK, leave, resume};
+use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
 use crate::port::X86;
 use crate::segments::Vector;
@@ -71,8 +71,7 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
         "pop qword ptr [rbp + {rsp}]",
         "mov rsp, gs:[{stack}]",
         "xor ebp, ebp",
-        "call {trap}",
-        "jmp {resume}",
+        "jmp {trap}",
         "2:",
         "mov rdi, [rsp]",
         "mov rsi, [rsp + 8]",
@@ -81,8 +80,7 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
         "jb 3f",
         "mov rsp, gs:[{stack}]",
         "xor ebp, ebp",
-        "call {trap}",
-        "jmp {resume}",
+        "jmp {trap}",
         "3:",
         "and rsp, -16",
         "call {kernel_fault}",
@@ -96,11 +94,10 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
         rbx = const RBX, rbp_ = const RBP, rcx = const RCX,
         trap = sym trap::<S>,
         kernel_fault = sym kernel_fault,
-        resume = sym resume,
     )
 }
 
-extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> Resume {
+extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> ! {
     let machine = state::machine();
     // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
     let next = match number as u8 {
@@ -130,7 +127,7 @@ extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> Resume
             unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
         }
     };
-    leave(next)
+    leave(next).go()
 }
 
 fn has_fpu() -> bool {

@@ -10,6 +10,7 @@ mod target;
 use super::print_json;
 use crate::cli::{self, Group};
 use crate::failure::Verdict;
+use crate::output;
 use crate::{tidy, workspace};
 use anyhow::Result;
 use suite::Suite;
@@ -43,7 +44,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&suite.summary());
     } else {
-        println!("{}", suite.closing_line());
+        output::line(suite.closing_line());
     }
     Ok(Verdict::from_bool(held))
 }

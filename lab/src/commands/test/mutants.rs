@@ -7,6 +7,7 @@ use super::patch::Mutant;
 use super::suite::Summary;
 use crate::commands::{self, counted, print_json};
 use crate::failure::{Verdict, usage};
+use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -58,7 +59,11 @@ pub fn mutants(as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&serde_json::json!({"mutants": fates, "survivors": survivors}));
     } else {
-        println!("{}\n{}", table(&fates), counted(survivors, "survivor"));
+        output::line(format_args!(
+            "{}\n{}",
+            table(&fates).trim_fmt(),
+            counted(survivors, "survivor")
+        ));
     }
     Ok(Verdict::from_bool(survivors == 0))
 }

@@ -1,7 +1,11 @@
 //! Counting checks.
 
 use crate::cli::Group;
+use crate::output;
 use serde::{Deserialize, Serialize};
+
+/// Lines that a failure shows on the terminal.
+const SHOWN_LINES: usize = 40;
 
 /// A check that ran.
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,10 +67,8 @@ impl Suite {
     fn add(&mut self, name: String, failure: Option<String>, broken: bool, loud: bool) {
         if self.show {
             match &failure {
-                Some(why) => {
-                    println!("FAILED  {name}\n        {}", why.trim().replace('\n', "\n        "))
-                }
-                None if loud => println!("passed  {name}"),
+                Some(why) => output::line(format_args!("FAILED  {name}\n{}", indented(why))),
+                None if loud => output::line(format_args!("passed  {name}")),
                 None => {}
             }
         }
@@ -76,7 +78,7 @@ impl Suite {
     /// Says something beside the checks.
     pub fn say(&self, text: &str) {
         if self.show {
-            println!("{text}");
+            output::line(text);
         }
     }
 
@@ -98,6 +100,17 @@ impl Suite {
     }
 }
 
+/// The first lines of an explanation, under the name of the check.
+fn indented(why: &str) -> String {
+    let mut lines: Vec<String> =
+        why.trim().lines().take(SHOWN_LINES).map(|line| format!("        {line}")).collect();
+    let hidden = why.trim().lines().count() - lines.len();
+    if hidden > 0 {
+        lines.push(format!("        ... and {hidden} more lines; --json has them all"));
+    }
+    lines.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +127,12 @@ mod tests {
         assert_eq!((summary.passed, summary.failed), (1, 2));
         assert!(summary.checks[2].broken && !summary.checks[1].broken);
         assert_eq!(summary.checks[1].group, Group::Target);
+    }
+
+    #[test]
+    fn a_long_explanation_is_cut() {
+        assert_eq!(indented("a\nb\n"), "        a\n        b");
+        let long = indented(&"line\n".repeat(SHOWN_LINES + 2));
+        assert!(long.ends_with("... and 2 more lines; --json has them all"));
     }
 }

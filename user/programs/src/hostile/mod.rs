@@ -14,8 +14,11 @@ use rt::{Env, Error, Words};
 
 pub use judge::main as judge;
 
+/// The name of a group, and what tries it.
+type Group = (&'static str, fn(&mut Attempts));
+
 /// Groups of attempts, in order.
-const GROUPS: &[(&str, fn(&mut Attempts))] = &[
+const GROUPS: &[Group] = &[
     ("privileged instructions", machine::privileged),
     ("memory outside of the domain", machine::memory),
     ("stack pointers outside of user space", machine::stacks),

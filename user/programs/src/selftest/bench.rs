@@ -22,6 +22,9 @@ const REGION: usize = 64;
 /// What a check comes to.
 pub type Check = Result<(), Why>;
 
+/// Checks with their names.
+pub type Checks = &'static [(&'static str, fn(&Bench) -> Check)];
+
 /// Why a check failed.
 #[derive(Debug)]
 pub struct Why {

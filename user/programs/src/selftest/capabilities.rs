@@ -6,7 +6,7 @@ use rt::arch::{self, word};
 use rt::{Error, Kind, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, signal};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("copies have the rights asked for and held", copies),
     ("copies need the right to copy", copy_needs_right),
     ("destinations must be free and exist", destinations),

@@ -8,7 +8,7 @@ use rt::thread::{self, Registers, Spec};
 use rt::{Error, Message, Rights, Slot, Wait};
 use rt::{arch, cap, ipc, signal};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a domain is made, works and ends", life),
     ("ending a domain wakes its callers", end_wakes),
     ("a domain cannot get more than its maker has", limits),

@@ -5,7 +5,7 @@ use super::partner;
 use rt::{Env, Error, Message, Slot, Wait};
 use rt::{cap, ipc, thread};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a receiver is destroyed", receiver),
     ("a sender is destroyed", sender),
     ("a caller is destroyed before it is received", queued_caller),
@@ -23,7 +23,7 @@ pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
 ];
 
 /// Checks that come last: they end the partner's domain.
-pub const LAST: &[(&str, fn(&Bench) -> Check)] =
+pub const LAST: Checks =
     &[("a callee's domain is destroyed", domain), ("its capabilities are stale", domain_stale)];
 
 fn receiver(bench: &Bench) -> Check {

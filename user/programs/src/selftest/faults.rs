@@ -8,7 +8,7 @@ use rt::memory::Range;
 use rt::{Env, Error, Message, Received, Rights, Slot, Wait};
 use rt::{arch, cap, ipc, memory, thread};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a handler learns what happened", learns),
     ("a handler can let the thread go on elsewhere", goes_on),
     ("a handler can mend and retry", mend),

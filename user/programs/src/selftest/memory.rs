@@ -6,7 +6,7 @@ use rt::memory::{self, Range};
 use rt::{Env, Error, Message, Rights, Slot, Wait};
 use rt::{arch, cap, ipc};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("mapped pages are zero and hold what is written", hold_values),
     ("one memory at two addresses", twice),
     ("read-only means read-only", read_only),

@@ -5,7 +5,7 @@ use rt::arch;
 use rt::{Env, Error, Info, Message, Rights, Slot, Status, Wait};
 use rt::{cap, ipc, signal};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("send to a waiting receiver", send_to_waiting),
     ("receive from a waiting sender", receive_from_waiting),
     ("call and reply", call_and_reply),

@@ -18,12 +18,10 @@ mod timeouts;
 mod transfer;
 mod vectors;
 
-use bench::{Bench, Check, Why};
+use bench::{Bench, Checks, Why};
 use rt::{Env, println, system};
 
 pub use partner::main as partner;
-
-type Checks = &'static [(&'static str, fn(&Bench) -> Check)];
 
 /// All checks, by subject.
 const SUBJECTS: &[(&str, Checks)] = &[

@@ -7,7 +7,7 @@ use rt::abi::call::Fact;
 use rt::{Env, Message, Slot, Wait, Words};
 use rt::{ipc, system, thread};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("after a send: the higher of both", after_send),
     ("after a call: the callee", after_call),
     ("after a receive: the higher of both", after_receive),

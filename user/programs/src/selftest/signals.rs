@@ -4,7 +4,7 @@ use super::bench::*;
 use rt::{Error, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, signal, system};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("signals gather until they are received", gather),
     ("a signal wakes one waiter", wakes),
     ("an endpoint receives attached signals", attached),
@@ -136,9 +136,14 @@ fn orphan(bench: &Bench) -> Check {
 
 fn interrupt(bench: &Bench) -> Check {
     let uart = bench.env.cap("uart");
+    let keys = bench.env.cap("keys");
+    // Something may have been typed before, or the line was active from the start.
     signal::acknowledge(uart)?;
-    let quiet = ipc::receive(bench.env.cap("keys"), Wait::ZERO);
-    refused(quiet, Error::Timeout, "nobody has typed")?;
+    let _ = ipc::receive(keys, Wait::ZERO);
+    while bench.env.console().read().is_some() {}
+    signal::acknowledge(uart)?;
+    let quiet = ipc::receive(keys, Wait::until(system::clock() + MS));
+    refused(quiet, Error::Timeout, "an idle line is silent")?;
     let mute = bench.slot();
     cap::copy(uart, mute, Rights::COPY)?;
     refused(signal::acknowledge(mute), Error::MissingRight, "acknowledging without the right")

@@ -7,7 +7,7 @@ use rt::thread::{self, Registers, Spec};
 use rt::{Env, Error, Message, Slot, Wait};
 use rt::{cap, ipc, system};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a new thread waits to be resumed", new_thread),
     ("suspending and resuming", suspend_resume),
     ("a suspended thread still receives", suspended_receiver),

@@ -4,7 +4,7 @@ use super::bench::*;
 use rt::{Env, Error, Message, Slot, Wait};
 use rt::{cap, ipc, system};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a receive ends at its deadline", receive_ends),
     ("a send ends at its deadline", send_ends),
     ("a call that nobody receives ends", call_not_received),

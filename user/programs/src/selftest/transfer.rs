@@ -5,7 +5,7 @@ use super::partner;
 use rt::{Env, Error, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, signal};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("a capability arrives with a message", arrives),
     ("rights only shrink on the way", rights_shrink),
     ("a capability that nobody takes", not_taken),

@@ -5,7 +5,7 @@ use super::partner;
 use rt::{Env, Message, Slot};
 use rt::{arch, cap, ipc, system, thread};
 
-pub const CHECKS: &[(&str, fn(&Bench) -> Check)] = &[
+pub const CHECKS: Checks = &[
     ("threads keep their vector registers", keep),
     ("a new thread's vector registers are its own", fresh),
     ("messages do not carry vector registers", across),

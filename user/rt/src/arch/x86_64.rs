@@ -85,7 +85,7 @@ pub fn counter_pair() -> (u64, u64) {
 pub fn stamp_for_ever(stamp: &core::sync::atomic::AtomicU64) -> ! {
     // SAFETY: the loop writes only the referenced word.
     unsafe {
-        asm!("2:", "rdtsc", "mov dword ptr [{}], eax", "jmp 2b", in(reg) stamp.as_ptr(),
+        asm!("2:", "rdtsc", "mov dword ptr [rdi], eax", "jmp 2b", in("rdi") stamp.as_ptr(),
             options(noreturn));
     }
 }
