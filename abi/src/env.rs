@@ -12,8 +12,7 @@ pub fn get<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 /// Looks up `prefix` followed by `name`, for instance `cap.` and `server`.
 pub fn get_in<'a>(text: &'a str, prefix: &str, name: &str) -> Option<&'a str> {
-    text.lines()
-        .find_map(|line| line.strip_prefix(prefix)?.strip_prefix(name)?.strip_prefix('='))
+    text.lines().find_map(|line| line.strip_prefix(prefix)?.strip_prefix(name)?.strip_prefix('='))
 }
 
 /// Parses two numbers in the given radix, separated by a colon.

@@ -93,3 +93,16 @@ pub enum FaultKind {
     /// Anything else; the first word is the machine's exception number.
     Other = 5,
 }
+
+impl FaultKind {
+    /// The kind's name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultKind::Memory => "memory",
+            FaultKind::Instruction => "instruction",
+            FaultKind::Arithmetic => "arithmetic",
+            FaultKind::Debug => "debug",
+            FaultKind::Other => "other",
+        }
+    }
+}

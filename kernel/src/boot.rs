@@ -278,7 +278,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let home = made!(self, at, 1, Domain);
         let buffer = self.field(at, 6);
         let fits = self.manager.check_buffer(home, buffer);
-        assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped: {fits:?}");
+        assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped");
         let thread = self.kernel().threads.take(Some(home));
         self.manager.set_up_thread(thread, home, self.field(at, 2) as u8, buffer);
         let body = self.manager.whole.open(thread);
@@ -379,7 +379,7 @@ impl<P: Port> Builder<'_, '_, P> {
             },
         };
         let free = domain.empty(slot);
-        assert!(free.is_ok(), "a boot capability's slot {slot} is not free: {free:?}");
+        assert!(free.is_ok(), "a boot capability's slot {slot} is not free");
         domain.put(slot, capability);
     }
 }

@@ -1,9 +1,7 @@
 //! Capabilities: what a domain can name.
 
 use crate::access::Ref;
-use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer,
-};
+use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use crate::port::Port;
 use abi::{Error, Kind, Rights};
 

@@ -25,10 +25,7 @@ impl<S: System> Core<S> {
     /// # Safety
     /// Interrupts are off, this is the CPU of `cpu`, and it has no other entry.
     #[inline(always)]
-    pub unsafe fn enter(
-        kernel: &'static Kernel<S::Port>,
-        cpu: &'static Cpu<S::Port>,
-    ) -> Core<S> {
+    pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Core<S> {
         // SAFETY: passed on to the caller.
         let section = unsafe { Section::begin() };
         cpu.next.set(cpu.current.get());

@@ -103,9 +103,11 @@ impl<P: Port> crate::kernel::Kernel<P> {
         // Writing to the console cannot fail.
         let _ = writeln!(
             Console(self.port),
-            "fault: domain {name}, thread {thread}: {:?}, detail {:#x}, code {:#x}, at {at:#x}; \
+            "fault: domain {name}, thread {thread}: {}, detail {:#x}, code {:#x}, at {at:#x}; \
              no handler, thread suspended",
-            fault.kind, fault.detail, fault.code,
+            fault.kind.name(),
+            fault.detail,
+            fault.code,
         );
     }
 }

@@ -118,8 +118,9 @@ pub struct FrameStack {
 impl FrameStack {
     /// Carves a stack that holds these frames.
     pub fn carve(arena: &mut Arena, first: u64, count: usize) -> Option<FrameStack> {
-        let frames = arena
-            .slice(count, |_, index| Some(Cell::new(first + (count - 1 - index) as u64 * abi::PAGE)))?;
+        let frames = arena.slice(count, |_, index| {
+            Some(Cell::new(first + (count - 1 - index) as u64 * abi::PAGE))
+        })?;
         Some(FrameStack { frames, count: Cell::new(count) })
     }
 

@@ -137,8 +137,11 @@ impl<P: Port> Deadlines<P> {
             if left >= self.count.get() {
                 break;
             }
-            let child =
-                if right < self.count.get() && self.at(right) < self.at(left) { right } else { left };
+            let child = if right < self.count.get() && self.at(right) < self.at(left) {
+                right
+            } else {
+                left
+            };
             match self.entries[child as usize].get() {
                 Some(below) if below.0 < entry.0 => self.set(index, below),
                 _ => break,

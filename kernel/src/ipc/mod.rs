@@ -53,13 +53,13 @@ impl<S: System> Core<S> {
     pub fn ipc<const KIND: u8>(&self) {
         let me = self.cpu.current.get();
         match self.plan::<KIND>(me) {
-            Ok(plan) => self.commit(me, plan),
+            Ok(plan) => self.commit::<KIND>(me, plan),
             Err(error) => self.hold(me).finish(Status::failed(error)),
         }
     }
 
     #[inline(always)]
-    fn commit(&self, me: Ref<Thread<S::Port>>, plan: Plan<S::Port>) {
+    fn commit<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, plan: Plan<S::Port>) {
         let Plan { target, source, info, send_limit, receive_limit } = plan;
         let woken = match target {
             Target::Nothing => None,
@@ -84,12 +84,12 @@ impl<S: System> Core<S> {
             },
             Target::Reply(caller) => self.reply(me, caller, info),
         };
-        self.receive_half(me, woken, source, receive_limit);
+        self.receive_half::<KIND>(me, woken, source, receive_limit);
     }
 
     /// The second half of an operation whose send half, if any, made `woken` ready.
     #[inline(always)]
-    fn receive_half(
+    fn receive_half<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
         woken: Option<Ref<Thread<S::Port>>>,
@@ -103,7 +103,11 @@ impl<S: System> Core<S> {
             }
             return;
         }
-        match (self.receive(me, source, limit), woken) {
+        let received = match KIND {
+            kind::ANY => self.receive_any(me, source, limit),
+            _ => self.receive(me, source, limit),
+        };
+        match (received, woken) {
             (Received::Blocked, Some(woken)) => self.hand_over(woken, me),
             (Received::Blocked, None) => self.block(me),
             (Received::From(sender), woken) => {
@@ -125,12 +129,7 @@ impl<S: System> Core<S> {
 
     /// `me` has been received by `server` and waits for its reply.
     #[inline(always)]
-    fn await_reply(
-        &self,
-        me: Ref<Thread<S::Port>>,
-        server: Ref<Thread<S::Port>>,
-        limit: Limit,
-    ) {
+    fn await_reply(&self, me: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>, limit: Limit) {
         if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             return self.wake::<CURRENT_OR_NEW>(server);

@@ -57,7 +57,11 @@ impl Limit {
 
     /// The limit of the receive half of an operation that a thread's context describes.
     pub(super) fn of_receive(number: u64, deadline: u64) -> Result<Limit, Error> {
-        if number as u8 == kind::ANY { Limit::new(number >> 10, deadline) } else { Ok(Limit::NEVER) }
+        if number as u8 == kind::ANY {
+            Limit::new(number >> 10, deadline)
+        } else {
+            Ok(Limit::NEVER)
+        }
     }
 }
 
@@ -83,9 +87,7 @@ impl<S: System> Core<S> {
             _ => (partners as u32, (partners >> 32) as u32),
         };
         let (send_limit, receive_limit) = match KIND {
-            kind::ANY => {
-                (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?)
-            }
+            kind::ANY => (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?),
             _ => (Limit::NEVER, Limit::NEVER),
         };
         let target = self.target::<KIND>(me, send)?;
@@ -114,7 +116,9 @@ impl<S: System> Core<S> {
         let thread = self.hold(me);
         match slot {
             NOTHING if KIND == kind::ANY => Ok(Target::Nothing),
-            REPLY if KIND != kind::CALL => thread.caller.get().map(Target::Reply).ok_or(Error::NoReply),
+            REPLY if KIND != kind::CALL => {
+                thread.caller.get().map(Target::Reply).ok_or(Error::NoReply)
+            }
             slot => {
                 let domain = self.hold(thread.domain.get());
                 match domain.slot(slot)? {

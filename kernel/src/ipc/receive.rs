@@ -26,6 +26,17 @@ pub(super) enum Received<P: Port> {
 }
 
 impl<S: System> Core<S> {
+    /// [`Core::receive`], out of line.
+    #[inline(never)]
+    pub(super) fn receive_any(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        source: Source<S::Port>,
+        limit: Limit,
+    ) -> Received<S::Port> {
+        self.receive(thread, source, limit)
+    }
+
     /// Receives for `thread`, or blocks it.
     #[inline(always)]
     pub(super) fn receive(
@@ -184,7 +195,7 @@ impl<S: System> Core<S> {
                     self.hold(thread).finish(Status::failed_in_receive(error));
                     self.wake::<CURRENT_OR_NEW>(thread);
                 }
-                Ok((source, limit)) => match self.receive(thread, source, limit) {
+                Ok((source, limit)) => match self.receive_any(thread, source, limit) {
                     Received::Blocked => {}
                     Received::Done => self.wake::<CURRENT_OR_NEW>(thread),
                     Received::From(sender) => {

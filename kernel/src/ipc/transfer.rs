@@ -7,19 +7,14 @@ use crate::object::thread::{State, attention};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};
 use crate::system::System;
-use abi::message::{
-    BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, REGISTER_WORDS,
-};
+use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, REGISTER_WORDS};
 use abi::{Error, Info, Rights, Status};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The capability that a sender's buffer offers.
-pub(super) fn offered<P: Port>(
-    buffer: &Frame,
-    sender: &Domain<P>,
-) -> Result<Capability<P>, Error> {
-    let slot = u32::try_from(buffer[BUFFER_SEND_SLOT].load(Relaxed))
-        .map_err(|_| Error::NoCapability)?;
+pub(super) fn offered<P: Port>(buffer: &Frame, sender: &Domain<P>) -> Result<Capability<P>, Error> {
+    let slot =
+        u32::try_from(buffer[BUFFER_SEND_SLOT].load(Relaxed)).map_err(|_| Error::NoCapability)?;
     let rights = Rights(buffer[BUFFER_SEND_RIGHTS].load(Relaxed) as u8);
     sender.slot(slot)?.copy(rights, 0)
 }
@@ -87,10 +82,9 @@ impl<S: System> Core<S> {
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let source = self.kernel.port.frame(from.buffer);
         let target = self.kernel.port.frame(to.buffer);
-        if let (Some(source), Some(target)) = (
-            source.get(REGISTER_WORDS..info.words()),
-            target.get(REGISTER_WORDS..info.words()),
-        ) {
+        if let (Some(source), Some(target)) =
+            (source.get(REGISTER_WORDS..info.words()), target.get(REGISTER_WORDS..info.words()))
+        {
             for (from, to) in source.iter().zip(target) {
                 to.store(from.load(Relaxed), Relaxed);
             }

@@ -103,11 +103,7 @@ impl<P: Port> Manager<'_, P> {
         Ok(cap.at)
     }
 
-    pub(super) fn thread(
-        &self,
-        own: Ref<Domain<P>>,
-        slot: u32,
-    ) -> Result<Ref<Thread<P>>, Error> {
+    pub(super) fn thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Ref<Thread<P>>, Error> {
         Ok(self.whole.open(own).named::<Thread<P>>(slot, Rights::CONTROL)?.at)
     }
 }

@@ -6,9 +6,7 @@ use crate::access::Ref;
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{State, Then, attention};
-use crate::object::{
-    Domain, Endpoint, Notification, Object, Thread, Weak,
-};
+use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use abi::object::Resource;
@@ -61,11 +59,7 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    pub(super) fn create_notification(
-        &self,
-        own: Ref<Domain<P>>,
-        to: u32,
-    ) -> Result<Done, Error> {
+    pub(super) fn create_notification(&self, own: Ref<Domain<P>>, to: u32) -> Result<Done, Error> {
         self.room(own, &self.kernel.notifications, to)?;
         let at = self.kernel.notifications.take(Some(own));
         self.reset_notification(at);

@@ -10,7 +10,9 @@ use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::Frames;
 use crate::object::thread::attention;
-use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer};
+use crate::object::{
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
+};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::time::Sleeper;
@@ -39,7 +41,9 @@ impl<P: Port> Manager<'_, P> {
                 }
                 self.end(cap)? && self.destroy_domain(cap.at)
             }
-            Capability::Reply(_) | Capability::Console(_) | Capability::System(_)
+            Capability::Reply(_)
+            | Capability::Console(_)
+            | Capability::System(_)
             | Capability::Empty => return Err(Error::WrongKind),
         };
         if !done {
@@ -197,20 +201,16 @@ impl<P: Port> Manager<'_, P> {
     /// A domain inside `root` that has none inside itself.
     fn innermost(&self, root: Ref<Domain<P>>) -> Ref<Domain<P>> {
         let mut at = root;
-        while let Some(inner) = self.find(&self.kernel.domains, |domain| {
-            self.whole.open(domain).owner().get() == Some(at)
-        }) {
+        while let Some(inner) = self
+            .find(&self.kernel.domains, |domain| self.whole.open(domain).owner().get() == Some(at))
+        {
             self.begin_destroy(inner);
             at = inner;
         }
         at
     }
 
-    fn find<T>(
-        &self,
-        pool: &'static Pool<T>,
-        matches: impl Fn(Ref<T>) -> bool,
-    ) -> Option<Ref<T>> {
+    fn find<T>(&self, pool: &'static Pool<T>, matches: impl Fn(Ref<T>) -> bool) -> Option<Ref<T>> {
         (0..pool.size())
             .filter_map(|index| pool.get(index))
             .find(|at| at.life() != Life::Vacant && matches(*at))

@@ -43,11 +43,9 @@ impl<P: Port> Manager<'_, P> {
     fn domain_row(&self, index: u32) -> Result<Done, Error> {
         let at = self.kernel.domains.get(index).ok_or(Error::InvalidArgument)?;
         let domain = self.whole.open(at);
-        let used = domain
-            .slots
-            .iter()
-            .filter(|cell| !matches!(cell.get(), Capability::Empty))
-            .count() as u64;
+        let used =
+            domain.slots.iter().filter(|cell| !matches!(cell.get(), Capability::Empty)).count()
+                as u64;
         let [low, high] = domain.name.get();
         let alive = u64::from(at.life() == Life::Live);
         let slots = used | u64::from(domain.limit.get()) << 32;

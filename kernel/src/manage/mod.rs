@@ -1,8 +1,8 @@
 //! System calls outside the message path. One copy serves all kernels in an image; such work has
 //! the whole kernel open.
 
-mod capabilities;
 mod cancel;
+mod capabilities;
 mod create;
 mod destroy;
 mod inspect;

@@ -140,8 +140,21 @@ impl port::Context for Context {
 
     fn reset(&self) {
         for cell in [
-            &self.rip, &self.rsp, &self.rax, &self.rdi, &self.rsi, &self.rdx, &self.r8, &self.r9,
-            &self.r10, &self.rbx, &self.rbp, &self.rcx, &self.r11, &self.special, &self.pointer,
+            &self.rip,
+            &self.rsp,
+            &self.rax,
+            &self.rdi,
+            &self.rsi,
+            &self.rdx,
+            &self.r8,
+            &self.r9,
+            &self.r10,
+            &self.rbx,
+            &self.rbp,
+            &self.rcx,
+            &self.r11,
+            &self.special,
+            &self.pointer,
         ] {
             cell.set(0);
         }

@@ -5,6 +5,7 @@
 
 use crate::context::{Context, USER_CODE, USER_DATA, offset::*};
 use crate::machine::load_root;
+use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
 use crate::state;
 use abi::{Info, call::Call};
@@ -268,6 +269,13 @@ extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
 extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
+    leave(next).go()
+}
+
+/// Leaves boot for the first program; the code that only boot needs vanishes.
+#[inline(never)]
+pub fn begin(next: Ref<Thread<X86>>, image: &Image) -> ! {
+    drop_init(image);
     leave(next).go()
 }
 

@@ -32,6 +32,7 @@ use kernel::system::{DirectLazy, Fastpath, System};
 core::arch::global_asm!(include_str!("boot.s"));
 
 unsafe extern "C" {
+    static __image: u8;
     static __text: u8;
     static __text_end: u8;
     static __rodata_end: u8;
@@ -62,6 +63,7 @@ fn address(symbol: *const u8) -> u64 {
 extern "sysv64" fn start(info: u64, counter: u64) -> ! {
     uart::set_up();
     let image = Image {
+        init: address(&raw const __image),
         text: address(&raw const __text),
         text_end: address(&raw const __text_end),
         constants_end: address(&raw const __rodata_end),
@@ -131,7 +133,8 @@ fn run<S: System<Port = X86>>(
     state::set_machine(machine);
     let (trap_stack, fault_stack) =
         (address(&raw const __trap_stack_top), address(&raw const __fault_stack_top));
-    machine.cpu.local.stack.set(address(&raw const __boot_stack_top));
+    // The words at the top stay zero: the end of every chain of frames.
+    machine.cpu.local.stack.set(address(&raw const __boot_stack_top) - 16);
     // SAFETY: called once, interrupts off; stacks and entries are those of this image.
     unsafe {
         segments::load(trap_stack, fault_stack, traps::vectors::<S>());
@@ -146,7 +149,7 @@ fn run<S: System<Port = X86>>(
     state::PORT.0.boot.set(machine::counter() - counter);
     // SAFETY: as above.
     let next = unsafe { kernel::entry::start::<S>(machine) };
-    entry::leave(next).go()
+    entry::begin(next, image)
 }
 
 /// The RAM that nothing uses yet, and the boot module.

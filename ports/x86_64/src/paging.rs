@@ -78,12 +78,12 @@ impl<F: FnMut() -> u64> Builder<F> {
 
     /// Maps the image and all RAM, and returns the root.
     pub fn build(mut self, image: &Image, ram: impl Iterator<Item = Stretch>) -> u64 {
-        for at in (image.text..image.end).step_by(PAGE as usize) {
+        for at in (image.init..image.end).step_by(PAGE as usize) {
             if let Some(flags) = image.flags(at) {
                 self.map(at, at - IMAGE, 0, flags);
             }
         }
-        let (first, last) = (image.text - IMAGE, image.end - IMAGE);
+        let (first, last) = (image.init - IMAGE, image.end - IMAGE);
         for stretch in ram {
             let end = (stretch.at + stretch.bytes).min(LIMIT);
             let mut at = stretch.at / LARGE_PAGE * LARGE_PAGE;
@@ -114,7 +114,7 @@ impl<F: FnMut() -> u64> Builder<F> {
     /// a guard page in the image is absent.
     fn map_around_image(&mut self, from: u64, image: &Image) {
         for at in (from..from + LARGE_PAGE).step_by(PAGE as usize) {
-            let flags = if (image.text - IMAGE..image.end - IMAGE).contains(&at) {
+            let flags = if (image.init - IMAGE..image.end - IMAGE).contains(&at) {
                 image.flags(at + IMAGE).map(|flags| flags | NO_EXECUTE)
             } else {
                 Some(WRITE | NO_EXECUTE)
@@ -127,7 +127,10 @@ impl<F: FnMut() -> u64> Builder<F> {
 }
 
 /// Where the kernel image's sections begin and end.
+#[derive(Clone, Copy)]
 pub struct Image {
+    /// First byte of the code that only boot needs.
+    pub init: u64,
     /// First byte of text.
     pub text: u64,
     /// End of text.
@@ -167,6 +170,19 @@ pub unsafe fn activate(root: u64) {
 }
 
 static KERNEL_ROOT: AtomicU64 = AtomicU64::new(0);
+
+/// Unmaps the code that only boot needs. All domains share the tables that this changes.
+pub fn drop_init(image: &Image) {
+    let root = KERNEL_ROOT.load(Relaxed);
+    for at in (image.init..image.text).step_by(PAGE as usize) {
+        let mut below = root;
+        for level in (1..4).rev() {
+            below = entry(at, level, below).load(Relaxed) & ADDRESS;
+        }
+        entry(at, 0, below).store(0, Relaxed);
+        forget_page(at);
+    }
+}
 
 /// A domain's page tables.
 pub struct Space {

@@ -8,8 +8,12 @@ use core::arch::asm;
 use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const DEPTH: usize = 24;
+
+/// A panic while panicking just ends the run.
+static PANICKING: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static __stacks: u8;
@@ -18,6 +22,9 @@ unsafe extern "C" {
 
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
+    if PANICKING.swap(true, Relaxed) {
+        exit(EXIT_PANIC);
+    }
     let mut out = Uart;
     // Writing to the port cannot fail.
     let _ = writeln!(out, "\nKERNEL PANIC: {}", info.message());

@@ -51,8 +51,7 @@ impl StartInfo {
         (0..entries).filter_map(move |index| {
             let entry = map + index * 24;
             let ram = StartInfo::word(entry + 16) as u32 == 1;
-            let stretch =
-                Stretch { at: StartInfo::word(entry), bytes: StartInfo::word(entry + 8) };
+            let stretch = Stretch { at: StartInfo::word(entry), bytes: StartInfo::word(entry + 8) };
             ram.then_some(stretch)
         })
     }

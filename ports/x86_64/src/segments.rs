@@ -98,10 +98,8 @@ pub unsafe fn load(trap_stack: u64, fault_stack: u64, vectors: impl Iterator<Ite
         (&raw mut (*task).stacks).write_unaligned([trap_stack, 0, 0]);
         (&raw mut (*task).faults).write_unaligned([fault_stack, 0, 0, 0, 0, 0, 0]);
         let (base, limit) = (task as u64, size_of::<Task>() as u64 - 1);
-        let low = limit & 0xffff
-            | (base & 0xff_ffff) << 16
-            | 0x89 << 40
-            | (base >> 24 & 0xff) << 56;
+        let low =
+            limit & 0xffff | (base & 0xff_ffff) << 16 | 0x89 << 40 | (base >> 24 & 0xff) << 56;
         *TABLES.segments.get() = [
             0,
             0x00af_9b00_0000_ffff,
@@ -116,10 +114,8 @@ pub unsafe fn load(trap_stack: u64, fault_stack: u64, vectors: impl Iterator<Ite
         for vector in vectors {
             gates[vector.number as usize] = gate(&vector);
         }
-        let segments =
-            Pointer { limit: 8 * 8 - 1, base: TABLES.segments.get() as u64 };
-        let interrupts =
-            Pointer { limit: 256 * 16 - 1, base: TABLES.gates.get() as u64 };
+        let segments = Pointer { limit: 8 * 8 - 1, base: TABLES.segments.get() as u64 };
+        let interrupts = Pointer { limit: 256 * 16 - 1, base: TABLES.gates.get() as u64 };
         asm!(
             "lgdt [{segments}]", "lidt [{interrupts}]",
             "push {code}", "lea {scratch}, [rip + 2f]", "push {scratch}", "retfq", "2:",
