@@ -96,11 +96,14 @@ pub fn carve<P: Port>(
     archive: Archive,
     arena: &mut Arena,
 ) -> Machine<P> {
-    let (record, pools) = archive.records().next().expect("the boot archive has no records");
+    let Some((record, pools)) = archive.records().next() else {
+        panic!("the boot archive has no records")
+    };
     assert!(record == Record::Pools, "the boot archive does not begin with the pools");
     let size = |resource: Resource| archive.word(pools + 1 + resource as usize) as usize;
     let made = carve_pools(port, name, archive, arena, &size);
-    made.expect("the manifest's pools do not fit into RAM")
+    let Some(made) = made else { panic!("the manifest's pools do not fit into RAM") };
+    made
 }
 
 fn carve_pools<P: Port>(
@@ -177,9 +180,9 @@ fn carve_pools<P: Port>(
 /// Builds what the archive describes; threads become ready in the order of their records.
 pub fn build<P: Port>(manager: &Manager<'_, P>, archive: Archive, arena: &mut Arena) {
     let count = archive.records().count();
-    let objects = arena
-        .slice(count, |_, _| Some(Cell::new(None)))
-        .expect("the manifest's objects do not fit into RAM");
+    let Some(objects) = arena.slice(count, |_, _| Some(Cell::new(None))) else {
+        panic!("the manifest's objects do not fit into RAM")
+    };
     let mut builder = Builder { manager, archive, arena, objects, made: 0 };
     for (record, at) in archive.records() {
         builder.execute(record, at);
@@ -312,7 +315,9 @@ impl<P: Port> Builder<'_, '_, P> {
     fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
         let memory = self.kernel().memories.take(self.owner(at, 1));
         let pages = self.field(at, 2);
-        let base = self.arena.frames(pages).expect("the manifest's memory does not fit into RAM");
+        let Some(base) = self.arena.frames(pages) else {
+            panic!("the manifest's memory does not fit into RAM")
+        };
         self.fill(at, base, pages);
         let body = self.manager.whole.open(memory);
         body.pages.set(pages);
@@ -324,12 +329,23 @@ impl<P: Port> Builder<'_, '_, P> {
     fn fill(&self, at: usize, base: u64, pages: u64) {
         let source = self.field(at, 3) as usize / 8;
         let length = (self.field(at, 4) as usize).div_ceil(8);
+        let per_page = PAGE as usize / 8;
         for page in 0..pages as usize {
-            let frame = self.kernel().port.frame(base + page as u64 * PAGE);
-            for (offset, word) in frame.iter().enumerate() {
-                let index = page * frame.len() + offset;
-                let value = if index < length { self.archive.word(source + index) } else { 0 };
-                word.store(value, Relaxed);
+            let address = base + page as u64 * PAGE;
+            let filled = length.saturating_sub(page * per_page).min(per_page);
+            if filled < per_page {
+                self.kernel().port.clear(address);
+            }
+            if filled == 0 {
+                continue;
+            }
+            let first = source + page * per_page;
+            let data = self.archive.words.get(first..first + filled);
+            let Some(data) = data else {
+                panic!("the boot archive ends within a memory's contents")
+            };
+            for (word, value) in self.kernel().port.frame(address).iter().zip(data) {
+                word.store(value.load(Relaxed), Relaxed);
             }
         }
     }

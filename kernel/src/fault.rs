@@ -99,15 +99,16 @@ impl<P: Port> crate::kernel::Kernel<P> {
         }
         let name = abi::boot::name_bytes(domain);
         let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        let name = core::str::from_utf8(&name[..length]).unwrap_or("?");
+        let (port, mut console) = (self.port, Console(self.port));
+        port.console_write(b"fault: ");
+        port.console_write(fault.kind.name().as_bytes());
+        port.console_write(b", domain ");
+        port.console_write(&name[..length]);
         // Writing to the console cannot fail.
         let _ = writeln!(
-            Console(self.port),
-            "fault: domain {name}, thread {thread}: {}, detail {:#x}, code {:#x}, at {at:#x}; \
-             no handler, thread suspended",
-            fault.kind.name(),
-            fault.detail,
-            fault.code,
+            console,
+            ", thread {thread}, detail {:#x}, code {:#x}, at {at:#x}; no handler, thread suspended",
+            fault.detail, fault.code,
         );
     }
 }

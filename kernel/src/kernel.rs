@@ -45,22 +45,15 @@ impl<P: Port> Kernel<P> {
     /// A zeroed page frame for a memory object; the quota was checked.
     pub fn zeroed_frame(&self) -> u64 {
         let frame = self.frames.take();
-        self.clear(frame);
+        self.port.clear(frame);
         frame
     }
 
     /// A zeroed page frame for a page table; the quota was checked.
     pub fn zeroed_table(&self) -> u64 {
         let frame = self.tables.take();
-        self.clear(frame);
+        self.port.clear(frame);
         frame
-    }
-
-    /// Zeroes a frame.
-    pub fn clear(&self, frame: u64) {
-        for word in self.port.frame(frame) {
-            word.store(0, core::sync::atomic::Ordering::Relaxed);
-        }
     }
 
     /// How many of a resource are in use, and how many there are.

@@ -131,7 +131,9 @@ impl FrameStack {
 
     /// Takes a frame that a quota has promised. O(1).
     pub fn take(&self) -> u64 {
-        let top = self.count.get().checked_sub(1).expect("a quota promised a frame");
+        let Some(top) = self.count.get().checked_sub(1) else {
+            panic!("a quota promised a frame that is not there")
+        };
         self.count.set(top);
         self.frames[top].get()
     }

@@ -29,6 +29,8 @@ pub trait Port: Sized + 'static {
     fn lines(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
+    /// Zeroes a page frame.
+    fn clear(&self, address: u64);
     /// Writes text to the console.
     fn console_write(&self, text: &[u8]);
     /// Takes a byte from the console, if one has arrived.

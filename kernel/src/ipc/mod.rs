@@ -103,9 +103,11 @@ impl<S: System> Core<S> {
             }
             return;
         }
-        let received = match KIND {
-            kind::ANY => self.receive_any(me, source, limit),
-            _ => self.receive(me, source, limit),
+        let received = match source {
+            Source::Endpoint(endpoint) if KIND != kind::ANY && self.is_quiet(endpoint) => {
+                self.block_on_endpoint(me, endpoint, limit)
+            }
+            source => self.receive(me, source, limit),
         };
         match (received, woken) {
             (Received::Blocked, Some(woken)) => self.hand_over(woken, me),

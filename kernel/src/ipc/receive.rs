@@ -26,19 +26,15 @@ pub(super) enum Received<P: Port> {
 }
 
 impl<S: System> Core<S> {
-    /// [`Core::receive`], out of line.
-    #[inline(never)]
-    pub(super) fn receive_any(
-        &self,
-        thread: Ref<Thread<S::Port>>,
-        source: Source<S::Port>,
-        limit: Limit,
-    ) -> Received<S::Port> {
-        self.receive(thread, source, limit)
+    /// Whether nothing can be received on an endpoint now.
+    #[inline(always)]
+    pub(super) fn is_quiet(&self, endpoint: Ref<Endpoint<S::Port>>) -> bool {
+        let endpoint = self.hold(endpoint);
+        endpoint.senders.is_empty() && endpoint.attached.get().is_none()
     }
 
     /// Receives for `thread`, or blocks it.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) fn receive(
         &self,
         thread: Ref<Thread<S::Port>>,
@@ -46,14 +42,10 @@ impl<S: System> Core<S> {
         limit: Limit,
     ) -> Received<S::Port> {
         match source {
-            Source::Endpoint(endpoint) => {
-                if let Some(received) = self.take_message(thread, endpoint) {
-                    return received;
-                }
-                self.block_receiver(thread, limit, Wait::Endpoint(endpoint), || {
-                    self.hold(endpoint).receivers.push_back(thread);
-                })
-            }
+            Source::Endpoint(endpoint) => match self.take_message(thread, endpoint) {
+                Some(received) => received,
+                None => self.block_on_endpoint(thread, endpoint, limit),
+            },
             Source::Notification(notification) => {
                 if self.take_signals(thread, notification) {
                     return Received::Done;
@@ -65,6 +57,18 @@ impl<S: System> Core<S> {
             Source::Sleep => self.block_receiver(thread, limit, Wait::Nothing, || {}),
             Source::Nothing | Source::Reply => unreachable!("not a receive half of its own"),
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn block_on_endpoint(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        endpoint: Ref<Endpoint<S::Port>>,
+        limit: Limit,
+    ) -> Received<S::Port> {
+        self.block_receiver(thread, limit, Wait::Endpoint(endpoint), || {
+            self.hold(endpoint).receivers.push_back(thread);
+        })
     }
 
     #[inline(always)]
@@ -185,28 +189,26 @@ impl<S: System> Core<S> {
     pub(super) fn run_chain(&self, first: Ref<Thread<S::Port>>) {
         let mut next = Some(first);
         while let Some(thread) = next.take() {
+            let mut sender = None;
             if self.kernel.port.pending() {
                 self.again(thread);
-                self.wake::<CURRENT_OR_NEW>(thread);
-                return;
-            }
-            match self.receive_alone(thread) {
-                Err(error) => {
-                    self.hold(thread).finish(Status::failed_in_receive(error));
-                    self.wake::<CURRENT_OR_NEW>(thread);
+            } else {
+                let received = match self.receive_alone(thread) {
+                    Ok((source, limit)) => self.receive(thread, source, limit),
+                    Err(error) => {
+                        self.hold(thread).finish(Status::failed_in_receive(error));
+                        Received::Done
+                    }
+                };
+                match received {
+                    Received::Blocked => continue,
+                    Received::Done => {}
+                    Received::From(ready) => sender = Some(ready),
+                    Received::Chained(chained) => next = Some(chained),
                 }
-                Ok((source, limit)) => match self.receive_any(thread, source, limit) {
-                    Received::Blocked => {}
-                    Received::Done => self.wake::<CURRENT_OR_NEW>(thread),
-                    Received::From(sender) => {
-                        self.wake::<CURRENT_OR_NEW>(thread);
-                        self.wake::<CURRENT_OR_NEW>(sender);
-                    }
-                    Received::Chained(sender) => {
-                        self.wake::<CURRENT_OR_NEW>(thread);
-                        next = Some(sender);
-                    }
-                },
+            }
+            for ready in [Some(thread), sender].into_iter().flatten() {
+                self.wake::<CURRENT_OR_NEW>(ready);
             }
         }
     }

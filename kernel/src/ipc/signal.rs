@@ -21,7 +21,7 @@ impl<S: System> Core<S> {
     }
 
     /// Delivers bits to a waiting receiver, or leaves them for the next one.
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn signal(&self, at: Ref<Notification<S::Port>>, bits: u64) {
         let notification = self.hold(at);
         let receiver = match notification.receivers.head() {

@@ -178,7 +178,7 @@ impl<P: Port> Manager<'_, P> {
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
         if buffer_at != 0 {
-            self.kernel.clear(thread.buffer);
+            self.kernel.port.clear(thread.buffer);
             let rights = Rights::READ.or(Rights::WRITE);
             let mapped = self.map_page(home, buffer_at, thread.buffer, rights);
             assert!(mapped, "the buffer's address was free");

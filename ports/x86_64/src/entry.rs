@@ -52,9 +52,16 @@ impl Resume {
     }
 }
 
+/// A kernel's system call entry.
+pub fn address<S: System<Port = X86>>() -> u64 {
+    let entry =
+        if S::FAST_PATH { fast_entry::<S> } else { plain_entry::<S> as extern "sysv64" fn() };
+    entry as *const () as u64
+}
+
 /// System call entry of a kernel with a fast path.
 #[unsafe(naked)]
-pub extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
+extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
     naked_asm!(
         "swapgs",
         "mov rbx, rsp",
@@ -115,7 +122,7 @@ pub extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
 
 /// System call entry of a kernel without a fast path.
 #[unsafe(naked)]
-pub extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
+extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
     naked_asm!(
         "swapgs",
         "mov rbx, rsp",

@@ -7,6 +7,7 @@ mod clock;
 mod context;
 mod entry;
 mod fpu;
+mod kernels;
 mod machine;
 mod paging;
 mod panic;
@@ -27,7 +28,7 @@ use core::sync::atomic::AtomicU64;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
 use kernel::core::Core;
-use kernel::system::{DirectLazy, Fastpath, System};
+use kernel::system::System;
 
 core::arch::global_asm!(include_str!("boot.s"));
 
@@ -65,7 +66,7 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
     let image = Image {
         init: address(&raw const __image),
         text: address(&raw const __text),
-        text_end: address(&raw const __text_end),
+        text_end: address(&raw const __text_end).next_multiple_of(PAGE),
         constants_end: address(&raw const __rodata_end),
         stacks: address(&raw const __stacks),
         end: address(&raw const __image_end),
@@ -77,19 +78,11 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
     // SAFETY: the loader's information is mapped now.
     let info = unsafe { StartInfo::new(info) };
     let port = &state::PORT.0;
-    port.text.set(image.text_end - image.text);
+    port.text.set(address(&raw const __text_end) - image.text);
     apic::set_up();
     port.clock.set_up();
-    let wanted = info.option("kernel").unwrap_or(Fastpath::<X86>::NAME);
-    match wanted {
-        name if name == Fastpath::<X86>::NAME => {
-            run::<Fastpath<X86>>(info, &image, counter, entry::fast_entry::<Fastpath<X86>>)
-        }
-        name if name == DirectLazy::<X86>::NAME => {
-            run::<DirectLazy<X86>>(info, &image, counter, entry::plain_entry::<DirectLazy<X86>>)
-        }
-        name => panic!("no kernel is called {name}; there are: fastpath, direct-lazy"),
-    }
+    let wanted = info.option("kernel").unwrap_or(kernels::DEFAULT);
+    kernels::run(wanted, info, &image, counter)
 }
 
 /// Replaces the boot code's tables.
@@ -119,15 +112,12 @@ fn map_kernel(image: &Image, info: u64) {
 }
 
 /// Builds the system for one kernel and starts it.
-fn run<S: System<Port = X86>>(
-    info: StartInfo,
-    image: &Image,
-    counter: u64,
-    entry: extern "sysv64" fn(),
-) -> ! {
+fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> ! {
     let mut out = uart::Uart;
     // Writing to the port cannot fail.
-    let _ = writeln!(out, "giusto {}, kernel {}", env!("CARGO_PKG_VERSION"), S::NAME);
+    uart::write(concat!("giusto ", env!("CARGO_PKG_VERSION"), ", kernel ").as_bytes());
+    uart::write(S::NAME.as_bytes());
+    uart::write(b"\n");
     let (mut arena, archive) = memory(info, image);
     let machine = boot::carve(&state::PORT.0, S::NAME, archive, &mut arena);
     state::set_machine(machine);
@@ -138,7 +128,7 @@ fn run<S: System<Port = X86>>(
     // SAFETY: called once, interrupts off; stacks and entries are those of this image.
     unsafe {
         segments::load(trap_stack, fault_stack, traps::vectors::<S>());
-        segments::set_entry(entry as *const () as u64, &raw const *machine.cpu as u64);
+        segments::set_entry(entry::address::<S>(), &raw const *machine.cpu as u64);
     }
     // SAFETY: interrupts are off and nothing else has entered the core.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
@@ -154,14 +144,14 @@ fn run<S: System<Port = X86>>(
 
 /// The RAM that nothing uses yet, and the boot module.
 fn memory(info: StartInfo, image: &Image) -> (Arena, Archive) {
-    let module = info.module().expect("no boot module: start with -initrd ARCHIVE");
+    let Some(module) = info.module() else { panic!("no boot module: start with -initrd ARCHIVE") };
     // SAFETY: the loader has left the module there; words are atomics, since the host may look.
     let words = unsafe {
         core::slice::from_raw_parts(direct::<AtomicU64>(module.at), module.bytes as usize / 8)
     };
     let kernel_end = image.end - IMAGE;
     let holds = |ram: &Stretch| ram.at < kernel_end && kernel_end < ram.at + ram.bytes;
-    let ram = info.ram().find(holds).expect("the kernel does not lie in RAM");
+    let Some(ram) = info.ram().find(holds) else { panic!("the kernel does not lie in RAM") };
     let mut end = (ram.at + ram.bytes).min(LIMIT);
     if (kernel_end..end).contains(&module.at) {
         end = module.at;

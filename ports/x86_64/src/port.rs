@@ -7,6 +7,7 @@ use crate::fpu::Special;
 use crate::machine::{halt, out32};
 use crate::paging::{Space, direct};
 use crate::uart;
+use core::arch::asm;
 use core::cell::Cell;
 use kernel::port::{Frame, Port};
 
@@ -67,6 +68,18 @@ impl Port for X86 {
         // SAFETY: frames come from RAM that `boot` handed out, in the direct map; words are
         // atomics, so that programs may write them meanwhile.
         unsafe { &*direct::<Frame>(address) }
+    }
+
+    #[inline(always)]
+    fn clear(&self, address: u64) {
+        // SAFETY: a frame that nothing else uses, in the direct map.
+        unsafe {
+            asm!(
+                "rep stosq",
+                inout("rcx") 512usize => _, inout("rdi") direct::<u64>(address) => _,
+                in("rax") 0u64, options(nostack),
+            );
+        }
     }
 
     fn console_write(&self, text: &[u8]) {

@@ -82,14 +82,19 @@ fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) 
     suite.record(format!("{name}, {} checks", reported.len()), result);
 }
 
-/// The checks that a console reports: `ok NAME` or `FAILED NAME`.
+/// How a system's console begins the line of a check that held, and of one that did not.
+const HELD: [&str; 2] = ["ok ", "refused: "];
+const NOT_HELD: [&str; 3] = ["FAILED ", "NOT REFUSED: ", "NOT TRUE: "];
+
+/// The checks that a console reports, and whether they held.
 fn reported(console: &str) -> Vec<(&str, bool)> {
     console.lines().filter_map(check).collect()
 }
 
 fn check(line: &str) -> Option<(&str, bool)> {
-    let passed = line.strip_prefix("ok ").map(|name| (name, true));
-    passed.or_else(|| Some((line.strip_prefix("FAILED ")?, false)))
+    let after = |starts: &[&str]| starts.iter().find_map(|start| line.strip_prefix(start));
+    let held = after(&HELD).map(|name| (name, true));
+    held.or_else(|| Some((after(&NOT_HELD)?, false)))
 }
 
 #[cfg(test)]
@@ -117,7 +122,8 @@ mod tests {
 
     #[test]
     fn a_run_and_its_checks_are_counted() {
-        assert_eq!(judged(outcome(Exit::Done(0), "ok one\nok two\n")), (3, 0));
+        assert_eq!(judged(outcome(Exit::Done(0), "ok one\nrefused: two\n")), (3, 0));
+        assert_eq!(judged(outcome(Exit::Done(2), "NOT REFUSED: one\n")), (0, 2));
         assert_eq!(judged(outcome(Exit::Done(1), "ok one\nFAILED two\n")), (1, 2));
         assert_eq!(judged(outcome(Exit::Hang, "ok one\n")), (1, 1));
     }
