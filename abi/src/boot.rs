@@ -23,6 +23,24 @@ pub const WORD_TICK: usize = 3;
 pub const WORD_SLICE: usize = 4;
 /// Header word with a number that the host chose, to find the archive in the machine's memory.
 pub const WORD_NONCE: usize = 5;
+/// Header word in which the kernel leaves the physical address of its first root page table; the
+/// root tables of all domains follow it in a row, in the order of the domain pool.
+pub const WORD_ROOTS: usize = 6;
+/// Header word in which the kernel leaves the protection that it found switched on: bits of
+/// [`protection`].
+pub const WORD_PROTECTION: usize = 7;
+
+/// Protection that a machine may have.
+pub mod protection {
+    /// The kernel cannot execute user pages.
+    pub const NO_USER_EXECUTE: u64 = 1;
+    /// The kernel cannot read or write user pages.
+    pub const NO_USER_ACCESS: u64 = 2;
+    /// Read-only pages are read-only for the kernel too.
+    pub const WRITE_PROTECT: u64 = 4;
+    /// Pages can be made not executable.
+    pub const NO_EXECUTE: u64 = 8;
+}
 
 /// An absent object.
 pub const NONE: u64 = u64::MAX;

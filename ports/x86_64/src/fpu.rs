@@ -72,17 +72,3 @@ pub fn lock() {
         );
     }
 }
-
-/// Sets up protection and the instructions that programs may use.
-pub fn set_up() {
-    // SAFETY: SMEP, SMAP (kernel code touches no user address), FXSAVE and SSE exceptions on,
-    // FSGSBASE off; x87 emulation off, numeric errors as exceptions, monitoring for TS.
-    unsafe {
-        asm!(
-            "mov {r}, cr4", "or {r}, {cr4}", "mov cr4, {r}",
-            "mov {r}, cr0", "and {r}, -5", "or {r}, 0x1002a", "mov cr0, {r}",
-            r = out(reg) _, cr4 = const 1 << 9 | 1 << 10 | 1 << 20 | 1 << 21,
-            options(nomem, nostack),
-        );
-    }
-}

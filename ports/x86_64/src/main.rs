@@ -12,6 +12,7 @@ mod machine;
 mod paging;
 mod panic;
 mod port;
+mod protection;
 mod pvh;
 mod segments;
 mod state;
@@ -22,6 +23,7 @@ use crate::paging::{Builder, DIRECT, IMAGE, Image, LIMIT, direct};
 use crate::port::X86;
 use crate::pvh::{StartInfo, Stretch};
 use abi::PAGE;
+use abi::boot::{WORD_PROTECTION, WORD_ROOTS};
 use core::cell::UnsafeCell;
 use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
@@ -73,7 +75,7 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
         guards: &[0, 5, 8, 10],
     };
     map_kernel(&image, info);
-    fpu::set_up();
+    protection::set_up();
     fpu::lock();
     // SAFETY: the loader's information is mapped now.
     let info = unsafe { StartInfo::new(info) };
@@ -134,6 +136,12 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
     drop(core);
+    if let Some(first) = machine.kernel.domains.first() {
+        // SAFETY: interrupts are off and nothing else has entered the core.
+        let root = unsafe { (*first.address()).space.root() };
+        archive.note(WORD_ROOTS, root);
+    }
+    archive.note(WORD_PROTECTION, protection::found());
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} instructions to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);

@@ -6,7 +6,10 @@ use abi::object::Resource;
 use rt::arch::counter;
 use rt::cap::Held;
 use rt::system::Row;
-use rt::{Console, Env, Error, Kind, Message, Rights, Slot, cap, ipc, print, println, system};
+use rt::{
+    Console, Env, Error, Kind, Message, Received, Rights, Slot, Wait, cap, ipc, print, println,
+    system,
+};
 
 type Command = fn(&Shell, &str);
 
@@ -22,6 +25,12 @@ const COMMANDS: &[(&str, &str, &str, Command)] = &[
     ("help", "", "this list", help),
     ("exit", "[STATUS]", "end the run", exit),
 ];
+
+/// How `ps` calls the domain that the kernel idles in.
+const IDLE: &[u8; 16] = b"(idle)\0\0\0\0\0\0\0\0\0\0";
+
+/// Nanoseconds after which a domain that does not answer is taken for dead.
+const PATIENCE: u64 = 200_000_000;
 
 /// Most round trips of one `ping`.
 const MOST_PINGS: usize = 1000;
@@ -66,7 +75,11 @@ impl Name {
 
 impl Domain {
     fn name(&self) -> Name {
-        Name(name_bytes([self.row.words[0], self.row.words[1]]))
+        match [self.row.words[0], self.row.words[1]] {
+            // The domain that runs when nobody else does has no name.
+            [0, 0] => Name(*IDLE),
+            words => Name(name_bytes(words)),
+        }
     }
 }
 
@@ -83,6 +96,12 @@ impl Shell<'_> {
     fn domains(&self) -> impl Iterator<Item = Domain> + use<> {
         let rows = self.rows(Table::Domain).filter(|(_, row)| row.results[0] == 1);
         rows.map(|(index, row)| Domain { index, row })
+    }
+
+    /// Calls somebody who may be gone.
+    fn ask(&self, whom: Slot) -> Result<Received, Error> {
+        let wait = Wait::until(system::clock() + PATIENCE);
+        ipc::call_within(whom, Message::empty(0), wait)
     }
 
     fn domain(&self, name: &str) -> Option<Domain> {
@@ -211,6 +230,10 @@ fn ping(shell: &Shell, argument: &str) {
         return;
     };
     let echo = shell.env.cap("echo");
+    if let Err(error) = shell.ask(echo) {
+        println!(shell.console, "ping: echo does not answer: {}", why(error));
+        return;
+    }
     let mut ticks = [0u64; MOST_PINGS];
     for (i, ticks) in ticks[..count].iter_mut().enumerate() {
         let before = counter();
@@ -239,7 +262,7 @@ fn ping(shell: &Shell, argument: &str) {
 }
 
 fn count(shell: &Shell, _: &str) {
-    match ipc::call(shell.env.cap("count"), Message::empty(0)) {
+    match shell.ask(shell.env.cap("count")) {
         Ok(answer) => println!(shell.console, "  the counter is at {}", answer.words[0]),
         Err(error) => println!(shell.console, "count: no answer: {}", why(error)),
     }
@@ -250,6 +273,7 @@ fn why(error: Error) -> &'static str {
     match error {
         Error::Stale => "what it receives on is gone",
         Error::Destroyed => "it was destroyed",
+        Error::Timeout => "nobody is there",
         Error::Abandoned => "it dropped the call",
         _ => "the call was refused",
     }

@@ -1,0 +1,40 @@
+//! Protection that the CPU offers beyond page rights.
+
+use crate::machine::read_msr;
+use abi::boot::protection;
+use core::arch::asm;
+
+const EFER: u32 = 0xc000_0080;
+const EFER_NO_EXECUTE: u64 = 1 << 11;
+const CR0_WRITE_PROTECT: u64 = 1 << 16;
+const CR4_SMEP: u64 = 1 << 20;
+const CR4_SMAP: u64 = 1 << 21;
+
+/// Sets up protection and the instructions that programs may use.
+pub fn set_up() {
+    // SAFETY: SMEP, SMAP (kernel code touches no user address), FXSAVE and SSE exceptions on,
+    // FSGSBASE off; x87 emulation off, numeric errors as exceptions, monitoring for TS.
+    unsafe {
+        asm!(
+            "mov {r}, cr4", "or {r}, {cr4}", "mov cr4, {r}",
+            "mov {r}, cr0", "and {r}, -5", "or {r}, 0x1002a", "mov cr0, {r}",
+            r = out(reg) _, cr4 = const 1 << 9 | 1 << 10 | 1 << 20 | 1 << 21,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// What is switched on, read back from the CPU.
+pub fn found() -> u64 {
+    let (cr0, cr4): (u64, u64);
+    // SAFETY: reads registers.
+    let efer = unsafe {
+        asm!("mov {}, cr0", "mov {}, cr4", out(reg) cr0, out(reg) cr4, options(nomem, nostack));
+        read_msr(EFER)
+    };
+    let bit = |on: bool, bit: u64| if on { bit } else { 0 };
+    bit(cr4 & CR4_SMEP != 0, protection::NO_USER_EXECUTE)
+        | bit(cr4 & CR4_SMAP != 0, protection::NO_USER_ACCESS)
+        | bit(cr0 & CR0_WRITE_PROTECT != 0, protection::WRITE_PROTECT)
+        | bit(efer & EFER_NO_EXECUTE != 0, protection::NO_EXECUTE)
+}
