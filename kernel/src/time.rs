@@ -54,9 +54,12 @@ impl<P: Port> Sleeper<P> {
     }
 }
 
+/// An instant and what waits for it.
+type Entry<P> = (u64, Sleeper<P>);
+
 /// The heap.
 pub struct Deadlines<P: Port> {
-    entries: &'static [Cell<Option<(u64, Sleeper<P>)>>],
+    entries: &'static [Cell<Option<Entry<P>>>],
     count: Cell<u32>,
 }
 
@@ -76,7 +79,7 @@ impl<P: Port> Deadlines<P> {
         self.entries[index as usize].get().map_or(u64::MAX, |(at, _)| at)
     }
 
-    fn set(&self, index: u32, entry: (u64, Sleeper<P>)) {
+    fn set(&self, index: u32, entry: Entry<P>) {
         self.entries[index as usize].set(Some(entry));
         entry.1.place().0.set(index);
     }
@@ -119,7 +122,7 @@ impl<P: Port> Deadlines<P> {
         Some(sleeper)
     }
 
-    fn rise(&self, mut index: u32, entry: (u64, Sleeper<P>)) {
+    fn rise(&self, mut index: u32, entry: Entry<P>) {
         while index > 0 {
             let parent = (index - 1) / 2;
             match self.entries[parent as usize].get() {
@@ -131,7 +134,7 @@ impl<P: Port> Deadlines<P> {
         self.set(index, entry);
     }
 
-    fn sink(&self, mut index: u32, entry: (u64, Sleeper<P>)) {
+    fn sink(&self, mut index: u32, entry: Entry<P>) {
         loop {
             let (left, right) = (2 * index + 1, 2 * index + 2);
             if left >= self.count.get() {

@@ -45,7 +45,7 @@ impl Clock {
     #[inline(always)]
     pub fn now(&self) -> u64 {
         let steps = counter() - self.start.get();
-        (u128::from(steps) * u128::from(self.ns.get()) >> 32) as u64
+        ((u128::from(steps) * u128::from(self.ns.get())) >> 32) as u64
     }
 
     /// Asks for the timer interrupt. An instant beyond the timer's range interrupts early, and
@@ -53,7 +53,7 @@ impl Clock {
     pub fn arm(&self, at: Option<u64>) {
         let Some(at) = at else { return apic::start_timer(0) };
         let wait = at.saturating_sub(self.now()).min(1_000_000_000);
-        let steps = u128::from(wait) * u128::from(self.steps.get()) >> 32;
+        let steps = (u128::from(wait) * u128::from(self.steps.get())) >> 32;
         apic::start_timer(steps.clamp(1, u128::from(u32::MAX)) as u32);
     }
 }

@@ -25,7 +25,6 @@ pub mod env;
 pub mod ipc;
 pub mod memory;
 pub mod record;
-#[allow(unsafe_code)]
 pub mod shared;
 pub mod signal;
 mod start;

@@ -4,6 +4,7 @@
 //! domains may change at any time.
 
 use crate::Slot;
+use crate::arch::address;
 use abi::Rights;
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, BUFFER_WORDS};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +16,7 @@ pub struct Words(&'static [AtomicU64]);
 impl Words {
     /// The words at an address that the environment names as mapped.
     pub(crate) fn at(address: u64, bytes: u64) -> Words {
-        assert!(address != 0 && address.is_multiple_of(8), "misaligned shared memory");
-        // SAFETY: the packer mapped the range for as long as the program lives and gave it to
-        // nothing else in the program; every access is atomic.
-        Words(unsafe {
-            core::slice::from_raw_parts(address as *const AtomicU64, (bytes / 8) as usize)
-        })
+        Words(address::words(address, bytes))
     }
 
     /// How many there are.
@@ -96,11 +92,8 @@ pub(crate) fn text_at(address: u64) -> &'static str {
     if address == 0 {
         return "";
     }
-    let limit = (abi::PAGE - address % abi::PAGE) as usize;
-    // SAFETY: the packer maps the environment page readable for as long as the program lives,
-    // and nobody writes to it.
-    let page = unsafe { core::slice::from_raw_parts(address as *const u8, limit) };
-    let length = page.iter().position(|&byte| byte == 0).unwrap_or(limit);
+    let page = address::text(address);
+    let length = page.iter().position(|&byte| byte == 0).unwrap_or(page.len());
     match core::str::from_utf8(&page[..length]) {
         Ok(text) => text,
         Err(error) => core::str::from_utf8(&page[..error.valid_up_to()]).unwrap_or(""),

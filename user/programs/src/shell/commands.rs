@@ -137,8 +137,7 @@ fn ps(shell: &Shell, _: &str) {
     for (index, row) in shell.rows(Table::Thread) {
         let Some(state) = state(row.results[0]) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
-        let name =
-            domain.map(|domain| domain.name()).unwrap_or(Name(*b"?\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"));
+        let name = domain.map_or(Name(*IDLE), |domain| domain.name());
         println!(shell.console, "  {:<16} {index:>7} {:>9}  {state}", name.text(), row.results[1]);
     }
 }
@@ -155,8 +154,9 @@ fn state(code: u64) -> Option<&'static str> {
 }
 
 fn mem(shell: &Shell, _: &str) {
+    let charged = || shell.domains().filter(|domain| domain.name().0 != *IDLE);
     print!(shell.console, "  {:<14}{:>12}", "", "all");
-    for domain in shell.domains() {
+    for domain in charged() {
         print!(shell.console, "{:>14}", domain.name().text());
     }
     println!(shell.console);
@@ -164,7 +164,7 @@ fn mem(shell: &Shell, _: &str) {
         let system = shell.system();
         print!(shell.console, "  {:<14}", resource.name());
         used(shell, 12, system::inspect(system, Table::Pool, resource as u64));
-        for domain in shell.domains() {
+        for domain in charged() {
             let index = (resource as u64) << 32 | domain.index;
             used(shell, 14, system::inspect(system, Table::Quota, index));
         }

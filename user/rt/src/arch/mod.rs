@@ -1,6 +1,8 @@
-//! What differs between machines, one file each: how a system call is made, how a program and a
-//! thread begin, the cycle counter, and probes that try what user mode may not do.
+//! What touches the machine, with a file for each kind of it: how a system call is made, how a
+//! program and a thread begin, memory by address, the cycle counter, and probes that try what
+//! user mode may not do.
 
+pub(crate) mod address;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
