@@ -24,7 +24,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(own);
         let to = args[5] as u32;
         if let Ok(Capability::Mapping(cap)) = domain.slot(to) {
-            return self.continue_map(own, to, cap, args[2]);
+            return self.resume_map(own, to, cap, args[2]);
         }
         let home = self.domain_or_own(own, args[0])?;
         let memory = domain.named::<Memory<P>>(slot(args[1])?, Rights::NONE)?;
@@ -39,7 +39,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.make_mapping(Some(own), home, memory.at, &range, memory.rights);
         let cap = Cap::new(at, Rights::ALL, 0);
         domain.put(to, Capability::Mapping(cap));
-        self.continue_map(own, to, cap, range.at)
+        self.continue_map(own, to, cap)
     }
 
     fn check_range(&self, memory: Ref<Memory<P>>, range: &Range) -> Result<(), Error> {
@@ -94,8 +94,9 @@ impl<P: Port> Manager<'_, P> {
         at
     }
 
-    /// Maps the pages that are missing. A mapping that meets a page in use is undone.
-    fn continue_map(
+    /// Goes on with a mapping that was preempted. Other threads have run in between, so the quota
+    /// of page tables is checked again.
+    fn resume_map(
         &self,
         own: Ref<Domain<P>>,
         to: u32,
@@ -103,20 +104,48 @@ impl<P: Port> Manager<'_, P> {
         at: u64,
     ) -> Result<Done, Error> {
         let mapping = self.whole.open(cap.at);
-        let begun = cap.is_dying() || mapping.done.get() < mapping.pages.get();
-        if !begun || mapping.at.get() != at || (!cap.is_dying() && cap.check(Rights::NONE).is_err())
-        {
+        let dying = cap.is_dying();
+        let begun = dying || (cap.check(Rights::NONE).is_ok() && !mapping.is_complete());
+        if !begun || mapping.at.get() != at {
             return Err(Error::SlotOccupied);
         }
-        let mut error = Error::AddressInUse;
-        if !cap.is_dying() {
-            match self.map_pages(cap.at) {
-                Ok(true) => return Ok(Done::Nothing),
-                Ok(false) => return Ok(Done::Preempted),
-                Err(found) => error = found,
-            }
-            self.begin_destroy(cap.at);
+        if dying {
+            return self.undo_map(own, to, cap, Error::AddressInUse);
         }
+        if let Some(home) = mapping.domain.get()
+            && let Err(error) = self.check_tables(home, at, mapping.pages.get())
+        {
+            self.begin_destroy(cap.at);
+            return self.undo_map(own, to, cap, error);
+        }
+        self.continue_map(own, to, cap)
+    }
+
+    /// Maps the pages that are missing. A mapping that meets a page in use is undone.
+    fn continue_map(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        cap: Cap<Mapping<P>>,
+    ) -> Result<Done, Error> {
+        match self.map_pages(cap.at) {
+            Ok(true) => Ok(Done::Nothing),
+            Ok(false) => Ok(Done::Preempted),
+            Err(error) => {
+                self.begin_destroy(cap.at);
+                self.undo_map(own, to, cap, error)
+            }
+        }
+    }
+
+    /// Undoes a dying mapping that could not be completed.
+    fn undo_map(
+        &self,
+        own: Ref<Domain<P>>,
+        to: u32,
+        cap: Cap<Mapping<P>>,
+        error: Error,
+    ) -> Result<Done, Error> {
         if !self.destroy_mapping(cap.at) {
             return Ok(Done::Preempted);
         }
@@ -124,14 +153,12 @@ impl<P: Port> Manager<'_, P> {
         Err(error)
     }
 
-    /// Maps pages until all are (`true`), an interrupt is pending (`false`) or one is in use. The
-    /// quota of page tables is checked again, since other threads run in between.
+    /// Maps pages until all are (`true`), an interrupt is pending (`false`) or one is in use.
     pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
         let mapping = self.whole.open(at);
         let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
             return Err(Error::WrongState);
         };
-        self.check_tables(home, mapping.at.get(), mapping.pages.get())?;
         loop {
             let page = mapping.done.get();
             let address = mapping.at.get() + page * PAGE;

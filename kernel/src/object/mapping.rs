@@ -59,6 +59,13 @@ impl<P: Port> Mapping<P> {
     }
 }
 
+impl<P: Port> Mapping<P> {
+    /// Whether all its pages are mapped.
+    pub fn is_complete(&self) -> bool {
+        self.done.get() == self.pages.get()
+    }
+}
+
 impl<P: Port> Default for Mapping<P> {
     fn default() -> Self {
         Mapping::new()

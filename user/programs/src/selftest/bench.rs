@@ -1,6 +1,7 @@
 //! What every check builds on: fresh slots, helper threads, expectations.
 
 use core::cell::Cell;
+use core::fmt;
 use rt::arch::Outcome;
 use rt::thread::{self, Spec};
 use rt::{Buffer, Env, Error, Info, Message, Slot, Status, Wait, Words};
@@ -26,12 +27,21 @@ pub type Check = Result<(), Why>;
 pub type Checks = &'static [(&'static str, fn(&Bench) -> Check)];
 
 /// Why a check failed.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Why {
     /// What was expected.
     pub what: &'static str,
     /// The error that came, if one did.
     pub error: Option<Error>,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.error {
+            Some(error) => write!(f, "{}: {error:?}", self.what),
+            None => f.write_str(self.what),
+        }
+    }
 }
 
 impl From<Error> for Why {
