@@ -221,6 +221,7 @@ impl<P: Port> Manager<'_, P> {
             parent.quotas.charge(resource, quotas[resource as usize]);
         }
         self.set_up_domain(at, max_priority, table, &quotas);
+        parent.inner.push_back(at);
         parent.put(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }

@@ -13,7 +13,6 @@ use crate::object::thread::attention;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
 };
-use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::time::Sleeper;
 use abi::object::Resource;
@@ -178,9 +177,10 @@ impl<P: Port> Manager<'_, P> {
             }
             let domain = self.whole.open(at);
             if let Some(parent) = domain.owner().get() {
+                let parent = self.whole.open(parent);
+                parent.inner.remove(at);
                 for resource in Resource::ALL {
-                    let limit = domain.quotas.limit(resource);
-                    self.whole.open(parent).quotas.refund(resource, limit);
+                    parent.quotas.refund(resource, domain.quotas.limit(resource));
                 }
             }
             for resource in Resource::ALL {
@@ -198,22 +198,14 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// A domain inside `root` that has none inside itself.
+    /// A domain inside `root` that has none inside itself: at most a few levels down.
     fn innermost(&self, root: Ref<Domain<P>>) -> Ref<Domain<P>> {
         let mut at = root;
-        while let Some(inner) = self
-            .find(&self.kernel.domains, |domain| self.whole.open(domain).owner().get() == Some(at))
-        {
+        while let Some(inner) = self.whole.open(at).inner.head() {
             self.begin_destroy(inner);
             at = inner;
         }
         at
-    }
-
-    fn find<T>(&self, pool: &'static Pool<T>, matches: impl Fn(Ref<T>) -> bool) -> Option<Ref<T>> {
-        (0..pool.size())
-            .filter_map(|index| pool.get(index))
-            .find(|at| at.life() != Life::Vacant && matches(*at))
     }
 
     /// Empties a domain: threads, then mappings, other objects, capabilities and page tables.

@@ -3,12 +3,15 @@
 use super::{Mapping, Object};
 use crate::access::Ref;
 use crate::capability::Capability;
-use crate::list::List;
+use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
 use crate::port::{Port, Space};
 use crate::quota::Quotas;
 use abi::object::Resource;
 use core::cell::Cell;
+
+/// Selects a domain's links in the list of its owner.
+pub struct Inside;
 
 /// A capability table.
 pub type Slots<P> = &'static [Cell<Capability<P>>];
@@ -27,12 +30,15 @@ pub struct Domain<P: Port> {
     pub max_priority: Cell<u8>,
     /// Mappings in its address space.
     pub mappings: List<Mapping<P>, OfDomain>,
+    /// Domains that it owns.
+    pub inner: List<Domain<P>, Inside>,
     /// Threads that run in it, whoever owns them.
     pub threads: Cell<u32>,
     /// Its name.
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
+    inside: Links<Domain<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -46,11 +52,19 @@ impl<P: Port> Domain<P> {
             quotas: Quotas::new(),
             max_priority: Cell::new(0),
             mappings: List::new(),
+            inner: List::new(),
             threads: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
+            inside: Links::new(),
             owner: Cell::new(None),
         }
+    }
+}
+
+impl<P: Port> Linked<Inside> for Domain<P> {
+    fn links(&self) -> &Links<Self> {
+        &self.inside
     }
 }
 

@@ -93,6 +93,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         icount: Some(setup.seed),
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
+        inspect: false,
     })?;
     match outcome.failure() {
         Some(failure) => bail!("`{name}`: {failure}"),

@@ -30,6 +30,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         icount: run.icount.then_some(1),
         console: Console { show: !as_json, input: typed || !std::io::stdin().is_terminal() },
         timeout: seconds.map(Duration::from_secs),
+        inspect: false,
     })?;
     if as_json {
         print_outcome(&system.name, machine, board, &outcome);

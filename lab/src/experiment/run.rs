@@ -42,6 +42,7 @@ impl Setup {
             icount: Some(self.seed),
             console: Console::CAPTURE,
             timeout: Some(TIMEOUT),
+            inspect: false,
         })?;
         if let Some(failure) = outcome.failure() {
             bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);

@@ -3,7 +3,7 @@
 use super::console::{self, Console, INTERRUPT_STATUS, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
-use super::{Launch, Machine};
+use super::{Launch, Machine, Remains};
 use crate::failure::{did_you_mean, usage};
 use crate::image::Images;
 use crate::symbols;
@@ -38,6 +38,8 @@ pub struct Boot<'a> {
     pub console: Console,
     /// When to give up.
     pub timeout: Option<Duration>,
+    /// Judge the page tables that the run has left, if it ends well.
+    pub inspect: bool,
 }
 
 /// Boots and waits for the end.
@@ -57,7 +59,9 @@ pub fn boot(boot: &Boot) -> Result<Outcome> {
     };
     let (exit, console) = follow(boot.machine, &launch, boot.console, boot.timeout)?;
     let mut memories = BTreeMap::new();
-    if matches!(exit, Exit::Done(_)) && archive.memories.iter().any(|memory| memory.host) {
+    let mut findings = Vec::new();
+    let wanted = boot.inspect || archive.memories.iter().any(|memory| memory.host);
+    if matches!(exit, Exit::Done(_)) && wanted {
         let left = memory.archive(nonce)?;
         for wanted in archive.memories.iter().filter(|memory| memory.host) {
             let address = word_at(&left, wanted.address_offset / WORD).unwrap_or(0);
@@ -67,14 +71,19 @@ pub fn boot(boot: &Boot) -> Result<Outcome> {
             let contents = memory.physical(boot.machine, address, wanted.bytes)?;
             memories.insert(wanted.name.clone(), contents);
         }
+        if boot.inspect {
+            let (machine, kernel) = (boot.machine, boot.images.kernel.as_path());
+            let remains = Remains { machine, memory: &memory, archive: &left, kernel };
+            findings = machine.inspect(&remains).context("the page tables cannot be judged")?;
+        }
     }
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
-    Ok(Outcome { exit, console, memories, kernel, backtrace })
+    Ok(Outcome { exit, console, memories, kernel, backtrace, findings })
 }
 
 /// Makes the boot archive of a system with its programs.
-fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
+pub fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
     let programs = &boot.images.programs;
     let read = |name: &str| {
         let names = programs.keys().map(String::as_str);
@@ -176,7 +185,7 @@ fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::MACHINES;
+    use crate::machine::{Count, Debugger, Finding, MACHINES};
     use std::ffi::OsString;
     use std::path::Path;
 
@@ -213,6 +222,15 @@ mod tests {
         }
         fn decode(&self, code: Option<i32>) -> Exit {
             code.map_or(Exit::Hang, |code| Exit::Done(code as u32))
+        }
+        fn inspect(&self, _: &Remains) -> Result<Vec<Finding>> {
+            bail!("a script has no page tables")
+        }
+        fn debugger_arguments(&self, _: &Path) -> Vec<OsString> {
+            Vec::new()
+        }
+        fn count_round_trip(&self, _: &mut Debugger, _: &Path, _: usize) -> Result<Vec<Count>> {
+            bail!("a script has no instructions")
         }
     }
 

@@ -4,13 +4,21 @@ mod boot;
 mod console;
 mod memory;
 mod outcome;
+mod debugger;
 mod qemu_x86_64;
+mod remains;
+mod round_trip;
 pub mod words;
+mod x86_64;
 
 pub use boot::{Boot, boot};
 pub use console::Console;
 pub use outcome::{Exit, Outcome};
+pub use remains::{Finding, Remains};
+pub use round_trip::{Count, round_trip};
 
+use anyhow::Result;
+use debugger::Debugger;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -36,6 +44,18 @@ pub trait Machine: Sync {
     fn memory_offset(&self, physical: u64) -> Option<u64>;
     /// What the emulator's exit code says about the guest; `None` if a signal ended it.
     fn decode(&self, code: Option<i32>) -> Exit;
+    /// Judges the page tables that a run has left.
+    fn inspect(&self, remains: &Remains) -> Result<Vec<Finding>>;
+    /// Arguments that make the emulator wait for a debugger on this socket.
+    fn debugger_arguments(&self, socket: &Path) -> Vec<OsString>;
+    /// Follows one round trip of a client and a server, past the first `skip`, and counts what
+    /// its instructions do.
+    fn count_round_trip(
+        &self,
+        debugger: &mut Debugger,
+        kernel: &Path,
+        skip: usize,
+    ) -> Result<Vec<Count>>;
 }
 
 /// One start of an emulator.

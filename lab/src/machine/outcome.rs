@@ -1,5 +1,6 @@
 //! How a run of a machine ended.
 
+use super::Finding;
 use std::collections::BTreeMap;
 
 /// Lines of console that a failure shows.
@@ -33,6 +34,8 @@ pub struct Outcome {
     pub kernel: String,
     /// The kernel's backtrace after a panic, a line for each function.
     pub backtrace: Vec<String>,
+    /// What was found in its page tables, if they were to be judged.
+    pub findings: Vec<Finding>,
 }
 
 impl Outcome {
@@ -92,6 +95,7 @@ mod tests {
             memories: BTreeMap::new(),
             kernel: String::new(),
             backtrace: vec!["panic at a.rs:1".to_string()],
+            findings: Vec::new(),
         }
     }
 

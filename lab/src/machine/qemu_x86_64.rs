@@ -1,7 +1,9 @@
 //! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
 
-use super::{Exit, Launch, Machine};
+use super::{Count, Debugger, Exit, Finding, Launch, Machine, Remains, x86_64};
+use anyhow::Result;
 use std::ffi::OsString;
+use std::path::Path;
 
 /// Physical addresses below this are offsets in the memory file on every board.
 const LOW_MEMORY: u64 = 2 << 30;
@@ -85,6 +87,26 @@ impl Machine for QemuX86_64 {
             ),
             None => Exit::Emulator("the emulator was killed".to_string()),
         }
+    }
+
+    fn inspect(&self, remains: &Remains) -> Result<Vec<Finding>> {
+        x86_64::inspect(remains)
+    }
+
+    fn debugger_arguments(&self, socket: &Path) -> Vec<OsString> {
+        let mut chardev = OsString::from("socket,id=debugger,server=on,wait=off,path=");
+        chardev.push(socket);
+        let [stopped, device, gdb, name] = ["-S", "-chardev", "-gdb", "chardev:debugger"];
+        vec![stopped.into(), device.into(), chardev, gdb.into(), name.into()]
+    }
+
+    fn count_round_trip(
+        &self,
+        debugger: &mut Debugger,
+        kernel: &Path,
+        skip: usize,
+    ) -> Result<Vec<Count>> {
+        x86_64::count_round_trip(debugger, kernel, skip)
     }
 }
 

@@ -55,6 +55,7 @@ fn run(
         icount: Some(1),
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
+        inspect: true,
     })
 }
 

@@ -200,28 +200,32 @@ pub fn wild_threads(attempts: &mut Attempts) {
     clean(&[slot, handler]);
 }
 
-/// Creates as many as it can in the slots; why it could not go on.
-fn create_many(slots: &[Slot], create: impl Fn(Slot) -> Result<(), Error>) -> Result<(), Error> {
-    let result = slots.iter().try_for_each(|slot| create(*slot));
-    clean(slots);
-    result
+/// Creates objects and forgets them, which leaves them charged to the domain; why it could not
+/// go on.
+fn use_up(slot: Slot, create: impl Fn(Slot) -> Result<(), Error>) -> Result<(), Error> {
+    for _ in 0..1000 {
+        create(slot)?;
+        cap::delete(slot)?;
+    }
+    Ok(())
 }
 
+/// Comes last: afterwards nothing can be created any more.
 pub fn quotas(attempts: &mut Attempts) {
-    let slots: [Slot; 20] = fresh(attempts);
-    let (bell, many) = (attempts.env.cap("bell"), &slots[..]);
+    let [slot, bell] = fresh(attempts);
+    attempts.attempt(signal::create_notification(bell).is_ok());
     let exceeded = Error::QuotaExceeded;
     let none = [0; abi::object::Resource::COUNT];
-    attempts.refuse(create_many(many, |s| signal::create_endpoint(s, Slot::NONE)), exceeded);
-    attempts.refuse(create_many(many, signal::create_notification), exceeded);
-    attempts.refuse(create_many(many, |s| signal::create_timer(s, bell)), exceeded);
-    attempts.refuse(create_many(many, |s| memory::create(s, 1)), exceeded);
-    attempts.refuse(create_many(many, |s| thread::create(s, spec(1, 0))), exceeded);
-    attempts.refuse(create_many(many, |s| domain::create(s, 4, 1, none)), exceeded);
-    attempts.refuse(memory::create(slots[0], 500), exceeded);
-    attempts.refuse(memory::create(slots[0], u64::MAX), Error::InvalidArgument);
-    let most = domain::create(slots[0], 4, 1, [u16::MAX; abi::object::Resource::COUNT]);
+    attempts.refuse(use_up(slot, |s| signal::create_timer(s, bell)), exceeded);
+    attempts.refuse(use_up(slot, |s| signal::create_endpoint(s, Slot::NONE)), exceeded);
+    attempts.refuse(use_up(slot, signal::create_notification), exceeded);
+    attempts.refuse(use_up(slot, |s| thread::create(s, spec(1, 0))), exceeded);
+    let most = domain::create(slot, 4, 1, [u16::MAX; abi::object::Resource::COUNT]);
     attempts.refuse(most, exceeded);
+    attempts.refuse(use_up(slot, |s| domain::create(s, 4, 1, none)), exceeded);
+    attempts.refuse(memory::create(slot, u64::MAX), Error::InvalidArgument);
+    attempts.refuse(memory::create(slot, 500), exceeded);
+    attempts.refuse(use_up(slot, |s| memory::create(s, 1)), exceeded);
 }
 
 pub fn priority(attempts: &mut Attempts) {

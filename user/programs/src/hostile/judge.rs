@@ -1,7 +1,9 @@
 //! The judge: handles the faults of `hostile`, tells what was refused, and ends the run.
 
 use super::VAULT;
-use super::{CANCEL, DONE, FAULTS, GROUP, GROUP_WORDS, GROUPS, PROGRESS, RESUME, SECRET, TRAPS};
+use super::{
+    ALLOWED, CANCEL, DONE, FAULTS, GROUP, GROUP_WORDS, GROUPS, PROGRESS, RESUME, SECRET, TRAPS,
+};
 use abi::call::Timeout;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
@@ -161,7 +163,8 @@ impl Judge {
         }
         let attempts = |i: usize| self.notes.get(GROUP + GROUP_WORDS * i);
         let all: u64 = (0..GROUPS.len()).map(attempts).sum();
-        let faults = self.notes.get(FAULTS);
+        let (faults, allowed) = (self.notes.get(FAULTS), self.notes.get(ALLOWED));
+        println!(self.console, "{allowed} random calls did what they may");
         let outcome = if self.clean { "all refused" } else { "NOT ALL REFUSED" };
         println!(self.console, "{all} attempts, {faults} faults: {outcome}");
     }

@@ -1,0 +1,138 @@
+//! The kernel with a fast path and the one without behave alike: random programs run on both in
+//! lockstep, and everything that can be observed is compared after every kernel entry.
+
+use crate::support::board::Board;
+use crate::support::host::Host;
+use crate::support::programs::{MANAGE, Mix, TALK, apply, choose};
+use crate::support::rng::Rng;
+use crate::support::state::{Fact, buffer, facts};
+use crate::support::town::{self, Plan};
+use kernel::system::{DirectLazy, Fastpath};
+use proptest::prelude::*;
+use std::cell::Cell;
+
+/// Two kernels in lockstep.
+struct Pair {
+    fast: Board<Fastpath<Host>>,
+    plain: Board<DirectLazy<Host>>,
+    facts: [Vec<Fact>; 2],
+    entries: u64,
+}
+
+impl Pair {
+    fn new(plan: &Plan, noise_once_in: u64) -> Pair {
+        let pair = Pair {
+            fast: town::boot(plan),
+            plain: town::boot(plan),
+            facts: [Vec::new(), Vec::new()],
+            entries: 0,
+        };
+        pair.fast.host.noise_once_in.set(noise_once_in);
+        pair.plain.host.noise_once_in.set(noise_once_in);
+        pair
+    }
+
+    fn compare(&mut self) {
+        self.entries += 1;
+        let [fast, plain] = &mut self.facts;
+        facts(&self.fast, fast);
+        facts(&self.plain, plain);
+        if fast != plain {
+            let first = fast.iter().zip(plain.iter()).find(|(fast, plain)| fast != plain);
+            panic!("fast path and general path differ: {first:x?}");
+        }
+        if let Some(thread) = self.fast.running() {
+            self.compare_buffer(thread);
+        }
+        if self.entries.is_multiple_of(16) {
+            self.fast.check();
+            self.plain.check();
+            (1..self.fast.machine.kernel.threads.size()).for_each(|at| self.compare_buffer(at));
+        } else {
+            self.fast.check_core();
+            self.plain.check_core();
+        }
+    }
+
+    fn compare_buffer(&self, thread: u32) {
+        let (fast, plain) = (buffer(&self.fast, thread), buffer(&self.plain, thread));
+        assert!(fast == plain, "the message buffers of thread {thread} differ");
+    }
+
+    /// One random action and what follows from it. Returns what the running thread got.
+    fn step(&mut self, rng: &Rng, mix: &Mix) {
+        let action = choose(&self.fast, rng, mix);
+        apply(&self.fast, &action);
+        apply(&self.plain, &action);
+        self.compare();
+        loop {
+            let (fast, plain) = (self.fast.step(), self.plain.step());
+            assert!(fast == plain, "something happens to one kernel alone");
+            if !fast {
+                break;
+            }
+            self.compare();
+        }
+    }
+}
+
+/// Runs one seed, printing it if that fails.
+fn run(seed: u64, actions: u64, mix: &Mix) -> u64 {
+    struct Told(u64, Cell<u64>);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("seed {:#x} fails at action {}", self.0, self.1.get());
+            }
+        }
+    }
+    let told = Told(seed, Cell::new(0));
+    let rng = Rng::new(seed);
+    let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
+    let mut pair = Pair::new(&plan, rng.pick(&[0, 3, 20]));
+    for action in 0..actions {
+        told.1.set(action);
+        pair.step(&rng, mix);
+        if pair.fast.ended.get().is_some() {
+            break;
+        }
+    }
+    pair.entries
+}
+
+/// Seeds that found a bug once, with how many actions it took.
+const REGRESSIONS: [(u64, u64); 0] = [];
+
+#[test]
+fn seeds_that_once_failed() {
+    for (seed, actions) in REGRESSIONS {
+        run(seed, actions, &TALK);
+        run(seed, actions, &MANAGE);
+    }
+}
+
+#[test]
+fn a_long_run() {
+    let mut entries = 0;
+    for seed in 0.. {
+        entries += run(0x6100_0000 + seed, 10_000, &TALK);
+        if entries >= 200_000 {
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_long_run_of_managing() {
+    for seed in 0..4 {
+        run(0x6200_0000 + seed, 5_000, &MANAGE);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn any_seed(seed: u64, actions in 1..600_u64, talk: bool) {
+        run(seed, actions, if talk { &TALK } else { &MANAGE });
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the kernel core on the host.
+
+mod differential;
+mod support;

@@ -1,0 +1,248 @@
+//! Runs one kernel on the host, entering the core as a port's entry code does.
+
+use super::archive::Archive;
+use super::context::{CALL_LENGTH, Regs};
+use super::host::{Event, Host, Shutdown};
+use super::pages;
+use abi::Info;
+use abi::call::Call;
+use kernel::access::{Ref, Whole};
+use kernel::arena::Arena;
+use kernel::boot;
+use kernel::core::Core;
+use kernel::entry::{self, Machine};
+use kernel::fault::Fault;
+use kernel::invariants;
+use kernel::ipc::kind;
+use kernel::object::thread::attention;
+use kernel::object::{Domain, Thread};
+use kernel::system::System;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What is left in registers that no argument travels in.
+const JUNK: u64 = 0xdead_dead_dead_dead;
+
+/// A host with a kernel and its programs.
+pub struct Board<S: System<Port = Host>> {
+    /// The kernel.
+    pub machine: Machine<Host>,
+    /// The hardware.
+    pub host: &'static Host,
+    /// Registers of the running thread.
+    pub regs: Cell<Regs>,
+    /// The run has ended with this status.
+    pub ended: Cell<Option<u32>>,
+    system: PhantomData<S>,
+}
+
+/// An object between kernel entries.
+pub fn body<T>(at: Ref<T>) -> &'static T {
+    // SAFETY: objects are never freed, and a test is the only CPU.
+    unsafe { &*at.address() }
+}
+
+impl<S: System<Port = Host>> Board<S> {
+    /// Boots this archive on a host with so many pages of memory. The seed is for interrupts.
+    pub fn boot(archive: &Archive, pages: usize, seed: u64) -> Board<S> {
+        let (host, start) = Host::new(pages, seed);
+        let bytes = pages * abi::PAGE as usize;
+        // SAFETY: the host's memory is used through its frames, which are atomics, and this.
+        let mut arena = unsafe { Arena::new(start, bytes, super::host::BASE) };
+        let archive = boot::Archive::new(archive.finish());
+        let machine = boot::carve(host, S::NAME, archive, &mut arena);
+        let (regs, ended) = (Cell::default(), Cell::new(None));
+        let board = Board { machine, host, regs, ended, system: PhantomData };
+        let core = board.core();
+        boot::build(&core.manage(), archive, &mut arena);
+        drop(core);
+        // SAFETY: the only entry.
+        board.leave(unsafe { entry::start::<S>(machine) });
+        board
+    }
+
+    fn core(&self) -> Core<S> {
+        // SAFETY: each caller drops the core before it enters again.
+        unsafe { Core::enter(self.machine.kernel, self.machine.cpu) }
+    }
+
+    /// Opens the whole kernel.
+    pub fn open<R>(&self, look: impl FnOnce(&Whole<'_>) -> R) -> R {
+        let core = self.core();
+        look(&core.section.whole())
+    }
+
+    /// Checks the core's invariants.
+    pub fn check_core(&self) {
+        self.open(|whole| invariants::check(self.machine, whole));
+    }
+
+    /// Checks all invariants, those of the core and those of this machine's page tables.
+    pub fn check(&self) {
+        self.open(|whole| {
+            invariants::check(self.machine, whole);
+            pages::check(self.machine, whole);
+        });
+    }
+
+    /// The running thread; `None`: the CPU idles.
+    pub fn running(&self) -> Option<u32> {
+        let current = self.machine.cpu.current.get();
+        (current != self.machine.cpu.idle).then(|| current.index())
+    }
+
+    /// The thread with this index; the first that an archive makes has 1.
+    pub fn thread(&self, index: u32) -> &'static Thread<Host> {
+        body(self.machine.kernel.threads.get(index).expect("a thread of that index"))
+    }
+
+    /// The domain with this index; the first that an archive makes has 1.
+    pub fn domain(&self, index: u32) -> &'static Domain<Host> {
+        body(self.machine.kernel.domains.get(index).expect("a domain of that index"))
+    }
+
+    /// Writes a word of the message buffer of a thread.
+    pub fn write(&self, thread: u32, word: usize, value: u64) {
+        use std::sync::atomic::Ordering::Relaxed;
+        let buffer = self.thread(thread).buffer;
+        kernel::port::Port::frame(self.host, buffer)[word].store(value, Relaxed);
+    }
+
+    /// Reads a word of the message buffer of a thread.
+    pub fn read(&self, thread: u32, word: usize) -> u64 {
+        use std::sync::atomic::Ordering::Relaxed;
+        let buffer = self.thread(thread).buffer;
+        kernel::port::Port::frame(self.host, buffer)[word].load(Relaxed)
+    }
+
+    /// The hardware part of a switch.
+    fn leave(&self, next: Ref<Thread<Host>>) {
+        if next == self.machine.cpu.idle {
+            return self.regs.set(Regs::default());
+        }
+        let thread = body(next);
+        thread.clear(attention::FULL);
+        thread.context.interrupted.set(false);
+        self.regs.set(thread.context.regs.get());
+    }
+
+    /// The running thread makes a system call.
+    pub fn call(&self, regs: Regs) {
+        let context = &body(self.machine.cpu.current.get()).context;
+        assert!(self.running().is_some(), "an idle CPU makes no system call");
+        let (instruction, stack) = context.at.get();
+        context.at.set((instruction.wrapping_add(CALL_LENGTH), stack));
+        let mut regs = Regs { again: false, ..regs };
+        if S::FAST_PATH && self.fast(&mut regs) {
+            return;
+        }
+        context.regs.set(regs);
+        // A run that ends leaves the core by unwinding.
+        match catch_unwind(AssertUnwindSafe(|| self.general(regs.number as u8))) {
+            Ok(next) => self.leave(next),
+            Err(cause) => match cause.downcast::<Shutdown>() {
+                Ok(shutdown) => self.ended.set(Some(shutdown.0)),
+                Err(cause) => resume_unwind(cause),
+            },
+        }
+    }
+
+    fn general(&self, number: u8) -> Ref<Thread<Host>> {
+        const CALL: u8 = Call::Call as u8;
+        const REPLY_WAIT: u8 = Call::ReplyWait as u8;
+        const ANY: u8 = Call::Ipc as u8;
+        // SAFETY: the only entry.
+        unsafe {
+            match number {
+                CALL => entry::ipc::<S, { kind::CALL }>(self.machine),
+                REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(self.machine),
+                ANY => entry::ipc::<S, { kind::ANY }>(self.machine),
+                _ => entry::system_call::<S>(self.machine),
+            }
+        }
+    }
+
+    /// Tries the fast path; true: it did the call. It saves only the first argument.
+    fn fast(&self, regs: &mut Regs) -> bool {
+        let [slot, info, ..] = regs.args;
+        let number = u64::from(regs.number as u32);
+        let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
+        if number != call && number != reply_wait {
+            return false;
+        }
+        let context = &body(self.machine.cpu.current.get()).context;
+        let mut saved = context.regs.get();
+        saved.args[0] = slot;
+        context.regs.set(saved);
+        let core = self.core();
+        let done = if number == call {
+            core.fast_call(slot as u32, Info(info)).map(|(_, badge)| badge)
+        } else {
+            core.fast_reply_wait(slot as u32, Info(info)).map(|_| 0)
+        };
+        drop(core);
+        match done {
+            Some(badge) => {
+                let args = [badge, info, 0, 0, 0, 0];
+                self.regs.set(Regs { number: 0, args, words: regs.words, again: false });
+            }
+            None => regs.args[2..].fill(JUNK),
+        }
+        done.is_some()
+    }
+
+    /// Saves all registers of the running thread.
+    fn interrupt(&self) {
+        if self.running().is_some() {
+            let context = &body(self.machine.cpu.current.get()).context;
+            context.regs.set(self.regs.get());
+            context.interrupted.set(true);
+        }
+    }
+
+    /// The running thread faults.
+    pub fn fault(&self, fault: Fault) {
+        assert!(self.running().is_some(), "an idle CPU does not fault");
+        self.interrupt();
+        // SAFETY: the only entry.
+        self.leave(unsafe { entry::fault::<S>(self.machine, fault) });
+    }
+
+    /// Takes one interrupt.
+    pub fn take(&self, event: Event) {
+        self.interrupt();
+        self.host.acknowledge(event);
+        // SAFETY: the only entry.
+        self.leave(unsafe {
+            match event {
+                Event::Line(line) => entry::interrupt::<S>(self.machine, line),
+                Event::Timer => entry::timer::<S>(self.machine),
+                Event::Spurious => entry::spurious::<S>(self.machine),
+            }
+        });
+    }
+
+    /// One step of what happens without a program's doing: an interrupt that waits, or a call
+    /// that is to be issued again. False: there is nothing.
+    pub fn step(&self) -> bool {
+        if let Some(event) = self.host.waiting() {
+            self.take(event);
+        } else if self.running().is_some() && self.regs.get().again {
+            self.call(self.regs.get());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// All such steps. Returns how many there were.
+    pub fn settle(&self) -> u32 {
+        let mut steps = 0;
+        while self.step() {
+            steps += 1;
+            assert!(steps < 1_000_000, "interrupts and calls go on for ever");
+        }
+        steps
+    }
+}

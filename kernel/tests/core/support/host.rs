@@ -1,0 +1,193 @@
+//! The hardware: memory, time, interrupts, a console.
+
+use super::context::HostContext;
+use super::rng::Rng;
+use super::space::HostSpace;
+use abi::PAGE;
+use kernel::port::{Frame, Port};
+use std::alloc::{Layout, alloc_zeroed};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Interrupt lines.
+pub const LINES: usize = 8;
+/// Physical address of the first frame.
+pub const BASE: u64 = 0x100_0000;
+/// Frequency of the counter.
+pub const HZ: u64 = 1_000_000_000;
+
+/// An interrupt line.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// The core lets it through.
+    pub enabled: Cell<bool>,
+    /// The device has interrupted.
+    pub raised: Cell<bool>,
+}
+
+/// An interrupt, as it reaches the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// From a device.
+    Line(u8),
+    /// The instant that was armed.
+    Timer,
+    /// Nothing that concerns the core.
+    Spurious,
+}
+
+/// The run has ended with this status.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shutdown(pub u32);
+
+/// A machine.
+pub struct Host {
+    frames: &'static [Frame],
+    time: Cell<u64>,
+    armed: Cell<Option<u64>>,
+    /// Interrupt lines.
+    pub lines: [Line; LINES],
+    /// What was written to the console.
+    pub output: RefCell<Vec<u8>>,
+    /// What will be read from it.
+    pub input: RefCell<VecDeque<u8>>,
+    spurious: Cell<bool>,
+    noise: Rng,
+    /// Interrupts happen once in so many polls; 0: never.
+    pub noise_once_in: Cell<u64>,
+    /// Polls of [`Port::pending`] so far.
+    pub polls: Cell<u64>,
+}
+
+impl Host {
+    /// A machine with this much memory. It is never freed: the core's pools live for ever.
+    pub fn new(pages: usize, seed: u64) -> (&'static Host, *mut u8) {
+        let layout = Layout::from_size_align(pages * PAGE as usize, PAGE as usize)
+            .expect("a size that fits");
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(layout) };
+        assert!(!start.is_null(), "out of memory");
+        // SAFETY: zeroed, aligned, never freed, and made of atomics, so that the arena may hand
+        // out parts of it.
+        let frames = unsafe { std::slice::from_raw_parts(start.cast::<Frame>(), pages) };
+        let host = Host {
+            frames,
+            time: Cell::new(0),
+            armed: Cell::new(None),
+            lines: Default::default(),
+            output: RefCell::default(),
+            input: RefCell::default(),
+            spurious: Cell::new(false),
+            noise: Rng::new(seed),
+            noise_once_in: Cell::new(0),
+            polls: Cell::new(0),
+        };
+        (Box::leak(Box::new(host)), start)
+    }
+
+    /// The instant at which the timer will interrupt.
+    pub fn armed(&self) -> Option<u64> {
+        self.armed.get()
+    }
+
+    /// Lets time pass.
+    pub fn advance(&self, by: u64) {
+        self.time.set(self.time.get() + by);
+    }
+
+    /// A device interrupts, or something that does not concern the core does.
+    pub fn raise(&self, event: Event) {
+        match event {
+            Event::Line(line) => self.lines[line as usize].raised.set(true),
+            Event::Spurious => self.spurious.set(true),
+            Event::Timer => panic!("the timer interrupts when time has passed"),
+        }
+    }
+
+    /// The next interrupt that waits, if any.
+    pub fn waiting(&self) -> Option<Event> {
+        let line = self.lines.iter().position(|line| line.enabled.get() && line.raised.get());
+        if let Some(line) = line {
+            return Some(Event::Line(line as u8));
+        }
+        if self.armed.get().is_some_and(|at| at <= self.time.get()) {
+            return Some(Event::Timer);
+        }
+        self.spurious.get().then_some(Event::Spurious)
+    }
+
+    /// Acknowledges an interrupt, on its way to the core.
+    pub fn acknowledge(&self, event: Event) {
+        match event {
+            Event::Line(line) => {
+                self.lines[line as usize].raised.set(false);
+                self.lines[line as usize].enabled.set(false);
+            }
+            Event::Timer => self.armed.set(None),
+            Event::Spurious => self.spurious.set(false),
+        }
+    }
+}
+
+impl Port for Host {
+    type Context = HostContext;
+    type Space = HostSpace;
+    type Local = ();
+
+    fn now(&self) -> u64 {
+        self.time.get()
+    }
+
+    fn arm(&self, at: Option<u64>) {
+        self.armed.set(at);
+    }
+
+    fn pending(&self) -> bool {
+        self.polls.set(self.polls.get() + 1);
+        let once_in = self.noise_once_in.get();
+        if once_in > 0 && self.noise.once_in(once_in) {
+            self.spurious.set(true);
+        }
+        self.waiting().is_some()
+    }
+
+    fn set_line(&self, line: u8, enabled: bool) {
+        self.lines[line as usize].enabled.set(enabled);
+    }
+
+    fn lines(&self) -> u8 {
+        LINES as u8
+    }
+
+    fn frame(&self, address: u64) -> &'static Frame {
+        assert!(address >= BASE && address.is_multiple_of(PAGE), "no frame at {address:#x}");
+        &self.frames[((address - BASE) / PAGE) as usize]
+    }
+
+    fn clear(&self, address: u64) {
+        self.frame(address).iter().for_each(|word| word.store(0, Relaxed));
+    }
+
+    fn console_write(&self, text: &[u8]) {
+        self.output.borrow_mut().extend_from_slice(text);
+    }
+
+    fn console_read(&self) -> Option<u8> {
+        self.input.borrow_mut().pop_front()
+    }
+
+    fn counter_hz(&self) -> u64 {
+        HZ
+    }
+
+    fn kernel_facts(&self) -> (u64, u64) {
+        (1, 2)
+    }
+
+    fn shutdown(&self, status: u32) -> ! {
+        std::panic::resume_unwind(Box::new(Shutdown(status)))
+    }
+
+    fn forget(&self, _thread: &HostContext) {}
+}

@@ -1,0 +1,12 @@
+//! A machine of plain Rust for the core to run on, and programs for it.
+
+pub mod archive;
+pub mod board;
+pub mod context;
+pub mod host;
+pub mod pages;
+pub mod programs;
+pub mod rng;
+pub mod space;
+pub mod state;
+pub mod town;

@@ -1,0 +1,62 @@
+//! Follows one round trip of a client and a server, instruction by instruction.
+
+use super::boot::pack;
+use super::debugger::Debugger;
+use super::memory::SharedFile;
+use super::{Boot, Launch};
+use crate::failure::usage;
+use anyhow::Result;
+use std::process::{Child, Command, Stdio};
+
+/// How often something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What.
+    pub name: &'static str,
+    /// How often.
+    pub value: u64,
+    /// What exactly counts.
+    pub note: &'static str,
+}
+
+/// An emulator that ends with this value.
+struct Emulator(Child);
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Boots a system of a client and a server, lets `skip` round trips pass, and counts what the
+/// instructions of the next one do.
+pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
+    let archive = pack(boot, 0)?;
+    let memory = SharedFile::new(boot.system.memory)?;
+    let archive_file = SharedFile::with(&archive.bytes)?;
+    let folder = tempfile::tempdir()?;
+    let socket = folder.path().join("debugger");
+    let program = boot.machine.emulator();
+    let launch = Launch {
+        board: boot.board,
+        icount: boot.icount,
+        memory: boot.system.memory,
+        memory_file: &memory.path(),
+        kernel: &boot.images.kernel,
+        archive: &archive_file.path(),
+        command_line: &format!("kernel={}", boot.kernel),
+    };
+    let child = Command::new(program)
+        .args(boot.machine.arguments(&launch))
+        .args(boot.machine.debugger_arguments(&socket))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
+    let _emulator = Emulator(child);
+    let mut debugger = Debugger::connect(&socket)?;
+    boot.machine.count_round_trip(&mut debugger, &boot.images.kernel, skip)
+}
