@@ -16,7 +16,7 @@ pub enum Call {
     Call = 1,
     /// `Ipc` that replies, then receives on slot `a0`; no timeout.
     ReplyWait = 2,
-    /// Signals the notification in slot `a0` with the capability's badge.
+    /// Signals the notification in slot `a0` with the capability's badge, or bit 0 if it has none.
     Signal = 3,
     /// Gives the rest of the tick to the thread in slot `a0`, or with 0 to the next thread of
     /// the same priority (S0-29).
@@ -39,11 +39,14 @@ pub enum Call {
     CapSaveReply = 19,
     /// What slot `a0` holds: kind and rights (result 0), badge (result 1).
     CapInspect = 20,
-    /// Destroys the object in slot `a0`.
+    /// Destroys the object in slot `a0` and empties the slot. Other capabilities to it become
+    /// stale and keep their slots until they are deleted. An object whose last capability is
+    /// deleted stays, and stays charged, until the domain that owns it ends.
     Destroy = 21,
 
     /// Creates an endpoint in slot `a0`, with the notification in slot `a1` (or 0) attached:
-    /// receiving on the endpoint also receives its signals.
+    /// receiving on the endpoint also receives its signals. A notification is attached to at
+    /// most one endpoint.
     EndpointCreate = 24,
     /// Creates a notification in slot `a0`.
     NotificationCreate = 25,
@@ -63,7 +66,8 @@ pub enum Call {
     /// Changes the rights of the mapping in slot `a0` to `a1`.
     Protect = 34,
 
-    /// Creates a domain in slot `a0` with `a1` capability slots and maximum priority `a2`;
+    /// Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot
+    /// is one that a boot domain with a larger table has left) and maximum priority `a2`;
     /// `w0..w3` hold its quotas as 16-bit numbers in the order of
     /// [`Resource`](crate::object::Resource), taken from the caller's.
     DomainCreate = 40,

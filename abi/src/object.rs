@@ -87,7 +87,8 @@ pub enum Resource {
     Mappings = 6,
     /// Timers.
     Timers = 7,
-    /// Page frames of memory objects that programs create.
+    /// Page frames of memory objects that programs create; each object takes one more than it
+    /// has pages, for its index.
     Frames = 8,
     /// Page-table frames.
     Tables = 9,

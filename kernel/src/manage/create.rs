@@ -2,7 +2,7 @@
 
 use super::capabilities::slot;
 use super::{Done, Manager};
-use crate::access::Ref;
+use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{State, Then, attention};
@@ -16,13 +16,17 @@ use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 const MAX_DEPTH: usize = 8;
 
 impl<P: Port> Manager<'_, P> {
-    /// Checks that `own` can have one more object of a kind, named by the empty slot `to`.
+    /// Checks that `own` can have one more object of a kind, named by the empty slot `to`. A
+    /// domain that is being destroyed cannot: the sweep would not come back for it.
     fn room<T: Object<P>>(
         &self,
         own: Ref<Domain<P>>,
         pool: &'static Pool<T>,
         to: u32,
     ) -> Result<(), Error> {
+        if own.life() != Life::Live {
+            return Err(Error::WrongState);
+        }
         let domain = self.whole.open(own);
         domain.empty(to)?;
         domain.quotas.check(T::RESOURCE, 1)?;
@@ -41,6 +45,13 @@ impl<P: Port> Manager<'_, P> {
             0 => None,
             word => Some(domain.named::<Notification<P>>(slot(word)?, Rights::RECEIVE)?.at),
         };
+        if let Some(notification) = attached {
+            // Signals go to one endpoint: those who wait on an earlier one would sleep for ever.
+            let endpoint = self.whole.open(notification).endpoint.get();
+            if endpoint.and_then(|weak| weak.get()).is_some() {
+                return Err(Error::WrongState);
+            }
+        }
         let at = self.kernel.endpoints.take(Some(own));
         self.attach(at, attached);
         domain.put(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));

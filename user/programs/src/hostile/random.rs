@@ -49,6 +49,8 @@ const PAGES: u64 = 0x8_0000_0000;
 struct Table {
     first: u32,
     limit: u32,
+    /// Takes the faults of threads that run wild.
+    handler: Slot,
 }
 
 /// What an argument is for.
@@ -67,6 +69,7 @@ enum Shape {
     Both,
     Soon,
     Mapping,
+    Handler,
 }
 
 const ENDPOINT: Shape = Shape::Toy(0);
@@ -101,7 +104,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::Protect => &[MAPPING, Rights],
         Call::DomainCreate => &[Free, Small, Priority],
         Call::DomainGrant => &[DOMAIN, Held, Small, Rights],
-        Call::ThreadCreate => &[Free, Own, Priority, Page, ENDPOINT],
+        Call::ThreadCreate => &[Free, Own, Priority, Page, Handler],
         Call::ThreadExchange => &[THREAD, Page, Page, Any, Page, Small],
         Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => &[THREAD],
         Call::ThreadPriority => &[THREAD, Priority],
@@ -160,6 +163,7 @@ impl Random {
                 let mut end = || ends[self.below(4) as usize];
                 end() | end() << 32
             }
+            Shape::Handler => table.handler.word(),
             Shape::Soon => system::clock() + self.below(100_000),
             Shape::Mapping => {
                 let slot = u64::from(table.first) + TOYS + self.below(FREE);
@@ -191,7 +195,8 @@ impl Random {
 pub fn calls(attempts: &mut Attempts) {
     let mut random = Random(attempts.env.number("seed", 1) | 1 << 63);
     let free = attempts.env.slots();
-    let table = Table { first: free.clone().fresh().0, limit: free.limit() - 1 };
+    let handler = attempts.env.cap("toy");
+    let table = Table { first: free.clone().fresh().0, limit: free.limit() - 1, handler };
     let buffer = attempts.env.buffer(0);
     let helper = Slot(table.limit);
     let spec = thread::Spec::further(&attempts.env, 1, 50);
@@ -263,7 +268,8 @@ fn refill(table: Table) {
     let _ = signal::create_notification(slot(1));
     let _ = signal::create_timer(slot(2), slot(1));
     let _ = memory::create(slot(3), 3);
-    let spec = thread::Spec { domain: Slot::NONE, priority: 40, buffer: 0, handler: slot(0) };
+    let handler = table.handler;
+    let spec = thread::Spec { domain: Slot::NONE, priority: 40, buffer: 0, handler };
     let _ = thread::create(slot(4), spec);
     let _ = domain::create(slot(5), 4, 40, [0; abi::object::Resource::COUNT]);
     let _ = cap::copy(slot(0), slot(6), Rights::SEND.or(Rights::COPY));

@@ -8,6 +8,7 @@ pub const CHECKS: Checks = &[
     ("signals gather until they are received", gather),
     ("a signal wakes one waiter", wakes),
     ("an endpoint receives attached signals", attached),
+    ("a notification is attached to one endpoint", attached_once),
     ("messages and signals at one endpoint", mixed),
     ("timers signal once, on time", timer),
     ("timers can be disarmed and moved", disarm),
@@ -70,6 +71,17 @@ fn attached(bench: &Bench) -> Check {
     expect(got.info.is_notification() && got.badge == 3, "is woken by a signal")?;
     signal::signal(bench.env.cap("signals"))?;
     expect(bits(bench.env.cap("both"), Wait::ZERO)? == 1, "as the manifest attached it")
+}
+
+fn attached_once(bench: &Bench) -> Check {
+    let (n, first, second) = (bench.notification()?, bench.slot(), bench.slot());
+    signal::create_endpoint(first, n)?;
+    let result = signal::create_endpoint(second, n);
+    refused(result, Error::WrongState, "attaching it to another")?;
+    cap::destroy(first)?;
+    signal::create_endpoint(second, n)?;
+    signal::signal(badged(bench, n, 3)?)?;
+    expect(bits(second, Wait::ZERO)? == 3, "once the first is gone, another will do")
 }
 
 fn mixed(bench: &Bench) -> Check {
