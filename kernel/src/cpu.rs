@@ -90,8 +90,8 @@ impl<P: Port> Cpu<P> {
     }
 
     /// The highest runnable thread; those met on the way that cannot run are removed (S0-10).
-    /// With an interrupt pending after some removals it is the idle thread: it takes the
-    /// interrupt, and its exit looks again.
+    /// With an interrupt pending after some removals it is the idle thread, and the decision is
+    /// left to the way out of that interrupt.
     fn first(&self) -> Ref<Thread<P>> {
         let mut steps = 0;
         while let Some(first) = self.ready.first() {
@@ -101,6 +101,7 @@ impl<P: Port> Cpu<P> {
             self.ready.remove(first);
             steps += 1;
             if steps % PURGE_STEPS == 0 && self.port.pending() {
+                self.resched.set(true);
                 break;
             }
         }
