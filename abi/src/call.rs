@@ -2,7 +2,11 @@
 //!
 //! A call passes a number word, six arguments `a0..a5` and four message words `w0..w3`, and
 //! returns a [`Status`](crate::Status), a badge (or first result), an [`Info`](crate::Info) (or
-//! second result) and four message words. Everything else is zero on return.
+//! second result) and four message words. All other registers but the stack pointer are lost.
+//!
+//! All four words travel with every message, whatever its length: a program that must not tell
+//! what it had in them clears them first. Slots are 32 bits wide; calls on the message path
+//! ignore the upper half of a slot argument.
 
 /// A system call. The low byte of the number word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +37,9 @@ pub enum Call {
     CapCopy = 16,
     /// Empties slot `a0`.
     CapDelete = 17,
-    /// Makes every other capability to the object in slot `a0` stale.
+    /// Makes every other capability to the object in slot `a0` stale. Operations that have begun
+    /// and ties that the kernel keeps (fault handlers, targets of timers and interrupts, attached
+    /// notifications) stay.
     CapRevoke = 18,
     /// Moves the reply right that the thread holds to the empty slot `a0`.
     CapSaveReply = 19,
@@ -222,7 +228,7 @@ pub enum Table {
     /// `w2` its threads; `w3` slots in use and in all (high half).
     Domain = 0,
     /// Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its
-    /// domain's index; `w1` its instruction pointer.
+    /// domain's index; `w1` its instruction pointer; `w2` its stack pointer.
     Thread = 1,
     /// Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota.
     Quota = 2,

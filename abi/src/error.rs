@@ -1,8 +1,9 @@
 //! Errors of system calls.
 
 /// Why a system call did not do what was asked. Nothing has changed when a call returns an
-/// error, with one exception: [`Status::in_receive`] says that the send half of a combined
-/// operation was done and its receive half failed.
+/// error, with two exceptions: [`Status::in_receive`] says that the send half of a combined
+/// operation was done and its receive half failed; and a mapping that met a page in use is undone,
+/// but page tables that it needed stay with the domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Error {

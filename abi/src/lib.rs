@@ -22,8 +22,8 @@ pub use rights::Rights;
 /// Bytes in a page, the unit of mapping and of memory objects.
 pub const PAGE: u64 = 4096;
 
-/// First address above user space; the page below it is never mapped, so that no user
-/// instruction pointer can run into the end of the lower half.
+/// First address above user space. The page that begins here, the last of the lower half, is never
+/// mapped, so that no user instruction pointer can run over the end.
 pub const USER_TOP: u64 = 0x0000_7fff_ffff_f000;
 
 /// Priorities are `0..PRIORITIES`; a larger number is more important (S0-05).

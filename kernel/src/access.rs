@@ -28,6 +28,8 @@ pub enum Life {
 pub struct Guarded<T: 'static> {
     body: T,
     generation: AtomicU32,
+    /// How many objects the slot has held: what the kernel's own ties remember.
+    incarnation: Cell<u32>,
     life: Cell<Life>,
     /// Index of the next free slot, while this one is vacant.
     pub(crate) next_free: Cell<u32>,
@@ -44,6 +46,7 @@ impl<T> Guarded<T> {
         Guarded {
             body,
             generation: AtomicU32::new(generation),
+            incarnation: Cell::new(0),
             life: Cell::new(Life::Vacant),
             next_free: Cell::new(0),
             index,
@@ -100,6 +103,15 @@ impl<T> Ref<T> {
 
     pub(crate) fn set_life(self, life: Life) {
         self.0.life.set(life);
+        if life == Life::Dying {
+            self.0.incarnation.set(self.0.incarnation.get().wrapping_add(1));
+        }
+    }
+
+    /// Which object of the slot's life this is. It changes when destruction begins.
+    #[inline(always)]
+    pub fn incarnation(self) -> u32 {
+        self.0.incarnation.get()
     }
 
     pub(crate) fn next_free(self) -> &'static Cell<u32> {

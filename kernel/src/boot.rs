@@ -28,7 +28,7 @@ use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Capability slots of a domain that a program creates.
+/// Capability slots that every domain's table has at least.
 const TABLE_SLOTS: u32 = 64;
 
 /// The archive, as words.
@@ -131,7 +131,7 @@ fn carve_pools<P: Port>(
     let domains = Pool::carve(arena, domains, 0, |arena, index| {
         let boot = index.checked_sub(1).and_then(|nth| table_sizes().nth(nth));
         let length = match boot {
-            Some((_, at)) => archive.word(at + 4) as u32,
+            Some((_, at)) => (archive.word(at + 4) as u32).max(TABLE_SLOTS),
             None if index == 0 => 0,
             None => TABLE_SLOTS,
         };

@@ -143,12 +143,12 @@ impl<P: Port> Capability<P> {
         }
         let rights = rights.and(limit);
         match &mut self {
-            Capability::Console(own) | Capability::System(own) => *own = rights,
             Capability::Endpoint(cap) => (cap.rights, cap.badge) = (rights, minted(old, badge)?),
             Capability::Notification(cap) => {
                 (cap.rights, cap.badge) = (rights, minted(old, badge)?);
             }
             _ if badge != 0 => return Err(Error::WrongKind),
+            Capability::Console(own) | Capability::System(own) => *own = rights,
             Capability::Domain(cap) => cap.rights = rights,
             Capability::Thread(cap) => cap.rights = rights,
             Capability::Interrupt(cap) => cap.rights = rights,

@@ -15,6 +15,9 @@ use crate::time::Sleeper;
 use abi::call::Call;
 use abi::{Error, Info, Rights, Status};
 
+/// Deadlines that one timer interrupt serves.
+const EXPIRIES: u32 = 8;
+
 /// What a port enters with: the kernel and the CPU that it entered on.
 pub struct Machine<P: Port> {
     /// Everything that is not per CPU.
@@ -94,11 +97,10 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.mark_full();
     core.cpu.timer_fired();
     let now = core.kernel.port.now();
-    while let Some(sleeper) = core.cpu.deadlines.pop(now) {
+    // What is left over interrupts again at once.
+    for _ in 0..EXPIRIES {
+        let Some(sleeper) = core.cpu.deadlines.pop(now) else { break };
         core.expire(sleeper);
-        if core.kernel.port.pending() {
-            break;
-        }
     }
     core.cpu.tick(now);
     core.cpu.rearm();

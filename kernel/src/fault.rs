@@ -55,9 +55,14 @@ impl<S: System> Core<S> {
     }
 
     /// A fault that nobody handles ends the thread's progress, and says so on the console.
+    #[cold]
+    #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        let domain = self.hold(self.hold(me).domain.get()).name.get();
-        self.kernel.report_fault(domain, me.index(), fault, instruction);
+        let domain = self.hold(self.hold(me).domain.get());
+        if let Some(left) = domain.reports.get().checked_sub(1) {
+            domain.reports.set(left);
+            self.kernel.report_fault(domain.name.get(), me.index(), fault, instruction);
+        }
         self.hold(me).set(attention::SUSPENDED);
         self.block(me);
     }
@@ -88,27 +93,37 @@ impl<S: System> Core<S> {
 }
 
 impl<P: Port> crate::kernel::Kernel<P> {
+    /// Tells the console. Without the formatter, whose text would weigh more than the rest of
+    /// fault handling.
     fn report_fault(&self, domain: [u64; 2], thread: u32, fault: Fault, at: u64) {
-        use core::fmt::Write;
-        struct Console<'a, P>(&'a P);
-        impl<P: Port> Write for Console<'_, P> {
-            fn write_str(&mut self, text: &str) -> core::fmt::Result {
-                self.0.console_write(text.as_bytes());
-                Ok(())
-            }
-        }
         let name = abi::boot::name_bytes(domain);
         let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        let (port, mut console) = (self.port, Console(self.port));
-        port.console_write(b"fault: ");
-        port.console_write(fault.kind.name().as_bytes());
-        port.console_write(b", domain ");
-        port.console_write(&name[..length]);
-        // Writing to the console cannot fail.
-        let _ = writeln!(
-            console,
-            ", thread {thread}, detail {:#x}, code {:#x}, at {at:#x}; no handler, thread suspended",
-            fault.detail, fault.code,
-        );
+        let texts: [&[u8]; 12] = [
+            b"fault: ",
+            fault.kind.name().as_bytes(),
+            b", domain ",
+            &name[..length],
+            b", thread ",
+            &hex(u64::from(thread)),
+            b", detail ",
+            &hex(fault.detail),
+            b", code ",
+            &hex(fault.code),
+            b", at ",
+            &hex(at),
+        ];
+        for text in texts.into_iter().chain([b"; no handler, thread suspended\n".as_slice()]) {
+            self.port.console_write(text);
+        }
     }
+}
+
+/// A number in hexadecimal.
+#[inline(never)]
+pub fn hex(value: u64) -> [u8; 18] {
+    let mut text = *b"0x0000000000000000";
+    for (index, digit) in text.iter_mut().skip(2).enumerate() {
+        *digit = b"0123456789abcdef"[(value >> (60 - 4 * index) & 15) as usize];
+    }
+    text
 }

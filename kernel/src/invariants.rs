@@ -1,14 +1,17 @@
 //! Kernel invariants, for tests: what holds between any two entries.
 
 use crate::access::{Life, Ref, Whole};
+use crate::capability::Capability;
 use crate::entry::Machine;
 use crate::list::{Linked, List};
+use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Object, Thread};
 use crate::pool::Pool;
-use crate::port::Port;
+use crate::port::{Port, Space};
+use abi::Rights;
 use abi::object::Resource;
-use core::cell::Cell;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Checks every invariant and panics with the first that does not hold.
 pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
@@ -16,7 +19,10 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.threads();
     checker.ready_queue();
     checker.queues();
-    checker.quotas();
+    checker.domains();
+    checker.capabilities();
+    checker.mappings();
+    checker.resources();
 }
 
 struct Checker<'a, 's, P: Port> {
@@ -32,8 +38,16 @@ fn live<T>(pool: &'static Pool<T>) -> impl Iterator<Item = Ref<T>> {
 
 impl<P: Port> Checker<'_, '_, P> {
     fn threads(&self) {
-        for at in live(&self.machine.kernel.threads) {
+        let threads = &self.machine.kernel.threads;
+        for at in (0..threads.size()).filter_map(|index| threads.get(index)) {
             let thread = self.whole.open(at);
+            let waits = Linked::<Waiting>::links(thread).linked();
+            if at.life() == Life::Vacant {
+                let linked = waits || thread.queued() || thread.place.is_set();
+                assert!(!linked, "a destroyed thread is in a queue");
+                assert!(thread.caller.get().is_none(), "a destroyed thread has a caller");
+                continue;
+            }
             if let Some(caller) = thread.caller.get() {
                 let caller = self.whole.open(caller);
                 assert!(caller.state.get() == State::Calling, "a caller that does not call");
@@ -45,7 +59,6 @@ impl<P: Port> Checker<'_, '_, P> {
                 let right = self.whole.open(server).caller.get();
                 assert!(right == Some(at), "a server without its caller's reply right");
             }
-            let waits = Linked::<Waiting>::links(thread).linked();
             match (thread.state.get(), thread.wait.get()) {
                 (State::Ready | State::Calling, _) => {
                     assert!(!waits, "a thread that does not wait is in a wait queue");
@@ -61,6 +74,8 @@ impl<P: Port> Checker<'_, '_, P> {
 
     fn ready_queue(&self) {
         let cpu = self.machine.cpu;
+        let current = self.whole.open(cpu.current.get());
+        assert!(current.runnable() || cpu.current.get() == cpu.idle, "a blocked thread runs");
         cpu.ready.each(|level, at| {
             let thread = self.whole.open(at);
             assert!(thread.priority.get() == i16::from(level), "queued at another priority");
@@ -76,50 +91,197 @@ impl<P: Port> Checker<'_, '_, P> {
     fn queues(&self) {
         for at in live(&self.machine.kernel.endpoints) {
             let endpoint: &Endpoint<P> = self.whole.open(at);
-            self.members(&endpoint.senders, State::Sending);
-            self.members(&endpoint.receivers, State::Receiving);
+            let here = |wait| matches!(wait, Wait::Endpoint(other) if other == at);
+            self.members(&endpoint.senders, State::Sending, here);
+            self.members(&endpoint.receivers, State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
         }
         for at in live(&self.machine.kernel.notifications) {
             let notification = self.whole.open(at);
-            self.members(&notification.receivers, State::Receiving);
+            let here = |wait| matches!(wait, Wait::Notification(other) if other == at);
+            self.members(&notification.receivers, State::Receiving, here);
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
         }
     }
 
-    fn members(&self, list: &List<Thread<P>, Waiting>, state: State) {
+    fn members(
+        &self,
+        list: &List<Thread<P>, Waiting>,
+        state: State,
+        here: impl Fn(Wait<P>) -> bool,
+    ) {
         list.each(|member| {
-            assert!(self.whole.open(member).state.get() == state, "a member in another state");
+            let thread = self.whole.open(member);
+            assert!(thread.state.get() == state, "a member in another state");
+            assert!(here(thread.wait.get()), "a member that waits for something else");
         });
     }
 
-    fn quotas(&self) {
+    fn domains(&self) {
         let kernel = self.machine.kernel;
         for at in live(&kernel.domains) {
-            let quotas = &self.whole.open(at).quotas;
-            for resource in Resource::ALL {
-                let fits = quotas.used(resource) <= quotas.limit(resource);
-                assert!(fits, "a domain uses more than its quota");
-            }
-            self.charged(&kernel.endpoints, at);
-            self.charged(&kernel.notifications, at);
-            self.charged(&kernel.threads, at);
-            self.charged(&kernel.mappings, at);
+            let domain = self.whole.open(at);
+            let inside = live(&kernel.threads).filter(|thread| {
+                self.whole.open(*thread).domain.get() == at && thread.life() == Life::Live
+            });
+            // The idle thread is the kernel's own and not counted.
+            let idle = u32::from(at == self.whole.open(self.machine.cpu.idle).domain.get());
+            let count = inside.count() as u32 - idle;
+            assert!(domain.threads.get() == count, "a domain's threads are miscounted");
+        }
+        for at in live(&kernel.threads) {
+            let home = self.whole.open(at).domain.get();
+            assert!(home.life() != Life::Vacant, "a thread outlives its domain");
         }
     }
 
-    /// What a domain is charged for is what it owns, plus what it gave to domains inside it.
-    fn charged<T: Object<P>>(&self, pool: &'static Pool<T>, domain: Ref<Domain<P>>) {
-        let own = |owner: &Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(domain);
-        let owned = live(pool).filter(|at| own(self.whole.open(*at).owner())).count() as u32;
-        let given: u32 = live(&self.machine.kernel.domains)
+    /// No capability with a current generation names a vacant slot.
+    fn capabilities(&self) {
+        let domains = &self.machine.kernel.domains;
+        for at in (0..domains.size()).filter_map(|index| domains.get(index)) {
+            for cell in self.whole.open(at).slots {
+                let capability = cell.get();
+                let empty = matches!(capability, Capability::Empty);
+                assert!(empty || at.life() != Life::Vacant, "a vacant domain has capabilities");
+                assert!(!names_vacant(capability), "a valid capability to a vacant slot");
+            }
+        }
+    }
+
+    fn mappings(&self) {
+        let kernel = self.machine.kernel;
+        for at in live(&kernel.mappings) {
+            let mapping = self.whole.open(at);
+            let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
+                panic!("a mapping of nothing");
+            };
+            let there = memory.life() != Life::Vacant && home.life() != Life::Vacant;
+            assert!(there, "a mapping outlives its memory or its domain");
+            let space = &self.whole.open(home).space;
+            for page in [0, mapping.done.get().saturating_sub(1)] {
+                let address = mapping.at.get() + page * abi::PAGE;
+                let mapped = page >= mapping.done.get() || space.is_mapped(kernel.port, address);
+                assert!(mapped, "a mapping without its pages");
+            }
+            assert!(mapping.done.get() <= mapping.pages.get(), "more pages than a mapping has");
+        }
+    }
+
+    /// What a domain is charged for is what it owns, plus what it gave to domains inside it; and
+    /// the pools can keep what the quotas promise.
+    fn resources(&self) {
+        let kernel = self.machine.kernel;
+        self.charged(&kernel.domains);
+        self.charged(&kernel.threads);
+        self.charged(&kernel.endpoints);
+        self.charged(&kernel.notifications);
+        self.charged(&kernel.interrupts);
+        self.charged(&kernel.memories);
+        self.charged(&kernel.mappings);
+        self.charged(&kernel.timers);
+        for at in live(&kernel.domains) {
+            let domain = self.whole.open(at);
+            for resource in Resource::ALL {
+                let fits = domain.quotas.used(resource) <= domain.quotas.limit(resource);
+                assert!(fits, "a domain uses more than its quota");
+            }
+            let slots = domain.limit.get() + self.given(at, Resource::Slots);
+            assert!(
+                domain.quotas.used(Resource::Slots) == slots,
+                "a charge for slots differs from the table"
+            );
+        }
+        self.frames();
+        self.tables();
+    }
+
+    fn charged<T: Object<P>>(&self, pool: &'static Pool<T>) {
+        for domain in live(&self.machine.kernel.domains) {
+            let own = |at: &Ref<T>| self.whole.open(*at).owner().get() == Some(domain);
+            let owned = live(pool).filter(own).count() as u32;
+            let given = self.given(domain, T::RESOURCE);
+            let used = self.whole.open(domain).quotas.used(T::RESOURCE);
+            assert!(used == owned + given, "a charge differs from what is owned");
+        }
+        let mut used = 0;
+        for at in live(pool) {
+            used += 1;
+            let owner = self.whole.open(at).owner().get();
+            let there = owner.is_none_or(|owner| owner.life() != Life::Vacant);
+            assert!(there, "an object outlives the domain that it is charged to");
+        }
+        assert!(pool.used() == used, "a pool's objects are miscounted");
+    }
+
+    /// What a domain gave to domains inside it.
+    fn given(&self, domain: Ref<Domain<P>>, resource: Resource) -> u32 {
+        live(&self.machine.kernel.domains)
             .map(|at| self.whole.open(at))
-            .filter(|inner| own(inner.owner()))
-            .map(|inner| inner.quotas.limit(T::RESOURCE))
-            .sum();
-        let used = self.whole.open(domain).quotas.used(T::RESOURCE);
-        assert!(used == owned + given, "a charge differs from what is owned");
+            .filter(|inner| inner.owner().get() == Some(domain))
+            .map(|inner| inner.quotas.limit(resource))
+            .sum()
+    }
+
+    /// Every frame is free or in one memory object, and those that are promised are free.
+    fn frames(&self) {
+        let kernel = self.machine.kernel;
+        let (mut taken, mut promised) = (0, 0);
+        for at in live(&kernel.memories) {
+            let memory = self.whole.open(at);
+            if let Frames::Indexed(index) = memory.frames.get() {
+                let entries = kernel.port.frame(index).iter();
+                let there = entries.filter(|entry| entry.load(Relaxed) != 0).count() as u32;
+                assert!(u64::from(there) <= memory.pages.get(), "a frame beyond the memory's end");
+                taken += there + 1;
+                promised += memory.pages.get() as u32 - there;
+            }
+        }
+        for domain in live(&kernel.domains) {
+            let memories = live(&kernel.memories)
+                .map(|at| self.whole.open(at))
+                .filter(|memory| memory.owner().get() == Some(domain))
+                .filter(|memory| matches!(memory.frames.get(), Frames::Indexed(_)));
+            let own: u64 = memories.map(|memory| memory.pages.get() + 1).sum();
+            let given = self.given(domain, Resource::Frames);
+            let used = self.whole.open(domain).quotas.used(Resource::Frames);
+            assert!(u64::from(used) == own + u64::from(given), "a charge differs from the frames");
+        }
+        let (size, used) = kernel.frames.size_and_used();
+        assert!(used == taken, "a frame is lost, or in use and free");
+        assert!(size - used >= promised + self.left(Resource::Frames), "a frame promised twice");
+    }
+
+    fn tables(&self) {
+        let (size, used) = self.machine.kernel.tables.size_and_used();
+        assert!(size - used >= self.left(Resource::Tables), "a page table promised twice");
+    }
+
+    /// What all domains together may still ask for.
+    fn left(&self, resource: Resource) -> u32 {
+        live(&self.machine.kernel.domains)
+            .map(|at| &self.whole.open(at).quotas)
+            .map(|quotas| quotas.limit(resource) - quotas.used(resource))
+            .sum()
+    }
+}
+
+/// Whether a capability is valid but its object is not there.
+fn names_vacant<P: Port>(capability: Capability<P>) -> bool {
+    fn vacant<T>(cap: crate::capability::Cap<T>) -> bool {
+        cap.check(Rights::NONE).is_ok() && cap.at.life() != Life::Live
+    }
+    match capability {
+        Capability::Domain(cap) => vacant(cap),
+        Capability::Thread(cap) => vacant(cap),
+        Capability::Endpoint(cap) => vacant(cap),
+        Capability::Notification(cap) => vacant(cap),
+        Capability::Interrupt(cap) => vacant(cap),
+        Capability::Memory(cap) => vacant(cap),
+        Capability::Mapping(cap) => vacant(cap),
+        Capability::Timer(cap) => vacant(cap),
+        Capability::Reply(cap) => vacant(cap),
+        Capability::Empty | Capability::Console(_) | Capability::System(_) => false,
     }
 }

@@ -70,7 +70,7 @@ impl<T: Linked<K>, K> List<T, K> {
     #[inline(always)]
     pub fn push_back(&self, new: Ref<T>) {
         let links = new.member().links();
-        debug_assert!(!links.linked());
+        debug_assert!(!links.linked(), "queued twice");
         match self.head.get() {
             None => {
                 links.next.set(Some(new));

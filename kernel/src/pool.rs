@@ -92,20 +92,23 @@ impl<T> Pool<T> {
         at
     }
 
-    /// Returns the slot of an object whose destruction is complete, or retires it. O(1).
+    /// Returns the slot of an object whose destruction is complete, or retires it. O(1). A
+    /// retired slot stays charged, so that quotas still sum to at most the pool.
     pub fn release<P: Port>(&self, at: Ref<T>)
     where
         T: Object<P>,
     {
         assert!(at.life() == Life::Dying, "released without being destroyed");
-        if let Some(owner) = at.member().owner().take() {
+        let owner = at.member().owner().take();
+        at.set_life(Life::Vacant);
+        if at.generation() == LAST_GENERATION {
+            return;
+        }
+        if let Some(owner) = owner {
             owner.member().quotas.refund(T::RESOURCE, 1);
         }
-        at.set_life(Life::Vacant);
         self.used.set(self.used.get() - 1);
-        if at.generation() < LAST_GENERATION {
-            self.link(at.index());
-        }
+        self.link(at.index());
     }
 }
 

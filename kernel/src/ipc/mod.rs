@@ -31,7 +31,7 @@ use crate::port::{Context, Port};
 use crate::sched::hint::{CURRENT_OR_NEW, NEW};
 use crate::system::System;
 use crate::time::Sleeper;
-use abi::call::{Call, Timeout};
+use abi::call::{Call, NOTHING, Timeout};
 use abi::{Error, Info, Status};
 use plan::{Limit, Plan, Source, Target};
 use receive::Received;
@@ -54,8 +54,19 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         match self.plan::<KIND>(me) {
             Ok(plan) => self.commit::<KIND>(me, plan),
-            Err(error) => self.hold(me).finish(Status::failed(error)),
+            Err(error) => self.fail::<KIND>(me, error),
         }
+    }
+
+    /// An operation that failed its checks: in the receive half, if it has no other.
+    #[cold]
+    #[inline(never)]
+    fn fail<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, error: Error) {
+        let thread = self.hold(me);
+        let (_, [partners, ..]) = thread.context.call();
+        let receives = KIND == kind::ANY && partners as u32 == NOTHING;
+        let failed = if receives { Status::failed_in_receive } else { Status::failed };
+        thread.finish(failed(error));
     }
 
     #[inline(always)]

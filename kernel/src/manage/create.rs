@@ -15,6 +15,9 @@ use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
 const MAX_DEPTH: usize = 8;
 
+/// Unhandled faults that the console is told of, per domain: writing takes the kernel's time.
+const FAULT_REPORTS: u32 = 16;
+
 impl<P: Port> Manager<'_, P> {
     /// Checks that `own` can have one more object of a kind, named by the empty slot `to`. A
     /// domain that is being destroyed cannot: the sweep would not come back for it.
@@ -252,6 +255,7 @@ impl<P: Port> Manager<'_, P> {
         domain.quotas.charge(Resource::Slots, slots);
         domain.limit.set(slots);
         domain.max_priority.set(max_priority);
+        domain.reports.set(FAULT_REPORTS);
         domain.name.set([0; 2]);
         domain.sweep.set((0, 0));
     }

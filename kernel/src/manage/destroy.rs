@@ -79,6 +79,7 @@ impl<P: Port> Manager<'_, P> {
         true
     }
 
+    #[inline(never)]
     fn destroy_endpoint(&self, at: Ref<Endpoint<P>>) -> bool {
         let endpoint = self.whole.open(at);
         let done = self.wake_all(|| endpoint.senders.head().or(endpoint.receivers.head()));
@@ -89,6 +90,7 @@ impl<P: Port> Manager<'_, P> {
         done
     }
 
+    #[inline(never)]
     fn destroy_notification(&self, at: Ref<Notification<P>>) -> bool {
         let notification = self.whole.open(at);
         let done = self.wake_all(|| notification.receivers.head());
@@ -99,6 +101,7 @@ impl<P: Port> Manager<'_, P> {
         done
     }
 
+    #[inline(never)]
     fn destroy_interrupt(&self, at: Ref<Interrupt<P>>) -> bool {
         let line = self.whole.open(at).line.get();
         self.kernel.port.set_line(line, false);
@@ -107,6 +110,7 @@ impl<P: Port> Manager<'_, P> {
         true
     }
 
+    #[inline(never)]
     fn destroy_timer(&self, at: Ref<Timer<P>>) -> bool {
         self.cpu.deadlines.remove(Sleeper::Timer(at));
         self.cpu.rearm();

@@ -38,7 +38,9 @@ impl<P: Port> Manager<'_, P> {
         priority: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let priority = checked_priority(priority, self.whole.open(own).max_priority.get())?;
+        let home = self.whole.open(self.domain_of(at)).max_priority.get();
+        let limit = self.whole.open(own).max_priority.get().min(home);
+        let priority = checked_priority(priority, limit)?;
         let thread = self.whole.open(at);
         let queued = thread.queued();
         self.cpu.dequeue(at);

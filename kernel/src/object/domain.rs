@@ -34,6 +34,8 @@ pub struct Domain<P: Port> {
     pub inner: List<Domain<P>, Inside>,
     /// Threads that run in it, whoever owns them.
     pub threads: Cell<u32>,
+    /// Unhandled faults of its threads that the console may still be told of.
+    pub reports: Cell<u32>,
     /// Its name.
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
@@ -54,6 +56,7 @@ impl<P: Port> Domain<P> {
             mappings: List::new(),
             inner: List::new(),
             threads: Cell::new(0),
+            reports: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
             inside: Links::new(),

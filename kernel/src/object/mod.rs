@@ -31,10 +31,11 @@ pub trait Object<P: Port>: Sized + 'static {
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>>;
 }
 
-/// A reference that another object keeps and that dies with its target.
+/// A tie that another object keeps and that ends with its target. It is no capability:
+/// revocation leaves it alone.
 pub struct Weak<T: 'static> {
     at: Ref<T>,
-    generation: u32,
+    incarnation: u32,
 }
 
 impl<T> Clone for Weak<T> {
@@ -47,12 +48,12 @@ impl<T> Copy for Weak<T> {}
 impl<T> Weak<T> {
     /// Refers to the object as it is now.
     pub fn new(at: Ref<T>) -> Weak<T> {
-        Weak { at, generation: at.generation() }
+        Weak { at, incarnation: at.incarnation() }
     }
 
-    /// The target, if it has not been destroyed or revoked.
+    /// The target, if it has not been destroyed.
     #[inline(always)]
     pub fn get(self) -> Option<Ref<T>> {
-        (self.at.generation() == self.generation).then_some(self.at)
+        (self.at.incarnation() == self.incarnation).then_some(self.at)
     }
 }

@@ -28,6 +28,8 @@ const CURRENT_COUNT: u64 = 0x390;
 const DIVIDE: u64 = 0x3e0;
 const DIVIDE_BY_1: u32 = 0xb;
 const MASKED: u32 = 1 << 16;
+/// Level-triggered: a request that comes while the line is held back is not lost.
+const LEVEL: u32 = 1 << 15;
 
 #[inline(always)]
 fn write(register: u64, value: u32) {
@@ -59,7 +61,7 @@ pub fn set_up() {
 
 /// Lets a device line through, or holds it back.
 pub fn set_line(line: u8, enabled: bool) {
-    let low = u32::from(LINE_0 + line) | if enabled { 0 } else { MASKED };
+    let low = LEVEL | u32::from(LINE_0 + line) | if enabled { 0 } else { MASKED };
     let register = 0x10 + u32::from(line) * 2;
     // SAFETY: device registers in the direct map, mapped uncached by `paging`.
     unsafe {

@@ -143,7 +143,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     }
     archive.note(WORD_PROTECTION, protection::found());
     let steps = machine::counter() - counter;
-    let _ = writeln!(out, "boot: {steps} instructions to the first user instruction");
+    let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);
     // SAFETY: as above.
     let next = unsafe { kernel::entry::start::<S>(machine) };

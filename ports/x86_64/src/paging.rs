@@ -313,14 +313,11 @@ impl port::Space for Space {
                     level -= 1;
                 }
                 None => {
+                    cursor.set(0);
                     let (parent, index) = above?;
                     table(parent)[index].store(0, Relaxed);
-                    cursor.set(0);
                     return Some(frame);
                 }
-            }
-            if level == 3 {
-                return None;
             }
         }
     }

@@ -9,6 +9,7 @@ use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use kernel::fault::hex;
 
 const DEPTH: usize = 24;
 
@@ -36,11 +37,12 @@ fn panic(info: &PanicInfo) -> ! {
         let _ = write!(out, ":{}", at.line());
     }
     write(b"\n");
-    let _ = write!(out, "backtrace:");
+    write(b"backtrace:");
     backtrace(|address| {
-        let _ = write!(out, " {address:#x}");
+        write(b" ");
+        write(&hex(address as u64));
     });
-    let _ = writeln!(out);
+    write(b"\n");
     exit(EXIT_PANIC)
 }
 

@@ -3,22 +3,25 @@
 use crate::machine::read_msr;
 use abi::boot::protection;
 use core::arch::asm;
+use core::arch::x86_64::__cpuid_count;
 
 const EFER: u32 = 0xc000_0080;
 const EFER_NO_EXECUTE: u64 = 1 << 11;
 const CR0_WRITE_PROTECT: u64 = 1 << 16;
+const CR4_UMIP: u64 = 1 << 11;
 const CR4_SMEP: u64 = 1 << 20;
 const CR4_SMAP: u64 = 1 << 21;
 
 /// Sets up protection and the instructions that programs may use.
 pub fn set_up() {
-    // SAFETY: SMEP, SMAP (kernel code touches no user address), FXSAVE and SSE exceptions on,
+    let umip = if __cpuid_count(7, 0).ecx & 1 << 2 != 0 { CR4_UMIP } else { 0 };
+    // SAFETY: SMEP, SMAP (kernel code touches no user address), UMIP where there is one, FXSAVE and SSE exceptions on,
     // FSGSBASE off; x87 emulation off, numeric errors as exceptions, monitoring for TS.
     unsafe {
         asm!(
-            "mov {r}, cr4", "or {r}, {cr4}", "mov cr4, {r}",
+            "mov {r}, cr4", "or {r}, {cr4}", "or {r}, {umip}", "mov cr4, {r}",
             "mov {r}, cr0", "and {r}, -5", "or {r}, 0x1002a", "mov cr0, {r}",
-            r = out(reg) _, cr4 = const 1 << 9 | 1 << 10 | 1 << 20 | 1 << 21,
+            r = out(reg) _, umip = in(reg) umip, cr4 = const 1 << 9 | 1 << 10 | 1 << 20 | 1 << 21,
             options(nomem, nostack),
         );
     }

@@ -120,7 +120,7 @@ pub unsafe fn load(trap_stack: u64, fault_stack: u64, vectors: impl Iterator<Ite
             "lgdt [{segments}]", "lidt [{interrupts}]",
             "push {code}", "lea {scratch}, [rip + 2f]", "push {scratch}", "retfq", "2:",
             "mov ss, {data:x}", "mov ds, {null:x}", "mov es, {null:x}",
-            "ltr {task:x}",
+            "ltr {task:x}", "lldt {null:x}",
             segments = in(reg) &segments, interrupts = in(reg) &interrupts,
             code = in(reg) u64::from(KERNEL_CODE), data = in(reg) u64::from(KERNEL_DATA),
             null = in(reg) 0u64, task = in(reg) u64::from(TASK), scratch = out(reg) _,

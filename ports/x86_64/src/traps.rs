@@ -6,10 +6,10 @@ use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
 use crate::port::X86;
 use crate::segments::Vector;
-use crate::state;
+use crate::{state, uart};
 use abi::message::FaultKind;
 use core::arch::naked_asm;
-use kernel::fault::Fault;
+use kernel::fault::{Fault, hex};
 use kernel::system::System;
 
 const DEBUG: u64 = 1;
@@ -43,6 +43,8 @@ extern "sysv64" fn stub<S: System<Port = X86>, const N: u8, const CODE: bool>() 
 extern "sysv64" fn save<S: System<Port = X86>>() {
     naked_asm!(
         "cld",
+        // A program may have switched access checks off for itself; they are on for the kernel.
+        "clac",
         "test byte ptr [rsp + 24], 3",
         "jz 2f",
         "swapgs",
@@ -101,6 +103,9 @@ extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> ! {
     let machine = state::machine();
     // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
     let next = match number as u8 {
+        _ if number == NMI || number == MACHINE_CHECK => {
+            panic!("the machine reports an error of its own, exception {number}")
+        }
         apic::TIMER => {
             apic::end();
             // SAFETY: see above.
@@ -156,7 +161,13 @@ fn describe(number: u64, code: u64) -> Fault {
 
 extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
     let address = if number == PAGE_FAULT { fault_address() } else { 0 };
-    panic!("exception {number} in the kernel, code {code:#x}, at {at:#x}, address {address:#x}");
+    let facts: [(&[u8], u64); 4] =
+        [(b"exception ", number), (b", code ", code), (b", at ", at), (b", address ", address)];
+    for (what, value) in facts {
+        uart::write(what);
+        uart::write(&hex(value));
+    }
+    panic!("an exception in the kernel")
 }
 
 /// All vectors in use, with entry code for one kernel.

@@ -28,6 +28,7 @@ pub fn set_up() {
 }
 
 /// Sends text, waiting for the port where necessary.
+#[inline(never)]
 pub fn write(text: &[u8]) {
     for byte in text {
         if *byte == b'\n' {
