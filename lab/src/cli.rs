@@ -13,7 +13,8 @@ Examples:
   ./giusto lab run ping-pong --json   measure, and print the result as JSON
   ./giusto test                       everything that must hold
 
-Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a missing tool.
+Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a missing tool,
+101 the kernel panicked.
 `./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
 
 const RUN_EXAMPLES: &str = "\

@@ -11,6 +11,8 @@ pub enum Verdict {
     Failed,
     /// A tool is missing; the command has said which.
     Unable,
+    /// The kernel panicked; its message and backtrace have been shown.
+    Panicked,
 }
 
 impl Verdict {
@@ -25,6 +27,7 @@ impl Verdict {
             Verdict::Held => 0,
             Verdict::Failed => 1,
             Verdict::Unable => 2,
+            Verdict::Panicked => abi::boot::EXIT_PANIC as u8,
         })
     }
 }

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSymbol};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -23,9 +23,34 @@ pub struct Images {
 
 /// Builds the kernel and all programs for a machine.
 pub fn build(machine: &dyn Machine) -> Result<Images> {
-    let step = Step::start(format!("building the kernel and the programs for {}", machine.name()));
+    let title = format!("building the kernel and the programs for {}", machine.name());
+    let mut programs = compile(machine, title, &["-p", "programs"])?;
+    let kernel = programs
+        .remove(machine.kernel_binary())
+        .with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))?;
+    Ok(Images { kernel, programs })
+}
+
+/// Builds an image with one kernel only, and returns its path.
+pub fn build_alone(machine: &dyn Machine, kernel: &str) -> Result<PathBuf> {
+    let title = format!("building {kernel} alone for {}", machine.name());
+    let directory = workspace::build_directory().join("alone");
+    let directory = directory.to_str().context("the build directory's name is not text")?;
+    let only = ["--no-default-features", "--features", kernel, "--target-dir", directory];
+    let mut built = compile(machine, title, &only)?;
+    let image = built.remove(machine.kernel_binary());
+    image.with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))
+}
+
+/// Compiles the port and what `more` names; returns the executables by name.
+fn compile(
+    machine: &dyn Machine,
+    title: String,
+    more: &[&str],
+) -> Result<BTreeMap<String, PathBuf>> {
+    let step = Step::start(title);
     let mut cargo = workspace::cargo(&["build", "--profile", "metal", "--bins"]);
-    cargo.args(["--target", machine.target(), "-p", machine.port(), "-p", "programs"]);
+    cargo.args(["--target", machine.target(), "-p", machine.port()]).args(more);
     cargo.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
     let mut child = cargo
         .stdin(Stdio::null())
@@ -37,11 +62,7 @@ pub fn build(machine: &dyn Machine) -> Result<Images> {
     if !child.wait()?.success() {
         bail!("the build for {} failed:\n{}", machine.name(), readable(&diagnostics));
     }
-    let mut programs = executables(&messages);
-    let kernel = programs
-        .remove(machine.kernel_binary())
-        .with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))?;
-    Ok(Images { kernel, programs })
+    Ok(executables(&messages))
 }
 
 /// Reads both outputs of cargo to their ends and shows what it is doing.
@@ -83,13 +104,21 @@ fn executables(messages: &str) -> BTreeMap<String, PathBuf> {
     messages.lines().filter_map(artifact).collect()
 }
 
-/// Bytes of machine code in a kernel image.
+/// The ends of the code that stays after boot.
+const TEXT: [&str; 2] = ["__text", "__text_end"];
+
+/// Bytes of machine code that stays after boot, in a kernel image.
 pub fn text_bytes(kernel: &Path) -> Result<u64> {
     let data = std::fs::read(kernel)
         .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
     let file = object::File::parse(&*data)?;
-    let section = file.section_by_name(".text").context("the kernel image has no `.text`")?;
-    Ok(section.size())
+    let address = |name: &str| {
+        let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+        symbol.map(|symbol| symbol.address())
+    };
+    let [start, end] = TEXT.map(address);
+    let bytes = start.zip(end).and_then(|(start, end)| end.checked_sub(start));
+    bytes.with_context(|| format!("the kernel image does not define {}", TEXT.join(" and ")))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `demo`: the first run, from nothing to a report.
 
+use super::facts::facts;
 use super::{lab, print_json};
 use crate::experiment::{EXPERIMENTS, Setup};
 use crate::failure::Verdict;
@@ -55,6 +56,7 @@ pub fn demo(as_json: bool) -> Result<Verdict> {
         let measure = || lab::measure(experiment, &setup, experiment.kernels);
         let (report, directory) = steps.take(&title, measure)?;
         steps.say(&results::table(&report));
+        steps.say(&facts(&report));
         steps.say(&format!("results: {}\n", workspace::shown(&directory)));
         reports.push(report);
     }

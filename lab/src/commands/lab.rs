@@ -1,5 +1,6 @@
 //! `lab`: experiments.
 
+use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
@@ -76,6 +77,7 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         let (report, directory) = measure(experiment, &setup, &kernels)?;
         if !as_json {
             output::line(results::table(&report));
+            output::line(facts(&report));
             output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
         reports.push(report);

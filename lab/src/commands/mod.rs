@@ -3,6 +3,7 @@
 mod check;
 mod demo;
 mod doctor;
+mod facts;
 mod lab;
 mod run;
 mod test;

@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
-use crate::machine::{self, Boot, Console, Exit, Machine, Outcome};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
 use crate::{image, systems};
 use anyhow::Result;
 use serde_json::json;
@@ -20,6 +20,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let system = systems::load(&run.system)?;
     let images = image::build(machine)?;
     let typed = std::io::stdin().is_terminal() && !as_json;
+    let input = typed || !std::io::stdin().is_terminal();
+    let input = if input { Input::User } else { Input::Nothing };
     let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
     let outcome = machine::boot(&Boot {
         machine,
@@ -28,7 +30,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         system: &system,
         kernel: run.kernel.as_deref().unwrap_or(&system.kernel),
         icount: run.icount.then_some(1),
-        console: Console { show: !as_json, input: typed || !std::io::stdin().is_terminal() },
+        console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,
     })?;
@@ -37,7 +39,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     } else {
         show_end(&outcome);
     }
-    Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Interrupted)))
+    Ok(match outcome.exit {
+        Exit::Done(0) | Exit::Interrupted => Verdict::Held,
+        Exit::Panic => Verdict::Panicked,
+        Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
+    })
 }
 
 fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {

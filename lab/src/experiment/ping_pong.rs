@@ -4,7 +4,7 @@
 //! writes AFTER its receive has returned and BEFORE it replies. A call ends at the server, a
 //! reply at the client, so each span has its ends in two recordings.
 
-use super::run::{boot_fact, push_spans, recording};
+use super::run::{boot_fact, push_spans, recording, round_trip_facts};
 use super::{Experiment, Measured, Setup};
 use abi::results::Tag;
 use anyhow::Result;
@@ -64,9 +64,8 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let reply = results::spans(&server, Tag::BEFORE, &client, Tag::AFTER, ROUND_TRIP)?;
         push_spans(&mut measured, &client.kernel, "call", &CASES, call)?;
         push_spans(&mut measured, &client.kernel, "reply-wait", &CASES, reply)?;
-        if measured.facts.is_empty() {
-            measured.facts.extend(boot_fact(&outcome));
-        }
     }
+    measured.facts.extend(round_trip_facts(setup, SYSTEMS[0], kernel)?);
+    measured.facts.push(boot_fact(setup, "hello", kernel)?);
     Ok(measured)
 }

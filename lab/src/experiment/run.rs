@@ -2,10 +2,11 @@
 
 use super::{Experiment, Measured};
 use crate::image::{self, Images};
-use crate::machine::{self, Boot, Console, Machine, Outcome};
+use crate::machine::{self, Boot, Console, Count, Machine, Outcome};
 use crate::progress::Step;
 use crate::{systems, workspace};
 use anyhow::{Context, Result, bail};
+use manifest::System;
 use results::{Fact, Recording, Report, Samples, Spans};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -13,6 +14,9 @@ use std::time::Duration;
 
 /// Longer than any experiment takes on a slow host.
 const TIMEOUT: Duration = Duration::from_secs(180);
+
+/// Round trips before the one that is followed.
+const WARM_UP: usize = 20;
 
 /// Where and with what experiments run.
 pub struct Setup {
@@ -30,20 +34,24 @@ impl Setup {
         Ok(Setup { machine, images: image::build(machine)?, seed })
     }
 
-    /// Boots a system by name under a kernel; it must end well under that very kernel.
-    pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
-        let system = systems::load(system)?;
-        let outcome = machine::boot(&Boot {
+    fn launch<'a>(&'a self, system: &'a System, kernel: &'a str) -> Boot<'a> {
+        Boot {
             machine: self.machine,
             board: self.machine.boards()[0],
             images: &self.images,
-            system: &system,
+            system,
             kernel,
             icount: Some(self.seed),
             console: Console::CAPTURE,
             timeout: Some(TIMEOUT),
             inspect: false,
-        })?;
+        }
+    }
+
+    /// Boots a system by name under a kernel; it must end well under that very kernel.
+    pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        let system = systems::load(system)?;
+        let outcome = machine::boot(&self.launch(&system, kernel))?;
         if let Some(failure) = outcome.failure() {
             bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
         }
@@ -52,6 +60,20 @@ impl Setup {
         }
         Ok(outcome)
     }
+}
+
+/// What one round trip between the client and the server of a system consists of.
+pub fn round_trip_facts(setup: &Setup, system: &str, kernel: &str) -> Result<Vec<Fact>> {
+    let system = systems::load(system)?;
+    let counts = machine::round_trip(&setup.launch(&system, kernel), WARM_UP)
+        .with_context(|| format!("following a round trip of `{}` under {kernel}", system.name))?;
+    let fact = |count: Count| Fact {
+        name: format!("{kernel} round trip: {}", count.name),
+        value: count.value,
+        unit: String::new(),
+        note: count.note.to_string(),
+    };
+    Ok(counts.into_iter().map(fact).collect())
 }
 
 /// Decodes a recording that a run left; the kernel that it names must be the one asked for.
@@ -67,11 +89,12 @@ pub fn recording(outcome: &Outcome, memory: &str, kernel: &str) -> Result<Record
     Ok(recording)
 }
 
-/// How long the kernel took to boot, if it says so.
-pub fn boot_fact(outcome: &Outcome) -> Option<Fact> {
-    Some(Fact {
-        name: format!("{} boot", outcome.kernel),
-        value: outcome.number("boot: ", " instructions to the first user instruction")?,
+/// How long the kernel takes to boot a system.
+pub fn boot_fact(setup: &Setup, system: &str, kernel: &str) -> Result<Fact> {
+    let taken = setup.boot(system, kernel)?.boot_steps();
+    Ok(Fact {
+        name: format!("{kernel} boot of {system}"),
+        value: taken.context("the kernel does not say how long it took to boot")?,
         unit: "instructions".to_string(),
         note: "from kernel entry to the first user instruction".to_string(),
     })
@@ -121,19 +144,34 @@ pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(
         rows: all.samples.rows(),
         claims: Vec::new(),
         baselines: results::baselines(experiment.name),
-        facts: [text_fact(setup)?].into_iter().chain(all.facts).collect(),
+        facts: text_facts(setup)?.into_iter().chain(all.facts).collect(),
         notes: notes.chain(all.notes).collect(),
     };
     Ok((report, all.samples))
 }
 
-fn text_fact(setup: &Setup) -> Result<Fact> {
-    Ok(Fact {
-        name: "kernel text".to_string(),
-        value: image::text_bytes(&setup.images.kernel)?,
+/// How large kernels are: all of them in one image, and one alone.
+fn text_facts(setup: &Setup) -> Result<Vec<Fact>> {
+    let fact = |name: String, value: u64, note: &str| Fact {
+        name,
+        value,
         unit: "bytes".to_string(),
-        note: "size of `.text` in the kernel image, which holds every kernel".to_string(),
-    })
+        note: note.to_string(),
+    };
+    let kernel = manifest::KERNELS[0];
+    let alone = image::build_alone(setup.machine, kernel)?;
+    Ok(vec![
+        fact(
+            "kernel text".to_string(),
+            image::text_bytes(&setup.images.kernel)?,
+            "code that stays after boot, in the image with every kernel",
+        ),
+        fact(
+            format!("kernel text, {kernel} alone"),
+            image::text_bytes(&alone)?,
+            "code that stays after boot, in an image with one kernel",
+        ),
+    ])
 }
 
 /// What the figures may depend on.

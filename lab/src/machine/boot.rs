@@ -1,6 +1,6 @@
 //! Boots a system on a machine and follows it to its end.
 
-use super::console::{self, Console, INTERRUPT_STATUS, Interrupts, Printed, RawTerminal};
+use super::console::{self, Console, INTERRUPT_STATUS, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Launch, Machine, Remains};
@@ -44,8 +44,14 @@ pub struct Boot<'a> {
 
 /// Boots and waits for the end.
 pub fn boot(boot: &Boot) -> Result<Outcome> {
+    boot_spoilt(boot, &|_| ())
+}
+
+/// [`boot`] with an archive that has been changed.
+pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let nonce = RandomState::new().hash_one(0);
-    let archive = pack(boot, nonce)?;
+    let mut archive = pack(boot, nonce)?;
+    spoil(&mut archive.bytes);
     let memory = SharedFile::new(boot.system.memory)?;
     let archive_file = SharedFile::with(&archive.bytes)?;
     let launch = Launch {
@@ -107,7 +113,7 @@ fn follow(
     let interrupts = Interrupts::watch();
     let mut child = Command::new(program)
         .args(machine.arguments(launch))
-        .stdin(if input { Stdio::piped() } else { Stdio::null() })
+        .stdin(if input == Input::Nothing { Stdio::null() } else { Stdio::piped() })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -122,14 +128,14 @@ fn follow(
         let _ = complaints.read_to_string(&mut text);
         text
     });
-    let terminal = input.then(RawTerminal::enter);
-    if input {
-        let input = child.stdin.take().context("the emulator has no standard input")?;
-        console::feed(input, Arc::clone(&printed));
+    let terminal = (input == Input::User).then(RawTerminal::enter);
+    if input != Input::Nothing {
+        let guest = child.stdin.take().context("the emulator has no standard input")?;
+        console::feed(guest, Arc::clone(&printed), input);
     }
     let exit = wait(&mut child, machine, timeout, &interrupts);
     drop(terminal);
-    if !input && matches!(exit, Ok(Exit::Interrupted)) {
+    if input != Input::User && matches!(exit, Ok(Exit::Interrupted)) {
         // Nobody sits before this console: the whole command was meant.
         std::process::exit(INTERRUPT_STATUS);
     }

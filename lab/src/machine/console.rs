@@ -15,13 +15,24 @@ const END_OF_INPUT: u8 = 4;
 pub struct Console {
     /// Show what the guest prints.
     pub show: bool,
-    /// Pass on what the user types or pipes in.
-    pub input: bool,
+    /// What the guest reads.
+    pub input: Input,
+}
+
+/// What is passed on to the guest as typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    Nothing,
+    /// What the user types or pipes in.
+    User,
+    /// A text.
+    Script(&'static str),
 }
 
 impl Console {
     /// Neither shown nor fed.
-    pub const CAPTURE: Console = Console { show: false, input: false };
+    pub const CAPTURE: Console = Console { show: false, input: Input::Nothing };
 }
 
 /// What the guest has printed so far.
@@ -64,23 +75,32 @@ impl Printed {
     }
 }
 
-/// Passes the user's input on to the guest. The thread ends with the program.
-pub fn feed(mut guest: ChildStdin, printed: Arc<Printed>) {
+/// Passes input on to the guest. The thread ends with the program.
+pub fn feed(mut guest: ChildStdin, printed: Arc<Printed>, input: Input) {
     thread::spawn(move || {
         printed.wait_for_line();
-        let mut buffer = [0; 256];
-        let mut stdin = std::io::stdin().lock();
-        while let Ok(count @ 1..) = stdin.read(&mut buffer) {
-            if guest.write_all(&buffer[..count]).and_then(|()| guest.flush()).is_err() {
-                return;
-            }
-        }
-        let _ = guest.write_all(&[END_OF_INPUT]).and_then(|()| guest.flush());
+        let passed = match input {
+            Input::Nothing => Ok(()),
+            Input::User => pass(std::io::stdin().lock(), &mut guest),
+            Input::Script(text) => pass(text.as_bytes(), &mut guest),
+        };
+        // A guest that is gone reads no end either.
+        let _ = passed.and_then(|()| guest.write_all(&[END_OF_INPUT])).and_then(|()| guest.flush());
         // The emulator would take a closed pipe for the end of its console.
         loop {
             thread::park();
         }
     });
+}
+
+/// Passes on everything up to its end.
+fn pass(mut from: impl Read, guest: &mut ChildStdin) -> std::io::Result<()> {
+    let mut buffer = [0; 256];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        guest.write_all(&buffer[..count])?;
+        guest.flush()?;
+    }
+    Ok(())
 }
 
 /// A terminal that passes every key on at once and shows none, until this is dropped. Ctrl-C

@@ -1,6 +1,7 @@
 //! The remote protocol by which debuggers drive an emulator: stop, go on, step, look.
 
 use anyhow::{Context, Result, bail};
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -12,6 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A connection to an emulator.
 pub struct Debugger<S = UnixStream> {
     stream: S,
+    /// What has arrived and was not read yet.
+    arrived: VecDeque<u8>,
 }
 
 impl Debugger {
@@ -22,7 +25,7 @@ impl Debugger {
             match UnixStream::connect(socket) {
                 Ok(stream) => {
                     stream.set_read_timeout(Some(PATIENCE))?;
-                    return Ok(Debugger { stream });
+                    return Ok(Debugger { stream, arrived: VecDeque::new() });
                 }
                 Err(error) if started.elapsed() > PATIENCE => {
                     return Err(error).context("the emulator does not answer its debugger");
@@ -44,7 +47,7 @@ impl<S: Read + Write> Debugger<S> {
         self.expect_ok(&format!("z1,{address:x},1"))
     }
 
-    /// Lets the machine run until it stops.
+    /// Lets the machine run until it stops; it stops at once where it already is to stop.
     pub fn go(&mut self) -> Result<()> {
         self.until_stopped("c")
     }
@@ -85,9 +88,7 @@ impl<S: Read + Write> Debugger<S> {
         let mut answer = Vec::new();
         let mut begun = false;
         loop {
-            let mut byte = [0];
-            self.stream.read_exact(&mut byte).context("the emulator's debugger is silent")?;
-            match byte[0] {
+            match self.byte()? {
                 b'$' => (begun, answer) = (true, Vec::new()),
                 b'#' if begun => break,
                 byte if begun => answer.push(byte),
@@ -96,13 +97,22 @@ impl<S: Read + Write> Debugger<S> {
             }
         }
         let answer = String::from_utf8(answer)?;
-        let mut sum = [0; 2];
-        self.stream.read_exact(&mut sum)?;
+        let sum = [self.byte()?, self.byte()?];
         if sum != *format!("{:02x}", checksum(&answer)).as_bytes() {
             bail!("the emulator's answer to `{packet}` is damaged");
         }
         self.stream.write_all(b"+")?;
         Ok(answer)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        if self.arrived.is_empty() {
+            let mut buffer = [0; 4096];
+            let count =
+                self.stream.read(&mut buffer).context("the emulator's debugger is silent")?;
+            self.arrived.extend(&buffer[..count]);
+        }
+        self.arrived.pop_front().context("the emulator has ended")
     }
 }
 
@@ -143,16 +153,19 @@ mod tests {
     }
 
     fn debugger(answers: &str) -> Debugger<Answers> {
-        Debugger { stream: Answers(answers.as_bytes().to_vec(), String::new()) }
+        Debugger {
+            stream: Answers(answers.as_bytes().to_vec(), String::new()),
+            arrived: VecDeque::new(),
+        }
     }
 
     #[test]
     fn packets_are_framed_summed_and_acknowledged() {
-        let mut debugger = debugger("+$OK#9a+$0fa0#f7+$E14#aa");
+        let mut debugger = debugger("+$OK#9a+$0fa0#27+$E14#aa");
         debugger.break_at(0x1000).unwrap();
         assert_eq!(debugger.memory(0x20, 2).unwrap(), Some(vec![0x0f, 0xa0]));
         assert_eq!(debugger.memory(0x20, 2).unwrap(), None);
-        assert_eq!(debugger.stream.1, "$Z1,1000,1#71+$m20,2#5d+$m20,2#5d+");
+        assert_eq!(debugger.stream.1, "$Z1,1000,1#d5+$m20,2#2d+$m20,2#2d+");
     }
 
     #[test]

@@ -2,17 +2,17 @@
 
 mod boot;
 mod console;
+mod debugger;
 mod memory;
 mod outcome;
-mod debugger;
 mod qemu_x86_64;
 mod remains;
 mod round_trip;
 pub mod words;
 mod x86_64;
 
-pub use boot::{Boot, boot};
-pub use console::Console;
+pub use boot::{Boot, boot, boot_spoilt};
+pub use console::{Console, Input};
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};

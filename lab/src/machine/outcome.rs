@@ -67,8 +67,14 @@ impl Outcome {
         format!("the console's last lines:\n{}", shown.join("\n"))
     }
 
+    /// Steps of the counter, which may be instructions, from kernel entry to the first user
+    /// instruction, if the kernel says so.
+    pub fn boot_steps(&self) -> Option<u64> {
+        self.number("boot: ", " counter steps to the first user instruction")
+    }
+
     /// The number in the console line that starts with `before` and goes on with `after`.
-    pub fn number(&self, before: &str, after: &str) -> Option<u64> {
+    fn number(&self, before: &str, after: &str) -> Option<u64> {
         self.console.lines().find_map(|line| {
             let rest = line.strip_prefix(before)?;
             let end = rest.find(|c: char| !c.is_ascii_digit())?;
@@ -119,8 +125,8 @@ mod tests {
 
     #[test]
     fn numbers_are_read_from_the_console() {
-        let outcome = outcome(Exit::Done(0), "x\nboot: 1234 instructions to the first\n");
-        assert_eq!(outcome.number("boot: ", " instructions"), Some(1234));
+        let outcome = outcome(Exit::Done(0), "x\nboot: 1234 counter steps to the first\n");
+        assert_eq!(outcome.number("boot: ", " counter steps"), Some(1234));
         assert_eq!(outcome.number("boot: ", " cycles"), None);
         assert_eq!(outcome.number("text: ", " bytes"), None);
     }

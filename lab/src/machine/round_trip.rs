@@ -1,6 +1,7 @@
 //! Follows one round trip of a client and a server, instruction by instruction.
 
 use super::boot::pack;
+use super::console::{INTERRUPT_STATUS, Interrupts};
 use super::debugger::Debugger;
 use super::memory::SharedFile;
 use super::{Boot, Launch};
@@ -48,6 +49,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         archive: &archive_file.path(),
         command_line: &format!("kernel={}", boot.kernel),
     };
+    let interrupts = Interrupts::watch();
     let child = Command::new(program)
         .args(boot.machine.arguments(&launch))
         .args(boot.machine.debugger_arguments(&socket))
@@ -56,7 +58,13 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| usage(format!("cannot run {program}: {error}; see `./giusto doctor`")))?;
-    let _emulator = Emulator(child);
-    let mut debugger = Debugger::connect(&socket)?;
-    boot.machine.count_round_trip(&mut debugger, &boot.images.kernel, skip)
+    let emulator = Emulator(child);
+    let counted = Debugger::connect(&socket).and_then(|mut debugger| {
+        boot.machine.count_round_trip(&mut debugger, &boot.images.kernel, skip)
+    });
+    drop(emulator);
+    if interrupts.any() {
+        std::process::exit(INTERRUPT_STATUS);
+    }
+    counted
 }

@@ -8,3 +8,4 @@ pub mod micro;
 pub mod ping;
 pub mod selftest;
 pub mod shell;
+pub mod threads;

@@ -5,7 +5,8 @@ use crate::commands::lab;
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::machine::MACHINES;
 use anyhow::Result;
-use results::{Golden, Report};
+use results::{Golden, Report, Samples};
+use std::fmt::Debug;
 
 /// The experiment that is run twice to show that its rows repeat.
 const REPEATED: &str = "ping-pong";
@@ -22,8 +23,8 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
     let golden = Golden::load(&lab::golden_path());
     for experiment in EXPERIMENTS {
         let name = format!("{} against its golden figures", experiment.name);
-        let report = match measure(experiment, &setup) {
-            Ok(report) => report,
+        let (report, samples) = match measure(experiment, &setup) {
+            Ok(measured) => measured,
             Err(error) => {
                 suite.record(name, Err(format!("{error:#}")));
                 continue;
@@ -36,15 +37,16 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
         suite.record(name, against);
         if experiment.name == REPEATED {
             let again = measure(experiment, &setup).map_err(|error| format!("{error:#}"));
-            let same = again.and_then(|again| same_rows(&report, &again));
-            suite.record(format!("two runs of {REPEATED} give identical rows"), same);
+            let first = (report, samples);
+            let same = again.and_then(|again| same_results(&first, &again));
+            suite.record(format!("two runs of {REPEATED} give identical rows and samples"), same);
         }
     }
     Ok(())
 }
 
-fn measure(experiment: &Experiment, setup: &Setup) -> Result<Report> {
-    Ok(experiment::run(experiment, setup, experiment.kernels)?.0)
+fn measure(experiment: &Experiment, setup: &Setup) -> Result<(Report, Samples)> {
+    experiment::run(experiment, setup, experiment.kernels)
 }
 
 fn deviations(golden: &Golden, report: &Report) -> Result<(), String> {
@@ -53,13 +55,40 @@ fn deviations(golden: &Golden, report: &Report) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) }
 }
 
-fn same_rows(first: &Report, second: &Report) -> Result<(), String> {
-    if first.rows.len() != second.rows.len() {
-        return Err(format!("{} rows, then {}", first.rows.len(), second.rows.len()));
+/// Whether two runs agree in every row, every fact and every single sample.
+fn same_results(first: &(Report, Samples), second: &(Report, Samples)) -> Result<(), String> {
+    same("rows", &first.0.rows, &second.0.rows)?;
+    same("facts", &first.0.facts, &second.0.facts)?;
+    let (first, second) = (&first.1.series, &second.1.series);
+    for (first, second) in first.iter().zip(second) {
+        let name = format!("samples of {} {} {}", first.kernel, first.metric, first.case);
+        same(&name, &first.values, &second.values)?;
     }
-    let mut rows = first.rows.iter().zip(&second.rows);
-    match rows.find(|(first, second)| first != second) {
+    same("series of samples", first, second)
+}
+
+fn same<T: PartialEq + Debug>(what: &str, first: &[T], second: &[T]) -> Result<(), String> {
+    if first.len() != second.len() {
+        return Err(format!("{} {what}, then {}", first.len(), second.len()));
+    }
+    let mut pairs = first.iter().zip(second).enumerate();
+    match pairs.find(|(_, (first, second))| first != second) {
         None => Ok(()),
-        Some((first, second)) => Err(format!("first {first:?}\nthen  {second:?}")),
+        Some((index, (first, second))) => {
+            Err(format!("{what} differ at {index}:\nfirst {first:?}\nthen  {second:?}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_sample_that_differs_is_found() {
+        assert_eq!(same("samples", &[1, 2, 3], &[1, 2, 3]), Ok(()));
+        let error = same("samples", &[1, 2, 3], &[1, 5, 3]).unwrap_err();
+        assert_eq!(error, "samples differ at 1:\nfirst 2\nthen  5");
+        assert_eq!(same("rows", &[1], &[1, 2]).unwrap_err(), "1 rows, then 2");
     }
 }

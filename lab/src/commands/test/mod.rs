@@ -1,5 +1,6 @@
 //! `test`: everything that must hold, counted.
 
+mod endings;
 mod golden;
 mod host;
 mod mutants;

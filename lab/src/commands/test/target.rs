@@ -1,5 +1,6 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
+use super::endings;
 use super::suite::Suite;
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
@@ -9,10 +10,13 @@ use anyhow::Result;
 use std::time::Duration;
 
 /// Systems that end with status 0 if every check in them held.
-const SYSTEMS: [&str; 2] = ["selftest", "hostile"];
+const SYSTEMS: [&str; 3] = ["selftest", "hostile", "threads"];
+
+/// Most steps of the counter that any of them may boot in.
+const BOOT_LIMIT: u64 = 5_000_000;
 
 /// Longer than any of them takes on a slow host.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Boots the systems under every kernel on every board, or only the usual one.
 pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
@@ -35,6 +39,7 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
                 }
             }
         }
+        endings::check(suite, machine, &images);
     }
     Ok(())
 }
@@ -71,6 +76,8 @@ fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) 
         let result = if *passed { Ok(()) } else { Err("the system reports a failure".to_string()) };
         suite.record_quietly(format!("{name}: {check}"), result);
     }
+    record_findings(suite, name, &outcome);
+    suite.record_quietly(format!("{name}: boots quickly"), quick_boot(&outcome));
     let result = match outcome.failure() {
         Some(failure) => Err(failure),
         None if outcome.kernel != kernel => {
@@ -81,6 +88,25 @@ fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) 
         None => Ok(()),
     };
     suite.record(format!("{name}, {} checks", reported.len()), result);
+}
+
+/// Counts what was found in the page tables; the first finding says how much was looked at.
+fn record_findings(suite: &mut Suite, name: &str, outcome: &Outcome) {
+    for (index, (rule, result)) in outcome.findings.iter().enumerate() {
+        let rule = format!("{name}: page tables: {rule}");
+        match index {
+            0 => suite.record(rule, result.clone()),
+            _ => suite.record_quietly(rule, result.clone()),
+        }
+    }
+}
+
+fn quick_boot(outcome: &Outcome) -> Result<(), String> {
+    match outcome.boot_steps() {
+        None => Err("the kernel does not say how long it took".to_string()),
+        Some(steps) if steps > BOOT_LIMIT => Err(format!("{steps} steps, over {BOOT_LIMIT}")),
+        Some(_) => Ok(()),
+    }
 }
 
 /// How a system's console begins the line of a check that held, and of one that did not.
@@ -111,6 +137,7 @@ mod tests {
             memories: BTreeMap::new(),
             kernel: "fastpath".to_string(),
             backtrace: Vec::new(),
+            findings: Vec::new(),
         })
     }
 
@@ -121,18 +148,35 @@ mod tests {
         (summary.passed, summary.failed)
     }
 
+    const BOOT: &str = "boot: 3 counter steps to the first user instruction\n";
+
     #[test]
     fn a_run_and_its_checks_are_counted() {
-        assert_eq!(judged(outcome(Exit::Done(0), "ok one\nrefused: two\n")), (3, 0));
-        assert_eq!(judged(outcome(Exit::Done(2), "NOT REFUSED: one\n")), (0, 2));
-        assert_eq!(judged(outcome(Exit::Done(1), "ok one\nFAILED two\n")), (1, 2));
-        assert_eq!(judged(outcome(Exit::Hang, "ok one\n")), (1, 1));
+        let after_boot = |exit, console: &str| judged(outcome(exit, &(BOOT.to_string() + console)));
+        assert_eq!(after_boot(Exit::Done(0), "ok one\nrefused: two\n"), (4, 0));
+        assert_eq!(after_boot(Exit::Done(2), "NOT REFUSED: one\n"), (1, 2));
+        assert_eq!(after_boot(Exit::Done(1), "ok one\nFAILED two\n"), (2, 2));
+        assert_eq!(after_boot(Exit::Hang, "ok one\n"), (2, 1));
     }
 
     #[test]
     fn a_run_that_cannot_be_trusted_fails() {
-        assert_eq!(judged(outcome(Exit::Done(0), "hello\n")), (0, 1));
-        assert_eq!(judged(outcome(Exit::Done(0), "FAILED one\n")), (0, 2));
+        assert_eq!(judged(outcome(Exit::Done(0), &format!("{BOOT}hello\n"))), (1, 1));
+        assert_eq!(judged(outcome(Exit::Done(0), &format!("{BOOT}FAILED one\n"))), (1, 2));
         assert_eq!(judged(Err(anyhow::anyhow!("no emulator"))), (0, 1));
+    }
+
+    #[test]
+    fn a_slow_boot_fails() {
+        let slow = BOOT.replace('3', "5000001");
+        assert_eq!(judged(outcome(Exit::Done(0), &format!("{slow}ok one\n"))), (2, 1));
+        assert_eq!(judged(outcome(Exit::Done(0), "ok one\n")), (2, 1));
+    }
+
+    #[test]
+    fn a_finding_in_the_page_tables_fails() {
+        let mut found = outcome(Exit::Done(0), &format!("{BOOT}ok one\n")).unwrap();
+        found.findings = vec![("no w^x".to_string(), Err("a page".to_string()))];
+        assert_eq!(judged(Ok(found)), (3, 1));
     }
 }

@@ -6,7 +6,7 @@ use crate::machine::Count;
 use crate::machine::debugger::Debugger;
 use abi::call::Call;
 use anyhow::{Context, Result, bail, ensure};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use object::{Object, ObjectSymbol};
 use std::ops::Range;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 const ENTRIES: [&str; 2] = ["10fast_entry", "11plain_entry"];
 
 /// More instructions than a round trip ever takes.
-const LIMIT: u32 = 100_000;
+const LIMIT: u32 = 20_000;
 
 /// Device registers in the direct map.
 const DEVICES: Range<u64> = 0xffff_8000_fe00_0000..0xffff_8001_0000_0000;
@@ -49,15 +49,15 @@ impl State {
         self.registers[0] & 0xff
     }
 
-    /// A register's value, for addresses; segments have base 0 here.
+    /// A register's value, for addresses. The kernel has no device registers behind segments, so
+    /// their bases do not matter.
     fn register(&self, register: Register) -> Option<u64> {
         use Register::*;
-        let order =
-            [RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15];
-        if register.is_segment_register() {
+        let order = [RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8, R9, R10, R11, R12, R13, R14, R15];
+        if [ES, CS, SS, DS, FS, GS].contains(&register) {
             return Some(0);
         }
-        let index = order.into_iter().position(|known| known == register.full_register())?;
+        let index = order.into_iter().position(|known| known == register)?;
         Some(self.registers[index])
     }
 
@@ -96,28 +96,31 @@ struct Operations {
 
 impl Operations {
     fn add(&mut self, instruction: &Instruction, state: &State) {
-        if state.user { self.add_user(instruction) } else { self.kernel += 1 }
+        if state.user {
+            self.add_user(instruction)
+        } else {
+            self.kernel += 1
+        }
         let mnemonic = instruction.mnemonic();
         let operands = 0..instruction.op_count();
         let memory = operands.clone().any(|op| instruction.op_kind(op) == OpKind::Memory);
-        let is_control = |op: u32| {
-            instruction.op_kind(op) == OpKind::Register && instruction.op_register(op).is_cr()
-        };
+        let to_control = instruction.code() == Code::Mov_cr_r64;
         let exchange = mnemonic == Mnemonic::Xchg && memory;
         self.locked += u64::from(instruction.has_lock_prefix() || exchange);
         match mnemonic {
             Mnemonic::Syscall => self.system_calls += 1,
             Mnemonic::Wrmsr => self.msr_writes += 1,
-            Mnemonic::Mov if is_control(0) && instruction.op0_register() == Register::CR3 => {
+            Mnemonic::Mov if to_control && instruction.op0_register() == Register::CR3 => {
                 self.table_loads += 1;
             }
-            Mnemonic::Mov if is_control(0) => self.serialising += 1,
+            Mnemonic::Mov if to_control => self.serialising += 1,
             _ if is_serialising(mnemonic) => self.serialising += 1,
             _ if is_state_save(mnemonic) => self.state_saves += 1,
             Mnemonic::In | Mnemonic::Out => self.devices += 1,
             Mnemonic::Lea => {}
             _ if memory => {
-                let address = |op| instruction.virtual_address(op, 0, |reg, _, _| state.register(reg));
+                let address =
+                    |op| instruction.virtual_address(op, 0, |reg, _, _| state.register(reg));
                 let mut addresses = operands.filter_map(address);
                 self.devices += u64::from(addresses.any(|at| DEVICES.contains(&at)));
             }
@@ -172,8 +175,25 @@ fn is_serialising(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
         mnemonic,
-        Iretq | Iret | Iretd | Cpuid | Lgdt | Lidt | Lldt | Ltr | Invlpg | Invpcid | Invd | Wbinvd
-            | Rsm | Serialize | Mfence | Lfence | Sfence | Clts | Lmsw
+        Iretq
+            | Iret
+            | Iretd
+            | Cpuid
+            | Lgdt
+            | Lidt
+            | Lldt
+            | Ltr
+            | Invlpg
+            | Invpcid
+            | Invd
+            | Wbinvd
+            | Rsm
+            | Serialize
+            | Mfence
+            | Lfence
+            | Sfence
+            | Clts
+            | Lmsw
     )
 }
 
@@ -181,26 +201,41 @@ fn is_state_save(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
         mnemonic,
-        Fxsave | Fxsave64 | Fxrstor | Fxrstor64 | Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt
-            | Xsaveopt64 | Xsaves | Xsaves64 | Xrstor | Xrstor64 | Xrstors | Xrstors64 | Fnsave
+        Fxsave
+            | Fxsave64
+            | Fxrstor
+            | Fxrstor64
+            | Xsave
+            | Xsave64
+            | Xsavec
+            | Xsavec64
+            | Xsaveopt
+            | Xsaveopt64
+            | Xsaves
+            | Xsaves64
+            | Xrstor
+            | Xrstor64
+            | Xrstors
+            | Xrstors64
+            | Fnsave
             | Frstor
     )
 }
 
 /// Counts from behind one system call of the client to behind its next, past the first `skip`.
-pub fn count_round_trip(
-    debugger: &mut Debugger,
-    kernel: &Path,
-    skip: usize,
-) -> Result<Vec<Count>> {
+pub fn count_round_trip(debugger: &mut Debugger, kernel: &Path, skip: usize) -> Result<Vec<Count>> {
     let entries = entries(kernel)?;
     for entry in &entries {
         debugger.break_at(*entry)?;
     }
     let mut calls = 0;
-    while calls <= skip {
+    loop {
         debugger.go()?;
         calls += usize::from(State::read(debugger)?.call() == Call::Call as u64);
+        if calls > skip {
+            break;
+        }
+        debugger.step()?;
     }
     for entry in &entries {
         debugger.pass(*entry)?;
@@ -220,7 +255,8 @@ pub fn count_round_trip(
 
 /// Addresses of the entry code of all kernels in the image.
 fn entries(kernel: &Path) -> Result<Vec<u64>> {
-    let data = std::fs::read(kernel).with_context(|| format!("cannot read {}", kernel.display()))?;
+    let data =
+        std::fs::read(kernel).with_context(|| format!("cannot read {}", kernel.display()))?;
     let file = object::File::parse(&*data)?;
     let is_entry = |name: &str| ENTRIES.iter().any(|entry| name.contains(entry));
     let entries: Vec<u64> = file
@@ -289,8 +325,8 @@ mod tests {
     #[test]
     fn only_the_stub_counts_in_user_mode() {
         let (nop, counter, call) = ([0x90].as_slice(), [0x0f, 0x31], [0x0f, 0x05]);
-        let code =
-            [nop, nop, &counter, nop, nop, nop, &counter, nop, &call, nop, &counter, &call].concat();
+        let code = [nop, nop, &counter, nop, nop, nop, &counter, nop, &call, nop, &counter, &call]
+            .concat();
         let operations = counted(&code, true, 0);
         assert_eq!((operations.stubs, operations.system_calls, operations.kernel), (6, 2, 0));
     }

@@ -81,8 +81,8 @@ impl World {
         let tables = spaces.iter().flat_map(|space| space.tables.iter().copied()).collect();
         // Message buffers, one for the idle thread too, then free frames lie below the roots.
         let frames = pools.of(Resource::Threads) + 1 + pools.of(Resource::Frames);
-        let mut programs = vec![first.saturating_sub(frames * PAGE)..first];
-        programs.extend(pools.memories.iter().cloned());
+        let pooled = first.saturating_sub(frames * PAGE)..first;
+        let programs = std::iter::once(pooled).chain(pools.memories).collect();
         Ok(World { spaces, tables, kernel, programs, protection: word(WORD_PROTECTION)? })
     }
 
@@ -91,9 +91,8 @@ impl World {
     }
 
     fn judge(&self) -> Vec<Finding> {
-        let constant = |leaf: &Leaf| {
-            self.kernel.constant.iter().any(|range| overlaps(leaf, &physical(range)))
-        };
+        let constant =
+            |leaf: &Leaf| self.kernel.constant.iter().any(|range| overlaps(leaf, &physical(range)));
         let user_half = |leaf: &Leaf| leaf.at + leaf.bytes <= USER_END;
         let image = physical(&self.kernel.image);
         let user = || self.leaves().filter(|leaf| leaf.user);
@@ -127,9 +126,11 @@ impl World {
             "guard pages around the kernel's stacks are absent",
             self.leaves().find(|leaf| {
                 self.kernel.guards.iter().any(|guard| {
-                    let aliases = [*guard, guard - IMAGE + DIRECT];
-                    aliases.iter().any(|page| touches(leaf, &(*page..page + PAGE)))
-                        || (leaf.user && overlaps(leaf, &physical(&(*guard..guard + PAGE))))
+                    // Behind the image the direct map has RAM that is in use.
+                    let direct = guard - IMAGE + DIRECT;
+                    let aliases =
+                        [Some(*guard), (*guard < self.kernel.image.end).then_some(direct)];
+                    aliases.iter().flatten().any(|at| touches(leaf, &(*at..*at + PAGE)))
                 })
             }),
         );
@@ -173,7 +174,8 @@ impl Kernel {
         let symbol = |name: &str| {
             let mut symbols = file.symbols();
             let found = symbols.find(|symbol| symbol.name() == Ok(name));
-            Ok(found.with_context(|| format!("the kernel image has no `{name}`"))?.address())
+            let found = found.with_context(|| format!("the kernel image has no `{name}`"))?;
+            anyhow::Ok(found.address())
         };
         let guard = |(top, pages): (&str, i64)| -> Result<u64> {
             Ok(symbol(top)?.wrapping_add_signed(pages * PAGE as i64))
@@ -287,8 +289,8 @@ mod tests {
         memory.map(root, RODATA, RODATA - IMAGE, 0, KERNEL_TEXT | 1 << 63);
         memory.map(root, DATA, DATA - IMAGE, 0, KERNEL_DATA);
         memory.map(root, DIRECT, 0, 1, KERNEL_DATA);
-        memory.map(root, DIRECT + DATA - IMAGE, DATA - IMAGE, 0, KERNEL_DATA);
-        memory.map(root, DIRECT + TEXT - IMAGE, TEXT - IMAGE, 0, KERNEL_TEXT | 1 << 63);
+        memory.map(root, DIRECT + (DATA - IMAGE), DATA - IMAGE, 0, KERNEL_DATA);
+        memory.map(root, DIRECT + (TEXT - IMAGE), TEXT - IMAGE, 0, KERNEL_TEXT | 1 << 63);
         memory.map(root, DIRECT + TABLES, TABLES, 1, KERNEL_DATA);
         (memory, root)
     }
@@ -302,7 +304,7 @@ mod tests {
             guards: vec![GUARD],
         };
         let tables = spaces[0].tables.clone();
-        let programs = vec![FRAMES..FRAMES + 0x40_0000];
+        let programs = std::iter::once(FRAMES..FRAMES + 0x40_0000).collect();
         World { spaces, tables, kernel, programs, protection: 0xf }.judge()
     }
 
@@ -331,7 +333,7 @@ mod tests {
         assert_eq!(broken(|m, r| m.map(r, DATA, DATA - IMAGE, 0, KERNEL_TEXT | 2)), [both]);
         let alias = DIRECT + 0x1000_0000;
         assert_eq!(broken(|m, r| m.map(r, alias, 0x20_0000, 1, KERNEL_DATA)), [constant]);
-        let direct = DIRECT + RODATA - IMAGE;
+        let direct = DIRECT + (RODATA - IMAGE);
         assert_eq!(broken(|m, r| m.map(r, direct, RODATA - IMAGE, 0, KERNEL_DATA)), [constant]);
     }
 
@@ -354,7 +356,7 @@ mod tests {
     fn what_must_be_absent_is_found() {
         let guards = "guard pages around the kernel's stacks are absent";
         assert_eq!(broken(|m, r| m.map(r, GUARD, GUARD - IMAGE, 0, KERNEL_DATA)), [guards]);
-        let direct = DIRECT + GUARD - IMAGE;
+        let direct = DIRECT + (GUARD - IMAGE);
         assert_eq!(broken(|m, r| m.map(r, direct, GUARD - IMAGE, 0, KERNEL_DATA)), [guards]);
         let init = broken(|m, r| m.map(r, INIT, INIT - IMAGE, 0, KERNEL_TEXT));
         assert_eq!(init, ["code that only boot needs is unmapped"]);

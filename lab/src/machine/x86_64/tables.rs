@@ -187,14 +187,8 @@ mod tests {
         memory.map(root, UPPER + 0x40_0000, 0x40_0000, 1, KERNEL_DATA | 1 << 12);
         memory.map(root, UPPER + 0x4000_0000, 0x8000_0000, 2, KERNEL_TEXT);
         let space = memory.walk(root).unwrap();
-        let page = |at, to, bytes| Leaf {
-            at,
-            to,
-            bytes,
-            writable: false,
-            executable: true,
-            user: false,
-        };
+        let page =
+            |at, to, bytes| Leaf { at, to, bytes, writable: false, executable: true, user: false };
         assert_eq!(
             space.leaves,
             [

@@ -5,6 +5,9 @@ use rt::{Console, print};
 const LONGEST: usize = 80;
 const BACKSPACE: u8 = 8;
 const DELETE: u8 = 127;
+/// End of transmission, which on an empty line ends the shell, as control-D or when the input
+/// that is piped in is over.
+const END: u8 = 4;
 /// Control-U: forget the line.
 const KILL: u8 = 21;
 
@@ -35,6 +38,10 @@ impl Line {
             b'\r' | b'\n' => {
                 print!(console, "\n");
                 return core::str::from_utf8(&self.bytes[..self.len]).ok();
+            }
+            END if self.len == 0 => {
+                print!(console, "exit\n");
+                return Some("exit");
             }
             BACKSPACE | DELETE => self.erase(1, console),
             KILL => self.erase(self.len, console),

@@ -34,6 +34,8 @@ pub struct Board<S: System<Port = Host>> {
     pub regs: Cell<Regs>,
     /// The run has ended with this status.
     pub ended: Cell<Option<u32>>,
+    /// Calls that the fast path did.
+    pub fast_calls: Cell<u64>,
     system: PhantomData<S>,
 }
 
@@ -52,8 +54,8 @@ impl<S: System<Port = Host>> Board<S> {
         let mut arena = unsafe { Arena::new(start, bytes, super::host::BASE) };
         let archive = boot::Archive::new(archive.finish());
         let machine = boot::carve(host, S::NAME, archive, &mut arena);
-        let (regs, ended) = (Cell::default(), Cell::new(None));
-        let board = Board { machine, host, regs, ended, system: PhantomData };
+        let (regs, ended, fast_calls) = (Cell::default(), Cell::new(None), Cell::new(0));
+        let board = Board { machine, host, regs, ended, fast_calls, system: PhantomData };
         let core = board.core();
         boot::build(&core.manage(), archive, &mut arena);
         drop(core);
@@ -100,6 +102,11 @@ impl<S: System<Port = Host>> Board<S> {
     /// The domain with this index; the first that an archive makes has 1.
     pub fn domain(&self, index: u32) -> &'static Domain<Host> {
         body(self.machine.kernel.domains.get(index).expect("a domain of that index"))
+    }
+
+    /// An object that exists.
+    pub fn object<T>(&self, at: Option<Ref<T>>) -> &'static T {
+        body(at.expect("an object of that index"))
     }
 
     /// Writes a word of the message buffer of a thread.
@@ -184,6 +191,7 @@ impl<S: System<Port = Host>> Board<S> {
         drop(core);
         match done {
             Some(badge) => {
+                self.fast_calls.set(self.fast_calls.get() + 1);
                 let args = [badge, info, 0, 0, 0, 0];
                 self.regs.set(Regs { number: 0, args, words: regs.words, again: false });
             }
@@ -221,6 +229,19 @@ impl<S: System<Port = Host>> Board<S> {
                 Event::Spurious => entry::spurious::<S>(self.machine),
             }
         });
+    }
+
+    /// Takes the interrupts that wait, and nothing more.
+    pub fn interrupts(&self) {
+        while let Some(event) = self.host.waiting() {
+            self.take(event);
+        }
+    }
+
+    /// The running thread issues its call again.
+    pub fn reissue(&self) {
+        assert!(self.regs.get().again, "no call to issue again");
+        self.call(self.regs.get());
     }
 
     /// One step of what happens without a program's doing: an interrupt that waits, or a call

@@ -1,4 +1,9 @@
 //! Tests of the kernel core on the host.
 
+mod corruption;
 mod differential;
+mod fuzz;
+mod model;
+mod situations;
+mod structures;
 mod support;

@@ -59,7 +59,7 @@ impl Pair {
         assert!(fast == plain, "the message buffers of thread {thread} differ");
     }
 
-    /// One random action and what follows from it. Returns what the running thread got.
+    /// One random action and what follows from it.
     fn step(&mut self, rng: &Rng, mix: &Mix) {
         let action = choose(&self.fast, rng, mix);
         apply(&self.fast, &action);
@@ -76,8 +76,9 @@ impl Pair {
     }
 }
 
-/// Runs one seed, printing it if that fails.
-fn run(seed: u64, actions: u64, mix: &Mix) -> u64 {
+/// Runs one seed, printing it if that fails. Returns the kernel entries, and how many of them
+/// the fast path did.
+fn run(seed: u64, actions: u64, mix: &Mix) -> (u64, u64) {
     struct Told(u64, Cell<u64>);
     impl Drop for Told {
         fn drop(&mut self) {
@@ -97,7 +98,7 @@ fn run(seed: u64, actions: u64, mix: &Mix) -> u64 {
             break;
         }
     }
-    pair.entries
+    (pair.entries, pair.fast.fast_calls.get())
 }
 
 /// Seeds that found a bug once, with how many actions it took.
@@ -113,18 +114,20 @@ fn seeds_that_once_failed() {
 
 #[test]
 fn a_long_run() {
-    let mut entries = 0;
+    let (mut entries, mut fast) = (0, 0);
     for seed in 0.. {
-        entries += run(0x6100_0000 + seed, 10_000, &TALK);
+        let (more, faster) = run(0x6100_0000 + seed, 10_000, &TALK);
+        (entries, fast) = (entries + more, fast + faster);
         if entries >= 200_000 {
             break;
         }
     }
+    assert!(fast * 20 > entries, "the fast path did {fast} of {entries} entries");
 }
 
 #[test]
 fn a_long_run_of_managing() {
-    for seed in 0..4 {
+    for seed in 0..6 {
         run(0x6200_0000 + seed, 5_000, &MANAGE);
     }
 }

@@ -7,6 +7,7 @@ pub mod host;
 pub mod pages;
 pub mod programs;
 pub mod rng;
+pub mod scene;
 pub mod space;
 pub mod state;
 pub mod town;

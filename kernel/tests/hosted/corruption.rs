@@ -1,0 +1,224 @@
+//! Each invariant catches a corruption: what holds nothing up would be worth nothing.
+
+use crate::support::board::{Board, body};
+use crate::support::host::Host;
+use crate::support::scene::{
+    ENDPOINT, FREE, NOTIFICATION, boot, buffer, call, receive, reply_wait, send, system,
+};
+use abi::call::Call;
+use abi::object::Resource;
+use abi::{Info, Rights};
+use kernel::access::Ref;
+use kernel::capability::{Cap, Capability};
+use kernel::object::thread::{State, Wait, attention};
+use kernel::object::{Endpoint, Mapping, Thread};
+use kernel::port::Space;
+use kernel::system::DirectLazy;
+use kernel::time::Sleeper;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+type Machine = Board<DirectLazy<Host>>;
+
+/// Threads 2 to 4 receive, send and wait for thread 5's reply; threads 1 and 6 are ready and
+/// thread 1 runs. Memory is mapped.
+fn machine() -> Machine {
+    let board = boot(&[(1, 10), (1, 20), (1, 21), (1, 22), (1, 30), (1, 9)]);
+    board.does(5, receive(ENDPOINT));
+    board.does(4, call(ENDPOINT, Info(0)));
+    board.does(5, receive(NOTIFICATION));
+    board.does(3, send(ENDPOINT + 1, Info(0)));
+    board.does(2, receive(ENDPOINT + 2));
+    board.succeeds(1, system(Call::MemoryCreate, &[FREE, 2]));
+    let map = [0, FREE, buffer(20), 2, 0, (FREE + 1) | 3 << 32];
+    board.succeeds(1, system(Call::Map, &map));
+    board
+}
+
+impl Machine {
+    fn reference(&self, index: u32) -> Ref<Thread<Host>> {
+        self.machine.kernel.threads.get(index).expect("a thread")
+    }
+
+    fn endpoint(&self, index: u32) -> &'static Endpoint<Host> {
+        self.object(self.machine.kernel.endpoints.get(index))
+    }
+
+    fn mapping(&self) -> &'static Mapping<Host> {
+        self.object(self.machine.kernel.mappings.get(0))
+    }
+}
+
+/// A corruption must be found, with this message.
+#[track_caller]
+fn found(message: &str, corrupt: impl FnOnce(&Machine)) {
+    let board = machine();
+    corrupt(&board);
+    let cause = catch_unwind(AssertUnwindSafe(|| board.check())).expect_err("nothing is found");
+    let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
+    let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
+    assert!(text.contains(message), "found something else: {text}");
+}
+
+#[test]
+fn an_honest_machine_passes() {
+    machine().check();
+}
+
+#[test]
+fn of_reply_rights() {
+    found("a caller that does not call", |board| {
+        board.thread(4).state.set(State::Ready);
+    });
+    found("a caller that has another server", |board| {
+        board.thread(4).server.set(None);
+    });
+    found("a server without its caller's reply right", |board| {
+        board.thread(5).caller.set(None);
+    });
+}
+
+#[test]
+fn of_waiting() {
+    found("a thread that does not wait is in a wait queue", |board| {
+        board.thread(3).state.set(State::Ready);
+    });
+    found("a waiting thread is in no queue", |board| {
+        board.endpoint(1).senders.remove(board.reference(3));
+    });
+    found("a sleeper is in a queue", |board| board.thread(2).wait.set(Wait::Nothing));
+    found("a member in another state", |board| board.thread(3).state.set(State::Receiving));
+    found("a member that waits for something else", |board| {
+        let other = board.machine.kernel.endpoints.get(0).expect("an endpoint");
+        board.thread(3).wait.set(Wait::Endpoint(other));
+    });
+    found("signals are pending while a receiver waits", |board| {
+        board.object(board.machine.kernel.notifications.get(0)).bits.set(1);
+    });
+    found("senders and receivers wait on one endpoint", |board| {
+        let (sender, receiver) = (board.reference(3), board.reference(2));
+        board.endpoint(1).senders.remove(sender);
+        board.endpoint(2).senders.push_back(sender);
+        body(sender).wait.set(body(receiver).wait.get());
+    });
+}
+
+#[test]
+fn of_deadlines() {
+    found("a deadline and its mark differ", |board| {
+        board.thread(2).set(attention::DEADLINE);
+    });
+    found("a ready thread times out", |board| {
+        board.thread(6).set(attention::DEADLINE);
+        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(6)));
+    });
+}
+
+#[test]
+fn of_the_ready_queue() {
+    found("queued at another priority", |board| board.thread(6).priority.set(3));
+    found("a runnable thread is not queued", |board| {
+        board.machine.cpu.ready.remove(board.reference(6));
+    });
+    found("a blocked thread runs", |board| board.thread(1).set(attention::SUSPENDED));
+}
+
+#[test]
+fn of_charges() {
+    let quotas = |board: &Machine| &board.domain(1).quotas;
+    for resource in Resource::ALL {
+        let message = match resource {
+            Resource::Frames => "a charge differs from the frames",
+            Resource::Tables => "a charge for tables differs from the tables",
+            Resource::Slots => "a charge for slots differs from the table",
+            _ => "a charge differs from what is owned",
+        };
+        found(message, |board| {
+            let limit = quotas(board).limit(resource);
+            quotas(board).set_limit(resource, limit.max(1));
+            quotas(board).charge(resource, 1);
+        });
+    }
+    found("a frame promised twice", |board| {
+        let limit = quotas(board).limit(Resource::Frames);
+        quotas(board).set_limit(Resource::Frames, limit + 1);
+    });
+    found("a page table promised twice", |board| {
+        let limit = quotas(board).limit(Resource::Tables);
+        quotas(board).set_limit(Resource::Tables, limit + 1);
+    });
+}
+
+#[test]
+fn of_frames_and_tables() {
+    found("a frame is lost", |board| {
+        board.machine.kernel.frames.take();
+    });
+    found("a page table is lost", |board| {
+        let quotas = &board.domain(1).quotas;
+        quotas.set_limit(Resource::Tables, quotas.limit(Resource::Tables) - 1);
+        board.machine.kernel.tables.take();
+    });
+    found("in use and free", |board| {
+        let frame = board.machine.kernel.frames.take();
+        board.machine.kernel.frames.give(frame);
+        board.machine.kernel.frames.give(frame);
+    });
+}
+
+#[test]
+fn of_capabilities() {
+    found("a valid capability to a vacant slot", |board| {
+        let vacant = board.machine.kernel.endpoints.free_slot().expect("a vacant slot");
+        let capability = Capability::Endpoint(Cap::new(vacant, Rights::ALL, 0));
+        board.domain(1).put(FREE as u32 + 5, capability);
+    });
+    found("a vacant domain has capabilities", |board| {
+        let vacant = board.machine.kernel.domains.free_slot().expect("a vacant slot");
+        body(vacant).put(1, Capability::Console(Rights::ALL));
+    });
+}
+
+#[test]
+fn of_domains() {
+    found("a domain's threads are miscounted", |board| board.domain(1).threads.set(2));
+    found("a thread outlives its domain", |board| {
+        let vacant = board.machine.kernel.domains.free_slot().expect("a vacant slot");
+        board.thread(6).domain.set(vacant);
+        board.domain(1).threads.set(5);
+    });
+}
+
+#[test]
+fn of_mappings() {
+    found("a mapping of nothing", |board| board.mapping().memory.set(None));
+    found("a mapping outlives its memory or its domain", |board| {
+        board.mapping().domain.set(board.machine.kernel.domains.free_slot());
+    });
+    found("a mapping without its pages", |board| {
+        board.domain(1).space.unmap(board.host, buffer(20));
+    });
+    found("more pages than a mapping has", |board| board.mapping().pages.set(1));
+    found("page tables differ from mappings", |board| {
+        board.domain(1).space.protect(board.host, buffer(20), Rights::READ);
+    });
+    found("page tables differ from mappings", |board| {
+        let mut none = || panic!("no table is missing");
+        let rights = Rights::READ;
+        let space = &board.domain(1).space;
+        assert!(space.map(board.host, buffer(21), crate::support::host::BASE, rights, &mut none));
+    });
+    found("page tables differ from mappings", |board| {
+        board.domain(1).space.unmap(board.host, buffer(2));
+    });
+}
+
+#[test]
+fn the_story_goes_on() {
+    // The machine of these tests is a working one.
+    let board = machine();
+    board.does(1, send(ENDPOINT + 2, Info(0)));
+    board.sees(2, Ok(()));
+    board.does(2, system(Call::Signal, &[NOTIFICATION]));
+    board.does(5, reply_wait(ENDPOINT, Info(0)));
+    board.sees(4, Ok(()));
+}

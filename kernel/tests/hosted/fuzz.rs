@@ -1,0 +1,126 @@
+//! Programs that call anything with anything, with interrupts at random preemption points: no
+//! panic, and every invariant holds after each step.
+
+use crate::support::board::Board;
+use crate::support::host::Host;
+use crate::support::programs::{Action, MANAGE, Mix, TALK, apply, choose};
+use crate::support::rng::Rng;
+use crate::support::town::{self, Plan};
+use abi::Error;
+use abi::call::Call;
+use kernel::system::{DirectLazy, Fastpath, System};
+use std::collections::BTreeMap;
+
+/// What a run came across.
+#[derive(Default)]
+struct Reach {
+    steps: u64,
+    calls: u64,
+    succeeded: u64,
+    errors: BTreeMap<u64, u64>,
+    successes: BTreeMap<u64, u64>,
+    issued_again: u64,
+    shutdowns: u64,
+}
+
+impl Reach {
+    /// Counts the result that the running thread sees, if it is one of the call just made.
+    fn count(&mut self, call: u64, result: u64) {
+        if result == 0 {
+            self.succeeded += 1;
+            *self.successes.entry(call & 0xff).or_default() += 1;
+        } else {
+            *self.errors.entry(result & 0xff).or_default() += 1;
+        }
+    }
+}
+
+/// What the threads of a board last called.
+type Calls = BTreeMap<u32, u64>;
+
+fn note<S: System<Port = Host>>(board: &Board<S>, calls: &mut Calls, reach: &mut Reach) {
+    if let Some(thread) = board.running()
+        && !board.regs.get().again
+        && let Some(call) = calls.remove(&thread)
+    {
+        reach.count(call, board.regs.get().number);
+    }
+}
+
+fn run<S: System<Port = Host>>(seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
+    struct Told(u64);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("seed {:#x} fails", self.0);
+            }
+        }
+    }
+    let _told = Told(seed);
+    let rng = Rng::new(seed);
+    let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
+    let board: Board<S> = town::boot(&plan);
+    board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));
+    board.host.input.borrow_mut().extend(b"input");
+    let mut calls = Calls::new();
+    for _ in 0..actions {
+        let action = choose(&board, &rng, mix);
+        if let (Action::Call { regs, .. }, Some(thread)) = (&action, board.running()) {
+            calls.insert(thread, regs.number);
+            reach.calls += 1;
+        }
+        apply(&board, &action);
+        loop {
+            reach.steps += 1;
+            reach.issued_again += u64::from(board.regs.get().again);
+            note(&board, &mut calls, reach);
+            if reach.steps.is_multiple_of(8) {
+                board.check()
+            } else {
+                board.check_core()
+            }
+            if !board.step() {
+                break;
+            }
+        }
+        if board.ended.take().is_some() {
+            reach.shutdowns += 1;
+            break;
+        }
+    }
+}
+
+/// Seeds that found a bug once, with how many actions it took.
+const REGRESSIONS: [(u64, u64); 0] = [];
+
+#[test]
+fn seeds_that_once_failed() {
+    for (seed, actions) in REGRESSIONS {
+        run::<DirectLazy<Host>>(seed, actions, &MANAGE, &mut Reach::default());
+        run::<Fastpath<Host>>(seed, actions, &MANAGE, &mut Reach::default());
+    }
+}
+
+#[test]
+fn hostile_programs() {
+    let mut reach = Reach::default();
+    let wild = Mix { messages: 20, orderly: 50, nonsense: 40, destroy_once_in: 8 };
+    for seed in 0.. {
+        let mix = [MANAGE, wild, TALK][seed as usize % 3];
+        run::<DirectLazy<Host>>(0x7100_0000 + seed, 4_000, &mix, &mut reach);
+        run::<Fastpath<Host>>(0x7200_0000 + seed, 4_000, &mix, &mut reach);
+        if reach.steps >= 300_000 {
+            break;
+        }
+    }
+    assert!(reach.succeeded * 3 >= reach.calls, "too few calls succeed: {}", reach.succeeded);
+    assert!(reach.issued_again > 1_000, "too few calls are preempted: {}", reach.issued_again);
+    for call in Call::ALL {
+        let succeeds = reach.successes.contains_key(&(call as u64));
+        assert!(succeeds || call == Call::Shutdown, "{call:?} never succeeds");
+    }
+    for error in Error::ALL {
+        assert!(reach.errors.contains_key(&(error as u64)), "{error:?} is never returned");
+    }
+    assert!(reach.shutdowns > 0, "no run is ended by a program");
+}

@@ -1,0 +1,100 @@
+//! What programs learn of the machine, and the end of a run.
+
+use crate::support::archive::{SLICE, TICK};
+use crate::support::board::Board;
+use crate::support::host::{HZ, Host};
+use crate::support::scene::{
+    CONSOLE_SLOT, DOMAIN, FREE, NOTIFICATION, SYSTEM_SLOT, THREAD, boot, receive, system,
+};
+use abi::boot::name_words;
+use abi::call::{Call, Fact, Table, ThreadState};
+use abi::object::Resource;
+use abi::{Error, Rights};
+use kernel::system::{DirectLazy, Fastpath, System};
+
+fn machine<S: System<Port = Host>>() -> Board<S> {
+    boot(&[(1, 10), (2, 20)])
+}
+
+fn results<S: System<Port = Host>>(board: &Board<S>) -> (u64, u64) {
+    (board.regs.get().badge(), board.regs.get().info().0)
+}
+
+#[test]
+fn facts() {
+    fn name<S: System<Port = Host>>() {
+        let board = machine::<S>();
+        board.succeeds(2, system(Call::Fact, &[Fact::KernelName as u64]));
+        let [low, high] = name_words(S::NAME);
+        assert_eq!(results(&board), (low, high));
+    }
+    name::<DirectLazy<Host>>();
+    name::<Fastpath<Host>>();
+    let board = machine::<Fastpath<Host>>();
+    for (fact, expected) in
+        [(Fact::CounterHz, (HZ, 0)), (Fact::Tick, (TICK, TICK * SLICE)), (Fact::Kernel, (1, 2))]
+    {
+        board.succeeds(2, system(Call::Fact, &[fact as u64]));
+        assert_eq!(results(&board), expected);
+    }
+    board.fails(2, system(Call::Fact, &[4]), Error::InvalidArgument);
+    board.wait(12_345);
+    board.succeeds(2, system(Call::Clock, &[]));
+    assert_eq!(results(&board), (12_345, 0));
+}
+
+#[test]
+fn tables() {
+    let board = machine::<DirectLazy<Host>>();
+    let row = |table: Table, row: u64| {
+        board.succeeds(2, system(Call::Inspect, &[SYSTEM_SLOT, table as u64, row]));
+        results(&board)
+    };
+    let _ = row(Table::Domain, 1);
+    assert_eq!(board.regs.get().words[..2], name_words("domain1"));
+    assert_eq!(row(Table::Domain, 1), (1, 255));
+    assert_eq!(row(Table::Thread, 1), (ThreadState::Ready as u64, 10));
+    assert_eq!(row(Table::Pool, Resource::Endpoints as u64).0, 4);
+    assert_eq!(row(Table::Quota, 1 | (Resource::Threads as u64) << 32).0, 1);
+    let slot = row(Table::Slot, 1 | SYSTEM_SLOT << 32);
+    assert_eq!(slot.0, abi::Kind::System as u64 | u64::from(Rights::ALL.0) << 8);
+    for (table, row) in [(0, 1 << 20), (1, 1 << 20), (2, 1 | 11 << 32), (3, 11), (4, 99), (9, 0)] {
+        let call = system(Call::Inspect, &[SYSTEM_SLOT, table, row]);
+        board.fails(2, call, Error::InvalidArgument);
+    }
+    board.fails(2, system(Call::Inspect, &[CONSOLE_SLOT, 0, 0]), Error::WrongKind);
+    board.does(2, receive(NOTIFICATION));
+    board.succeeds(1, system(Call::ThreadInspect, &[THREAD + 2]));
+    assert_eq!(results(&board), (ThreadState::Receiving as u64, 20));
+}
+
+#[test]
+fn the_console() {
+    let board = machine::<Fastpath<Host>>();
+    let text = u64::from_le_bytes(*b"Giusto!\n");
+    let write = |length: u64| {
+        system(Call::ConsoleWrite, &[CONSOLE_SLOT, length]).with_words([text, text, text, text])
+    };
+    board.succeeds(2, write(16));
+    board.fails(2, write(33), Error::InvalidArgument);
+    board.fails(2, write(u64::MAX), Error::InvalidArgument);
+    assert_eq!(*board.host.output.borrow(), b"Giusto!\nGiusto!\n");
+    board.fails(2, system(Call::ConsoleRead, &[CONSOLE_SLOT]), Error::Timeout);
+    board.host.input.borrow_mut().push_back(b'x');
+    board.succeeds(2, system(Call::ConsoleRead, &[CONSOLE_SLOT]));
+    assert_eq!(results(&board).0, u64::from(b'x'));
+    let weak = [CONSOLE_SLOT, FREE, Rights::COPY.0.into(), 0];
+    board.succeeds(2, system(Call::CapCopy, &weak));
+    board.fails(2, system(Call::ConsoleRead, &[FREE]), Error::MissingRight);
+    board.fails(2, system(Call::ConsoleWrite, &[DOMAIN, 1]), Error::WrongKind);
+}
+
+#[test]
+fn the_end() {
+    let board = machine::<Fastpath<Host>>();
+    board.fails(2, system(Call::Shutdown, &[CONSOLE_SLOT, 3]), Error::WrongKind);
+    board.fails(2, system(Call::Shutdown, &[FREE, 3]), Error::NoCapability);
+    assert_eq!(board.ended.get(), None);
+    board.call(system(Call::Shutdown, &[SYSTEM_SLOT, 3]));
+    assert_eq!(board.ended.get(), Some(3));
+}

@@ -1,0 +1,190 @@
+//! Mapping in steps, and what may happen between them.
+
+use crate::support::board::Board;
+use crate::support::host::{Event, Host};
+use crate::support::scene::{
+    DOMAIN, FREE, INTERRUPT, MEMORY, NOTIFICATION, boot, buffer, receive, system,
+};
+use abi::call::Call;
+use abi::object::Resource;
+use abi::{Error, PAGE};
+use kernel::capability::Capability;
+use kernel::port::{Port, Space};
+use kernel::system::DirectLazy;
+use std::sync::atomic::Ordering::Relaxed;
+
+const AT: u64 = 0x10_001f_f000;
+const PAGES: u64 = 64;
+
+/// Thread 2 handles interrupts, thread 1 maps.
+fn machine() -> Board<DirectLazy<Host>> {
+    let board = boot(&[(1, 10), (1, 20), (2, 5)]);
+    board.does(2, receive(NOTIFICATION));
+    board.succeeds(1, system(Call::MemoryCreate, &[FREE, PAGES]));
+    board
+}
+
+fn map(slot: u64, rights: u64) -> crate::support::context::Regs {
+    system(Call::Map, &[0, FREE, AT, PAGES, 0, slot | rights << 32])
+}
+
+fn done(board: &Board<DirectLazy<Host>>, slot: u64) -> u64 {
+    match board.domain(1).slots[slot as usize].get() {
+        Capability::Mapping(cap) => board.object(Some(cap.at)).done.get(),
+        _ => 0,
+    }
+}
+
+/// Thread 1 makes a call that is preempted at its first point; thread 2 runs.
+fn preempted(board: &Board<DirectLazy<Host>>, regs: crate::support::context::Regs) {
+    board.host.raise(Event::Line(3));
+    board.call(regs);
+    board.check();
+    board.interrupts();
+    board.sees(2, Ok(()));
+    board.succeeds(2, system(Call::InterruptAck, &[INTERRUPT]));
+}
+
+#[test]
+fn a_mapping_is_made_changed_and_undone_page_by_page() {
+    let board = machine();
+    for (call, target) in [
+        (map(FREE + 1, 3), PAGES),
+        (system(Call::Protect, &[FREE + 1, 1]), PAGES),
+        (system(Call::Destroy, &[FREE + 1]), 0),
+    ] {
+        let polls = board.host.polls.get();
+        board.host.raise(Event::Spurious);
+        board.call(call);
+        while board.regs.get().again {
+            board.check();
+            board.interrupts();
+            board.host.raise(Event::Spurious);
+            board.reissue();
+        }
+        board.sees(1, Ok(()));
+        board.settle();
+        board.check();
+        assert_eq!(done(&board, FREE + 1), target);
+        // One page at a time.
+        assert_eq!(board.host.polls.get() - polls, PAGES - 1);
+    }
+}
+
+#[test]
+fn the_memory_vanishes_while_it_is_mapped() {
+    let board = machine();
+    preempted(&board, map(FREE + 1, 3));
+    assert_eq!(done(&board, FREE + 1), 1);
+    board.succeeds(2, system(Call::Destroy, &[FREE]));
+    board.does(2, receive(NOTIFICATION));
+    // The mapping is gone with the memory; what is left is a stale capability.
+    board.sees(1, Err(Error::SlotOccupied));
+    board.fails(1, system(Call::Protect, &[FREE + 1, 1]), Error::Stale);
+    assert_eq!(board.machine.kernel.usage(Resource::Mappings).0, 0);
+    assert_eq!(board.machine.kernel.usage(Resource::Frames).0, 0);
+}
+
+#[test]
+fn the_mapping_vanishes_while_it_is_made() {
+    let board = machine();
+    preempted(&board, map(FREE + 1, 3));
+    board.fails(2, system(Call::Protect, &[FREE + 1, 1]), Error::WrongState);
+    board.succeeds(2, system(Call::Destroy, &[FREE + 1]));
+    board.does(2, receive(NOTIFICATION));
+    // The call begins anew.
+    board.sees(1, Ok(()));
+    assert_eq!(done(&board, FREE + 1), PAGES);
+}
+
+#[test]
+fn a_page_in_the_way_undoes_the_mapping() {
+    let board = machine();
+    let page = |slot: u64| system(Call::Map, &[0, MEMORY, AT + 40 * PAGE, 1, 0, slot | 1 << 32]);
+    board.succeeds(1, page(FREE + 2));
+    board.fails(1, map(FREE + 1, 3), Error::AddressInUse);
+    assert_eq!(board.machine.kernel.usage(Resource::Mappings).0, 1);
+    board.fails(1, system(Call::CapInspect, &[FREE + 1]), Error::NoCapability);
+    board.succeeds(1, system(Call::Destroy, &[FREE + 2]));
+    // Or one that comes while the mapping is being made.
+    preempted(&board, map(FREE + 1, 3));
+    board.succeeds(2, page(FREE + 2));
+    board.does(2, receive(NOTIFICATION));
+    board.sees(1, Err(Error::AddressInUse));
+    board.fails(1, system(Call::CapInspect, &[FREE + 1]), Error::NoCapability);
+}
+
+#[test]
+fn page_tables_run_out_while_a_mapping_is_made() {
+    let board = machine();
+    preempted(&board, map(FREE + 1, 3));
+    // The other thread uses up the tables: each of these pages takes three.
+    let quotas = &board.domain(1).quotas;
+    board.succeeds(2, system(Call::Destroy, &[FREE + 1]));
+    for slot in FREE + 2..FREE + 8 {
+        let at = (slot + 16) << 39;
+        let call = system(Call::Map, &[0, MEMORY, at, 1, 0, slot | 1 << 32]);
+        board.does(2, call);
+    }
+    assert!(quotas.used(Resource::Tables) <= quotas.limit(Resource::Tables));
+    board.does(2, receive(NOTIFICATION));
+    board.sees(1, Ok(()));
+}
+
+#[test]
+fn frames_of_new_memory_are_zero() {
+    let board = machine();
+    board.succeeds(1, map(FREE + 1, 3));
+    let frame = |board: &Board<DirectLazy<Host>>, page: u64| {
+        let mut found = None;
+        board.domain(1).space.walk(board.host, &mut |_| {}, &mut |mapped| {
+            if mapped.at == AT + page * PAGE {
+                found = Some(mapped.frame);
+            }
+        });
+        found.expect("mapped")
+    };
+    for page in 0..PAGES {
+        board.host.frame(frame(&board, page)).iter().for_each(|word| word.store(!0, Relaxed));
+    }
+    board.succeeds(1, system(Call::Destroy, &[FREE]));
+    board.succeeds(1, system(Call::CapDelete, &[FREE + 1]));
+    board.succeeds(1, system(Call::MemoryCreate, &[FREE, PAGES]));
+    board.succeeds(1, map(FREE + 1, 3));
+    for page in 0..PAGES {
+        let words = board.host.frame(frame(&board, page));
+        assert!(words.iter().all(|word| word.load(Relaxed) == 0), "page {page} is not zeroed");
+    }
+}
+
+#[test]
+fn rights_of_a_mapping_stay_within_those_of_the_memory() {
+    let board = machine();
+    let weak = Call::CapCopy;
+    board.succeeds(1, system(weak, &[FREE, FREE + 1, 1 + 8, 0]));
+    let map = |rights: u64| system(Call::Map, &[0, FREE + 1, AT, 1, 0, (FREE + 2) | rights << 32]);
+    board.fails(1, map(3), Error::MissingRight);
+    board.fails(1, map(7), Error::WriteExecute);
+    board.succeeds(1, map(1));
+    board.fails(1, system(Call::Protect, &[FREE + 2, 3]), Error::MissingRight);
+    board.fails(1, system(Call::Protect, &[FREE + 2, 5]), Error::MissingRight);
+    board.succeeds(1, system(Call::Protect, &[FREE + 2, 1]));
+}
+
+#[test]
+fn a_domain_vanishes_with_foreign_mappings_and_threads_in_it() {
+    let board = machine();
+    let map = [DOMAIN + 1, FREE, AT, PAGES, 0, (FREE + 1) | 3 << 32];
+    board.succeeds(1, system(Call::Map, &map));
+    let thread = [FREE + 2, DOMAIN + 1, 5, buffer(9), 0];
+    board.succeeds(1, system(Call::ThreadCreate, &thread));
+    let threads = board.machine.kernel.usage(Resource::Threads).0;
+    board.host.noise_once_in.set(2);
+    board.succeeds(1, system(Call::Destroy, &[DOMAIN + 1]));
+    board.fails(1, system(Call::Protect, &[FREE + 1, 1]), Error::Stale);
+    board.fails(1, system(Call::ThreadResume, &[FREE + 2]), Error::Stale);
+    // Its own thread, and ours in it.
+    assert_eq!(board.machine.kernel.usage(Resource::Threads).0, threads - 2);
+    assert!(!board.domain(2).space.is_mapped(board.host, AT));
+    board.succeeds(1, system(Call::Destroy, &[FREE]));
+}

@@ -1,0 +1,12 @@
+//! Stories: what the core does in situations that random programs rarely meet.
+
+mod chains;
+mod destruction;
+mod domains;
+mod faults;
+mod limits;
+mod machine;
+mod memory;
+mod messages;
+mod scheduling;
+mod timeouts;

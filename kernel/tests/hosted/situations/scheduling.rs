@@ -1,0 +1,225 @@
+//! Who runs: S0-08's table, donation, round robin, preemption.
+
+use crate::support::archive::{SLICE, TICK};
+use crate::support::board::Board;
+use crate::support::context::Regs;
+use crate::support::host::{Event, Host};
+use crate::support::scene::{
+    ENDPOINT, INTERRUPT, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
+    send_receive, system,
+};
+use abi::call::Call;
+use abi::{Error, Info};
+use kernel::port::Port;
+use kernel::system::{DirectLazy, Fastpath, System};
+
+const MESSAGE: Info = Info::new(0, 0);
+
+/// Who runs after A (thread 1) did this, with B (thread 2) waiting on the first endpoint and C
+/// (thread 3) sending to the second. Thread 4 is ready all the time, above all of them.
+fn next<S: System<Port = Host>>(a: u8, b: u8, c: u8, operation: Regs) -> Option<u32> {
+    let board: Board<S> = boot(&[(1, 100), (1, 110), (1, 120), (1, 130)]);
+    let priority =
+        |who: u64, priority: u8| system(Call::ThreadPriority, &[THREAD + who, priority.into()]);
+    board.does(4, receive(NOTIFICATION));
+    board.does(3, send(ENDPOINT + 1, MESSAGE));
+    board.does(2, receive(ENDPOINT));
+    for (who, level) in [(2, b), (3, c), (1, a)] {
+        board.succeeds(1, priority(who, level));
+    }
+    board.call(operation);
+    board.check();
+    board.running()
+}
+
+#[test]
+fn the_table_of_direct_switching() {
+    fn table<S: System<Port = Host>>() {
+        let both = send_receive(ENDPOINT, ENDPOINT + 1, MESSAGE);
+        let empty = send_receive(ENDPOINT, ENDPOINT + 2, MESSAGE);
+        for (operation, a, b, c, expected) in [
+            (send(ENDPOINT, MESSAGE), 20, 10, 0, 1),
+            (send(ENDPOINT, MESSAGE), 20, 30, 0, 2),
+            (send(ENDPOINT, MESSAGE), 20, 20, 0, 1),
+            (call(ENDPOINT, MESSAGE), 20, 10, 0, 2),
+            (call(ENDPOINT, MESSAGE), 20, 30, 0, 2),
+            (receive(ENDPOINT + 1), 20, 0, 10, 1),
+            (receive(ENDPOINT + 1), 20, 0, 30, 3),
+            (receive(ENDPOINT + 1), 20, 0, 20, 1),
+            (both, 20, 10, 15, 3),
+            (both, 20, 15, 10, 2),
+            (both, 20, 10, 10, 2),
+            (both, 10, 20, 30, 3),
+            (empty, 20, 10, 30, 2),
+            (empty, 20, 30, 10, 2),
+        ] {
+            let next = next::<S>(a, b, c, operation);
+            assert_eq!(next, Some(expected), "{operation:?}, A {a}, B {b}, C {c}");
+        }
+    }
+    table::<DirectLazy<Host>>();
+    table::<Fastpath<Host>>();
+}
+
+fn donation<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 20), (1, 30)]);
+    board.does(3, system(Call::ThreadSuspend, &[THREAD + 2]));
+    board.does(3, receive(NOTIFICATION));
+    board.does(1, receive(ENDPOINT));
+    board.host.raise(Event::Line(3));
+    board.settle();
+    board.does(3, system(Call::ThreadResume, &[THREAD + 2]));
+    board.succeeds(3, system(Call::Null, &[]));
+    // High calls low while medium is ready: low runs, to the end of the tick and no longer.
+    board.does(3, call(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
+    let left = TICK - board.host.now() % TICK;
+    board.wait(left - 1);
+    assert_eq!(board.running(), Some(1));
+    board.wait(1);
+    assert_eq!(board.running(), Some(2));
+}
+
+#[test]
+fn a_donation_lasts_to_the_end_of_the_tick() {
+    donation::<DirectLazy<Host>>();
+    donation::<Fastpath<Host>>();
+}
+
+#[test]
+fn switching_to_a_thread_lasts_to_the_end_of_the_tick() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 30)]);
+    board.fails(2, system(Call::Yield, &[NOTIFICATION]), Error::WrongKind);
+    board.does(2, system(Call::Yield, &[THREAD + 1]));
+    assert_eq!(board.running(), Some(1));
+    board.wait(TICK - 1);
+    assert_eq!(board.running(), Some(1));
+    board.wait(1);
+    board.sees(2, Ok(()));
+    board.succeeds(2, system(Call::ThreadSuspend, &[THREAD + 1]));
+    board.fails(2, system(Call::Yield, &[THREAD + 1]), Error::WrongState);
+}
+
+#[test]
+fn equals_share_the_time() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 10), (1, 10), (1, 5)]);
+    let mut ran = [0_u64; 5];
+    let mut last = board.running();
+    let mut turns = Vec::new();
+    for _ in 0..60 * SLICE {
+        ran[board.running().expect("somebody runs") as usize] += 1;
+        board.wait(TICK);
+        if board.running() != last {
+            last = board.running();
+            turns.push(last);
+        }
+    }
+    let expected = 20 * SLICE;
+    assert!(ran[1..4].iter().all(|ticks| ticks.abs_diff(expected) <= SLICE), "{ran:?}");
+    assert_eq!(ran[4], 0);
+    // In turn.
+    assert!(turns.windows(4).all(|four| four[0] == four[3] && four[0] != four[1]));
+}
+
+#[test]
+fn yielding_goes_round_the_equals() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 10), (1, 10), (1, 5)]);
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        order.push(board.running().unwrap());
+        board.call(system(Call::Yield, &[0]));
+        board.check();
+    }
+    assert_eq!(order[..3], order[3..]);
+    assert_eq!(order.iter().filter(|who| **who == 4).count(), 0);
+    order.sort();
+    assert_eq!(order, [1, 1, 2, 2, 3, 3]);
+}
+
+#[test]
+fn the_first_in_priority_is_never_kept_waiting_by_a_resume() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, system(Call::ThreadSuspend, &[THREAD + 2]));
+    board.does(1, system(Call::ThreadResume, &[THREAD + 2]));
+    board.sees(2, Ok(()));
+    board.does(2, system(Call::ThreadPriority, &[THREAD + 2, 5]));
+    assert_eq!(board.running(), Some(1));
+    board.does(1, system(Call::ThreadPriority, &[THREAD + 2, 11]));
+    board.sees(2, Ok(()));
+    board.fails(2, system(Call::ThreadPriority, &[THREAD + 2, 256]), Error::InvalidArgument);
+}
+
+/// Threads that block stay in the ready queue, until the last one's look-up meets them all. An
+/// interrupt cuts that short, and its handler runs without waiting for the rest.
+#[test]
+fn an_interrupt_cuts_a_look_up_short() {
+    const BLOCKED: u32 = 50;
+    /// Removals that a program can make an interrupt wait for.
+    const STEPS: u32 = 32;
+    let mut threads: Vec<(u32, u8)> = vec![(1, 10), (1, 200)];
+    threads.extend((0..BLOCKED).map(|_| (1, 100)));
+    let board: Board<DirectLazy<Host>> = boot(&threads);
+    let queued = || {
+        let mut count = 0;
+        board.machine.cpu.ready.each(|_, thread| count += u32::from(thread.index() > 2));
+        count
+    };
+    board.does(2, receive(NOTIFICATION));
+    for _ in 1..BLOCKED {
+        board.call(receive(ENDPOINT));
+        board.check();
+        assert_eq!(queued(), BLOCKED, "a blocked thread is dequeued at once");
+    }
+    board.host.raise(Event::Line(3));
+    board.call(receive(ENDPOINT));
+    board.check();
+    assert_eq!(board.running(), None, "the look-up is left for the interrupt");
+    assert!(queued() >= BLOCKED - STEPS, "{} are left", queued());
+    board.interrupts();
+    board.sees(2, Ok(()));
+    board.does(2, receive(NOTIFICATION));
+    assert_eq!((board.running(), queued()), (Some(1), 0));
+}
+
+#[test]
+fn interrupts_and_timers_are_signals() {
+    let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, receive(NOTIFICATION));
+    board.host.raise(Event::Line(3));
+    board.settle();
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().badge(), 16);
+    // Held back until it is acknowledged.
+    board.host.raise(Event::Line(3));
+    assert_eq!(board.host.waiting(), None);
+    board.succeeds(2, system(Call::InterruptAck, &[INTERRUPT]));
+    board.succeeds(2, receive(NOTIFICATION));
+    assert_eq!(board.regs.get().badge(), 16);
+    // The earlier instant is replaced.
+    board.succeeds(2, system(Call::TimerSet, &[TIMER, 100]));
+    board.succeeds(2, system(Call::TimerSet, &[TIMER, 500]));
+    board.does(2, receive(NOTIFICATION));
+    board.wait(499);
+    assert_eq!(board.running(), Some(1));
+    board.wait(1);
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().badge(), 8);
+    board.succeeds(2, system(Call::TimerSet, &[TIMER, 900]));
+    board.succeeds(2, system(Call::TimerSet, &[TIMER, 0]));
+    board.does(2, receive(NOTIFICATION));
+    board.wait(100 * TICK);
+    assert_eq!(board.running(), Some(1));
+}
+
+#[test]
+fn nobody_to_run_is_no_tick() {
+    let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, receive(ENDPOINT));
+    board.does(1, call(ENDPOINT, MESSAGE));
+    board.does(2, reply_wait(ENDPOINT, MESSAGE));
+    board.wait(20 * TICK);
+    // Thread 1 alone runs: nobody asks for the timer.
+    assert_eq!((board.running(), board.host.armed()), (Some(1), None));
+    board.does(1, receive(NOTIFICATION));
+    assert_eq!((board.running(), board.host.armed()), (None, None));
+}

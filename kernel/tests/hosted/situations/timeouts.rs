@@ -1,0 +1,155 @@
+//! Timeouts, at the instant of delivery above all.
+
+use crate::support::archive::TICK;
+use crate::support::board::Board;
+use crate::support::context::Regs;
+use crate::support::host::Host;
+use crate::support::scene::{
+    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send, system, timed,
+};
+use abi::call::{Call, NOTHING, REPLY, Timeout};
+use abi::{Error, Info};
+use kernel::port::Port;
+use kernel::system::{DirectLazy, Fastpath, System};
+
+const MESSAGE: Info = Info::new(7, 2);
+const AT: u64 = TICK / 2;
+const NOBODY: u64 = NOTHING as u64;
+const CALLER: u64 = REPLY as u64;
+
+fn at(send: u64, receive: u64, until: u64) -> Regs {
+    timed(send, receive, MESSAGE, Timeout::At, until)
+}
+
+/// Thread 2 waits until [`AT`] for a message; thread 1 runs.
+fn waiting() -> Board<DirectLazy<Host>> {
+    let board = boot(&[(1, 10), (1, 20)]);
+    board.does(2, at(NOBODY, ENDPOINT, AT));
+    board
+}
+
+#[test]
+fn a_message_at_the_deadline_counts_if_it_comes_before_the_interrupt() {
+    let board = waiting();
+    board.host.advance(AT);
+    board.call(send(ENDPOINT, MESSAGE));
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+    // The interrupt that was on its way finds nothing to do.
+    board.settle();
+    board.check();
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+}
+
+#[test]
+fn a_message_after_the_interrupt_finds_nobody() {
+    let board = waiting();
+    board.wait(AT);
+    board.sees_in_receive(2, Error::Timeout);
+    board.does(2, system(Call::ThreadSuspend, &[THREAD + 2]));
+    let now = board.host.now();
+    board.fails(1, timed(ENDPOINT, NOBODY, MESSAGE, Timeout::Zero, 0), Error::Timeout);
+    board.fails(1, at(ENDPOINT, NOBODY, now), Error::Timeout);
+}
+
+#[test]
+fn just_before_the_deadline_nothing_happens() {
+    let board = waiting();
+    board.wait(AT - 1);
+    assert_eq!(board.running(), Some(1));
+    board.wait(1);
+    board.sees_in_receive(2, Error::Timeout);
+}
+
+#[test]
+fn a_deadline_in_the_past_takes_what_is_there() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.wait(TICK);
+    board.does(2, receive(ENDPOINT));
+    board.does(1, at(ENDPOINT, NOBODY, 1));
+    board.sees(2, Ok(()));
+    board.does(2, system(Call::Signal, &[NOTIFICATION]));
+    board.succeeds(2, at(NOBODY, NOTIFICATION, 1));
+    assert_eq!(board.regs.get().badge(), 1);
+    board.does(2, at(NOBODY, NOTIFICATION, 1));
+    board.sees_in_receive(2, Error::Timeout);
+}
+
+/// Thread 1 calls thread 2 until [`AT`]; thread 2 runs and holds the reply right.
+fn called<S: System<Port = Host>>() -> Board<S> {
+    let board = boot(&[(1, 10), (1, 20)]);
+    board.does(2, receive(ENDPOINT));
+    board.does(1, at(ENDPOINT, CALLER, AT));
+    board.sees(2, Ok(()));
+    board
+}
+
+fn reply_right_dies<S: System<Port = Host>>() {
+    let board = called::<S>();
+    board.wait(AT);
+    board.sees(2, Ok(()));
+    board.fails(2, send(CALLER, MESSAGE), Error::NoReply);
+    board.fails(2, reply_wait(ENDPOINT, MESSAGE), Error::NoReply);
+    board.fails(2, system(Call::CapSaveReply, &[FREE]), Error::NoReply);
+    board.does(2, receive(NOTIFICATION));
+    board.sees_in_receive(1, Error::Timeout);
+}
+
+#[test]
+fn a_call_that_times_out_kills_its_reply_right() {
+    reply_right_dies::<DirectLazy<Host>>();
+    reply_right_dies::<Fastpath<Host>>();
+}
+
+#[test]
+fn a_reply_at_the_deadline_counts_if_it_comes_before_the_interrupt() {
+    let board = called::<Fastpath<Host>>();
+    board.host.advance(AT);
+    board.call(reply_wait(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
+    board.settle();
+    board.check();
+    board.sees(1, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+}
+
+#[test]
+fn a_saved_reply_right_dies_with_the_call() {
+    let board = called::<DirectLazy<Host>>();
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
+    board.wait(AT);
+    board.fails(2, send(FREE, MESSAGE), Error::NoReply);
+    board.does(2, receive(NOTIFICATION));
+    board.sees_in_receive(1, Error::Timeout);
+    // The next call of the same thread is another one.
+    board.does(1, call(ENDPOINT, MESSAGE));
+    board.wait(10 * TICK);
+    assert_eq!(board.running(), None);
+}
+
+#[test]
+fn a_call_that_must_not_wait_sends_and_fails_in_its_receive_half() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, receive(ENDPOINT));
+    board.does(1, timed(ENDPOINT, CALLER, MESSAGE, Timeout::Zero, 0));
+    board.sees(2, Ok(()));
+    board.fails(2, send(CALLER, MESSAGE), Error::NoReply);
+    board.does(2, receive(ENDPOINT));
+    board.sees_in_receive(1, Error::Timeout);
+}
+
+#[test]
+fn many_deadlines_at_one_instant_all_pass() {
+    let threads: Vec<(u32, u8)> = (0..30).map(|at| (1, 50 + at)).collect();
+    let board: Board<DirectLazy<Host>> = boot(&threads);
+    for thread in (1..=30).rev() {
+        board.does(thread, at(NOBODY, NOBODY, AT));
+    }
+    assert_eq!(board.running(), None);
+    board.wait(AT);
+    for thread in (1..=30).rev() {
+        board.sees_in_receive(thread, Error::Timeout);
+        board.does(thread, receive(NOTIFICATION));
+    }
+}

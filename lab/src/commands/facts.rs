@@ -1,0 +1,90 @@
+//! A report's facts as a table: what kernels have in common once, the rest beside each other.
+
+use super::table;
+use results::{Fact, Report};
+
+/// The facts of a report; empty if there are none.
+pub fn facts(report: &Report) -> String {
+    let kernels: Vec<&str> = manifest::KERNELS
+        .into_iter()
+        .filter(|kernel| report.facts.iter().any(|fact| of(fact, kernel).is_some()))
+        .collect();
+    let mut common = table(&["fact", "value", "unit"]);
+    let mut headings = vec!["fact"];
+    headings.extend(&kernels);
+    headings.push("unit");
+    let mut compared = table(&headings);
+    let mut names: Vec<&str> = Vec::new();
+    for fact in &report.facts {
+        let Some(name) = kernels.iter().find_map(|kernel| of(fact, kernel)) else {
+            common.add_row([fact.name.as_str(), &fact.value.to_string(), &fact.unit]);
+            continue;
+        };
+        if names.contains(&name) {
+            continue;
+        }
+        names.push(name);
+        let value = |kernel: &&str| {
+            let own = report.facts.iter().find(|fact| of(fact, kernel) == Some(name));
+            own.map_or("-".to_string(), |fact| fact.value.to_string())
+        };
+        let mut row = vec![name.to_string()];
+        row.extend(kernels.iter().map(value));
+        row.push(fact.unit.clone());
+        compared.add_row(row);
+    }
+    let shown = |table: comfy_table::Table| match table.row_count() {
+        0 => String::new(),
+        _ => table.trim_fmt() + "\n",
+    };
+    shown(common) + &shown(compared)
+}
+
+/// What a fact is called beside the name of the kernel that it is about.
+fn of<'a>(fact: &'a Fact, kernel: &str) -> Option<&'a str> {
+    fact.name.strip_prefix(kernel)?.strip_prefix(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn fact(name: &str, value: u64, unit: &str) -> Fact {
+        Fact { name: name.into(), value, unit: unit.into(), note: String::new() }
+    }
+
+    #[test]
+    fn kernels_stand_beside_each_other() {
+        let report = Report {
+            schema: results::SCHEMA,
+            experiment: String::new(),
+            machine: String::new(),
+            emulated: true,
+            unit: String::new(),
+            commit: String::new(),
+            seed: 1,
+            host: Default::default(),
+            rows: Vec::new(),
+            claims: Vec::new(),
+            baselines: Vec::new(),
+            facts: vec![
+                fact("kernel text", 41216, "bytes"),
+                fact("fastpath boot", 1000, "steps"),
+                fact("fastpath calls", 2, ""),
+                fact("direct-lazy calls", 3, ""),
+            ],
+            notes: Vec::new(),
+        };
+        let shown: String = facts(&report).lines().map(|l| l.trim().to_string() + "\n").collect();
+        expect![[r#"
+             fact         value  unit
+             kernel text  41216  bytes
+             fact   fastpath  direct-lazy  unit
+             boot   1000      -            steps
+             calls  2         3
+        "#]]
+        .assert_eq(&shown);
+        assert_eq!(facts(&Report { facts: Vec::new(), ..report }), "");
+    }
+}
