@@ -1,9 +1,10 @@
 //! The environment that a program starts with: a read-only text of `key=value` lines.
 //!
-//! The keys are `name` (the domain's), `cap.NAME` (a slot), `mem.NAME` (address and bytes, both hexadecimal, separated
-//! by a colon), `arg.NAME` (free text), `stack.N` (top address of the stack for a further
-//! thread), `buffer.N` (address for its message buffer) and `slots` (the first slot that the
-//! program may use for itself and the first beyond its table, decimal, separated by a colon).
+//! The keys are `name` (the domain's), `cap.NAME` (a slot), `mem.NAME` (address and bytes, both
+//! hexadecimal, separated by a colon), `arg.NAME` (free text), `stack.N` (top address of the stack
+//! for a further thread, hexadecimal, N from 1), `buffer.N` (address for its message buffer,
+//! hexadecimal) and `slots` (the first slot that the program may use for itself and the first
+//! beyond its table, decimal, separated by a colon).
 
 /// Looks the value of `key` up in an environment text.
 pub fn get<'a>(text: &'a str, key: &str) -> Option<&'a str> {

@@ -15,8 +15,9 @@ const CR4_SMAP: u64 = 1 << 21;
 /// Sets up protection and the instructions that programs may use.
 pub fn set_up() {
     let umip = if __cpuid_count(7, 0).ecx & 1 << 2 != 0 { CR4_UMIP } else { 0 };
-    // SAFETY: SMEP, SMAP (kernel code touches no user address), UMIP where there is one, FXSAVE and SSE exceptions on,
-    // FSGSBASE off; x87 emulation off, numeric errors as exceptions, monitoring for TS.
+    // SAFETY: SMEP, SMAP (kernel code touches no user address), UMIP where there is one, FXSAVE
+    // and SSE exceptions on, FSGSBASE off; x87 emulation off, numeric errors as exceptions,
+    // monitoring for TS.
     unsafe {
         asm!(
             "mov {r}, cr4", "or {r}, {cr4}", "or {r}, {umip}", "mov cr4, {r}",
