@@ -24,7 +24,8 @@ pub const WORD_SLICE: usize = 4;
 /// Header word with a number that the host chose, to find the archive in the machine's memory.
 pub const WORD_NONCE: usize = 5;
 /// Header word in which the kernel leaves the physical address of its first root page table; the
-/// root tables of all domains follow it in a row, in the order of the domain pool.
+/// root tables of all domains follow it in a row, in the order of the domain pool. Right below
+/// the roots lie the frames of message buffers, and below those the frames of memory objects.
 pub const WORD_ROOTS: usize = 6;
 /// Header word in which the kernel leaves the protection that it found switched on: bits of
 /// [`protection`].

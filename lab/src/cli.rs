@@ -142,8 +142,11 @@ pub struct Test {
     /// Only the usual board, and no golden figures.
     #[arg(long)]
     pub quick: bool,
+    /// Stop at the first check that fails.
+    #[arg(long)]
+    pub fail_fast: bool,
     /// Apply every patch in tests/mutants/ to a copy of the work tree: each must fail a test.
-    #[arg(long, conflicts_with_all = ["quick", "only"])]
+    #[arg(long, conflicts_with_all = ["quick", "fail_fast", "only"])]
     pub mutants: bool,
     /// Only these groups; may be given several times.
     #[arg(long, value_name = "GROUP")]

@@ -72,7 +72,7 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
         constants_end: address(&raw const __rodata_end),
         stacks: address(&raw const __stacks),
         end: address(&raw const __image_end),
-        guards: &[0, 5, 8, 10],
+        guards: &[0, 5, 8],
     };
     map_kernel(&image, info);
     protection::set_up();

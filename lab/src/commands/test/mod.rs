@@ -25,12 +25,15 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if test.mutants {
         return mutants::mutants(as_json);
     }
-    let mut suite = Suite::new(!as_json);
+    let mut suite = Suite::new(!as_json, test.fail_fast);
     let wanted = |group: &Group| match &test.only[..] {
         [] => !(test.quick && *group == Group::Golden),
         only => only.contains(group),
     };
     for group in ALL.into_iter().filter(wanted) {
+        if suite.is_over() {
+            break;
+        }
         suite.begin(group);
         match group {
             Group::Format => host::format(&mut suite)?,

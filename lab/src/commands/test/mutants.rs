@@ -136,8 +136,17 @@ fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
 /// Runs groups of tests in the copy.
 fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
     let _step = Step::start(format!("{name}: {}", groups.join(", ")));
-    let mut cargo =
-        workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--quick", "--json"]);
+    let mut cargo = workspace::cargo(&[
+        "run",
+        "-q",
+        "-p",
+        "lab",
+        "--",
+        "test",
+        "--quick",
+        "--fail-fast",
+        "--json",
+    ]);
     cargo.args(groups.iter().flat_map(|group| ["--only", group]));
     cargo.current_dir(copy).env("CARGO_TARGET_DIR", copy.with_file_name("build"));
     let output = cargo.output().context("cannot run cargo")?;

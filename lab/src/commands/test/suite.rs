@@ -36,12 +36,18 @@ pub struct Suite {
     checks: Vec<Check>,
     group: Group,
     show: bool,
+    fail_fast: bool,
 }
 
 impl Suite {
     /// An empty suite, which prints what happens if `show`.
-    pub fn new(show: bool) -> Suite {
-        Suite { checks: Vec::new(), group: Group::Format, show }
+    pub fn new(show: bool, fail_fast: bool) -> Suite {
+        Suite { checks: Vec::new(), group: Group::Format, show, fail_fast }
+    }
+
+    /// Whether the rest need not run.
+    pub fn is_over(&self) -> bool {
+        self.fail_fast && self.failed() > 0
     }
 
     /// Begins a group.
@@ -117,11 +123,13 @@ mod tests {
 
     #[test]
     fn everything_that_ran_is_counted() {
-        let mut suite = Suite::new(false);
+        let mut suite = Suite::new(false, true);
         suite.begin(Group::Target);
         suite.record("boots", Ok(()));
+        assert!(!suite.is_over());
         suite.record_quietly("answers", Err("no".to_string()));
         suite.broken("golden figures", "the kernel did not build".to_string());
+        assert!(suite.is_over());
         assert_eq!(suite.closing_line(), "1 passed, 2 failed");
         let summary = suite.summary();
         assert_eq!((summary.passed, summary.failed), (1, 2));

@@ -18,6 +18,7 @@ pub const CHECKS: Checks = &[
     ("messages that are too long", too_long),
     ("long messages need buffers on both sides", no_buffer),
     ("senders are served in order", first_come),
+    ("a server with a backlog", backlog),
     ("badges tell senders apart", badges),
     ("nobody can forge a kernel message", forged_info),
     ("a reply needs a caller", no_caller),
@@ -193,6 +194,25 @@ fn first_come(bench: &Bench) -> Check {
     for n in first..first + 4 {
         let got = ipc::receive(e, Wait::ZERO)?;
         expect(got.words[0] == n as u64, "the oldest sender is next")?;
+    }
+    Ok(())
+}
+
+fn backlog(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let callers = [
+        bench.helper(LOW, call_once, e, Slot::NONE)?,
+        bench.helper(LOW, call_once, e, Slot::NONE)?,
+    ];
+    bench.settle();
+    ipc::receive(e, Wait::ZERO)?;
+    // The second caller waits already: the reply must not wait beside it.
+    let got = ipc::reply_wait(e, Message::short(0, [1]))?;
+    expect(!got.info.is_notification(), "the second call")?;
+    ipc::reply(Message::short(0, [2]))?;
+    bench.settle();
+    for caller in callers {
+        bench.succeeded(caller, "a caller is answered")?;
     }
     Ok(())
 }
