@@ -127,11 +127,8 @@ impl Pair {
                 let priority = priorities[rng.below(priorities.len() as u64) as usize];
                 let taken = self.model.threads.iter().any(|t| t.priority == priority.into());
                 let unique = BTreeSet::from_iter(priorities).len() == priorities.len();
-                let priority = if taken && unique {
-                    self.model.threads[id].priority as u8
-                } else {
-                    priority
-                };
+                let priority =
+                    if taken && unique { self.model.threads[id].priority as u8 } else { priority };
                 self.model.set_priority(me, id, priority);
                 (system(Call::ThreadPriority, &[slot, priority.into()]), None)
             }
@@ -253,7 +250,8 @@ fn agree_on(model: &plain::Thread, id: Id, thread: &Thread<Host>) {
 fn run(seed: u64, steps: u64, unique: bool) {
     let rng = Rng::new(seed);
     let priorities: Vec<u8> = if unique {
-        let order: BTreeSet<u64> = (0..THREADS as u64).map(|at| rng.next() >> 8 << 8 | at).collect();
+        let keys = (0..THREADS as u64).map(|at| rng.next() >> 8 << 8 | at);
+        let order: BTreeSet<u64> = keys.collect();
         order.iter().map(|key| 10 + (key & 0xff) as u8).collect()
     } else {
         (0..THREADS).map(|_| 10 + rng.below(3) as u8).collect()

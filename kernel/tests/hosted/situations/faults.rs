@@ -6,7 +6,7 @@ use crate::support::host::{Event, Host};
 use crate::support::scene::{
     ENDPOINT, FREE, NOTIFICATION, THREAD, boot, receive, reply_wait, send, system,
 };
-use abi::call::{Call, fault, REPLY};
+use abi::call::{Call, REPLY, fault};
 use abi::message::FaultKind;
 use abi::{Error, Info, USER_TOP};
 use kernel::fault::Fault;
@@ -15,12 +15,8 @@ use kernel::system::{DirectLazy, Fastpath, System};
 
 const FAULT: Fault = Fault { kind: FaultKind::Memory, detail: 0xbad0, code: 6 };
 /// What the program has in its registers when it faults.
-const LIVE: Regs = Regs {
-    number: 11,
-    args: [21, 22, 23, 24, 25, 26],
-    words: [31, 32, 33, 34],
-    again: false,
-};
+const LIVE: Regs =
+    Regs { number: 11, args: [21, 22, 23, 24, 25, 26], words: [31, 32, 33, 34], again: false };
 
 /// Thread 2 handles faults; thread 1 has faulted, and thread 2 runs.
 fn faulted<S: System<Port = Host>>() -> Board<S> {

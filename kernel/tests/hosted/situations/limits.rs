@@ -76,9 +76,7 @@ fn frames_are_charged_at_once_and_come_back() {
 fn page_tables_are_counted_before_anything_is_mapped() {
     let board = tight();
     // The thread's buffer has taken three tables, so one is left; far away, two are missing.
-    let map = |at: u64, pages: u64| {
-        system(Call::Map, &[0, MEMORY, at, pages, 0, FREE | 1 << 32])
-    };
+    let map = |at: u64, pages: u64| system(Call::Map, &[0, MEMORY, at, pages, 0, FREE | 1 << 32]);
     let two = |at: u64| map(at - PAGE, 2);
     board.fails(1, map(0x10_0000_0000, 1), Error::QuotaExceeded);
     board.fails(1, two(buffer(1) + 0x4000_0000), Error::QuotaExceeded);
@@ -146,6 +144,21 @@ fn domains_nest_a_bounded_depth() {
     assert_eq!(board.machine.kernel.usage(Resource::Domains).0, 2);
     assert_eq!(board.machine.kernel.usage(Resource::Threads).0, 2);
     board.fails(1, system(Call::Destroy, &[DOMAIN]), Error::WrongState);
+}
+
+#[test]
+fn priorities_stay_below_those_of_both_domains() {
+    let board: Tight = boot_with(&[(1, 200)], &plenty());
+    board.fails(1, system(Call::DomainCreate, &[FREE, 4, 256]), Error::InvalidArgument);
+    board.succeeds(1, system(Call::DomainCreate, &[FREE, 4, 50]));
+    let create = |priority: u64| system(Call::ThreadCreate, &[FREE + 1, FREE, priority, 0, 0]);
+    board.fails(1, create(51), Error::PriorityTooHigh);
+    board.fails(1, create(256), Error::InvalidArgument);
+    board.succeeds(1, create(50));
+    let set = |priority: u64| system(Call::ThreadPriority, &[FREE + 1, priority]);
+    board.fails(1, set(51), Error::PriorityTooHigh);
+    board.fails(1, set(1 << 32), Error::InvalidArgument);
+    board.succeeds(1, set(49));
 }
 
 #[test]

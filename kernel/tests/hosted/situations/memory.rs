@@ -6,6 +6,7 @@ use crate::support::scene::{
     DOMAIN, FREE, INTERRUPT, MEMORY, NOTIFICATION, boot, buffer, receive, system,
 };
 use abi::call::Call;
+use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use abi::{Error, PAGE};
 use kernel::capability::Capability;
@@ -155,6 +156,20 @@ fn frames_of_new_memory_are_zero() {
         let words = board.host.frame(frame(&board, page));
         assert!(words.iter().all(|word| word.load(Relaxed) == 0), "page {page} is not zeroed");
     }
+}
+
+#[test]
+fn a_message_buffer_is_zero_when_another_thread_gets_it() {
+    let board = machine();
+    let create = |home: u64| system(Call::ThreadCreate, &[FREE + 2, home, 5, buffer(9), 0]);
+    board.succeeds(1, create(0));
+    let thread = 4;
+    (0..BUFFER_WORDS).for_each(|word| board.write(thread, word, !0));
+    board.succeeds(1, system(Call::Destroy, &[FREE + 2]));
+    assert!(!board.domain(1).space.is_mapped(board.host, buffer(9)));
+    board.succeeds(1, create(DOMAIN + 1));
+    assert_eq!(board.thread(thread).buffer_at.get(), buffer(9), "the same slot");
+    assert!((0..BUFFER_WORDS).all(|word| board.read(thread, word) == 0));
 }
 
 #[test]

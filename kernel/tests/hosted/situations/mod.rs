@@ -8,5 +8,6 @@ mod limits;
 mod machine;
 mod memory;
 mod messages;
+mod rights;
 mod scheduling;
 mod timeouts;

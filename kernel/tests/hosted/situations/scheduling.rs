@@ -149,6 +149,19 @@ fn the_first_in_priority_is_never_kept_waiting_by_a_resume() {
     board.fails(2, system(Call::ThreadPriority, &[THREAD + 2, 256]), Error::InvalidArgument);
 }
 
+/// A stopped thread leaves the ready queue at once (S0-22), wherever it stands.
+#[test]
+fn a_stopped_thread_is_not_queued() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20), (1, 15)]);
+    for (who, other) in [(1, 3), (3, 1)] {
+        assert!(board.thread(who).queued());
+        board.succeeds(2, system(Call::ThreadSuspend, &[THREAD + u64::from(who)]));
+        assert!(!board.thread(who).queued() && board.thread(other).queued());
+        board.succeeds(2, system(Call::ThreadResume, &[THREAD + u64::from(who)]));
+        assert!(board.thread(who).queued());
+    }
+}
+
 /// Threads that block stay in the ready queue, until the last one's look-up meets them all. An
 /// interrupt cuts that short, and its handler runs without waiting for the rest.
 #[test]
@@ -179,6 +192,32 @@ fn an_interrupt_cuts_a_look_up_short() {
     board.sees(2, Ok(()));
     board.does(2, receive(NOTIFICATION));
     assert_eq!((board.running(), queued()), (Some(1), 0));
+}
+
+/// As above, at the end of a donation: the decision that an interrupt cuts short is made as
+/// soon as that interrupt is served, not at the next tick.
+#[test]
+fn a_donation_ends_though_an_interrupt_cuts_the_look_up_short() {
+    const BLOCKED: u32 = 20;
+    const MEDIUM: u32 = 2;
+    const SERVER: u32 = 3;
+    let mut threads: Vec<(u32, u8)> = vec![(1, 200), (1, 50), (1, 210)];
+    threads.extend((0..BLOCKED).map(|_| (1, 100)));
+    let board: Board<DirectLazy<Host>> = boot(&threads);
+    board.does(SERVER, receive(ENDPOINT + 1));
+    board.succeeds(1, system(Call::ThreadPriority, &[THREAD + u64::from(SERVER), 10]));
+    board.does(1, receive(NOTIFICATION));
+    for _ in 1..BLOCKED {
+        board.call(receive(ENDPOINT));
+    }
+    // The last one calls, so that nobody looks at the queue.
+    board.call(call(ENDPOINT + 1, MESSAGE));
+    board.check();
+    board.sees(SERVER, Ok(()));
+    board.host.advance(TICK);
+    board.host.raise(Event::Spurious);
+    board.settle();
+    assert_eq!(board.running(), Some(MEDIUM));
 }
 
 #[test]

@@ -129,6 +129,24 @@ fn a_saved_reply_right_dies_with_the_call() {
 }
 
 #[test]
+fn a_saved_reply_right_answers_no_later_call() {
+    let board = called::<DirectLazy<Host>>();
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
+    board.wait(AT);
+    board.does(2, receive(ENDPOINT));
+    board.sees_in_receive(1, Error::Timeout);
+    board.does(1, call(ENDPOINT, MESSAGE));
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE + 1]));
+    // Thread 1 waits again and its right is in a slot, but not in this one.
+    board.fails(2, send(FREE, MESSAGE), Error::NoReply);
+    board.succeeds(2, system(Call::CapDelete, &[FREE]));
+    board.succeeds(2, send(FREE + 1, MESSAGE));
+    board.does(2, receive(NOTIFICATION));
+    board.sees(1, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+}
+
+#[test]
 fn a_call_that_must_not_wait_sends_and_fails_in_its_receive_half() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
     board.does(2, receive(ENDPOINT));

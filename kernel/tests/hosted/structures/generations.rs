@@ -2,12 +2,11 @@
 
 use crate::support::board::Board;
 use crate::support::context::Regs;
-use crate::support::host::{BASE, Host};
+use crate::support::host::Host;
 use crate::support::scene::{FREE, boot, system};
 use abi::call::Call;
 use abi::{Error, Rights};
 use kernel::access::{Life, Ref};
-use kernel::arena::Arena;
 use kernel::capability::{Cap, Capability};
 use kernel::object::{Domain, Endpoint, Weak};
 use kernel::pool::{LAST_GENERATION, Pool};
@@ -15,9 +14,7 @@ use kernel::system::DirectLazy;
 use proptest::prelude::*;
 
 fn pool(size: usize, generation: u32) -> Pool<Endpoint<Host>> {
-    let (_, start) = Host::new(4, 0);
-    // SAFETY: nothing else uses this host's memory.
-    let mut arena = unsafe { Arena::new(start, 4 * 4096, BASE) };
+    let (_, mut arena) = Host::new(4, 0);
     Pool::carve(&mut arena, size, generation, |_, _| Some(Endpoint::new())).expect("fits")
 }
 

@@ -4,6 +4,7 @@ mod capabilities;
 mod generations;
 mod lists;
 mod quotas;
+mod retirement;
 mod time;
 
 use crate::support::host::Host;

@@ -2,8 +2,7 @@
 
 use super::{objects, threads};
 use crate::support::board::body;
-use crate::support::host::{BASE, Host};
-use kernel::arena::Arena;
+use crate::support::host::Host;
 use kernel::object::Timer;
 use kernel::time::{Deadlines, Sleeper};
 use proptest::prelude::*;
@@ -13,9 +12,7 @@ const THREADS: usize = 12;
 const SLEEPERS: usize = 20;
 
 fn deadlines() -> Deadlines<Host> {
-    let (_, start) = Host::new(2, 0);
-    // SAFETY: nothing else uses this host's memory.
-    let mut arena = unsafe { Arena::new(start, 2 * 4096, BASE) };
+    let (_, mut arena) = Host::new(2, 0);
     Deadlines::carve(&mut arena, SLEEPERS).expect("fits")
 }
 

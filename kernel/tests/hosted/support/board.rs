@@ -24,6 +24,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// What is left in registers that no argument travels in.
 const JUNK: u64 = 0xdead_dead_dead_dead;
 
+/// More steps than anything takes that is not a program's doing.
+pub const ENDLESS: u32 = 20_000;
+
 /// A host with a kernel and its programs.
 pub struct Board<S: System<Port = Host>> {
     /// The kernel.
@@ -48,16 +51,23 @@ pub fn body<T>(at: Ref<T>) -> &'static T {
 impl<S: System<Port = Host>> Board<S> {
     /// Boots this archive on a host with so many pages of memory. The seed is for interrupts.
     pub fn boot(archive: &Archive, pages: usize, seed: u64) -> Board<S> {
-        let (host, start) = Host::new(pages, seed);
-        let bytes = pages * abi::PAGE as usize;
-        // SAFETY: the host's memory is used through its frames, which are atomics, and this.
-        let mut arena = unsafe { Arena::new(start, bytes, super::host::BASE) };
+        let (host, mut arena) = Host::new(pages, seed);
         let archive = boot::Archive::new(archive.finish());
         let machine = boot::carve(host, S::NAME, archive, &mut arena);
+        Board::start(machine, host, &mut arena, archive)
+    }
+
+    /// Starts a kernel that was carved by hand, with what the archive says.
+    pub fn start(
+        machine: Machine<Host>,
+        host: &'static Host,
+        arena: &mut Arena,
+        archive: boot::Archive,
+    ) -> Board<S> {
         let (regs, ended, fast_calls) = (Cell::default(), Cell::new(None), Cell::new(0));
         let board = Board { machine, host, regs, ended, fast_calls, system: PhantomData };
         let core = board.core();
-        boot::build(&core.manage(), archive, &mut arena);
+        boot::build(&core.manage(), archive, arena);
         drop(core);
         // SAFETY: the only entry.
         board.leave(unsafe { entry::start::<S>(machine) });
@@ -262,7 +272,7 @@ impl<S: System<Port = Host>> Board<S> {
         let mut steps = 0;
         while self.step() {
             steps += 1;
-            assert!(steps < 1_000_000, "interrupts and calls go on for ever");
+            assert!(steps < ENDLESS, "interrupts and calls go on for ever");
         }
         steps
     }

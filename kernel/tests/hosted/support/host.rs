@@ -4,6 +4,7 @@ use super::context::HostContext;
 use super::rng::Rng;
 use super::space::HostSpace;
 use abi::PAGE;
+use kernel::arena::Arena;
 use kernel::port::{Frame, Port};
 use std::alloc::{Layout, alloc_zeroed};
 use std::cell::{Cell, RefCell};
@@ -61,8 +62,9 @@ pub struct Host {
 }
 
 impl Host {
-    /// A machine with this much memory. It is never freed: the core's pools live for ever.
-    pub fn new(pages: usize, seed: u64) -> (&'static Host, *mut u8) {
+    /// A machine with this much memory, all of it in an arena. It is never freed: the core's
+    /// pools live for ever. The seed is for interrupts.
+    pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
         let layout = Layout::from_size_align(pages * PAGE as usize, PAGE as usize)
             .expect("a size that fits");
         // SAFETY: the layout is not empty.
@@ -83,7 +85,9 @@ impl Host {
             noise_once_in: Cell::new(0),
             polls: Cell::new(0),
         };
-        (Box::leak(Box::new(host)), start)
+        // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
+        let arena = unsafe { Arena::new(start, layout.size(), BASE) };
+        (Box::leak(Box::new(host)), arena)
     }
 
     /// The instant at which the timer will interrupt.
