@@ -15,6 +15,7 @@ pub const CHECKS: Checks = &[
     ("granting needs a free slot and rights", grants),
     ("a domain cannot end itself", own_domain),
     ("what a domain held returns", returns),
+    ("page tables of ended domains return", tables_return),
     ("objects up to the quota", quota_objects),
     ("threads up to the quota", quota_threads),
     ("frames up to the quota", quota_frames),
@@ -24,6 +25,20 @@ pub const CHECKS: Checks = &[
 
 const CODE: u64 = 0x20_0000;
 const STAGING: u64 = 0xb_0000_0000;
+
+/// The pool of page tables is small: a table lost in each round would empty it.
+fn tables_return(bench: &Bench) -> Check {
+    let (child, memory, mapping) = (bench.slot(), bench.slot(), bench.slot());
+    memory::create(memory, 1)?;
+    for _ in 0..100 {
+        domain::create(child, 4, LOW, small())?;
+        let range = Range { memory, first: 0, pages: 1, address: CODE };
+        memory::map(mapping, child, range, Rights::READ)?;
+        cap::destroy(child)?;
+        cap::delete(mapping)?;
+    }
+    Ok(())
+}
 
 /// Enough for one thread and one page of code.
 fn small() -> Quotas {
