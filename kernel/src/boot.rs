@@ -8,7 +8,7 @@ use crate::arena::Arena;
 use crate::capability::{Cap, Capability};
 use crate::cpu::Cpu;
 use crate::entry::Machine;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Variant};
 use crate::manage::{Manager, Range};
 use crate::object::memory::Frames;
 use crate::object::thread::attention;
@@ -99,7 +99,7 @@ impl<P: Port> Copy for Made<P> {}
 /// Carves the pools and makes the CPU that boots.
 pub fn carve<P: Port>(
     port: &'static P,
-    name: &'static str,
+    variant: Variant<P>,
     archive: Archive,
     arena: &mut Arena,
 ) -> Machine<P> {
@@ -108,14 +108,14 @@ pub fn carve<P: Port>(
     };
     assert!(record == Record::Pools, "the boot archive does not begin with the pools");
     let size = |resource: Resource| archive.word(pools + 1 + resource as usize) as usize;
-    let made = carve_pools(port, name, archive, arena, &size);
+    let made = carve_pools(port, variant, archive, arena, &size);
     let Some(made) = made else { panic!("the manifest's pools do not fit into RAM") };
     made
 }
 
 fn carve_pools<P: Port>(
     port: &'static P,
-    name: &'static str,
+    variant: Variant<P>,
     archive: Archive,
     arena: &mut Arena,
     size: &dyn Fn(Resource) -> usize,
@@ -160,7 +160,7 @@ fn carve_pools<P: Port>(
     let deadlines = Deadlines::carve(arena, size(Resource::Threads) + size(Resource::Timers) + 1)?;
     let kernel = arena.one(Kernel {
         port,
-        name,
+        variant,
         domains,
         threads,
         endpoints,
@@ -180,7 +180,7 @@ fn carve_pools<P: Port>(
     idle.member().attention.set(attention::FULL);
     let (tick, slice) = (archive.word(WORD_TICK), archive.word(WORD_SLICE) as u32);
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    let cpu = arena.one(Cpu::new(idle, deadlines, port, tick, slice))?;
+    let cpu = arena.one(Cpu::new(idle, deadlines, port, tick, slice, kernel.variant.eager))?;
     Some(Machine { kernel, cpu })
 }
 

@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::attention;
-use crate::sched::{Queueing, Switching, hint};
+use crate::sched::Scheduling;
 use crate::system::System;
 
 /// A kernel entry.
@@ -43,30 +43,62 @@ impl<S: System> Core<S> {
         self.cpu.next.set(self.cpu.look_up());
     }
 
-    /// `thread` became ready by what the current thread did: queues it or makes it the candidate.
-    #[inline(always)]
-    pub fn wake<const HINT: u8>(&self, thread: Ref<Thread<S::Port>>) {
-        if thread.member().has(attention::SUSPENDED) {
-            return;
-        }
-        S::Switching::enqueue_sched::<S, HINT>(self, thread);
+    fn is_stopped(thread: Ref<Thread<S::Port>>) -> bool {
+        thread.member().has(attention::SUSPENDED)
     }
 
-    /// `new` became ready and takes over from `old`, the candidate, which blocks.
+    /// `thread` became ready; the candidate goes on if it is not lower.
     #[inline(always)]
-    pub fn hand_over(&self, new: Ref<Thread<S::Port>>, old: Ref<Thread<S::Port>>) {
-        if new.member().has(attention::SUSPENDED) {
-            self.block(old);
+    pub fn wake(&self, thread: Ref<Thread<S::Port>>) {
+        if !Self::is_stopped(thread) {
+            S::Scheduling::wakes(self, thread);
+        }
+    }
+
+    /// [`Core::wake`], out of line.
+    #[inline(never)]
+    pub fn wake_slowly(&self, thread: Ref<Thread<S::Port>>) {
+        self.wake(thread);
+    }
+
+    /// `thread` became ready, or is, and the candidate makes room for it.
+    #[inline(always)]
+    pub fn give(&self, thread: Ref<Thread<S::Port>>) {
+        if !Self::is_stopped(thread) {
+            S::Scheduling::gives(self, thread);
+        }
+    }
+
+    /// The candidate `me` waits for the reply of `callee`, which became ready.
+    #[inline(always)]
+    pub fn call_over(&self, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        if Self::is_stopped(callee) {
+            self.queue(me);
         } else {
-            S::Switching::swap_sched::<S, { hint::NEW }>(self, new, old);
+            S::Scheduling::calls(self, callee, me);
         }
     }
 
-    /// The candidate blocks and nobody takes over from it.
+    /// The candidate `me` waits to receive; `to`, to which it has sent, became ready.
     #[inline(always)]
-    pub fn block(&self, old: Ref<Thread<S::Port>>) {
-        S::Queueing::blocks(self.cpu, old);
-        self.sched();
+    pub fn answer_over(&self, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        if Self::is_stopped(to) {
+            self.wait(me);
+        } else {
+            S::Scheduling::answers(self, to, me);
+        }
+    }
+
+    /// The candidate waits to receive and nobody takes over from it.
+    #[inline(always)]
+    pub fn wait(&self, me: Ref<Thread<S::Port>>) {
+        S::Scheduling::waits(self, me);
+    }
+
+    /// The candidate waits to send, or for an answer, and nobody takes over from it.
+    #[inline(always)]
+    pub fn queue(&self, me: Ref<Thread<S::Port>>) {
+        S::Scheduling::queues(self, me);
     }
 
     /// Opens everything, for work outside the message path.

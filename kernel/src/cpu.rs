@@ -19,6 +19,8 @@ pub struct Cpu<P: Port> {
     pub next: Cell<Ref<Thread<P>>>,
     /// Runs when no other thread can; never queued.
     pub idle: Ref<Thread<P>>,
+    /// An upper bound on the highest priority of a runnable thread (S0-24).
+    pub highest: Cell<i16>,
     /// The port's own state of this CPU.
     pub local: P::Local,
     /// Something changed that calls for a full scheduling decision before leaving.
@@ -32,6 +34,7 @@ pub struct Cpu<P: Port> {
     tick_at: Cell<Option<u64>>,
     tick: u64,
     slice: u32,
+    eager: bool,
     armed: Cell<Option<u64>>,
     port: &'static P,
 }
@@ -44,11 +47,13 @@ impl<P: Port> Cpu<P> {
         port: &'static P,
         tick: u64,
         slice: u32,
+        eager: bool,
     ) -> Cpu<P> {
         Cpu {
             current: Cell::new(idle),
             next: Cell::new(idle),
             idle,
+            highest: Cell::new(-1),
             local: P::Local::default(),
             resched: Cell::new(false),
             ready: ReadyQueue::new(),
@@ -56,6 +61,7 @@ impl<P: Port> Cpu<P> {
             tick_at: Cell::new(None),
             tick,
             slice,
+            eager,
             armed: Cell::new(None),
             port,
         }
@@ -66,6 +72,12 @@ impl<P: Port> Cpu<P> {
         (self.tick, self.tick * u64::from(self.slice))
     }
 
+    /// [`Cpu::enqueue`], out of line.
+    #[inline(never)]
+    pub fn enqueue_slowly(&self, thread: Ref<Thread<P>>) {
+        self.enqueue(thread);
+    }
+
     /// Queues a runnable thread. The idle thread is never queued.
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<P>>) {
@@ -74,7 +86,14 @@ impl<P: Port> Cpu<P> {
                 self.start_tick();
             }
             self.ready.insert(thread);
+            self.raise(thread.member().priority.get());
         }
+    }
+
+    /// A thread of this priority became runnable.
+    #[inline(always)]
+    pub fn raise(&self, priority: i16) {
+        self.highest.set(self.highest.get().max(priority));
     }
 
     /// Removes a thread that stops being schedulable (S0-22: halting dequeues eagerly).
@@ -85,6 +104,9 @@ impl<P: Port> Cpu<P> {
     /// The highest runnable thread, moved to the end of its level.
     pub fn look_up(&self) -> Ref<Thread<P>> {
         let first = self.first();
+        if !self.resched.get() {
+            self.highest.set(first.member().priority.get());
+        }
         self.choose(first);
         first
     }
@@ -160,19 +182,24 @@ impl<P: Port> Cpu<P> {
             thread.slice.set(if expired { self.slice } else { left });
             self.yield_cpu(running, expired);
         }
-        let busy = !self.ready.is_empty();
+        let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
         self.tick_at.set(busy.then(|| (now / self.tick + 1) * self.tick));
     }
 
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
-        self.ready.remove(running);
+        if !self.eager {
+            self.ready.remove(running);
+        } else if to_equals {
+            self.ready.remove(running);
+            self.enqueue_slowly(running);
+        }
         let other = self.first();
         let priority = running.member().priority.get();
         let rival = other.member().priority.get();
-        if rival > priority || (to_equals && rival == priority && other != self.idle) {
+        if rival > priority || (to_equals && rival == priority && other != running) {
             self.choose(other);
-            self.enqueue(running);
+            self.enqueue_slowly(running);
             self.next.set(other);
         } else {
             self.next.set(running);

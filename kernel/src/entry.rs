@@ -9,7 +9,7 @@ use crate::manage::Done;
 use crate::object::Thread;
 use crate::object::thread::attention;
 use crate::port::{Context, Port};
-use crate::sched::hint::NEW;
+use crate::sched::Queueing;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::Call;
@@ -186,7 +186,9 @@ impl<S: System> Core<S> {
         if !self.hold(to).runnable() {
             return Err(Error::WrongState);
         }
-        self.wake::<NEW>(to);
+        // Also against a strict order: that is what the call is for.
+        S::Queueing::loses(self.cpu, me);
+        self.cpu.next.set(to);
         Ok(())
     }
 

@@ -6,6 +6,8 @@ use crate::core::Core;
 use crate::object::Thread;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::port::{Context, Port};
+use crate::sched::Queueing;
+use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
@@ -43,13 +45,13 @@ impl<S: System> Core<S> {
                 endpoint.receivers.remove(receiver);
                 self.deliver(me, receiver, info, badge);
                 self.give_reply_right(me, receiver);
-                self.hand_over(receiver, me);
+                self.call_over(receiver, me);
             }
             None => {
                 thread.state.set(State::Sending);
                 thread.wait.set(Wait::Endpoint(handler));
-                endpoint.senders.push_back(me);
-                self.block(me);
+                S::SendQueue::insert(&*endpoint, me);
+                self.queue(me);
             }
         }
     }
@@ -64,7 +66,8 @@ impl<S: System> Core<S> {
             self.kernel.report_fault(domain.name.get(), me.index(), fault, instruction);
         }
         self.hold(me).set(attention::SUSPENDED);
-        self.block(me);
+        S::Queueing::blocks(self.cpu, me);
+        self.sched();
     }
 
     /// The handler has answered the fault of `thread`. Returns it if it is ready.

@@ -6,15 +6,42 @@ use crate::object::{
 };
 use crate::pool::{FrameStack, Pool};
 use crate::port::Port;
+use crate::sched::{Queueing, Scheduling};
+use crate::send_queue::Senders;
+use crate::system::System;
 use abi::object::Resource;
 use core::cell::Cell;
+
+/// What code that all kernels in an image share needs to know of the running one.
+pub struct Variant<P: Port> {
+    /// Its name.
+    pub name: &'static str,
+    /// Its send queues.
+    pub senders: Senders<P>,
+    /// Whether a stopped thread stays in the ready queue until a look-up meets it.
+    pub lazy_halt: bool,
+    /// Whether the ready queue holds exactly the runnable threads.
+    pub eager: bool,
+}
+
+impl<P: Port> Variant<P> {
+    /// The kernel `S`.
+    pub fn of<S: System<Port = P>>() -> Variant<P> {
+        Variant {
+            name: S::NAME,
+            senders: Senders::of::<S::SendQueue>(),
+            lazy_halt: S::Scheduling::LAZY_HALT,
+            eager: S::Queueing::EAGER,
+        }
+    }
+}
 
 /// Everything that is not per CPU.
 pub struct Kernel<P: Port> {
     /// The machine.
     pub port: &'static P,
-    /// Name of the running kernel.
-    pub name: &'static str,
+    /// Which kernel it is.
+    pub variant: Variant<P>,
     /// Domains; the first is the kernel's own, which the idle thread runs in.
     pub domains: Pool<Domain<P>>,
     /// Threads; the first is the idle thread.

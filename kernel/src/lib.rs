@@ -38,5 +38,7 @@ pub mod port;
 pub mod quota;
 pub mod ready;
 pub mod sched;
+pub mod send_queue;
+pub mod slowpath;
 pub mod system;
 pub mod time;

@@ -66,6 +66,11 @@ impl<T: Linked<K>, K> List<T, K> {
         self.head.get().is_none()
     }
 
+    /// Whether `member` is the only one.
+    pub fn holds_only(&self, member: Ref<T>) -> bool {
+        self.head.get() == Some(member) && member.member().links().next.get() == Some(member)
+    }
+
     /// Appends `new`, which must not be in a queue of this kind. O(1).
     #[inline(always)]
     pub fn push_back(&self, new: Ref<T>) {
@@ -85,6 +90,27 @@ impl<T: Linked<K>, K> List<T, K> {
                 tail.member().links().next.set(Some(new));
                 head_links.previous.set(Some(new));
             }
+        }
+    }
+
+    /// Inserts `new` before the first member for which `behind` holds, or at the end. O(n).
+    pub fn insert_before(&self, new: Ref<T>, behind: impl Fn(Ref<T>) -> bool) {
+        let Some(head) = self.head.get() else { return self.push_back(new) };
+        let mut at = head;
+        while !behind(at) {
+            match at.member().links().next.get() {
+                Some(next) if next != head => at = next,
+                _ => return self.push_back(new),
+            }
+        }
+        let (links, after) = (new.member().links(), at.member().links());
+        let before = after.previous.get().unwrap_or(at);
+        links.next.set(Some(at));
+        links.previous.set(Some(before));
+        before.member().links().next.set(Some(new));
+        after.previous.set(Some(new));
+        if at == head {
+            self.head.set(Some(new));
         }
     }
 

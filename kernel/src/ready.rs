@@ -72,6 +72,12 @@ impl<P: Port> ReadyQueue<P> {
         self.levels.is_empty()
     }
 
+    /// Whether no thread but this one is queued.
+    pub fn holds_only(&self, thread: Ref<Thread<P>>) -> bool {
+        let level = Self::level(thread);
+        self.levels.is_only(level) && self.lists[level as usize].holds_only(thread)
+    }
+
     /// Calls `visit` for each queued thread with its level.
     pub fn each(&self, mut visit: impl FnMut(u8, Ref<Thread<P>>)) {
         for (level, list) in self.lists.iter().enumerate() {

@@ -77,8 +77,52 @@ impl Switching for Direct {
     }
 }
 
+/// Strict priorities (S0-24): nobody runs while a higher thread is ready; hints are ignored. An
+/// upper bound on the highest ready priority, `cpu.highest`, saves most look-ups.
+pub struct Strict;
+
+impl Switching for Strict {
+    #[inline(always)]
+    fn enqueue_sched<S: System, const HINT: u8>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+        let cpu = core.cpu;
+        let (next, priority) = (cpu.next.get(), thread.member().priority.get());
+        cpu.raise(priority);
+        if next.member().priority.get() >= cpu.highest.get() {
+            cpu.enqueue(thread);
+        } else if priority >= cpu.highest.get() {
+            S::Queueing::loses(cpu, next);
+            S::Queueing::wins(cpu, thread);
+            cpu.next.set(thread);
+        } else {
+            cpu.enqueue(next);
+            cpu.enqueue(thread);
+            core.sched();
+        }
+    }
+
+    #[inline(always)]
+    fn swap_sched<S: System, const HINT: u8>(
+        core: &Core<S>,
+        new: Ref<Thread<S::Port>>,
+        old: Ref<Thread<S::Port>>,
+    ) {
+        S::Queueing::blocks(core.cpu, old);
+        let priority = new.member().priority.get();
+        core.cpu.raise(priority);
+        if priority >= core.cpu.highest.get() {
+            S::Queueing::wins(core.cpu, new);
+            core.cpu.next.set(new);
+        } else {
+            core.cpu.enqueue(new);
+            core.sched();
+        }
+    }
+}
+
 /// How the ready queue is kept.
 pub trait Queueing: 'static {
+    /// Whether the queue holds exactly the runnable threads, the running one included.
+    const EAGER: bool;
     /// A thread stopped being runnable.
     fn blocks<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>);
     /// A thread that was not runnable is to run at once.
@@ -92,6 +136,8 @@ pub trait Queueing: 'static {
 pub struct Lazy;
 
 impl Queueing for Lazy {
+    const EAGER: bool = false;
+
     #[inline(always)]
     fn blocks<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
 
@@ -101,5 +147,82 @@ impl Queueing for Lazy {
     #[inline(always)]
     fn loses<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         cpu.enqueue(thread);
+    }
+}
+
+/// Eager queueing (S0-23): the queue holds exactly the runnable threads.
+pub struct Eager;
+
+impl Queueing for Eager {
+    const EAGER: bool = true;
+
+    #[inline(always)]
+    fn blocks<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        cpu.ready.remove(thread);
+    }
+
+    #[inline(always)]
+    fn wins<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        cpu.enqueue(thread);
+    }
+
+    #[inline(always)]
+    fn loses<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
+}
+
+/// What the message path reports, event by event, for a decision on who runs next.
+pub trait Scheduling: 'static {
+    /// Whether a thread that is stopped stays in the ready queue until a look-up meets it.
+    const LAZY_HALT: bool;
+    /// `to` became runnable; the candidate goes on if it is not lower.
+    fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>);
+    /// `to` became runnable and takes precedence over the candidate, which stays runnable.
+    fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>);
+    /// `me`, the candidate, waits for the reply of `callee`, which became runnable.
+    fn calls<S: System>(core: &Core<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
+    /// `me`, the candidate, has sent to `to`, which became runnable, and waits to receive.
+    fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
+    /// `me`, the candidate, waits to receive, and nobody became runnable.
+    fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>);
+    /// `me`, the candidate, waits to send, or for an answer with nobody to take over.
+    fn queues<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>);
+}
+
+/// Decisions through the scheduling interface.
+pub struct Interface;
+
+impl Scheduling for Interface {
+    const LAZY_HALT: bool = false;
+
+    #[inline(always)]
+    fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+        S::Switching::enqueue_sched::<S, { hint::CURRENT_OR_NEW }>(core, to);
+    }
+
+    #[inline(always)]
+    fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+        S::Switching::enqueue_sched::<S, { hint::NEW }>(core, to);
+    }
+
+    #[inline(always)]
+    fn calls<S: System>(core: &Core<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        S::Switching::swap_sched::<S, { hint::NEW }>(core, callee, me);
+    }
+
+    #[inline(always)]
+    fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        S::Switching::swap_sched::<S, { hint::NEW }>(core, to, me);
+    }
+
+    #[inline(always)]
+    fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
+        S::Queueing::blocks(core.cpu, me);
+        core.sched();
+    }
+
+    #[inline(always)]
+    fn queues<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
+        S::Queueing::blocks(core.cpu, me);
+        core.sched();
     }
 }

@@ -1,7 +1,9 @@
 //! The compile-time choices of a kernel, collected in one trait, and the named kernels.
 
 use crate::port::Port;
-use crate::sched::{Direct, Lazy, Queueing, Switching};
+use crate::sched::{Direct, Eager, Interface, Lazy, Queueing, Scheduling, Strict, Switching};
+use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue};
+use crate::slowpath::ByHand;
 use core::marker::PhantomData;
 use locks::{Locking, Unlocked};
 
@@ -15,32 +17,57 @@ pub trait System: Sized + 'static {
     type Port: Port;
     /// What guards the kernel on several CPUs.
     type Locking: Locking;
+    /// How the message path makes its decisions.
+    type Scheduling: Scheduling;
     /// Who runs after a message.
     type Switching: Switching;
     /// How the ready queue is kept.
     type Queueing: Queueing;
+    /// In which order blocked senders are served.
+    type SendQueue: SendQueue;
 }
 
-/// Direct switching, lazy queueing, with a fast path in front.
-pub struct Fastpath<P>(PhantomData<P>);
+macro_rules! kernels {
+    ($(
+        $(#[$doc:meta])*
+        $kernel:ident = $name:literal: $fast:literal $scheduling:ident $switching:ident
+            $queueing:ident $send_queue:ident;
+    )*) => {
+        $(
+            $(#[$doc])*
+            pub struct $kernel<P>(PhantomData<P>);
 
-impl<P: Port> System for Fastpath<P> {
-    const NAME: &'static str = "fastpath";
-    const FAST_PATH: bool = true;
-    type Port = P;
-    type Locking = Unlocked;
-    type Switching = Direct;
-    type Queueing = Lazy;
+            impl<P: Port> System for $kernel<P> {
+                const NAME: &'static str = $name;
+                const FAST_PATH: bool = $fast;
+                type Port = P;
+                type Locking = Unlocked;
+                type Scheduling = $scheduling;
+                type Switching = $switching;
+                type Queueing = $queueing;
+                type SendQueue = $send_queue;
+            }
+        )*
+    };
 }
 
-/// Direct switching, lazy queueing.
-pub struct DirectLazy<P>(PhantomData<P>);
-
-impl<P: Port> System for DirectLazy<P> {
-    const NAME: &'static str = "direct-lazy";
-    const FAST_PATH: bool = false;
-    type Port = P;
-    type Locking = Unlocked;
-    type Switching = Direct;
-    type Queueing = Lazy;
+kernels! {
+    /// The slow path with a fast path in front.
+    Fastpath = "fastpath": true ByHand Direct Lazy Fifo;
+    /// Direct switching and lazy queueing without the scheduling interface.
+    Slowpath = "slowpath": false ByHand Direct Lazy Fifo;
+    /// Direct switching, lazy queueing.
+    DirectLazy = "direct-lazy": false Interface Direct Lazy Fifo;
+    /// Direct switching, eager queueing.
+    DirectEager = "direct-eager": false Interface Direct Eager Fifo;
+    /// Strict priorities, lazy queueing.
+    StrictLazy = "strict-lazy": false Interface Strict Lazy Fifo;
+    /// Strict priorities, eager queueing.
+    StrictEager = "strict-eager": false Interface Strict Eager Fifo;
+    /// As direct-lazy; a receiver looks through all senders for the highest.
+    IpcScan = "ipc-scan": false Interface Direct Lazy Scan;
+    /// As direct-lazy; senders queue by priority.
+    IpcOrdered = "ipc-ordered": false Interface Direct Lazy Ordered;
+    /// As direct-lazy; senders form a heap by priority.
+    IpcHeap = "ipc-heap": false Interface Direct Lazy Heap;
 }

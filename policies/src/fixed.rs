@@ -48,6 +48,12 @@ impl Levels {
         Some((word << 6 | bit) as u8)
     }
 
+    /// Whether the set holds this level and no other.
+    pub fn is_only(&self, level: u8) -> bool {
+        let word = (level >> 6) as usize;
+        self.upper.get() == 1 << word && self.lower[word].get() == 1 << (level & 63)
+    }
+
     /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -77,6 +83,7 @@ mod tests {
                 }
                 prop_assert_eq!(levels.highest(), model.last().copied());
                 prop_assert_eq!(levels.is_empty(), model.is_empty());
+                prop_assert_eq!(levels.is_only(level), model.len() == 1 && model.contains(&level));
             }
         }
     }

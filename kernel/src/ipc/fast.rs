@@ -1,13 +1,14 @@
 //! The fast path (S0-16): the two halves of a remote procedure call in their common case.
 //!
 //! It looks, decides, and either does exactly what the general path would do or does nothing
-//! and answers `None`, upon which the general path runs. Words stay in registers throughout.
+//! and answers `None`, upon which the general path runs. Words stay in registers throughout, and
+//! no queue of ready threads is touched: it belongs to direct switching and lazy queueing.
 
 use crate::access::Ref;
 use crate::core::Core;
 use crate::object::thread::{State, Wait};
 use crate::object::{Endpoint, Thread};
-use crate::sched::Queueing;
+use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::{Info, Rights};
 
@@ -32,8 +33,6 @@ impl<S: System> Core<S> {
         receiver.caller.set(Some(me.name()));
         me.server.set(Some(receiver.name()));
         me.state.set(State::Calling);
-        S::Queueing::blocks(self.cpu, me.name());
-        S::Queueing::wins(self.cpu, receiver.name());
         self.cpu.current.set(receiver.name());
         Some((receiver.name(), cap.badge))
     }
@@ -49,7 +48,7 @@ impl<S: System> Core<S> {
         let endpoint = self.hold(cap.at);
         let common = info.is_short()
             && me.attention.get() | caller.attention.get() == 0
-            && endpoint.senders.is_empty()
+            && S::SendQueue::is_empty(&*endpoint)
             && endpoint.attached.get().is_none();
         if !common {
             return None;
@@ -61,8 +60,6 @@ impl<S: System> Core<S> {
         me.state.set(State::Receiving);
         me.wait.set(Wait::Endpoint(cap.at));
         endpoint.receivers.push_back(me.name());
-        S::Queueing::blocks(self.cpu, me.name());
-        S::Queueing::wins(self.cpu, caller.name());
         self.cpu.current.set(caller.name());
         Some(caller.name())
     }

@@ -28,7 +28,7 @@ use crate::core::Core;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
-use crate::sched::hint::{CURRENT_OR_NEW, NEW};
+use crate::send_queue::SendQueue;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
@@ -79,7 +79,10 @@ impl<S: System> Core<S> {
                     self.hold(cap.at).receivers.remove(receiver);
                     self.deliver(me, receiver, info, cap.badge);
                     if matches!(source, Source::Reply) {
-                        return self.await_reply(me, receiver, receive_limit);
+                        return match KIND {
+                            kind::ANY => self.await_reply_until(me, receiver, receive_limit),
+                            _ => self.await_reply(me, receiver, receive_limit),
+                        };
                     }
                     Some(receiver)
                 }
@@ -110,30 +113,55 @@ impl<S: System> Core<S> {
         if matches!(source, Source::Nothing) {
             self.hold(me).finish(Status::OK);
             if let Some(woken) = woken {
-                self.wake::<CURRENT_OR_NEW>(woken);
+                self.wake(woken);
             }
             return;
         }
-        let received = match source {
-            Source::Endpoint(endpoint) if KIND != kind::ANY && self.is_quiet(endpoint) => {
-                self.block_on_endpoint(me, endpoint, limit)
-            }
-            source => self.receive(me, source, limit),
-        };
+        if let Source::Endpoint(endpoint) = source
+            && KIND != kind::ANY
+            && self.is_quiet(endpoint)
+        {
+            let received = self.block_on_endpoint(me, endpoint, limit);
+            return self.decide(me, woken, received);
+        }
+        self.receive_and_decide(me, woken, source, limit);
+    }
+
+    /// [`Core::receive_half`] where it need not be fast.
+    #[inline(never)]
+    fn receive_and_decide(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        woken: Option<Ref<Thread<S::Port>>>,
+        source: Source<S::Port>,
+        limit: Limit,
+    ) {
+        let received = self.receive(me, source, limit);
+        self.decide(me, woken, received);
+    }
+
+    /// Who runs after a receive half (S0-08).
+    #[inline(always)]
+    fn decide(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        woken: Option<Ref<Thread<S::Port>>>,
+        received: Received<S::Port>,
+    ) {
         match (received, woken) {
-            (Received::Blocked, Some(woken)) => self.hand_over(woken, me),
-            (Received::Blocked, None) => self.block(me),
+            (Received::Blocked, Some(woken)) => self.answer_over(woken, me),
+            (Received::Blocked, None) => self.wait(me),
             (Received::From(sender), woken) => {
                 if let Some(woken) = woken {
-                    self.wake::<NEW>(woken);
+                    self.give(woken);
                 }
-                self.wake::<CURRENT_OR_NEW>(sender);
+                self.wake_slowly(sender);
             }
-            (Received::Done, Some(woken)) => self.wake::<CURRENT_OR_NEW>(woken),
+            (Received::Done, Some(woken)) => self.wake_slowly(woken),
             (Received::Done, None) => {}
             (Received::Chained(next), woken) => {
                 if let Some(woken) = woken {
-                    self.wake::<CURRENT_OR_NEW>(woken);
+                    self.wake_slowly(woken);
                 }
                 self.run_chain(next);
             }
@@ -145,11 +173,22 @@ impl<S: System> Core<S> {
     fn await_reply(&self, me: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>, limit: Limit) {
         if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
-            return self.wake::<CURRENT_OR_NEW>(server);
+            return self.wake(server);
         }
         self.give_reply_right(me, server);
         self.limit(me, limit);
-        self.hand_over(server, me);
+        self.call_over(server, me);
+    }
+
+    /// [`Core::await_reply`] where it need not be fast.
+    #[inline(never)]
+    fn await_reply_until(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        server: Ref<Thread<S::Port>>,
+        limit: Limit,
+    ) {
+        self.await_reply(me, server, limit);
     }
 
     /// Leaves the right to answer `caller` in `server`.
@@ -188,9 +227,9 @@ impl<S: System> Core<S> {
         thread.outgoing.set(message);
         thread.state.set(State::Sending);
         thread.wait.set(Wait::Endpoint(endpoint));
-        self.hold(endpoint).senders.push_back(me);
+        S::SendQueue::insert(&*self.hold(endpoint), me);
         self.limit(me, limit);
-        self.block(me);
+        self.queue(me);
     }
 
     /// Starts a blocked thread's timeout.

@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::object::thread::{State, Then, Wait, attention};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
-use crate::sched::hint::CURRENT_OR_NEW;
+use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::{NOTHING, Timeout, ipc, partners};
 use abi::{Error, Info, Status};
@@ -30,7 +30,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub(super) fn is_quiet(&self, endpoint: Ref<Endpoint<S::Port>>) -> bool {
         let endpoint = self.hold(endpoint);
-        endpoint.senders.is_empty() && endpoint.attached.get().is_none()
+        S::SendQueue::is_empty(&*endpoint) && endpoint.attached.get().is_none()
     }
 
     /// Receives for `thread`, or blocks it.
@@ -121,7 +121,7 @@ impl<S: System> Core<S> {
             return Some(Received::Done);
         }
         let sender = loop {
-            let sender = queue.senders.head()?;
+            let sender = S::SendQueue::first(&*queue)?;
             match self.can_take(thread, sender) {
                 Ok(()) => break sender,
                 Err(error) => {
@@ -133,7 +133,7 @@ impl<S: System> Core<S> {
                 }
             }
         };
-        queue.senders.remove(sender);
+        S::SendQueue::remove(&*queue, sender);
         self.unlimit(sender);
         let outgoing = self.hold(sender).outgoing.get();
         self.transfer(sender, thread, outgoing.info, outgoing.badge);
@@ -208,7 +208,7 @@ impl<S: System> Core<S> {
                 }
             }
             for ready in [Some(thread), sender].into_iter().flatten() {
-                self.wake::<CURRENT_OR_NEW>(ready);
+                self.wake_slowly(ready);
             }
         }
     }

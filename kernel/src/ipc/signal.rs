@@ -6,7 +6,6 @@ use crate::core::Core;
 use crate::object::Notification;
 use crate::object::thread::State;
 use crate::port::Context;
-use crate::sched::hint::CURRENT_OR_NEW;
 use crate::system::System;
 use abi::{Error, Info, Rights, Status};
 
@@ -45,6 +44,6 @@ impl<S: System> Core<S> {
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
         thread.state.set(State::Ready);
-        self.wake::<CURRENT_OR_NEW>(receiver);
+        self.wake(receiver);
     }
 }

@@ -18,7 +18,7 @@ impl<P: Port> Manager<'_, P> {
         match (state, thread.wait.get()) {
             (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {
-                self.whole.open(endpoint).senders.remove(at);
+                (self.kernel.variant.senders.remove)(self.whole.open(endpoint), at);
             }
             (State::Receiving, Wait::Endpoint(endpoint)) => {
                 self.whole.open(endpoint).receivers.remove(at);
@@ -52,7 +52,7 @@ impl<P: Port> Manager<'_, P> {
     /// Queues a thread that can run, and asks for a decision.
     pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
         if self.whole.open(at).runnable() {
-            self.cpu.enqueue(at);
+            self.cpu.enqueue_slowly(at);
             self.cpu.resched.set(true);
         }
     }

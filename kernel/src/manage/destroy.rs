@@ -82,7 +82,9 @@ impl<P: Port> Manager<'_, P> {
     #[inline(never)]
     fn destroy_endpoint(&self, at: Ref<Endpoint<P>>) -> bool {
         let endpoint = self.whole.open(at);
-        let done = self.wake_all(|| endpoint.senders.head().or(endpoint.receivers.head()));
+        let done = self.wake_all(|| {
+            (self.kernel.variant.senders.first)(endpoint).or(endpoint.receivers.head())
+        });
         if done {
             endpoint.attached.set(None);
             self.kernel.endpoints.release(at);

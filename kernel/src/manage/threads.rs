@@ -4,7 +4,7 @@ use super::capabilities::slot;
 use super::create::checked_priority;
 use super::{Done, Manager};
 use crate::access::Ref;
-use crate::object::thread::{State, attention};
+use crate::object::thread::{State, Wait, attention};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
 use abi::call::{ThreadState, exchange};
@@ -24,10 +24,12 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Nothing)
     }
 
-    /// Stops a thread from running; a stopped thread leaves the ready queue at once (S0-22).
+    /// Stops a thread from running; in most kernels it leaves the ready queue at once (S0-22).
     pub(super) fn halt(&self, at: Ref<Thread<P>>) {
         self.whole.open(at).set(attention::SUSPENDED);
-        self.cpu.dequeue(at);
+        if !self.kernel.variant.lazy_halt {
+            self.cpu.dequeue(at);
+        }
         self.cpu.resched.set(true);
     }
 
@@ -43,10 +45,23 @@ impl<P: Port> Manager<'_, P> {
         let priority = checked_priority(priority, limit)?;
         let thread = self.whole.open(at);
         let queued = thread.queued();
+        let senders = &self.kernel.variant.senders;
+        let sending = match (thread.state.get(), thread.wait.get()) {
+            (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
+                Some(self.whole.open(endpoint))
+            }
+            _ => None,
+        };
         self.cpu.dequeue(at);
+        if let Some(endpoint) = sending {
+            (senders.remove)(endpoint, at);
+        }
         thread.priority.set(i16::from(priority));
+        if let Some(endpoint) = sending {
+            (senders.insert)(endpoint, at);
+        }
         if queued {
-            self.cpu.enqueue(at);
+            self.cpu.enqueue_slowly(at);
         }
         self.cpu.resched.set(true);
         Ok(Done::Nothing)

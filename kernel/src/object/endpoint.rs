@@ -13,8 +13,12 @@ use core::cell::Cell;
 pub struct Endpoint<P: Port> {
     /// Threads blocked receiving.
     pub receivers: List<Thread<P>, Waiting>,
-    /// Threads blocked sending, first come first served.
+    /// Threads blocked sending, unless they form a heap.
     pub senders: List<Thread<P>, Waiting>,
+    /// Root of the heap of threads blocked sending.
+    pub root: Cell<Option<Ref<Thread<P>>>>,
+    /// How many threads have ever joined the heap.
+    pub arrivals: Cell<u64>,
     /// A notification whose signals are received here too.
     pub attached: Cell<Option<Weak<Notification<P>>>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
@@ -26,6 +30,8 @@ impl<P: Port> Endpoint<P> {
         Endpoint {
             receivers: List::new(),
             senders: List::new(),
+            root: Cell::new(None),
+            arrivals: Cell::new(0),
             attached: Cell::new(None),
             owner: Cell::new(None),
         }

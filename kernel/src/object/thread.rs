@@ -52,6 +52,18 @@ pub mod attention {
     pub const FAULT: u32 = 8;
 }
 
+/// A thread's place in a heap of senders.
+pub struct Node<P: Port> {
+    /// First child.
+    pub child: Cell<Option<Ref<Thread<P>>>>,
+    /// Next sibling.
+    pub next: Cell<Option<Ref<Thread<P>>>>,
+    /// Previous sibling, or the parent of a first child.
+    pub back: Cell<Option<Ref<Thread<P>>>>,
+    /// When it joined the heap.
+    pub arrival: Cell<u64>,
+}
+
 /// What a thread in state [`State::Sending`] or [`State::Receiving`] waits for.
 pub enum Wait<P: Port> {
     /// Nothing, or time.
@@ -130,6 +142,8 @@ pub struct Thread<P: Port> {
     pub buffer: u64,
     /// Address of the message buffer in its domain; 0: it has none.
     pub buffer_at: Cell<u64>,
+    /// Its place in a heap of senders.
+    pub node: Node<P>,
     running: Links<Thread<P>>,
     waiting: Links<Thread<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
@@ -158,6 +172,12 @@ impl<P: Port> Thread<P> {
             place: Place::new(),
             buffer,
             buffer_at: Cell::new(0),
+            node: Node {
+                child: Cell::new(None),
+                next: Cell::new(None),
+                back: Cell::new(None),
+                arrival: Cell::new(0),
+            },
             running: Links::new(),
             waiting: Links::new(),
             owner: Cell::new(None),

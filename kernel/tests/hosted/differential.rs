@@ -7,13 +7,30 @@ use crate::support::programs::{MANAGE, Mix, TALK, apply, choose};
 use crate::support::rng::Rng;
 use crate::support::state::{Fact, buffer, facts};
 use crate::support::town::{self, Plan};
-use kernel::system::{DirectLazy, Fastpath};
+use kernel::sched::{Direct, Interface, Lazy};
+use kernel::send_queue::Fifo;
+use kernel::system::{DirectLazy, System};
+use locks::Unlocked;
 use proptest::prelude::*;
 use std::cell::Cell;
 
+/// The fast path in front of direct-lazy: what it does must be what that kernel does.
+struct FastDirectLazy;
+
+impl System for FastDirectLazy {
+    const NAME: &'static str = "fast-direct-lazy";
+    const FAST_PATH: bool = true;
+    type Port = Host;
+    type Locking = Unlocked;
+    type Scheduling = Interface;
+    type Switching = Direct;
+    type Queueing = Lazy;
+    type SendQueue = Fifo;
+}
+
 /// Two kernels in lockstep.
 struct Pair {
-    fast: Board<Fastpath<Host>>,
+    fast: Board<FastDirectLazy>,
     plain: Board<DirectLazy<Host>>,
     facts: [Vec<Fact>; 2],
     entries: u64,

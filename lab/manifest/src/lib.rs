@@ -36,7 +36,17 @@ pub use system::{
 pub use units::{spell_duration, spell_size};
 
 /// The kernels that an image holds and a manifest may name.
-pub const KERNELS: [&str; 2] = ["fastpath", "direct-lazy"];
+pub const KERNELS: [&str; 9] = [
+    "fastpath",
+    "slowpath",
+    "direct-lazy",
+    "direct-eager",
+    "strict-lazy",
+    "strict-eager",
+    "ipc-scan",
+    "ipc-ordered",
+    "ipc-heap",
+];
 
 /// Reads and checks the manifest in a file.
 pub fn load(path: &Path) -> Result<System, Problem> {

@@ -16,7 +16,7 @@ const RULES: TableStyle = TableStyle::new()
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
 /// Kernels beside each other; further ones follow in a table of their own.
-const KERNELS: usize = 5;
+const KERNELS: usize = 3;
 
 /// The report as a table of medians, at most 100 columns wide, under one line of provenance.
 pub fn table(report: &Report) -> String {

@@ -15,7 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What a call and its reply cost, across and within protection domains",
     ledger: &["S0-36"],
     machines: &["qemu-x86_64"],
-    kernels: &["fastpath", "direct-lazy"],
+    kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,
     parameters: &[

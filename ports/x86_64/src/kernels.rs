@@ -38,5 +38,12 @@ macro_rules! kernels {
 
 kernels! {
     "fastpath" Fastpath;
+    "slowpath" Slowpath;
     "direct-lazy" DirectLazy;
+    "direct-eager" DirectEager;
+    "strict-lazy" StrictLazy;
+    "strict-eager" StrictEager;
+    "ipc-scan" IpcScan;
+    "ipc-ordered" IpcOrdered;
+    "ipc-heap" IpcHeap;
 }

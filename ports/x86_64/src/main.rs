@@ -30,6 +30,7 @@ use core::sync::atomic::AtomicU64;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
 use kernel::core::Core;
+use kernel::kernel::Variant;
 use kernel::system::System;
 
 core::arch::global_asm!(include_str!("boot.s"));
@@ -121,7 +122,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     uart::write(S::NAME.as_bytes());
     uart::write(b"\n");
     let (mut arena, archive) = memory(info, image);
-    let machine = boot::carve(&state::PORT.0, S::NAME, archive, &mut arena);
+    let machine = boot::carve(&state::PORT.0, Variant::of::<S>(), archive, &mut arena);
     state::set_machine(machine);
     let (trap_stack, fault_stack) =
         (address(&raw const __trap_stack_top), address(&raw const __fault_stack_top));

@@ -13,7 +13,7 @@ use kernel::boot;
 use kernel::capability::Capability;
 use kernel::cpu::Cpu;
 use kernel::entry::Machine;
-use kernel::kernel::Kernel;
+use kernel::kernel::{Kernel, Variant};
 use kernel::object::thread::attention;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use kernel::pool::{FrameStack, LAST_GENERATION, Pool};
@@ -37,7 +37,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     let last = LAST_GENERATION - left;
     let kernel = Kernel {
         port: host,
-        name: "retirement",
+        variant: Variant::of::<DirectLazy<Host>>(),
         domains,
         threads,
         endpoints: Pool::carve(arena, 2, last, |_, _| Some(Endpoint::new()))?,
@@ -57,7 +57,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     body(idle).priority.set(-1);
     body(idle).attention.set(attention::FULL);
     let deadlines = Deadlines::carve(arena, 8)?;
-    let cpu = arena.one(Cpu::new(idle, deadlines, host, TICK, SLICE as u32))?;
+    let cpu = arena.one(Cpu::new(idle, deadlines, host, TICK, SLICE as u32, false))?;
     Some(Machine { kernel, cpu })
 }
 

@@ -14,6 +14,7 @@ use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
 use kernel::ipc::kind;
+use kernel::kernel::Variant;
 use kernel::object::thread::attention;
 use kernel::object::{Domain, Thread};
 use kernel::system::System;
@@ -53,7 +54,7 @@ impl<S: System<Port = Host>> Board<S> {
     pub fn boot(archive: &Archive, pages: usize, seed: u64) -> Board<S> {
         let (host, mut arena) = Host::new(pages, seed);
         let archive = boot::Archive::new(archive.finish());
-        let machine = boot::carve(host, S::NAME, archive, &mut arena);
+        let machine = boot::carve(host, Variant::of::<S>(), archive, &mut arena);
         Board::start(machine, host, &mut arena, archive)
     }
 

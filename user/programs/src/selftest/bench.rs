@@ -201,6 +201,21 @@ impl Bench {
         system::sleep(2 * MS);
     }
 
+    /// Whether the running kernel observes priorities strictly.
+    pub fn is_strict(&self) -> Result<bool, Why> {
+        Ok(self.kernel_is(b"strict-")?)
+    }
+
+    /// Whether the running kernel serves blocked senders by priority.
+    pub fn serves_by_priority(&self) -> Result<bool, Why> {
+        Ok(self.kernel_is(b"ipc-")?)
+    }
+
+    fn kernel_is(&self, prefix: &[u8]) -> Result<bool, Error> {
+        let (low, high) = system::fact(rt::abi::call::Fact::KernelName)?;
+        Ok(rt::abi::boot::name_bytes([low, high]).starts_with(prefix))
+    }
+
     /// Removes what the check left.
     pub fn clean(&self) {
         self.buffer().accept(Slot::NONE);

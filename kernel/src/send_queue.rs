@@ -1,0 +1,238 @@
+//! In which order blocked senders are served.
+//!
+//! First come first served is O(1) and blind to priority (S0-12). The three orders by priority
+//! put the work at different places: a scan on every receive (S0-26), a sorted insertion (S0-27),
+//! a pairing heap (S0-28). Equal priorities are served in the order of arrival by all.
+
+use crate::access::Ref;
+use crate::object::{Endpoint, Thread};
+use crate::port::Port;
+
+/// A send queue's operations.
+pub trait SendQueue: 'static {
+    /// Whether a thread's place depends on its priority when it joins.
+    const SORTED: bool = false;
+    /// Adds a thread that is in no queue.
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>);
+    /// Whether nobody waits.
+    #[inline(always)]
+    fn is_empty<P: Port>(endpoint: &Endpoint<P>) -> bool {
+        endpoint.senders.is_empty()
+    }
+    /// Who is served next.
+    fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
+    /// Removes a thread that is in the queue.
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>);
+}
+
+/// A send queue's operations as values, for code that all kernels in an image share.
+pub struct Senders<P: Port> {
+    /// See [`SendQueue::SORTED`].
+    pub sorted: bool,
+    /// See [`SendQueue::insert`].
+    pub insert: fn(&Endpoint<P>, Ref<Thread<P>>),
+    /// See [`SendQueue::first`].
+    pub first: fn(&Endpoint<P>) -> Option<Ref<Thread<P>>>,
+    /// See [`SendQueue::remove`].
+    pub remove: fn(&Endpoint<P>, Ref<Thread<P>>),
+}
+
+impl<P: Port> Senders<P> {
+    /// The operations of one kind of queue.
+    pub fn of<Q: SendQueue>() -> Senders<P> {
+        Senders {
+            sorted: Q::SORTED,
+            insert: Q::insert::<P>,
+            first: Q::first::<P>,
+            remove: Q::remove::<P>,
+        }
+    }
+}
+
+fn priority<P: Port>(thread: Ref<Thread<P>>) -> i16 {
+    thread.member().priority.get()
+}
+
+/// First come, first served (S0-12).
+pub struct Fifo;
+
+impl SendQueue for Fifo {
+    #[inline(always)]
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.push_back(thread);
+    }
+
+    #[inline(always)]
+    fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
+        endpoint.senders.head()
+    }
+
+    #[inline(always)]
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.remove(thread);
+    }
+}
+
+/// Inserted in O(1); a receive looks at all, O(n) (S0-26).
+pub struct Scan;
+
+impl SendQueue for Scan {
+    #[inline(always)]
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.push_back(thread);
+    }
+
+    #[inline(always)]
+    fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
+        let mut best = endpoint.senders.head()?;
+        endpoint.senders.each(|thread| {
+            if priority(thread) > priority(best) {
+                best = thread;
+            }
+        });
+        Some(best)
+    }
+
+    #[inline(always)]
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.remove(thread);
+    }
+}
+
+/// Kept in descending priority: O(n) to insert, O(1) to serve (S0-27).
+pub struct Ordered;
+
+impl SendQueue for Ordered {
+    const SORTED: bool = true;
+
+    #[inline(always)]
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        let behind = |other: Ref<Thread<P>>| priority(other) < priority(thread);
+        endpoint.senders.insert_before(thread, behind);
+    }
+
+    #[inline(always)]
+    fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
+        endpoint.senders.head()
+    }
+
+    #[inline(always)]
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.remove(thread);
+    }
+}
+
+/// A pairing heap through the threads themselves: O(1) to insert, O(log n) amortised to remove
+/// (S0-28). Ties go by the order of arrival.
+pub struct Heap;
+
+impl Heap {
+    fn before<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> bool {
+        let (a, b) = (one.member(), other.member());
+        match a.priority.get().cmp(&b.priority.get()) {
+            core::cmp::Ordering::Equal => a.node.arrival.get() < b.node.arrival.get(),
+            order => order.is_gt(),
+        }
+    }
+
+    /// Makes the later of two roots the first child of the other, which is returned.
+    fn meld<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> Ref<Thread<P>> {
+        let (root, child) = if Heap::before(one, other) { (one, other) } else { (other, one) };
+        let (above, below) = (&root.member().node, &child.member().node);
+        let old = above.child.replace(Some(child));
+        below.next.set(old);
+        below.back.set(Some(root));
+        if let Some(old) = old {
+            old.member().node.back.set(Some(child));
+        }
+        root
+    }
+
+    /// Melds a row of siblings into one root: in pairs from the left, then from the right.
+    fn gather<P: Port>(first: Option<Ref<Thread<P>>>) -> Option<Ref<Thread<P>>> {
+        let mut row = first;
+        let mut pairs: Option<Ref<Thread<P>>> = None;
+        while let Some(one) = row {
+            let other = Heap::detach(one);
+            let pair = match other {
+                Some(other) => {
+                    row = Heap::detach(other);
+                    Heap::meld(one, other)
+                }
+                None => {
+                    row = None;
+                    one
+                }
+            };
+            pair.member().node.next.set(pairs);
+            pairs = Some(pair);
+        }
+        let mut root = Heap::take(&mut pairs)?;
+        while let Some(pair) = Heap::take(&mut pairs) {
+            root = Heap::meld(root, pair);
+        }
+        Some(root)
+    }
+
+    /// Cuts a node from its siblings and returns the next one.
+    fn detach<P: Port>(thread: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+        thread.member().node.back.set(None);
+        thread.member().node.next.take()
+    }
+
+    fn take<P: Port>(row: &mut Option<Ref<Thread<P>>>) -> Option<Ref<Thread<P>>> {
+        let first = (*row)?;
+        *row = first.member().node.next.take();
+        Some(first)
+    }
+}
+
+impl SendQueue for Heap {
+    const SORTED: bool = true;
+
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        let arrival = endpoint.arrivals.get();
+        endpoint.arrivals.set(arrival + 1);
+        thread.member().node.arrival.set(arrival);
+        let root = match endpoint.root.get() {
+            Some(root) => Heap::meld(root, thread),
+            None => thread,
+        };
+        endpoint.root.set(Some(root));
+    }
+
+    #[inline(always)]
+    fn is_empty<P: Port>(endpoint: &Endpoint<P>) -> bool {
+        endpoint.root.get().is_none()
+    }
+
+    #[inline(always)]
+    fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
+        endpoint.root.get()
+    }
+
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        let node = &thread.member().node;
+        let children = Heap::gather(node.child.take());
+        let root = if endpoint.root.get() == Some(thread) {
+            children
+        } else {
+            let next = node.next.take();
+            if let Some(back) = node.back.take() {
+                // The thread before it is its parent if it is the first child, else a sibling.
+                let before = &back.member().node;
+                let link =
+                    if before.child.get() == Some(thread) { &before.child } else { &before.next };
+                link.set(next);
+                if let Some(next) = next {
+                    next.member().node.back.set(Some(back));
+                }
+            }
+            match (endpoint.root.get(), children) {
+                (Some(root), Some(children)) => Some(Heap::meld(root, children)),
+                (root, children) => root.or(children),
+            }
+        };
+        endpoint.root.set(root);
+    }
+}
