@@ -6,7 +6,9 @@ use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::attention;
+use crate::port::Port;
 use crate::sched::Scheduling;
+use crate::step::Step;
 use crate::system::System;
 
 /// A kernel entry.
@@ -113,7 +115,9 @@ impl<S: System> Core<S> {
             self.settle();
         }
         let next = self.cpu.next.get();
-        self.cpu.current.set(next);
+        if self.cpu.current.replace(next) != next {
+            S::Port::step(Step::Switch(next.index()));
+        }
         next
     }
 

@@ -40,5 +40,6 @@ pub mod ready;
 pub mod sched;
 pub mod send_queue;
 pub mod slowpath;
+pub mod step;
 pub mod system;
 pub mod time;

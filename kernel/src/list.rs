@@ -34,6 +34,12 @@ impl<T> Default for Links<T> {
 pub trait Linked<K>: Sized + 'static {
     /// The links.
     fn links(&self) -> &Links<Self>;
+    /// A thread joins a queue.
+    #[inline(always)]
+    fn joins(_member: Ref<Self>) {}
+    /// A thread leaves a queue.
+    #[inline(always)]
+    fn leaves(_member: Ref<Self>) {}
 }
 
 /// A queue through the links that `K` selects.
@@ -76,6 +82,7 @@ impl<T: Linked<K>, K> List<T, K> {
     pub fn push_back(&self, new: Ref<T>) {
         let links = new.member().links();
         debug_assert!(!links.linked(), "queued twice");
+        T::joins(new);
         match self.head.get() {
             None => {
                 links.next.set(Some(new));
@@ -103,6 +110,7 @@ impl<T: Linked<K>, K> List<T, K> {
                 _ => return self.push_back(new),
             }
         }
+        T::joins(new);
         let (links, after) = (new.member().links(), at.member().links());
         let before = after.previous.get().unwrap_or(at);
         links.next.set(Some(at));
@@ -121,6 +129,7 @@ impl<T: Linked<K>, K> List<T, K> {
         let (Some(next), Some(previous)) = (links.next.get(), links.previous.get()) else {
             return;
         };
+        T::leaves(old);
         if next == old {
             self.head.set(None);
         } else {

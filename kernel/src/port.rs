@@ -1,5 +1,6 @@
 //! What a machine provides: the only interface between the core and the hardware.
 
+use crate::step::Step;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
 use core::sync::atomic::AtomicU64;
@@ -43,6 +44,9 @@ pub trait Port: Sized + 'static {
     fn shutdown(&self, status: u32) -> !;
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
     fn forget(&self, thread: &Self::Context);
+    /// The core takes a primitive step; most machines do not care.
+    #[inline(always)]
+    fn step(_step: Step) {}
 }
 
 /// A thread's registers, as the core needs them: the system call that it made and its results.

@@ -5,6 +5,7 @@ use crate::list::List;
 use crate::object::Thread;
 use crate::object::thread::Running;
 use crate::port::Port;
+use crate::step::Step;
 use abi::PRIORITIES;
 use policies::fixed::Levels;
 
@@ -57,12 +58,14 @@ impl<P: Port> ReadyQueue<P> {
     /// The first thread of the highest level that is not empty.
     #[inline(always)]
     pub fn first(&self) -> Option<Ref<Thread<P>>> {
+        P::step(Step::LookUp);
         self.lists[self.levels.highest()? as usize].head()
     }
 
     /// Moves the first thread of its level to the end.
     #[inline(always)]
     pub fn rotate(&self, first: Ref<Thread<P>>) {
+        P::step(Step::Rotate(first.index()));
         self.lists[Self::level(first) as usize].rotate();
     }
 

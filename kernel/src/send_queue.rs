@@ -7,6 +7,7 @@
 use crate::access::Ref;
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
+use crate::step::{Queue, Step};
 
 /// A send queue's operations.
 pub trait SendQueue: 'static {
@@ -86,6 +87,7 @@ impl SendQueue for Scan {
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         let mut best = endpoint.senders.head()?;
         endpoint.senders.each(|thread| {
+            P::step(Step::Scan);
             if priority(thread) > priority(best) {
                 best = thread;
             }
@@ -107,7 +109,10 @@ impl SendQueue for Ordered {
 
     #[inline(always)]
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        let behind = |other: Ref<Thread<P>>| priority(other) < priority(thread);
+        let behind = |other: Ref<Thread<P>>| {
+            P::step(Step::Compare);
+            priority(other) < priority(thread)
+        };
         endpoint.senders.insert_before(thread, behind);
     }
 
@@ -137,6 +142,7 @@ impl Heap {
 
     /// Makes the later of two roots the first child of the other, which is returned.
     fn meld<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> Ref<Thread<P>> {
+        P::step(Step::Compare);
         let (root, child) = if Heap::before(one, other) { (one, other) } else { (other, one) };
         let (above, below) = (&root.member().node, &child.member().node);
         let old = above.child.replace(Some(child));
@@ -191,6 +197,7 @@ impl SendQueue for Heap {
     const SORTED: bool = true;
 
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        P::step(Step::Link(Queue::Waiting, thread.index()));
         let arrival = endpoint.arrivals.get();
         endpoint.arrivals.set(arrival + 1);
         thread.member().node.arrival.set(arrival);
@@ -212,6 +219,7 @@ impl SendQueue for Heap {
     }
 
     fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        P::step(Step::Unlink(Queue::Waiting, thread.index()));
         let node = &thread.member().node;
         let children = Heap::gather(node.child.take());
         let root = if endpoint.root.get() == Some(thread) {

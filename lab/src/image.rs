@@ -1,7 +1,7 @@
 //! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
 
 use crate::failure::usage;
-use crate::machine::Machine;
+use crate::machine::{Emulator, Machine};
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::thread;
 
-/// The built files.
+/// The built files; none for a machine that is part of this process.
+#[derive(Default)]
 pub struct Images {
     /// The kernel with its symbols.
     pub kernel: PathBuf,
@@ -23,6 +24,7 @@ pub struct Images {
 
 /// Builds the kernel and all programs for a machine.
 pub fn build(machine: &dyn Machine) -> Result<Images> {
+    let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
     let title = format!("building the kernel and the programs for {}", machine.name());
     let mut programs = compile(machine, title, &["-p", "programs"])?;
     let kernel = programs
@@ -32,7 +34,7 @@ pub fn build(machine: &dyn Machine) -> Result<Images> {
 }
 
 /// Builds an image with one kernel only, and returns its path.
-pub fn build_alone(machine: &dyn Machine, kernel: &str) -> Result<PathBuf> {
+pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let title = format!("building {kernel} alone for {}", machine.name());
     let directory = workspace::build_directory().join("alone");
     let directory = directory.to_str().context("the build directory's name is not text")?;
@@ -44,7 +46,7 @@ pub fn build_alone(machine: &dyn Machine, kernel: &str) -> Result<PathBuf> {
 
 /// Compiles the port and what `more` names; returns the executables by name.
 fn compile(
-    machine: &dyn Machine,
+    machine: &dyn Emulator,
     title: String,
     more: &[&str],
 ) -> Result<BTreeMap<String, PathBuf>> {

@@ -8,7 +8,9 @@ use crate::access::Ref;
 use crate::core::Core;
 use crate::object::thread::{State, Wait};
 use crate::object::{Endpoint, Thread};
+use crate::port::Port;
 use crate::send_queue::SendQueue;
+use crate::step::Step;
 use crate::system::System;
 use abi::{Info, Rights};
 
@@ -33,7 +35,7 @@ impl<S: System> Core<S> {
         receiver.caller.set(Some(me.name()));
         me.server.set(Some(receiver.name()));
         me.state.set(State::Calling);
-        self.cpu.current.set(receiver.name());
+        self.pass(receiver.name(), info);
         Some((receiver.name(), cap.badge))
     }
 
@@ -60,7 +62,16 @@ impl<S: System> Core<S> {
         me.state.set(State::Receiving);
         me.wait.set(Wait::Endpoint(cap.at));
         endpoint.receivers.push_back(me.name());
-        self.cpu.current.set(caller.name());
+        self.pass(caller.name(), info);
         Some(caller.name())
+    }
+
+    /// The CPU goes over to a thread with the message in the registers.
+    #[inline(always)]
+    fn pass(&self, to: Ref<Thread<S::Port>>, info: Info) {
+        S::Port::step(Step::Copy(info.words() as u32));
+        S::Port::step(Step::Message(to.index(), info.0));
+        S::Port::step(Step::Switch(to.index()));
+        self.cpu.current.set(to);
     }
 }

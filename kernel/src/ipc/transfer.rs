@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::object::thread::{State, attention};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};
+use crate::step::Step;
 use crate::system::System;
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, REGISTER_WORDS};
 use abi::{Error, Info, Rights, Status};
@@ -65,6 +66,8 @@ impl<S: System> Core<S> {
     ) {
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let fault = from.has(attention::FAULT);
+        S::Port::step(Step::Copy(info.words().min(REGISTER_WORDS) as u32));
+        S::Port::step(Step::Message(receiver.index(), info.0));
         to.context.set_words(if fault { from.fault.get() } else { from.context.words() });
         to.context.set_results(Status::OK, badge, info);
         if !info.is_short() && !fault {
@@ -85,6 +88,7 @@ impl<S: System> Core<S> {
         if let (Some(source), Some(target)) =
             (source.get(REGISTER_WORDS..info.words()), target.get(REGISTER_WORDS..info.words()))
         {
+            S::Port::step(Step::Copy(source.len() as u32));
             for (from, to) in source.iter().zip(target) {
                 to.store(from.load(Relaxed), Relaxed);
             }

@@ -16,6 +16,7 @@ use super::{Domain, Endpoint, Notification, Object, Weak};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::{Context, Port};
+use crate::step::{Queue, Step};
 use crate::time::Place;
 use abi::object::Resource;
 use abi::{Info, Status};
@@ -217,6 +218,7 @@ impl<P: Port> Thread<P> {
     /// Leaves the status of a system call that brings nothing else.
     #[inline(always)]
     pub fn finish(&self, status: Status) {
+        P::step(Step::Status(status.0));
         self.context.set_results(status, 0, Info(0));
     }
 }
@@ -226,12 +228,32 @@ impl<P: Port> Linked<Running> for Thread<P> {
     fn links(&self) -> &Links<Self> {
         &self.running
     }
+
+    #[inline(always)]
+    fn joins(member: Ref<Self>) {
+        P::step(Step::Link(Queue::Ready, member.index()));
+    }
+
+    #[inline(always)]
+    fn leaves(member: Ref<Self>) {
+        P::step(Step::Unlink(Queue::Ready, member.index()));
+    }
 }
 
 impl<P: Port> Linked<Waiting> for Thread<P> {
     #[inline(always)]
     fn links(&self) -> &Links<Self> {
         &self.waiting
+    }
+
+    #[inline(always)]
+    fn joins(member: Ref<Self>) {
+        P::step(Step::Link(Queue::Waiting, member.index()));
+    }
+
+    #[inline(always)]
+    fn leaves(member: Ref<Self>) {
+        P::step(Step::Unlink(Queue::Waiting, member.index()));
     }
 }
 

@@ -113,10 +113,9 @@ pub fn environment(system: &System, domain: &Domain) -> String {
     for (name, value) in &domain.args {
         let _ = writeln!(text, "arg.{name}={value}");
     }
-    for thread in 1..u64::from(domain.threads) {
-        let _ = writeln!(text, "stack.{thread}={:x}", stack_top(domain, thread));
-        let _ = writeln!(text, "buffer.{thread}={:x}", buffer(thread));
-    }
+    let _ = writeln!(text, "threads={}", domain.threads);
+    let _ = writeln!(text, "stacks={STACKS:x}:{:x}", domain.stack + PAGE);
+    let _ = writeln!(text, "buffers={BUFFERS:x}:{BUFFER_STRIDE:x}");
     let _ = writeln!(text, "slots={}:{}", domain.caps.len() + 1, domain.slots);
     text
 }

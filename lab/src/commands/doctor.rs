@@ -75,12 +75,12 @@ fn tools() -> Vec<Tool> {
             "apt-get install git",
         ),
     ];
-    for machine in MACHINES {
+    for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let target = machine.target();
         let add = format!("rustup target add {target}");
         tools.push(tool(target, machine.name(), true, target_library(target), &add));
         let install = format!("apt-get install {}", machine.emulator_package());
-        let emulator = machine.emulator();
+        let emulator = machine.program();
         tools.push(tool(emulator, machine.name(), true, plain(emulator), &install));
     }
     tools

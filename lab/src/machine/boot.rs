@@ -3,7 +3,7 @@
 use super::console::{self, Console, INTERRUPT_STATUS, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
-use super::{Launch, Machine, Remains};
+use super::{Emulator, Launch, Machine, Remains, twin};
 use crate::failure::{did_you_mean, usage};
 use crate::image::Images;
 use crate::symbols;
@@ -49,6 +49,7 @@ pub fn boot(boot: &Boot) -> Result<Outcome> {
 
 /// [`boot`] with an archive that has been changed.
 pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
+    let Some(emulator) = boot.machine.emulator() else { return twin::boot(boot, spoil) };
     let nonce = RandomState::new().hash_one(0);
     let mut archive = pack(boot, nonce)?;
     spoil(&mut archive.bytes);
@@ -63,7 +64,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         archive: &archive_file.path(),
         command_line: &format!("kernel={}", boot.kernel),
     };
-    let (exit, console) = follow(boot.machine, &launch, boot.console, boot.timeout)?;
+    let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
     let wanted = boot.inspect || archive.memories.iter().any(|memory| memory.host);
@@ -74,11 +75,11 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
             if address == 0 {
                 bail!("the kernel did not say where the memory `{}` lies", wanted.name);
             }
-            let contents = memory.physical(boot.machine, address, wanted.bytes)?;
+            let contents = memory.physical(emulator, address, wanted.bytes)?;
             memories.insert(wanted.name.clone(), contents);
         }
         if boot.inspect {
-            let (machine, kernel) = (boot.machine, boot.images.kernel.as_path());
+            let (machine, kernel) = (emulator, boot.images.kernel.as_path());
             let remains = Remains { machine, memory: &memory, archive: &left, kernel };
             findings = machine.inspect(&remains).context("the page tables cannot be judged")?;
         }
@@ -98,18 +99,27 @@ pub fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
         };
         std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
     };
-    Ok(manifest::pack(boot.system, &read, nonce)?)
+    pack_with(boot, &read, nonce)
+}
+
+/// [`pack`] with programs from elsewhere.
+pub fn pack_with(
+    boot: &Boot,
+    read: &dyn Fn(&str) -> Result<Vec<u8>, String>,
+    nonce: u64,
+) -> Result<Archive> {
+    Ok(manifest::pack(boot.system, read, nonce)?)
 }
 
 /// Starts the emulator and waits for its end; returns how it ended and what was printed.
 fn follow(
-    machine: &dyn Machine,
+    machine: &dyn Emulator,
     launch: &Launch,
     console: Console,
     timeout: Option<Duration>,
 ) -> Result<(Exit, String)> {
     let Console { show, input } = console;
-    let program = machine.emulator();
+    let program = machine.program();
     let interrupts = Interrupts::watch();
     let mut child = Command::new(program)
         .args(machine.arguments(launch))
@@ -148,7 +158,7 @@ fn follow(
 /// Waits for the emulator, and ends it at the timeout or when the user asks.
 fn wait(
     child: &mut Child,
-    machine: &dyn Machine,
+    machine: &dyn Emulator,
     timeout: Option<Duration>,
     interrupts: &Interrupts,
 ) -> Result<Exit> {
@@ -191,7 +201,7 @@ fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Count, Debugger, Finding, MACHINES};
+    use crate::machine::{Count, Debugger, Finding};
     use std::ffi::OsString;
     use std::path::Path;
 
@@ -202,23 +212,32 @@ mod tests {
         fn name(&self) -> &'static str {
             "script"
         }
+        fn unit(&self) -> &'static str {
+            "steps"
+        }
+        fn boards(&self) -> &'static [&'static str] {
+            &["board"]
+        }
+        fn emulator(&self) -> Option<&dyn Emulator> {
+            Some(self)
+        }
+    }
+
+    impl Emulator for Script {
         fn target(&self) -> &'static str {
-            MACHINES[0].target()
+            "none"
         }
         fn port(&self) -> &'static str {
-            MACHINES[0].port()
+            "none"
         }
         fn kernel_binary(&self) -> &'static str {
-            MACHINES[0].kernel_binary()
+            "none"
         }
-        fn emulator(&self) -> &'static str {
+        fn program(&self) -> &'static str {
             "sh"
         }
         fn emulator_package(&self) -> &'static str {
             "dash"
-        }
-        fn boards(&self) -> &'static [&'static str] {
-            &["board"]
         }
         fn arguments(&self, _: &Launch) -> Vec<OsString> {
             ["-c", self.0].map(OsString::from).to_vec()

@@ -1,7 +1,7 @@
 //! Files without a name that the emulator and the laboratory share, and finding things in the
 //! machine's memory after a run.
 
-use super::Machine;
+use super::Emulator;
 use abi::PAGE;
 use abi::boot::{HEADER_WORDS, MAGIC, WORD_BYTES, WORD_MAGIC, WORD_NONCE};
 use anyhow::{Context, Result, bail};
@@ -77,7 +77,7 @@ impl SharedFile {
     }
 
     /// Physical memory of a machine whose memory this file is.
-    pub fn physical(&self, machine: &dyn Machine, address: u64, bytes: u64) -> Result<Vec<u8>> {
+    pub fn physical(&self, machine: &dyn Emulator, address: u64, bytes: u64) -> Result<Vec<u8>> {
         let offset = machine
             .memory_offset(address)
             .with_context(|| format!("physical address {address:#x} is not in the memory file"))?;

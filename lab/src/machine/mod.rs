@@ -8,6 +8,7 @@ mod outcome;
 mod qemu_x86_64;
 mod remains;
 mod round_trip;
+mod twin;
 pub mod words;
 mod x86_64;
 
@@ -26,6 +27,16 @@ use std::path::Path;
 pub trait Machine: Sync {
     /// Its name.
     fn name(&self) -> &'static str;
+    /// What its counter counts, when time is exactly repeatable.
+    fn unit(&self) -> &'static str;
+    /// Its boards, the usual one first.
+    fn boards(&self) -> &'static [&'static str];
+    /// The emulator that it takes; `None`: it is part of this process.
+    fn emulator(&self) -> Option<&dyn Emulator>;
+}
+
+/// A machine that an emulator provides.
+pub trait Emulator: Machine {
     /// The compiler's name for its kind of program.
     fn target(&self) -> &'static str;
     /// The package with the kernel's port to it.
@@ -33,11 +44,9 @@ pub trait Machine: Sync {
     /// The file name of the kernel image.
     fn kernel_binary(&self) -> &'static str;
     /// The emulator's program.
-    fn emulator(&self) -> &'static str;
+    fn program(&self) -> &'static str;
     /// The Debian package that brings the emulator.
     fn emulator_package(&self) -> &'static str;
-    /// Its boards, the usual one first.
-    fn boards(&self) -> &'static [&'static str];
     /// The emulator's arguments.
     fn arguments(&self, launch: &Launch) -> Vec<OsString>;
     /// Where in the memory file a physical address lies.
@@ -77,7 +86,7 @@ pub struct Launch<'a> {
 }
 
 /// All machines, the usual one first.
-pub const MACHINES: [&dyn Machine; 1] = [&qemu_x86_64::QemuX86_64];
+pub const MACHINES: [&dyn Machine; 2] = [&qemu_x86_64::QemuX86_64, &twin::Twin];
 
 /// The machine with this name.
 pub fn find(name: &str) -> Option<&'static dyn Machine> {

@@ -1,6 +1,6 @@
 //! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
 
-use super::{Count, Debugger, Exit, Finding, Launch, Machine, Remains, x86_64};
+use super::{Count, Debugger, Emulator, Exit, Finding, Launch, Machine, Remains, x86_64};
 use anyhow::Result;
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,6 +16,20 @@ impl Machine for QemuX86_64 {
         "qemu-x86_64"
     }
 
+    fn unit(&self) -> &'static str {
+        "instructions"
+    }
+
+    fn boards(&self) -> &'static [&'static str] {
+        &["microvm", "q35"]
+    }
+
+    fn emulator(&self) -> Option<&dyn Emulator> {
+        Some(self)
+    }
+}
+
+impl Emulator for QemuX86_64 {
     fn target(&self) -> &'static str {
         "x86_64-unknown-none"
     }
@@ -28,16 +42,12 @@ impl Machine for QemuX86_64 {
         "giusto-kernel"
     }
 
-    fn emulator(&self) -> &'static str {
+    fn program(&self) -> &'static str {
         "qemu-system-x86_64"
     }
 
     fn emulator_package(&self) -> &'static str {
         "qemu-system-x86"
-    }
-
-    fn boards(&self) -> &'static [&'static str] {
-        &["microvm", "q35"]
     }
 
     fn arguments(&self, launch: &Launch) -> Vec<OsString> {

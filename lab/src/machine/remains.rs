@@ -1,6 +1,6 @@
 //! What a run leaves behind, for who wants to judge it.
 
-use super::Machine;
+use super::Emulator;
 use super::memory::{SharedFile, word_at};
 use anyhow::Result;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub type Finding = (String, Result<(), String>);
 
 /// The machine's memory after a run.
 pub struct Remains<'a> {
-    pub(super) machine: &'a dyn Machine,
+    pub(super) machine: &'a dyn Emulator,
     pub(super) memory: &'a SharedFile,
     /// The boot archive as the kernel left it.
     pub(super) archive: &'a [u8],

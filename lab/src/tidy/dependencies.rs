@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Who may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 9] = [
+const RULE: [(&str, &[&str]); 10] = [
     ("abi", &[]),
     ("policies", &["abi"]),
     ("locks", &["abi"]),
@@ -15,8 +15,9 @@ const RULE: [(&str, &[&str]); 9] = [
     ("rt", &["abi"]),
     ("programs", &["abi", "rt"]),
     ("manifest", &["abi"]),
+    ("twin", &["abi", "kernel", "rt", "programs"]),
     ("results", &["abi"]),
-    ("lab", &["abi", "policies", "manifest", "results"]),
+    ("lab", &["abi", "policies", "manifest", "results", "twin"]),
 ];
 
 /// What every package under `ports/` may depend on.

@@ -8,4 +8,7 @@ pub mod micro;
 pub mod ping;
 pub mod selftest;
 pub mod shell;
+mod table;
 pub mod threads;
+
+pub use table::{PROGRAMS, Program};

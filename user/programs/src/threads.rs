@@ -1,11 +1,7 @@
 //! As many threads as the quota allows: each answers one message, then all are destroyed.
 
-use rt::thread::{self, Registers, Spec};
+use rt::thread::{self, Spec};
 use rt::{Env, Error, Message, Slot, Wait, cap, ipc, print, println, system};
-
-/// Where the next thread's work begins, when all that it has is a stack and an argument: as if
-/// it had been called.
-const FRAME: u64 = 8;
 
 /// Capabilities `console`, `system` and `roll-call` (send, receive); memory `stacks`, with
 /// `stack` bytes for each thread.
@@ -41,16 +37,10 @@ fn spec(env: &Env) -> Spec {
 
 /// Creates and starts threads until one is refused; their number, and why.
 fn create_all(env: &Env) -> (usize, Option<Error>) {
-    let (stacks, size) = (env.mem("stacks"), env.number("stack", 1024));
+    let (stacks, words) = (env.mem("stacks"), env.number("stack", 1024) as usize / 8);
     for (n, slot) in env.slots().enumerate() {
-        let stack = stacks.address() + (n as u64 + 1) * size - FRAME;
-        let started = thread::create(slot, spec(env)).and_then(|()| {
-            let work = answer as extern "C" fn(u64) -> ! as usize as u64;
-            let (instruction, argument) = (Some(work), Some(env.cap("roll-call").word()));
-            let stack = Some(stack);
-            thread::set(slot, Registers { instruction, stack, argument, ..Registers::default() })?;
-            thread::resume(slot)
-        });
+        let started =
+            thread::start_on(env, stacks.part(n * words, words), slot, spec(env), (answer, 0));
         if let Err(error) = started {
             return (n, Some(error));
         }
@@ -59,12 +49,11 @@ fn create_all(env: &Env) -> (usize, Option<Error>) {
 }
 
 /// A thread: answers one message with what it got plus one.
-extern "C" fn answer(on: u64) -> ! {
-    if let Ok(message) = ipc::receive(Slot(on as u32), Wait::NEVER) {
+fn answer(env: &Env, _: u64) {
+    if let Ok(message) = ipc::receive(env.cap("roll-call"), Wait::NEVER) {
         // Nobody may be waiting any more.
         let _ = ipc::reply(Message::short(0, [message.words[0] + 1]));
     }
-    rt::exit()
 }
 
 /// Calls until everybody has answered once; how many did.

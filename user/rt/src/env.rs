@@ -3,24 +3,22 @@
 use crate::{Buffer, Console, Slot, Words, shared};
 use abi::env;
 
-/// Where the packer puts the first thread's message buffer.
-const FIRST_BUFFER: u64 = 0x6000_0000;
-
 /// What a program was given.
 #[derive(Clone, Copy)]
 pub struct Env {
     text: &'static str,
+    address: u64,
 }
 
 impl Env {
     /// The environment whose text is at an address.
     pub(crate) fn at(address: u64) -> Env {
-        Env { text: shared::text_at(address) }
+        Env { text: shared::text_at(address), address }
     }
 
     /// The address of the text.
     pub(crate) fn address(&self) -> u64 {
-        self.text.as_ptr() as u64
+        self.address
     }
 
     /// The name of the program's domain.
@@ -68,9 +66,15 @@ impl Env {
         text.parse().unwrap_or_else(|_| panic!("argument '{name}' is '{text}', not a number"))
     }
 
+    /// How many threads the manifest lays out stacks and message buffers for.
+    pub fn threads(&self) -> usize {
+        env::get(self.text, "threads").and_then(|count| count.parse().ok()).unwrap_or(1)
+    }
+
     /// The top of the stack for further thread `n`, from 1.
     pub fn stack(&self, n: usize) -> u64 {
-        self.numbered("stack.", n).unwrap_or_else(|| panic!("the manifest lays out no stack {n}"))
+        let (top, distance) = self.row("stacks", n);
+        top - n as u64 * distance
     }
 
     /// The message buffer of thread `n`; the first thread's is 0.
@@ -80,16 +84,14 @@ impl Env {
 
     /// The address of [`Env::buffer`].
     pub fn buffer_address(&self, n: usize) -> u64 {
-        let address = self.numbered("buffer.", n).or((n == 0).then_some(FIRST_BUFFER));
-        address.unwrap_or_else(|| panic!("the manifest lays out no buffer {n}"))
+        let (first, distance) = self.row("buffers", n);
+        first + n as u64 * distance
     }
 
-    fn numbered(&self, prefix: &str, n: usize) -> Option<u64> {
-        let value = self.text.lines().find_map(|line| {
-            let (index, value) = line.strip_prefix(prefix)?.split_once('=')?;
-            (index.parse() == Ok(n)).then_some(value)
-        })?;
-        u64::from_str_radix(value, 16).ok()
+    fn row(&self, name: &str, n: usize) -> (u64, u64) {
+        assert!(n < self.threads(), "the manifest lays out no thread {n}");
+        let row = env::get(self.text, name).and_then(|row| env::pair(row, 16));
+        row.unwrap_or_else(|| panic!("the environment has no '{name}'"))
     }
 
     /// The slots that the program may fill itself.

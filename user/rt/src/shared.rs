@@ -11,54 +11,65 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A run of shared 64-bit words.
 #[derive(Clone, Copy)]
-pub struct Words(&'static [AtomicU64]);
+pub struct Words {
+    address: u64,
+    len: usize,
+}
 
 impl Words {
     /// The words at an address that the environment names as mapped.
     pub(crate) fn at(address: u64, bytes: u64) -> Words {
-        Words(address::words(address, bytes))
+        assert!(address != 0 && address.is_multiple_of(8), "misaligned shared memory");
+        Words { address, len: (bytes / 8) as usize }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len == 0
     }
 
     /// One word.
     #[inline(always)]
     pub fn get(&self, index: usize) -> u64 {
-        self.0[index].load(Ordering::Relaxed)
+        self.reach(index, Rights::READ).load(Ordering::Relaxed)
     }
 
     /// Changes one word.
     #[inline(always)]
     pub fn set(&self, index: usize, value: u64) {
-        self.0[index].store(value, Ordering::Relaxed);
+        self.reach(index, Rights::WRITE).store(value, Ordering::Relaxed);
     }
 
     /// Adds to one word and returns what it was.
     pub fn add(&self, index: usize, value: u64) -> u64 {
-        self.0[index].fetch_add(value, Ordering::Relaxed)
+        self.reach(index, Rights::WRITE).fetch_add(value, Ordering::Relaxed)
     }
 
-    /// One word itself.
+    /// One word itself, to be read and written.
     pub fn word(&self, index: usize) -> &'static AtomicU64 {
-        &self.0[index]
+        self.reach(index, Rights::WRITE)
+    }
+
+    #[inline(always)]
+    fn reach(&self, index: usize, rights: Rights) -> &'static AtomicU64 {
+        assert!(index < self.len, "word {index} of {}", self.len);
+        address::word(self.address + 8 * index as u64, rights)
     }
 
     /// The address of the first word.
     pub fn address(&self) -> u64 {
-        self.0.as_ptr() as u64
+        self.address
     }
 
     /// A part of them.
     pub fn part(&self, from: usize, words: usize) -> Words {
-        Words(&self.0[from..from + words])
+        assert!(from + words <= self.len, "words {from}..{} of {}", from + words, self.len);
+        Words { address: self.address + 8 * from as u64, len: words }
     }
 }
 
@@ -87,15 +98,14 @@ impl Buffer {
     }
 }
 
-/// The text at an address, up to its NUL or the end of its page; what is not UTF-8 is left out.
+/// The text at an address, up to its NUL; what is not UTF-8 is left out.
 pub(crate) fn text_at(address: u64) -> &'static str {
     if address == 0 {
         return "";
     }
-    let page = address::text(address);
-    let length = page.iter().position(|&byte| byte == 0).unwrap_or(page.len());
-    match core::str::from_utf8(&page[..length]) {
+    let bytes = address::text(address);
+    match core::str::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => core::str::from_utf8(&page[..error.valid_up_to()]).unwrap_or(""),
+        Err(error) => core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or(""),
     }
 }

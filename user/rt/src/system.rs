@@ -72,6 +72,12 @@ pub fn inspect(system: Slot, table: Table, index: u64) -> Result<Row, Error> {
     Ok(Row { results: [outcome.badge, outcome.info.0], words: outcome.words })
 }
 
+/// Computes for `n` units of time: instructions on a machine that counts them.
+#[inline(always)]
+pub fn work(n: u64) {
+    arch::work(n);
+}
+
 /// Ends the run with an exit status.
 pub fn shutdown(system: Slot, status: u64) -> Result<(), Error> {
     done(Call::Shutdown, [system.word(), status])

@@ -1,9 +1,9 @@
 //! Threads.
 
-use crate::arch::{self, START_WORDS, word};
+use crate::arch::{self, word};
 use crate::shared::Words;
 use crate::system::{done, simple};
-use crate::{Env, Slot, exit};
+use crate::{Env, Slot};
 use abi::Error;
 use abi::call::{Call, exchange};
 
@@ -69,6 +69,10 @@ pub fn set(slot: Slot, registers: Registers) -> Result<(u64, u64), Error> {
     outcome.status.result().map(|()| (outcome.badge, outcome.info.0))
 }
 
+/// Words that a new thread finds on its stack: its function, the environment text, its argument,
+/// and one that keeps the stack aligned.
+pub(crate) const START_WORDS: u64 = 4;
+
 /// Makes further thread `n` of the environment run a function, with the environment and an
 /// argument. The thread ends when the function returns. Its stack must not be in use.
 pub fn start(
@@ -79,21 +83,38 @@ pub fn start(
     work: (fn(&Env, u64), u64),
 ) -> Result<(), Error> {
     create(slot, spec)?;
-    let stack = env.stack(n) - 8 * START_WORDS;
+    begin_at(env, env.stack(n), slot, work)
+}
+
+/// [`start`] on a stack of the program's own: these words.
+pub fn start_on(
+    env: &Env,
+    stack: Words,
+    slot: Slot,
+    spec: Spec,
+    work: (fn(&Env, u64), u64),
+) -> Result<(), Error> {
+    create(slot, spec)?;
+    begin_at(env, stack.address() + 8 * stack.len() as u64, slot, work)
+}
+
+fn begin_at(env: &Env, top: u64, slot: Slot, work: (fn(&Env, u64), u64)) -> Result<(), Error> {
+    let stack = top - 8 * START_WORDS;
     let words = Words::at(stack, 8 * START_WORDS);
-    words.set(0, work.0 as usize as u64);
+    words.set(0, arch::function(work.0));
     words.set(1, env.address());
     words.set(2, work.1);
-    let instruction = Some(arch::thread_start as *const () as u64);
+    let instruction = Some(arch::thread_entry());
     set(slot, Registers { instruction, stack: Some(stack), ..Registers::default() })?;
     resume(slot)
 }
 
 /// The first compiled function of a further thread.
+#[cfg(target_os = "none")]
 #[allow(improper_ctypes_definitions)] // The function comes from `start`, through a register.
 pub(crate) extern "C" fn begin(work: fn(&Env, u64), environment: u64, argument: u64) -> ! {
     work(&Env::at(environment), argument);
-    exit()
+    crate::exit()
 }
 
 /// Lets a thread run.

@@ -34,7 +34,7 @@ pub fn format(suite: &mut Suite) -> Result<()> {
 pub fn lint(suite: &mut Suite) -> Result<()> {
     let host = ["clippy", "-q", "--all-targets", "--", "-D", "warnings"];
     check(suite, "clippy, host crates", &host)?;
-    for machine in MACHINES {
+    for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let target = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
         let programs = ["-p", "rt", "-p", "programs", "--", "-D", "warnings"];
         let name = format!("clippy, crates of {}", machine.name());

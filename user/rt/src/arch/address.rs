@@ -1,19 +1,19 @@
 //! Memory by address: what the packer has put into the program's address space.
 
+use abi::Rights;
 use core::sync::atomic::AtomicU64;
 
-/// The shared words at an address.
-pub(crate) fn words(address: u64, bytes: u64) -> &'static [AtomicU64] {
-    assert!(address != 0 && address.is_multiple_of(8), "misaligned shared memory");
-    // SAFETY: callers pass ranges that the environment names: mapped for as long as the program
-    // lives, and used for nothing else in it. Every access is atomic.
-    unsafe { core::slice::from_raw_parts(address as *const AtomicU64, (bytes / 8) as usize) }
+/// The shared word at an address, to be used with these rights.
+#[inline(always)]
+pub(crate) fn word(address: u64, _rights: Rights) -> &'static AtomicU64 {
+    // SAFETY: callers pass aligned addresses within ranges that the environment names: mapped for
+    // as long as the program lives, and used for nothing else in it. Every access is atomic.
+    unsafe { &*(address as *const AtomicU64) }
 }
 
-/// The bytes of a text that nobody changes, from an address to the end of its page.
+/// The bytes of a text that nobody changes, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
-    let length = (abi::PAGE - address % abi::PAGE) as usize;
-    // SAFETY: callers pass the address of the environment: a page mapped readable for as long as
-    // the program lives, and writable for nobody.
-    unsafe { core::slice::from_raw_parts(address as *const u8, length) }
+    // SAFETY: callers pass the address of the environment: pages mapped readable for as long as
+    // the program lives, writable for nobody, with a NUL at the end of the text.
+    unsafe { core::ffi::CStr::from_ptr(address as *const core::ffi::c_char).to_bytes() }
 }

@@ -2,21 +2,27 @@
 //! program and a thread begin, memory by address, the cycle counter, and probes that try what
 //! user mode may not do.
 
+#[cfg(target_os = "none")]
 pub(crate) mod address;
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_os = "none"))]
+pub mod hosted;
+#[cfg(all(target_os = "none", target_arch = "x86_64"))]
 mod x86_64;
-#[cfg(target_arch = "x86_64")]
+#[cfg(not(target_os = "none"))]
+pub use hosted::*;
+#[cfg(all(target_os = "none", target_arch = "x86_64"))]
 pub use x86_64::*;
 
 use abi::{Info, Status};
-use core::mem::MaybeUninit;
 
 /// A system call argument; an uninitialised one costs no instruction and passes whatever the
 /// register holds.
-pub type Word = MaybeUninit<u64>;
+#[cfg(target_os = "none")]
+pub type Word = core::mem::MaybeUninit<u64>;
 
 /// An argument that the call does not look at.
-pub const ANY: Word = MaybeUninit::uninit();
+#[cfg(target_os = "none")]
+pub const ANY: Word = Word::uninit();
 
 /// What a system call returns.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +38,10 @@ pub struct Outcome {
 }
 
 /// An argument with a value.
+#[cfg(target_os = "none")]
 #[inline(always)]
 pub const fn word(value: u64) -> Word {
-    MaybeUninit::new(value)
+    Word::new(value)
 }
 
 /// Message words of which only the first `N` have a value.

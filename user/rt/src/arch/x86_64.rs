@@ -16,6 +16,7 @@ mod probe;
 pub use probe::*;
 
 use super::{Outcome, Word};
+use crate::Env;
 use abi::{Info, Status};
 use core::arch::{asm, naked_asm};
 
@@ -68,6 +69,15 @@ pub fn counter() -> u64 {
     now
 }
 
+/// Executes `n` instructions that do nothing, within one.
+#[inline(always)]
+pub fn work(n: u64) {
+    // SAFETY: counts a register down.
+    unsafe {
+        asm!("2:", "dec {n}", "jg 2b", n = inout(reg) n / 2 => _, options(nomem, nostack));
+    }
+}
+
 /// Two counter reads with nothing between them but putting the first one aside, as around a
 /// system call: what measuring alone costs.
 pub fn counter_pair() -> (u64, u64) {
@@ -101,13 +111,20 @@ extern "C" fn _start() -> ! {
     naked_asm!("xor ebp, ebp", "call {}", "ud2", sym program_main)
 }
 
-/// Words that a new thread finds on its stack; see [`thread_start`].
-pub(crate) const START_WORDS: u64 = 4;
+/// The address of a further thread's first instruction.
+pub(crate) fn thread_entry() -> u64 {
+    thread_start as *const () as u64
+}
+
+/// The word that stands for a thread's function on its stack.
+pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
+    work as usize as u64
+}
 
 /// A further thread's first instruction. On its stack, from the stack pointer up: entry
 /// function, environment text, argument, and one word that keeps the stack aligned.
 #[unsafe(naked)]
-pub(crate) extern "C" fn thread_start() -> ! {
+extern "C" fn thread_start() -> ! {
     naked_asm!("pop rdi", "pop rsi", "pop rdx", "pop rcx", "xor ebp, ebp", "call {}", "ud2",
         sym crate::thread::begin)
 }

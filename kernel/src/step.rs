@@ -1,0 +1,78 @@
+//! Primitive steps: what the message path consists of, for machines that account for it.
+//!
+//! A port that does nothing with a step costs nothing: [`Port::step`](crate::port::Port::step) is
+//! then empty and vanishes. The simulation charges time for each step, and a kernel image built to
+//! keep a log of them writes them down, so that the two can be compared.
+
+/// Which queue of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Threads that can run.
+    Ready,
+    /// Threads blocked at an endpoint or notification.
+    Waiting,
+}
+
+/// A primitive step. Threads are given by their index in the pool; 0 is the idle thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The checks of a message's general path.
+    Plan,
+    /// A search for the highest ready thread.
+    LookUp,
+    /// A thread joined a queue.
+    Link(Queue, u32),
+    /// A thread left a queue.
+    Unlink(Queue, u32),
+    /// The first thread of a level of the ready queue became its last.
+    Rotate(u32),
+    /// A queued thread was looked at in a scan for the highest.
+    Scan,
+    /// Two queued threads were compared.
+    Compare,
+    /// So many words of a message were copied.
+    Copy(u32),
+    /// A message with this descriptor reached a thread.
+    Message(u32, u64),
+    /// A system call that brought no message ended with this status.
+    Status(u64),
+    /// The CPU went over to a thread.
+    Switch(u32),
+}
+
+impl Step {
+    /// How many kinds there are.
+    pub const KINDS: usize = 11;
+
+    /// The number of its kind, below [`Step::KINDS`].
+    #[inline(always)]
+    pub const fn kind(self) -> usize {
+        match self {
+            Step::Plan => 0,
+            Step::LookUp => 1,
+            Step::Link(..) => 2,
+            Step::Unlink(..) => 3,
+            Step::Rotate(_) => 4,
+            Step::Scan => 5,
+            Step::Compare => 6,
+            Step::Copy(_) => 7,
+            Step::Message(..) => 8,
+            Step::Status(..) => 9,
+            Step::Switch(_) => 10,
+        }
+    }
+
+    /// The step as a word: kind, queue, thread, and the low half of what else it carries. Never 0.
+    pub const fn word(self) -> u64 {
+        let (queue, thread, rest) = match self {
+            Step::Plan | Step::LookUp | Step::Scan | Step::Compare => (0, 0, 0),
+            Step::Link(queue, thread) | Step::Unlink(queue, thread) => (queue as u64, thread, 0),
+            Step::Rotate(thread) | Step::Switch(thread) => (0, thread, 0),
+            Step::Copy(words) => (0, 0, words as u64),
+            Step::Message(thread, info) => (0, thread, info),
+            Step::Status(status) => (0, 0, status),
+        };
+        let kind = self.kind() as u64 + 1;
+        kind << 56 | queue << 48 | (thread as u64 & 0xffff) << 32 | rest & 0xffff_ffff
+    }
+}

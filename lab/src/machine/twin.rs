@@ -1,0 +1,136 @@
+//! The twin: the simulation that is part of this process.
+
+use super::boot::pack_with;
+use super::memory::WORD;
+use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
+use crate::failure::did_you_mean;
+use abi::PAGE;
+use anyhow::Result;
+use std::io::{IsTerminal, Read};
+use twin::{End, Options};
+
+/// The machine.
+pub struct Twin;
+
+impl Machine for Twin {
+    fn name(&self) -> &'static str {
+        "twin"
+    }
+
+    fn unit(&self) -> &'static str {
+        "modelled instructions"
+    }
+
+    fn boards(&self) -> &'static [&'static str] {
+        &["host"]
+    }
+
+    fn emulator(&self) -> Option<&dyn Emulator> {
+        None
+    }
+}
+
+/// Runs a system as [`boot`](super::boot) does.
+pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
+    let options = Options {
+        kernel: boot.kernel.to_string(),
+        seed: boot.icount.unwrap_or(1),
+        memory: boot.system.memory,
+        show: boot.console.show,
+        input: typed(boot.console.input),
+        ..Options::default()
+    };
+    let archive = Packed::new(boot, spoil)?;
+    let ran = twin::run(&archive.words, &options, &archive.wanted);
+    Ok(archive.outcome(ran, boot.kernel))
+}
+
+/// What will be typed: all of it beforehand, since time here is not a user's.
+fn typed(input: Input) -> Vec<u8> {
+    let mut text = Vec::new();
+    if input == Input::User && !std::io::stdin().is_terminal() {
+        // What can be read of it is enough.
+        let _ = std::io::stdin().read_to_end(&mut text);
+    }
+    text
+}
+
+/// A boot archive for the twin.
+pub struct Packed {
+    /// Its words.
+    pub words: Vec<u64>,
+    /// Memory objects to read after the run, for [`twin::run`].
+    pub wanted: Vec<(usize, u64)>,
+    names: Vec<String>,
+}
+
+impl Packed {
+    /// Packs a system.
+    pub fn new(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
+        let read = |name: &str| {
+            let missing = || format!("the twin has none{}", did_you_mean(name, twin::programs()));
+            twin::text(name).map(|text| executable(&text)).ok_or_else(missing)
+        };
+        let mut archive = pack_with(boot, &read, 0)?;
+        spoil(&mut archive.bytes);
+        let words = archive.bytes.chunks_exact(WORD);
+        let host = || archive.memories.iter().filter(|memory| memory.host);
+        Ok(Packed {
+            words: words.map(|word| u64::from_le_bytes(word.try_into().expect("8"))).collect(),
+            wanted: host().map(|memory| (memory.address_offset / WORD, memory.bytes)).collect(),
+            names: host().map(|memory| memory.name.clone()).collect(),
+        })
+    }
+
+    /// A run's outcome, as that of any machine.
+    pub fn outcome(&self, ran: twin::Outcome, kernel: &str) -> Outcome {
+        let bytes = |words: Vec<u64>| words.into_iter().flat_map(u64::to_le_bytes).collect();
+        let memories = ran.memories.into_iter().map(bytes);
+        let mut console = ran.console;
+        let exit = match ran.end {
+            End::Done(status) => Exit::Done(status),
+            End::Stuck => Exit::Emulator("every thread waits, and nothing will happen".into()),
+            End::Limit => Exit::Hang,
+            End::Panic(message) => {
+                console.push_str(&format!("KERNEL PANIC: {message}\n"));
+                Exit::Panic
+            }
+        };
+        Outcome {
+            exit,
+            console,
+            memories: self.names.iter().cloned().zip(memories).collect(),
+            kernel: kernel.to_string(),
+            backtrace: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
+/// An executable file of one page of text that begins with these words.
+fn executable(text: &[u64; 2]) -> Vec<u8> {
+    const HEADER: u64 = 64;
+    let header = [
+        u64::from_le_bytes(*b"\x7fELF\x02\x01\x01\0"),
+        0,
+        // An executable for no particular processor.
+        2 | 1 << 32,
+        twin::TEXT,
+        HEADER,
+        0,
+        HEADER << 32 | 56 << 48,
+        1,
+        // One segment to be loaded, readable and executable.
+        1 | 5 << 32,
+        PAGE,
+        twin::TEXT,
+        twin::TEXT,
+        16,
+        PAGE,
+        PAGE,
+    ];
+    let mut words = header.to_vec();
+    words.resize((PAGE / 8) as usize, 0);
+    words.extend(text);
+    words.into_iter().flat_map(u64::to_le_bytes).collect()
+}

@@ -1,0 +1,299 @@
+//! Entering the kernel, event by event, as a port's entry code does.
+
+use crate::context::{Context, Regs, Trap};
+use crate::costs::Entry;
+use crate::fiber::Fibers;
+use crate::hardware::{Event, Twin};
+use crate::meter;
+use crate::paging::walk;
+use crate::run::{End, Options};
+use abi::call::Call;
+use abi::message::FaultKind;
+use abi::{Info, PAGE, Rights};
+use kernel::access::Ref;
+use kernel::arena::Arena;
+use kernel::boot::{self, Archive};
+use kernel::core::Core;
+use kernel::entry::{self, Machine};
+use kernel::fault::Fault;
+use kernel::invariants;
+use kernel::ipc::kind;
+use kernel::kernel::Variant;
+use kernel::object::Thread;
+use kernel::object::thread::attention;
+use kernel::port::Port;
+use kernel::system::System;
+use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING};
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A machine with a kernel and its programs.
+pub struct Board<'a, S: System<Port = Twin>> {
+    options: &'a Options,
+    machine: Machine<Twin>,
+    twin: &'static Twin,
+    fibers: Fibers,
+    system: PhantomData<S>,
+}
+
+fn body<T>(at: Ref<T>) -> &'static T {
+    // SAFETY: between entries nobody else holds an object, and its memory outlives the board.
+    unsafe { &*at.address() }
+}
+
+impl<'a, S: System<Port = Twin>> Board<'a, S> {
+    /// Boots an archive and runs it to its end.
+    pub fn run(
+        options: &'a Options,
+        twin: &'static Twin,
+        archive: Archive,
+        arena: &mut Arena,
+    ) -> End {
+        let version = env!("CARGO_PKG_VERSION");
+        twin.console_write(format!("giusto {version}, kernel {}\n", S::NAME).as_bytes());
+        let machine = boot::carve(twin, Variant::of::<S>(), archive, arena);
+        let fibers = Fibers::new(twin);
+        let mut board = Board::<S> { options, machine, twin, fibers, system: PhantomData };
+        let core = board.core();
+        boot::build(&core.manage(), archive, arena);
+        drop(core);
+        let text = format!("boot: {} counter steps to the first user instruction\n", meter::now());
+        twin.console_write(text.as_bytes());
+        twin.booted.set(meter::now());
+        // SAFETY: the only entry.
+        board.leave(unsafe { entry::start::<S>(machine) });
+        board.go_on()
+    }
+
+    fn core(&self) -> Core<S> {
+        // SAFETY: each caller drops the core before it enters again.
+        unsafe { Core::enter(self.machine.kernel, self.machine.cpu) }
+    }
+
+    fn current(&self) -> Option<&'static Context> {
+        let current = self.machine.cpu.current.get();
+        (current != self.machine.cpu.idle).then(|| &body(current).context)
+    }
+
+    /// Runs until nothing is left to do.
+    fn go_on(&mut self) -> End {
+        loop {
+            while let Some(event) = self.twin.waiting() {
+                self.take(event);
+            }
+            match self.current() {
+                Some(context) => self.proceed(context),
+                None => match self.twin.armed() {
+                    Some(at) => meter::pass_to(at),
+                    None => return End::Stuck,
+                },
+            }
+            if self.twin.entries.get() > self.options.limit {
+                return End::Limit;
+            }
+        }
+    }
+
+    /// The running thread goes on from where it stopped.
+    #[inline]
+    fn proceed(&mut self, context: &'static Context) {
+        if context.moved.get() {
+            return self.arrive(context);
+        }
+        if context.again.take() {
+            let (instruction, stack) = context.at.get();
+            context.at.set((instruction.wrapping_add(LENGTH), stack));
+            return self.call(context);
+        }
+        match context.trap.get() {
+            Trap::Work(left) if left > 0 => return self.work(context, left),
+            _ => self.twin.regs.set(context.regs.get()),
+        }
+        self.fibers.resume(context.fiber.get());
+        let trap = self.twin.trap.get();
+        context.trap.set(trap);
+        match trap {
+            Trap::Call => {
+                context.regs.set(self.twin.regs.get());
+                self.call(context);
+            }
+            Trap::Work(_) | Trap::Start => {}
+            Trap::Fault { .. } => self.fault(context, trap),
+        }
+    }
+
+    /// Time passes for a thread that computes, until it is done or an interrupt is due.
+    fn work(&mut self, context: &Context, left: u64) {
+        if self.twin.is_chaotic() {
+            self.twin.disturb();
+        }
+        let now = meter::now();
+        let free = self.twin.armed().map_or(left, |at| at.saturating_sub(now).min(left));
+        meter::pass(free);
+        context.trap.set(Trap::Work(left - free));
+        self.twin.entries.set(self.twin.entries.get() + 1);
+    }
+
+    /// The instruction pointer was set: behind a refused probe, or somewhere new.
+    fn arrive(&mut self, context: &'static Context) {
+        context.moved.set(false);
+        context.again.set(false);
+        let (at, stack) = context.at.get();
+        let fiber = context.fiber.get();
+        if let Trap::Fault { probing: true, .. } = context.trap.get()
+            && fiber != 0
+            && (at == PROBING || at == PROBING + LENGTH)
+        {
+            self.twin.refused.set(at != PROBING);
+            return;
+        }
+        if fiber != 0 {
+            self.fibers.end(fiber);
+            context.fiber.set(0);
+        }
+        context.trap.set(Trap::Start);
+        match self.fetch(at) {
+            Ok(instruction) => {
+                let argument = context.regs.get().args[0];
+                context.fiber.set(self.fibers.begin(instruction, argument, stack));
+                context.at.set((RUNNING, stack));
+            }
+            Err(kind) => {
+                // It stays where it is, and looks there again when it goes on.
+                context.moved.set(true);
+                let code = u64::from(Rights::EXECUTE.0);
+                self.enter_fault(Fault { kind, detail: at, code });
+            }
+        }
+    }
+
+    /// The instruction at an address.
+    fn fetch(&self, at: u64) -> Result<Instruction, FaultKind> {
+        let page = walk(self.twin, self.twin.root.get(), at);
+        let page = page.filter(|(_, rights)| rights.contains(Rights::EXECUTE));
+        let (frame, _) = page.ok_or(FaultKind::Memory)?;
+        let word = self.twin.frame(frame)[(at % PAGE / 8) as usize].load(Relaxed);
+        let instruction = Instruction::from_word(word).filter(|_| at.is_multiple_of(8));
+        instruction.ok_or(FaultKind::Instruction)
+    }
+
+    fn fault(&mut self, context: &Context, trap: Trap) {
+        let Trap::Fault { kind, detail, code, probing, trap } = trap else { return };
+        let (_, stack) = context.at.get();
+        let at = if probing { PROBING + if trap { LENGTH } else { 0 } } else { RUNNING };
+        context.at.set((at, stack));
+        self.enter_fault(Fault { kind, detail, code });
+    }
+
+    fn enter_fault(&mut self, fault: Fault) {
+        self.interrupt();
+        meter::enter(Entry::Fault);
+        // SAFETY: the only entry.
+        self.leave(unsafe { entry::fault::<S>(self.machine, fault) });
+    }
+
+    /// The running thread makes a system call.
+    #[inline]
+    fn call(&mut self, context: &'static Context) {
+        let regs = context.regs.get();
+        if S::FAST_PATH && self.fast(context, regs) {
+            return;
+        }
+        const CALL: u8 = Call::Call as u8;
+        const REPLY_WAIT: u8 = Call::ReplyWait as u8;
+        const ANY: u8 = Call::Ipc as u8;
+        let number = regs.number as u8;
+        let message = matches!(number, CALL | REPLY_WAIT | ANY);
+        meter::enter(if message { Entry::Message } else { Entry::Call });
+        // SAFETY: the only entry.
+        let next = unsafe {
+            match number {
+                CALL => entry::ipc::<S, { kind::CALL }>(self.machine),
+                REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(self.machine),
+                ANY => entry::ipc::<S, { kind::ANY }>(self.machine),
+                _ => entry::system_call::<S>(self.machine),
+            }
+        };
+        self.leave(next);
+    }
+
+    /// Tries the fast path; true: it did the call.
+    #[inline]
+    fn fast(&mut self, context: &Context, regs: Regs) -> bool {
+        let number = u64::from(regs.number as u32);
+        let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
+        if number != call && number != reply_wait {
+            return false;
+        }
+        meter::enter(Entry::Attempt);
+        let ([slot, info, ..], core) = (regs.args, self.core());
+        let done = if number == call {
+            core.fast_call(slot as u32, Info(info))
+        } else {
+            core.fast_reply_wait(slot as u32, Info(info)).map(|next| (next, 0))
+        };
+        drop(core);
+        let Some((next, badge)) = done else { return false };
+        let target = &body(next).context;
+        let words = context.regs.get().words;
+        target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words });
+        self.leave(next);
+        true
+    }
+
+    /// The running thread is interrupted where it stands.
+    fn interrupt(&self) {
+        if let Some(context) = self.current() {
+            context.interrupted.set(true);
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        self.interrupt();
+        self.twin.acknowledge(event);
+        meter::enter(Entry::Interrupt);
+        // SAFETY: the only entry.
+        let next = unsafe {
+            match event {
+                Event::Line(line) => entry::interrupt::<S>(self.machine, line),
+                Event::Timer => entry::timer::<S>(self.machine),
+                Event::Spurious => entry::spurious::<S>(self.machine),
+            }
+        };
+        self.leave(next);
+    }
+
+    /// What follows every entry: the hardware part of a switch.
+    #[inline]
+    fn leave(&mut self, next: Ref<Thread<Twin>>) {
+        self.twin.entries.set(self.twin.entries.get() + 1);
+        if !self.twin.dead.borrow().is_empty() {
+            for fiber in self.twin.dead.take() {
+                self.fibers.end(fiber);
+            }
+        }
+        if next != self.machine.cpu.idle {
+            let thread = body(next);
+            thread.clear(attention::FULL);
+            thread.context.interrupted.set(false);
+            self.twin.root.set(body(thread.domain.get()).space.root);
+        }
+        if self.options.check {
+            self.check();
+        }
+    }
+
+    #[cold]
+    fn check(&mut self) {
+        let core = self.core();
+        invariants::check(self.machine, &core.section.whole());
+        drop(core);
+        let threads = &self.machine.kernel.threads;
+        let blocked = (1..threads.size())
+            .filter_map(|index| threads.get(index))
+            .filter(|thread| thread.life() == kernel::access::Life::Live)
+            .filter(|thread| !body(*thread).runnable())
+            .count();
+        self.twin.most_blocked.set(self.twin.most_blocked.get().max(blocked as u32));
+    }
+}

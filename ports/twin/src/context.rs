@@ -1,0 +1,146 @@
+//! A thread's saved registers, and what it stopped with.
+
+use abi::message::FaultKind;
+use abi::{Info, Status};
+use kernel::port;
+use rt::arch::hosted::LENGTH;
+use std::cell::Cell;
+
+/// The registers of a system call; results overwrite arguments.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Regs {
+    /// Number word, then the status.
+    pub number: u64,
+    /// Arguments; the first two then hold badge and descriptor.
+    pub args: [u64; 6],
+    /// Message words.
+    pub words: [u64; 4],
+}
+
+/// What a thread stopped with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trap {
+    /// Nothing: it has not begun where it stands.
+    #[default]
+    Start,
+    /// A system call.
+    Call,
+    /// Work, of which so much is left.
+    Work(u64),
+    /// A fault, by a probe or not, behind the instruction or before it.
+    Fault {
+        /// What happened.
+        kind: FaultKind,
+        /// Address or detail.
+        detail: u64,
+        /// The machine's error code: the rights that were wanted.
+        code: u64,
+        /// The thread can go on behind the instruction.
+        probing: bool,
+        /// It stands behind it.
+        trap: bool,
+    },
+}
+
+/// Saved state of a thread.
+#[derive(Default)]
+pub struct Context {
+    /// Registers of its system call.
+    pub regs: Cell<Regs>,
+    /// Instruction and stack pointer.
+    pub at: Cell<(u64, u64)>,
+    /// The instruction pointer was set from outside.
+    pub moved: Cell<bool>,
+    /// The system call is to be issued again.
+    pub again: Cell<bool>,
+    /// What it stopped with.
+    pub trap: Cell<Trap>,
+    /// Number of its coroutine; 0: none.
+    pub fiber: Cell<u32>,
+    /// It was interrupted between system calls: nobody may leave results here.
+    pub interrupted: Cell<bool>,
+    pointer: Cell<u64>,
+}
+
+impl Context {
+    fn change(&self, change: impl FnOnce(&mut Regs)) {
+        assert!(!self.interrupted.get(), "results for a thread that made no call");
+        let mut regs = self.regs.get();
+        change(&mut regs);
+        self.regs.set(regs);
+    }
+}
+
+impl port::Context for Context {
+    fn new() -> Self {
+        Context::default()
+    }
+
+    #[inline]
+    fn call(&self) -> (u64, [u64; 6]) {
+        let regs = self.regs.get();
+        (regs.number, regs.args)
+    }
+
+    #[inline]
+    fn words(&self) -> [u64; 4] {
+        self.regs.get().words
+    }
+
+    #[inline]
+    fn set_words(&self, words: [u64; 4]) {
+        self.change(|regs| regs.words = words);
+    }
+
+    #[inline]
+    fn set_results(&self, status: Status, badge: u64, info: Info) {
+        self.change(|regs| {
+            regs.number = status.0;
+            regs.args[0] = badge;
+            regs.args[1] = info.0;
+        });
+    }
+
+    fn restart(&self, number: u64, a0: u64, a1: u64, a2: u64) {
+        self.change(|regs| {
+            regs.number = number;
+            regs.args[..3].copy_from_slice(&[a0, a1, a2]);
+        });
+        self.again.set(true);
+        let (instruction, stack) = self.at.get();
+        self.at.set((instruction.wrapping_sub(LENGTH), stack));
+    }
+
+    fn reset(&self) {
+        self.regs.set(Regs::default());
+        self.at.set((0, 0));
+        self.moved.set(true);
+        self.again.set(false);
+        self.trap.set(Trap::Start);
+        self.interrupted.set(false);
+        self.pointer.set(0);
+    }
+
+    fn position(&self) -> (u64, u64) {
+        self.at.get()
+    }
+
+    fn set_instruction(&self, at: u64) {
+        self.moved.set(true);
+        self.at.set((at, self.at.get().1));
+    }
+
+    fn set_stack(&self, at: u64) {
+        self.at.set((self.at.get().0, at));
+    }
+
+    fn set_argument(&self, value: u64) {
+        let mut regs = self.regs.get();
+        regs.args[0] = value;
+        self.regs.set(regs);
+    }
+
+    fn set_thread_pointer(&self, value: u64) {
+        self.pointer.set(value);
+    }
+}

@@ -1,0 +1,106 @@
+//! Coroutines for threads.
+
+use crate::hardware::Twin;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, Yielder};
+use rt::Env;
+use rt::arch::hosted::{self, Instruction};
+use std::cell::Cell;
+use std::thread_local;
+
+/// Bytes of a coroutine's stack. Programs in development builds are greedy.
+const STACK: usize = 128 << 10;
+
+/// Stacks that a host thread keeps for its next run.
+const KEPT: usize = 1100;
+
+thread_local! {
+    static STACKS: Cell<Vec<DefaultStack>> = const { Cell::new(Vec::new()) };
+}
+
+struct Fiber {
+    coroutine: Coroutine<(), (), ()>,
+    yielder: *const Yielder<(), ()>,
+    vector: u64,
+}
+
+/// The coroutines of a run, by number from 1.
+pub struct Fibers {
+    twin: &'static Twin,
+    programs: &'static [fn(&Env)],
+    fibers: Vec<Option<Fiber>>,
+    free: Vec<u32>,
+    stacks: Vec<DefaultStack>,
+}
+
+impl Fibers {
+    /// None yet.
+    pub fn new(twin: &'static Twin) -> Fibers {
+        let programs: Vec<fn(&Env)> = programs::PROGRAMS.iter().map(|(_, main)| *main).collect();
+        // The table is the same for ever; a coroutine's function may keep no shorter reference.
+        static PROGRAMS: std::sync::OnceLock<Vec<fn(&Env)>> = std::sync::OnceLock::new();
+        let programs = PROGRAMS.get_or_init(|| programs);
+        Fibers { twin, programs, fibers: vec![None], free: Vec::new(), stacks: STACKS.take() }
+    }
+
+    /// A new coroutine for a thread that begins with an instruction.
+    pub fn begin(&mut self, instruction: Instruction, argument: u64, stack: u64) -> u32 {
+        let own = self
+            .stacks
+            .pop()
+            .unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a coroutine's stack"));
+        let (twin, programs) = (self.twin, self.programs);
+        let coroutine = Coroutine::with_stack(own, move |yielder: &Yielder<(), ()>, ()| {
+            twin.yielder.set(yielder);
+            hosted::begin(instruction, programs, argument, stack)
+        });
+        let fiber = Some(Fiber { coroutine, yielder: std::ptr::null(), vector: 0 });
+        match self.free.pop() {
+            Some(number) => {
+                self.fibers[number as usize] = fiber;
+                number
+            }
+            None => {
+                self.fibers.push(fiber);
+                self.fibers.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Lets a thread run until it stops.
+    #[inline]
+    pub fn resume(&mut self, number: u32) {
+        let fiber = self.fibers[number as usize].as_mut().expect("a coroutine that exists");
+        self.twin.yielder.set(fiber.yielder);
+        self.twin.vector.set(fiber.vector);
+        fiber.coroutine.resume(());
+        fiber.yielder = self.twin.yielder.get();
+        fiber.vector = self.twin.vector.get();
+    }
+
+    /// Ends a coroutine wherever it stands.
+    pub fn end(&mut self, number: u32) {
+        if let Some(fiber) = self.fibers[number as usize].take() {
+            self.free.push(number);
+            self.reclaim(fiber);
+        }
+    }
+
+    fn reclaim(&mut self, mut fiber: Fiber) {
+        // SAFETY: nothing on a program's stack needs to be dropped: programs own no memory and
+        // hold no lock.
+        unsafe { fiber.coroutine.force_reset() };
+        self.stacks.push(fiber.coroutine.into_stack());
+    }
+}
+
+impl Drop for Fibers {
+    fn drop(&mut self) {
+        for fiber in std::mem::take(&mut self.fibers).into_iter().flatten() {
+            self.reclaim(fiber);
+        }
+        let mut stacks = std::mem::take(&mut self.stacks);
+        stacks.truncate(KEPT);
+        STACKS.set(stacks);
+    }
+}

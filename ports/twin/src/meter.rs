@@ -1,0 +1,113 @@
+//! Virtual time, and the log of steps. One for each host thread: a step has no `self`.
+
+use crate::costs::{Costs, Entry};
+use kernel::step::Step;
+use std::cell::{Cell, RefCell};
+use std::thread_local;
+
+/// What a host thread's machine has done.
+pub struct Meter {
+    time: Cell<u64>,
+    events: Cell<u64>,
+    entries: [Cell<u32>; Entry::KINDS],
+    steps: [Cell<u32>; Step::KINDS],
+    /// How often each kind of entry and step occurred.
+    counts: [Cell<u64>; Entry::KINDS + Step::KINDS],
+    logging: Cell<bool>,
+    log: RefCell<Vec<Step>>,
+}
+
+thread_local! {
+    /// The host thread's meter.
+    static METER: Meter = const {
+        Meter {
+            time: Cell::new(0),
+            events: Cell::new(0),
+            entries: [const { Cell::new(0) }; Entry::KINDS],
+            steps: [const { Cell::new(0) }; Step::KINDS],
+            counts: [const { Cell::new(0) }; Entry::KINDS + Step::KINDS],
+            logging: Cell::new(false),
+            log: RefCell::new(Vec::new()),
+        }
+    };
+}
+
+/// Starts at instant 0 with these costs.
+pub fn reset(costs: &Costs, logging: bool) {
+    METER.with(|meter| {
+        meter.time.set(0);
+        meter.events.set(0);
+        meter.entries.iter().zip(costs.entries).for_each(|(cell, cost)| cell.set(cost));
+        meter.steps.iter().zip(costs.steps).for_each(|(cell, cost)| cell.set(cost));
+        meter.counts.iter().for_each(|count| count.set(0));
+        meter.logging.set(logging);
+        meter.log.borrow_mut().clear();
+    });
+}
+
+/// The instant.
+#[inline]
+pub fn now() -> u64 {
+    METER.with(|meter| meter.time.get())
+}
+
+/// Lets time pass.
+#[inline]
+pub fn pass(by: u64) {
+    METER.with(|meter| meter.time.set(meter.time.get() + by));
+}
+
+/// Lets time pass up to an instant, if it is not past.
+pub fn pass_to(instant: u64) {
+    METER.with(|meter| meter.time.set(meter.time.get().max(instant)));
+}
+
+/// Charges an entry into the kernel.
+#[inline]
+pub fn enter(entry: Entry) {
+    METER.with(|meter| {
+        let kind = entry as usize;
+        meter.time.set(meter.time.get() + u64::from(meter.entries[kind].get()));
+        meter.events.set(meter.events.get() + 1);
+        meter.counts[kind].set(meter.counts[kind].get() + 1);
+    });
+}
+
+/// Charges a step.
+#[inline]
+pub fn step(step: Step) {
+    METER.with(|meter| {
+        let kind = step.kind();
+        let times = if let Step::Copy(words) = step { u64::from(words) } else { 1 };
+        meter.time.set(meter.time.get() + times * u64::from(meter.steps[kind].get()));
+        let count = &meter.counts[Entry::KINDS + kind];
+        count.set(count.get() + times);
+        if !matches!(step, Step::Plan | Step::Copy(_)) {
+            meter.events.set(meter.events.get() + 1);
+        }
+        if meter.logging.get() {
+            write(meter, step);
+        }
+    });
+}
+
+#[cold]
+fn write(meter: &Meter, step: Step) {
+    meter.log.borrow_mut().push(step);
+}
+
+/// Kernel events so far: entries, switches, look-ups, queue operations, comparisons, messages and
+/// results.
+pub fn events() -> u64 {
+    METER.with(|meter| meter.events.get())
+}
+
+/// How often each kind of entry occurred, then each kind of step.
+pub fn counts() -> [u64; Entry::KINDS + Step::KINDS] {
+    METER.with(|meter| std::array::from_fn(|kind| meter.counts[kind].get()))
+}
+
+/// Takes the log.
+pub fn log() -> Vec<Step> {
+    METER.with(|meter| meter.log.take())
+}

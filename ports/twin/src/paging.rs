@@ -1,0 +1,131 @@
+//! Page tables: four levels of 512 entries, in frames that the core supplies.
+
+use abi::{PAGE, Rights};
+use kernel::port::{self, Port};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+const LEVELS: u32 = 4;
+const PRESENT: u64 = 1;
+const RIGHTS_SHIFT: u32 = 1;
+const ADDRESS: u64 = !(PAGE - 1);
+
+/// A domain's page tables.
+pub struct Space {
+    /// The frame of the root table.
+    pub root: u64,
+}
+
+fn entry(port: &impl Port, table: u64, at: u64, level: u32) -> &'static AtomicU64 {
+    &port.frame(table)[(at >> (12 + 9 * level)) as usize & 511]
+}
+
+fn leaf(port: &impl Port, root: u64, at: u64) -> Option<&'static AtomicU64> {
+    let mut table = root;
+    for level in (1..LEVELS).rev() {
+        let word = entry(port, table, at, level).load(Relaxed);
+        if word & PRESENT == 0 {
+            return None;
+        }
+        table = word & ADDRESS;
+    }
+    Some(entry(port, table, at, 0))
+}
+
+/// The frame and the rights of a page, if it is mapped.
+pub fn walk(port: &impl Port, root: u64, at: u64) -> Option<(u64, Rights)> {
+    let word = leaf(port, root, at)?.load(Relaxed);
+    let rights = Rights((word >> RIGHTS_SHIFT) as u8 & 7);
+    (word & PRESENT != 0).then_some((word & ADDRESS, rights))
+}
+
+fn leaf_word(frame: u64, rights: Rights) -> u64 {
+    frame | u64::from(rights.0 & 7) << RIGHTS_SHIFT | PRESENT
+}
+
+impl port::Space for Space {
+    fn new(root: u64) -> Self {
+        Space { root }
+    }
+
+    fn missing(&self, port: &impl Port, at: u64, pages: u64) -> usize {
+        let last = at + (pages - 1) * PAGE;
+        let mut missing = 0;
+        for level in 1..LEVELS {
+            // A table of this level's children covers so many bytes.
+            let span = PAGE << (9 * level);
+            let mut first = at / span * span;
+            while first <= last {
+                missing += usize::from(!self.has_table(port, first, level));
+                first += span;
+            }
+        }
+        missing
+    }
+
+    fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
+        walk(port, self.root, at).is_some()
+    }
+
+    fn map(
+        &self,
+        port: &impl Port,
+        at: u64,
+        frame: u64,
+        rights: Rights,
+        new_table: &mut dyn FnMut() -> u64,
+    ) -> bool {
+        let mut table = self.root;
+        for level in (1..LEVELS).rev() {
+            let entry = entry(port, table, at, level);
+            if entry.load(Relaxed) & PRESENT == 0 {
+                entry.store(new_table() | PRESENT, Relaxed);
+            }
+            table = entry.load(Relaxed) & ADDRESS;
+        }
+        let leaf = entry(port, table, at, 0);
+        let free = leaf.load(Relaxed) & PRESENT == 0;
+        if free {
+            leaf.store(leaf_word(frame, rights), Relaxed);
+        }
+        free
+    }
+
+    fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
+        let leaf = leaf(port, self.root, at).expect("protects what is mapped");
+        leaf.store(leaf_word(leaf.load(Relaxed) & ADDRESS, rights), Relaxed);
+    }
+
+    fn unmap(&self, port: &impl Port, at: u64) {
+        leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
+    }
+
+    fn take_table(&self, port: &impl Port) -> Option<u64> {
+        let mut above = None;
+        let mut table = self.root;
+        for level in (0..LEVELS).rev() {
+            let found = port.frame(table).iter().find(|word| word.load(Relaxed) & PRESENT != 0);
+            let Some(word) = found else { break };
+            assert!(level > 0, "takes tables from a space with mappings");
+            above = Some(word);
+            table = word.load(Relaxed) & ADDRESS;
+        }
+        above?.store(0, Relaxed);
+        Some(table)
+    }
+}
+
+impl Space {
+    /// Whether the table that an entry of this level at an address leads to exists.
+    fn has_table(&self, port: &impl Port, at: u64, level: u32) -> bool {
+        let mut table = self.root;
+        for above in (level..LEVELS).rev() {
+            let word = entry(port, table, at, above).load(Relaxed);
+            if word & PRESENT == 0 {
+                return false;
+            }
+            table = word & ADDRESS;
+        }
+        true
+    }
+}

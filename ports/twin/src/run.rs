@@ -1,0 +1,182 @@
+//! A whole run, from archive to outcome.
+
+use crate::costs::Costs;
+use crate::hardware::{Shutdown, Twin};
+use crate::memory::Ram;
+use crate::{kernels, meter};
+use abi::{PAGE, Status};
+use kernel::boot::Archive;
+use kernel::port::Port;
+use kernel::step::Step;
+use rt::arch::hosted::{self, Machine};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a run depends on, beside the archive.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Seed of everything that is injected.
+    pub seed: u64,
+    /// Something is injected once in so many work boundaries and preemption points; 0: never.
+    pub chaos: u64,
+    /// Bytes of RAM.
+    pub memory: u64,
+    /// Entries into the kernel, and stretches of work, after which the run is given up.
+    pub limit: u64,
+    /// What each step costs.
+    pub costs: Costs,
+    /// Check the kernel's invariants after every entry.
+    pub check: bool,
+    /// Count system calls and how they end.
+    pub count: bool,
+    /// Keep a log of the kernel's steps.
+    pub log: bool,
+    /// What will be read from the console.
+    pub input: Vec<u8>,
+    /// Copy the console to the standard output as it is written.
+    pub show: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            kernel: kernels::KERNELS[0].to_string(),
+            seed: 1,
+            chaos: 0,
+            memory: 256 << 20,
+            limit: 1 << 40,
+            costs: Costs::default(),
+            check: false,
+            count: false,
+            log: false,
+            input: Vec::new(),
+            show: false,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A program shut the machine down with this status.
+    Done(u32),
+    /// The kernel panicked: what it said.
+    Panic(String),
+    /// Every thread waits, and no interrupt will come.
+    Stuck,
+    /// The limit on entries was reached.
+    Limit,
+}
+
+/// How often each system call ended in which way: by number word's low byte and status.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls(BTreeMap<(u8, u64), u64>);
+
+impl Calls {
+    pub(crate) fn note(&mut self, number: u64, status: Status) {
+        *self.0.entry((number as u8, status.0)).or_default() += 1;
+    }
+
+    /// Adds those of another run.
+    pub fn add(&mut self, other: &Calls) {
+        for (key, count) in &other.0 {
+            *self.0.entry(*key).or_default() += count;
+        }
+    }
+
+    /// Call number, status, how often.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, Status, u64)> {
+        self.0.iter().map(|((number, status), count)| (*number, Status(*status), *count))
+    }
+}
+
+/// What is left of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// Everything that was printed on the console.
+    pub console: String,
+    /// The archive as the kernel left it.
+    pub archive: Vec<u64>,
+    /// Contents of the memory objects that were asked for, in their order.
+    pub memories: Vec<Vec<u64>>,
+    /// Virtual time at the end.
+    pub time: u64,
+    /// Entries into the kernel, and stretches of work.
+    pub entries: u64,
+    /// Kernel events: entries, switches, queue operations, comparisons, messages, results.
+    pub events: u64,
+    /// How often each kind of [`Entry`](crate::Entry), then each kind of [`Step`] occurred.
+    pub counts: Vec<u64>,
+    /// The most threads that were blocked at once, if invariants were checked.
+    pub most_blocked: u32,
+    /// System calls, if they were counted.
+    pub calls: Calls,
+    /// The kernel's steps, if they were logged.
+    pub log: Vec<Step>,
+}
+
+/// A reference that outlives its type.
+///
+/// # Safety
+/// It is not used once the value is gone.
+unsafe fn lengthen<T: ?Sized>(value: &T) -> &'static T {
+    // SAFETY: up to the caller.
+    unsafe { &*std::ptr::from_ref(value) }
+}
+
+/// Boots an archive (its words) and runs it. `memories` are the words of the archive in which the
+/// kernel leaves the physical addresses of memory objects that are wanted, with their bytes.
+///
+/// # Panics
+/// If no kernel has the name in the options.
+pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Outcome {
+    hosted::remember_panics();
+    meter::reset(&options.costs, options.log);
+    let ram = Ram::new((options.memory / PAGE) as usize);
+    let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
+    // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
+    let (frames, mut arena) = unsafe { ram.hand_out() };
+    let twin = Twin::new(options, frames);
+    // SAFETY: as above: `twin` and `words` are dropped after everything that refers to them.
+    let (port, module) = unsafe { (lengthen(&twin), lengthen(&*words)) };
+    let before = hosted::install(Some(port as &'static dyn Machine));
+    let end = catch_unwind(AssertUnwindSafe(|| {
+        kernels::run(options, port, Archive::new(module), &mut arena)
+    }));
+    hosted::install(before);
+    let end = match end {
+        Ok(Some(end)) => end,
+        Ok(None) => panic!("no kernel is called `{}`", options.kernel),
+        Err(cause) => match cause.downcast::<Shutdown>() {
+            Ok(shutdown) => End::Done(shutdown.0),
+            Err(_) => End::Panic(hosted::message_of_panic()),
+        },
+    };
+    let archive: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
+    let read = |(word, bytes): &(usize, u64)| {
+        let first = archive[*word];
+        let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
+        let words = pages.flat_map(|page| port.frame(page).iter().map(|word| word.load(Relaxed)));
+        words.take((bytes / 8) as usize).collect()
+    };
+    let done = matches!(end, End::Done(_));
+    Outcome {
+        memories: if done { memories.iter().map(read).collect() } else { Vec::new() },
+        end,
+        console: String::from_utf8_lossy(&twin.take_output()).into_owned(),
+        archive,
+        time: meter::now(),
+        entries: twin.entries.get(),
+        events: meter::events(),
+        counts: meter::counts().to_vec(),
+        most_blocked: twin.most_blocked.get(),
+        calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
+        log: meter::log(),
+    }
+}

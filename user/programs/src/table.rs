@@ -1,0 +1,25 @@
+//! All programs by name, for machines that run them in their own process.
+
+use rt::Env;
+
+/// A program: its name, as its binary is called, and its function.
+pub type Program = (&'static str, fn(&Env));
+
+/// All programs.
+pub const PROGRAMS: &[Program] = &[
+    ("counter", crate::echo::counter),
+    ("echo", crate::echo::main),
+    ("hello-client", crate::hello::client),
+    ("hello-server", crate::hello::server),
+    ("hostile", crate::hostile::main),
+    ("judge", crate::hostile::judge),
+    ("micro-peer", crate::micro::peer),
+    ("micro", crate::micro::main),
+    ("ping-client", crate::ping::client),
+    ("ping-same", crate::ping::same),
+    ("ping-server", crate::ping::server),
+    ("selftest-partner", crate::selftest::partner),
+    ("selftest", crate::selftest::main),
+    ("shell", crate::shell::main),
+    ("threads", crate::threads::main),
+];

@@ -1,0 +1,155 @@
+//! A program inside a process: each thread is a coroutine, and a [`Machine`] stands for the
+//! system call instruction, the counter, memory and faults. Nothing here is unsafe; the machine
+//! answers for what it hands out.
+//!
+//! A program's text is a page of [`text`] words. Compiled code has no addresses of its own there:
+//! a running thread stands at [`RUNNING`], one that tries something forbidden at [`PROBING`].
+
+#![forbid(unsafe_code)]
+
+extern crate std;
+
+pub(crate) mod address;
+mod probe;
+mod start;
+
+pub use probe::*;
+pub use start::{begin, message_of_panic, remember_panics};
+pub(crate) use start::{function, thread_entry};
+
+use super::Outcome;
+use crate::Env;
+use abi::Rights;
+use abi::message::FaultKind;
+use core::sync::atomic::AtomicU64;
+use std::cell::Cell;
+use std::thread_local;
+
+/// Where a program's text lies, and its first instruction.
+pub const TEXT: u64 = 0x20_0000;
+/// Where a thread stands that runs compiled code.
+pub const RUNNING: u64 = TEXT + 0x100;
+/// Where a thread stands that tries what may be refused.
+pub const PROBING: u64 = TEXT + 0x200;
+/// Length of a system call instruction, and of a probe's.
+pub const LENGTH: u64 = 2;
+
+/// A system call argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Word(u64);
+
+/// An argument that the call does not look at: it has a value, which means nothing.
+pub const ANY: Word = Word(0xdead_dead_dead_dead);
+
+/// An argument with a value.
+pub const fn word(value: u64) -> Word {
+    Word(value)
+}
+
+/// The instructions that a thread can begin with, as words of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// The program with this index in the machine's table.
+    Program(u32),
+    /// A further thread: its function, environment and argument are on its stack.
+    Thread,
+    /// The server of [`tiny_server`].
+    Server,
+}
+
+impl Instruction {
+    const MARK: u64 = u64::from_le_bytes(*b"\0\0\0\0\0GIU");
+
+    /// The instruction as a word.
+    pub const fn word(self) -> u64 {
+        let code = match self {
+            Instruction::Program(index) => 1 << 32 | index as u64,
+            Instruction::Thread => 2 << 32,
+            Instruction::Server => 3 << 32,
+        };
+        Instruction::MARK | code
+    }
+
+    /// The instruction in a word.
+    pub const fn from_word(word: u64) -> Option<Instruction> {
+        if word >> 40 != Instruction::MARK >> 40 {
+            return None;
+        }
+        match word >> 32 & 0xff {
+            1 => Some(Instruction::Program(word as u32)),
+            2 => Some(Instruction::Thread),
+            3 => Some(Instruction::Server),
+            _ => None,
+        }
+    }
+}
+
+/// The text of the program with this index, which starts at its first word.
+pub const fn text(index: u32) -> [u64; 2] {
+    [Instruction::Program(index).word(), Instruction::Thread.word()]
+}
+
+/// What stands for the hardware. Each function may suspend the thread for any time, or for ever.
+pub trait Machine {
+    /// Enters the kernel.
+    fn call(&self, number: u64, arguments: [u64; 6], words: [u64; 4]) -> Outcome;
+    /// The cycle counter.
+    fn counter(&self) -> u64;
+    /// Computes for `n` units of time.
+    fn work(&self, n: u64);
+    /// The word at an address, for use with these rights; a fault until there is one. `None`: it
+    /// was refused, and a thread that is `probing` goes on without.
+    fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64>;
+    /// Faults while probing, before the instruction or, as a trap, behind it.
+    fn fault(&self, kind: FaultKind, trap: bool);
+    /// A word that stands for a function until the machine ends.
+    fn function(&self, function: fn(&Env, u64)) -> u64;
+    /// The function that a word stands for.
+    fn function_of(&self, word: u64) -> Option<fn(&Env, u64)>;
+    /// The thread's vector state.
+    fn vector(&self) -> &Cell<u64>;
+}
+
+thread_local! {
+    static MACHINE: Cell<Option<&'static dyn Machine>> = const { Cell::new(None) };
+}
+
+/// Sets the machine for this host thread, or removes it. Returns the one before.
+pub fn install(machine: Option<&'static dyn Machine>) -> Option<&'static dyn Machine> {
+    MACHINE.replace(machine)
+}
+
+#[inline(always)]
+fn machine() -> &'static dyn Machine {
+    MACHINE.get().expect("a program runs on a machine")
+}
+
+/// Enters the kernel.
+#[inline(always)]
+pub fn syscall(number: u64, a: [Word; 6], w: [Word; 4]) -> Outcome {
+    machine().call(number, a.map(|word| word.0), w.map(|word| word.0))
+}
+
+/// The cycle counter.
+pub fn counter() -> u64 {
+    machine().counter()
+}
+
+/// Two counter reads with nothing between them.
+pub fn counter_pair() -> (u64, u64) {
+    (counter(), counter())
+}
+
+/// Computes for `n` units of time.
+pub fn work(n: u64) {
+    machine().work(n);
+}
+
+/// Writes the low half of the cycle counter into a word, over and over.
+pub fn stamp_for_ever(stamp: &AtomicU64) -> ! {
+    loop {
+        let now = counter() & 0xffff_ffff;
+        stamp.store(now, core::sync::atomic::Ordering::Relaxed);
+        work(1);
+    }
+}

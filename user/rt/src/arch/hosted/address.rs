@@ -1,0 +1,50 @@
+//! Memory by address, through the machine's page tables.
+
+use super::{machine, std};
+use abi::{PAGE, Rights};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::boxed::Box;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::thread_local;
+use std::vec::Vec;
+
+/// The longest text, in pages.
+const PAGES: u64 = 64;
+
+thread_local! {
+    /// Texts that programs have read: few differ, and they keep their references for ever.
+    static TEXTS: RefCell<BTreeSet<&'static [u8]>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// The shared word at an address, to be used with these rights.
+#[inline]
+pub(crate) fn word(address: u64, rights: Rights) -> &'static AtomicU64 {
+    loop {
+        // A handler that refuses sends a thread that is not probing elsewhere.
+        if let Some(word) = machine().reach(address, rights, false) {
+            return word;
+        }
+    }
+}
+
+/// The bytes of a text that nobody changes, from an address to its NUL.
+pub(crate) fn text(address: u64) -> &'static [u8] {
+    let mut bytes = Vec::new();
+    for at in (address..address + PAGES * PAGE).step_by(8) {
+        let word = word(at, Rights::READ).load(Ordering::Relaxed).to_le_bytes();
+        let end = word.iter().position(|&byte| byte == 0);
+        bytes.extend_from_slice(&word[..end.unwrap_or(8)]);
+        if end.is_some() {
+            break;
+        }
+    }
+    TEXTS.with_borrow_mut(|texts| match texts.get(bytes.as_slice()) {
+        Some(text) => text,
+        None => {
+            let text: &[u8] = Box::leak(bytes.into_boxed_slice());
+            texts.insert(text);
+            text
+        }
+    })
+}

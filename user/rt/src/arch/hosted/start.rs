@@ -1,0 +1,85 @@
+//! How a program's threads begin, and how a panic ends one.
+
+use super::{Instruction, MACHINE, TEXT, machine, std};
+use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, exit, ipc, println, system};
+use abi::message::FaultKind;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::{String, ToString};
+use std::sync::Once;
+use std::thread_local;
+
+/// The address of a further thread's first instruction.
+pub(crate) fn thread_entry() -> u64 {
+    TEXT + 8
+}
+
+/// The word that stands for a thread's function on its stack.
+pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
+    machine().function(work)
+}
+
+/// Runs a thread that begins with an instruction of a program's text. `programs` are the machine's.
+pub fn begin(instruction: Instruction, programs: &[fn(&Env)], argument: u64, stack: u64) -> ! {
+    match instruction {
+        Instruction::Program(index) => match programs.get(index as usize) {
+            Some(program) => guarded(argument, program),
+            None => machine().fault(FaultKind::Instruction, false),
+        },
+        Instruction::Thread => {
+            let words = Words::at(stack, 8 * crate::thread::START_WORDS);
+            match machine().function_of(words.get(0)) {
+                Some(function) => guarded(words.get(1), |env| function(env, words.get(2))),
+                None => machine().fault(FaultKind::Instruction, false),
+            }
+        }
+        Instruction::Server => serve(),
+    }
+    exit()
+}
+
+/// The server of [`tiny_server`](super::tiny_server).
+fn serve() -> ! {
+    loop {
+        let mut message = ipc::receive(Slot(1), Wait::NEVER);
+        while let Ok(received) = message {
+            message = ipc::reply_wait(Slot(1), Message::short(0, [received.words[0] + 1]));
+        }
+    }
+}
+
+thread_local! {
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// What the last panic on this host thread said, and where; empty if there was none since the
+/// last time that this was asked.
+pub fn message_of_panic() -> String {
+    PANIC.take()
+}
+
+/// From now on a panic while a machine is installed is remembered rather than printed.
+pub fn remember_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(std::boxed::Box::new(move |info| {
+            if MACHINE.get().is_some() {
+                PANIC.set(info.to_string());
+            } else {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// Runs a program's function. Its panic ends the run, or without the right to that the thread.
+fn guarded(environment: u64, run: impl FnOnce(&Env)) {
+    let env = Env::at(environment);
+    if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
+        println!(env.console(), "{}: {}", env.name(), message_of_panic());
+        if let Some(system) = env.find_cap("system") {
+            let _ = system::shutdown(system, PANIC_STATUS);
+        }
+    }
+}
