@@ -137,7 +137,7 @@ pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(
         experiment: experiment.name.to_string(),
         machine: setup.machine.name().to_string(),
         emulated: true,
-        unit: "instructions".to_string(),
+        unit: setup.machine.unit().to_string(),
         commit: workspace::commit(),
         seed: setup.seed,
         host: host(setup.machine),
@@ -158,8 +158,9 @@ fn text_facts(setup: &Setup) -> Result<Vec<Fact>> {
         unit: "bytes".to_string(),
         note: note.to_string(),
     };
+    let Some(emulator) = setup.machine.emulator() else { return Ok(Vec::new()) };
     let kernel = manifest::KERNELS[0];
-    let alone = image::build_alone(setup.machine, kernel)?;
+    let alone = image::build_alone(emulator, kernel)?;
     Ok(vec![
         fact(
             "kernel text".to_string(),
@@ -181,7 +182,8 @@ fn host(machine: &dyn Machine) -> BTreeMap<String, String> {
         Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_string())
     };
     let mut host = BTreeMap::new();
-    for (name, program) in [("emulator", machine.emulator()), ("compiler", "rustc")] {
+    let emulator = machine.emulator().map(|emulator| ("emulator", emulator.program()));
+    for (name, program) in emulator.into_iter().chain([("compiler", "rustc")]) {
         host.insert(name.to_string(), first_line(program).unwrap_or("unknown".to_string()));
     }
     host.insert("system".to_string(), std::env::consts::OS.to_string());
