@@ -1,5 +1,8 @@
 //! Experiments: data, plus the function that measures.
 
+mod claims;
+mod hot_potato;
+mod ipc_queueing;
 mod micro;
 mod ping_pong;
 mod run;
@@ -7,7 +10,7 @@ mod run;
 pub use run::{Setup, run};
 
 use anyhow::Result;
-use results::Samples;
+use results::{Claim, Report, Samples};
 
 /// An experiment.
 pub struct Experiment {
@@ -29,6 +32,8 @@ pub struct Experiment {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
+    /// The claims that its report decides.
+    pub claims: fn(&Report) -> Vec<Claim>,
     /// Measures one kernel.
     pub measure: fn(&Setup, kernel: &str) -> Result<Measured>,
 }
@@ -45,7 +50,12 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 2] = [&ping_pong::EXPERIMENT, &micro::EXPERIMENT];
+pub static EXPERIMENTS: [&Experiment; 4] = [
+    &ping_pong::EXPERIMENT,
+    &hot_potato::EXPERIMENT,
+    &ipc_queueing::EXPERIMENT,
+    &micro::EXPERIMENT,
+];
 
 /// The experiment with this name.
 pub fn find(name: &str) -> Option<&'static Experiment> {

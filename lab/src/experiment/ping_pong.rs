@@ -5,7 +5,7 @@
 //! reply at the client, so each span has its ends in two recordings.
 
 use super::run::{boot_fact, push_spans, recording, round_trip_facts};
-use super::{Experiment, Measured, Setup};
+use super::{Experiment, Measured, Setup, claims};
 use abi::results::Tag;
 use anyhow::Result;
 
@@ -13,8 +13,8 @@ use anyhow::Result;
 pub static EXPERIMENT: Experiment = Experiment {
     name: "ping-pong",
     about: "What a call and its reply cost, across and within protection domains",
-    ledger: &["S0-36"],
-    machines: &["qemu-x86_64"],
+    ledger: &["S0-36", "S0-E04", "S0-C01", "S0-C04"],
+    machines: &["qemu-x86_64", "twin"],
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,
@@ -29,6 +29,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          counter reads in a row cost is subtracted.",
         "The counts include the user-level stubs, and assertions are on.",
     ],
+    claims: claims::ping_pong::all,
     measure,
 };
 

@@ -5,6 +5,7 @@ use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, Count, Machine, Outcome};
 use crate::progress::Step;
 use crate::{systems, workspace};
+use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
 use results::{Fact, Recording, Report, Samples, Spans};
@@ -50,7 +51,11 @@ impl Setup {
 
     /// Boots a system by name under a kernel; it must end well under that very kernel.
     pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
-        let system = systems::load(system)?;
+        let mut system = systems::load(system)?;
+        let seeds = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+        for (_, value) in seeds.filter(|(name, _)| name == "seed") {
+            *value = self.seed.to_string();
+        }
         let outcome = machine::boot(&self.launch(&system, kernel))?;
         if let Some(failure) = outcome.failure() {
             bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
@@ -120,6 +125,24 @@ pub fn push_spans(
     Ok(())
 }
 
+/// Adds the spans of a recording, each divided by the number of operations of its case.
+pub fn push_shares(
+    measured: &mut Measured,
+    recording: &Recording,
+    (metric, number): (&str, u16),
+    cases: &[&str],
+    operations: &dyn Fn(&str) -> Result<u64>,
+) -> Result<()> {
+    let mut spans = results::spans(recording, Tag::BEFORE, recording, Tag::AFTER, number)?;
+    for (number, values) in &mut spans.cases {
+        if let Some(case) = cases.get(usize::from(*number)) {
+            let operations = operations(case)?;
+            values.iter_mut().for_each(|value| *value = (*value + operations / 2) / operations);
+        }
+    }
+    push_spans(measured, &recording.kernel, metric, cases, spans)
+}
+
 /// Runs an experiment under the given kernels.
 pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(Report, Samples)> {
     let mut all = Measured::default();
@@ -132,7 +155,7 @@ pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(
         all.notes.extend(measured.notes);
     }
     let notes = experiment.notes.iter().map(|note| note.to_string());
-    let report = Report {
+    let mut report = Report {
         schema: results::SCHEMA,
         experiment: experiment.name.to_string(),
         machine: setup.machine.name().to_string(),
@@ -147,6 +170,7 @@ pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(
         facts: text_facts(setup)?.into_iter().chain(all.facts).collect(),
         notes: notes.chain(all.notes).collect(),
     };
+    report.claims = (experiment.claims)(&report);
     Ok((report, all.samples))
 }
 

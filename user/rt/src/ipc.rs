@@ -158,6 +158,18 @@ pub fn send_short<const N: usize>(to: Slot, info: Info, words: [u64; N]) -> Outc
     arch::syscall(Call::Ipc as u64, a, arch::words(words))
 }
 
+/// [`exchange`] that loads `N` message words.
+#[inline(always)]
+pub fn exchange_short<const N: usize>(
+    to: Slot,
+    from: Slot,
+    info: Info,
+    words: [u64; N],
+) -> Outcome {
+    let a = [word(partners(to.0, from.0)), word(info.0), ANY, ANY, ANY, ANY];
+    arch::syscall(Call::Ipc as u64, a, arch::words(words))
+}
+
 /// [`receive`] without a timeout.
 #[inline(always)]
 pub fn receive_short(from: Slot) -> Outcome {

@@ -1,0 +1,61 @@
+//! `ipc-queueing`: threads queue for a server that serves only when all are there (S0-38).
+//!
+//! The program writes BEFORE it wakes the first thread and AFTER it has answered the last.
+
+use super::run::{push_shares, recording};
+use super::{Experiment, Measured, Setup, claims};
+use anyhow::{Context, Result};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "ipc-queueing",
+    about: "What it costs to queue for a server and be served, by the length of the queue",
+    ledger: &["S0-38", "S0-E06", "S0-C07"],
+    machines: &["qemu-x86_64", "twin"],
+    kernels: &manifest::KERNELS,
+    metrics: &["send-and-serve"],
+    cases: &CASES,
+    parameters: &[
+        ("threads", "1 to 1000, with random priorities from 2 to 250"),
+        ("order of waking", "random"),
+        ("rounds", "3"),
+    ],
+    notes: &[
+        "The time for each thread to be woken, call, be queued, be received and be answered; the \
+         mean over all threads of a round.",
+        "The server is below all others and wakes them itself: whom it wakes runs at once.",
+    ],
+    claims: claims::ipc_queueing::all,
+    measure,
+};
+
+/// Names of cases by the number that the program records.
+pub const CASES: [&str; 12] = [
+    "threads=1",
+    "threads=2",
+    "threads=3",
+    "threads=5",
+    "threads=10",
+    "threads=20",
+    "threads=50",
+    "threads=100",
+    "threads=200",
+    "threads=300",
+    "threads=500",
+    "threads=1000",
+];
+
+const SYSTEM: &str = "queueing";
+const SERIES: u16 = 1;
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let outcome = setup.boot(SYSTEM, kernel)?;
+    let series = recording(&outcome, "recording", kernel)?;
+    let threads = |case: &str| {
+        let count = case.strip_prefix("threads=").and_then(|count| count.parse().ok());
+        count.with_context(|| format!("case `{case}` names no number of threads"))
+    };
+    push_shares(&mut measured, &series, ("send-and-serve", SERIES), &CASES, &threads)?;
+    Ok(measured)
+}

@@ -1,0 +1,5 @@
+//! Hot potato (S0-37).
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::potato::main);
