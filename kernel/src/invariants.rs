@@ -9,6 +9,7 @@ use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Object, Thread};
 use crate::pool::{LAST_GENERATION, Pool};
 use crate::port::{Port, Space};
+use crate::send_queue::Heap;
 use abi::Rights;
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
@@ -23,6 +24,29 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.capabilities();
     checker.mappings();
     checker.resources();
+}
+
+/// The parent of a member of a heap: what its first sibling leads back to.
+fn parent<P: Port>(whole: &Whole<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+    let mut at = at;
+    loop {
+        let back = whole.open(at).node.back.get()?;
+        if whole.open(back).node.child.get() == Some(at) {
+            return Some(back);
+        }
+        at = back;
+    }
+}
+
+/// The member of a heap that comes after `at` and all below it.
+fn following<P: Port>(whole: &Whole<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+    let mut at = at;
+    loop {
+        if let Some(next) = whole.open(at).node.next.get() {
+            return Some(next);
+        }
+        at = parent(whole, at)?;
+    }
 }
 
 struct Checker<'a, 's, P: Port> {
@@ -41,7 +65,14 @@ impl<P: Port> Checker<'_, '_, P> {
         let threads = &self.machine.kernel.threads;
         for at in (0..threads.size()).filter_map(|index| threads.get(index)) {
             let thread = self.whole.open(at);
-            let waits = Linked::<Waiting>::links(thread).linked();
+            let in_heap = self.machine.kernel.variant.senders.heap
+                && matches!(
+                    (thread.state.get(), thread.wait.get()),
+                    (State::Sending, Wait::Endpoint(_))
+                );
+            let linked = Linked::<Waiting>::links(thread).linked();
+            assert!(!in_heap || !linked, "a sender is in a list beside its heap");
+            let waits = linked || in_heap;
             if at.life() == Life::Vacant {
                 let linked = waits || thread.queued() || thread.place.is_set();
                 assert!(!linked, "a destroyed thread is in a queue");
@@ -96,6 +127,15 @@ impl<P: Port> Checker<'_, '_, P> {
             self.members(&endpoint.receivers, State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
+            let waits = |member: &Ref<Thread<P>>| {
+                let thread = self.whole.open(*member);
+                thread.state.get() == State::Sending && here(thread.wait.get())
+            };
+            if self.machine.kernel.variant.senders.heap {
+                let members = self.heap(endpoint, waits);
+                let waiting = live(&self.machine.kernel.threads).filter(|at| waits(at)).count();
+                assert!(members == waiting, "a sender is in no heap");
+            }
         }
         for at in live(&self.machine.kernel.notifications) {
             let notification = self.whole.open(at);
@@ -104,6 +144,30 @@ impl<P: Port> Checker<'_, '_, P> {
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
         }
+    }
+
+    /// Checks the heap of an endpoint's senders; returns how many there are.
+    fn heap(&self, endpoint: &Endpoint<P>, waits: impl Fn(&Ref<Thread<P>>) -> bool) -> usize {
+        let Some(root) = endpoint.root.get() else { return 0 };
+        let mut members = 0;
+        let mut next = Some(root);
+        while let Some(at) = next {
+            members += 1;
+            assert!(members <= self.machine.kernel.threads.size() as usize, "a heap goes round");
+            assert!(waits(&at), "a member of a heap that waits for something else");
+            let node = &self.whole.open(at).node;
+            for (below, what) in [(node.child.get(), "child"), (node.next.get(), "sibling")] {
+                let Some(below) = below else { continue };
+                let back = self.whole.open(below).node.back.get();
+                assert!(back == Some(at), "a {what} in a heap that does not lead back");
+                let above = if what == "child" { Some(at) } else { parent(self.whole, at) };
+                let ordered = above.is_some_and(|above| Heap::before(above, below));
+                assert!(ordered, "a {what} in a heap that is served before its parent");
+            }
+            next = node.child.get().or_else(|| following(self.whole, at));
+        }
+        assert!(endpoint.receivers.is_empty(), "senders and receivers wait on one endpoint");
+        members
     }
 
     fn members(

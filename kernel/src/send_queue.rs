@@ -13,6 +13,8 @@ use crate::step::{Queue, Step};
 pub trait SendQueue: 'static {
     /// Whether a thread's place depends on its priority when it joins.
     const SORTED: bool = false;
+    /// Whether threads form a heap rather than a list.
+    const HEAP: bool = false;
     /// Adds a thread that is in no queue.
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>);
     /// Whether nobody waits.
@@ -30,6 +32,8 @@ pub trait SendQueue: 'static {
 pub struct Senders<P: Port> {
     /// See [`SendQueue::SORTED`].
     pub sorted: bool,
+    /// Whether senders form a heap rather than a list.
+    pub heap: bool,
     /// See [`SendQueue::insert`].
     pub insert: fn(&Endpoint<P>, Ref<Thread<P>>),
     /// See [`SendQueue::first`].
@@ -43,6 +47,7 @@ impl<P: Port> Senders<P> {
     pub fn of<Q: SendQueue>() -> Senders<P> {
         Senders {
             sorted: Q::SORTED,
+            heap: Q::HEAP,
             insert: Q::insert::<P>,
             first: Q::first::<P>,
             remove: Q::remove::<P>,
@@ -132,7 +137,8 @@ impl SendQueue for Ordered {
 pub struct Heap;
 
 impl Heap {
-    fn before<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> bool {
+    /// Whether one thread is served before another.
+    pub(crate) fn before<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> bool {
         let (a, b) = (one.member(), other.member());
         match a.priority.get().cmp(&b.priority.get()) {
             core::cmp::Ordering::Equal => a.node.arrival.get() < b.node.arrival.get(),
@@ -142,7 +148,7 @@ impl Heap {
 
     /// Makes the later of two roots the first child of the other, which is returned.
     fn meld<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> Ref<Thread<P>> {
-        P::step(Step::Compare);
+        P::step(Step::Meld);
         let (root, child) = if Heap::before(one, other) { (one, other) } else { (other, one) };
         let (above, below) = (&root.member().node, &child.member().node);
         let old = above.child.replace(Some(child));
@@ -195,6 +201,7 @@ impl Heap {
 
 impl SendQueue for Heap {
     const SORTED: bool = true;
+    const HEAP: bool = true;
 
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
         P::step(Step::Link(Queue::Waiting, thread.index()));

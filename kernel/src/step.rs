@@ -16,8 +16,8 @@ pub enum Queue {
 /// A primitive step. Threads are given by their index in the pool; 0 is the idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The checks of a message's general path.
-    Plan,
+    /// A half of a message named a capability, which was looked up and checked.
+    Resolve,
     /// A search for the highest ready thread.
     LookUp,
     /// A thread joined a queue.
@@ -30,7 +30,11 @@ pub enum Step {
     Scan,
     /// Two queued threads were compared.
     Compare,
-    /// So many words of a message were copied.
+    /// Two heaps of queued threads became one.
+    Meld,
+    /// The message buffers of both sides were reached.
+    Buffers,
+    /// So many words of a message were copied from buffer to buffer.
     Copy(u32),
     /// A message with this descriptor reached a thread.
     Message(u32, u64),
@@ -42,37 +46,42 @@ pub enum Step {
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 11;
+    pub const KINDS: usize = 15;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
     pub const fn kind(self) -> usize {
         match self {
-            Step::Plan => 0,
+            Step::Resolve => 0,
             Step::LookUp => 1,
-            Step::Link(..) => 2,
-            Step::Unlink(..) => 3,
-            Step::Rotate(_) => 4,
-            Step::Scan => 5,
-            Step::Compare => 6,
-            Step::Copy(_) => 7,
-            Step::Message(..) => 8,
-            Step::Status(..) => 9,
-            Step::Switch(_) => 10,
+            Step::Link(Queue::Ready, _) => 2,
+            Step::Link(Queue::Waiting, _) => 3,
+            Step::Unlink(Queue::Ready, _) => 4,
+            Step::Unlink(Queue::Waiting, _) => 5,
+            Step::Rotate(_) => 6,
+            Step::Scan => 7,
+            Step::Compare => 8,
+            Step::Meld => 9,
+            Step::Copy(_) => 10,
+            Step::Message(..) => 11,
+            Step::Status(_) => 12,
+            Step::Switch(_) => 13,
+            Step::Buffers => 14,
         }
     }
 
-    /// The step as a word: kind, queue, thread, and the low half of what else it carries. Never 0.
+    /// The step as a word: kind, thread, and the low half of what else it carries. Never 0.
     pub const fn word(self) -> u64 {
-        let (queue, thread, rest) = match self {
-            Step::Plan | Step::LookUp | Step::Scan | Step::Compare => (0, 0, 0),
-            Step::Link(queue, thread) | Step::Unlink(queue, thread) => (queue as u64, thread, 0),
-            Step::Rotate(thread) | Step::Switch(thread) => (0, thread, 0),
-            Step::Copy(words) => (0, 0, words as u64),
-            Step::Message(thread, info) => (0, thread, info),
-            Step::Status(status) => (0, 0, status),
+        let (thread, rest) = match self {
+            Step::Resolve | Step::LookUp | Step::Scan | Step::Compare | Step::Meld => (0, 0),
+            Step::Buffers => (0, 0),
+            Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),
+            Step::Rotate(thread) | Step::Switch(thread) => (thread, 0),
+            Step::Copy(words) => (0, words as u64),
+            Step::Message(thread, info) => (thread, info),
+            Step::Status(status) => (0, status),
         };
         let kind = self.kind() as u64 + 1;
-        kind << 56 | queue << 48 | (thread as u64 & 0xffff) << 32 | rest & 0xffff_ffff
+        kind << 56 | (thread as u64 & 0xffff) << 32 | rest & 0xffff_ffff
     }
 }

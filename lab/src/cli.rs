@@ -33,6 +33,13 @@ Examples:
   ./giusto lab run ping-pong micro --json
   ./giusto lab run ping-pong --kernel fastpath";
 
+const TWIN_EXAMPLES: &str = "\
+Examples:
+  ./giusto twin fuzz                  a million steps
+  ./giusto twin fuzz --minutes 480    a night
+  ./giusto twin replay 0x1f           one seed again, bit for bit
+  ./giusto twin speed --check         events a second with every invariant checked";
+
 const TEST_EXAMPLES: &str = "\
 Examples:
   ./giusto test --quick
@@ -69,6 +76,9 @@ pub enum Command {
     /// Experiments: list, run, report.
     #[command(subcommand)]
     Lab(Lab),
+    /// The simulation: fuzz the kernel in it, replay a seed, measure its speed.
+    #[command(subcommand, after_help = TWIN_EXAMPLES)]
+    Twin(Twin),
     /// Run the project's tests, on the host and on the machines.
     #[command(after_help = TEST_EXAMPLES)]
     Test(Test),
@@ -207,4 +217,57 @@ mod tests {
         assert!(error(&["run", "hello", "--kernel", "fastpth"]).contains("'fastpath'"));
         assert!(error(&["tset"]).contains("'test'"));
     }
+}
+
+/// What to do with the simulation.
+#[derive(Debug, Subcommand)]
+pub enum Twin {
+    /// System calls with arbitrary arguments, every invariant checked after each step.
+    Fuzz(Fuzz),
+    /// Repeat the run of a seed and show where it ended.
+    Replay(Replay),
+    /// Kernel events a second of host time.
+    Speed(Speed),
+}
+
+/// How long to fuzz.
+#[derive(Debug, Args)]
+pub struct Fuzz {
+    /// Least number of steps.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub steps: u64,
+    /// Minutes to go on for, instead of a number of steps.
+    #[arg(long, value_name = "M")]
+    pub minutes: Option<u64>,
+    /// The first seed.
+    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
+    pub seed: u64,
+}
+
+/// Which run to repeat.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// Its seed.
+    #[arg(value_parser = seed)]
+    pub seed: u64,
+}
+
+/// What to measure.
+#[derive(Debug, Args)]
+pub struct Speed {
+    /// Only this kernel.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// Check every invariant after each step.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// A seed in decimal or, behind `0x`, in hexadecimal.
+fn seed(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| "give a number, such as 31 or 0x1f".to_string())
 }

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod experiment;
 mod failure;
+mod fuzz;
 mod image;
 mod machine;
 mod output;

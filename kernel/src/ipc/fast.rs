@@ -69,7 +69,6 @@ impl<S: System> Core<S> {
     /// The CPU goes over to a thread with the message in the registers.
     #[inline(always)]
     fn pass(&self, to: Ref<Thread<S::Port>>, info: Info) {
-        S::Port::step(Step::Copy(info.words() as u32));
         S::Port::step(Step::Message(to.index(), info.0));
         S::Port::step(Step::Switch(to.index()));
         self.cpu.current.set(to);

@@ -29,7 +29,6 @@ use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
-use crate::step::Step;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
@@ -52,7 +51,6 @@ impl<S: System> Core<S> {
     /// Executes the IPC operation that the current thread's context describes.
     #[inline(always)]
     pub fn ipc<const KIND: u8>(&self) {
-        S::Port::step(Step::Plan);
         let me = self.cpu.current.get();
         match self.plan::<KIND>(me) {
             Ok(plan) => self.commit::<KIND>(me, plan),

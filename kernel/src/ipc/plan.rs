@@ -7,6 +7,7 @@ use crate::core::Core;
 use crate::object::thread::{State, attention};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
+use crate::step::Step;
 use crate::system::System;
 use abi::call::{NOTHING, REPLY, Timeout};
 use abi::{Error, Info, Rights};
@@ -120,6 +121,7 @@ impl<S: System> Core<S> {
                 thread.caller.get().map(Target::Reply).ok_or(Error::NoReply)
             }
             slot => {
+                S::Port::step(Step::Resolve);
                 let domain = self.hold(thread.domain.get());
                 match domain.slot(slot)? {
                     Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
@@ -137,6 +139,7 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         slot: u32,
     ) -> Result<Source<S::Port>, Error> {
+        S::Port::step(Step::Resolve);
         let thread = self.hold(me);
         match self.hold(thread.domain.get()).slot(slot)? {
             Capability::Endpoint(cap) => Ok(Source::Endpoint(cap.check(Rights::RECEIVE)?.at)),

@@ -66,7 +66,6 @@ impl<S: System> Core<S> {
     ) {
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let fault = from.has(attention::FAULT);
-        S::Port::step(Step::Copy(info.words().min(REGISTER_WORDS) as u32));
         S::Port::step(Step::Message(receiver.index(), info.0));
         to.context.set_words(if fault { from.fault.get() } else { from.context.words() });
         to.context.set_results(Status::OK, badge, info);
@@ -82,6 +81,7 @@ impl<S: System> Core<S> {
         receiver: Ref<Thread<S::Port>>,
         info: Info,
     ) {
+        S::Port::step(Step::Buffers);
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let source = self.kernel.port.frame(from.buffer);
         let target = self.kernel.port.frame(to.buffer);

@@ -1,5 +1,6 @@
 //! Tests of the kernel core on the host.
 
+mod agreement;
 mod corruption;
 mod differential;
 mod fuzz;

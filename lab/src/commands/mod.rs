@@ -8,6 +8,7 @@ mod lab;
 mod run;
 mod test;
 mod tidy;
+mod twin;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Verdict;
@@ -25,6 +26,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Run(run) => run::run(run, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Lab(lab) => lab::lab(lab, cli.json),
+        Command::Twin(twin) => twin::twin(twin, cli.json),
         Command::Test(test) => test::test(test, cli.json),
         Command::Tidy => tidy::tidy(cli.json),
         Command::Doctor => doctor::doctor(cli.json),

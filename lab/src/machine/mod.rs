@@ -17,6 +17,7 @@ pub use console::{Console, Input};
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
+pub use twin::Packed;
 
 use anyhow::Result;
 use debugger::Debugger;

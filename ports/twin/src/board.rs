@@ -203,8 +203,11 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         const REPLY_WAIT: u8 = Call::ReplyWait as u8;
         const ANY: u8 = Call::Ipc as u8;
         let number = regs.number as u8;
-        let message = matches!(number, CALL | REPLY_WAIT | ANY);
-        meter::enter(if message { Entry::Message } else { Entry::Call });
+        meter::enter(match number {
+            CALL | REPLY_WAIT => Entry::Message,
+            ANY => Entry::Exchange,
+            _ => Entry::Call,
+        });
         // SAFETY: the only entry.
         let next = unsafe {
             match number {

@@ -3,7 +3,7 @@
 use crate::context::{Context, Regs, Trap};
 use crate::memory::BASE;
 use crate::meter;
-use crate::paging::Space;
+use crate::paging::{Buffer, Space};
 use crate::rng::Rng;
 use crate::run::{Calls, Options};
 use abi::PAGE;
@@ -58,6 +58,8 @@ pub struct Twin {
     pub most_blocked: Cell<u32>,
     /// Coroutines of threads that were destroyed or restarted.
     pub dead: RefCell<Vec<u32>>,
+    /// Pages that programs have used.
+    pub pages: Buffer,
     /// Root of the page tables in use.
     pub root: Cell<u64>,
     /// The register file.
@@ -96,6 +98,7 @@ impl Twin {
             entries: Cell::new(0),
             most_blocked: Cell::new(0),
             dead: RefCell::default(),
+            pages: Buffer::new(),
             root: Cell::new(0),
             regs: Cell::default(),
             trap: Cell::default(),

@@ -82,7 +82,7 @@ pub fn step(step: Step) {
         meter.time.set(meter.time.get() + times * u64::from(meter.steps[kind].get()));
         let count = &meter.counts[Entry::KINDS + kind];
         count.set(count.get() + times);
-        if !matches!(step, Step::Plan | Step::Copy(_)) {
+        if !matches!(step, Step::Resolve | Step::Copy(_)) {
             meter.events.set(meter.events.get() + 1);
         }
         if meter.logging.get() {

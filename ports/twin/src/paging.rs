@@ -1,7 +1,9 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
+use abi::message::BUFFER_WORDS;
 use abi::{PAGE, Rights};
-use kernel::port::{self, Port};
+use kernel::port::{self, Frame, Port};
+use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,6 +11,65 @@ const LEVELS: u32 = 4;
 const PRESENT: u64 = 1;
 const RIGHTS_SHIFT: u32 = 1;
 const ADDRESS: u64 = !(PAGE - 1);
+
+thread_local! {
+    /// How often a mapping was changed or removed: what was looked up before may be void.
+    static CHANGES: Cell<u64> = const { Cell::new(0) };
+}
+
+fn change() {
+    CHANGES.with(|changes| changes.set(changes.get() + 1));
+}
+
+/// Entries of a [`Buffer`].
+const ENTRIES: usize = 64;
+
+/// Pages that were looked up, by address.
+pub struct Buffer([Cell<Entry>; ENTRIES]);
+
+#[derive(Clone, Copy)]
+struct Entry {
+    page: u64,
+    root: u64,
+    changes: u64,
+    frame: &'static Frame,
+    rights: Rights,
+}
+
+static NO_FRAME: Frame = [const { AtomicU64::new(0) }; BUFFER_WORDS];
+
+impl Buffer {
+    /// Nothing looked up yet.
+    pub fn new() -> Buffer {
+        let (page, root, changes, rights) = (u64::MAX, 0, 0, Rights::NONE);
+        let entry = Entry { page, root, changes, frame: &NO_FRAME, rights };
+        Buffer(std::array::from_fn(|_| Cell::new(entry)))
+    }
+
+    /// The word at an address, if it is mapped with these rights; what is readable at all may be
+    /// read.
+    #[inline]
+    pub fn word(
+        &self,
+        port: &impl Port,
+        root: u64,
+        address: u64,
+        rights: Rights,
+    ) -> Option<&'static AtomicU64> {
+        let page = address / PAGE;
+        let cell = &self.0[page as usize % ENTRIES];
+        let mut entry = cell.get();
+        let changes = CHANGES.with(Cell::get);
+        if (entry.page, entry.root, entry.changes) != (page, root, changes) {
+            let (frame, rights) = walk(port, root, address)?;
+            entry = Entry { page, root, changes, frame: port.frame(frame), rights };
+            cell.set(entry);
+        }
+        let allowed = rights == Rights::READ || entry.rights.contains(rights);
+        let index = (address % PAGE / 8) as usize;
+        (allowed && address.is_multiple_of(8)).then(|| &entry.frame[index])
+    }
+}
 
 /// A domain's page tables.
 pub struct Space {
@@ -45,6 +106,7 @@ fn leaf_word(frame: u64, rights: Rights) -> u64 {
 
 impl port::Space for Space {
     fn new(root: u64) -> Self {
+        change();
         Space { root }
     }
 
@@ -92,11 +154,13 @@ impl port::Space for Space {
     }
 
     fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
+        change();
         let leaf = leaf(port, self.root, at).expect("protects what is mapped");
         leaf.store(leaf_word(leaf.load(Relaxed) & ADDRESS, rights), Relaxed);
     }
 
     fn unmap(&self, port: &impl Port, at: u64) {
+        change();
         leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
     }
 

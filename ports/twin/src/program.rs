@@ -3,10 +3,8 @@
 use crate::context::{Regs, Trap};
 use crate::hardware::Twin;
 use crate::meter;
-use crate::paging::walk;
 use abi::message::FaultKind;
-use abi::{Info, PAGE, Rights, Status};
-use kernel::port::Port;
+use abi::{Info, Rights, Status};
 use rt::Env;
 use rt::arch::Outcome;
 use rt::arch::hosted::Machine;
@@ -84,11 +82,8 @@ impl Machine for Twin {
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64> {
         self.access();
         loop {
-            if address.is_multiple_of(8)
-                && let Some((frame, allowed)) = walk(self, self.root.get(), address)
-                && (rights == Rights::READ || allowed.contains(rights))
-            {
-                return Some(&self.frame(frame)[(address % PAGE / 8) as usize]);
+            if let Some(word) = self.pages.word(self, self.root.get(), address, rights) {
+                return Some(word);
             }
             let (kind, code) = (FaultKind::Memory, u64::from(rights.0));
             if self.refuse(Trap::Fault { kind, detail: address, code, probing, trap: false }) {

@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 pub mod echo;
+pub mod fuzz;
 pub mod hello;
 pub mod hostile;
 pub mod micro;

@@ -21,9 +21,9 @@ const METRIC: u16 = 1;
 /// threads and endpoints. The program's own priority is above the ring's.
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
-    let hops = RING as u64 * env.number("messages", 60);
+    let hops = RING as u64 * env.number("messages", 150);
     let mut slots = env.slots();
-    let endpoints: [Slot; RING] = core::array::from_fn(|_| slots.fresh());
+    let mut endpoints: [Slot; RING] = core::array::from_fn(|_| slots.fresh());
     for endpoint in endpoints {
         signal::create_endpoint(endpoint, Slot::NONE).expect("an endpoint");
     }
@@ -40,6 +40,7 @@ pub fn main(env: &Env) {
     let mut recorder = Recorder::open(env.mem("recording"));
     for (case, potatoes) in POTATOES.into_iter().enumerate() {
         for round in 0..env.number("rounds", 3) {
+            endpoints.rotate_left(random.below(RING as u64) as usize);
             let (before, after) = series(env, &endpoints, potatoes, hops);
             let tag = Tag { metric: METRIC, case: case as u16, round: round as u16, point: 0 };
             recorder.pair(tag, before, after);
@@ -49,7 +50,8 @@ pub fn main(env: &Env) {
     system::shutdown(env.cap("system"), 0).expect("the run ends");
 }
 
-/// One series: `hops` hops in all; the counter before the first and after the last.
+/// One series: `hops` hops in all, of potatoes that start evenly spread from the first endpoint
+/// on; the counter before the first hop and after the last.
 fn series(env: &Env, endpoints: &[Slot; RING], potatoes: usize, hops: u64) -> (u64, u64) {
     let done = env.cap("done");
     for potato in 0..potatoes {

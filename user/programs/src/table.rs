@@ -9,6 +9,7 @@ pub type Program = (&'static str, fn(&Env));
 pub const PROGRAMS: &[Program] = &[
     ("counter", crate::echo::counter),
     ("echo", crate::echo::main),
+    ("fuzz", crate::fuzz::main),
     ("hello-client", crate::hello::client),
     ("hello-server", crate::hello::server),
     ("hostile", crate::hostile::main),

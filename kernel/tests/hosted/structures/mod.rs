@@ -5,6 +5,7 @@ mod generations;
 mod lists;
 mod quotas;
 mod retirement;
+mod senders;
 mod time;
 
 use crate::support::host::Host;

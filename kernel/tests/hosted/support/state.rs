@@ -1,16 +1,20 @@
 //! Everything that can be observed of a kernel, to compare two of them.
 
 use super::board::{Board, body};
+use super::heap;
 use super::host::Host;
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use kernel::access::{Life, Ref};
 use kernel::capability::Capability;
 use kernel::list::{Linked, List};
-use kernel::object::Thread;
-use kernel::object::thread::{State, Wait};
+use kernel::object::thread::{State, Wait, attention};
+use kernel::object::{Endpoint, Thread};
 use kernel::port::Port;
+use kernel::send_queue::{Heap, Scan};
 use kernel::system::System;
+use std::any::TypeId;
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A fact: what it is about, an index, and its value.
@@ -43,6 +47,49 @@ pub fn facts<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
         let (used, _) = board.machine.kernel.usage(resource);
         facts.push(("in use", resource as u32, u64::from(used)));
     }
+}
+
+/// What programs and devices can tell of a kernel whose queues and ticks are its own business:
+/// not when it asks for the timer, for ticks come only while it has somebody queued.
+pub fn outcome<S: System<Port = Host>>(board: &Board<S>, outcome: &mut Vec<Fact>) {
+    facts(board, outcome);
+    outcome.retain(|(name, ..)| !["instant armed", "polls", "time slice"].contains(name));
+    for (name, _, value) in outcome.iter_mut() {
+        if *name == "attention" {
+            *value &= !u64::from(attention::FULL);
+        }
+    }
+    let first = board.machine.cpu.deadlines.first();
+    outcome.push(("first deadline", 0, first.unwrap_or(NONE)));
+}
+
+/// Whether a fact depends on who runs and on nothing else.
+pub fn tells_who_runs(fact: &Fact) -> bool {
+    let facts = [
+        "running thread",
+        "status",
+        "badge",
+        "info",
+        "word",
+        "to be issued again",
+        "ready at level",
+    ];
+    facts.contains(&fact.0)
+}
+
+/// The threads blocked sending to an endpoint, in the order in which they will be served.
+pub fn served<S: System<Port = Host>>(endpoint: &Endpoint<Host>) -> Vec<Ref<Thread<Host>>> {
+    let mut threads = Vec::new();
+    endpoint.senders.each(|thread| threads.push(thread));
+    let kind = TypeId::of::<S::SendQueue>();
+    if kind == TypeId::of::<Heap>() {
+        threads = heap::members(endpoint);
+        threads.sort_by_key(|at| body(*at).node.arrival.get());
+    }
+    if kind == TypeId::of::<Heap>() || kind == TypeId::of::<Scan>() {
+        threads.sort_by_key(|at| Reverse(body(*at).priority.get()));
+    }
+    threads
 }
 
 fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
@@ -100,7 +147,8 @@ fn queues<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
     let kernel = board.machine.kernel;
     for at in (0..kernel.endpoints.size()).filter_map(|index| kernel.endpoints.get(index)) {
         facts.push(("endpoint's generation", at.index(), u64::from(at.generation())));
-        queue("sender", at.index(), &body(at).senders, facts);
+        let served = served::<S>(body(at)).into_iter();
+        facts.extend(served.map(|thread| ("sender", at.index(), u64::from(thread.index()))));
         queue("receiver", at.index(), &body(at).receivers, facts);
     }
     for at in (0..kernel.notifications.size()).filter_map(|i| kernel.notifications.get(i)) {

@@ -1,0 +1,150 @@
+//! Direct and strict switching: where they differ, and that they come together again.
+
+use super::runner::{Runner, Told, boot_all, highest, keep_unique, priority, repeatable, same};
+use crate::support::archive::TICK;
+use crate::support::context::Regs;
+use crate::support::programs::{Action, MANAGE, Mix, TALK};
+use crate::support::rng::Rng;
+use crate::support::state::tells_who_runs;
+use crate::support::town::Plan;
+use abi::call::Call;
+use kernel::port::Port;
+use proptest::prelude::*;
+use std::ops::AddAssign;
+
+/// A direct kernel and a strict one that keeps its ready queue in the same way.
+const PAIRS: [[&str; 2]; 2] = [["direct-lazy", "strict-lazy"], ["direct-eager", "strict-eager"]];
+
+/// What a run came across.
+#[derive(Debug, Default)]
+struct Reach {
+    /// Actions after which both ran the same thread.
+    agreed: u64,
+    /// Direct switches past a higher thread.
+    inversions: u64,
+    /// Actions after which both ran a thread that another had named in a `Yield`, past a higher
+    /// one.
+    donated: u64,
+}
+
+impl AddAssign for Reach {
+    fn add_assign(&mut self, other: Reach) {
+        self.agreed += other.agreed;
+        self.inversions += other.inversions;
+        self.donated += other.donated;
+    }
+}
+
+fn run(names: [&str; 2], seed: u64, actions: u64, mix: &Mix) -> Reach {
+    let told = Told::new(seed);
+    let rng = Rng::new(seed);
+    let plan = Plan { unique: true, handlers: rng.once_in(2), seed };
+    let runners = boot_all(&names, &plan, 0);
+    let [direct, strict] = [runners[0].as_ref(), runners[1].as_ref()];
+    let mut reach = Reach::default();
+    let mut donated = None;
+    for at in 0..actions {
+        told.action.set(at);
+        let action = keep_unique(direct.machine(), direct.choose(&rng, mix));
+        let before = direct.host().now();
+        runners.iter().for_each(|runner| runner.act(&action));
+        if direct.ended() {
+            break;
+        }
+        if direct.host().now() / TICK > before / TICK {
+            donated = None;
+        }
+        donated = expect_strict_order(strict, &action, donated);
+        agree_but_for_who_runs([direct, strict]);
+        if direct.running() == strict.running() {
+            reach.agreed += 1;
+            reach.donated += u64::from(donated.is_some());
+        } else {
+            expect_inversion(direct, strict);
+            reach.inversions += 1;
+            donated = None;
+            if !meet([direct, strict], rng.once_in(20)) {
+                break;
+            }
+        }
+        let whole = runners.iter().map(|runner| runner.observe(false)).collect::<Vec<_>>();
+        same(direct, strict, [&whole[0], &whole[1]]);
+        runners.iter().for_each(|runner| runner.check());
+    }
+    reach
+}
+
+/// A strict kernel runs the highest thread, unless it was given the CPU by name: returns it.
+fn expect_strict_order(strict: &dyn Runner, action: &Action, donated: Option<u32>) -> Option<u32> {
+    let running = strict.running();
+    let highest = highest(strict.machine());
+    if running == highest {
+        return None;
+    }
+    let named = |action: &Action| match action {
+        Action::Call { regs, .. } => {
+            Call::from_number(regs.number) == Some(Call::Yield) && regs.args[0] as u32 != 0
+        }
+        _ => false,
+    };
+    let given = running.is_some() && (running == donated || named(action));
+    assert!(given, "{running:?} runs, not {highest:?}, under {}", strict.name());
+    running
+}
+
+/// The kernels differ: then the direct one runs a thread past a higher one, and the strict one
+/// runs the highest.
+fn expect_inversion(direct: &dyn Runner, strict: &dyn Runner) {
+    let machine = direct.machine();
+    let highest = highest(machine);
+    assert!(strict.running() == highest, "the kernels differ, and the strict one is wrong");
+    let [runs, waits] = [direct.running(), highest].map(|thread| priority(machine, thread));
+    assert!(runs >= 0 && runs < waits, "the kernels differ without an inversion");
+}
+
+fn agree_but_for_who_runs([one, other]: [&dyn Runner; 2]) {
+    let [a, b] = [one, other].map(|runner| {
+        let mut facts = runner.observe(false);
+        facts.retain(|fact| !tells_who_runs(fact));
+        facts
+    });
+    same(one, other, [&a, &b]);
+}
+
+/// A full decision ends the difference. False: it was one that only one of them made.
+fn meet([direct, strict]: [&dyn Runner; 2], by_yield: bool) -> bool {
+    let expected = highest(direct.machine());
+    if by_yield {
+        let regs = Regs::call(Call::Yield as u64, &[0]);
+        direct.act(&Action::Call { writes: [(0, 0); 4], regs });
+        assert!(direct.running() == expected, "an inversion outlives a full decision");
+        return false;
+    }
+    for runner in [direct, strict] {
+        let left = TICK - runner.host().now() % TICK;
+        runner.act(&Action::Advance(left));
+        let running = runner.running();
+        assert!(running == highest(runner.machine()), "an inversion outlives a tick");
+    }
+    true
+}
+
+#[test]
+fn they_differ_while_a_direct_switch_keeps_a_higher_thread_waiting() {
+    let mut reach = Reach::default();
+    for seed in 0..12 {
+        let mix = [TALK, MANAGE][seed as usize / 2 % 2];
+        reach += run(PAIRS[seed as usize % 2], 0x8500_0000 + seed, 3_000, &mix);
+    }
+    assert!(reach.inversions > 100 && reach.agreed > 10_000 && reach.donated > 10, "{reach:?}");
+}
+
+proptest! {
+    #![proptest_config(repeatable(16))]
+    #[test]
+    fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
+        for pair in PAIRS {
+            run(pair, seed, actions, if talk { &TALK } else { &MANAGE });
+        }
+    }
+}

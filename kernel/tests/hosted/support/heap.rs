@@ -1,0 +1,53 @@
+//! A look into heaps of senders.
+
+use super::board::body;
+use super::host::Host;
+use kernel::access::Ref;
+use kernel::object::thread::{State, Wait};
+use kernel::object::{Endpoint, Thread};
+
+/// The members of an endpoint's heap, in no order.
+pub fn members(endpoint: &Endpoint<Host>) -> Vec<Ref<Thread<Host>>> {
+    let mut members = Vec::new();
+    let mut ahead = Vec::from_iter(endpoint.root.get());
+    while let Some(at) = ahead.pop() {
+        let node = &body(at).node;
+        ahead.extend(node.child.get().into_iter().chain(node.next.get()));
+        members.push(at);
+        assert!(members.len() < 10_000, "a heap goes round in circles");
+    }
+    members
+}
+
+/// Checks links and order. Returns how many members there are.
+pub fn consistent(endpoint: &Endpoint<Host>) -> usize {
+    let key = |at: Ref<Thread<Host>>| {
+        let thread = body(at);
+        (-thread.priority.get(), thread.node.arrival.get())
+    };
+    if let Some(root) = endpoint.root.get() {
+        let node = &body(root).node;
+        assert!(node.back.get().is_none() && node.next.get().is_none(), "a root with siblings");
+    }
+    let members = members(endpoint);
+    for at in &members {
+        let mut before = *at;
+        let mut child = body(*at).node.child.get();
+        while let Some(member) = child {
+            assert!(body(member).node.back.get() == Some(before), "a heap's links differ");
+            assert!(key(*at) < key(member), "a thread above one that is to be served before it");
+            (before, child) = (member, body(member).node.next.get());
+        }
+    }
+    members.len()
+}
+
+/// As [`consistent`]; every member waits there.
+pub fn check(at: Ref<Endpoint<Host>>) -> usize {
+    for member in members(body(at)) {
+        let thread = body(member);
+        let here = matches!(thread.wait.get(), Wait::Endpoint(other) if other == at);
+        assert!(here && thread.state.get() == State::Sending, "a member that waits elsewhere");
+    }
+    consistent(body(at))
+}

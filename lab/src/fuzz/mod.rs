@@ -1,0 +1,169 @@
+//! Fuzzing in the twin: system calls with arbitrary arguments from many domains, every kernel
+//! invariant checked after each step. A run depends on its seed alone.
+
+mod reach;
+
+pub use reach::Reach;
+
+use crate::machine::{Boot, Console, MACHINES, Machine, Packed};
+use crate::{image::Images, systems};
+use abi::boot::{HEADER_WORDS, Record};
+use abi::object::Resource;
+use anyhow::{Context, Result};
+use manifest::System;
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
+use twin::{End, Options, Outcome, Step};
+
+/// The system that is fuzzed.
+const SYSTEM: &str = "fuzz";
+/// Steps of one run.
+const STEPS: u64 = 20_000;
+/// Systems whose speed is measured: a busy one, and a small one with every invariant checked.
+const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
+
+/// What a seed stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The seed.
+    pub seed: u64,
+    /// The kernel.
+    pub kernel: &'static str,
+    /// Something is injected once in so many work boundaries and preemption points.
+    pub chaos: u64,
+    /// Pools are too small for what the quotas promise.
+    pub scarce: bool,
+}
+
+impl Plan {
+    /// The plan of a seed.
+    pub fn of(seed: u64) -> Plan {
+        let kernels = manifest::KERNELS;
+        Plan {
+            seed,
+            kernel: kernels[(seed % kernels.len() as u64) as usize],
+            chaos: [3, 10, 40][(seed / 9 % 3) as usize],
+            scarce: seed % 2 == 1,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { seed, kernel, chaos, scarce } = self;
+        let pools = if *scarce { "scarce" } else { "as the manifest says" };
+        write!(f, "seed {seed:#x}: kernel {kernel}, chaos once in {chaos}, pools {pools}")
+    }
+}
+
+/// Runs a seed; what went wrong, if anything did.
+pub fn run(plan: &Plan, reach: &mut Reach) -> Result<(), String> {
+    let outcome = outcome(plan, false).map_err(|error| format!("{error:#}"))?;
+    reach.add(&outcome);
+    judge(&outcome.end)
+}
+
+/// Whether a run may end so: with a panic it may not.
+pub fn judge(end: &End) -> Result<(), String> {
+    match end {
+        End::Panic(message) => Err(message.clone()),
+        End::Done(_) | End::Stuck | End::Limit => Ok(()),
+    }
+}
+
+/// Runs a seed, and keeps a log if asked for.
+pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
+    let mut system = systems::load(SYSTEM)?;
+    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+    for (_, value) in args.filter(|(name, _)| name == "seed") {
+        *value = (plan.seed as u32).to_string();
+    }
+    let scarce = |archive: &mut [u8]| {
+        if plan.scarce {
+            shrink(archive);
+        }
+    };
+    let packed = pack(&system, plan.kernel, &scarce)?;
+    let options = Options {
+        kernel: plan.kernel.to_string(),
+        seed: plan.seed,
+        chaos: plan.chaos,
+        memory: system.memory,
+        limit: STEPS,
+        check: true,
+        count: true,
+        log,
+        ..Options::default()
+    };
+    Ok(twin::run(&packed.words, &options, &[]))
+}
+
+fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
+    let machine: &dyn Machine = *MACHINES.last().context("there are machines")?;
+    let boot = Boot {
+        machine,
+        board: machine.boards()[0],
+        images: &Images::default(),
+        system,
+        kernel,
+        icount: None,
+        console: Console::CAPTURE,
+        timeout: None,
+        inspect: false,
+    };
+    Packed::new(&boot, spoil)
+}
+
+/// Takes a few of most objects away from the pools.
+fn shrink(archive: &mut [u8]) {
+    let scarce = [
+        Resource::Domains,
+        Resource::Threads,
+        Resource::Endpoints,
+        Resource::Notifications,
+        Resource::Memories,
+        Resource::Mappings,
+        Resource::Timers,
+    ];
+    for resource in scarce {
+        // The pools are the first record.
+        let at = (HEADER_WORDS + 1 + resource as usize) * 8;
+        if let Some(word) = archive.get_mut(at..at + 8) {
+            let size = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let taken = if resource == Resource::Domains { 8 } else { 14 };
+            word.copy_from_slice(&size.saturating_sub(taken).to_le_bytes());
+        }
+    }
+    debug_assert_eq!(Record::Pools.words(), 1 + Resource::COUNT);
+}
+
+/// A number that two different logs are unlikely to share.
+pub fn fingerprint(log: &[Step]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    log.iter().for_each(|step| step.word().hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Kernel events of a run of message exchanges, and how many seconds it took.
+pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
+    let mut system = systems::load(SPEED[usize::from(check)])?;
+    let rounds = if check { "2000" } else { "20" };
+    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+    for (_, value) in args.filter(|(name, _)| name == "rounds") {
+        *value = rounds.to_string();
+    }
+    let packed = pack(&system, kernel, &|_| ())?;
+    let options =
+        Options { kernel: kernel.to_string(), memory: system.memory, check, ..Options::default() };
+    let started = Instant::now();
+    let outcome = twin::run(&packed.words, &options, &[]);
+    let seconds = started.elapsed().as_secs_f64();
+    if outcome.end != End::Done(0) {
+        anyhow::bail!("`{}` under {kernel} ended with {:?}", system.name, outcome.end);
+    }
+    Ok((outcome.events, seconds))
+}
+
+#[cfg(test)]
+mod tests;

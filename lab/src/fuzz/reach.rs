@@ -1,0 +1,166 @@
+//! What fuzzing came across: which calls ended in which way.
+
+use abi::Error;
+use abi::call::Call;
+use serde_json::{Value, json};
+use twin::{Calls, Outcome};
+
+/// Errors of a call that looks capabilities up.
+const NAMING: &[Error] =
+    &[Error::NoCapability, Error::WrongKind, Error::Stale, Error::MissingRight];
+/// Errors of a call that creates an object in a slot.
+const CREATING: &[Error] =
+    &[Error::NoCapability, Error::SlotOccupied, Error::QuotaExceeded, Error::PoolExhausted];
+
+/// The errors that a call can end with, beside those of [`NAMING`] and [`CREATING`]; whether it
+/// looks capabilities up and whether it creates.
+fn errors(call: Call) -> (bool, bool, &'static [Error]) {
+    use Error::*;
+    match call {
+        Call::Ipc => (
+            true,
+            false,
+            &[
+                InvalidArgument,
+                NoReply,
+                SelfSend,
+                Timeout,
+                TooLong,
+                NoBuffer,
+                NotTaken,
+                Destroyed,
+                Cancelled,
+                Abandoned,
+            ],
+        ),
+        Call::Call => {
+            (true, false, &[TooLong, NoBuffer, NotTaken, Destroyed, Cancelled, Abandoned])
+        }
+        Call::ReplyWait => (true, false, &[NoReply, TooLong, NotTaken, Destroyed, Cancelled]),
+        Call::Signal | Call::CapDelete | Call::ThreadResume | Call::ThreadSuspend => {
+            (true, false, &[])
+        }
+        Call::ThreadInspect | Call::TimerSet | Call::InterruptAck => (true, false, &[]),
+        Call::Yield => (true, false, &[WrongState]),
+        Call::Null | Call::Clock => (false, false, &[]),
+        Call::Fact => (false, false, &[InvalidArgument]),
+        Call::CapCopy => (true, false, &[SlotOccupied, InvalidArgument]),
+        Call::CapRevoke => (true, false, &[]),
+        Call::CapSaveReply => (false, false, &[NoCapability, NoReply, SlotOccupied]),
+        Call::CapInspect => (false, false, &[NoCapability, Stale]),
+        Call::Destroy => (true, false, &[WrongState]),
+        Call::EndpointCreate => (true, true, &[WrongState]),
+        Call::NotificationCreate => (false, true, &[]),
+        Call::TimerCreate => (true, true, &[]),
+        Call::MemoryCreate => (false, true, &[InvalidArgument]),
+        Call::Map => (true, true, &[InvalidArgument, BadAddress, AddressInUse, WriteExecute]),
+        Call::Protect => (true, false, &[WriteExecute, InvalidArgument]),
+        Call::DomainCreate => (false, true, &[InvalidArgument, PriorityTooHigh]),
+        Call::DomainGrant => (true, false, &[SlotOccupied]),
+        Call::ThreadCreate => {
+            (true, true, &[InvalidArgument, PriorityTooHigh, BadAddress, AddressInUse])
+        }
+        Call::ThreadExchange => (true, false, &[WrongState, InvalidArgument, BadAddress]),
+        Call::ThreadPriority => (true, false, &[InvalidArgument, PriorityTooHigh]),
+        Call::ConsoleWrite => (true, false, &[InvalidArgument]),
+        Call::ConsoleRead => (true, false, &[Timeout]),
+        Call::Shutdown => (true, false, &[]),
+        Call::Inspect => (true, false, &[InvalidArgument]),
+    }
+}
+
+/// What a call that looks capabilities up cannot say all the same, since of the objects that it
+/// accepts none can be stale, or every capability has the right.
+const NEVER: &[(Call, Error)] = &[
+    (Call::CapDelete, Error::WrongKind),
+    (Call::CapDelete, Error::Stale),
+    (Call::CapDelete, Error::MissingRight),
+    (Call::CapCopy, Error::WrongKind),
+];
+
+/// Everything that was come across.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// Entries into the kernel, and stretches of work: after each, all invariants were checked.
+    pub steps: u64,
+    /// Kernel events.
+    pub events: u64,
+    /// Runs that a program ended.
+    pub shutdowns: u64,
+    /// The most threads that were blocked at once.
+    pub most_blocked: u32,
+    calls: Calls,
+}
+
+impl Reach {
+    /// Adds a run.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.steps += outcome.entries;
+        self.events += outcome.events;
+        self.shutdowns += u64::from(matches!(outcome.end, twin::End::Done(_)));
+        self.most_blocked = self.most_blocked.max(outcome.most_blocked);
+        self.calls.add(&outcome.calls);
+    }
+
+    /// System calls that ended, and how many of them did what was asked.
+    pub fn calls(&self) -> (u64, u64) {
+        self.calls.iter().fold((0, 0), |(all, done), (_, status, count)| {
+            (all + count, done + if status.result().is_ok() { count } else { 0 })
+        })
+    }
+
+    fn has(&self, call: Call, error: Option<Error>) -> bool {
+        let wanted = |status: abi::Status| status.result().err() == error;
+        self.calls.iter().any(|(number, status, _)| number == call as u8 && wanted(status))
+    }
+
+    /// What was not come across although it can be.
+    pub fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        for call in Call::ALL {
+            if !self.has(call, None) && call != Call::Shutdown {
+                missing.push(format!("{call:?} succeeds"));
+            }
+            let (names, creates, further) = errors(call);
+            let naming = NAMING.iter().filter(|_| names);
+            let creating = CREATING.iter().filter(|_| creates);
+            for error in naming.chain(creating).chain(further) {
+                let never = NEVER.contains(&(call, *error));
+                let line = format!("{call:?} fails with {error:?}");
+                if !never && !self.has(call, Some(*error)) && !missing.contains(&line) {
+                    missing.push(line);
+                }
+            }
+        }
+        if self.shutdowns == 0 {
+            missing.push("a program ends a run".to_string());
+        }
+        if self.most_blocked < 100 {
+            missing.push(format!("a hundred threads blocked at once, only {}", self.most_blocked));
+        }
+        let (all, done) = self.calls();
+        if done * 2 < all {
+            missing.push(format!("half of the calls succeed, only {done} of {all}"));
+        }
+        missing
+    }
+
+    /// All of it in numbers.
+    pub fn summary(&self) -> Value {
+        let (all, done) = self.calls();
+        let errors = Error::ALL.iter().map(|error| {
+            let own = |status: abi::Status| status.result().err() == Some(*error);
+            let counts = self.calls.iter().filter(|(_, status, _)| own(*status));
+            (format!("{error:?}"), json!(counts.map(|(_, _, count)| count).sum::<u64>()))
+        });
+        json!({
+            "steps": self.steps,
+            "events": self.events,
+            "calls": all,
+            "succeeded": done,
+            "most_blocked": self.most_blocked,
+            "shutdowns": self.shutdowns,
+            "errors": errors.collect::<serde_json::Map<_, _>>(),
+        })
+    }
+}

@@ -1,0 +1,63 @@
+use super::*;
+
+/// Steps that the test command takes.
+const ENOUGH: u64 = 1_000_000;
+
+/// Seeds that have found something.
+const KEPT: [u64; 0] = [];
+
+#[test]
+fn every_invariant_holds_after_a_million_steps() {
+    let mut reach = Reach::default();
+    for seed in KEPT {
+        if let Err(failure) = run(&Plan::of(seed), &mut reach) {
+            panic!("kept seed {seed:#x}: {failure}");
+        }
+    }
+    for seed in 1.. {
+        if let Err(failure) = run(&Plan::of(seed), &mut reach) {
+            panic!("seed {seed:#x}: {failure}");
+        }
+        if reach.steps >= ENOUGH {
+            break;
+        }
+    }
+    let missing = reach.missing();
+    assert!(missing.is_empty(), "not reached: {missing:#?}\n{}", reach.summary());
+}
+
+#[test]
+fn a_seed_says_everything() {
+    let log = |seed: u64| {
+        let outcome = outcome(&Plan::of(seed), true).expect("the system is there");
+        (outcome.log, outcome.time, outcome.console)
+    };
+    let first = log(5);
+    assert!(first.0.len() > 1000, "a run takes steps: {}", first.0.len());
+    assert_eq!(first, log(5), "the same seed, the same run");
+}
+
+#[test]
+fn another_seed_interleaves_otherwise() {
+    // The same programs with the same arguments: only what is injected differs.
+    let log = |seed: u64| {
+        let plan = Plan { seed: 7, ..Plan::of(7) };
+        let system = systems::load(SYSTEM).expect("it exists");
+        let packed = pack(&system, plan.kernel, &|_| ()).expect("it is a system");
+        let options = Options {
+            kernel: plan.kernel.to_string(),
+            seed,
+            chaos: 5,
+            memory: system.memory,
+            limit: 5_000,
+            check: true,
+            log: true,
+            ..Options::default()
+        };
+        let outcome = twin::run(&packed.words, &options, &[]);
+        assert_eq!(judge(&outcome.end), Ok(()));
+        outcome.log
+    };
+    assert_ne!(fingerprint(&log(1)), fingerprint(&log(2)));
+    assert_eq!(fingerprint(&log(1)), fingerprint(&log(1)));
+}

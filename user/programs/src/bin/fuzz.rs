@@ -1,0 +1,5 @@
+//! Calls anything with anything.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::fuzz::main);

@@ -1,0 +1,299 @@
+//! Which call to make next, and with what.
+
+use crate::random::Random;
+use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::message::MAX_WORDS;
+use abi::object::Resource;
+use rt::{Env, Rights, Slot, Words, system};
+
+/// Kinds of slots: a band for each.
+pub const ENDPOINT: u64 = 0;
+pub const NOTIFICATION: u64 = 1;
+pub const TIMER: u64 = 2;
+pub const MEMORY: u64 = 3;
+pub const MAPPING: u64 = 4;
+pub const DOMAIN: u64 = 5;
+pub const THREAD: u64 = 6;
+pub const COPY: u64 = 7;
+const BANDS: u64 = 8;
+/// Slots in a band.
+const WIDTH: u64 = 6;
+
+/// Where pages may be mapped.
+pub const PAGES: u64 = 0x8_0000_0000;
+
+/// Values at the edges of ranges.
+const EDGES: [u64; 14] = [
+    0,
+    1,
+    63,
+    64,
+    0xfff,
+    0x1000,
+    1 << 32,
+    abi::USER_TOP - abi::PAGE,
+    abi::USER_TOP,
+    0x8000_0000_0000,
+    0xffff_8000_0000_0000,
+    u64::MAX - 1,
+    u64::MAX,
+    PAGES,
+];
+
+/// What is in which slot: what the manifest gives, then a band for each kind of object, then the
+/// domain's own threads.
+#[derive(Clone, Copy)]
+pub struct Bands {
+    given: [Slot; 8],
+    interrupt: Slot,
+    first: u64,
+    limit: u64,
+}
+
+/// Names of the capabilities that the manifest gives, one for each kind.
+const GIVEN: [&str; BANDS as usize] =
+    ["e0", "n0", "timer", "memory", "system", "neighbour", "thread", "console"];
+
+impl Bands {
+    /// The layout that a domain's environment calls for.
+    pub fn new(env: &Env) -> Bands {
+        let mut slots = env.slots();
+        let limit = u64::from(slots.limit());
+        let given = GIVEN.map(|name| env.find_cap(name).unwrap_or(Slot::NONE));
+        Bands { given, interrupt: env.cap("interrupt"), first: u64::from(slots.fresh().0), limit }
+    }
+
+    /// One of the four endpoints that all domains share.
+    pub fn endpoint(&self, n: u64) -> Slot {
+        Slot(self.given[0].0 + n as u32 % 4)
+    }
+
+    /// A slot of a band.
+    pub fn slot(&self, kind: u64, n: u64) -> Slot {
+        Slot((self.first + kind * WIDTH + n % WIDTH) as u32)
+    }
+
+    /// The slot of the domain's further thread `n`.
+    pub fn worker(&self, n: u64) -> Slot {
+        Slot((self.first + BANDS * WIDTH + n) as u32)
+    }
+}
+
+/// A thread's choices.
+pub struct Chooser {
+    bands: Bands,
+    random: Random,
+    buffer: Words,
+    notes: Words,
+    threads: u64,
+}
+
+impl Chooser {
+    /// The choices of the thread with this message buffer.
+    pub fn new(env: &Env, bands: Bands, random: Random, buffer: usize) -> Chooser {
+        let (buffer, notes) =
+            (env.buffer(buffer).0, env.mem(env.arg("notes").expect("the name of a memory")));
+        Chooser { bands, random, buffer, notes, threads: env.threads() as u64 }
+    }
+
+    /// The thread's random numbers.
+    pub fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    /// Memory of the domain.
+    pub fn notes(&self) -> Words {
+        self.notes
+    }
+
+    fn below(&mut self, n: u64) -> u64 {
+        self.random.below(n)
+    }
+
+    /// A slot that is likely to hold an object of a kind.
+    fn of(&mut self, kind: u64) -> u64 {
+        let slot = match self.below(20) {
+            0 => return self.anything(),
+            1 => Slot(self.below(self.bands.limit + 2) as u32),
+            2..6 if kind < BANDS => self.bands.given[kind as usize],
+            6..10 if kind == ENDPOINT => {
+                let n = self.below(4);
+                self.bands.endpoint(n)
+            }
+            6..10 if kind == THREAD => {
+                let n = self.below(self.threads);
+                self.bands.worker(n)
+            }
+            _ => {
+                let n = self.below(WIDTH);
+                self.bands.slot(kind, n)
+            }
+        };
+        slot.word()
+    }
+
+    fn anything(&mut self) -> u64 {
+        match self.below(3) {
+            0 => EDGES[self.below(EDGES.len() as u64) as usize],
+            1 => self.below(256),
+            _ => self.below(u64::MAX),
+        }
+    }
+
+    /// A number below `n`, or now and then anything.
+    fn small(&mut self, n: u64) -> u64 {
+        if self.below(16) == 0 { self.anything() } else { self.below(n) }
+    }
+
+    fn page(&mut self) -> u64 {
+        let at = PAGES + self.below(24) * abi::PAGE;
+        if self.below(16) == 0 { self.anything() } else { at }
+    }
+
+    fn soon(&mut self) -> u64 {
+        system::clock() + self.below(40_000)
+    }
+
+    /// A call with its arguments and words; what blocks `within` a time is a choice too.
+    pub fn call(&mut self, within: bool) -> (u64, [u64; 6], [u64; 4]) {
+        self.fill_buffer();
+        let words = core::array::from_fn(|_| self.below(4));
+        match self.below(100) {
+            0..45 => {
+                let (number, a) = self.message(within);
+                (number, a, words)
+            }
+            45 => (self.below(256) | self.anything() << 8, [self.anything(); 6], words),
+            _ => {
+                let call = Call::ALL[self.below(Call::ALL.len() as u64) as usize];
+                (call as u64, self.arguments(call), words)
+            }
+        }
+    }
+
+    /// What the next message carries, and where one that comes may leave a capability.
+    fn fill_buffer(&mut self) {
+        let kind = self.below(BANDS);
+        let copies = self.below(WIDTH);
+        let values = [
+            (abi::message::BUFFER_SEND_SLOT, self.of(kind)),
+            (abi::message::BUFFER_SEND_RIGHTS, self.small(64)),
+            (abi::message::BUFFER_RECEIVE_SLOT, self.bands.slot(COPY, copies).word()),
+        ];
+        let [first, ..] = values;
+        let chosen = if self.below(4) == 0 { &values[..] } else { &[first][..0] };
+        for (index, value) in chosen {
+            self.buffer.set(*index, *value);
+        }
+    }
+
+    fn info(&mut self) -> u64 {
+        let words = match self.below(8) {
+            0 => self.small(MAX_WORDS as u64 + 3),
+            _ => self.below(5),
+        };
+        let capability = if self.below(12) == 0 { abi::Info::CAPABILITY } else { 0 };
+        words | capability | self.below(4) << 32
+    }
+
+    /// A message, mostly one between threads that get on with each other.
+    fn message(&mut self, within: bool) -> (u64, [u64; 6]) {
+        let endpoint = self.of(ENDPOINT);
+        let info = self.info();
+        let forms = self.below(10);
+        let (to, from) = match forms {
+            0 | 1 if !within => return (Call::Call as u64, [endpoint, info, 0, 0, 0, 0]),
+            2 | 3 if !within => return (Call::ReplyWait as u64, [endpoint, info, 0, 0, 0, 0]),
+            0..=2 => (endpoint as u32, REPLY),
+            3 | 4 => (REPLY, endpoint as u32),
+            5 => (endpoint as u32, NOTHING),
+            6 => (NOTHING, endpoint as u32),
+            7 => (NOTHING, self.of(NOTIFICATION) as u32),
+            8 => (endpoint as u32, self.of(ENDPOINT) as u32),
+            _ => (NOTHING, NOTHING),
+        };
+        let often = |chooser: &mut Chooser| match chooser.below(8) {
+            0 => Timeout::Zero,
+            1 if !within => Timeout::Never,
+            _ => Timeout::At,
+        };
+        let number = ipc(often(self), often(self));
+        let number = if self.below(64) == 0 { number | 3 << 8 } else { number };
+        (number, [partners(to, from), info, self.soon(), 0, 0, 0])
+    }
+
+    /// Arguments that a call is likely to want.
+    fn arguments(&mut self, call: Call) -> [u64; 6] {
+        let any = self.below(BANDS);
+        match call {
+            Call::Ipc | Call::Call | Call::ReplyWait | Call::Null | Call::Clock => [0; 6],
+            Call::Signal => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
+            Call::Yield if self.below(2) == 0 => [0; 6],
+            Call::Yield | Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => {
+                [self.of(THREAD), 0, 0, 0, 0, 0]
+            }
+            Call::Fact => [self.small(4), self.small(2), 0, 0, 0, 0],
+            Call::CapCopy => {
+                let badge = if self.below(3) == 0 { 1 + self.below(9) } else { 0 };
+                [self.of(any), self.of(COPY), self.small(64), badge, 0, 0]
+            }
+            // What has no capability left stays charged: objects are destroyed, copies deleted.
+            Call::CapDelete => [self.of(COPY), 0, 0, 0, 0, 0],
+            Call::CapRevoke | Call::CapInspect | Call::Destroy => [self.of(any), 0, 0, 0, 0, 0],
+            Call::CapSaveReply => [self.of(COPY), 0, 0, 0, 0, 0],
+            Call::EndpointCreate => {
+                let attached = if self.below(3) == 0 { self.of(NOTIFICATION) } else { 0 };
+                [self.of(ENDPOINT), attached, 0, 0, 0, 0]
+            }
+            Call::NotificationCreate => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
+            Call::TimerCreate => [self.of(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
+            Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
+            Call::InterruptAck if self.below(2) == 0 => {
+                [self.bands.interrupt.word(), 0, 0, 0, 0, 0]
+            }
+            Call::InterruptAck => [self.of(any), 0, 0, 0, 0, 0],
+            Call::MemoryCreate => [self.of(MEMORY), 1 + self.small(4), 0, 0, 0, 0],
+            Call::Map => {
+                let (domain, to) = (self.domain(), self.of(MAPPING) | self.rights() << 32);
+                let (pages, first) = (1 + self.small(3), self.small(2));
+                [domain, self.of(MEMORY), self.page(), pages, first, to]
+            }
+            Call::Protect => [self.of(MAPPING), self.rights(), 0, 0, 0, 0],
+            Call::DomainCreate => [self.of(DOMAIN), 1 + self.small(9), self.small(90), 0, 0, 0],
+            Call::DomainGrant => {
+                [self.of(DOMAIN), self.of(any), self.small(9), self.small(64), 0, 0]
+            }
+            Call::ThreadCreate => {
+                let buffer = if self.below(2) == 0 { self.page() } else { 0 };
+                let handler = if self.below(2) == 0 { self.of(ENDPOINT) } else { 0 };
+                [self.of(THREAD), self.domain(), self.small(90), buffer, handler, 0]
+            }
+            Call::ThreadExchange => {
+                let mask = self.small(2 * exchange::CANCEL);
+                [self.of(THREAD), self.page(), self.page(), 0, self.page(), mask]
+            }
+            Call::ThreadPriority => [self.of(THREAD), 10 + self.small(85), 0, 0, 0, 0],
+            Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
+            Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
+            // The run is to last: this holds a capability only by chance.
+            Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
+            Call::Inspect => {
+                let index = self.small(Resource::COUNT as u64);
+                [self.bands.given[4].word(), self.small(3), index, 0, 0, 0]
+            }
+        }
+    }
+
+    fn domain(&mut self) -> u64 {
+        if self.below(2) == 0 { 0 } else { self.of(DOMAIN) }
+    }
+
+    fn rights(&mut self) -> u64 {
+        let useful =
+            [Rights::READ, Rights::READ.or(Rights::WRITE), Rights::READ.or(Rights::EXECUTE)];
+        match self.below(8) {
+            0 => self.small(8),
+            n => u64::from(useful[n as usize % 3].0),
+        }
+    }
+}
