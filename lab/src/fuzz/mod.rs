@@ -19,7 +19,7 @@ use twin::{End, Options, Outcome, Step};
 /// The system that is fuzzed.
 const SYSTEM: &str = "fuzz";
 /// Steps of one run.
-const STEPS: u64 = 20_000;
+const STEPS: u64 = 30_000;
 /// Systems whose speed is measured: a busy one, and a small one with every invariant checked.
 const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
 
@@ -94,6 +94,7 @@ pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
         check: true,
         count: true,
         log,
+        input: b"typed".to_vec(),
         ..Options::default()
     };
     Ok(twin::run(&packed.words, &options, &[]))
@@ -117,21 +118,21 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
 
 /// Takes a few of most objects away from the pools.
 fn shrink(archive: &mut [u8]) {
-    let scarce = [
-        Resource::Domains,
-        Resource::Threads,
-        Resource::Endpoints,
-        Resource::Notifications,
-        Resource::Memories,
-        Resource::Mappings,
-        Resource::Timers,
+    // A manifest counts four segments for each program, of which the twin's have one.
+    let taken = [
+        (Resource::Domains, 10),
+        (Resource::Threads, 30),
+        (Resource::Endpoints, 20),
+        (Resource::Notifications, 20),
+        (Resource::Memories, 40),
+        (Resource::Mappings, 45),
+        (Resource::Timers, 20),
     ];
-    for resource in scarce {
+    for (resource, taken) in taken {
         // The pools are the first record.
         let at = (HEADER_WORDS + 1 + resource as usize) * 8;
         if let Some(word) = archive.get_mut(at..at + 8) {
             let size = u64::from_le_bytes(word.try_into().expect("eight bytes"));
-            let taken = if resource == Resource::Domains { 8 } else { 14 };
             word.copy_from_slice(&size.saturating_sub(taken).to_le_bytes());
         }
     }

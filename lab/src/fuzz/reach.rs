@@ -76,6 +76,11 @@ const NEVER: &[(Call, Error)] = &[
     (Call::CapDelete, Error::Stale),
     (Call::CapDelete, Error::MissingRight),
     (Call::CapCopy, Error::WrongKind),
+    // The console and the system can be neither revoked nor destroyed.
+    (Call::ConsoleWrite, Error::Stale),
+    (Call::ConsoleRead, Error::Stale),
+    (Call::Shutdown, Error::Stale),
+    (Call::Inspect, Error::Stale),
 ];
 
 /// Everything that was come across.
@@ -148,10 +153,18 @@ impl Reach {
     /// All of it in numbers.
     pub fn summary(&self) -> Value {
         let (all, done) = self.calls();
-        let errors = Error::ALL.iter().map(|error| {
-            let own = |status: abi::Status| status.result().err() == Some(*error);
-            let counts = self.calls.iter().filter(|(_, status, _)| own(*status));
-            (format!("{error:?}"), json!(counts.map(|(_, _, count)| count).sum::<u64>()))
+        let by_call = Call::ALL.iter().map(|call| {
+            let own = self.calls.iter().filter(|(number, ..)| *number == *call as u8);
+            let mut ends = serde_json::Map::new();
+            for (_, status, count) in own {
+                let end = match status.result() {
+                    Ok(()) => "Ok".to_string(),
+                    Err(error) => format!("{error:?}"),
+                };
+                let sum = ends.get(&end).and_then(Value::as_u64).unwrap_or(0) + count;
+                ends.insert(end, json!(sum));
+            }
+            (format!("{call:?}"), Value::Object(ends))
         });
         json!({
             "steps": self.steps,
@@ -160,7 +173,7 @@ impl Reach {
             "succeeded": done,
             "most_blocked": self.most_blocked,
             "shutdowns": self.shutdowns,
-            "errors": errors.collect::<serde_json::Map<_, _>>(),
+            "by_call": by_call.collect::<serde_json::Map<_, _>>(),
         })
     }
 }

@@ -14,8 +14,11 @@ use rt::arch::{self, word};
 use rt::thread::{self, Registers, Spec};
 use rt::{Env, Rights, Slot, cap, domain, ipc, memory, signal, system};
 
-/// Calls between two times that the warden fills empty slots.
-const REFILL: u64 = 64;
+/// One step in so many begins with making an object.
+const REFILL: u64 = 12;
+
+/// One in so many threads has no message buffer.
+const BARE: u64 = 5;
 
 /// Capabilities as [`Bands`] names them; a memory; arguments `seed` and `notes`, the name of the memory.
 pub fn main(env: &Env) {
@@ -27,26 +30,29 @@ pub fn main(env: &Env) {
         if n % 3 == 0 {
             spec.handler = bands.endpoint(0);
         }
-        // Where the pools are small there are fewer.
-        let _ = thread::start(env, n as usize, bands.worker(n), spec, (work, seed ^ n << 32));
-    }
-    let mut chooser = Chooser::new(env, bands, Random::new(seed), 0);
-    for round in 0.. {
-        if round % REFILL == 0 {
-            refill(&bands);
+        if n.is_multiple_of(BARE) {
+            spec.buffer = 0;
         }
+        // Where the pools are small there are fewer.
+        let _ = thread::start(env, n as usize, bands.worker(n), spec, (work, seed << 8 | n));
+    }
+    let mut chooser = Chooser::new(env, bands, Random::new(seed), Some(0));
+    loop {
         if chooser.random().below(3) == 0 && threads > 1 {
             let n = 1 + chooser.random().below(threads - 1);
             free(bands.worker(n), chooser.random());
         }
         chooser.step(true);
+        // The others get their turn.
+        system::sleep(chooser.random().below(40_000));
     }
 }
 
-/// A further thread.
-fn work(env: &Env, seed: u64) {
-    let buffer = (seed >> 32 & 0xff) as usize;
-    let mut chooser = Chooser::new(env, Bands::new(env), Random::new(seed), buffer);
+/// A further thread, whose number is the low byte of its argument.
+fn work(env: &Env, argument: u64) {
+    let n = argument & 0xff;
+    let buffer = (!n.is_multiple_of(BARE)).then_some(n as usize);
+    let mut chooser = Chooser::new(env, Bands::new(env), Random::new(argument), buffer);
     loop {
         chooser.step(false);
     }
@@ -62,40 +68,48 @@ fn free(worker: Slot, random: &mut Random) {
     let _ = thread::resume(worker);
 }
 
-/// Makes one object of each kind, where there is room.
-fn refill(bands: &Bands) {
+/// Makes an object of a kind, where there is room.
+fn refill(bands: &Bands, kind: u64) {
     let slot = |kind| bands.slot(kind, 0);
-    // What exists already, or exceeds a quota, stays as it is.
-    let _ = signal::create_endpoint(slot(choice::ENDPOINT), Slot::NONE);
-    let _ = signal::create_notification(slot(choice::NOTIFICATION));
-    let _ = signal::create_timer(slot(choice::TIMER), slot(choice::NOTIFICATION));
-    let _ = memory::create(slot(choice::MEMORY), 3);
-    let range = memory::Range {
-        memory: slot(choice::MEMORY),
-        first: 0,
-        pages: 1,
-        address: choice::PAGES + 16 * abi::PAGE,
+    let made = match kind {
+        choice::ENDPOINT => signal::create_endpoint(slot(kind), Slot::NONE),
+        choice::NOTIFICATION => signal::create_notification(slot(kind)),
+        choice::TIMER => signal::create_timer(slot(kind), slot(choice::NOTIFICATION)),
+        choice::MEMORY => memory::create(slot(kind), 2),
+        choice::MAPPING => {
+            let (memory, address) = (slot(choice::MEMORY), choice::PAGES + 16 * abi::PAGE);
+            let range = memory::Range { memory, first: 0, pages: 1, address };
+            memory::map(slot(kind), Slot::NONE, range, Rights::READ)
+        }
+        choice::DOMAIN => domain::create(slot(kind), 8, 40, [2; abi::object::Resource::COUNT]),
+        choice::THREAD => {
+            let handler = bands.endpoint(1);
+            let spec = Spec { domain: Slot::NONE, priority: 30, buffer: 0, handler };
+            thread::create(slot(kind), spec)
+        }
+        _ => cap::copy(bands.endpoint(2), slot(kind), Rights::SEND.or(Rights::COPY)),
     };
-    let _ = memory::map(slot(choice::MAPPING), Slot::NONE, range, Rights::READ);
-    let quotas = [2; abi::object::Resource::COUNT];
-    let _ = domain::create(slot(choice::DOMAIN), 8, 40, quotas);
-    let spec = Spec { domain: Slot::NONE, priority: 30, buffer: 0, handler: bands.endpoint(1) };
-    let _ = thread::create(slot(choice::THREAD), spec);
-    let _ = cap::copy(bands.endpoint(2), slot(choice::COPY), Rights::SEND.or(Rights::COPY));
+    // What exists already, or exceeds a quota, stays as it is.
+    let _ = made;
 }
 
 impl Chooser {
     /// Computes a little, then makes a call. The warden blocks only for a while.
     fn step(&mut self, warden: bool) {
         system::work(self.random().below(200));
+        if self.random().below(REFILL) == 0 {
+            let kind = self.random().below(choice::BANDS);
+            refill(self.bands(), kind);
+        }
         if self.random().below(300) == 0 && !warden {
             let address = choice::PAGES + self.random().below(24) * abi::PAGE;
             // It goes on when a handler or the warden says so.
             let _ = arch::read(address, self.notes().word(0));
         }
         let (number, a, w) = self.call(warden);
-        arch::syscall(number, a.map(word), w.map(word));
-        if self.random().below(16) == 0 {
+        let outcome = arch::syscall(number, a.map(word), w.map(word));
+        self.learn(number, &outcome);
+        if self.random().below(8) == 0 && self.owed() {
             // An answer that is owed is given now and then, so that callers get on.
             let _ = ipc::reply(rt::Message::empty(0));
         }

@@ -4,6 +4,7 @@ use crate::random::Random;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
+use rt::arch::Outcome;
 use rt::{Env, Rights, Slot, Words, system};
 
 /// Kinds of slots: a band for each.
@@ -15,9 +16,9 @@ pub const MAPPING: u64 = 4;
 pub const DOMAIN: u64 = 5;
 pub const THREAD: u64 = 6;
 pub const COPY: u64 = 7;
-const BANDS: u64 = 8;
+pub const BANDS: u64 = 8;
 /// Slots in a band.
-const WIDTH: u64 = 6;
+const WIDTH: u64 = 5;
 
 /// Where pages may be mapped.
 pub const PAGES: u64 = 0x8_0000_0000;
@@ -46,6 +47,7 @@ const EDGES: [u64; 14] = [
 pub struct Bands {
     given: [Slot; 8],
     interrupt: Slot,
+    own: Slot,
     first: u64,
     limit: u64,
 }
@@ -59,8 +61,9 @@ impl Bands {
     pub fn new(env: &Env) -> Bands {
         let mut slots = env.slots();
         let limit = u64::from(slots.limit());
+        let (interrupt, own) = (env.cap("interrupt"), env.cap("own"));
         let given = GIVEN.map(|name| env.find_cap(name).unwrap_or(Slot::NONE));
-        Bands { given, interrupt: env.cap("interrupt"), first: u64::from(slots.fresh().0), limit }
+        Bands { given, interrupt, own, first: u64::from(slots.fresh().0), limit }
     }
 
     /// One of the four endpoints that all domains share.
@@ -83,22 +86,43 @@ impl Bands {
 pub struct Chooser {
     bands: Bands,
     random: Random,
-    buffer: Words,
+    buffer: Option<Words>,
     notes: Words,
     threads: u64,
+    /// The thread probably holds a reply right.
+    owes: bool,
+    /// The thread receives rather than calls.
+    serves: bool,
 }
 
 impl Chooser {
-    /// The choices of the thread with this message buffer.
-    pub fn new(env: &Env, bands: Bands, random: Random, buffer: usize) -> Chooser {
-        let (buffer, notes) =
-            (env.buffer(buffer).0, env.mem(env.arg("notes").expect("the name of a memory")));
-        Chooser { bands, random, buffer, notes, threads: env.threads() as u64 }
+    /// The choices of a thread with this message buffer, or without any.
+    pub fn new(env: &Env, bands: Bands, mut random: Random, buffer: Option<usize>) -> Chooser {
+        let buffer = buffer.map(|n| env.buffer(n).0);
+        let notes = env.mem(env.arg("notes").expect("the name of a memory"));
+        let (threads, serves) = (env.threads() as u64, random.below(2) == 0);
+        Chooser { bands, random, buffer, notes, threads, owes: false, serves }
+    }
+
+    /// What is in which slot.
+    pub fn bands(&self) -> &Bands {
+        &self.bands
     }
 
     /// The thread's random numbers.
     pub fn random(&mut self) -> &mut Random {
         &mut self.random
+    }
+
+    /// Whether the thread probably owes somebody a reply, which it then does no more.
+    pub fn owed(&mut self) -> bool {
+        core::mem::take(&mut self.owes)
+    }
+
+    /// What came of a call with this number.
+    pub fn learn(&mut self, number: u64, outcome: &Outcome) {
+        let receives = [Call::Ipc as u8, Call::ReplyWait as u8].contains(&(number as u8));
+        self.owes |= receives && outcome.status.result().is_ok() && !outcome.info.is_notification();
     }
 
     /// Memory of the domain.
@@ -113,9 +137,10 @@ impl Chooser {
     /// A slot that is likely to hold an object of a kind.
     fn of(&mut self, kind: u64) -> u64 {
         let slot = match self.below(20) {
-            0 => return self.anything(),
-            1 => Slot(self.below(self.bands.limit + 2) as u32),
-            2..6 if kind < BANDS => self.bands.given[kind as usize],
+            0 if self.below(3) == 0 => return self.anything(),
+            1 if self.below(3) == 0 => Slot(self.below(self.bands.limit + 2) as u32),
+            0..6 if kind != COPY => self.bands.given[kind as usize],
+            0..12 if kind == COPY => self.bands.given[kind as usize],
             6..10 if kind == ENDPOINT => {
                 let n = self.below(4);
                 self.bands.endpoint(n)
@@ -123,6 +148,10 @@ impl Chooser {
             6..10 if kind == THREAD => {
                 let n = self.below(self.threads);
                 self.bands.worker(n)
+            }
+            10 | 11 => {
+                let n = self.below(WIDTH);
+                self.bands.slot(COPY, n)
             }
             _ => {
                 let n = self.below(WIDTH);
@@ -151,7 +180,7 @@ impl Chooser {
     }
 
     fn soon(&mut self) -> u64 {
-        system::clock() + self.below(40_000)
+        system::clock() + self.below(200_000)
     }
 
     /// A call with its arguments and words; what blocks `within` a time is a choice too.
@@ -180,10 +209,10 @@ impl Chooser {
             (abi::message::BUFFER_SEND_RIGHTS, self.small(64)),
             (abi::message::BUFFER_RECEIVE_SLOT, self.bands.slot(COPY, copies).word()),
         ];
-        let [first, ..] = values;
-        let chosen = if self.below(4) == 0 { &values[..] } else { &[first][..0] };
+        let chosen: &[_] = if self.below(4) == 0 { &values } else { &[] };
+        let Some(buffer) = self.buffer else { return };
         for (index, value) in chosen {
-            self.buffer.set(*index, *value);
+            buffer.set(*index, *value);
         }
     }
 
@@ -200,14 +229,19 @@ impl Chooser {
     fn message(&mut self, within: bool) -> (u64, [u64; 6]) {
         let endpoint = self.of(ENDPOINT);
         let info = self.info();
-        let forms = self.below(10);
-        let (to, from) = match forms {
+        if !within && self.below(2) == 0 {
+            return self.converse(info);
+        }
+        let reply = self.owes || self.below(8) == 0;
+        let (to, from) = match self.below(10) {
             0 | 1 if !within => return (Call::Call as u64, [endpoint, info, 0, 0, 0, 0]),
-            2 | 3 if !within => return (Call::ReplyWait as u64, [endpoint, info, 0, 0, 0, 0]),
+            2 | 3 if !within && reply => {
+                return (Call::ReplyWait as u64, [endpoint, info, 0, 0, 0, 0]);
+            }
             0..=2 => (endpoint as u32, REPLY),
-            3 | 4 => (REPLY, endpoint as u32),
+            3 | 4 if reply => (REPLY, endpoint as u32),
             5 => (endpoint as u32, NOTHING),
-            6 => (NOTHING, endpoint as u32),
+            3 | 4 | 6 => (NOTHING, endpoint as u32),
             7 => (NOTHING, self.of(NOTIFICATION) as u32),
             8 => (endpoint as u32, self.of(ENDPOINT) as u32),
             _ => (NOTHING, NOTHING),
@@ -222,6 +256,20 @@ impl Chooser {
         (number, [partners(to, from), info, self.soon(), 0, 0, 0])
     }
 
+    /// What servers and clients do that get on with each other.
+    fn converse(&mut self, info: u64) -> (u64, [u64; 6]) {
+        let at = self.below(4);
+        let endpoint = self.bands.endpoint(at).word();
+        if !self.serves {
+            return (Call::Call as u64, [endpoint, info, 0, 0, 0, 0]);
+        }
+        if self.owed() {
+            return (Call::ReplyWait as u64, [endpoint, info, 0, 0, 0, 0]);
+        }
+        let (number, halves) = (ipc(Timeout::Never, Timeout::Never), (NOTHING, endpoint as u32));
+        (number, [partners(halves.0, halves.1), 0, 0, 0, 0, 0])
+    }
+
     /// Arguments that a call is likely to want.
     fn arguments(&mut self, call: Call) -> [u64; 6] {
         let any = self.below(BANDS);
@@ -233,6 +281,10 @@ impl Chooser {
                 [self.of(THREAD), 0, 0, 0, 0, 0]
             }
             Call::Fact => [self.small(4), self.small(2), 0, 0, 0, 0],
+            Call::CapCopy | Call::Destroy if self.below(40) == 0 => {
+                let own = [self.bands.interrupt, self.bands.own][self.below(2) as usize];
+                [own.word(), self.of(COPY), self.small(64), 0, 0, 0]
+            }
             Call::CapCopy => {
                 let badge = if self.below(3) == 0 { 1 + self.below(9) } else { 0 };
                 [self.of(any), self.of(COPY), self.small(64), badge, 0, 0]
@@ -242,7 +294,7 @@ impl Chooser {
             Call::CapRevoke | Call::CapInspect | Call::Destroy => [self.of(any), 0, 0, 0, 0, 0],
             Call::CapSaveReply => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::EndpointCreate => {
-                let attached = if self.below(3) == 0 { self.of(NOTIFICATION) } else { 0 };
+                let attached = if self.below(3) > 0 { self.of(NOTIFICATION) } else { 0 };
                 [self.of(ENDPOINT), attached, 0, 0, 0, 0]
             }
             Call::NotificationCreate => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
@@ -251,7 +303,7 @@ impl Chooser {
             Call::InterruptAck if self.below(2) == 0 => {
                 [self.bands.interrupt.word(), 0, 0, 0, 0, 0]
             }
-            Call::InterruptAck => [self.of(any), 0, 0, 0, 0, 0],
+            Call::InterruptAck => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::MemoryCreate => [self.of(MEMORY), 1 + self.small(4), 0, 0, 0, 0],
             Call::Map => {
                 let (domain, to) = (self.domain(), self.of(MAPPING) | self.rights() << 32);
@@ -279,7 +331,9 @@ impl Chooser {
             Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Inspect => {
                 let index = self.small(Resource::COUNT as u64);
-                [self.bands.given[4].word(), self.small(3), index, 0, 0, 0]
+                let copy = self.below(4) == 0;
+                let system = if copy { self.of(COPY) } else { self.bands.given[4].word() };
+                [system, self.small(3), index, 0, 0, 0]
             }
         }
     }

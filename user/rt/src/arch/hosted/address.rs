@@ -31,7 +31,7 @@ pub(crate) fn word(address: u64, rights: Rights) -> &'static AtomicU64 {
 /// The bytes of a text that nobody changes, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     let mut bytes = Vec::new();
-    for at in (address..address + PAGES * PAGE).step_by(8) {
+    for at in (0..PAGES * PAGE).step_by(8).map(|offset| address.wrapping_add(offset)) {
         let word = word(at, Rights::READ).load(Ordering::Relaxed).to_le_bytes();
         let end = word.iter().position(|&byte| byte == 0);
         bytes.extend_from_slice(&word[..end.unwrap_or(8)]);

@@ -26,6 +26,9 @@ pub fn begin(instruction: Instruction, programs: &[fn(&Env)], argument: u64, sta
             Some(program) => guarded(argument, program),
             None => machine().fault(FaultKind::Instruction, false),
         },
+        Instruction::Thread if stack == 0 || !stack.is_multiple_of(8) => {
+            machine().fault(FaultKind::Memory, false);
+        }
         Instruction::Thread => {
             let words = Words::at(stack, 8 * crate::thread::START_WORDS);
             match machine().function_of(words.get(0)) {
@@ -43,7 +46,8 @@ fn serve() -> ! {
     loop {
         let mut message = ipc::receive(Slot(1), Wait::NEVER);
         while let Ok(received) = message {
-            message = ipc::reply_wait(Slot(1), Message::short(0, [received.words[0] + 1]));
+            message =
+                ipc::reply_wait(Slot(1), Message::short(0, [received.words[0].wrapping_add(1)]));
         }
     }
 }
@@ -75,7 +79,7 @@ pub fn remember_panics() {
 
 /// Runs a program's function. Its panic ends the run, or without the right to that the thread.
 fn guarded(environment: u64, run: impl FnOnce(&Env)) {
-    let env = Env::at(environment);
+    let env = Env::at(environment & !7);
     if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
         println!(env.console(), "{}: {}", env.name(), message_of_panic());
         if let Some(system) = env.find_cap("system") {
