@@ -138,7 +138,7 @@ fn equals_may_take_turns_differently() {
 }
 
 proptest! {
-    #![proptest_config(repeatable(16))]
+    #![proptest_config(repeatable(8))]
     #[test]
     fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
         let mix = if talk { &TALK } else { &MANAGE };

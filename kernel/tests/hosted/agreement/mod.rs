@@ -6,12 +6,15 @@
 //!
 //! | kernels | priorities are unique | some are equal |
 //! |---|---|---|
-//! | `fastpath`, `slowpath`, `direct-lazy`, `direct-eager` | alike | may pick different equals |
-//! | `strict-lazy`, `strict-eager` | alike | may pick different equals |
-//! | a direct and a strict one | differ while a direct switch keeps a higher thread waiting | - |
+//! | `fastpath`, `slowpath`, `direct-lazy`, `direct-eager` | alike | other equals may run |
+//! | `strict-lazy`, `strict-eager` | alike | other equals may run |
+//! | a direct one, a strict one | differ at inversions | - |
 //! | `ipc-ordered`, `ipc-heap` | alike in everything | alike in everything |
-//! | `ipc-scan` and these two | alike in everything | alike in everything, but see below |
-//! | `direct-lazy` and these three | differ once a receive finds its queue's head not the highest | - |
+//! | `ipc-scan`, one of these two | alike in everything | the same, but see below |
+//! | `direct-lazy`, one of these three | differ at senders out of order | - |
+//!
+//! An inversion: a direct switch keeps a higher thread waiting that can run. Senders out of order:
+//! a receive finds two or more in its queue, and the first is not the highest.
 //!
 //! Why:
 //!

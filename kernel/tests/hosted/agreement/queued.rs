@@ -34,8 +34,8 @@ const NINE: [&str; 9] = [
 fn stays<S: System<Port = Host>>(regs: Regs) -> bool {
     let board: Board<S> = scene::boot(&[(1, 10), (1, 20), (1, 30), (1, 40)]);
     board.does(4, receive(NOTIFICATION));
-    board.call(call(ENDPOINT + 1, MESSAGE));
-    board.call(receive(ENDPOINT));
+    board.does(3, call(ENDPOINT + 1, MESSAGE));
+    board.does(2, receive(ENDPOINT));
     board.succeeds(1, receive(ENDPOINT + 1));
     board.does(1, system(Call::Signal, &[NOTIFICATION]));
     board.does(4, system(Call::Yield, &[THREAD + 1]));

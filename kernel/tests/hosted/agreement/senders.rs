@@ -137,16 +137,16 @@ fn run(other: &str, seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
 fn they_differ_once_the_first_sender_is_not_the_highest() {
     for other in BY_PRIORITY {
         let mut reach = Reach::default();
-        for seed in 0..24 {
+        for seed in 0..12 {
             let mix = [TALK, TALK, MANAGE][seed as usize % 3];
             run(other, 0x8600_0000 + seed, 1_000, &mix, &mut reach);
         }
-        assert!(reach.differed > 12 && reach.agreed > 50, "{other}: {reach:?}");
+        assert!(reach.differed > 6 && reach.agreed > 25, "{other}: {reach:?}");
     }
 }
 
 proptest! {
-    #![proptest_config(repeatable(16))]
+    #![proptest_config(repeatable(8))]
     #[test]
     fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
         for other in BY_PRIORITY {

@@ -1,14 +1,21 @@
 //! Direct and strict switching: where they differ, and that they come together again.
 
-use super::runner::{Runner, Told, boot_all, highest, keep_unique, priority, repeatable, same};
+use super::runner::{
+    Runner, Told, boot_all, highest, keep_unique, priority, repeatable, same, with_kernel,
+};
 use crate::support::archive::TICK;
+use crate::support::board::Board;
 use crate::support::context::Regs;
+use crate::support::host::Host;
 use crate::support::programs::{Action, MANAGE, Mix, TALK};
 use crate::support::rng::Rng;
+use crate::support::scene::{self, ENDPOINT, call, receive, system};
 use crate::support::state::tells_who_runs;
 use crate::support::town::Plan;
-use abi::call::Call;
+use abi::Info;
+use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use kernel::port::Port;
+use kernel::system::System;
 use proptest::prelude::*;
 use std::ops::AddAssign;
 
@@ -139,8 +146,46 @@ fn they_differ_while_a_direct_switch_keeps_a_higher_thread_waiting() {
     assert!(reach.inversions > 100 && reach.agreed > 10_000 && reach.donated > 10, "{reach:?}");
 }
 
+/// The priority that runs after a high thread has called a low one past a medium one. The first
+/// two became ready outside the message path, when the last look-up had found only the lowest.
+fn who_runs<S: System<Port = Host>>(by_timeout: bool) -> Option<i16> {
+    let [lowest, medium, high, callee] = [1, 2, 3, 4];
+    let board: Board<S> = scene::boot(&[(1, 10), (1, 40), (1, 50), (1, 30)]);
+    let until = 3 * TICK + 1;
+    let sleep = ipc(Timeout::Never, Timeout::At);
+    let sleep = Regs::call(sleep, &[partners(NOTHING, NOTHING), 0, until]);
+    let slot = |thread: u32| scene::THREAD + u64::from(thread);
+    for thread in [high, medium] {
+        let stop = system(Call::ThreadSuspend, &[slot(thread)]);
+        board.does(thread, if by_timeout { sleep } else { stop });
+    }
+    board.does(callee, receive(ENDPOINT));
+    assert_eq!(board.running(), Some(lowest));
+    if by_timeout {
+        board.host.advance(until);
+        board.settle();
+    } else {
+        board.does(lowest, system(Call::ThreadResume, &[slot(medium)]));
+        board.does(medium, system(Call::ThreadResume, &[slot(high)]));
+    }
+    board.does(high, call(ENDPOINT, Info::new(0, 0)));
+    board.running().map(|runs| board.thread(runs).priority.get())
+}
+
+#[test]
+fn a_call_past_a_medium_thread() {
+    for [direct, strict] in PAIRS {
+        for by_timeout in [false, true] {
+            for (name, expected) in [(direct, 30), (strict, 40)] {
+                let priority = with_kernel!(name, Kernel => who_runs::<Kernel>(by_timeout));
+                assert_eq!(priority, Some(expected), "{name}");
+            }
+        }
+    }
+}
+
 proptest! {
-    #![proptest_config(repeatable(16))]
+    #![proptest_config(repeatable(8))]
     #[test]
     fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
         for pair in PAIRS {

@@ -3,7 +3,6 @@
 use super::board::body;
 use super::host::Host;
 use kernel::access::Ref;
-use kernel::object::thread::{State, Wait};
 use kernel::object::{Endpoint, Thread};
 
 /// The members of an endpoint's heap, in no order.
@@ -40,14 +39,4 @@ pub fn consistent(endpoint: &Endpoint<Host>) -> usize {
         }
     }
     members.len()
-}
-
-/// As [`consistent`]; every member waits there.
-pub fn check(at: Ref<Endpoint<Host>>) -> usize {
-    for member in members(body(at)) {
-        let thread = body(member);
-        let here = matches!(thread.wait.get(), Wait::Endpoint(other) if other == at);
-        assert!(here && thread.state.get() == State::Sending, "a member that waits elsewhere");
-    }
-    consistent(body(at))
 }

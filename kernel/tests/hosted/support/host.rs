@@ -65,11 +65,15 @@ impl Host {
     /// A machine with this much memory, all of it in an arena. It is never freed: the core's
     /// pools live for ever. The seed is for interrupts.
     pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
-        let layout = Layout::from_size_align(pages * PAGE as usize, PAGE as usize)
+        // A page to spare, and aligned here: zeroed memory of a larger alignment would be written
+        // to, every page of it, and boards are many.
+        let bytes = pages * PAGE as usize;
+        let layout = Layout::from_size_align(bytes + PAGE as usize, align_of::<u64>())
             .expect("a size that fits");
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc_zeroed(layout) };
         assert!(!start.is_null(), "out of memory");
+        let start = start.wrapping_add(start.align_offset(PAGE as usize));
         // SAFETY: zeroed, aligned, never freed, and made of atomics, so that the arena may hand
         // out parts of it.
         let frames = unsafe { std::slice::from_raw_parts(start.cast::<Frame>(), pages) };
@@ -86,7 +90,7 @@ impl Host {
             polls: Cell::new(0),
         };
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
-        let arena = unsafe { Arena::new(start, layout.size(), BASE) };
+        let arena = unsafe { Arena::new(start, bytes, BASE) };
         (Box::leak(Box::new(host)), arena)
     }
 
