@@ -177,6 +177,8 @@ pub enum Group {
     Host,
     /// The suite on the machines.
     Target,
+    /// The simulation takes the same steps as the machines.
+    Agreement,
     /// Golden figures.
     Golden,
 }

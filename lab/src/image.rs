@@ -5,6 +5,7 @@ use crate::machine::{Emulator, Machine};
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSymbol};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,6 +44,40 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let image = built.remove(machine.kernel_binary());
     image.with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))
 }
+
+/// Builds everything with a kernel that keeps a log of its primitive steps.
+pub fn build_logging(machine: &dyn Machine) -> Result<Images> {
+    let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
+    let title = format!("building a kernel that keeps a log for {}", machine.name());
+    let directory = workspace::build_directory().join("logging");
+    let directory = directory.to_str().context("the build directory's name is not text")?;
+    let port = machine.port();
+    let feature = format!("{port}/log");
+    let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
+    let mut programs = compile(machine, title, &more)?;
+    let kernel = programs
+        .remove(machine.kernel_binary())
+        .with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))?;
+    Ok(Images { kernel, programs })
+}
+
+/// The symbol of the log in a kernel that keeps one: its physical address.
+pub fn log_address(kernel: &Path) -> Result<u64> {
+    let data = std::fs::read(kernel)
+        .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
+    let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*data)?;
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(LOG));
+    let at = symbol.with_context(|| format!("the kernel image does not define {LOG}"))?.address();
+    let endian = file.endian();
+    let segment = file.elf_program_headers().iter().find_map(|header| {
+        let offset = at.checked_sub(header.p_vaddr(endian))?;
+        (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
+    });
+    segment.with_context(|| format!("{LOG} lies in no segment of the kernel image"))
+}
+
+/// Where a kernel that keeps a log has it: a count, then that many words.
+const LOG: &str = "STEP_LOG";
 
 /// Compiles the port and what `more` names; returns the executables by name.
 fn compile(

@@ -96,6 +96,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
         inspect: false,
+        log: false,
     })?;
     match outcome.failure() {
         Some(failure) => bail!("`{name}`: {failure}"),

@@ -33,6 +33,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,
+        log: false,
     })?;
     if as_json {
         print_outcome(&system.name, machine, board, &outcome);

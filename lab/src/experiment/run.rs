@@ -46,6 +46,7 @@ impl Setup {
             console: Console::CAPTURE,
             timeout: Some(TIMEOUT),
             inspect: false,
+            log: false,
         }
     }
 

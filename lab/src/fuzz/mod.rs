@@ -112,6 +112,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         console: Console::CAPTURE,
         timeout: None,
         inspect: false,
+        log: false,
     };
     Packed::new(&boot, spoil)
 }

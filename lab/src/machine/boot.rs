@@ -5,7 +5,7 @@ use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Emulator, Launch, Machine, Remains, twin};
 use crate::failure::{did_you_mean, usage};
-use crate::image::Images;
+use crate::image::{self, Images};
 use crate::symbols;
 use anyhow::{Context, Result, bail};
 use manifest::{Archive, System};
@@ -40,6 +40,8 @@ pub struct Boot<'a> {
     pub timeout: Option<Duration>,
     /// Judge the page tables that the run has left, if it ends well.
     pub inspect: bool,
+    /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
+    pub log: bool,
 }
 
 /// Boots and waits for the end.
@@ -84,9 +86,20 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
             findings = machine.inspect(&remains).context("the page tables cannot be judged")?;
         }
     }
+    let log = if boot.log { read_log(emulator, boot, &memory)? } else { Vec::new() };
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
-    Ok(Outcome { exit, console, memories, kernel, backtrace, findings })
+    Ok(Outcome { exit, console, memories, kernel, backtrace, findings, log })
+}
+
+/// The steps that a kernel has written down, as far as there was room.
+fn read_log(machine: &dyn Emulator, boot: &Boot, memory: &SharedFile) -> Result<Vec<u64>> {
+    const ROOM: u64 = 1 << 18;
+    let at = image::log_address(&boot.images.kernel)?;
+    let count = memory.physical(machine, at, WORD as u64)?;
+    let count = word_at(&count, 0).unwrap_or(0).min(ROOM);
+    let bytes = memory.physical(machine, at + WORD as u64, count * WORD as u64)?;
+    Ok((0..count as usize).filter_map(|index| word_at(&bytes, index)).collect())
 }
 
 /// Makes the boot archive of a system with its programs.

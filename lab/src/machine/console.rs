@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, Once};
 use std::thread::{self, JoinHandle};
 
 /// Sent to the guest when the input that it reads from ends: end of transmission.
-const END_OF_INPUT: u8 = 4;
+pub(super) const END_OF_INPUT: u8 = 4;
 
 /// What happens with the console, which is captured in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

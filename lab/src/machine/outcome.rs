@@ -36,6 +36,8 @@ pub struct Outcome {
     pub backtrace: Vec<String>,
     /// What was found in its page tables, if they were to be judged.
     pub findings: Vec<Finding>,
+    /// The kernel's primitive steps as words, if it kept a log of them.
+    pub log: Vec<u64>,
 }
 
 impl Outcome {
@@ -102,6 +104,7 @@ mod tests {
             kernel: String::new(),
             backtrace: vec!["panic at a.rs:1".to_string()],
             findings: Vec::new(),
+            log: Vec::new(),
         }
     }
 

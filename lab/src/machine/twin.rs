@@ -1,6 +1,7 @@
 //! The twin: the simulation that is part of this process.
 
 use super::boot::pack_with;
+use super::console::END_OF_INPUT;
 use super::memory::WORD;
 use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
 use crate::failure::did_you_mean;
@@ -38,6 +39,7 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         memory: boot.system.memory,
         show: boot.console.show,
         input: typed(boot.console.input),
+        log: boot.log,
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;
@@ -48,10 +50,19 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
 /// What will be typed: all of it beforehand, since time here is not a user's.
 fn typed(input: Input) -> Vec<u8> {
     let mut text = Vec::new();
-    if input == Input::User && !std::io::stdin().is_terminal() {
-        // What can be read of it is enough.
-        let _ = std::io::stdin().read_to_end(&mut text);
+    match input {
+        Input::Nothing => return text,
+        Input::Script(script) => text.extend_from_slice(script.as_bytes()),
+        Input::User => {
+            let mut stdin = std::io::stdin();
+            if stdin.is_terminal() {
+                eprintln!("the twin takes its input beforehand: type it, then press Ctrl-D");
+            }
+            // What can be read of it is enough.
+            let _ = stdin.read_to_end(&mut text);
+        }
     }
+    text.push(END_OF_INPUT);
     text
 }
 
@@ -103,6 +114,7 @@ impl Packed {
             kernel: kernel.to_string(),
             backtrace: Vec::new(),
             findings: Vec::new(),
+            log: ran.log.iter().map(|step| step.word()).collect(),
         }
     }
 }

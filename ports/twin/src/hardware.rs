@@ -18,6 +18,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Interrupt lines.
 pub const LINES: usize = 32;
+/// The line on which the console interrupts while there is something to read.
+const CONSOLE_LINE: u8 = 4;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
 
@@ -47,6 +49,8 @@ pub struct Twin {
     spurious: Cell<bool>,
     output: RefCell<Vec<u8>>,
     input: RefCell<VecDeque<u8>>,
+    /// There is input.
+    typed: Cell<bool>,
     show: bool,
     chaos: u64,
     rng: Rng,
@@ -91,6 +95,7 @@ impl Twin {
             spurious: Cell::new(false),
             output: RefCell::default(),
             input: RefCell::new(options.input.iter().copied().collect()),
+            typed: Cell::new(!options.input.is_empty()),
             show: options.show,
             chaos: options.chaos,
             rng: Rng::new(options.seed),
@@ -120,7 +125,8 @@ impl Twin {
     /// The next interrupt that waits, if any.
     #[inline]
     pub fn waiting(&self) -> Option<Event> {
-        let lines = self.enabled.get() & self.raised.get();
+        let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
+        let lines = self.enabled.get() & (self.raised.get() | typed);
         if lines != 0 {
             return Some(Event::Line(lines.trailing_zeros() as u8));
         }
@@ -217,7 +223,10 @@ impl Port for Twin {
     }
 
     fn console_read(&self) -> Option<u8> {
-        self.input.borrow_mut().pop_front()
+        let mut input = self.input.borrow_mut();
+        let byte = input.pop_front();
+        self.typed.set(!input.is_empty());
+        byte
     }
 
     fn counter_hz(&self) -> u64 {

@@ -8,6 +8,8 @@ mod context;
 mod entry;
 mod fpu;
 mod kernels;
+#[cfg(feature = "log")]
+mod log;
 mod machine;
 mod paging;
 mod panic;

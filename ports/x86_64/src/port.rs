@@ -105,6 +105,11 @@ impl Port for X86 {
     fn forget(&self, thread: &Context) {
         self.special.forget(thread);
     }
+
+    #[cfg(feature = "log")]
+    fn step(step: kernel::step::Step) {
+        crate::log::write(step);
+    }
 }
 
 /// Ends the run.

@@ -1,5 +1,6 @@
 //! `test`: everything that must hold, counted.
 
+mod agreement;
 mod endings;
 mod golden;
 mod host;
@@ -17,8 +18,15 @@ use anyhow::Result;
 use suite::Suite;
 
 /// Everything, in the order in which it runs: what is quick to fail comes first.
-const ALL: [Group; 6] =
-    [Group::Format, Group::Tidy, Group::Host, Group::Lint, Group::Target, Group::Golden];
+const ALL: [Group; 7] = [
+    Group::Format,
+    Group::Tidy,
+    Group::Host,
+    Group::Lint,
+    Group::Target,
+    Group::Agreement,
+    Group::Golden,
+];
 
 /// Runs the tests.
 pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
@@ -27,7 +35,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     }
     let mut suite = Suite::new(!as_json, test.fail_fast);
     let wanted = |group: &Group| match &test.only[..] {
-        [] => !(test.quick && *group == Group::Golden),
+        [] => !(test.quick && matches!(group, Group::Agreement | Group::Golden)),
         only => only.contains(group),
     };
     for group in ALL.into_iter().filter(wanted) {
@@ -41,6 +49,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
             Group::Host => host::tests(&mut suite)?,
             Group::Lint => host::lint(&mut suite)?,
             Group::Target => target::suite(&mut suite, test.quick)?,
+            Group::Agreement => agreement::check(&mut suite)?,
             Group::Golden => golden::figures(&mut suite)?,
         }
     }

@@ -64,6 +64,7 @@ fn run(
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
         inspect: true,
+        log: false,
     })
 }
 
@@ -141,6 +142,7 @@ mod tests {
             kernel: "fastpath".to_string(),
             backtrace: Vec::new(),
             findings: Vec::new(),
+            log: Vec::new(),
         })
     }
 

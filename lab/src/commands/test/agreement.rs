@@ -1,0 +1,125 @@
+//! The simulation takes the same steps as the other machines: under every kernel the sequence of
+//! switches, queue operations, messages and results of each experiment is the same. Times differ.
+
+use super::suite::Suite;
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Console, MACHINES, Machine};
+use crate::progress::Step;
+use crate::systems;
+use anyhow::{Result, bail};
+use std::time::Duration;
+
+/// The systems of the experiments, with arguments that keep them short.
+const SYSTEMS: [(&str, &[(&str, &str)]); 4] = [
+    ("ping-across", &[("rounds", "9"), ("warmup", "2")]),
+    ("ping-same", &[("rounds", "9"), ("warmup", "2")]),
+    ("hot-potato", &[("messages", "4"), ("rounds", "1")]),
+    ("queueing", &[("most", "100"), ("rounds", "1")]),
+];
+
+/// Fewer steps than any of them takes.
+const LEAST: usize = 500;
+
+/// Longer than any of them takes on a slow host.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Compares every machine with the last, the simulation.
+pub fn check(suite: &mut Suite) -> Result<()> {
+    let [machines @ .., simulation] = &MACHINES;
+    for machine in machines {
+        let images = match image::build_logging(*machine) {
+            Ok(images) => images,
+            Err(error) => {
+                suite.broken(format!("a log on {}", machine.name()), format!("{error:#}"));
+                continue;
+            }
+        };
+        for kernel in manifest::KERNELS {
+            for (system, args) in SYSTEMS {
+                if suite.is_over() {
+                    return Ok(());
+                }
+                let name = format!("{system} under {kernel}: steps as on {}", machine.name());
+                let _step = Step::start(&name);
+                let logs = log(*machine, &images, kernel, system, args).and_then(|real| {
+                    Ok((real, log(*simulation, &Images::default(), kernel, system, args)?))
+                });
+                let result = match logs {
+                    Ok((real, simulated)) => compare(&real, &simulated),
+                    Err(error) => Err(format!("{error:#}")),
+                };
+                suite.record(name, result);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The steps of a system on a machine.
+fn log(
+    machine: &dyn Machine,
+    images: &Images,
+    kernel: &str,
+    system: &str,
+    args: &[(&str, &str)],
+) -> Result<Vec<u64>> {
+    let mut system = systems::load(system)?;
+    for (name, value) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
+        if let Some((_, short)) = args.iter().find(|(wanted, _)| wanted == name) {
+            *value = short.to_string();
+        }
+    }
+    let outcome = machine::boot(&Boot {
+        machine,
+        board: machine.boards()[0],
+        images,
+        system: &system,
+        kernel,
+        icount: Some(1),
+        console: Console::CAPTURE,
+        timeout: Some(TIMEOUT),
+        inspect: false,
+        log: true,
+    })?;
+    if let Some(failure) = outcome.failure() {
+        bail!("on {}: {failure}", machine.name());
+    }
+    Ok(outcome.log)
+}
+
+/// Whether two logs are the same, as far as both go; one may have had less room.
+fn compare(real: &[u64], simulated: &[u64]) -> Result<(), String> {
+    let both = real.len().min(simulated.len());
+    if both < LEAST {
+        return Err(format!("only {} and {} steps", real.len(), simulated.len()));
+    }
+    if let Some(at) = (0..both).find(|&at| real[at] != simulated[at]) {
+        let around = at.saturating_sub(3)..(at + 3).min(both);
+        let spell = |log: &[u64]| {
+            log[around.clone()].iter().map(|step| format!("{step:#018x}")).collect::<Vec<_>>()
+        };
+        let (here, there) = (spell(real).join(" "), spell(simulated).join(" "));
+        return Err(format!("step {at} differs:\n  {here}\n  {there} (simulated)"));
+    }
+    let room = real.len() == 1 << 18;
+    match real.len() == simulated.len() || room {
+        true => Ok(()),
+        false => Err(format!("{} steps, but {} simulated", real.len(), simulated.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_differs_is_found() {
+        let log: Vec<u64> = (0..1000).collect();
+        assert_eq!(compare(&log, &log), Ok(()));
+        let mut other = log.clone();
+        other[700] = 1;
+        assert!(compare(&log, &other).unwrap_err().starts_with("step 700 differs"));
+        assert!(compare(&log, &log[..999]).unwrap_err().contains("999 simulated"));
+        assert!(compare(&log[..10], &log[..10]).is_err());
+    }
+}
