@@ -33,6 +33,17 @@ Examples:
   ./giusto lab run ping-pong micro --json
   ./giusto lab run ping-pong --kernel fastpath";
 
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  ./giusto lab compare direct-lazy strict-eager
+  ./giusto lab compare ipc-ordered ipc-heap --experiment ipc-queueing --machine twin";
+
+const CLAIMS_EXAMPLES: &str = "\
+Examples:
+  ./giusto lab claims                 what results on disk say, else what is recorded
+  ./giusto lab claims --run           measure first (about two minutes)
+  ./giusto lab claims --all           the whole ledger";
+
 const TWIN_EXAMPLES: &str = "\
 Examples:
   ./giusto twin fuzz                  a million steps
@@ -118,12 +129,55 @@ pub enum Lab {
     /// Run experiments and keep their results under target/lab/EXPERIMENT/RUN/.
     #[command(after_help = LAB_EXAMPLES)]
     Run(LabRun),
+    /// Compare two kernels case by case: exactly, or with confidence interval and effect size.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(Compare),
+    /// The papers' claims with their verdicts; fails if one differs from the recorded verdict.
+    #[command(after_help = CLAIMS_EXAMPLES)]
+    Claims(Claims),
     /// Write one page with the latest run of every experiment, and print its path.
     Report {
         /// Also show it in the desktop's browser.
         #[arg(long)]
         open: bool,
     },
+}
+
+/// What to compare.
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A kernel.
+    #[arg(value_name = "A", value_parser = kernels())]
+    pub a: String,
+    /// The kernel to compare it with.
+    #[arg(value_name = "B", value_parser = kernels())]
+    pub b: String,
+    /// Only this experiment; may be given several times.
+    #[arg(long, value_name = "E", value_parser = experiments())]
+    pub experiment: Vec<String>,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// Most seeds to repeat with where anything varies.
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub repeats: u64,
+}
+
+/// What to show of the scoreboard.
+#[derive(Debug, Args)]
+pub struct Claims {
+    /// Only this machine.
+    #[arg(long, value_name = "M", value_parser = machines())]
+    pub machine: Option<String>,
+    /// First run the experiments that decide claims.
+    #[arg(long)]
+    pub run: bool,
+    /// Also list the claims that no experiment decides yet.
+    #[arg(long)]
+    pub all: bool,
+    /// Record the verdicts that were found in tests/claims.toml.
+    #[arg(long)]
+    pub update: bool,
 }
 
 /// How to run experiments.

@@ -10,6 +10,7 @@ mod image;
 mod machine;
 mod output;
 mod progress;
+mod scoreboard;
 mod symbols;
 mod systems;
 mod tidy;

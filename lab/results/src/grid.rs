@@ -9,7 +9,7 @@ pub(crate) struct Grid<'a> {
     pub kernels: Vec<&'a str>,
     /// The systems that they are compared with.
     pub systems: Vec<&'a str>,
-    /// Metrics in the order of measuring, cases by place and words.
+    /// Metrics in the order of measuring, cases by place and parameter.
     pub lines: Vec<Line<'a>>,
 }
 
@@ -36,17 +36,23 @@ pub(crate) struct Cell {
 pub(crate) struct Case<'a> {
     /// The whole text.
     pub text: &'a str,
-    /// The text without its words.
+    /// The text without its parameter.
     pub place: &'a str,
-    /// The message length.
-    pub words: Option<u64>,
+    /// What is swept, such as `words`; empty if nothing is.
+    pub parameter: &'a str,
+    /// The parameter's value.
+    pub value: Option<u64>,
 }
 
 impl<'a> Case<'a> {
     pub fn of(text: &'a str) -> Case<'a> {
         let (place, last) = text.rsplit_once(' ').unwrap_or(("", text));
-        let words = last.strip_prefix("words=").and_then(|words| words.parse().ok());
-        Case { text, place: if words.is_some() { place } else { text }, words }
+        let swept =
+            last.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+        match swept {
+            Some((parameter, value)) => Case { text, place, parameter, value: Some(value) },
+            None => Case { text, place: text, parameter: "", value: None },
+        }
     }
 }
 
@@ -74,7 +80,7 @@ impl<'a> Grid<'a> {
         Grid { lines: lines.collect(), kernels, systems }
     }
 
-    /// The lines that a summary shows: of each message sweep only the shortest message measured.
+    /// The lines that a summary shows: of each sweep only the first value measured.
     pub fn shortest(&self) -> impl Iterator<Item = &Line<'a>> {
         let measured = |line: &&Line| line.ours.iter().any(Option::is_some);
         self.lines.iter().filter(measured).filter(move |line| {
@@ -82,7 +88,7 @@ impl<'a> Grid<'a> {
                 self.lines.iter().filter(measured).filter(|other| {
                     (other.metric, other.case.place) == (line.metric, line.case.place)
                 });
-            sweep.all(|other| line.case.words <= other.case.words)
+            sweep.all(|other| line.case.value <= other.case.value)
         })
     }
 }
@@ -101,14 +107,14 @@ impl Line<'_> {
     }
 }
 
-/// The cases of a metric, of ours and theirs, by place and words.
+/// The cases of a metric, of ours and theirs, by place and parameter.
 fn cases<'a>(report: &'a Report, beside: &[&'a Baseline], metric: &str) -> Vec<Case<'a>> {
     let ours = report.rows.iter().filter(|row| row.metric == metric).map(|row| &*row.case);
     let theirs = beside.iter().filter(|baseline| baseline.metric == metric);
     let theirs = theirs.map(|baseline| &*baseline.case).filter(|case| !case.is_empty());
     let mut cases: Vec<Case> = distinct(ours.chain(theirs)).into_iter().map(Case::of).collect();
     let places = distinct(cases.iter().map(|case| case.place));
-    cases.sort_by_key(|case| (places.iter().position(|place| *place == case.place), case.words));
+    cases.sort_by_key(|case| (places.iter().position(|place| *place == case.place), case.value));
     cases
 }
 
@@ -135,7 +141,7 @@ mod tests {
 
     #[test]
     fn takes_cases_apart() {
-        let parts = |text| (Case::of(text).place, Case::of(text).words);
+        let parts = |text| (Case::of(text).place, Case::of(text).value);
         assert_eq!(parts("across words=16"), ("across", Some(16)));
         assert_eq!(parts("words=0"), ("", Some(0)));
         assert_eq!(parts("hot cache"), ("hot cache", None));
@@ -149,7 +155,7 @@ mod tests {
         let grid = Grid::of(&report);
         let call = grid.lines.iter().filter(|line| line.metric == "call");
         let across = call.filter(|line| line.case.place == "across");
-        let words: Vec<_> = across.filter_map(|line| line.case.words).collect();
+        let words: Vec<_> = across.filter_map(|line| line.case.value).collect();
         assert_eq!(words, [0, 4, 8, 10, 16, 32, 64]);
     }
 

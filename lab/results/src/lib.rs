@@ -12,11 +12,13 @@
 #![forbid(unsafe_code)]
 
 mod baseline;
+mod compare;
 mod figure;
 mod golden;
 mod grid;
 mod output;
 mod page;
+mod paper;
 mod plot;
 mod recording;
 mod report;
@@ -28,6 +30,7 @@ mod table;
 mod testing;
 
 pub use baseline::{Baseline, baselines};
+pub use compare::Difference;
 pub use figure::Figure;
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};

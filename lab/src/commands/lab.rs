@@ -20,6 +20,8 @@ pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
     match lab {
         Lab::List => list(as_json),
         Lab::Run(run) => run_all(run, as_json)?,
+        Lab::Compare(asked) => return super::compare::compare(asked, as_json),
+        Lab::Claims(asked) => return super::claims::claims(asked, as_json),
         Lab::Report { open } => report(*open, as_json)?,
     }
     Ok(Verdict::Held)
@@ -78,6 +80,7 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         if !as_json {
             output::line(results::table(&report));
             output::line(facts(&report));
+            show_claims(&report);
             output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
         reports.push(report);
@@ -92,6 +95,17 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a run says about the papers' claims.
+pub fn show_claims(report: &Report) {
+    for claim in &report.claims {
+        let verdict = super::claims::spell(claim.verdict);
+        output::line(format_args!("{} {verdict}: {}", claim.id, claim.statement));
+        for line in super::claims::wrap(&claim.evidence, CLAIM_WIDTH) {
+            output::line(format_args!("    {line}"));
+        }
+    }
 }
 
 /// Refuses a machine or kernel that an experiment does not run on.
@@ -149,6 +163,9 @@ fn new_run(experiment: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Columns of a claim's evidence.
+const CLAIM_WIDTH: usize = 94;
+
 /// Where the golden figures are recorded.
 pub fn golden_path() -> PathBuf {
     workspace::root().join("tests/golden.toml")
@@ -168,21 +185,41 @@ fn update_golden(reports: &[Report]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page with the latest run of each experiment; returns its path.
-pub fn write_report() -> Result<PathBuf> {
+/// The latest runs of each experiment, one for each machine, of those that `wanted` takes.
+fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Report>> {
     let directory = workspace::results();
-    let mut reports = Vec::new();
+    let mut reports: Vec<Report> = Vec::new();
     for experiment in EXPERIMENTS {
         let own = directory.join(experiment.name);
-        // The latest may be under way in another process.
-        let results = runs(&own).into_iter().rev();
-        let mut results = results.map(|run| own.join(run.to_string()).join("result.json"));
-        if let Some(path) = results.find(|path| path.is_file()) {
-            let json = fs::read_to_string(&path)?;
-            let report = Report::from_json(&json);
-            reports.push(report.with_context(|| format!("{} is damaged", path.display()))?);
+        for run in runs(&own).into_iter().rev() {
+            // The latest may be under way in another process.
+            let path = own.join(run.to_string()).join("result.json");
+            let Ok(json) = fs::read_to_string(&path) else { continue };
+            let report = Report::from_json(&json)
+                .with_context(|| format!("{} is damaged", path.display()))?;
+            let same = |other: &Report| {
+                (&other.experiment, &other.machine) == (&report.experiment, &report.machine)
+            };
+            if wanted(experiment, &report) && !reports.iter().any(same) {
+                reports.push(report);
+            }
         }
     }
+    Ok(reports)
+}
+
+/// The latest run of each experiment on each machine with all its kernels.
+pub fn whole_runs() -> Result<Vec<Report>> {
+    latest(&|experiment, report| {
+        let has = |kernel: &&str| report.rows.iter().any(|row| row.kernel == **kernel);
+        experiment.kernels.iter().all(has)
+    })
+}
+
+/// Writes the page with the latest run of each experiment on each machine; returns its path.
+pub fn write_report() -> Result<PathBuf> {
+    let directory = workspace::results();
+    let reports = latest(&|_, _| true)?;
     if reports.is_empty() {
         return Err(usage("there are no results yet; run `./giusto lab run ping-pong micro`"));
     }

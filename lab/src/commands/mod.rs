@@ -1,6 +1,8 @@
 //! The commands, one file each.
 
 mod check;
+mod claims;
+mod compare;
 mod demo;
 mod doctor;
 mod facts;

@@ -7,6 +7,8 @@ mod micro;
 mod ping_pong;
 mod run;
 
+#[cfg(test)]
+pub use claims::testing as claims_testing;
 pub use run::{Setup, run};
 
 use anyhow::Result;

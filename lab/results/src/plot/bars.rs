@@ -9,7 +9,6 @@ use plotters::style::text_anchor::HPos;
 const LEFT: i32 = 190;
 /// Room for the longest figure beside its bar.
 const RIGHT: i32 = 70;
-const TOP: i32 = 36;
 const BAR: i32 = 13;
 const GAP: i32 = 10;
 
@@ -28,17 +27,24 @@ impl<'a> Bars<'a> {
         Bars { legend: legend::entries(grid), groups, most }
     }
 
+    /// Where the first bar begins.
+    fn top(&self) -> i32 {
+        legend::height(&self.legend) + 8
+    }
+
     /// Pixels down; 0 for an empty chart.
     pub fn height(&self) -> u32 {
         let groups =
             self.groups.iter().map(|(_, bars)| bars.len() as u32 * BAR as u32 + GAP as u32);
-        groups.reduce(|a, b| a + b).map_or(0, |groups| groups + TOP as u32)
+        let top = self.top() as u32;
+        groups.reduce(|a, b| a + b).map_or(0, |groups| groups + top)
     }
 
     pub fn draw(&self, area: &Area) -> Drawn {
         legend::draw(area, (LEFT, 14), &self.legend)?;
         let room = f64::from(WIDTH as i32 - LEFT - RIGHT);
-        let mut y = TOP;
+        let top = self.top();
+        let mut y = top;
         for (title, bars) in &self.groups {
             let middle = y + BAR * bars.len() as i32 / 2;
             area.draw(&Text::new(title.clone(), (LEFT - 10, middle), text(13, HPos::Right)))?;
@@ -52,7 +58,7 @@ impl<'a> Bars<'a> {
             }
             y += GAP;
         }
-        let axis = vec![(LEFT, TOP - 4), (LEFT, y - GAP + 4)];
+        let axis = vec![(LEFT, top - 4), (LEFT, y - GAP + 4)];
         area.draw(&PathElement::new(axis, RULE))?;
         Ok(())
     }

@@ -4,6 +4,7 @@
 
 mod bars;
 mod legend;
+mod paper;
 mod sweep;
 
 use crate::Report;
@@ -62,8 +63,14 @@ pub(crate) fn plots(report: &Report) -> io::Result<Vec<Plot>> {
     }
     for sweep in sweep::Sweep::all(&grid) {
         let svg = image(sweep::HEIGHT, |area| sweep.draw(area))?;
-        let title = format!("{}: {} by words of message", sweep.metric, report.unit);
-        plots.push(Plot { name: format!("words-{}", sweep.metric), title, svg });
+        let parameter = sweep.parameter;
+        let title = format!("{}: {} by {parameter}", sweep.metric, report.unit);
+        plots.push(Plot { name: format!("{parameter}-{}", sweep.metric), title, svg });
+    }
+    for figure in crate::paper::figures(&report.experiment) {
+        let Some(paper) = paper::Paper::of(report, figure) else { continue };
+        let svg = image(paper.height(), |area| paper.draw(area))?;
+        plots.push(Plot { name: paper.name(), title: paper.title(), svg });
     }
     Ok(plots)
 }

@@ -1,4 +1,4 @@
-//! A metric against the words of the message: colours are kernels, full lines the first place
+//! A metric against what was swept, such as the words of the message: colours are kernels, full lines the first place
 //! (such as `across`), dashed lines the others. Other systems are points: nothing is known between
 //! their figures.
 
@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 /// Pixels down.
 pub(super) const HEIGHT: u32 = 340;
 
+/// Sweeps that span more than this get a logarithmic axis.
+const WIDE: u64 = 300;
+
 type Point = (u64, f64);
 
 #[derive(Clone, Copy)]
@@ -24,6 +27,7 @@ enum Stroke {
 /// The curves of one metric.
 pub(super) struct Sweep<'a> {
     pub metric: &'a str,
+    pub parameter: &'a str,
     legend: Vec<(&'a str, RGBColor)>,
     places: Vec<&'a str>,
     curves: Vec<Curve>,
@@ -46,9 +50,10 @@ impl<'a> Sweep<'a> {
     fn of(grid: &Grid<'a>, metric: &'a str) -> Sweep<'a> {
         let lines = || {
             let lines = grid.lines.iter().filter(move |line| line.metric == metric);
-            lines.filter_map(|line| Some((line, line.case.words?)))
+            lines.filter_map(|line| Some((line, line.case.value?)))
         };
         let places = distinct(lines().map(|(line, _)| line.case.place));
+        let parameter = lines().map(|(line, _)| line.case.parameter).next().unwrap_or("");
         let mut curves = Vec::new();
         for (index, place) in places.iter().enumerate() {
             let here = || lines().filter(|(line, _)| line.case.place == *place);
@@ -68,7 +73,7 @@ impl<'a> Sweep<'a> {
                 curves.push(Curve { colour, stroke, points: points.collect() });
             }
         }
-        Sweep { metric, legend: legend::entries(grid), places, curves }
+        Sweep { metric, parameter, legend: legend::entries(grid), places, curves }
     }
 
     /// Whether one of our own curves has several points.
@@ -79,12 +84,23 @@ impl<'a> Sweep<'a> {
 
     pub fn draw(&self, area: &Area) -> Drawn {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
-        let words: BTreeSet<u64> = points().map(|(words, _)| *words).collect();
-        let widest = words.last().copied().unwrap_or(1).max(1);
+        let values: BTreeSet<u64> = points().map(|(value, _)| *value).collect();
+        let (first, last) = (values.first().copied(), values.last().copied());
+        let (first, last) = (first.unwrap_or(0), last.unwrap_or(1).max(1));
+        // Positions across are logarithms where the sweep is wide.
+        let wide = first > 0 && last / first >= WIDE;
+        let place = |value: u64| if wide { ((value as f64).ln() * 1e6) as u64 } else { value };
         let most = points().map(|(_, value)| *value).fold(1.0, f64::max);
-        let (head, body) = area.split_vertically(28);
+        let (head, body) = area.split_vertically(legend::height(&self.legend));
         legend::draw(&head, (60, 14), &self.legend)?;
-        let across = (0..widest).with_key_points(words.into_iter().collect());
+        let start = if wide { place(first) } else { 0 };
+        let marks = marks(&values, wide);
+        let keys: Vec<u64> = marks.iter().map(|value| place(*value)).collect();
+        let across = (start..place(last)).with_key_points(keys);
+        let label = |at: &u64| {
+            let value = marks.iter().find(|value| place(**value) == *at);
+            value.map(u64::to_string).unwrap_or_default()
+        };
         let mut chart = ChartBuilder::on(&body)
             .margin_right(20)
             .margin_top(8)
@@ -98,12 +114,13 @@ impl<'a> Sweep<'a> {
             .bold_line_style(RULE)
             .axis_style(RULE)
             .label_style(text(12, HPos::Center))
+            .x_label_formatter(&label)
             .y_label_formatter(&|value| crate::figure::grouped(*value as u64))
             .x_desc(self.caption())
             .draw()?;
         for curve in &self.curves {
             let style = curve.colour.stroke_width(2);
-            let points = curve.points.iter().copied();
+            let points = curve.points.iter().map(|(value, figure)| (place(*value), *figure));
             match curve.stroke {
                 Stroke::Full => {
                     chart.draw_series(LineSeries::new(points.clone(), style))?;
@@ -114,7 +131,7 @@ impl<'a> Sweep<'a> {
                 Stroke::Points => {}
             }
             let radius = if matches!(curve.stroke, Stroke::Points) { 5 } else { 3 };
-            let dot = |point| Circle::new(point, radius, curve.colour.filled());
+            let dot = |point: (u64, f64)| Circle::new(point, radius, curve.colour.filled());
             chart.draw_series(points.map(dot))?;
         }
         Ok(())
@@ -124,9 +141,25 @@ impl<'a> Sweep<'a> {
     fn caption(&self) -> String {
         match self.places.as_slice() {
             [first, others @ ..] if !others.is_empty() => {
-                format!("words of message (full line: {first}, dashed: {})", others.join(", "))
+                format!("{} (full line: {first}, dashed: {})", self.parameter, others.join(", "))
             }
-            _ => "words of message".into(),
+            _ => self.parameter.into(),
         }
     }
+}
+
+/// The values that the axis names: all, or of crowded ones some.
+fn marks(values: &BTreeSet<u64>, wide: bool) -> Vec<u64> {
+    let mut marks: Vec<u64> = Vec::new();
+    let span = values.last().copied().unwrap_or(1).max(1);
+    for value in values {
+        let far = |before: &u64| match wide {
+            true => *value as f64 / *before as f64 >= 1.4,
+            false => value - before >= span / 20,
+        };
+        if marks.last().is_none_or(far) {
+            marks.push(*value);
+        }
+    }
+    marks
 }

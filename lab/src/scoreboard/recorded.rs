@@ -1,0 +1,70 @@
+//! The verdicts that the repository records: what a later run must find again.
+
+use crate::workspace;
+use anyhow::{Context, Result};
+use results::Verdict;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const HEAD: &str = "# Verdicts on the papers' claims, by machine. `./giusto lab claims` compares; \
+                    `--update` records.\n";
+
+/// Verdicts by machine and claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded(BTreeMap<String, BTreeMap<String, Verdict>>);
+
+/// Where they stand.
+pub fn path() -> PathBuf {
+    workspace::root().join("tests/claims.toml")
+}
+
+impl Recorded {
+    /// Reads them.
+    pub fn load() -> Result<Recorded> {
+        let path = path();
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        Recorded::parse(&text).with_context(|| format!("{} is damaged", path.display()))
+    }
+
+    /// Reads them from text.
+    pub fn parse(text: &str) -> Result<Recorded> {
+        Ok(Recorded(toml::from_str(text)?))
+    }
+
+    /// What is recorded of a claim.
+    pub fn verdict(&self, machine: &str, id: &str) -> Option<Verdict> {
+        self.0.get(machine)?.get(id).copied()
+    }
+
+    /// The claims that something is recorded of.
+    pub fn ids(&self, machine: &str) -> impl Iterator<Item = &str> {
+        self.0.get(machine).into_iter().flat_map(|claims| claims.keys().map(String::as_str))
+    }
+
+    /// Records a verdict.
+    pub fn record(&mut self, machine: &str, id: &str, verdict: Verdict) {
+        self.0.entry(machine.to_string()).or_default().insert(id.to_string(), verdict);
+    }
+
+    /// The text of the file.
+    pub fn spell(&self) -> String {
+        let mut text = HEAD.to_string();
+        for (machine, claims) in &self.0 {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "\n[{machine}]");
+            for (id, verdict) in claims {
+                let _ = writeln!(text, "{id} = \"{}\"", verdict.name());
+            }
+        }
+        text
+    }
+
+    /// Writes them.
+    pub fn save(&self) -> Result<()> {
+        let path = path();
+        std::fs::write(&path, self.spell())
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
