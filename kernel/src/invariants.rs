@@ -27,13 +27,14 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
 }
 
 /// The parent of a member of a heap: what its first sibling leads back to.
-fn parent<P: Port>(whole: &Whole<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
-    let mut at = at;
+fn parent<P: Port>(whole: &Whole<'_>, member: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+    let mut at = member;
     loop {
         let back = whole.open(at).node.back.get()?;
         if whole.open(back).node.child.get() == Some(at) {
             return Some(back);
         }
+        assert!(back != member, "siblings in a heap go round");
         at = back;
     }
 }
@@ -153,7 +154,6 @@ impl<P: Port> Checker<'_, '_, P> {
         let mut next = Some(root);
         while let Some(at) = next {
             members += 1;
-            assert!(members <= self.machine.kernel.threads.size() as usize, "a heap goes round");
             assert!(waits(&at), "a member of a heap that waits for something else");
             let node = &self.whole.open(at).node;
             for (below, what) in [(node.child.get(), "child"), (node.next.get(), "sibling")] {

@@ -116,6 +116,13 @@ pub struct Run {
     /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
     #[arg(long)]
     pub icount: bool,
+    /// On the twin: the seed of what is injected.
+    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
+    pub seed: u64,
+    /// On the twin: delays and interrupts once in so many work boundaries and preemption points;
+    /// 0 is never.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub chaos: u64,
     /// Give up after so many seconds; by default 60, or never when you type the input.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
@@ -159,7 +166,7 @@ pub struct Compare {
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// Most seeds to repeat with where anything varies.
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = repeats())]
     pub repeats: u64,
 }
 
@@ -317,6 +324,10 @@ pub struct Speed {
     /// Check every invariant after each step.
     #[arg(long)]
     pub check: bool,
+}
+
+fn repeats() -> clap::builder::RangedU64ValueParser<u64> {
+    clap::value_parser!(u64).range(1..=1000)
 }
 
 /// A seed in decimal or, behind `0x`, in hexadecimal.

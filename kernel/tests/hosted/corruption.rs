@@ -13,7 +13,7 @@ use kernel::capability::{Cap, Capability};
 use kernel::object::thread::{State, Wait, attention};
 use kernel::object::{Endpoint, Mapping, Thread};
 use kernel::port::Space;
-use kernel::system::DirectLazy;
+use kernel::system::{DirectLazy, IpcHeap};
 use kernel::time::Sleeper;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -221,4 +221,65 @@ fn the_story_goes_on() {
     board.does(2, system(Call::Signal, &[NOTIFICATION]));
     board.does(5, reply_wait(ENDPOINT, Info(0)));
     board.sees(4, Ok(()));
+}
+
+type Heap = Board<IpcHeap<Host>>;
+
+/// Threads 2 to 5 wait to send on the first endpoint, in a heap; thread 1 runs.
+fn heap() -> Heap {
+    let board: Heap = boot(&[(1, 10), (1, 20), (1, 21), (1, 22), (1, 23)]);
+    for thread in [5, 4, 3, 2] {
+        board.does(thread, send(ENDPOINT, Info(0)));
+    }
+    board
+}
+
+/// A corruption of a heap must be found, with this message.
+#[track_caller]
+fn found_in_heap(message: &str, corrupt: impl FnOnce(&Heap)) {
+    let board = heap();
+    board.check_core();
+    corrupt(&board);
+    let cause =
+        catch_unwind(AssertUnwindSafe(|| board.check_core())).expect_err("nothing is found");
+    let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
+    let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
+    assert!(text.contains(message), "found something else: {text}");
+}
+
+#[test]
+fn heaps() {
+    let member = |board: &Heap, index: u32| board.machine.kernel.threads.get(index);
+    let endpoint = |board: &Heap| board.object(board.machine.kernel.endpoints.get(0));
+    found_in_heap("a sender is in no heap", |board| endpoint(board).root.set(None));
+    found_in_heap("a child in a heap that does not lead back", |board| {
+        let root = endpoint(board).root.get().expect("somebody waits");
+        let child = body(root).node.child.get().expect("and somebody behind");
+        body(child).node.back.set(None);
+    });
+    found_in_heap("a child in a heap that is served before its parent", |board| {
+        let root = endpoint(board).root.get().expect("somebody waits");
+        let child = body(root).node.child.get().expect("and somebody behind");
+        body(child).priority.set(99);
+    });
+    found_in_heap("a sibling in a heap that does not lead back", |board| {
+        let root = endpoint(board).root.get().expect("somebody waits");
+        let child = body(root).node.child.get().expect("and somebody behind");
+        let sibling = body(child).node.next.get().expect("and another");
+        body(sibling).node.back.set(None);
+    });
+    found_in_heap("siblings in a heap go round", |board| {
+        let root = endpoint(board).root.get().expect("somebody waits");
+        let child = body(root).node.child.get().expect("and somebody behind");
+        body(child).node.next.set(Some(child));
+        body(child).node.back.set(Some(child));
+        endpoint(board).root.set(Some(child));
+    });
+    found_in_heap("a member of a heap that waits for something else", |board| {
+        let other = board.machine.kernel.endpoints.get(1).expect("another endpoint");
+        board.thread(3).wait.set(Wait::Endpoint(other));
+    });
+    found_in_heap("a sender is in a list beside its heap", |board| {
+        endpoint(board).senders.push_back(member(board, 3).expect("a thread"));
+    });
 }

@@ -97,6 +97,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         timeout: Some(TIMEOUT),
         inspect: false,
         log: false,
+        chaos: 0,
     })?;
     match outcome.failure() {
         Some(failure) => bail!("`{name}`: {failure}"),

@@ -17,6 +17,10 @@ const UNATTENDED: u64 = 60;
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
     let board = board(machine, run.board.as_deref())?;
+    if machine.emulator().is_some() && run.chaos > 0 {
+        let message = "nothing can be injected into an emulator; add `--machine twin`";
+        return Err(usage(message.to_string()));
+    }
     let system = systems::load(&run.system)?;
     let images = image::build(machine)?;
     let typed = std::io::stdin().is_terminal() && !as_json;
@@ -29,7 +33,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         images: &images,
         system: &system,
         kernel: run.kernel.as_deref().unwrap_or(&system.kernel),
-        icount: run.icount.then_some(1),
+        icount: match machine.emulator() {
+            Some(_) => run.icount.then_some(1),
+            None => Some(run.seed),
+        },
+        chaos: run.chaos,
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,

@@ -40,6 +40,8 @@ pub struct Boot<'a> {
     pub timeout: Option<Duration>,
     /// Judge the page tables that the run has left, if it ends well.
     pub inspect: bool,
+    /// Delays and interrupts are injected once in so many places; 0: never. The twin alone can.
+    pub chaos: u64,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,
 }

@@ -40,6 +40,7 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         show: boot.console.show,
         input: typed(boot.console.input),
         log: boot.log,
+        chaos: boot.chaos,
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;

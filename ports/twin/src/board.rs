@@ -49,6 +49,9 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         archive: Archive,
         arena: &mut Arena,
     ) -> End {
+        let Options { seed, chaos, .. } = options;
+        let chaos = if *chaos == 0 { "no chaos".into() } else { format!("chaos 1/{chaos}") };
+        twin.console_write(format!("twin: seed {seed}, {chaos}\n").as_bytes());
         let version = env!("CARGO_PKG_VERSION");
         twin.console_write(format!("giusto {version}, kernel {}\n", S::NAME).as_bytes());
         let machine = boot::carve(twin, Variant::of::<S>(), archive, arena);

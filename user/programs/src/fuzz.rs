@@ -20,7 +20,7 @@ const REFILL: u64 = 12;
 /// One in so many threads has no message buffer.
 const BARE: u64 = 5;
 
-/// Capabilities as [`Bands`] names them; a memory; arguments `seed` and `notes`, the name of the memory.
+/// Capabilities as [`Bands`] names them; a memory; arguments `seed` and, with its name, `notes`.
 pub fn main(env: &Env) {
     let seed = env.number("seed", 1) ^ u64::from(env.name().as_bytes()[0]) << 40;
     let bands = Bands::new(env);

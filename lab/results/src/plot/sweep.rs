@@ -1,6 +1,6 @@
-//! A metric against what was swept, such as the words of the message: colours are kernels, full lines the first place
-//! (such as `across`), dashed lines the others. Other systems are points: nothing is known between
-//! their figures.
+//! A metric against what was swept, such as the words of the message: colours are kernels, full
+//! lines the first place (such as `across`), dashed lines the others. Other systems are points:
+//! nothing is known between their figures.
 
 use super::{Area, Drawn, RULE, colour_of, colour_of_system, legend, text};
 use crate::grid::Grid;

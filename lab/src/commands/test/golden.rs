@@ -3,13 +3,20 @@
 use super::suite::Suite;
 use crate::commands::lab;
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
-use crate::machine::MACHINES;
+use crate::machine::{MACHINES, Machine};
+use crate::scoreboard::Recorded;
 use anyhow::Result;
-use results::{Golden, Report, Samples};
+use results::{Claim, Golden, Report, Samples};
 use std::fmt::Debug;
 
 /// The experiment that is run twice to show that its rows repeat.
 const REPEATED: &str = "ping-pong";
+
+/// The simulation.
+const SIMULATION: &dyn Machine = MACHINES[MACHINES.len() - 1];
+
+/// By how many percent the simulation's model may be off.
+const MODEL: f64 = 8.0;
 
 /// Runs the experiments and compares.
 pub fn figures(suite: &mut Suite) -> Result<()> {
@@ -35,6 +42,18 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
             Err(error) => Err(error.to_string()),
         };
         suite.record(name, against);
+        let name = format!("{}: verdicts on claims as recorded", experiment.name);
+        suite.record(name, verdicts(&report));
+        if experiment.machines.contains(&SIMULATION.name()) {
+            let name = format!("{}: the simulation's model fits", experiment.name);
+            let simulated = simulate(experiment);
+            suite.record(
+                name,
+                simulated.as_ref().map_or_else(|e| Err(e.clone()), |s| fits(&report, s)),
+            );
+            let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
+            suite.record(name, simulated.and_then(|simulated| verdicts(&simulated)));
+        }
         if experiment.name == REPEATED {
             let again = measure(experiment, &setup).map_err(|error| format!("{error:#}"));
             let first = (report, samples);
@@ -43,6 +62,42 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn simulate(experiment: &Experiment) -> Result<Report, String> {
+    let measured = Setup::new(SIMULATION, 1).and_then(|setup| measure(experiment, &setup));
+    measured.map(|(report, _)| report).map_err(|error| format!("{error:#}"))
+}
+
+/// Whether every claim has the verdict that the repository records.
+fn verdicts(report: &Report) -> Result<(), String> {
+    let recorded = Recorded::load().map_err(|error| format!("{error:#}"))?;
+    let differs =
+        |claim: &&Claim| recorded.verdict(&report.machine, &claim.id) != Some(claim.verdict);
+    let differing: Vec<String> = report
+        .claims
+        .iter()
+        .filter(differs)
+        .map(|claim| format!("{} is now {}: {}", claim.id, claim.verdict.name(), claim.evidence))
+        .collect();
+    if differing.is_empty() { Ok(()) } else { Err(differing.join("\n")) }
+}
+
+/// Whether the simulation's medians are near those of the machine that it was calibrated on.
+fn fits(real: &Report, simulated: &Report) -> Result<(), String> {
+    let mut off = Vec::new();
+    for row in &real.rows {
+        let measured = row.summary.median.as_f64();
+        let Some(modelled) = simulated.median(&row.kernel, &row.metric, &row.case) else {
+            off.push(format!("{} is missing", row.key()));
+            continue;
+        };
+        let percent = (modelled.as_f64() / measured - 1.0) * 100.0;
+        if percent.abs() > MODEL {
+            off.push(format!("{}: {measured}, modelled {percent:+.1} %", row.key()));
+        }
+    }
+    if off.is_empty() { Ok(()) } else { Err(off.join("\n")) }
 }
 
 fn measure(experiment: &Experiment, setup: &Setup) -> Result<(Report, Samples)> {

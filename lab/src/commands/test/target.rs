@@ -65,6 +65,7 @@ fn run(
         timeout: Some(TIMEOUT),
         inspect: true,
         log: false,
+        chaos: 0,
     })
 }
 
