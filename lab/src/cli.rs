@@ -123,7 +123,8 @@ pub struct Run {
     /// 0 is never.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub chaos: u64,
-    /// Give up after so many seconds; by default 60, or never when you type the input.
+    /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
+    /// never when you type the input.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
 }

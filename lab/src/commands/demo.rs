@@ -57,6 +57,9 @@ pub fn demo(as_json: bool) -> Result<Verdict> {
         let (report, directory) = steps.take(&title, measure)?;
         steps.say(&results::table(&report));
         steps.say(&facts(&report));
+        if steps.show {
+            lab::show_claims(&report);
+        }
         steps.say(&format!("results: {}\n", workspace::shown(&directory)));
         reports.push(report);
     }

@@ -10,6 +10,9 @@ use anyhow::Result;
 use std::io::{IsTerminal, Read};
 use twin::{End, Options};
 
+/// Steps of a run for each second of its timeout: what a spin may take. Time here is not the host's.
+const STEPS: u64 = 5_000_000;
+
 /// The machine.
 pub struct Twin;
 
@@ -39,6 +42,7 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         memory: boot.system.memory,
         show: boot.console.show,
         input: typed(boot.console.input),
+        limit: boot.timeout.map_or(u64::MAX, |time| time.as_secs().saturating_mul(STEPS)),
         log: boot.log,
         chaos: boot.chaos,
         ..Options::default()
