@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::io::{IsTerminal, Read};
 use twin::{End, Options};
 
-/// Steps of a run for each second of its timeout: what a spin may take. Time here is not the host's.
+/// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
 
 /// The machine.
