@@ -27,11 +27,14 @@ pub struct Images {
 pub fn build(machine: &dyn Machine) -> Result<Images> {
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
     let title = format!("building the kernel and the programs for {}", machine.name());
-    let mut programs = compile(machine, title, &["-p", "programs"])?;
-    let kernel = programs
-        .remove(machine.kernel_binary())
-        .with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))?;
-    Ok(Images { kernel, programs })
+    images(machine, compile(machine, title, &["-p", "programs"])?)
+}
+
+/// The kernel and the rest of what was built.
+fn images(machine: &dyn Emulator, mut built: BTreeMap<String, PathBuf>) -> Result<Images> {
+    let kernel = built.remove(machine.kernel_binary());
+    let missing = || format!("cargo built no `{}`", machine.kernel_binary());
+    Ok(Images { kernel: kernel.with_context(missing)?, programs: built })
 }
 
 /// Builds an image with one kernel only, and returns its path.
@@ -40,9 +43,7 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let directory = workspace::build_directory().join("alone");
     let directory = directory.to_str().context("the build directory's name is not text")?;
     let only = ["--no-default-features", "--features", kernel, "--target-dir", directory];
-    let mut built = compile(machine, title, &only)?;
-    let image = built.remove(machine.kernel_binary());
-    image.with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))
+    Ok(images(machine, compile(machine, title, &only)?)?.kernel)
 }
 
 /// Builds everything with a kernel that keeps a log of its primitive steps.
@@ -54,11 +55,7 @@ pub fn build_logging(machine: &dyn Machine) -> Result<Images> {
     let port = machine.port();
     let feature = format!("{port}/log");
     let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
-    let mut programs = compile(machine, title, &more)?;
-    let kernel = programs
-        .remove(machine.kernel_binary())
-        .with_context(|| format!("cargo built no `{}`", machine.kernel_binary()))?;
-    Ok(Images { kernel, programs })
+    images(machine, compile(machine, title, &more)?)
 }
 
 /// The symbol of the log in a kernel that keeps one: its physical address.

@@ -15,7 +15,7 @@ use rt::thread::{self, Registers, Spec};
 use rt::{Env, Rights, Slot, cap, domain, ipc, memory, signal, system};
 
 /// One step in so many begins with making an object.
-const REFILL: u64 = 12;
+const REFILL: u64 = 16;
 
 /// One in so many threads has no message buffer.
 const BARE: u64 = 5;
@@ -93,6 +93,17 @@ fn refill(bands: &Bands, kind: u64) {
     let _ = made;
 }
 
+/// Leaves a copy with fewer rights of the first object of a kind, and now and then only that.
+fn weaken(bands: &Bands, kind: u64, random: &mut Random) {
+    let (from, to) = (bands.slot(kind, 0), bands.slot(kind, choice::COPIED));
+    // There may be nothing to copy.
+    let _ = cap::delete(to);
+    let _ = cap::copy(from, to, Rights(random.below(64) as u8));
+    if random.below(3) == 0 {
+        let _ = cap::destroy(from);
+    }
+}
+
 impl Chooser {
     /// Computes a little, then makes a call. The warden blocks only for a while.
     fn step(&mut self, warden: bool) {
@@ -100,6 +111,11 @@ impl Chooser {
         if self.random().below(REFILL) == 0 {
             let kind = self.random().below(choice::BANDS);
             refill(self.bands(), kind);
+            let bands = *self.bands();
+            if self.random().below(2) == 0 {
+                let kind = self.random().below(choice::BANDS - 1);
+                weaken(&bands, kind, self.random());
+            }
         }
         if self.random().below(300) == 0 && !warden {
             let address = choice::PAGES + self.random().below(24) * abi::PAGE;

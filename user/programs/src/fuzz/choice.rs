@@ -17,8 +17,11 @@ pub const DOMAIN: u64 = 5;
 pub const THREAD: u64 = 6;
 pub const COPY: u64 = 7;
 pub const BANDS: u64 = 8;
-/// Slots in a band.
+/// Slots in a band that are mostly in use, and all of its slots.
 const WIDTH: u64 = 5;
+const SPAN: u64 = 8;
+/// The slot of a band that a copy of its first with fewer rights goes to.
+pub const COPIED: u64 = SPAN - 1;
 
 /// Where pages may be mapped.
 pub const PAGES: u64 = 0x8_0000_0000;
@@ -48,6 +51,8 @@ pub struct Bands {
     given: [Slot; 8],
     interrupt: Slot,
     own: Slot,
+    /// A notification without any right but to be copied.
+    weak: Slot,
     first: u64,
     limit: u64,
 }
@@ -61,9 +66,9 @@ impl Bands {
     pub fn new(env: &Env) -> Bands {
         let mut slots = env.slots();
         let limit = u64::from(slots.limit());
-        let (interrupt, own) = (env.cap("interrupt"), env.cap("own"));
+        let [interrupt, own, weak] = ["interrupt", "own", "n1"].map(|name| env.cap(name));
         let given = GIVEN.map(|name| env.find_cap(name).unwrap_or(Slot::NONE));
-        Bands { given, interrupt, own, first: u64::from(slots.fresh().0), limit }
+        Bands { given, interrupt, own, weak, first: u64::from(slots.fresh().0), limit }
     }
 
     /// One of the four endpoints that all domains share.
@@ -73,12 +78,12 @@ impl Bands {
 
     /// A slot of a band.
     pub fn slot(&self, kind: u64, n: u64) -> Slot {
-        Slot((self.first + kind * WIDTH + n % WIDTH) as u32)
+        Slot((self.first + kind * SPAN + n % SPAN) as u32)
     }
 
     /// The slot of the domain's further thread `n`.
     pub fn worker(&self, n: u64) -> Slot {
-        Slot((self.first + BANDS * WIDTH + n) as u32)
+        Slot((self.first + BANDS * SPAN + n) as u32)
     }
 }
 
@@ -139,13 +144,14 @@ impl Chooser {
         let slot = match self.below(20) {
             0 if self.below(3) == 0 => return self.anything(),
             1 if self.below(3) == 0 => Slot(self.below(self.bands.limit + 2) as u32),
-            0..6 if kind != COPY => self.bands.given[kind as usize],
+            0 if kind == NOTIFICATION => self.bands.weak,
+            0..7 if kind != COPY => self.bands.given[kind as usize],
             0..12 if kind == COPY => self.bands.given[kind as usize],
-            6..10 if kind == ENDPOINT => {
+            7..10 if kind == ENDPOINT => {
                 let n = self.below(4);
                 self.bands.endpoint(n)
             }
-            6..10 if kind == THREAD => {
+            7..10 if kind == THREAD => {
                 let n = self.below(self.threads);
                 self.bands.worker(n)
             }
@@ -153,12 +159,19 @@ impl Chooser {
                 let n = self.below(WIDTH);
                 self.bands.slot(COPY, n)
             }
+            12..14 => self.bands.slot(kind, COPIED),
             _ => {
                 let n = self.below(WIDTH);
                 self.bands.slot(kind, n)
             }
         };
         slot.word()
+    }
+
+    /// A slot of a band that is likely to be free.
+    fn spare(&mut self, kind: u64) -> u64 {
+        let n = WIDTH + self.below(COPIED - WIDTH);
+        if self.below(2) == 0 { self.of(kind) } else { self.bands.slot(kind, n).word() }
     }
 
     fn anything(&mut self) -> u64 {
@@ -171,7 +184,12 @@ impl Chooser {
 
     /// A number below `n`, or now and then anything.
     fn small(&mut self, n: u64) -> u64 {
-        if self.below(16) == 0 { self.anything() } else { self.below(n) }
+        if self.below(24) == 0 { self.anything() } else { self.below(n) }
+    }
+
+    /// A number of `n` from `first` on, or now and then anything.
+    fn from(&mut self, first: u64, n: u64) -> u64 {
+        first.wrapping_add(self.small(n))
     }
 
     fn page(&mut self) -> u64 {
@@ -229,7 +247,7 @@ impl Chooser {
     fn message(&mut self, within: bool) -> (u64, [u64; 6]) {
         let endpoint = self.of(ENDPOINT);
         let info = self.info();
-        if !within && self.below(2) == 0 {
+        if !within && self.below(4) > 0 {
             return self.converse(info);
         }
         let reply = self.owes || self.below(8) == 0;
@@ -291,40 +309,41 @@ impl Chooser {
             }
             // What has no capability left stays charged: objects are destroyed, copies deleted.
             Call::CapDelete => [self.of(COPY), 0, 0, 0, 0, 0],
-            Call::CapRevoke | Call::CapInspect | Call::Destroy => [self.of(any), 0, 0, 0, 0, 0],
+            Call::Destroy => [self.spare(any), 0, 0, 0, 0, 0],
+            Call::CapRevoke | Call::CapInspect => [self.of(any), 0, 0, 0, 0, 0],
             Call::CapSaveReply => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::EndpointCreate => {
                 let attached = if self.below(3) > 0 { self.of(NOTIFICATION) } else { 0 };
-                [self.of(ENDPOINT), attached, 0, 0, 0, 0]
+                [self.spare(ENDPOINT), attached, 0, 0, 0, 0]
             }
-            Call::NotificationCreate => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
-            Call::TimerCreate => [self.of(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
+            Call::NotificationCreate => [self.spare(NOTIFICATION), 0, 0, 0, 0, 0],
+            Call::TimerCreate => [self.spare(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
             Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
             Call::InterruptAck if self.below(2) == 0 => {
                 [self.bands.interrupt.word(), 0, 0, 0, 0, 0]
             }
             Call::InterruptAck => [self.of(COPY), 0, 0, 0, 0, 0],
-            Call::MemoryCreate => [self.of(MEMORY), 1 + self.small(4), 0, 0, 0, 0],
+            Call::MemoryCreate => [self.spare(MEMORY), self.from(1, 4), 0, 0, 0, 0],
             Call::Map => {
-                let (domain, to) = (self.domain(), self.of(MAPPING) | self.rights() << 32);
-                let (pages, first) = (1 + self.small(3), self.small(2));
+                let (domain, to) = (self.domain(), self.spare(MAPPING) | self.rights() << 32);
+                let (pages, first) = (self.from(1, 3), self.small(2));
                 [domain, self.of(MEMORY), self.page(), pages, first, to]
             }
             Call::Protect => [self.of(MAPPING), self.rights(), 0, 0, 0, 0],
-            Call::DomainCreate => [self.of(DOMAIN), 1 + self.small(9), self.small(90), 0, 0, 0],
+            Call::DomainCreate => [self.spare(DOMAIN), self.from(1, 9), self.small(90), 0, 0, 0],
             Call::DomainGrant => {
                 [self.of(DOMAIN), self.of(any), self.small(9), self.small(64), 0, 0]
             }
             Call::ThreadCreate => {
                 let buffer = if self.below(2) == 0 { self.page() } else { 0 };
                 let handler = if self.below(2) == 0 { self.of(ENDPOINT) } else { 0 };
-                [self.of(THREAD), self.domain(), self.small(90), buffer, handler, 0]
+                [self.spare(THREAD), self.domain(), self.small(90), buffer, handler, 0]
             }
             Call::ThreadExchange => {
                 let mask = self.small(2 * exchange::CANCEL);
                 [self.of(THREAD), self.page(), self.page(), 0, self.page(), mask]
             }
-            Call::ThreadPriority => [self.of(THREAD), 10 + self.small(85), 0, 0, 0, 0],
+            Call::ThreadPriority => [self.of(THREAD), self.from(10, 85), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
             // The run is to last: this holds a capability only by chance.
