@@ -40,9 +40,9 @@ Examples:
 
 const CLAIMS_EXAMPLES: &str = "\
 Examples:
-  ./giusto lab claims                 what results on disk say, else what is recorded
-  ./giusto lab claims --run           measure first (about two minutes)
-  ./giusto lab claims --all           the whole ledger";
+  ./giusto lab claims                 every claim: results of this work tree, else the record
+  ./giusto lab claims --run           measure first (about a minute)
+  ./giusto lab claims S0-C05 S0-C07   these, with what decided";
 
 const TWIN_EXAMPLES: &str = "\
 Examples:
@@ -174,15 +174,15 @@ pub struct Compare {
 /// What to show of the scoreboard.
 #[derive(Debug, Args)]
 pub struct Claims {
+    /// Only these claims, such as S0-C05, with all evidence; without any, the whole ledger.
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
     /// Only this machine.
     #[arg(long, value_name = "M", value_parser = machines())]
     pub machine: Option<String>,
     /// First run the experiments that decide claims.
     #[arg(long)]
     pub run: bool,
-    /// Also list the claims that no experiment decides yet.
-    #[arg(long)]
-    pub all: bool,
     /// Record the verdicts that were found in tests/claims.toml.
     #[arg(long)]
     pub update: bool,

@@ -30,7 +30,7 @@ mod table;
 mod testing;
 
 pub use baseline::{Baseline, baselines};
-pub use compare::Difference;
+pub use compare::{Answer, Difference, Overall, Pair};
 pub use figure::Figure;
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};

@@ -16,14 +16,25 @@ pub struct PaperFigure {
     pub title: String,
     /// The metric that it stands beside.
     pub metric: String,
-    /// The case that it stands beside.
+    /// The case that its numbers are about.
+    #[serde(default)]
     pub case: String,
     /// The kernel that everything is relative to.
+    #[serde(default)]
     pub relative_to: String,
     /// What the paper's numbers count.
+    #[serde(default)]
     pub unit: String,
-    /// The paper's numbers, by kernel.
+    /// The paper's numbers, by kernel; none of a curve.
+    #[serde(default)]
     pub values: BTreeMap<String, u64>,
+}
+
+impl PaperFigure {
+    /// Whether it is a curve, of which the paper gives no numbers.
+    pub fn is_curve(&self) -> bool {
+        self.values.is_empty()
+    }
 }
 
 #[derive(Deserialize)]
@@ -43,9 +54,13 @@ mod tests {
 
     #[test]
     fn the_data_is_complete() {
-        let figures = figures("ping-pong");
-        assert_eq!(figures.len(), 1);
-        assert_eq!(figures[0].values.len(), 9);
-        assert!(figures[0].values.contains_key(&figures[0].relative_to));
+        let figures = ["ping-pong", "hot-potato", "ipc-queueing"].map(figures).concat();
+        let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
+        assert_eq!(ids, ["S0-E04", "S0-E05", "S0-E06"]);
+        for figure in figures.iter().filter(|figure| !figure.is_curve()) {
+            assert_eq!(figure.values.len(), 9);
+            assert!(figure.values.contains_key(&figure.relative_to));
+            assert!(!figure.case.is_empty() && !figure.unit.is_empty());
+        }
     }
 }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
 
+/// The machine that is a simulation.
+const SIMULATION: &str = "twin";
+
 /// The derived metric of a round trip: the sum of the medians of `call` and `reply-wait`.
 pub const PAIR: &str = "pair";
 
@@ -172,13 +175,28 @@ impl Report {
         distinct(self.rows.iter().map(|row| row.kernel.as_str()))
     }
 
+    /// What kind of machine the figures are from.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.machine.as_str() {
+            _ if !self.emulated => "hardware",
+            SIMULATION => "simulated",
+            _ => "emulated",
+        }
+    }
+
+    /// Machine and unit, for a figure that stands alone.
+    pub(crate) fn origin(&self) -> String {
+        let commit = self.short_commit();
+        format!("Giusto on {} ({}), {}, commit {commit}", self.machine, self.kind(), self.unit)
+    }
+
     /// One line that says where the figures come from.
     pub(crate) fn provenance(&self) -> String {
-        let kind = if self.emulated { "emulated" } else { "hardware" };
         format!(
-            "{} on {} ({kind}), {}, warm, {}, seed {}, commit {}",
+            "{} on {} ({}), {}, warm, {}, seed {}, commit {}",
             self.experiment,
             self.machine,
+            self.kind(),
             self.unit,
             self.sample_count(),
             self.seed,
@@ -315,6 +333,16 @@ mod tests {
         let (report, _) = micro();
         assert_eq!(report.figure("fastpath yield"), Some(130.into()));
         assert_eq!(report.figure("fastpath pair"), None);
+    }
+
+    #[test]
+    fn a_simulation_is_no_emulator() {
+        let (mut report, _) = micro();
+        assert_eq!(report.kind(), "emulated");
+        report.machine = SIMULATION.into();
+        assert!(report.provenance().starts_with("micro on twin (simulated), "));
+        report.emulated = false;
+        assert_eq!(report.kind(), "hardware");
     }
 
     #[test]

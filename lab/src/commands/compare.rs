@@ -1,14 +1,22 @@
 //! `lab compare`: two kernels, case by case.
 
+mod show;
+
 use super::print_json;
 use crate::cli::Compare;
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::failure::{Verdict, usage};
-use crate::{machine, output};
+use crate::machine::{self, Machine};
+use crate::workspace;
 use anyhow::Result;
-use comfy_table::ColumnConstraint;
-use results::{Difference, Samples};
+use results::{Difference, Overall, Pair, Samples};
 use serde::Serialize;
+
+/// How differences are judged, for people who read the JSON.
+const METHOD: &str = "both kernels run under the same seeds; `exact` and `identical` hold for \
+                      every seed; an interval is the 95 % confidence interval of the mean \
+                      difference over the seeds (paired, Student's t); effect is Cliff's delta \
+                      over all samples";
 
 /// One case of one metric.
 #[derive(Serialize)]
@@ -17,7 +25,6 @@ struct Line {
     case: String,
     #[serde(flatten)]
     difference: Difference,
-    significant: bool,
 }
 
 /// What one experiment says about both kernels.
@@ -26,44 +33,63 @@ struct Compared {
     experiment: &'static str,
     machine: &'static str,
     unit: &'static str,
-    seeds: u64,
+    a: String,
+    b: String,
+    commit: String,
+    seeds: Vec<u64>,
+    method: &'static str,
     lines: Vec<Line>,
+    overall: Option<Overall>,
     summary: String,
+}
+
+/// What both kernels gave under one seed.
+struct Run {
+    a: Samples,
+    b: Samples,
 }
 
 /// Compares what the command line says.
 pub fn compare(asked: &Compare, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
-    let experiments = chosen(asked)?;
     let mut compared = Vec::new();
-    for experiment in experiments {
-        let found = run(experiment, machine, asked)?;
+    for experiment in chosen(asked)? {
+        let found = measure(experiment, machine, asked)?;
         if !as_json {
-            show(&found, asked);
+            show::experiment(&found);
         }
         compared.push(found);
     }
-    if as_json {
-        print_json(&compared);
+    match as_json {
+        true => print_json(&compared),
+        false => show::key(&compared),
     }
     Ok(Verdict::Held)
 }
 
-/// The experiments that were named, or all that compare kernels on the machine.
+/// The experiments that were named, or all that compare both kernels on the machine.
 fn chosen(asked: &Compare) -> Result<Vec<&'static Experiment>> {
     let fits = |experiment: &&Experiment| {
         experiment.machines.contains(&asked.machine.as_str())
             && [&asked.a, &asked.b].iter().all(|k| experiment.kernels.contains(&k.as_str()))
     };
+    let Compare { a, b, machine, .. } = asked;
+    let all: Vec<&Experiment> = EXPERIMENTS.into_iter().filter(fits).collect();
     if asked.experiment.is_empty() {
-        return Ok(EXPERIMENTS.into_iter().filter(fits).collect());
+        return match all.is_empty() {
+            true => Err(usage(format!("no experiment runs on {machine} with {a} and {b}"))),
+            false => Ok(all),
+        };
     }
     let mut chosen = Vec::new();
     for name in &asked.experiment {
         let experiment = experiment::find(name).expect("the command line knows the experiments");
         if !fits(&experiment) {
-            let (a, b, machine) = (&asked.a, &asked.b, &asked.machine);
-            return Err(usage(format!("`{name}` does not run on {machine} with {a} and {b}")));
+            let others: Vec<&str> = all.iter().map(|experiment| experiment.name).collect();
+            let others = others.join(", ");
+            return Err(usage(format!(
+                "`{name}` does not run on {machine} with {a} and {b}; these do: {others}"
+            )));
         }
         chosen.push(experiment);
     }
@@ -72,164 +98,88 @@ fn chosen(asked: &Compare) -> Result<Vec<&'static Experiment>> {
 
 /// Runs both kernels under one seed after the other. A second seed shows whether anything varies;
 /// if nothing does, further ones would show nothing more.
-fn run(
+fn measure(
     experiment: &'static Experiment,
-    machine: &'static dyn machine::Machine,
+    machine: &'static dyn Machine,
     asked: &Compare,
 ) -> Result<Compared> {
-    let kernels = if asked.a == asked.b { vec![&*asked.a] } else { vec![&*asked.a, &*asked.b] };
-    let mut runs: Vec<Samples> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     for seed in 1..=asked.repeats {
         let setup = Setup::new(machine, seed)?;
-        runs.push(experiment::run(experiment, &setup, &kernels)?.1);
-        if seed >= 2 && runs.iter().all(|samples| *samples == runs[0]) && steady(&runs[0]) {
+        let run = |kernel: &str| {
+            Ok::<_, anyhow::Error>(experiment::run(experiment, &setup, &[kernel])?.1)
+        };
+        // Each side is a run of its own, also when a kernel is compared with itself.
+        runs.push(Run { a: run(&asked.a)?, b: run(&asked.b)? });
+        if seed >= 2 && runs.windows(2).all(|two| two[0].a == two[1].a && two[0].b == two[1].b) {
             break;
         }
     }
-    let lines = lines(&runs, &asked.a, &asked.b);
-    let summary = summary(&lines, &asked.a, &asked.b);
-    let (experiment, machine, unit) = (experiment.name, machine.name(), machine.unit());
-    Ok(Compared { experiment, machine, unit, seeds: runs.len() as u64, lines, summary })
+    Ok(judge(experiment.name, machine, asked, &runs))
 }
 
-/// Whether no case scatters.
-fn steady(samples: &Samples) -> bool {
-    let level = |values: &[u64]| values.windows(2).all(|two| two[0] == two[1]);
-    samples.series.iter().all(|series| level(&series.values))
-}
-
-/// Each case with the samples of all runs.
-fn lines(runs: &[Samples], a: &str, b: &str) -> Vec<Line> {
-    let Some(first) = runs.first() else { return Vec::new() };
-    let pooled = |kernel: &str, metric: &str, case: &str| -> Vec<f64> {
-        let series = runs.iter().flat_map(|run| &run.series);
-        let same = series.filter(|s| (&*s.kernel, &*s.metric, &*s.case) == (kernel, metric, case));
-        same.flat_map(|series| series.values.iter().map(|value| *value as f64)).collect()
+fn judge(
+    experiment: &'static str,
+    machine: &'static dyn Machine,
+    asked: &Compare,
+    runs: &[Run],
+) -> Compared {
+    let cases = cases(runs);
+    let overall = Overall::of(&cases.iter().map(|case| &*case.pairs).collect::<Vec<_>>());
+    let line = |case: Case| {
+        let difference = Difference::of(&case.pairs)?;
+        Some(Line { metric: case.metric, case: case.case, difference })
     };
-    let cases = first.series.iter().filter(|series| series.kernel == a);
-    cases
-        .filter_map(|series| {
-            let (metric, case) = (&*series.metric, &*series.case);
-            let difference = Difference::of(&pooled(a, metric, case), &pooled(b, metric, case))?;
-            let significant = difference.is_significant();
-            let (metric, case) = (metric.to_string(), case.to_string());
-            Some(Line { metric, case, difference, significant })
-        })
-        .collect()
+    let lines: Vec<Line> = cases.into_iter().filter_map(line).collect();
+    let summary = show::summary(&lines, overall.as_ref(), &asked.a, &asked.b);
+    Compared {
+        experiment,
+        machine: machine.name(),
+        unit: machine.unit(),
+        a: asked.a.clone(),
+        b: asked.b.clone(),
+        commit: workspace::commit(),
+        seeds: (1..=runs.len() as u64).collect(),
+        method: METHOD,
+        lines,
+        overall,
+        summary,
+    }
 }
 
-/// Who is faster, in a sentence.
-fn summary(lines: &[Line], a: &str, b: &str) -> String {
-    if a == b {
-        return format!("{a} is compared with itself: identical by construction");
-    }
-    let differing = lines.iter().filter(|line| line.significant).count();
-    if differing == 0 {
-        return format!("no significant difference between {a} and {b} in {} cases", lines.len());
-    }
-    let ratios: Vec<f64> = lines
-        .iter()
-        .filter(|line| line.difference.a > 0.0 && line.difference.b > 0.0)
-        .map(|line| (line.difference.b / line.difference.a).ln())
-        .collect();
-    let mean = (ratios.iter().sum::<f64>() / ratios.len().max(1) as f64).exp();
-    let percent = (mean - 1.0) * 100.0;
-    let cases = lines.len();
-    if percent.abs() < 0.05 {
-        return format!("{a} and {b} are level on average; {differing} of {cases} cases differ");
-    }
-    let (more, than) = if percent > 0.0 { (b, a) } else { (a, b) };
-    let share = if percent > 0.0 { percent } else { (1.0 / mean - 1.0) * 100.0 };
-    format!(
-        "{more} takes {share:.1} % more than {than} (geometric mean of {cases} cases, of which \
-         {differing} differ)"
-    )
+/// A case with the samples of every seed.
+struct Case {
+    metric: String,
+    case: String,
+    pairs: Vec<Pair>,
 }
 
-fn show(compared: &Compared, asked: &Compare) {
-    let Compared { experiment, machine, unit, seeds, lines, summary } = compared;
-    let seeds = if *seeds == 1 { "one seed".into() } else { format!("{seeds} seeds") };
-    output::line(format_args!("{experiment} on {machine}, {unit}, {seeds}"));
-    let mut table =
-        super::table(&["mean", &asked.a, &asked.b, "more", "%", "95 % interval", "effect"]);
-    for line in lines {
-        let difference = &line.difference;
-        let percent = difference.percent.map_or("-".into(), |percent| format!("{percent:+.1}"));
-        let (low, high) = difference.interval;
-        let (interval, effect) = if difference.exact {
-            ("exact".to_string(), String::new())
-        } else if line.significant {
-            let effect = format!("{} ({:+.2})", difference.size(), difference.effect);
-            (format!("{low:+.1} to {high:+.1}"), effect)
-        } else {
-            (format!("{low:+.1} to {high:+.1}"), "not significant".to_string())
+/// The cases that both sides measured under every seed, metric by metric.
+fn cases(runs: &[Run]) -> Vec<Case> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let samples = |samples: &Samples, metric: &str, case: &str| {
+        let same = |series: &&results::Series| (&*series.metric, &*series.case) == (metric, case);
+        samples.series.iter().find(same).map(|series| series.values.clone())
+    };
+    let case = |series: &results::Series| {
+        let (metric, case) = (&*series.metric, &*series.case);
+        let pair = |run: &Run| {
+            let (a, b) = (samples(&run.a, metric, case)?, samples(&run.b, metric, case)?);
+            Some(Pair { a, b })
         };
-        table.add_row([
-            format!("{} {}", line.metric, line.case),
-            spell(difference.a),
-            spell(difference.b),
-            if difference.more == 0.0 { "=".into() } else { format!("{:+.1}", difference.more) },
-            percent,
-            interval,
-            effect,
-        ]);
+        let pairs = runs.iter().map(pair).collect::<Option<_>>()?;
+        Some(Case { metric: metric.to_string(), case: case.to_string(), pairs })
+    };
+    let mut cases: Vec<Case> = first.a.series.iter().filter_map(case).collect();
+    let mut metrics: Vec<String> = Vec::new();
+    for case in &cases {
+        if !metrics.contains(&case.metric) {
+            metrics.push(case.metric.clone());
+        }
     }
-    if let Some(first) = table.column_mut(0) {
-        first.set_constraint(ColumnConstraint::ContentWidth);
-    }
-    output::line(table.trim_fmt());
-    output::line(format_args!("{summary}\n"));
-}
-
-/// A mean, without a fraction where it has none.
-fn spell(mean: f64) -> String {
-    if mean.fract() == 0.0 { format!("{mean}") } else { format!("{mean:.1}") }
+    cases.sort_by_key(|case| metrics.iter().position(|metric| *metric == case.metric));
+    cases
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn samples(rows: &[(&str, &str, &[u64])]) -> Samples {
-        let mut samples = Samples::default();
-        for (kernel, case, values) in rows {
-            samples.push(kernel, "call", case, values.to_vec());
-        }
-        samples
-    }
-
-    #[test]
-    fn exact_and_scattered_cases_stand_side_by_side() {
-        let runs = [
-            samples(&[
-                ("a", "x", &[100, 100]),
-                ("b", "x", &[150, 150]),
-                ("a", "y", &[9, 11]),
-                ("b", "y", &[10, 10]),
-            ]),
-            samples(&[
-                ("a", "x", &[100, 100]),
-                ("b", "x", &[150, 150]),
-                ("a", "y", &[8, 12]),
-                ("b", "y", &[11, 9]),
-            ]),
-        ];
-        let lines = lines(&runs, "a", "b");
-        assert!(lines[0].difference.exact && lines[0].significant);
-        assert!(!lines[1].difference.exact && !lines[1].significant);
-        let summary = summary(&lines, "a", "b");
-        assert!(summary.starts_with("b takes 22.5 % more than a"), "{summary}");
-        assert!(!steady(&runs[0]));
-    }
-
-    #[test]
-    fn a_kernel_is_identical_to_itself() {
-        let runs = [samples(&[("a", "x", &[5])])];
-        let lines = lines(&runs, "a", "a");
-        assert!(!lines[0].significant);
-        assert!(summary(&lines, "a", "a").contains("identical"));
-        let level = [samples(&[("a", "x", &[5]), ("b", "x", &[5])])];
-        let summary = summary(&super::lines(&level, "a", "b"), "a", "b");
-        assert!(summary.starts_with("no significant difference"), "{summary}");
-    }
-}
+mod tests;

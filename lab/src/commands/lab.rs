@@ -101,7 +101,10 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
 pub fn show_claims(report: &Report) {
     for claim in &report.claims {
         let verdict = super::claims::spell(claim.verdict);
-        output::line(format_args!("{} {verdict}: {}", claim.id, claim.statement));
+        let head = format!("{} {verdict}: {}", claim.id, claim.statement);
+        for (index, line) in super::claims::wrap(&head, CLAIM_WIDTH).iter().enumerate() {
+            output::line(format_args!("{}{line}", if index == 0 { "" } else { "  " }));
+        }
         for line in super::claims::wrap(&claim.evidence, CLAIM_WIDTH) {
             output::line(format_args!("    {line}"));
         }
@@ -202,6 +205,10 @@ fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Report>> 
             };
             if wanted(experiment, &report) && !reports.iter().any(same) {
                 reports.push(report);
+            }
+            let of_experiment = reports.iter().filter(|other| other.experiment == experiment.name);
+            if of_experiment.count() == experiment.machines.len() {
+                break;
             }
         }
     }

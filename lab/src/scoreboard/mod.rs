@@ -6,104 +6,213 @@ pub use recorded::Recorded;
 
 use crate::experiment::EXPERIMENTS;
 use crate::machine::MACHINES;
-use results::{Claim, Report, Verdict};
-use serde::{Deserialize, Serialize};
+use results::{Report, Verdict};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 const LEDGER: &str = include_str!("ledger.toml");
 
-#[derive(Deserialize)]
-struct Ledger {
-    claims: BTreeMap<String, String>,
+/// A claim as the ledger has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its ID.
+    pub id: String,
+    /// The experiment or rule that it belongs to.
+    pub from: String,
+    /// What it says, in a sentence.
+    pub statement: String,
+}
+
+/// All claims of the ledger: first by document, then by number.
+pub fn ledger() -> Vec<Known> {
+    type Ledger = BTreeMap<String, BTreeMap<String, String>>;
+    let ledger: Ledger = toml::from_str(LEDGER).expect("the ledger in this crate is well-formed");
+    let mut claims: Vec<Known> = ledger
+        .into_iter()
+        .flat_map(|(from, claims)| {
+            claims.into_iter().map(move |(id, statement)| {
+                let from = from.clone();
+                Known { id, from, statement }
+            })
+        })
+        .collect();
+    claims.sort_by(|a, b| a.id.cmp(&b.id));
+    claims
 }
 
 /// A claim, or a part of one, on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// Its ID; a part has a letter behind its claim's.
-    pub id: String,
-    /// The claim in a sentence.
-    pub statement: String,
-    /// The machine; empty while no experiment decides it.
+pub struct Standing {
+    /// The machine.
     pub machine: String,
     /// What a result on disk says.
     pub found: Option<Verdict>,
     /// What the repository records.
     pub recorded: Option<Verdict>,
-    /// What the result says about it.
+    /// The figures that decided.
     pub evidence: String,
+    /// The commit that was measured.
+    pub commit: String,
 }
 
-impl Entry {
+impl Standing {
+    /// The verdict: what was found, else what is recorded.
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.found.or(self.recorded)
+    }
+
     /// Whether the result differs from what is recorded.
     pub fn differs(&self) -> bool {
         self.found.is_some() && self.found != self.recorded
     }
 }
 
-/// All claims of the ledger, in its order: first documents, then numbers.
-pub fn ledger() -> Vec<(String, String)> {
-    let ledger: Ledger = toml::from_str(LEDGER).expect("the ledger in this crate is well-formed");
-    ledger.claims.into_iter().collect()
+/// A claim or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// Its ID; a part has a letter behind its claim's.
+    pub id: String,
+    /// What it says, in a sentence.
+    pub statement: String,
+    /// What became of it; machines on which nothing did are left out.
+    pub machines: Vec<Standing>,
 }
 
-/// Verdicts on claims and their parts, by machine.
-pub type Found = BTreeMap<String, Vec<Claim>>;
+/// A line of the scoreboard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The claim as a whole; its verdicts are those of its parts if it has some.
+    #[serde(flatten)]
+    pub claim: Judged,
+    /// The experiment or rule of the ledger that it belongs to.
+    pub from: String,
+    /// Its parts, where it has some.
+    pub parts: Vec<Judged>,
+}
 
-/// Collects what reports say, the later ones counting.
-pub fn found(reports: &[Report]) -> Found {
-    let mut found = Found::new();
-    for report in reports {
-        let claims = found.entry(report.machine.clone()).or_default();
-        for claim in &report.claims {
-            claims.retain(|other| other.id != claim.id);
-            claims.push(claim.clone());
-        }
+impl Line {
+    /// What is judged by itself: the parts, or the claim if it has none.
+    pub fn judged(&self) -> &[Judged] {
+        if self.parts.is_empty() { std::slice::from_ref(&self.claim) } else { &self.parts }
     }
-    found
+
+    /// Standings of what is judged by itself on a machine.
+    pub fn on<'a>(&'a self, machine: &'a str) -> impl Iterator<Item = &'a Standing> {
+        let standings = self.judged().iter().flat_map(|judged| &judged.machines);
+        standings.filter(move |standing| standing.machine == machine)
+    }
+
+    /// Verdicts on a machine.
+    pub fn verdicts(&self, machine: &str) -> Vec<Verdict> {
+        self.on(machine).filter_map(Standing::verdict).collect()
+    }
 }
 
-/// The scoreboard: for each claim a line, or a line for each of its parts on each machine.
-pub fn entries(found: &Found, recorded: &Recorded) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    for (id, statement) in ledger() {
-        let before = entries.len();
-        for machine in MACHINES.iter().map(|machine| machine.name()) {
-            let claims = found.get(machine).map(Vec::as_slice).unwrap_or_default();
-            let is_part =
-                |part: &str| part.trim_end_matches(|c: char| c.is_ascii_lowercase()) == id;
-            let mut parts: Vec<&str> = claims
-                .iter()
-                .map(|claim| claim.id.as_str())
-                .chain(recorded.ids(machine))
-                .filter(|part| is_part(part))
-                .collect();
-            parts.sort_unstable();
-            parts.dedup();
-            for part in parts {
-                let claim = claims.iter().find(|claim| claim.id == part);
-                entries.push(Entry {
-                    id: part.to_string(),
-                    statement: claim.map_or_else(|| statement.clone(), |c| c.statement.clone()),
-                    machine: machine.to_string(),
-                    found: claim.map(|claim| claim.verdict),
-                    recorded: recorded.verdict(machine, part),
-                    evidence: claim.map(|claim| claim.evidence.clone()).unwrap_or_default(),
-                });
-            }
+/// A claim is what its parts are: contradicted if one is, and reproduced if the others cannot be
+/// seen.
+pub fn combined(verdicts: &[Verdict]) -> Option<Verdict> {
+    let order = [Verdict::Contradicted, Verdict::Reproduced, Verdict::NotObservable];
+    order.into_iter().find(|verdict| verdicts.contains(verdict))
+}
+
+/// Joins the ledger, the reports (the later ones count) and the record.
+pub fn board(reports: &[Report], recorded: &Recorded) -> Vec<Line> {
+    let statements = statements();
+    let line = |known: Known| {
+        let whole = judged(&known.id, &known.statement, reports, recorded);
+        let mut ids: Vec<&str> = found_ids(reports)
+            .chain(MACHINES.iter().flat_map(|machine| recorded.ids(machine.name())))
+            .filter(|id| *id != known.id && claim_of(id) == known.id)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let part = |id: &str| {
+            let statement = statements.get(id).map(String::as_str).unwrap_or_default();
+            judged(id, statement, reports, recorded)
+        };
+        let parts = ids.into_iter().map(part).collect();
+        let mut line = Line { claim: whole, from: known.from, parts };
+        if !line.parts.is_empty() {
+            let machines = MACHINES.iter().filter_map(|machine| whole_of(&line, machine.name()));
+            line.claim.machines = machines.collect();
         }
-        if entries.len() == before {
-            entries.push(Entry {
-                id,
-                statement,
-                machine: String::new(),
-                found: None,
-                recorded: None,
-                evidence: String::new(),
+        line
+    };
+    ledger().into_iter().map(line).collect()
+}
+
+/// The claim that an ID belongs to: itself, or without its letter.
+pub fn claim_of(id: &str) -> &str {
+    id.trim_end_matches(|letter: char| letter.is_ascii_lowercase())
+}
+
+fn found_ids(reports: &[Report]) -> impl Iterator<Item = &str> {
+    reports.iter().flat_map(|report| &report.claims).map(|claim| claim.id.as_str())
+}
+
+/// What the claims of all experiments say, by ID.
+fn statements() -> BTreeMap<String, String> {
+    let claims = EXPERIMENTS.into_iter().flat_map(|experiment| (experiment.claims)(&nothing()));
+    claims.map(|claim| (claim.id, claim.statement)).collect()
+}
+
+/// A report without rows, on which claims can be asked for what they say.
+fn nothing() -> Report {
+    Report {
+        schema: results::SCHEMA,
+        experiment: String::new(),
+        machine: String::new(),
+        emulated: true,
+        unit: String::new(),
+        commit: String::new(),
+        seed: 0,
+        host: BTreeMap::new(),
+        rows: Vec::new(),
+        claims: Vec::new(),
+        baselines: Vec::new(),
+        facts: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn judged(id: &str, statement: &str, reports: &[Report], recorded: &Recorded) -> Judged {
+    let mut statement = statement.to_string();
+    let mut machines = Vec::new();
+    for machine in MACHINES.iter().map(|machine| machine.name()) {
+        let reports = reports.iter().filter(|report| report.machine == machine);
+        let claims =
+            reports.flat_map(|report| report.claims.iter().map(move |claim| (report, claim)));
+        let found = claims.rev().find(|(_, claim)| claim.id == id);
+        let recorded = recorded.verdict(machine, id);
+        if let (Some((_, claim)), true) = (found, statement.is_empty()) {
+            statement = claim.statement.clone();
+        }
+        if found.is_some() || recorded.is_some() {
+            machines.push(Standing {
+                machine: machine.to_string(),
+                found: found.map(|(_, claim)| claim.verdict),
+                recorded,
+                evidence: found.map(|(_, claim)| claim.evidence.clone()).unwrap_or_default(),
+                commit: found.map(|(report, _)| report.commit.clone()).unwrap_or_default(),
             });
         }
     }
-    entries
+    Judged { id: id.to_string(), statement, machines }
+}
+
+/// What the parts of a claim come to on a machine.
+fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
+    let all = |side: fn(&Standing) -> Option<Verdict>| {
+        combined(&line.on(machine).filter_map(side).collect::<Vec<_>>())
+    };
+    let first = line.on(machine).next()?;
+    Some(Standing {
+        machine: machine.to_string(),
+        found: all(|standing| standing.found),
+        recorded: all(|standing| standing.recorded),
+        evidence: String::new(),
+        commit: first.commit.clone(),
+    })
 }
 
 /// Names of the experiments that decide claims and run on a machine.

@@ -1,8 +1,9 @@
 //! The verdicts that the repository records: what a later run must find again.
 
+use super::claim_of;
 use crate::workspace;
 use anyhow::{Context, Result};
-use results::Verdict;
+use results::{Report, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -46,6 +47,16 @@ impl Recorded {
     /// Records a verdict.
     pub fn record(&mut self, machine: &str, id: &str, verdict: Verdict) {
         self.0.entry(machine.to_string()).or_default().insert(id.to_string(), verdict);
+    }
+
+    /// Records all verdicts of a report, and forgets parts that its claims no longer have.
+    pub fn update(&mut self, report: &Report) {
+        let of_report =
+            |id: &str| report.claims.iter().any(|claim| claim_of(&claim.id) == claim_of(id));
+        self.0.entry(report.machine.clone()).or_default().retain(|id, _| !of_report(id));
+        for claim in &report.claims {
+            self.record(&report.machine, &claim.id, claim.verdict);
+        }
     }
 
     /// The text of the file.

@@ -1,4 +1,5 @@
 use super::*;
+use results::Claim;
 
 fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
     let mut report = crate::experiment::claims_testing::report(machine, &[]);
@@ -14,45 +15,100 @@ fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
     report
 }
 
+fn line<'a>(board: &'a [Line], id: &str) -> &'a Line {
+    board.iter().find(|line| line.claim.id == id).expect("the ledger has it")
+}
+
 #[test]
 fn the_ledger_is_whole() {
     let ledger = ledger();
     assert_eq!(ledger.len(), 81);
-    let count = |document: &str| ledger.iter().filter(|(id, _)| id.starts_with(document)).count();
+    let count =
+        |document: &str| ledger.iter().filter(|claim| claim.id.starts_with(document)).count();
     assert_eq!(
         (count("S0-"), count("S1-"), count("S2"), count("S3-"), count("S4-")),
         (15, 15, 38, 5, 8)
     );
-    assert!(ledger.iter().all(|(_, statement)| statement.ends_with('.')));
+    for claim in ledger {
+        assert!(claim.statement.ends_with('.'), "{}", claim.id);
+        assert!(claim.statement.len() <= 90, "{} does not fit a line", claim.id);
+        let document = claim.id.split('-').next();
+        assert_eq!(claim.from.split('-').next(), document, "{}", claim.id);
+    }
 }
 
 #[test]
-fn every_claim_of_an_experiment_is_in_the_ledger() {
+fn every_claim_of_an_experiment_and_of_the_record_is_in_the_ledger() {
     let ledger = ledger();
+    let known = |id: &str| ledger.iter().any(|claim| claim.id == claim_of(id));
     for experiment in EXPERIMENTS {
         for claim in experiment.ledger.iter().filter(|entry| entry.contains("-C")) {
-            assert!(ledger.iter().any(|(id, _)| id == claim), "{claim} of {}", experiment.name);
+            assert!(known(claim), "{claim} of {}", experiment.name);
         }
+    }
+    let recorded = Recorded::load().expect("it is well-formed");
+    for machine in MACHINES {
+        let mut ids = recorded.ids(machine.name()).peekable();
+        assert!(ids.peek().is_some(), "nothing is recorded of {}", machine.name());
+        assert!(ids.all(known), "the record of {} names a claim that is none", machine.name());
     }
 }
 
 #[test]
 fn what_differs_from_the_record_stands_out() {
-    let reports =
-        [report("twin", &[("S0-C05a", Verdict::Reproduced), ("S0-C05b", Verdict::Contradicted)])];
     let mut recorded = Recorded::default();
     recorded.record("twin", "S0-C05a", Verdict::Reproduced);
     recorded.record("twin", "S0-C05b", Verdict::Reproduced);
-    let entries = entries(&found(&reports), &recorded);
-    let of = |id: &str| entries.iter().find(|entry| entry.id == id).expect("it is there");
-    assert!(!of("S0-C05a").differs());
-    assert!(of("S0-C05b").differs());
-    assert!(!of("S4-C08").differs() && of("S4-C08").machine.is_empty());
-    // A claim that is new to the record differs too.
-    let new = report("twin", &[("S0-C01", Verdict::Reproduced)]);
-    let found = found(&[new]);
-    let entries = super::entries(&found, &recorded);
-    assert!(entries.iter().any(|entry| entry.id == "S0-C01" && entry.differs()));
+    let reports =
+        [report("twin", &[("S0-C05a", Verdict::Reproduced), ("S0-C05b", Verdict::Contradicted)])];
+    let judged = board(&reports, &recorded);
+    let parts: Vec<bool> = line(&judged, "S0-C05").on("twin").map(Standing::differs).collect();
+    assert_eq!(parts, [false, true]);
+    assert!(line(&judged, "S4-C08").claim.machines.is_empty());
+    // A claim that is new to the record differs too, and one without a result does not.
+    let judged = board(&[report("twin", &[("S0-C01", Verdict::Reproduced)])], &recorded);
+    assert!(line(&judged, "S0-C01").on("twin").all(Standing::differs));
+    assert!(!line(&judged, "S0-C05").on("twin").any(Standing::differs));
+    assert_eq!(line(&judged, "S0-C05").verdicts("twin"), [Verdict::Reproduced; 2]);
+}
+
+#[test]
+fn a_claim_is_what_its_parts_are() {
+    use Verdict::{Contradicted, NotObservable, Reproduced};
+    assert_eq!(combined(&[]), None);
+    assert_eq!(combined(&[NotObservable; 2]), Some(NotObservable));
+    assert_eq!(combined(&[NotObservable, Reproduced]), Some(Reproduced));
+    assert_eq!(combined(&[Reproduced, Contradicted, NotObservable]), Some(Contradicted));
+    let mut recorded = Recorded::default();
+    recorded.record("qemu-x86_64", "S0-C07b", Reproduced);
+    let reports = [report("twin", &[("S0-C07a", NotObservable), ("S0-C07b", Contradicted)])];
+    let judged = board(&reports, &recorded);
+    let line = line(&judged, "S0-C07");
+    let ids: Vec<&str> = line.parts.iter().map(|part| part.id.as_str()).collect();
+    assert_eq!(ids, ["S0-C07a", "S0-C07b"]);
+    let whole: Vec<_> = line.claim.machines.iter().map(|s| (&*s.machine, s.verdict())).collect();
+    assert_eq!(whole, [("qemu-x86_64", Some(Reproduced)), ("twin", Some(Contradicted))]);
+}
+
+#[test]
+fn the_later_report_counts() {
+    let reports = [Verdict::Contradicted, Verdict::Reproduced]
+        .map(|verdict| report("twin", &[("S0-C01", verdict)]));
+    let judged = board(&reports, &Recorded::default());
+    assert_eq!(line(&judged, "S0-C01").verdicts("twin"), [Verdict::Reproduced]);
+}
+
+#[test]
+fn recording_keeps_what_was_not_measured() {
+    let mut recorded = Recorded::default();
+    recorded.record("qemu-x86_64", "S0-C01", Verdict::Reproduced);
+    recorded.record("twin", "S0-C07a", Verdict::Reproduced);
+    recorded.record("twin", "S0-C07x", Verdict::Reproduced);
+    recorded.update(&report("twin", &[("S0-C07a", Verdict::Contradicted)]));
+    assert_eq!(recorded.verdict("qemu-x86_64", "S0-C01"), Some(Verdict::Reproduced));
+    assert_eq!(recorded.verdict("twin", "S0-C07a"), Some(Verdict::Contradicted));
+    // A part that a claim no longer has is forgotten.
+    assert_eq!(recorded.verdict("twin", "S0-C07x"), None);
 }
 
 #[test]
@@ -61,5 +117,4 @@ fn the_record_reads_what_it_writes() {
     recorded.record("twin", "S0-C01", Verdict::NotObservable);
     recorded.record("qemu-x86_64", "S0-C07a", Verdict::Contradicted);
     assert_eq!(Recorded::parse(&recorded.spell()).expect("it is well-formed"), recorded);
-    assert!(Recorded::load().is_ok());
 }

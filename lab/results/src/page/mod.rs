@@ -52,7 +52,7 @@ fn content(report: &Report, plots: &[Plot]) -> Markup {
     let grid = Grid::of(report);
     html! {
         header {
-            h1 { (report.experiment) }
+            h1 { (report.experiment) " on " (report.machine) }
             p.lead { (headline::sentence(report, &grid)) }
             (labels(report))
         }
@@ -85,7 +85,7 @@ fn labels(report: &Report) -> Markup {
     ];
     html! {
         ul.labels {
-            li.kind { @if report.emulated { "emulated" } @else { "hardware" } }
+            li.kind { (report.kind()) }
             @for label in labels { li { (label) } }
         }
     }

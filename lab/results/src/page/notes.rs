@@ -7,12 +7,18 @@ use maud::{Markup, html};
 pub(super) fn notes(report: &Report) -> Markup {
     html! {
         ul.notes {
-            @if report.emulated {
-                li {
+            @match report.kind() {
+                "emulated" => li {
                     "Emulated: a count is the length of the path. It sees no caches, no missing "
                     "translations and not what privileged, locked or serialising operations "
                     "cost, so compare counts with counts, and read the facts beside them."
-                }
+                },
+                "simulated" => li {
+                    "Simulated: the kernel's own source runs on the host, and a model charges "
+                    "each step that it takes. The order of steps is exact; what they cost is "
+                    "the model's."
+                },
+                _ => {}
             }
             li {
                 "Figures are medians, computed on the host from the counter values that the "

@@ -35,7 +35,7 @@ pub(super) fn figures(report: &Report, grid: &Grid) -> Markup {
 fn median_line(grid: &Grid, line: &Line) -> Markup {
     html! {
         tr {
-            td { (line.metric) " " span.soft { (line.case.text) } }
+            td.id { (line.metric) " " span.soft { (line.case.text) } }
             @for cell in &line.ours { td.n { (ours(cell.as_ref())) } }
             @for figure in &line.theirs {
                 td.n.soft { (figure.map_or("–".into(), Figure::grouped)) }

@@ -27,6 +27,11 @@ impl<'a> Bars<'a> {
         Bars { legend: legend::entries(grid), groups, most }
     }
 
+    /// Whether they show what no curve does: several operations, or what is not swept.
+    pub fn is_worthwhile(&self, grid: &Grid) -> bool {
+        self.groups.len() > 1 || grid.shortest().any(|line| line.case.value.is_none())
+    }
+
     /// Where the first bar begins.
     fn top(&self) -> i32 {
         legend::height(&self.legend) + 8

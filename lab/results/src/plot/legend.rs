@@ -8,8 +8,13 @@ use plotters::style::text_anchor::HPos;
 /// Every kernel, then every system.
 pub(super) fn entries<'a>(grid: &Grid<'a>) -> Vec<(&'a str, RGBColor)> {
     let kernels = grid.kernels.iter().enumerate().map(|(i, name)| (*name, colour_of(i)));
+    kernels.chain(systems(grid)).collect()
+}
+
+/// Every system.
+pub(super) fn systems<'a>(grid: &Grid<'a>) -> Vec<(&'a str, RGBColor)> {
     let systems = grid.systems.iter().enumerate();
-    kernels.chain(systems.map(|(i, name)| (*name, colour_of_system(i)))).collect()
+    systems.map(|(i, name)| (*name, colour_of_system(i))).collect()
 }
 
 /// Pixels between two rows.
@@ -17,6 +22,9 @@ const ROW: i32 = 18;
 
 /// Pixels down that a legend takes.
 pub(super) fn height(entries: &[(&str, RGBColor)]) -> i32 {
+    if entries.is_empty() {
+        return 0;
+    }
     10 + ROW * (1 + places((60, 0), entries).last().map_or(0, |(_, y)| y / ROW))
 }
 

@@ -3,6 +3,7 @@
 //! Colours are fixed names that the page overrides in the dark; the background stays clear.
 
 mod bars;
+mod labels;
 mod legend;
 mod paper;
 mod sweep;
@@ -21,17 +22,17 @@ pub(crate) const RULE: RGBColor = RGBColor(209, 213, 219);
 /// Pixels across.
 const WIDTH: u32 = 860;
 
-/// Our kernels.
+/// Our kernels: Paul Tol's muted colours, which stay apart for colour-blind readers.
 const OURS: [RGBColor; 9] = [
-    RGBColor(13, 148, 136),
-    RGBColor(37, 99, 235),
-    RGBColor(217, 119, 6),
-    RGBColor(147, 51, 234),
-    RGBColor(219, 39, 119),
-    RGBColor(101, 163, 13),
-    RGBColor(8, 145, 178),
-    RGBColor(220, 38, 38),
-    RGBColor(146, 64, 14),
+    RGBColor(0x33, 0x22, 0x88),
+    RGBColor(0x88, 0xcc, 0xee),
+    RGBColor(0x11, 0x77, 0x33),
+    RGBColor(0xdd, 0xcc, 0x77),
+    RGBColor(0xcc, 0x66, 0x77),
+    RGBColor(0x88, 0x22, 0x55),
+    RGBColor(0xaa, 0x44, 0x99),
+    RGBColor(0x44, 0xaa, 0x99),
+    RGBColor(0x99, 0x99, 0x33),
 ];
 
 /// Systems that they are compared with.
@@ -55,30 +56,52 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 pub(crate) fn plots(report: &Report) -> io::Result<Vec<Plot>> {
     let grid = Grid::of(report);
     let mut plots = Vec::new();
-    let bars = bars::Bars::of(&grid);
-    if bars.height() > 0 {
-        let svg = image(bars.height(), |area| bars.draw(area))?;
-        let title = format!("Median {} by kernel", report.unit);
-        plots.push(Plot { name: "medians".into(), title, svg });
+    let mut push = |name: String, title: String, height, draw: &dyn Fn(&Area) -> Drawn| {
+        let svg = image(height, &report.origin(), draw)?;
+        plots.push(Plot { name, title, svg });
+        Ok::<(), io::Error>(())
+    };
+    let figures = crate::paper::figures(&report.experiment);
+    for figure in &figures {
+        if let Some(paper) = paper::Paper::of(report, figure) {
+            push(paper.name(), paper.title(), paper.height(), &|area| paper.draw(area))?;
+        }
     }
     for sweep in sweep::Sweep::all(&grid) {
-        let svg = image(sweep::HEIGHT, |area| sweep.draw(area))?;
-        let parameter = sweep.parameter;
-        let title = format!("{}: {} by {parameter}", sweep.metric, report.unit);
-        plots.push(Plot { name: format!("{parameter}-{}", sweep.metric), title, svg });
+        let (metric, parameter) = (sweep.metric, sweep.parameter);
+        let drawn = figures.iter().find(|figure| figure.metric == metric && figure.is_curve());
+        let title = match drawn {
+            Some(figure) => figure.title.clone(),
+            None => format!("{metric}: {} by {parameter}", report.unit),
+        };
+        let name = format!("{parameter}-{metric}");
+        push(name, title, sweep::HEIGHT, &|area| sweep.draw(area))?;
+        if let Some(relative) = drawn.and_then(|figure| sweep.relative_to(&figure.relative_to)) {
+            let name = format!("{parameter}-{metric}-relative");
+            let title = format!("The same, in percent above {}", relative.base);
+            push(name, title, sweep::HEIGHT, &|area| relative.draw(area))?;
+        }
     }
-    for figure in crate::paper::figures(&report.experiment) {
-        let Some(paper) = paper::Paper::of(report, figure) else { continue };
-        let svg = image(paper.height(), |area| paper.draw(area))?;
-        plots.push(Plot { name: paper.name(), title: paper.title(), svg });
+    let bars = bars::Bars::of(&grid);
+    if bars.is_worthwhile(&grid) {
+        let title = format!("Median {} by kernel", report.unit);
+        push("medians".into(), title, bars.height(), &|area| bars.draw(area))?;
     }
     Ok(plots)
 }
 
-fn image(height: u32, draw: impl FnOnce(&Area) -> Drawn) -> io::Result<String> {
+/// Pixels for the line that says where the figures come from.
+const FOOT: u32 = 22;
+
+fn image(height: u32, origin: &str, draw: &dyn Fn(&Area) -> Drawn) -> io::Result<String> {
     let mut svg = String::new();
-    let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-    draw(&area).map_err(io::Error::other)?;
+    let size = (WIDTH, height + FOOT);
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    let drawn = draw(&area.clone().shrink((0, 0), (WIDTH, height))).and_then(|()| {
+        let at = (WIDTH as i32 - 8, (height + FOOT / 2) as i32);
+        Ok(area.draw(&Text::new(origin.to_string(), at, text(11, HPos::Right)))?)
+    });
+    drawn.map_err(io::Error::other)?;
     area.present().map_err(io::Error::other)?;
     drop(area);
     Ok(svg)
@@ -111,7 +134,7 @@ mod tests {
         };
         assert_eq!(
             names(&ping_pong().0),
-            ["medians", "words-call", "words-reply-wait", "words-pair"]
+            ["words-call", "words-reply-wait", "words-pair", "medians"]
         );
         assert_eq!(names(&micro().0), ["medians"]);
         let (mut empty, _) = micro();
@@ -120,10 +143,38 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_of_a_paper_is_drawn_again_and_relative() {
+        let mut samples = crate::Samples::default();
+        for (kernel, cost) in [("direct-lazy", 600), ("strict-lazy", 720), ("ipc-heap", 590)] {
+            for potatoes in [1, 10, 249] {
+                let case = format!("potatoes={potatoes}");
+                samples.push(kernel, "hop", &case, vec![cost + potatoes; 3]);
+            }
+        }
+        let (mut report, _) = micro();
+        report.experiment = "hot-potato".into();
+        report.machine = "twin".into();
+        report.rows = samples.rows();
+        let plots = plots(&report).unwrap();
+        let names: Vec<_> = plots.iter().map(|plot| plot.name.as_str()).collect();
+        assert_eq!(names, ["potatoes-hop", "potatoes-hop-relative"]);
+        assert!(plots[0].title.contains("figures 5.3 and 5.4"));
+        assert!(plots[0].svg.contains("does not begin at 0"));
+        assert!(plots[1].svg.contains("+20 %") && plots[1].title.contains("direct-lazy"));
+        for plot in plots {
+            assert!(plot.svg.contains("on twin (simulated), instructions"));
+            for kernel in ["direct-lazy", "strict-lazy", "ipc-heap"] {
+                assert!(plot.svg.contains(kernel), "{kernel} is not in {}", plot.name);
+            }
+        }
+    }
+
+    #[test]
     fn bars_carry_their_figures() {
         let plots = plots(&ping_pong().0).unwrap();
-        for figure in ["240", "395", "1,406"] {
-            assert!(plots[0].svg.contains(figure), "{figure} is not in the bar chart");
+        let bars = plots.iter().find(|plot| plot.name == "medians").unwrap();
+        for figure in ["240", "395", "1,406", "on bench (emulated), instructions"] {
+            assert!(bars.svg.contains(figure), "{figure} is not in the bar chart");
         }
         assert!(plots.iter().all(|plot| plot.svg.starts_with("<svg")));
     }

@@ -15,26 +15,34 @@ const OURS: RGBColor = RGBColor(13, 148, 136);
 const THEIRS: RGBColor = RGBColor(173, 178, 188);
 
 /// Bars of a figure: kernel, ours, theirs, each relative to the same kernel.
-pub(super) struct Paper {
-    figure: PaperFigure,
+pub(super) struct Paper<'a> {
+    figure: &'a PaperFigure,
     ours: String,
-    bars: Vec<(String, f64, f64)>,
+    bars: Vec<Bar>,
 }
 
-impl Paper {
+/// A kernel with its figure and the paper's, each with what it is relative to one of them.
+struct Bar {
+    kernel: String,
+    ours: (f64, f64),
+    theirs: (f64, f64),
+}
+
+impl<'a> Paper<'a> {
     /// The figure beside a report's rows; `None` without the kernel that it is relative to.
-    pub fn of(report: &Report, figure: PaperFigure) -> Option<Paper> {
+    pub fn of(report: &Report, figure: &'a PaperFigure) -> Option<Paper<'a>> {
         let median = |kernel: &str| {
             report.median(kernel, &figure.metric, &figure.case).map(|figure| figure.as_f64())
         };
         let base = median(&figure.relative_to).filter(|base| *base > 0.0)?;
         let their_base = *figure.values.get(&figure.relative_to)? as f64;
         let bar = |kernel: &&str| {
-            let theirs = *figure.values.get(*kernel)? as f64 / their_base;
-            Some((kernel.to_string(), median(kernel)? / base, theirs))
+            let (ours, theirs) = (median(kernel)?, *figure.values.get(*kernel)? as f64);
+            let kernel = kernel.to_string();
+            Some(Bar { kernel, ours: (ours, ours / base), theirs: (theirs, theirs / their_base) })
         };
         let bars: Vec<_> = report.kernels().iter().filter_map(bar).collect();
-        let ours = format!("Giusto on {}, {}", report.machine, report.unit);
+        let ours = format!("ours: {} a {} on {}", report.unit, figure.metric, report.machine);
         (bars.len() > 1).then_some(Paper { figure, ours, bars })
     }
 
@@ -52,26 +60,23 @@ impl Paper {
     }
 
     pub fn draw(&self, area: &Area) -> Drawn {
-        let theirs = format!("the paper, {}", self.figure.unit);
+        let theirs = format!("the paper: {}", self.figure.unit);
         for (index, (name, colour)) in [(&self.ours, OURS), (&theirs, THEIRS)].iter().enumerate() {
             let (x, y) = (LEFT, 10 + 16 * index as i32);
             area.draw(&Rectangle::new([(x, y - 5), (x + 10, y + 5)], colour.filled()))?;
             area.draw(&Text::new(name.to_string(), (x + 16, y), text(13, HPos::Left)))?;
         }
-        let most = self.bars.iter().flat_map(|(_, a, b)| [*a, *b]).fold(1.0, f64::max);
+        let most = self.bars.iter().flat_map(|bar| [bar.ours.1, bar.theirs.1]).fold(1.0, f64::max);
         let room = f64::from(WIDTH as i32 - LEFT - RIGHT);
         let mut y = TOP;
-        for (kernel, ours, theirs) in &self.bars {
+        for Bar { kernel, ours, theirs } in &self.bars {
             area.draw(&Text::new(kernel.clone(), (LEFT - 10, y + BAR), text(13, HPos::Right)))?;
-            for (value, colour) in [(ours, OURS), (theirs, THEIRS)] {
-                let end = LEFT + (value / most * room).round() as i32;
+            for ((figure, share), colour) in [(ours, OURS), (theirs, THEIRS)] {
+                let end = LEFT + (share / most * room).round() as i32;
                 area.draw(&Rectangle::new([(LEFT, y + 1), (end, y + BAR - 1)], colour.filled()))?;
-                let label = Text::new(
-                    format!("{value:.2}"),
-                    (end + 6, y + BAR / 2),
-                    text(12, HPos::Left).color(&INK),
-                );
-                area.draw(&label)?;
+                let label = format!("{share:.2} ({figure})");
+                let at = (end + 6, y + BAR / 2);
+                area.draw(&Text::new(label, at, text(12, HPos::Left).color(&INK)))?;
                 y += BAR;
             }
             y += GAP;

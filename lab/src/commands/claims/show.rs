@@ -1,0 +1,168 @@
+//! How the scoreboard reads on a terminal.
+
+use crate::commands::{counted, table};
+use crate::scoreboard::{Judged, Line, Standing, combined};
+use comfy_table::ColumnConstraint;
+use results::Verdict;
+
+/// Columns of text behind an indentation.
+const WIDTH: usize = 94;
+
+/// What is decided with its evidence, what is not yet, and how many of each.
+pub fn text(board: &[Line], machines: &[&str], all_evidence: bool, commit: &str) -> String {
+    let (decided, open): (Vec<&Line>, Vec<&Line>) =
+        board.iter().partition(|line| !line.claim.machines.is_empty());
+    let mut text = if decided.is_empty() { String::new() } else { scores(&decided, machines) };
+    for line in decided {
+        text += &evidence(line, all_evidence);
+    }
+    if !open.is_empty() {
+        text += "\nnot yet:\n";
+    }
+    for line in open {
+        text += &format!(" {:8} {}\n", line.claim.id, line.claim.statement);
+    }
+    let tallies: String = machines.iter().map(|machine| tally(board, machine)).collect();
+    text + "\n" + &tallies + &notes(board, commit)
+}
+
+/// A line a claim and a line a part; a column a machine.
+fn scores(board: &[&Line], machines: &[&str]) -> String {
+    let mut headings = vec!["claim", "says"];
+    headings.extend(machines);
+    let mut table = table(&headings);
+    for line in board {
+        let mut row = vec![line.claim.id.clone(), line.claim.statement.clone()];
+        row.extend(machines.iter().map(|machine| whole(line, machine)));
+        table.add_row(row);
+        for part in &line.parts {
+            let letter = part.id.trim_start_matches(&line.claim.id);
+            let mut row = vec![format!("      {letter}"), part.statement.clone()];
+            row.extend(machines.iter().map(|machine| single(part, machine)));
+            table.add_row(row);
+        }
+    }
+    for index in [0].into_iter().chain(2..2 + machines.len()) {
+        if let Some(column) = table.column_mut(index) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// The cell of a claim; one with parts says how many.
+fn whole(line: &Line, machine: &str) -> String {
+    if line.parts.is_empty() {
+        return single(&line.claim, machine);
+    }
+    let verdicts = line.verdicts(machine);
+    let Some(verdict) = combined(&verdicts) else { return "not yet".to_string() };
+    let count = verdicts.iter().filter(|other| **other == verdict).count();
+    if count == verdicts.len() {
+        return spell(verdict).to_string();
+    }
+    format!("{} ({count} of {})", spell(verdict), verdicts.len())
+}
+
+fn single(judged: &Judged, machine: &str) -> String {
+    let standing = judged.machines.iter().find(|standing| standing.machine == machine);
+    match standing.and_then(|standing| Some((standing, standing.verdict()?))) {
+        Some((standing, verdict)) => format!("{}{}", spell(verdict), mark(standing)),
+        None => "not yet".to_string(),
+    }
+}
+
+/// Whether a verdict is not a result, or another one than recorded.
+fn mark(standing: &Standing) -> &'static str {
+    match standing.found {
+        None => " *",
+        Some(_) if standing.differs() => " !",
+        Some(_) => "",
+    }
+}
+
+/// Why claims were not reproduced, or, if asked for, what decided on all.
+fn evidence(line: &Line, all: bool) -> String {
+    let mut text = String::new();
+    for judged in line.judged() {
+        for standing in &judged.machines {
+            let Some(verdict) = standing.found else { continue };
+            if all || verdict != Verdict::Reproduced {
+                text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, spell(verdict));
+                for line in wrap(&standing.evidence, WIDTH) {
+                    text += &format!("    {line}\n");
+                }
+            }
+        }
+    }
+    text
+}
+
+/// How many claims a machine has decided, and how.
+fn tally(board: &[Line], machine: &str) -> String {
+    let verdicts: Vec<_> = board.iter().map(|line| combined(&line.verdicts(machine))).collect();
+    let count = |verdict: Option<Verdict>| verdicts.iter().filter(|v| **v == verdict).count();
+    format!(
+        "{machine}: {} reproduced, {} contradicted, {} not observable, {} not yet, of {}\n",
+        count(Some(Verdict::Reproduced)),
+        count(Some(Verdict::Contradicted)),
+        count(Some(Verdict::NotObservable)),
+        count(None),
+        counted(board.len(), "claim")
+    )
+}
+
+/// What the marks mean, and what to do about them.
+fn notes(board: &[Line], commit: &str) -> String {
+    let judged = || board.iter().flat_map(Line::judged);
+    let standings = || judged().flat_map(|judged| judged.machines.iter().map(move |s| (judged, s)));
+    let mut text = String::new();
+    if standings().any(|(_, standing)| standing.found.is_none()) {
+        text += "*  as recorded in tests/claims.toml, without a result in this work tree; \
+                 `--run` measures\n";
+    }
+    let old = standings().filter(|(_, s)| s.found.is_some() && s.commit != commit).count();
+    if old > 0 {
+        text += &format!(
+            "{} of {} rest on results of another commit; `--run` measures again\n",
+            old,
+            counted(standings().count(), "verdict")
+        );
+    }
+    for (judged, standing) in standings().filter(|(_, standing)| standing.differs()) {
+        let found = standing.found.map_or("nothing", spell);
+        let recorded = match standing.recorded {
+            Some(verdict) => format!("recorded is {}", spell(verdict)),
+            None => "nothing is recorded".to_string(),
+        };
+        text += &format!("!  {} on {}: {found}, but {recorded}\n", judged.id, standing.machine);
+    }
+    if standings().any(|(_, standing)| standing.differs()) {
+        text += "!  `--update` records what was found, once it is understood\n";
+    }
+    text
+}
+
+/// A verdict as people say it.
+pub fn spell(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "reproduced",
+        Verdict::Contradicted => "contradicted",
+        Verdict::NotObservable => "not observable",
+    }
+}
+
+/// Breaks a text between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,98 @@
+use super::*;
+use expect_test::expect;
+use results::{Claim, Verdict};
+
+fn shown(ids: &[&str], recorded: &[(&str, Verdict)], found: &[(&str, Verdict, &str)]) -> String {
+    let mut record = Recorded::default();
+    for (id, verdict) in recorded {
+        record.record("twin", id, *verdict);
+    }
+    let mut report = crate::experiment::claims_testing::report("twin", &[]);
+    let claim = |(id, verdict, evidence): &(&str, Verdict, &str)| Claim {
+        id: id.to_string(),
+        statement: "Made up".to_string(),
+        verdict: *verdict,
+        evidence: evidence.to_string(),
+    };
+    report.claims = found.iter().map(claim).collect();
+    let mut board = scoreboard::board(&[report], &record);
+    board.retain(|line| ids.contains(&line.claim.id.as_str()));
+    let text = show::text(&board, &["twin"], false, "0123");
+    // Columns are narrower here than on a terminal.
+    let narrow = |line: &str| {
+        let words = line.split("  ").map(str::trim).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    text.lines().map(narrow).collect()
+}
+
+#[test]
+fn results_records_and_differences_are_told_apart() {
+    use Verdict::{Contradicted, NotObservable, Reproduced};
+    let text = shown(
+        &["S0-C01", "S0-C04", "S0-C07", "S1-C02"],
+        &[("S0-C04a", Reproduced), ("S0-C04b", Contradicted), ("S0-C07a", Reproduced)],
+        &[
+            ("S0-C01", NotObservable, "nothing to see"),
+            ("S0-C04a", Reproduced, "as expected"),
+            ("S0-C04b", Contradicted, "it was otherwise"),
+        ],
+    );
+    expect![[r#"
+        claim  says  twin
+        S0-C01  The scheduling interface costs next to nothing.  not observable !
+        S0-C04  Each optimisation is worth about a quarter of a message, in a  contradicted (1 of 2)
+        fixed order of kernels.
+        a  Order of cost: fastpath < slowpath ~ direct-lazy ~ ipc-* <  reproduced
+        strict-lazy and direct-eager < strict-eager
+        b  Direct switching and lazy queueing are each worth roughly a  contradicted
+        quarter of a message, and together at least their sum
+        S0-C07  Scanned and sorted send queues grow linearly, a heap  reproduced
+        logarithmically.
+        a  ipc-scan and ipc-ordered grow linearly with the queue  reproduced *
+
+        S0-C01 on twin: not observable
+        nothing to see
+
+        S0-C04b on twin: contradicted
+        it was otherwise
+
+        not yet:
+        S1-C02  Barriers explain that gap where they are dear.
+
+        twin: 1 reproduced, 1 contradicted, 1 not observable, 1 not yet, of 4 claims
+        *  as recorded in tests/claims.toml, without a result in this work tree; `--run` measures
+        3 of 4 verdicts rest on results of another commit; `--run` measures again
+        !  S0-C01 on twin: not observable, but nothing is recorded
+        !  `--update` records what was found, once it is understood
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn the_whole_board_fits_a_hundred_columns() {
+    let recorded = Recorded::load().unwrap();
+    let board = scoreboard::board(&[], &recorded);
+    let machines: Vec<&str> = MACHINES.iter().map(|machine| machine.name()).collect();
+    let text = show::text(&board, &machines, false, "0123");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let lines = || text.lines();
+    for claim in scoreboard::ledger() {
+        assert!(lines().any(|line| line.trim().starts_with(&claim.id)), "{}", claim.id);
+    }
+}
+
+#[test]
+fn ids_are_taken_leniently_and_typos_are_answered() {
+    assert_eq!(known("s0-c05").unwrap(), "S0-C05");
+    assert_eq!(known("S0-C05e").unwrap(), "S0-C05");
+    let error = known("S0-C99").unwrap_err().to_string();
+    assert!(error.contains("no claim `S0-C99`; did you mean `S0-C0"), "{error}");
+}
+
+#[test]
+fn long_evidence_is_broken_between_words() {
+    assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+    assert_eq!(wrap("indivisible", 3), ["indivisible"]);
+    assert!(wrap("", 9).is_empty());
+}
