@@ -10,7 +10,7 @@
 pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOB1");
 
 /// Words in the header.
-pub const HEADER_WORDS: usize = 8;
+pub const HEADER_WORDS: usize = 16;
 /// Header word with [`MAGIC`].
 pub const WORD_MAGIC: usize = 0;
 /// Header word with the archive's length in bytes.
@@ -30,6 +30,11 @@ pub const WORD_ROOTS: usize = 6;
 /// Header word in which the kernel leaves the protection that it found switched on: bits of
 /// [`protection`].
 pub const WORD_PROTECTION: usize = 7;
+/// Header word with the number of blocked threads that a look-up drops from the ready queue before
+/// it makes room for a waiting interrupt; 0: it drops them all.
+pub const WORD_PURGE: usize = 8;
+/// Header word that is 1 if a chain of transfers is left when an interrupt waits (S0-41).
+pub const WORD_CHAINS: usize = 9;
 
 /// Protection that a machine may have.
 pub mod protection {
@@ -83,6 +88,9 @@ pub enum Record {
     Map = 9,
     /// Puts a capability into a slot: domain, slot, object, rights, badge.
     Capability = 10,
+    /// Keeps a [trace](crate::trace): memory, a [`Keep`](crate::trace::Keep), the mask of the
+    /// events that are written.
+    Trace = 11,
 }
 
 impl Record {
@@ -99,6 +107,7 @@ impl Record {
             8 => Record::Memory,
             9 => Record::Map,
             10 => Record::Capability,
+            11 => Record::Trace,
             _ => return None,
         })
     }
@@ -117,6 +126,7 @@ impl Record {
             Record::Memory => 5,
             Record::Map => 6,
             Record::Capability => 5,
+            Record::Trace => 3,
         }
     }
 

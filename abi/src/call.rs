@@ -107,11 +107,15 @@ pub enum Call {
     /// Statistics: slot `a0` holds the system capability, `a1` is a [`Table`], `a2` an index.
     /// The results are words.
     Inspect = 59,
+    /// Steers statistics and trace: slot `a0` holds the system capability, `a1` is an
+    /// [`Observe`], `a2` its value. A kernel that was built without what is asked for does not
+    /// know the call.
+    Observe = 60,
 }
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 34] = [
+    pub const ALL: [Call; 35] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -146,6 +150,7 @@ impl Call {
         Call::ConsoleRead,
         Call::Shutdown,
         Call::Inspect,
+        Call::Observe,
     ];
 
     const TABLE: [Option<Call>; 64] = {
@@ -236,6 +241,30 @@ pub enum Table {
     Pool = 3,
     /// Slot `a2 >> 32` of domain `a2 & 0xffff_ffff`: kind and rights, badge.
     Slot = 4,
+    /// [`Counter`](crate::statistics::Counter) `a2 & 0xffff_ffff` of CPU `a2 >> 32`: its value.
+    /// Fails as behind the last row if the kernel was built without statistics.
+    Counter = 5,
+    /// How often the ready queue of CPU `a2 >> 32` had the length `a2 & 0xffff_ffff`, below
+    /// [`LENGTHS`](crate::statistics::LENGTHS).
+    Length = 6,
+}
+
+/// What [`Call::Observe`] does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Observe {
+    /// All counters of the statistics begin again.
+    Reset = 0,
+    /// The trace stops: what it holds stays.
+    Freeze = 1,
+    /// The trace goes on.
+    Record = 2,
+    /// The trace receives a [`Mark`](crate::trace::Event::Mark) with this value.
+    Mark = 3,
+    /// A [`UserBefore`](crate::trace::Event::UserBefore) with this value.
+    UserBefore = 4,
+    /// A [`UserAfter`](crate::trace::Event::UserAfter) with this value.
+    UserAfter = 5,
 }
 
 /// A thread's state as [`Call::ThreadInspect`] and [`Table::Thread`] report it.

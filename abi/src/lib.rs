@@ -13,6 +13,8 @@ pub mod message;
 pub mod object;
 pub mod results;
 pub mod rights;
+pub mod statistics;
+pub mod trace;
 
 pub use error::{Error, Status};
 pub use message::Info;

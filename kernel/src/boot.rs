@@ -6,7 +6,7 @@
 use crate::access::Ref;
 use crate::arena::Arena;
 use crate::capability::{Cap, Capability};
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, Settings};
 use crate::entry::Machine;
 use crate::kernel::{Kernel, Variant};
 use crate::manage::{Manager, Range};
@@ -19,8 +19,8 @@ use crate::pool::{FrameStack, Pool};
 use crate::port::{Context, Port};
 use crate::time::Deadlines;
 use abi::boot::{
-    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_MAGIC, WORD_RECORDS,
-    WORD_SLICE, WORD_TICK,
+    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_MAGIC,
+    WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
 use abi::{PAGE, Rights};
@@ -173,14 +173,21 @@ fn carve_pools<P: Port>(
         tables,
         slots,
         lines,
+        chains: archive.word(WORD_CHAINS) != 0,
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
     idle.member().attention.set(attention::FULL);
-    let (tick, slice) = (archive.word(WORD_TICK), archive.word(WORD_SLICE) as u32);
+    let settings = Settings {
+        tick: archive.word(WORD_TICK),
+        slice: archive.word(WORD_SLICE) as u32,
+        eager: kernel.variant.eager,
+        purge: archive.word(WORD_PURGE) as u32,
+    };
+    let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    let cpu = arena.one(Cpu::new(idle, deadlines, port, tick, slice, kernel.variant.eager))?;
+    let cpu = arena.one(Cpu::new(idle, deadlines, port, settings))?;
     Some(Machine { kernel, cpu })
 }
 
@@ -259,6 +266,7 @@ impl<P: Port> Builder<'_, '_, P> {
                 Made::Timer(timer)
             }
             Record::Memory => Made::Memory(self.memory(at)),
+            Record::Trace => panic!("this kernel was built without a trace"),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),
         };

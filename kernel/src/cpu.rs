@@ -7,8 +7,17 @@ use crate::ready::ReadyQueue;
 use crate::time::{Deadlines, Sleeper};
 use core::cell::Cell;
 
-/// Removals in one look-up before it polls for interrupts.
-const PURGE_STEPS: u32 = 16;
+/// What the manifest says about a CPU's time, and the kernel about its queue.
+pub struct Settings {
+    /// The scheduling tick in nanoseconds.
+    pub tick: u64,
+    /// The time slice in ticks.
+    pub slice: u32,
+    /// Whether the ready queue holds exactly the runnable threads.
+    pub eager: bool,
+    /// Removals in one look-up before it polls for interrupts; 0: it never does.
+    pub purge: u32,
+}
 
 /// One CPU.
 #[repr(C)]
@@ -32,9 +41,7 @@ pub struct Cpu<P: Port> {
     /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
     /// CPU.
     tick_at: Cell<Option<u64>>,
-    tick: u64,
-    slice: u32,
-    eager: bool,
+    settings: Settings,
     armed: Cell<Option<u64>>,
     port: &'static P,
 }
@@ -45,9 +52,7 @@ impl<P: Port> Cpu<P> {
         idle: Ref<Thread<P>>,
         deadlines: Deadlines<P>,
         port: &'static P,
-        tick: u64,
-        slice: u32,
-        eager: bool,
+        settings: Settings,
     ) -> Cpu<P> {
         Cpu {
             current: Cell::new(idle),
@@ -59,9 +64,7 @@ impl<P: Port> Cpu<P> {
             ready: ReadyQueue::new(),
             deadlines,
             tick_at: Cell::new(None),
-            tick,
-            slice,
-            eager,
+            settings,
             armed: Cell::new(None),
             port,
         }
@@ -69,7 +72,7 @@ impl<P: Port> Cpu<P> {
 
     /// The tick and the time slice, in nanoseconds.
     pub fn tick_and_slice(&self) -> (u64, u64) {
-        (self.tick, self.tick * u64::from(self.slice))
+        (self.settings.tick, self.settings.tick * u64::from(self.settings.slice))
     }
 
     /// [`Cpu::enqueue`], out of line.
@@ -115,16 +118,19 @@ impl<P: Port> Cpu<P> {
     /// With an interrupt pending after some removals it is the idle thread, and the decision is
     /// left to the way out of that interrupt.
     fn first(&self) -> Ref<Thread<P>> {
-        let mut steps = 0;
+        let mut steps = self.settings.purge;
         while let Some(first) = self.ready.first() {
             if first.member().runnable() {
                 return first;
             }
             self.ready.remove(first);
-            steps += 1;
-            if steps % PURGE_STEPS == 0 && self.port.pending() {
-                self.resched.set(true);
-                break;
+            steps = steps.wrapping_sub(1);
+            if steps == 0 {
+                if self.port.pending() {
+                    self.resched.set(true);
+                    break;
+                }
+                steps = self.settings.purge;
             }
         }
         self.idle
@@ -139,8 +145,13 @@ impl<P: Port> Cpu<P> {
     #[cold]
     fn start_tick(&self) {
         let now = self.port.now();
-        self.tick_at.set(Some((now / self.tick + 1) * self.tick));
+        self.tick_at.set(Some(self.next_tick(now)));
         self.rearm();
+    }
+
+    /// The first point of the tick grid behind an instant.
+    fn next_tick(&self, now: u64) -> u64 {
+        (now / self.settings.tick + 1) * self.settings.tick
     }
 
     /// Programs the timer for the first deadline or tick, if that has changed.
@@ -179,16 +190,16 @@ impl<P: Port> Cpu<P> {
         } else {
             let left = thread.slice.get().saturating_sub(1);
             let expired = left == 0;
-            thread.slice.set(if expired { self.slice } else { left });
+            thread.slice.set(if expired { self.settings.slice } else { left });
             self.yield_cpu(running, expired);
         }
         let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
-        self.tick_at.set(busy.then(|| (now / self.tick + 1) * self.tick));
+        self.tick_at.set(busy.then(|| self.next_tick(now)));
     }
 
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
-        if !self.eager {
+        if !self.settings.eager {
             self.ready.remove(running);
         } else if to_equals {
             self.ready.remove(running);
@@ -208,6 +219,6 @@ impl<P: Port> Cpu<P> {
 
     /// Ticks in a time slice.
     pub fn slice(&self) -> u32 {
-        self.slice
+        self.settings.slice
     }
 }

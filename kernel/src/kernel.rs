@@ -66,6 +66,8 @@ pub struct Kernel<P: Port> {
     pub slots: u32,
     /// Who handles each interrupt line.
     pub lines: &'static [Cell<Option<Weak<Interrupt<P>>>>],
+    /// Whether a chain of transfers is left when an interrupt waits (S0-41).
+    pub chains: bool,
 }
 
 impl<P: Port> Kernel<P> {

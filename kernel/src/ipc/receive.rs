@@ -183,14 +183,14 @@ impl<S: System> Core<S> {
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
-    /// chain (S0-41). With an interrupt pending the chain is left; the thread at its end issues
-    /// its receive half again when it runs.
+    /// chain (S0-41). With an interrupt pending the chain is left, unless the manifest says
+    /// otherwise; the thread at its end issues its receive half again when it runs.
     #[inline(never)]
     pub(super) fn run_chain(&self, first: Ref<Thread<S::Port>>) {
         let mut next = Some(first);
         while let Some(thread) = next.take() {
             let mut sender = None;
-            if self.kernel.port.pending() {
+            if self.kernel.chains && self.kernel.port.pending() {
                 self.again(thread);
             } else {
                 let received = match self.receive_alone(thread) {

@@ -81,6 +81,7 @@ impl<P: Port> Manager<'_, P> {
             Call::Ipc | Call::Call | Call::ReplyWait | Call::Signal | Call::Yield | Call::Null => {
                 Err(Error::UnknownCall)
             }
+            Call::Observe => Err(Error::UnknownCall),
         }
     }
 

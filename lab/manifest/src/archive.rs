@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
-use abi::boot::{WORD_BYTES, WORD_MAGIC, WORD_NONCE, WORD_RECORDS, WORD_SLICE, WORD_TICK};
+use abi::boot::{
+    WORD_BYTES, WORD_CHAINS, WORD_MAGIC, WORD_NONCE, WORD_PURGE, WORD_RECORDS, WORD_SLICE,
+    WORD_TICK,
+};
 use abi::object::Resource;
 use abi::{PAGE, boot};
 
@@ -254,6 +257,8 @@ impl Writer {
         header[WORD_RECORDS] = self.records;
         header[WORD_TICK] = system.tick;
         header[WORD_SLICE] = system.timeslice / system.tick;
+        header[WORD_PURGE] = system.purge.into();
+        header[WORD_CHAINS] = system.preempt_chains.into();
         header[WORD_NONCE] = nonce;
         let words = header.iter().chain(&self.words);
         let mut bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();

@@ -15,7 +15,8 @@ use crate::units::spell_duration;
 
 const SECTIONS: [&str; 8] =
     ["system", "pools", "endpoint", "notification", "interrupt", "timer", "memory", "domain"];
-const SYSTEM_KEYS: [&str; 6] = ["name", "about", "kernel", "memory", "tick", "timeslice"];
+const SYSTEM_KEYS: [&str; 8] =
+    ["name", "about", "kernel", "memory", "tick", "timeslice", "purge", "preempt_chains"];
 
 /// RAM that a machine has at least and at most: the host finds all of it in one file.
 const RAM: [u64; 2] = [16 << 20, 2 << 30];
@@ -25,6 +26,9 @@ const SECOND: u64 = 1_000_000_000;
 const DEFAULT_TICK: u64 = 1_000_000;
 /// Ticks in the default time slice.
 const DEFAULT_SLICE: u64 = 10;
+/// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
+/// otherwise.
+const DEFAULT_PURGE: u32 = 16;
 /// The highest interrupt line.
 const LAST_LINE: u64 = 23;
 /// Objects that a pool or a quota can have at most.
@@ -93,6 +97,11 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
         memory: memory.map_or(Ok(DEFAULT_RAM), |value| value.size(RAM[0]..=RAM[1]))?,
         tick,
         timeslice: timeslice(table, tick)?,
+        purge: match table.get("purge") {
+            Some(value) => value.number(0..=MOST_OBJECTS)? as u32,
+            None => DEFAULT_PURGE,
+        },
+        preempt_chains: table.get("preempt_chains").map_or(Ok(true), |value| value.flag())?,
         pools: Default::default(),
         endpoints: Vec::new(),
         notifications: Vec::new(),

@@ -21,6 +21,10 @@ pub struct System {
     pub tick: u64,
     /// A thread's time slice in nanoseconds, a multiple of the tick.
     pub timeslice: u64,
+    /// Blocked threads that a look-up drops before it makes room for a waiting interrupt; 0: all.
+    pub purge: u32,
+    /// Whether a chain of transfers is left when an interrupt waits.
+    pub preempt_chains: bool,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
     /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
     pub pools: [Pool; Resource::COUNT],

@@ -66,6 +66,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),
         Call::Inspect => (true, false, &[InvalidArgument]),
+        Call::Observe => (true, false, &[InvalidArgument, WrongState]),
     }
 }
 
@@ -81,6 +82,7 @@ const NEVER: &[(Call, Error)] = &[
     (Call::ConsoleRead, Error::Stale),
     (Call::Shutdown, Error::Stale),
     (Call::Inspect, Error::Stale),
+    (Call::Observe, Error::Stale),
 ];
 
 /// Everything that was come across.

@@ -11,7 +11,7 @@ use abi::{Error, PAGE};
 use kernel::arena::Arena;
 use kernel::boot;
 use kernel::capability::Capability;
-use kernel::cpu::Cpu;
+use kernel::cpu::{Cpu, Settings};
 use kernel::entry::Machine;
 use kernel::kernel::{Kernel, Variant};
 use kernel::object::thread::attention;
@@ -50,6 +50,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
         tables: FrameStack::carve(arena, tables, 4)?,
         slots: 48,
         lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
+        chains: true,
     };
     let kernel = arena.one(kernel)?;
     kernel.domains.take(None);
@@ -57,7 +58,8 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     body(idle).priority.set(-1);
     body(idle).attention.set(attention::FULL);
     let deadlines = Deadlines::carve(arena, 8)?;
-    let cpu = arena.one(Cpu::new(idle, deadlines, host, TICK, SLICE as u32, false))?;
+    let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
+    let cpu = arena.one(Cpu::new(idle, deadlines, host, settings))?;
     Some(Machine { kernel, cpu })
 }
 

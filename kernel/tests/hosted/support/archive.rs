@@ -2,8 +2,8 @@
 
 use abi::Rights;
 use abi::boot::{
-    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE,
-    WORD_TICK, name_words,
+    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_MAGIC, WORD_PURGE,
+    WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
 use std::sync::atomic::AtomicU64;
@@ -118,6 +118,8 @@ impl Archive {
         words[WORD_BYTES] = words.len() as u64 * 8;
         words[WORD_RECORDS] = self.records;
         words[WORD_TICK] = TICK;
+        words[WORD_PURGE] = 16;
+        words[WORD_CHAINS] = 1;
         words[WORD_SLICE] = SLICE;
         Vec::leak(words.into_iter().map(AtomicU64::new).collect())
     }

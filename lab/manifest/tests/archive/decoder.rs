@@ -85,9 +85,7 @@ impl Decoded {
 
     /// The record that created each object.
     fn kinds(&self) -> Vec<Record> {
-        let creates =
-            |record: &Record| !matches!(record, Record::Pools | Record::Map | Record::Capability);
-        self.records.iter().map(|(record, ..)| *record).filter(creates).collect()
+        self.records.iter().map(|(record, ..)| *record).filter(|record| creates(*record)).collect()
     }
 
     /// Every object that a record names was created before it and is of the right kind.
@@ -113,10 +111,11 @@ impl Decoded {
                     expect(fields[1], Record::Memory);
                 }
                 Record::Capability => expect(fields[0], Record::Domain),
+                Record::Trace => expect(fields[0], Record::Memory),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
                 Record::Domain | Record::Notification | Record::Memory => {}
             }
-            if !matches!(record, Record::Pools | Record::Map | Record::Capability) {
+            if creates(*record) {
                 made.push(*record);
             }
         }
@@ -242,4 +241,9 @@ impl Decoded {
         let expected: usize = system.domains.iter().map(|domain| domain.caps.len()).sum();
         assert_eq!(filled.len(), expected);
     }
+}
+
+/// Whether a record makes an object.
+fn creates(record: Record) -> bool {
+    !matches!(record, Record::Pools | Record::Map | Record::Capability | Record::Trace)
 }

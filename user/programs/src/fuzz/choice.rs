@@ -354,6 +354,7 @@ impl Chooser {
                 let system = if copy { self.of(COPY) } else { self.bands.given[4].word() };
                 [system, self.small(3), index, 0, 0, 0]
             }
+            Call::Observe => [self.bands.given[4].word(), self.small(6), self.anything(), 0, 0, 0],
         }
     }
 

@@ -1,0 +1,218 @@
+//! The trace: what the kernel writes down while it works, in a memory object that programs may map
+//! to read and the host reads after the run (S2C-10).
+//!
+//! A trace is a header of [`HEADER_WORDS`] 64-bit words, one page, then records of
+//! [`RECORD_WORDS`] words. Record `n` lies at place `n` modulo the capacity. The kernel counts
+//! every event that it wanted to write; with [`Keep::First`] those past the capacity are lost, with
+//! [`Keep::Last`] the oldest are overwritten, so that either way the number of lost records is the
+//! count less the capacity. A reader has no state in the kernel: it remembers how far it has read.
+
+use crate::PAGE;
+
+/// First word of a trace.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOT1");
+
+/// Words in the header: one page, so that no record straddles a page.
+pub const HEADER_WORDS: usize = (PAGE / 8) as usize;
+/// Words in a record.
+pub const RECORD_WORDS: usize = 2;
+
+/// Header word with [`MAGIC`].
+pub const WORD_MAGIC: usize = 0;
+/// Header words with the kernel's name, as [`Fact::KernelName`](crate::call::Fact) returns it.
+pub const WORD_KERNEL: usize = 1;
+/// Header word with the number of records that there is room for.
+pub const WORD_CAPACITY: usize = 3;
+/// Header word with the number of events since the trace was begun, kept or not.
+pub const WORD_EVENTS: usize = 4;
+/// Header word with the frequency in Hz of the counter that stamps records.
+pub const WORD_HZ: usize = 5;
+/// Header word with the counter's value at the instant 0, when boot began to count time.
+pub const WORD_START: usize = 6;
+/// Header word with the number of the CPU.
+pub const WORD_CPU: usize = 7;
+/// Header word with a [`Keep`].
+pub const WORD_KEEP: usize = 8;
+/// Header word with the counter steps that writing one record takes, as measured at boot.
+pub const WORD_COST: usize = 9;
+
+/// What becomes of events when there is no room left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Keep {
+    /// The first records stay, later ones are lost.
+    First = 0,
+    /// The last records stay, the oldest are overwritten.
+    Last = 1,
+}
+
+/// No thread, where a record names one; also the idle thread has this place taken by 0.
+pub const NO_THREAD: u16 = u16::MAX;
+
+/// A kind of event. What `thread`, `argument` and `extra` of its record are stands with each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Event {
+    /// The kernel was entered from `thread`; `argument` is an [`entry`] code.
+    Enter = 0,
+    /// The kernel is left for `thread`.
+    Exit = 1,
+    /// The CPU goes over to `thread` of priority `extra` from thread `argument`.
+    Switch = 2,
+    /// A message of `extra` words goes from `thread` to thread `argument`.
+    Message = 3,
+    /// `thread` blocks; `extra` is the [`ThreadState`](crate::call::ThreadState) that it is in now.
+    Block = 4,
+    /// `thread` became ready.
+    Wake = 5,
+    /// `thread` joined the queue of senders of endpoint `argument`, now `extra` long.
+    Queue = 6,
+    /// `thread` joined the ready queue, now `extra` long.
+    Insert = 7,
+    /// `thread` left the ready queue, now `extra` long.
+    Remove = 8,
+    /// A look-up for the highest thread found `thread`, and dropped `argument` on the way.
+    LookUp = 9,
+    /// A look-up meets threads that have blocked, the first of them `thread`, and drops them
+    /// (S0-10).
+    Purge = 10,
+    /// `thread` runs on the time of thread `argument`, which is higher and ready, or waits for it
+    /// (S0-09).
+    Donate = 11,
+    /// A deadline of `thread`, or of a timer ([`NO_THREAD`]), passed `argument` ns ago.
+    Expire = 12,
+    /// Signals reached `thread`, or nobody waited ([`NO_THREAD`]); notification `argument`.
+    Signal = 13,
+    /// `thread` faulted; `argument` is the kind.
+    Fault = 14,
+    /// A [`point`] of long work was reached, with an interrupt waiting if `extra` is 1.
+    Preempt = 15,
+    /// The receive half of `thread` runs in a chain of transfers (S0-41).
+    Chain = 16,
+    /// The scheduling tick begins its work.
+    Tick = 17,
+    /// `thread` now exists, in domain `argument`, with priority `extra`.
+    Thread = 18,
+    /// `thread` has priority `extra` now.
+    Priority = 19,
+    /// A program's remark: its `argument`.
+    Mark = 20,
+    /// A program read the counter, whose low half is `argument`, right before it entered the kernel.
+    UserBefore = 21,
+    /// A program read the counter, whose low half is `argument`, right after the kernel was left.
+    UserAfter = 22,
+    /// The timer was asked for an interrupt in `argument` ns.
+    Arm = 23,
+}
+
+impl Event {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Event; 24] = [
+        Event::Enter,
+        Event::Exit,
+        Event::Switch,
+        Event::Message,
+        Event::Block,
+        Event::Wake,
+        Event::Queue,
+        Event::Insert,
+        Event::Remove,
+        Event::LookUp,
+        Event::Purge,
+        Event::Donate,
+        Event::Expire,
+        Event::Signal,
+        Event::Fault,
+        Event::Preempt,
+        Event::Chain,
+        Event::Tick,
+        Event::Thread,
+        Event::Priority,
+        Event::Mark,
+        Event::UserBefore,
+        Event::UserAfter,
+        Event::Arm,
+    ];
+
+    /// The kind with this number.
+    pub fn from_number(number: u8) -> Option<Event> {
+        Event::ALL.get(number as usize).copied()
+    }
+
+    /// Its bit in a mask of events.
+    pub const fn bit(self) -> u64 {
+        1 << self as u8
+    }
+
+    /// The mask of all kinds.
+    pub const EVERY: u64 = (1 << Event::ALL.len()) - 1;
+}
+
+/// Codes of ways into the kernel.
+pub mod entry {
+    /// Up to here: a system call with this number.
+    pub const LAST_CALL: u32 = 0xff;
+    /// The timer interrupt.
+    pub const TIMER: u32 = 0x100;
+    /// An interrupt for nothing that concerns the core.
+    pub const SPURIOUS: u32 = 0x101;
+    /// A fault.
+    pub const FAULT: u32 = 0x102;
+    /// From here on: the interrupt of the device line of this code less this.
+    pub const LINE_0: u32 = 0x200;
+}
+
+/// Codes of places at which long work makes room for interrupts.
+pub mod point {
+    /// A look-up that drops blocked threads.
+    pub const PURGE: u32 = 0;
+    /// A chain of transfers.
+    pub const CHAIN: u32 = 1;
+    /// Long work of a system call, such as destruction, which the thread issues again.
+    pub const CALL: u32 = 2;
+    /// A receiver that cannot take one sender's message after another.
+    pub const RECEIVE: u32 = 3;
+}
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The low 48 bits of the counter.
+    pub time: u64,
+    /// The thread that it is about: its index, the idle thread's is 0.
+    pub thread: u16,
+    /// What else it says, by kind.
+    pub argument: u32,
+    /// More of it.
+    pub extra: u16,
+    /// What happened.
+    pub event: Event,
+    /// On which CPU.
+    pub cpu: u8,
+}
+
+impl Record {
+    /// The record as two words.
+    #[inline(always)]
+    pub const fn words(self) -> [u64; RECORD_WORDS] {
+        [
+            self.time << 16 | self.thread as u64,
+            (self.argument as u64) << 32
+                | (self.extra as u64) << 16
+                | (self.event as u64) << 8
+                | self.cpu as u64,
+        ]
+    }
+
+    /// The record in two words; `None`: no event has this number.
+    pub fn from_words([first, second]: [u64; RECORD_WORDS]) -> Option<Record> {
+        Some(Record {
+            time: first >> 16,
+            thread: first as u16,
+            argument: (second >> 32) as u32,
+            extra: (second >> 16) as u16,
+            event: Event::from_number((second >> 8) as u8)?,
+            cpu: second as u8,
+        })
+    }
+}
