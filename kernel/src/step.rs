@@ -42,11 +42,17 @@ pub enum Step {
     Status(u64),
     /// The CPU went over to a thread.
     Switch(u32),
+    /// A ready thread blocked or was stopped.
+    Block(u32),
+    /// A look-up met a thread that cannot run, which leaves the ready queue next.
+    Purge,
+    /// A thread joined a queue of senders, which has this length now.
+    Queued(u32),
 }
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 15;
+    pub const KINDS: usize = 18;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
@@ -67,6 +73,9 @@ impl Step {
             Step::Status(_) => 12,
             Step::Switch(_) => 13,
             Step::Buffers => 14,
+            Step::Block(_) => 15,
+            Step::Purge => 16,
+            Step::Queued(_) => 17,
         }
     }
 
@@ -74,7 +83,9 @@ impl Step {
     pub const fn word(self) -> u64 {
         let (thread, rest) = match self {
             Step::Resolve | Step::LookUp | Step::Scan | Step::Compare | Step::Meld => (0, 0),
-            Step::Buffers => (0, 0),
+            Step::Buffers | Step::Purge => (0, 0),
+            Step::Block(thread) => (thread, 0),
+            Step::Queued(length) => (0, length as u64),
             Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),
             Step::Rotate(thread) | Step::Switch(thread) => (thread, 0),
             Step::Copy(words) => (0, words as u64),

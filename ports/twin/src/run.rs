@@ -103,7 +103,8 @@ pub struct Outcome {
     pub console: String,
     /// The archive as the kernel left it.
     pub archive: Vec<u64>,
-    /// Contents of the memory objects that were asked for, in their order.
+    /// Contents of the memory objects that were asked for, in their order; one that was not made
+    /// is empty.
     pub memories: Vec<Vec<u64>>,
     /// Virtual time at the end.
     pub time: u64,
@@ -161,13 +162,16 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
     let archive: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
     let read = |(word, bytes): &(usize, u64)| {
         let first = archive[*word];
+        if first == 0 {
+            // The run ended before the memory was made.
+            return Vec::new();
+        }
         let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
         let words = pages.flat_map(|page| port.frame(page).iter().map(|word| word.load(Relaxed)));
         words.take((bytes / 8) as usize).collect()
     };
-    let done = matches!(end, End::Done(_));
     Outcome {
-        memories: if done { memories.iter().map(read).collect() } else { Vec::new() },
+        memories: memories.iter().map(read).collect(),
         end,
         console: String::from_utf8_lossy(&twin.take_output()).into_owned(),
         archive,

@@ -150,7 +150,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     state::PORT.0.boot.set(machine::counter() - counter);
     // SAFETY: as above.
     let next = unsafe { kernel::entry::start::<S>(machine) };
-    entry::begin(next, image)
+    entry::begin::<S>(next, image)
 }
 
 /// The RAM that nothing uses yet, and the boot module.

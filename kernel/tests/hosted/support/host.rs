@@ -143,8 +143,15 @@ impl Port for Host {
     type Space = HostSpace;
     type Local = ();
 
+    const TRACE: u64 = abi::trace::Event::EVERY;
+    const LENGTHS: bool = true;
+
     fn now(&self) -> u64 {
         self.time.get()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.now()
     }
 
     fn arm(&self, at: Option<u64>) {
@@ -185,8 +192,8 @@ impl Port for Host {
         self.input.borrow_mut().pop_front()
     }
 
-    fn counter_hz(&self) -> u64 {
-        HZ
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
     }
 
     fn kernel_facts(&self) -> (u64, u64) {
