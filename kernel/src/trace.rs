@@ -35,9 +35,8 @@ pub struct Ring {
     at: Cell<u64>,
     pages: Cell<u64>,
     keep: Cell<Keep>,
-    header: Cell<Option<&'static Frame>>,
-    /// The page that is being filled; `None`: there is no room left.
-    page: Cell<Option<&'static Frame>>,
+    /// The header, and the page that is being filled; `None`: there is no room left.
+    open: Cell<Option<[&'static Frame; 2]>>,
     /// Its number, from 1, since the header is the memory's first.
     number: Cell<u64>,
     /// The word of it that comes next.
@@ -55,8 +54,7 @@ impl Ring {
             at: Cell::new(0),
             pages: Cell::new(0),
             keep: Cell::new(Keep::First),
-            header: Cell::new(None),
-            page: Cell::new(None),
+            open: Cell::new(None),
             number: Cell::new(0),
             next: Cell::new(0),
             wanted: Cell::new(0),
@@ -80,23 +78,27 @@ impl Ring {
         self.number.set(number);
         self.next.set(0);
         let exists = number < self.pages.get();
-        self.page.set(exists.then(|| port.frame(self.at.get() + number * PAGE)));
+        let frame = |number| port.frame(self.at.get() + number * PAGE);
+        self.open.set(exists.then(|| [frame(0), frame(number)]));
+    }
+
+    /// Counts an event for which there is no room.
+    #[cold]
+    #[inline(never)]
+    fn lose<P: Port>(&self, port: &P) {
+        count(port.frame(self.at.get()));
     }
 
     /// Counts an event and writes its record, if there is room or the oldest may go.
     #[inline(always)]
     fn write<P: Port>(&self, port: &P, [low, high]: [u64; RECORD_WORDS]) {
-        let Some(header) = self.header.get() else { return };
+        let Some([header, page]) = self.open.get() else { return self.lose(port) };
         // Never beyond the page: the mask saves the check.
         let at = self.next.get() & (WORDS - RECORD_WORDS);
-        if let Some(page) = self.page.get() {
-            page[at].store(low, Relaxed);
-            page[at + 1].store(high, Relaxed);
-            self.next.set(at + RECORD_WORDS);
-        }
-        // Whoever sees the count sees the record.
-        let events = header[WORD_EVENTS].load(Relaxed);
-        header[WORD_EVENTS].store(events.wrapping_add(1), Release);
+        page[at].store(low, Relaxed);
+        page[at + 1].store(high, Relaxed);
+        self.next.set(at + RECORD_WORDS);
+        count(header);
         if at == WORDS - RECORD_WORDS {
             // The last thing, so that the usual way needs no stack.
             self.turn_to(port, self.number.get() + 1);
@@ -110,10 +112,17 @@ impl Default for Ring {
     }
 }
 
-/// A thread as records name it.
+/// Counts an event, after its record: whoever sees the count sees the record.
+#[inline(always)]
+fn count(header: &Frame) {
+    let events = header[WORD_EVENTS].load(Relaxed);
+    header[WORD_EVENTS].store(events.wrapping_add(1), Release);
+}
+
+/// A thread as records name it: by the low half of its index.
 #[inline(always)]
 pub fn number<P: Port>(thread: Ref<Thread<P>>) -> u16 {
-    thread.index().min(u32::from(NO_THREAD)) as u16
+    thread.index() as u16
 }
 
 impl<P: Port> Cpu<P> {
@@ -124,7 +133,6 @@ impl<P: Port> Cpu<P> {
         ring.at.set(at);
         ring.pages.set(pages);
         ring.keep.set(keep);
-        ring.header.set(Some(header));
         ring.wanted.set(events);
         let cost = self.cost_of_record();
         let (hz, start) = port.counter();
