@@ -33,6 +33,7 @@ impl<S: System> Core<S> {
         // SAFETY: passed on to the caller.
         let section = unsafe { Section::begin() };
         cpu.next.set(cpu.current.get());
+        S::Port::step(Step::Enter);
         Core { kernel, cpu, section }
     }
 

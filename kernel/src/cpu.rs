@@ -135,6 +135,7 @@ impl<P: Port> Cpu<P> {
     fn first(&self) -> Ref<Thread<P>> {
         let mut steps = self.settings.purge;
         let mut removed = 0;
+        P::step(Step::Search);
         let found = loop {
             let Some(first) = self.ready.first() else { break self.idle };
             if first.member().runnable() {

@@ -4,7 +4,6 @@ use crate::access::Ref;
 use crate::core::Core;
 use crate::cpu::Cpu;
 use crate::fault::Fault;
-use crate::ipc::kind;
 use crate::kernel::Kernel;
 use crate::manage::Done;
 use crate::object::Thread;
@@ -55,10 +54,7 @@ pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S:
 pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
-    // A fast path that was tried first has said so.
-    if !S::FAST_PATH || KIND == kind::ANY {
-        core.entered(u32::from(KIND));
-    }
+    core.entered(u32::from(KIND));
     core.ipc::<KIND>();
     core.leave()
 }

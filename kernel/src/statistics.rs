@@ -17,7 +17,7 @@ pub struct Statistics {
     current: Cell<u32>,
     /// The same, until it blocks; 0: none.
     running: Cell<u32>,
-    /// The running thread has just left the ready queue, and may only change its place.
+    /// The running thread has left the ready queue within this entry: it may change its place.
     moves: Cell<bool>,
     /// When the counters began.
     since: Cell<u64>,
@@ -76,17 +76,15 @@ impl Statistics {
     /// Counts a step.
     pub fn step(&self, step: Step) {
         match step {
-            Step::LookUp => {
+            Step::Enter => self.moves.set(false),
+            Step::Search => {
                 self.sample();
                 self.count(Counter::LookUps);
-                return;
             }
-            Step::Rotate(_) => return,
             Step::Unlink(Queue::Ready, thread) => {
                 self.sample();
                 self.length.set(self.length.get() - 1);
-                self.moves.set(thread == self.running.get());
-                return;
+                self.moves.set(self.moves.get() || thread == self.running.get());
             }
             Step::Link(Queue::Ready, thread) => {
                 self.sample();
@@ -117,6 +115,5 @@ impl Statistics {
             }
             _ => {}
         }
-        self.moves.set(false);
     }
 }

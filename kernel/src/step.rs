@@ -16,9 +16,13 @@ pub enum Queue {
 /// A primitive step. Threads are given by their index in the pool; 0 is the idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The kernel was entered; a fast path that does not apply is an entry of its own.
+    Enter,
     /// A half of a message named a capability, which was looked up and checked.
     Resolve,
-    /// A search for the highest ready thread.
+    /// A search for the highest thread that can run begins: one or more [`Step::LookUp`].
+    Search,
+    /// The first thread of the highest level of the ready queue was looked up.
     LookUp,
     /// A thread joined a queue.
     Link(Queue, u32),
@@ -52,7 +56,7 @@ pub enum Step {
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 18;
+    pub const KINDS: usize = 20;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
@@ -76,14 +80,31 @@ impl Step {
             Step::Block(_) => 15,
             Step::Purge => 16,
             Step::Queued(_) => 17,
+            Step::Search => 18,
+            Step::Enter => 19,
         }
+    }
+
+    /// Whether it is part of another event, or only says something about one.
+    #[inline(always)]
+    pub const fn is_remark(self) -> bool {
+        matches!(
+            self,
+            Step::Enter
+                | Step::Resolve
+                | Step::Search
+                | Step::Copy(_)
+                | Step::Block(_)
+                | Step::Purge
+                | Step::Queued(_)
+        )
     }
 
     /// The step as a word: kind, thread, and the low half of what else it carries. Never 0.
     pub const fn word(self) -> u64 {
         let (thread, rest) = match self {
             Step::Resolve | Step::LookUp | Step::Scan | Step::Compare | Step::Meld => (0, 0),
-            Step::Buffers | Step::Purge => (0, 0),
+            Step::Buffers | Step::Purge | Step::Search | Step::Enter => (0, 0),
             Step::Block(thread) => (thread, 0),
             Step::Queued(length) => (0, length as u64),
             Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),

@@ -175,11 +175,21 @@ impl<P: Port> Cpu<P> {
     /// Writes an event down, if it is wanted. `second` is the record's second word.
     #[inline(never)]
     pub fn write(&self, thread: u16, second: u64) {
-        // Its bits from 8 on are the event's number, which is below 64.
+        self.write_at(|| self.port().stamp(), thread, second);
+    }
+
+    #[inline(always)]
+    fn write_at(&self, time: impl FnOnce() -> u64, thread: u16, second: u64) {
+        // Bits of the second word from 8 on are the event's number, which is below 64.
         if self.ring.mask.get() >> (second >> 8 & 63) & 1 != 0 {
-            let time = self.port().stamp();
-            self.ring.write(self.port(), [time << 16 | u64::from(thread), second]);
+            self.ring.write(self.port(), [time() << 16 | u64::from(thread), second]);
         }
+    }
+
+    /// [`Cpu::write`] of what was at an earlier instant.
+    #[inline(never)]
+    fn write_late(&self, time: u64, thread: u16, second: u64) {
+        self.write_at(|| time, thread, second);
     }
 
     /// A trace point in code that all kernels share.
@@ -211,6 +221,20 @@ impl<S: System> Core<S> {
     pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
         if S::TRACED && S::Port::TRACE & event.bit() != 0 {
             self.cpu.write(number(thread), second(event, argument, extra));
+        }
+    }
+
+    /// When a fast path is tried, for [`Core::entered_at`].
+    #[inline(always)]
+    pub fn attempt(&self) -> u64 {
+        if S::TRACED { self.kernel.port.stamp() } else { 0 }
+    }
+
+    /// A fast path that was tried at this instant does the call `code` of `me`.
+    #[inline(always)]
+    pub fn entered_at(&self, time: u64, me: Ref<Thread<S::Port>>, code: u8) {
+        if S::TRACED && S::Port::TRACE & Event::Enter.bit() != 0 {
+            self.cpu.write_late(time, number(me), second(Event::Enter, u32::from(code), 0));
         }
     }
 }

@@ -21,8 +21,8 @@ impl<S: System> Core<S> {
     /// A call without timeout on `slot`. Returns the callee and the badge it sees.
     #[inline(always)]
     pub fn fast_call(&self, slot: u32, info: Info) -> Option<(Ref<Thread<S::Port>>, u64)> {
+        let began = self.attempt();
         let me = self.hold(self.cpu.current.get());
-        self.note(Event::Enter, me.name(), u32::from(kind::CALL), 0);
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).ok()?;
         let endpoint = self.hold(cap.at);
@@ -39,6 +39,7 @@ impl<S: System> Core<S> {
         receiver.caller.set(Some(me.name()));
         me.server.set(Some(receiver.name()));
         me.state.set(State::Calling);
+        self.entered_at(began, me.name(), kind::CALL);
         self.pass((me.name(), ThreadState::Calling), receiver.name(), info);
         Some((receiver.name(), cap.badge))
     }
@@ -47,8 +48,8 @@ impl<S: System> Core<S> {
     /// Returns the thread that was answered.
     #[inline(always)]
     pub fn fast_reply_wait(&self, slot: u32, info: Info) -> Option<Ref<Thread<S::Port>>> {
+        let began = self.attempt();
         let me = self.hold(self.cpu.current.get());
-        self.note(Event::Enter, me.name(), u32::from(kind::REPLY_WAIT), 0);
         let caller = self.hold(me.caller.get()?);
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).ok()?;
@@ -67,6 +68,7 @@ impl<S: System> Core<S> {
         me.state.set(State::Receiving);
         me.wait.set(Wait::Endpoint(cap.at));
         endpoint.receivers.push_back(me.name());
+        self.entered_at(began, me.name(), kind::REPLY_WAIT);
         self.pass((me.name(), ThreadState::Receiving), caller.name(), info);
         Some(caller.name())
     }

@@ -37,3 +37,6 @@ pub fn trace(asked: &cli::Trace, as_json: bool) -> Result<Verdict> {
     }
     Ok(Verdict::Held)
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let traced = setup.with(Extra::Trace)?;
     let mut name = String::new();
     let mut records = 0;
-    for (number, case) in CASES.into_iter().enumerate() {
+    for number in 0..CASES.len() {
         let outcome = match number {
             0 => setup.boot(SYSTEM, kernel)?,
             1 => traced.boot(SYSTEM, kernel)?,

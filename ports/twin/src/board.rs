@@ -51,6 +51,11 @@ macro_rules! enter {
 
 type Next = Ref<Thread<Twin>>;
 
+fn start<S: System<Port = Twin>>(machine: Machine<Twin>) -> Next {
+    // SAFETY: the board makes one entry at a time.
+    unsafe { entry::start::<S>(machine) }
+}
+
 /// A system call of the running thread.
 #[inline]
 fn call<S: System<Port = Twin>>(machine: Machine<Twin>, number: u8) -> Next {
@@ -124,8 +129,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         let text = format!("boot: {} counter steps to the first user instruction\n", meter::now());
         twin.console_write(text.as_bytes());
         twin.booted.set(meter::now());
-        // SAFETY: the only entry.
-        board.leave(unsafe { entry::start::<S>(machine) });
+        board.leave(enter!(board, start()));
         board.go_on()
     }
 

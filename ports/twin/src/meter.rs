@@ -87,7 +87,7 @@ pub fn step(step: Step) {
         let count = &meter.counts[Entry::KINDS + kind];
         count.set(count.get() + times);
         meter.statistics.borrow().step(step);
-        if !matches!(step, Step::Resolve | Step::Copy(_) | Step::Block(_) | Step::Queued(_)) {
+        if !step.is_remark() {
             meter.events.set(meter.events.get() + 1);
         }
         if meter.logging.get() {

@@ -4,6 +4,7 @@ use crate::costs::Costs;
 use crate::hardware::{Shutdown, Twin};
 use crate::memory::Ram;
 use crate::{kernels, meter};
+use abi::statistics::Counter;
 use abi::{PAGE, Status};
 use kernel::boot::Archive;
 use kernel::port::Port;
@@ -114,6 +115,8 @@ pub struct Outcome {
     pub events: u64,
     /// How often each kind of [`Entry`](crate::Entry), then each kind of [`Step`] occurred.
     pub counts: Vec<u64>,
+    /// The statistics at the end, by [`Counter`].
+    pub statistics: [u64; Counter::ALL.len()],
     /// The most threads that were blocked at once, if invariants were checked.
     pub most_blocked: u32,
     /// System calls, if they were counted.
@@ -179,6 +182,9 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         entries: twin.entries.get(),
         events: meter::events(),
         counts: meter::counts().to_vec(),
+        statistics: meter::statistics(|statistics| {
+            Counter::ALL.map(|counter| statistics.counter(counter, meter::now()))
+        }),
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),
