@@ -15,6 +15,7 @@ mod decode;
 mod entry;
 mod lives;
 mod names;
+mod perfetto;
 
 mod sections;
 #[cfg(test)]
@@ -26,5 +27,6 @@ pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use names::{Introduction, Names};
 
+pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};

@@ -4,6 +4,8 @@ mod axis;
 mod bars;
 mod events;
 
+pub(crate) use events::point_name;
+
 use crate::{Lives, Names, Sections, State, Trace};
 use bars::Bar;
 

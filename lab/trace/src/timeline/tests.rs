@@ -46,7 +46,8 @@ fn a_window_of_it_for_a_narrow_terminal() {
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
                    ...  3 more kinds of notable event
-    "#]].assert_eq(&timeline(&trace, &names(), &view));
+    "#]]
+    .assert_eq(&timeline(&trace, &names(), &view));
 }
 
 #[test]
