@@ -11,10 +11,12 @@
 //! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
 #![forbid(unsafe_code)]
 
+mod blame;
 mod decode;
 mod entry;
 mod lives;
 mod names;
+mod overheads;
 mod perfetto;
 
 mod sections;
@@ -22,11 +24,15 @@ mod sections;
 mod testing;
 mod timeline;
 
+pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
 pub use decode::{Moment, Trace, TraceError};
 pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use names::{Introduction, Names};
 
+pub use overheads::{
+    KernelTime, Kind, Overhead, Overheads, Statistics, kernel_times, kernel_times_table, overheads,
+};
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
