@@ -154,8 +154,12 @@ fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
         row.resize(header.len(), String::new());
         table.add_row(row);
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Right);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index == 0 {
+            column.set_padding((0, 1));
+        } else {
+            column.set_cell_alignment(comfy_table::CellAlignment::Right);
+        }
     }
     table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }

@@ -16,15 +16,16 @@ fn a_conversation_in_tables() {
     let trace = conversation().trace();
     expect![[r#"
         counter steps at 1000000000 Hz, less 10 for each record in between
-         overhead                  n  dropped  min   q1  median  mean   q3  p99  max
-         scheduling                4        0    0    0       0   198  395  790  790
-         context switch           17        0   50   50      50    50   50   50   50
-         release                   1        0  180  180     180   180  180  180  180
-         tick                      1        0   60   60      60    60   60   60   60
-         system call in       absent        0
-         system call out      absent        0
-         cross-CPU interrupt  absent        0
-    "#]].assert_eq(&overheads(&trace).table());
+        overhead                  n  dropped  min   q1  median  mean   q3  p99  max
+        scheduling                4        0    0    0       0   198  395  790  790
+        context switch           17        0   50   50      50    50   50   50   50
+        release                   1        0  180  180     180   180  180  180  180
+        tick                      1        0   60   60      60    60   60   60   60
+        system call in       absent        0
+        system call out      absent        0
+        cross-CPU interrupt  absent        0
+    "#]]
+    .assert_eq(&overheads(&trace).table());
     expect![[r#"
          entry       n  min   q1  median  mean   q3  p99  max  max at (ns)
          ipc         3  130  135     140   400  535  930  930        10410
@@ -34,7 +35,8 @@ fn a_conversation_in_tables() {
          line 4      1   90   90      90    90   90   90   90        12210
          fault       1   50   50      50    50   50   50   50        13230
          observe     1    0    0       0     0    0    0    0        10180
-    "#]].assert_eq(&kernel_times_table(&kernel_times(&trace)));
+    "#]]
+    .assert_eq(&kernel_times_table(&kernel_times(&trace)));
 }
 
 #[test]

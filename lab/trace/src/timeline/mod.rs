@@ -64,7 +64,8 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
         return format!("The trace holds no records.\n{}", lost(trace));
     };
     let (from, to) = (view.from.unwrap_or(first), view.to.unwrap_or(last));
-    let (from, to) = (from.min(to), from.max(to).max(from.min(to) + 1));
+    let (from, to) = (from.min(to).min(u64::MAX - 1), from.max(to));
+    let to = to.max(from + 1);
     let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
     let mut window = Window { from, to, columns: 1 };
     let (chosen, others) = choose(&lives, window, view.threads);

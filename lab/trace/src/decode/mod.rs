@@ -197,7 +197,7 @@ impl Trace {
                         let steps = STAMP + 1 - ahead;
                         return Err(TraceError::Backwards { number, steps });
                     }
-                    last + ahead
+                    last.saturating_add(ahead)
                 }
             };
             last = Some(steps);
@@ -240,3 +240,6 @@ fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
         moments: Vec::new(),
     })
 }
+
+#[cfg(test)]
+mod tests;
