@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Who may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 10] = [
+const RULE: [(&str, &[&str]); 11] = [
     ("abi", &[]),
     ("policies", &["abi"]),
     ("locks", &["abi"]),
@@ -17,7 +17,8 @@ const RULE: [(&str, &[&str]); 10] = [
     ("manifest", &["abi"]),
     ("twin", &["abi", "kernel", "rt", "programs"]),
     ("results", &["abi"]),
-    ("lab", &["abi", "policies", "manifest", "results", "twin"]),
+    ("trace", &["abi", "results"]),
+    ("lab", &["abi", "policies", "manifest", "results", "trace", "twin"]),
 ];
 
 /// What every package under `ports/` may depend on.

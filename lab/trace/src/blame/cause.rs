@@ -1,0 +1,117 @@
+//! Causes of latency.
+
+use crate::Entry;
+use std::fmt;
+
+/// A thread and its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// The thread's index.
+    pub thread: u16,
+    /// Its name, `client/1`.
+    pub name: String,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// What the CPU did instead of running the thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The kernel had interrupts off for something else.
+    InterruptsOff {
+        /// What the kernel had been entered for.
+        entry: Entry,
+        /// The thread that ran before.
+        thread: Who,
+    },
+    /// A look-up dropped blocked threads from the ready queue (S0-10).
+    Purge {
+        /// How many.
+        threads: u32,
+        /// What the kernel had been entered for.
+        entry: Entry,
+        /// The thread that ran before.
+        thread: Who,
+    },
+    /// Receive halves ran one after another (S0-41).
+    Chain {
+        /// How many.
+        transfers: u32,
+        /// What the kernel had been entered for.
+        entry: Entry,
+        /// The thread that ran before.
+        thread: Who,
+    },
+    /// A system call did long work between its preemption points.
+    LongWork {
+        /// The system call.
+        entry: Entry,
+        /// The thread that issued it.
+        thread: Who,
+    },
+    /// A higher thread had the CPU, or the kernel worked for it.
+    HigherThread {
+        /// The thread.
+        thread: Who,
+        /// Its priority.
+        priority: u16,
+    },
+    /// A thread that is not known to be higher had the CPU although this one was ready.
+    OtherThread {
+        /// The thread.
+        thread: Who,
+    },
+    /// The thread itself had not yet begun to wait for its timer.
+    Itself,
+    /// The interrupt had not arrived yet; a thread ran, and interrupts were on.
+    Arrival {
+        /// The thread.
+        thread: Who,
+    },
+    /// The kernel served the timer and went over to the thread.
+    Path,
+    /// The trace does not say.
+    Unseen,
+}
+
+impl Cause {
+    /// Whether another kernel, or other programs, could do without it.
+    pub fn is_avoidable(&self) -> bool {
+        !matches!(self, Cause::Arrival { .. } | Cause::Path | Cause::Unseen)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::InterruptsOff { entry, thread } => {
+                write!(f, "interrupts off in {entry} of {thread}")
+            }
+            Cause::Purge { threads, entry, thread } => {
+                let plural = if *threads == 1 { "" } else { "s" };
+                write!(f, "purge of {threads} thread{plural} in {entry} of {thread}")
+            }
+            Cause::Chain { transfers, entry, thread } => {
+                let plural = if *transfers == 1 { "" } else { "s" };
+                write!(f, "chain of {transfers} transfer{plural} in {entry} of {thread}")
+            }
+            Cause::LongWork { entry, thread } => write!(f, "long work of {entry} of {thread}"),
+            Cause::HigherThread { thread, priority } => {
+                write!(f, "higher thread {thread} ran, of priority {priority}")
+            }
+            Cause::OtherThread { thread } => {
+                write!(f, "{thread} ran, which is not known to be higher")
+            }
+            Cause::Itself => f.write_str("the thread itself was not waiting yet"),
+            Cause::Arrival { thread } => {
+                write!(f, "{thread} ran until the timer interrupt arrived")
+            }
+            Cause::Path => f.write_str("kernel: timer interrupt and switch"),
+            Cause::Unseen => f.write_str("not in the trace"),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+use super::*;
+use crate::testing::Maker;
+use crate::{Entry, Moment};
+use abi::trace::{Event, entry, point};
+use expect_test::expect;
+use proptest::prelude::*;
+
+/// The thread that is late.
+const LATE: u16 = 3;
+
+/// What is planted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Plant {
+    Nothing,
+    InterruptsOff,
+    Purge,
+    Chain,
+    LongWork,
+    Higher,
+    LateInPurgeOfTimer,
+}
+
+const PLANTS: [Plant; 7] = [
+    Plant::Nothing,
+    Plant::InterruptsOff,
+    Plant::Purge,
+    Plant::Chain,
+    Plant::LongWork,
+    Plant::Higher,
+    Plant::LateInPurgeOfTimer,
+];
+
+/// A small generator, so that a seed says everything.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, from: u64, to: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        from + (self.0 >> 33) % (to - from)
+    }
+}
+
+fn names() -> Names {
+    Names::of(["load", "late", "high"])
+}
+
+/// Threads 1 and 2 talk, thread 3 of priority 200 waits for a timer, thread 4 is higher.
+fn begin(dice: &mut Dice) -> Maker {
+    let mut m = Maker::new();
+    m.thread(0, 0, u16::MAX)
+        .thread(1, 1, 100)
+        .thread(2, 1, 100)
+        .thread(LATE, 2, 200)
+        .thread(4, 3, 250);
+    m.pass(500).note(Event::Switch, LATE, 0, 200).exit(LATE).pass(300).enter(LATE, 0).pass(90);
+    m.note(Event::Block, LATE, 0, 4).note(Event::LookUp, 1, 0, 0).switch(1, LATE, 100).exit(1);
+    m.pass(300);
+    for _ in 0..dice.roll(0, 5) {
+        m.call(1, 2, 100).pass(dice.roll(100, 900)).reply(2, 1, 100).pass(dice.roll(100, 900));
+    }
+    m
+}
+
+/// The timer interrupt that serves the thread, and the way to its first instruction.
+fn serve(m: &mut Maker, dropped: u64, step: u64) {
+    m.enter(1, entry::TIMER).pass(100).note(Event::Expire, LATE, 0, 0).pass(60);
+    m.note(Event::Wake, LATE, 0, 0).pass(30);
+    if dropped > 0 {
+        m.note(Event::Purge, 2, 0, 0).pass(dropped * step);
+    }
+    m.note(Event::LookUp, LATE, dropped as u32, 0).switch(LATE, 1, 200).exit(LATE).pass(60);
+}
+
+/// Thread 1 is in a system call when the timer's instant comes.
+fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
+    let (count, step) = (dice.roll(20, 200), dice.roll(30, 90));
+    m.enter(1, if plant == Plant::Purge { 2 } else { 21 }).pass(dice.roll(20, 60));
+    let programmed;
+    match plant {
+        Plant::Purge => {
+            m.note(Event::Purge, 2, 0, 0);
+            programmed = m.now + 5;
+            m.pass(count * step).note(Event::LookUp, 1, count as u32, 0).pass(20);
+        }
+        Plant::Chain => {
+            programmed = m.now + step;
+            for _ in 0..count {
+                m.note(Event::Chain, 2, 0, 0).note(Event::Preempt, 2, point::CHAIN, 0).pass(step);
+            }
+            m.note(Event::LookUp, 1, 0, 0);
+        }
+        Plant::LongWork => {
+            programmed = m.now + dice.roll(0, 50);
+            for _ in 0..count {
+                m.pass(step).note(Event::Preempt, 1, point::CALL, 0);
+            }
+        }
+        _ => {
+            programmed = m.now + dice.roll(0, 20);
+            m.pass(count * step);
+        }
+    }
+    m.exit(1).pass(3);
+    programmed
+}
+
+/// The trace of a seed, what is planted in it, and the sample.
+fn planted(plant: Plant, seed: u64) -> (Trace, Sample) {
+    let mut dice = Dice(seed);
+    let mut m = begin(&mut dice);
+    let mut programmed = m.now;
+    match plant {
+        Plant::Nothing | Plant::Higher => {
+            m.pass(dice.roll(2, 30));
+            serve(&mut m, 0, 0);
+        }
+        Plant::LateInPurgeOfTimer => {
+            m.pass(dice.roll(2, 30));
+            serve(&mut m, dice.roll(20, 200), dice.roll(30, 90));
+        }
+        _ => {
+            programmed = busy_call(&mut m, plant, &mut dice);
+            serve(&mut m, 0, 0);
+        }
+    }
+    if plant == Plant::Higher {
+        // The interrupt of a device wakes the higher thread before the other has seen its time.
+        m.enter(LATE, entry::LINE_0 + 1).pass(40).note(Event::Wake, 4, 0, 0);
+        m.switch(4, LATE, 250).exit(4).pass(dice.roll(900, 9000)).enter(4, 0).pass(70);
+        m.note(Event::Block, 4, 0, 4).note(Event::LookUp, LATE, 0, 0).switch(LATE, 4, 200);
+        m.exit(LATE).pass(30);
+    }
+    let sample = Sample { programmed, ran: m.now, thread: LATE };
+    m.pass(100).enter(LATE, 0).pass(50).note(Event::Block, LATE, 0, 4).switch(1, LATE, 100).exit(1);
+    (m.trace(), sample)
+}
+
+/// Whether a cause is the planted one.
+fn is_planted(plant: Plant, cause: Option<&Cause>) -> bool {
+    match (plant, cause) {
+        (Plant::Nothing, None) => true,
+        (Plant::InterruptsOff, Some(Cause::InterruptsOff { entry, thread })) => {
+            *entry == Entry::Call(21) && thread.name == "load/1"
+        }
+        (Plant::Purge, Some(Cause::Purge { threads, entry, .. })) => {
+            *threads >= 20 && *entry == Entry::Call(2)
+        }
+        (Plant::LateInPurgeOfTimer, Some(Cause::Purge { threads, entry, .. })) => {
+            *threads >= 20 && *entry == Entry::Timer
+        }
+        (Plant::Chain, Some(Cause::Chain { transfers, .. })) => *transfers >= 20,
+        (Plant::LongWork, Some(Cause::LongWork { entry, .. })) => *entry == Entry::Call(21),
+        (Plant::Higher, Some(Cause::HigherThread { thread, priority })) => {
+            thread.name == "high/1" && *priority == 250
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn the_planted_cause_is_named_and_none_invented() {
+    let mut seen = [0; PLANTS.len()];
+    for seed in 0..100 {
+        let number = Dice(seed).roll(0, PLANTS.len() as u64) as usize;
+        let (trace, sample) = planted(PLANTS[number], seed);
+        let found = blame(&trace, &names(), &sample);
+        let headline = found.headline().map(|(cause, _)| cause);
+        assert!(is_planted(PLANTS[number], headline), "seed {seed}: {:?}\n{found}", PLANTS[number]);
+        seen[number] += 1;
+    }
+    assert!(seen.iter().all(|&count| count >= 5), "{seen:?}");
+}
+
+#[test]
+fn a_purge_as_text() {
+    let (trace, sample) = planted(Plant::Purge, 7);
+    expect![[r#"
+        late/1 ran 8434 ns after the instant of its timer: purge of 164 threads in reply-wait of load/1 (8031 ns)
+               +0 to    8031 ns  95.2 %  purge of 164 threads in reply-wait of load/1
+            +8031 to    8061 ns   0.4 %  interrupts off in reply-wait of load/1
+            +8061 to    8074 ns   0.2 %  load/1 ran until the timer interrupt arrived
+            +8074 to    8434 ns   4.3 %  kernel: timer interrupt and switch
+    "#]].assert_eq(&blame(&trace, &names(), &sample).to_string());
+    let (trace, sample) = planted(Plant::Nothing, 7);
+    expect![[r#"
+        late/1 ran 362 ns after the instant of its timer: the unavoidable path alone
+               +0 to       2 ns   0.6 %  load/1 ran until the timer interrupt arrived
+               +2 to     362 ns  99.4 %  kernel: timer interrupt and switch
+    "#]]
+    .assert_eq(&blame(&trace, &names(), &sample).to_string());
+    let (trace, sample) = planted(Plant::Higher, 7);
+    expect![[r#"
+        late/1 ran 4431 ns after the instant of its timer: higher thread high/1 ran, of priority 250 (3909 ns)
+               +0 to       2 ns   0.0 %  load/1 ran until the timer interrupt arrived
+               +2 to     482 ns  10.8 %  kernel: timer interrupt and switch
+             +482 to    4391 ns  88.2 %  higher thread high/1 ran, of priority 250
+            +4391 to    4431 ns   0.9 %  kernel: timer interrupt and switch
+    "#]].assert_eq(&blame(&trace, &names(), &sample).to_string());
+}
+
+#[test]
+fn a_thread_that_did_not_wait_is_late_by_itself() {
+    let mut m = Maker::new();
+    m.thread(1, 1, 100).note(Event::Switch, 1, 0, 100).exit(1).pass(1000).enter(1, 5).exit(1);
+    let sample = Sample { programmed: 200, ran: 900, thread: 1 };
+    let found = blame(&m.trace(), &names(), &sample);
+    assert_eq!(found.headline(), Some((&Cause::Itself, 700)));
+}
+
+#[test]
+fn what_the_trace_does_not_hold_has_no_cause() {
+    let (trace, sample) = planted(Plant::InterruptsOff, 1);
+    let records = trace.moments.len();
+    let empty = Trace { moments: Vec::new(), ..trace.clone() };
+    let full = Trace {
+        moments: trace.moments[..6].to_vec(),
+        events: records as u64,
+        capacity: 6,
+        ..trace
+    };
+    for trace in [empty, full] {
+        let found = blame(&trace, &names(), &sample);
+        assert_eq!(found.headline(), None);
+        assert_eq!(found.causes(), [(&Cause::Unseen, found.latency())]);
+        assert!(found.to_string().contains("does not hold all"));
+    }
+}
+
+#[test]
+fn a_freeze_right_after_the_sample_hides_nothing() {
+    for plant in PLANTS {
+        let (trace, sample) = planted(plant, 5);
+        let ran = trace.moments.iter().position(|moment| moment.ns > sample.ran).unwrap();
+        let mut frozen = trace.clone();
+        // The call that freezes is entered and not left, or left when the trace goes on.
+        frozen.moments.truncate(ran + 1);
+        frozen.moments[ran].argument = 60;
+        assert_eq!(blame(&frozen, &names(), &sample), blame(&trace, &names(), &sample));
+        let Moment { steps, ns, .. } = frozen.moments[ran];
+        let exit = Moment {
+            steps: steps + 9000,
+            ns: ns + 9000,
+            event: Event::Exit,
+            ..frozen.moments[ran]
+        };
+        frozen.moments.push(exit);
+        assert_eq!(blame(&frozen, &names(), &sample), blame(&trace, &names(), &sample));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_seed_and_any_plant(seed in any::<u64>(), number in 0..PLANTS.len()) {
+        let (trace, sample) = planted(PLANTS[number], seed);
+        let found = blame(&trace, &names(), &sample);
+        prop_assert!(is_planted(PLANTS[number], found.headline().map(|(cause, _)| cause)), "{}", found);
+    }
+
+    #[test]
+    fn pieces_cover_the_time(seed in any::<u64>(), from in 0..20_000u64, length in 0..20_000u64) {
+        let (trace, _) = planted(PLANTS[(seed % 7) as usize], seed);
+        for thread in 0..6 {
+            let sample = Sample { programmed: from, ran: from + length, thread };
+            let found = blame(&trace, &names(), &sample);
+            let mut at = from;
+            for piece in &found.pieces {
+                prop_assert!(piece.from == at && piece.to > at);
+                at = piece.to;
+            }
+            prop_assert_eq!(at, from + length);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What the kernel's trace shows: from the bytes that it left behind to values, text and files.
+//!
+//! ```text
+//! bytes -> Trace -> Sections, Lives -> timeline      text for a terminal
+//!                                   -> perfetto      a file for ui.perfetto.dev
+//!                                   -> overheads     samples and statistics per overhead
+//!                                   -> kernel_times  the longest section per entry
+//!                                   -> blame         why one sample was late
+//! ```
+//!
+//! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
+#![forbid(unsafe_code)]
+
+mod blame;
+mod decode;
+mod entry;
+mod lives;
+mod names;
+mod overheads;
+mod perfetto;
+
+mod sections;
+#[cfg(test)]
+mod testing;
+mod timeline;
+
+pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
+pub use decode::{Moment, Trace, TraceError};
+pub use entry::Entry;
+pub use lives::{Life, Lives, State, Stretch};
+pub use names::{Introduction, Names};
+
+pub use overheads::{
+    KernelTime, Kind, Overhead, Overheads, Statistics, kernel_times, kernel_times_table, overheads,
+};
+pub use perfetto::perfetto;
+pub use sections::{Section, Sections};
+pub use timeline::{View, timeline};

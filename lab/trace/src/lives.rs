@@ -1,0 +1,250 @@
+//! Threads over time: who existed when, and what each did.
+//!
+//! A thread's index is used again after it has ended, so a thread is known by its life: one life
+//! begins with each `Thread` record, or with the first mention of an index that has none.
+//!
+//! ```text
+//!           Block                    Wake, Insert
+//! running --------> blocked(state) ---------------> ready
+//!    |  ^                                            |  ^
+//!    |  +-------------------- Switch, Exit ----------+  |
+//!    +----------------------- Switch -------------------+
+//! ```
+
+use crate::{Entry, Introduction, Moment, Names, Trace};
+use abi::call::{Call, ThreadState};
+use abi::trace::{Event, NO_THREAD};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has the CPU, or the kernel works on its behalf.
+    Running,
+    /// It could run.
+    Ready,
+    /// It waits to send.
+    Sending,
+    /// It waits to receive.
+    Receiving,
+    /// It waits for the answer to its call.
+    Calling,
+    /// It was stopped, or not yet started.
+    Suspended,
+    /// It is blocked in a way that this reader does not know.
+    Blocked,
+}
+
+impl State {
+    /// The state of a `Block` record.
+    fn blocked(extra: u16) -> State {
+        match extra {
+            x if x == ThreadState::Suspended as u16 => State::Suspended,
+            x if x == ThreadState::Sending as u16 => State::Sending,
+            x if x == ThreadState::Receiving as u16 => State::Receiving,
+            x if x == ThreadState::Calling as u16 => State::Calling,
+            _ => State::Blocked,
+        }
+    }
+
+    /// Whether it waits for something other than the CPU.
+    pub fn is_blocked(self) -> bool {
+        !matches!(self, State::Running | State::Ready)
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            State::Running => "running",
+            State::Ready => "ready",
+            State::Sending => "blocked: sending",
+            State::Receiving => "blocked: receiving",
+            State::Calling => "blocked: calling",
+            State::Suspended => "suspended",
+            State::Blocked => "blocked",
+        })
+    }
+}
+
+/// A stretch in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The moment at which it begins.
+    pub first: usize,
+    /// When it begins, in ns since boot.
+    pub from: u64,
+    /// When it ends.
+    pub to: u64,
+    /// What the thread does.
+    pub state: State,
+    /// The thread's priority at its beginning, if known.
+    pub priority: Option<u16>,
+}
+
+/// One life of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The thread's index.
+    pub thread: u16,
+    /// Its domain's index, if its introduction is in the trace or was given.
+    pub domain: Option<u32>,
+    /// The how manieth of its domain it is, from 1.
+    pub number: u32,
+    /// The moment with which it begins.
+    pub born: usize,
+    /// Its priority, the last one known.
+    pub priority: Option<u16>,
+    /// What it did, in order of time and without gaps.
+    pub stretches: Vec<Stretch>,
+}
+
+/// All threads of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lives {
+    /// The lives in the order of their beginnings.
+    pub all: Vec<Life>,
+    /// By thread, the lives that had its index.
+    by_thread: BTreeMap<u16, Vec<usize>>,
+    /// How many threads each domain has had.
+    counts: BTreeMap<u32, u32>,
+}
+
+impl Lives {
+    /// The threads of a trace.
+    pub fn of(trace: &Trace, names: &Names) -> Lives {
+        let mut lives = Lives::default();
+        // A thread whose first mention is its introduction needs none from elsewhere.
+        let introduced = |thread| {
+            let mut about = trace.moments.iter().filter(|moment| mentions(moment, thread));
+            about.next().is_some_and(|moment| moment.event == Event::Thread)
+        };
+        for known in names.threads.iter().filter(|known| !introduced(known.thread)) {
+            lives.introduce(*known, 0);
+        }
+        let mut running = None;
+        let mut entry = None;
+        for (index, moment) in trace.moments.iter().enumerate() {
+            lives.follow((index, moment), &mut running, &mut entry);
+        }
+        let end = trace.moments.last().map_or(0, |moment| moment.ns);
+        for stretch in lives.all.iter_mut().filter_map(|life| life.stretches.last_mut()) {
+            stretch.to = end;
+        }
+        lives
+    }
+
+    /// The life that a thread's index stands for at a moment.
+    pub fn at(&self, thread: u16, moment: usize) -> Option<usize> {
+        let lives = self.by_thread.get(&thread)?;
+        let later = lives.partition_point(|&life| self.all[life].born <= moment);
+        // An index may be mentioned, as the target of a message, before its life is seen to begin.
+        lives.get(later.saturating_sub(1)).copied()
+    }
+
+    fn introduce(&mut self, known: Introduction, born: usize) -> usize {
+        let life = self.begin(known.thread, born);
+        let count = self.counts.entry(known.domain).or_default();
+        *count += 1;
+        let (life, number) = (&mut self.all[life], *count);
+        (life.domain, life.number, life.priority) =
+            (Some(known.domain), number, Some(known.priority));
+        self.all.len() - 1
+    }
+
+    fn begin(&mut self, thread: u16, born: usize) -> usize {
+        let number = 0;
+        let stretches = Vec::new();
+        self.all.push(Life { thread, domain: None, number, born, priority: None, stretches });
+        self.by_thread.entry(thread).or_default().push(self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    /// The life that a thread's index stands for now.
+    fn now(&mut self, thread: u16, moment: usize) -> usize {
+        let last = self.by_thread.get(&thread).and_then(|lives| lives.last()).copied();
+        last.unwrap_or_else(|| self.begin(thread, moment))
+    }
+
+    /// The thread is in this state from now on.
+    fn set(&mut self, thread: u16, (index, moment): (usize, &Moment), state: State) {
+        let life = self.now(thread, index);
+        let life = &mut self.all[life];
+        if let Some(last) = life.stretches.last_mut() {
+            if last.state == state {
+                return;
+            }
+            last.to = moment.ns;
+        }
+        let (from, to, priority) = (moment.ns, moment.ns, life.priority);
+        life.stretches.push(Stretch { first: index, from, to, state, priority });
+    }
+
+    fn state(&mut self, thread: u16, moment: usize) -> Option<State> {
+        let life = self.now(thread, moment);
+        self.all[life].stretches.last().map(|stretch| stretch.state)
+    }
+
+    fn follow(
+        &mut self,
+        at: (usize, &Moment),
+        running: &mut Option<u16>,
+        entry: &mut Option<Entry>,
+    ) {
+        let (index, moment) = at;
+        let thread = moment.thread;
+        match moment.event {
+            Event::Thread => {
+                let (domain, priority) = (moment.argument, moment.extra);
+                self.introduce(Introduction { thread, domain, priority }, index);
+                let made = *entry == Some(Entry::Call(Call::ThreadCreate as u8));
+                self.set(thread, at, if made { State::Suspended } else { State::Ready });
+            }
+            Event::Enter => {
+                *entry = Some(Entry::from_code(moment.argument));
+                self.take_over(at, thread, running);
+            }
+            Event::Exit => {
+                *entry = None;
+                self.take_over(at, thread, running);
+            }
+            Event::Switch => {
+                let life = self.now(thread, index);
+                let known = (moment.extra != NO_THREAD).then_some(moment.extra);
+                self.all[life].priority = known.or(self.all[life].priority);
+                self.take_over(at, thread, running);
+            }
+            Event::Block => self.set(thread, at, State::blocked(moment.extra)),
+            Event::Wake if self.state(thread, index) != Some(State::Running) => {
+                self.set(thread, at, State::Ready);
+            }
+            Event::Insert if self.state(thread, index).is_none() => {
+                self.set(thread, at, State::Ready);
+            }
+            Event::Priority => {
+                let life = self.now(thread, index);
+                self.all[life].priority = Some(moment.extra);
+            }
+            _ => {}
+        }
+    }
+
+    /// `thread` has the CPU; whoever had it before and did not block could go on.
+    fn take_over(&mut self, at: (usize, &Moment), thread: u16, running: &mut Option<u16>) {
+        if let Some(before) = running.replace(thread)
+            && before != thread
+            && self.state(before, at.0) == Some(State::Running)
+        {
+            self.set(before, at, State::Ready);
+        }
+        self.set(thread, at, State::Running);
+    }
+}
+
+/// Whether a moment is about a thread in a way that gives it a life.
+fn mentions(moment: &Moment, thread: u16) -> bool {
+    use Event::{Block, Enter, Exit, Insert, Priority, Switch, Thread, Wake};
+    moment.thread == thread
+        && matches!(moment.event, Block | Enter | Exit | Insert | Priority | Switch | Thread | Wake)
+}

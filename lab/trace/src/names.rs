@@ -1,0 +1,64 @@
+//! What domains and threads are called.
+
+use crate::lives::Lives;
+
+/// What the trace does not say: the names of domains, and threads whose introduction is lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The manifest's domains in its order. Domain 0 of the kernel is not among them.
+    pub domains: Vec<String>,
+    /// Threads that exist from boot on, for traces that have lost their introductions.
+    pub threads: Vec<Introduction>,
+}
+
+/// What the trace says of a new thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Introduction {
+    /// The thread's index.
+    pub thread: u16,
+    /// The index of its domain: 0 is the kernel's, `i + 1` the manifest's `i`-th.
+    pub domain: u32,
+    /// Its priority.
+    pub priority: u16,
+}
+
+impl Names {
+    /// Names for the manifest's domains.
+    pub fn of<S: Into<String>>(domains: impl IntoIterator<Item = S>) -> Names {
+        Names { domains: domains.into_iter().map(Into::into).collect(), threads: Vec::new() }
+    }
+
+    /// The name of a domain, given by its index.
+    pub fn domain(&self, index: u32) -> String {
+        match index.checked_sub(1) {
+            None => "kernel".to_string(),
+            Some(place) => match self.domains.get(place as usize) {
+                Some(name) => name.clone(),
+                None => format!("domain-{index}"),
+            },
+        }
+    }
+
+    /// The name of the thread that has an index at a moment: `client/1`.
+    pub(crate) fn thread(&self, lives: &Lives, thread: u16, moment: usize) -> String {
+        match lives.at(thread, moment) {
+            Some(life) => self.life(lives, life),
+            None if thread == abi::trace::NO_THREAD => "nobody".to_string(),
+            None => unknown(thread),
+        }
+    }
+
+    /// The name of one life of a thread.
+    pub(crate) fn life(&self, lives: &Lives, life: usize) -> String {
+        let life = &lives.all[life];
+        match life.domain {
+            _ if life.thread == 0 => "idle".to_string(),
+            Some(domain) => format!("{}/{}", self.domain(domain), life.number),
+            None => unknown(life.thread),
+        }
+    }
+}
+
+fn unknown(thread: u16) -> String {
+    format!("thread-{thread}")
+}

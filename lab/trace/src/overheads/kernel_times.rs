@@ -1,0 +1,46 @@
+//! How long the kernel keeps interrupts off, by what it was entered for.
+
+use super::{Statistics, figures, table};
+use crate::{Entry, Sections, Trace};
+use std::collections::BTreeMap;
+
+/// The sections of one kind of entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelTime {
+    /// The kind of entry.
+    pub entry: Entry,
+    /// Steps from `Enter` to `Exit` without the writing of records.
+    pub statistics: Statistics,
+    /// When the longest was entered, in ns since boot.
+    pub longest_at: u64,
+}
+
+/// The kernel's times by kind of entry, the longest first.
+pub fn kernel_times(trace: &Trace) -> Vec<KernelTime> {
+    let mut times: BTreeMap<Entry, Vec<(u64, u64)>> = BTreeMap::new();
+    for section in Sections::of(trace).whole {
+        let net = trace.net(section.first, section.last);
+        times.entry(section.entry).or_default().push((net, trace.moments[section.first].ns));
+    }
+    let each = times.into_iter().filter_map(|(entry, times)| {
+        let samples: Vec<u64> = times.iter().map(|&(net, _)| net).collect();
+        let statistics = Statistics::of(&samples)?;
+        let (_, longest_at) = *times.iter().find(|&&(net, _)| net == statistics.max)?;
+        Some(KernelTime { entry, statistics, longest_at })
+    });
+    let mut all: Vec<KernelTime> = each.collect();
+    all.sort_by_key(|time| std::cmp::Reverse(time.statistics.max));
+    all
+}
+
+/// The kernel's times as a table.
+pub fn kernel_times_table(times: &[KernelTime]) -> String {
+    let header = ["entry", "n", "min", "q1", "median", "mean", "q3", "p99", "max", "max at (ns)"];
+    let rows = times.iter().map(|time| {
+        let mut row = vec![time.entry.to_string(), time.statistics.n.to_string()];
+        row.extend(figures(&time.statistics));
+        row.push(time.longest_at.to_string());
+        row
+    });
+    table(&header, rows)
+}

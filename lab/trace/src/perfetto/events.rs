@@ -1,0 +1,194 @@
+//! From moments to slices, instants and flows.
+
+use super::queues::Queues;
+use super::tracks;
+use super::writer::{Draft, Writer};
+use crate::lives::{Lives, State, Stretch};
+use crate::timeline::point_name;
+use crate::{Entry, Moment, Names, Sections, Trace};
+use abi::trace::{Event, NO_THREAD};
+use std::collections::HashMap;
+
+/// Writes all events of a trace in the order of their times.
+pub(super) fn write(
+    writer: &mut Writer,
+    trace: &Trace,
+    names: &Names,
+    lives: &Lives,
+    sections: &Sections,
+) {
+    let mut scene = Scene {
+        writer,
+        names,
+        lives,
+        cpu: trace.cpu,
+        running: vec![false; lives.all.len()],
+        waiting: HashMap::new(),
+        flows: 0,
+    };
+    let mut queues = Queues::of(trace.cpu);
+    let mut changes = changes(lives).into_iter().peekable();
+    let (mut first, mut last) =
+        (sections.whole.iter().peekable(), sections.whole.iter().peekable());
+    for (index, moment) in trace.moments.iter().enumerate() {
+        if first.next_if(|section| section.first == index).is_some() {
+            scene.enters((index, moment));
+        }
+        while let Some((_, life, place)) = changes.next_if(|(at, ..)| *at == index) {
+            scene.changes(moment.ns, life, place);
+        }
+        scene.happens((index, moment));
+        queues.follow(scene.writer, moment);
+        if last.next_if(|section| section.last == index).is_some() {
+            scene.writer.event(moment.ns, Draft::end(tracks::cpu(trace.cpu)));
+        }
+    }
+    let end = trace.span().map_or(0, |(_, end)| end);
+    let ended = (0..lives.all.len()).filter(|&life| !lives.all[life].stretches.is_empty());
+    for life in ended {
+        scene.writer.event(end, Draft::end(tracks::life(life)));
+    }
+}
+
+/// All changes of state: moment, life and the stretch's place in it.
+fn changes(lives: &Lives) -> Vec<(usize, usize, usize)> {
+    let mut changes = Vec::new();
+    for (index, life) in lives.all.iter().enumerate() {
+        let stretches = life.stretches.iter().enumerate();
+        changes.extend(stretches.map(|(place, stretch)| (stretch.first, index, place)));
+    }
+    // A life's stretches that begin with the same moment stay in their order.
+    changes.sort_by_key(|&(moment, ..)| moment);
+    changes
+}
+
+/// What is known on the way through a trace.
+struct Scene<'a> {
+    writer: &'a mut Writer,
+    names: &'a Names,
+    lives: &'a Lives,
+    cpu: u8,
+    /// By life.
+    running: Vec<bool>,
+    /// By life, the flows that end when it runs.
+    waiting: HashMap<usize, Vec<u64>>,
+    /// Flows so far.
+    flows: u64,
+}
+
+impl Scene<'_> {
+    fn name(&self, thread: u16, index: usize) -> String {
+        self.names.thread(self.lives, thread, index)
+    }
+
+    /// A kernel section begins.
+    fn enters(&mut self, (index, moment): (usize, &Moment)) {
+        let entry = Entry::from_code(moment.argument);
+        let draft = Draft::begin(tracks::cpu(self.cpu), entry.to_string())
+            .text("thread", self.name(moment.thread, index))
+            .number("code", moment.argument);
+        self.writer.event(moment.ns, draft);
+    }
+
+    /// A thread goes over to its next state.
+    fn changes(&mut self, ns: u64, life: usize, place: usize) {
+        let track = tracks::life(life);
+        if place > 0 {
+            self.writer.event(ns, Draft::end(track));
+        }
+        let Stretch { state, priority, .. } = self.lives.all[life].stretches[place];
+        let mut draft = Draft::begin(track, state.to_string());
+        self.running[life] = state == State::Running;
+        if state == State::Running {
+            draft = draft.number("cpu", self.cpu).number("prio", prio(priority));
+            draft = draft.flows_in(self.waiting.remove(&life).unwrap_or_default());
+        }
+        self.writer.event(ns, draft);
+    }
+
+    /// Something happens that is more than a change of state.
+    fn happens(&mut self, at: (usize, &Moment)) {
+        let (index, moment) = at;
+        let Moment { ns, thread, argument, extra, .. } = *moment;
+        let cpu = tracks::cpu(self.cpu);
+        let name = self.name(thread, index);
+        let draft = match moment.event {
+            Event::Switch => Draft::instant(cpu, "switch")
+                .number("cpu", self.cpu)
+                .number("prio", prio(Some(extra)))
+                .text("from", self.name(argument as u16, index))
+                .text("to", name),
+            Event::Message => return self.message(at, name),
+            Event::Donate => return self.donation(at, name),
+            Event::Purge => Draft::instant(cpu, "purge").text("first", name),
+            Event::LookUp if argument > 0 => {
+                Draft::instant(cpu, "look-up").text("found", name).number("dropped", argument)
+            }
+            Event::Preempt => {
+                let point = format!("preemption point: {}", point_name(argument));
+                Draft::instant(cpu, point).number("interrupt waits", extra)
+            }
+            Event::Chain => Draft::instant(cpu, "chain").text("thread", name),
+            Event::Tick => Draft::instant(cpu, "tick"),
+            Event::Arm => Draft::instant(cpu, "arm timer").number("ns", argument),
+            Event::Expire => {
+                Draft::instant(self.track(thread, index), "deadline").number("ns late", argument)
+            }
+            Event::Signal => {
+                let draft = Draft::instant(self.track(thread, index), "signal");
+                draft.number("notification", argument)
+            }
+            Event::Fault => {
+                Draft::instant(self.track(thread, index), "fault").number("kind", argument)
+            }
+            Event::Priority => {
+                Draft::instant(self.track(thread, index), "priority").number("prio", extra)
+            }
+            Event::Mark => Draft::instant(self.track(thread, index), format!("mark {argument}"))
+                .number("value", argument),
+            _ => return,
+        };
+        self.writer.event(ns, draft);
+    }
+
+    /// The track of a thread; nobody's is the CPU's.
+    fn track(&self, thread: u16, index: usize) -> u64 {
+        self.lives.at(thread, index).map_or(tracks::cpu(self.cpu), tracks::life)
+    }
+
+    fn message(&mut self, (index, moment): (usize, &Moment), name: String) {
+        let receiver = moment.argument as u16;
+        let to = self.name(receiver, index);
+        let draft = Draft::instant(self.track(moment.thread, index), format!("message to {to}"))
+            .number("words", moment.extra);
+        self.flow((index, moment), draft, receiver, format!("message from {name}"));
+    }
+
+    fn donation(&mut self, (index, moment): (usize, &Moment), name: String) {
+        let donor = moment.argument as u16;
+        let title = format!("runs on the time of {}", self.name(donor, index));
+        let draft = Draft::instant(self.track(donor, index), format!("donates to {name}"));
+        self.flow((index, moment), draft, moment.thread, title);
+    }
+
+    /// A flow from an instant to the slice in which a thread runs: to its next one, or with an
+    /// instant of its own into the present one.
+    fn flow(&mut self, at: (usize, &Moment), source: Draft, to: u16, title: String) {
+        let (index, moment) = at;
+        self.flows += 1;
+        self.writer.event(moment.ns, source.flows_out(self.flows));
+        match self.lives.at(to, index) {
+            Some(life) if self.running[life] => {
+                let target = Draft::instant(tracks::life(life), title).flows_in([self.flows]);
+                self.writer.event(moment.ns, target);
+            }
+            Some(life) => self.waiting.entry(life).or_default().push(self.flows),
+            None => {}
+        }
+    }
+}
+
+/// A priority; the idle thread's, and one that is not known, is -1.
+fn prio(extra: Option<u16>) -> i64 {
+    extra.filter(|&extra| extra != NO_THREAD).map_or(-1, i64::from)
+}

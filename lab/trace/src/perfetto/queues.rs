@@ -1,0 +1,62 @@
+//! The lengths of queues as counters.
+//!
+//! A record says how long a queue is after somebody joined it. Of the ready queue, records also
+//! say when somebody leaves and how many a look-up drops. Of queues of senders they do not: a
+//! sender is taken to leave when its message goes or when it becomes ready.
+
+use super::tracks;
+use super::writer::{Draft, Writer};
+use crate::Moment;
+use abi::trace::Event;
+use std::collections::HashMap;
+
+/// The queues of one CPU.
+#[derive(Default)]
+pub(super) struct Queues {
+    cpu: u8,
+    ready: i64,
+    /// By endpoint.
+    senders: HashMap<u32, i64>,
+    /// By thread, the endpoint at which it waits.
+    waits: HashMap<u16, u32>,
+}
+
+impl Queues {
+    /// Of this CPU.
+    pub(super) fn of(cpu: u8) -> Queues {
+        Queues { cpu, ..Queues::default() }
+    }
+
+    /// Writes what a moment changes.
+    pub(super) fn follow(&mut self, writer: &mut Writer, moment: &Moment) {
+        let length = i64::from(moment.extra);
+        match moment.event {
+            Event::Insert | Event::Remove => self.ready(writer, moment, length),
+            Event::LookUp if moment.argument > 0 => {
+                let length = (self.ready - i64::from(moment.argument)).max(0);
+                self.ready(writer, moment, length);
+            }
+            Event::Queue => {
+                self.waits.insert(moment.thread, moment.argument);
+                self.senders(writer, moment, moment.argument, length);
+            }
+            Event::Message | Event::Wake => {
+                if let Some(endpoint) = self.waits.remove(&moment.thread) {
+                    let length = self.senders.get(&endpoint).copied().unwrap_or_default();
+                    self.senders(writer, moment, endpoint, (length - 1).max(0));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ready(&mut self, writer: &mut Writer, moment: &Moment, length: i64) {
+        self.ready = length;
+        writer.event(moment.ns, Draft::counter(tracks::ready(self.cpu), length));
+    }
+
+    fn senders(&mut self, writer: &mut Writer, moment: &Moment, endpoint: u32, length: i64) {
+        self.senders.insert(endpoint, length);
+        writer.event(moment.ns, Draft::counter(tracks::senders(endpoint), length));
+    }
+}

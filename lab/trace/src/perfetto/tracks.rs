@@ -1,0 +1,95 @@
+//! Tracks: a process per domain, a thread per life, the CPU and its counters.
+
+use super::schema::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor};
+use super::writer::Writer;
+use crate::lives::Lives;
+use crate::{Names, Trace};
+use abi::trace::Event;
+use std::collections::BTreeSet;
+
+/// Track numbers of one kind are apart from those of others.
+const KIND: u64 = 1 << 32;
+/// Stands for the domain of threads of which it is not known.
+const UNKNOWN: u32 = i32::MAX as u32 - 1;
+/// Thread numbers stay clear of process numbers: a thread with its process's is the main thread.
+const FIRST_TID: usize = 100_000;
+
+/// The track of a domain.
+fn domain(index: u32) -> u64 {
+    KIND + u64::from(index)
+}
+
+/// The track of a thread's life.
+pub(super) fn life(index: usize) -> u64 {
+    2 * KIND + index as u64
+}
+
+/// The track of a CPU.
+pub(super) fn cpu(index: u8) -> u64 {
+    3 * KIND + u64::from(index)
+}
+
+/// The length of a CPU's ready queue.
+pub(super) fn ready(cpu: u8) -> u64 {
+    4 * KIND + u64::from(cpu)
+}
+
+/// The length of an endpoint's queue of senders.
+pub(super) fn senders(endpoint: u32) -> u64 {
+    5 * KIND + u64::from(endpoint)
+}
+
+/// The records that are lost.
+pub(super) fn lost(cpu: u8) -> u64 {
+    6 * KIND + u64::from(cpu)
+}
+
+/// Introduces all tracks.
+pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives: &Lives) {
+    let domains = lives.all.iter().map(domain_of);
+    // The kernel's own is there in any case: it holds the CPU.
+    for index in domains.chain([0]).collect::<BTreeSet<u32>>() {
+        let name = if index == UNKNOWN { "unknown".to_string() } else { names.domain(index) };
+        let process = ProcessDescriptor { pid: Some(pid(index)), process_name: Some(name) };
+        let uuid = Some(domain(index));
+        writer.track(TrackDescriptor { uuid, process: Some(process), ..Default::default() });
+    }
+    for (index, thread) in lives.all.iter().enumerate() {
+        let thread = ThreadDescriptor {
+            pid: Some(pid(domain_of(thread))),
+            tid: i32::try_from(FIRST_TID + index).ok(),
+            thread_name: Some(names.life(lives, index)),
+        };
+        writer.track(TrackDescriptor {
+            uuid: Some(life(index)),
+            parent_uuid: Some(domain(domain_of(&lives.all[index]))),
+            thread: Some(thread),
+            ..Default::default()
+        });
+    }
+    let named = |uuid, name: String, counter: Option<&str>| TrackDescriptor {
+        uuid: Some(uuid),
+        name: Some(name),
+        parent_uuid: Some(domain(0)),
+        counter: counter.map(|unit| CounterDescriptor { unit_name: Some(unit.to_string()) }),
+        ..Default::default()
+    };
+    let number = trace.cpu;
+    writer.track(named(cpu(number), format!("CPU {number}"), None));
+    writer.track(named(ready(number), format!("CPU {number} ready queue"), Some("threads")));
+    writer.track(named(lost(number), format!("CPU {number} lost records"), Some("records")));
+    let queues = trace.moments.iter().filter(|moment| moment.event == Event::Queue);
+    for endpoint in queues.map(|moment| moment.argument).collect::<BTreeSet<u32>>() {
+        let name = format!("endpoint {endpoint} senders");
+        writer.track(named(senders(endpoint), name, Some("threads")));
+    }
+}
+
+fn domain_of(life: &crate::Life) -> u32 {
+    life.domain.map_or(UNKNOWN, |domain| domain.min(UNKNOWN - 1))
+}
+
+/// Process numbers begin at 1.
+fn pid(domain: u32) -> i32 {
+    i32::try_from(domain).map_or(i32::MAX, |domain| domain + 1)
+}

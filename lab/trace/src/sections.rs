@@ -1,0 +1,105 @@
+//! Kernel sections: what lies between entering the kernel and leaving it.
+//!
+//! Interrupts are off all along, so a section is also a stretch with interrupts off. A section is
+//! whole when its `Enter` and its `Exit` are both in the trace with nothing missing between them;
+//! the others are only counted.
+
+use crate::{Entry, Moment, Trace};
+use abi::call::Call;
+use abi::trace::Event;
+
+/// One run through the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// How the kernel was entered.
+    pub entry: Entry,
+    /// The thread that ran before.
+    pub thread: u16,
+    /// The thread that runs after.
+    pub next: u16,
+    /// The moment of its `Enter`.
+    pub first: usize,
+    /// The moment of its `Exit`.
+    pub last: usize,
+}
+
+impl Section {
+    /// Its moments, from `Enter` to `Exit`.
+    pub fn moments<'a>(&self, trace: &'a Trace) -> &'a [Moment] {
+        &trace.moments[self.first..=self.last]
+    }
+}
+
+/// The sections of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sections {
+    /// The whole ones, in order of time.
+    pub whole: Vec<Section>,
+    /// How many lack their `Enter`, their `Exit`, or something between.
+    pub broken: u64,
+}
+
+impl Sections {
+    /// The sections of a trace.
+    pub fn of(trace: &Trace) -> Sections {
+        let mut sections = Sections::default();
+        let mut open: Option<usize> = None;
+        // Boot leaves for the first thread without ever having entered.
+        let mut booting = trace.moments.first().is_some_and(|_| starts_at_boot(trace));
+        for (index, moment) in trace.moments.iter().enumerate() {
+            match moment.event {
+                Event::Enter => {
+                    booting = false;
+                    match open {
+                        // A fast path that gave up leaves it to the general path.
+                        Some(first) if index == first + 1 && again(trace, first, index) => {}
+                        earlier => {
+                            sections.broken += u64::from(earlier.is_some());
+                            open = Some(index);
+                        }
+                    }
+                }
+                Event::Exit => match open.take() {
+                    Some(first) if !spans_a_gap(trace, first, index) => {
+                        let enter = &trace.moments[first];
+                        sections.whole.push(Section {
+                            entry: Entry::from_code(enter.argument),
+                            thread: enter.thread,
+                            next: moment.thread,
+                            first,
+                            last: index,
+                        });
+                    }
+                    Some(_) => sections.broken += 1,
+                    None => {
+                        sections.broken += u64::from(!booting);
+                        booting = false;
+                    }
+                },
+                _ => {}
+            }
+        }
+        sections.broken += u64::from(open.is_some());
+        sections
+    }
+}
+
+/// Whether nothing is missing at the beginning.
+fn starts_at_boot(trace: &Trace) -> bool {
+    trace.lost() == 0 || trace.keep == abi::trace::Keep::First
+}
+
+fn again(trace: &Trace, first: usize, second: usize) -> bool {
+    let (first, second) = (&trace.moments[first], &trace.moments[second]);
+    first.thread == second.thread && first.argument == second.argument
+}
+
+/// Whether the trace may have been stopped in this section and gone on in a later one: then the
+/// section is that of a call to `observe` that leaves no remark.
+fn spans_a_gap(trace: &Trace, first: usize, last: usize) -> bool {
+    let remark = |moment: &Moment| {
+        matches!(moment.event, Event::Mark | Event::UserBefore | Event::UserAfter)
+    };
+    trace.moments[first].argument == Call::Observe as u32
+        && !trace.moments[first..last].iter().any(remark)
+}

@@ -1,0 +1,110 @@
+//! The list of notable events below the drawing.
+
+use super::{Window, axis};
+use crate::lives::Lives;
+use crate::{Entry, Moment, Names, Trace};
+use abi::trace::{Event, NO_THREAD, point};
+use std::collections::HashMap;
+
+/// A kind of notable event and when it happened.
+struct Notable {
+    sentence: String,
+    first: u64,
+    last: u64,
+    count: u64,
+}
+
+/// The notable events of a window, with the time of the first of each kind.
+pub(super) fn list(
+    trace: &Trace,
+    names: &Names,
+    lives: &Lives,
+    window: Window,
+    most: usize,
+) -> String {
+    let notable = notable(trace, names, lives, window);
+    let mut text = String::new();
+    for Notable { sentence, first, last, count } in notable.iter().take(most) {
+        text += &format!("{:>14}  {sentence}", axis::time(*first));
+        if *count > 1 {
+            text += &format!(" ({count} times, the last at {})", axis::time(*last));
+        }
+        text.push('\n');
+    }
+    match notable.len().saturating_sub(most) {
+        0 => text,
+        1 => text + &format!("{:>14}  1 more kind of notable event\n", "..."),
+        others => text + &format!("{:>14}  {others} more kinds of notable event\n", "..."),
+    }
+}
+
+/// Events that read the same are one kind.
+fn notable(trace: &Trace, names: &Names, lives: &Lives, window: Window) -> Vec<Notable> {
+    let mut notable: Vec<Notable> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    // Threads that boot makes are no news.
+    let mut booted = false;
+    for (index, moment) in trace.moments.iter().enumerate() {
+        booted |= matches!(moment.event, Event::Enter | Event::Exit);
+        let boots = moment.event == Event::Thread && !booted;
+        if boots || !(window.from..=window.to).contains(&moment.ns) {
+            continue;
+        }
+        let name = |thread: u16| names.thread(lives, thread, index);
+        let Some(sentence) = sentence(moment, name) else { continue };
+        match places.get(&sentence) {
+            Some(&place) => {
+                notable[place].last = moment.ns;
+                notable[place].count += 1;
+            }
+            None => {
+                places.insert(sentence.clone(), notable.len());
+                let (first, last) = (moment.ns, moment.ns);
+                notable.push(Notable { sentence, first, last, count: 1 });
+            }
+        }
+    }
+    notable
+}
+
+/// What happened, if it is notable.
+fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
+    let Moment { thread, argument, extra, .. } = *moment;
+    Some(match moment.event {
+        Event::Donate => {
+            format!("{} runs on the time of {}", name(thread), name(argument as u16))
+        }
+        Event::Expire if thread == NO_THREAD => "a timer expires".to_string(),
+        Event::Expire => format!("a deadline of {} passes", name(thread)),
+        Event::Fault => format!("{} faults, kind {argument}", name(thread)),
+        Event::Purge => format!("a purge begins with {}", name(thread)),
+        Event::LookUp if argument > 0 => {
+            format!("the look-up that dropped {argument} finds {}", name(thread))
+        }
+        Event::Preempt => {
+            let waits = if extra == 1 { "an interrupt waits" } else { "no interrupt waits" };
+            format!("preemption point in a {}: {waits}", point_name(argument))
+        }
+        Event::Chain => format!("a chain of transfers reaches {}", name(thread)),
+        Event::Priority => format!("{} has priority {extra}", name(thread)),
+        Event::Thread => format!("{} exists", name(thread)),
+        Event::Mark => format!("{} marks {argument}", name(thread)),
+        Event::Enter => match Entry::from_code(argument) {
+            line @ Entry::Line(_) => format!("interrupt of {line}"),
+            spurious @ Entry::Spurious => format!("{spurious} interrupt"),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// What long work is at a preemption point.
+pub(crate) fn point_name(code: u32) -> String {
+    match code {
+        point::PURGE => "purge".to_string(),
+        point::CHAIN => "chain".to_string(),
+        point::CALL => "long call".to_string(),
+        point::RECEIVE => "receive".to_string(),
+        _ => format!("work {code}"),
+    }
+}

@@ -1,0 +1,149 @@
+//! A trace drawn with characters: one line per thread, time from left to right.
+
+mod axis;
+mod bars;
+mod events;
+
+pub(crate) use events::point_name;
+
+use crate::{Lives, Names, Sections, State, Trace};
+use bars::Bar;
+
+/// No line is longer.
+const MOST_COLUMNS: usize = 100;
+/// No drawing is narrower, whatever was asked for.
+const LEAST_COLUMNS: usize = 40;
+/// Names are cut to this many characters.
+const LONGEST_NAME: usize = 22;
+
+/// What of a trace to draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Columns of the terminal; at most 100 are used.
+    pub width: usize,
+    /// Where to begin, in ns since boot; from the trace's beginning if `None`.
+    pub from: Option<u64>,
+    /// Where to end; at the trace's end if `None`.
+    pub to: Option<u64>,
+    /// At most so many threads, the busiest; the others are counted.
+    pub threads: usize,
+    /// At most so many notable events, the first; the others are counted.
+    pub events: usize,
+}
+
+impl Default for View {
+    fn default() -> View {
+        View { width: 100, from: None, to: None, threads: 16, events: 24 }
+    }
+}
+
+/// The window that is drawn, and its columns.
+#[derive(Clone, Copy)]
+struct Window {
+    from: u64,
+    to: u64,
+    columns: usize,
+}
+
+impl Window {
+    /// When a column begins.
+    fn start(&self, column: usize) -> u64 {
+        let length = u128::from(self.to - self.from);
+        self.from + (length * column as u128 / self.columns as u128) as u64
+    }
+
+    /// The part of a stretch that lies in it.
+    fn clip(&self, from: u64, to: u64) -> (u64, u64) {
+        (from.clamp(self.from, self.to), to.clamp(self.from, self.to))
+    }
+}
+
+/// Draws a trace.
+pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
+    let Some((first, last)) = trace.span() else {
+        return format!("The trace holds no records.\n{}", lost(trace));
+    };
+    let (from, to) = (view.from.unwrap_or(first), view.to.unwrap_or(last));
+    let (from, to) = (from.min(to).min(u64::MAX - 1), from.max(to));
+    let to = to.max(from + 1);
+    let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
+    let mut window = Window { from, to, columns: 1 };
+    let (chosen, others) = choose(&lives, window, view.threads);
+    let titles: Vec<String> = chosen.iter().map(|&life| title(&lives, names, life)).collect();
+    let cpu = format!("CPU {}", trace.cpu);
+    let widest = titles.iter().chain([&cpu]).map(|title| title.chars().count()).max().unwrap_or(0);
+    let width = view.width.clamp(LEAST_COLUMNS, MOST_COLUMNS);
+    window.columns = width - widest - 2;
+    let mut text = axis::head(trace, window) + &lost(trace);
+    text += &line("", widest, &axis::ruler(window));
+    text += &line(&cpu, widest, &bars::cpu(trace, &sections, &lives, window));
+    for (title, &life) in titles.iter().zip(&chosen) {
+        text += &line(title, widest, &Bar::of(&lives.all[life], window).draw());
+    }
+    if others > 0 {
+        let threads = if others == 1 { "thread" } else { "threads" };
+        text += &format!("... and {others} more {threads}, less busy\n");
+    }
+    text += bars::LEGEND;
+    text + &events::list(trace, names, &lives, window, view.events)
+}
+
+/// What is missing, in a line of its own.
+fn lost(trace: &Trace) -> String {
+    match (trace.lost(), trace.keep) {
+        (0, _) => String::new(),
+        (lost, abi::trace::Keep::First) => {
+            format!("{lost} records lost after the end: the trace was full\n")
+        }
+        (lost, abi::trace::Keep::Last) => {
+            format!("{lost} records lost before the beginning: newer ones took their place\n")
+        }
+    }
+}
+
+fn line(title: &str, width: usize, bar: &str) -> String {
+    format!("{title:<width$}  {bar}").trim_end().to_string() + "\n"
+}
+
+/// A thread's name with its priority.
+fn title(lives: &Lives, names: &Names, life: usize) -> String {
+    let name = names.life(lives, life);
+    let priority = match lives.all[life].priority {
+        Some(priority) if priority != abi::trace::NO_THREAD => format!(" {priority}"),
+        _ => String::new(),
+    };
+    let room = LONGEST_NAME - priority.len();
+    let cut: String = match name.chars().count() > room {
+        true => name.chars().take(room - 1).chain(['~']).collect(),
+        false => name,
+    };
+    cut + &priority
+}
+
+/// The threads that ran longest in the window, in the order of their priorities, and how many more
+/// there were.
+fn choose(lives: &Lives, window: Window, most: usize) -> (Vec<usize>, usize) {
+    let mut busy: Vec<(u64, usize)> = Vec::new();
+    for (index, life) in lives.all.iter().enumerate().filter(|(_, life)| life.thread != 0) {
+        let inside = life.stretches.iter().filter(|s| s.to >= window.from && s.from <= window.to);
+        let mut inside = inside.peekable();
+        if inside.peek().is_none() {
+            continue;
+        }
+        let ran = inside.filter(|stretch| stretch.state == State::Running);
+        let ran = ran.map(|stretch| {
+            let (from, to) = window.clip(stretch.from, stretch.to);
+            to - from
+        });
+        busy.push((ran.sum(), index));
+    }
+    busy.sort_by_key(|&(ran, index)| (std::cmp::Reverse(ran), index));
+    let others = busy.len().saturating_sub(most);
+    busy.truncate(most);
+    let mut chosen: Vec<usize> = busy.into_iter().map(|(_, index)| index).collect();
+    chosen.sort_by_key(|&index| (std::cmp::Reverse(lives.all[index].priority), index));
+    (chosen, others)
+}
+
+#[cfg(test)]
+mod tests;

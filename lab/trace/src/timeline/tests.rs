@@ -1,0 +1,78 @@
+use super::*;
+use crate::testing::conversation;
+use abi::trace::Keep;
+use expect_test::expect;
+
+fn names() -> Names {
+    Names::of(["ping-client", "ping-server"])
+}
+
+#[test]
+fn a_conversation() {
+    expect![[r#"
+        fastpath on CPU 0: 124 records; 0 ns to 18.470 us since boot; a column is 228.0 ns
+                           |+0 ns              |+4560 ns           |+9120 ns           |+13.681 us
+        CPU 0              --KkK-kk-kK-Kk-kK-Kk-kK-Kk-kK-Kk--K-kk--KKk-kkKKKK---kk---k.....................K
+        ping-server/2 200  =##.......................................####+..................................
+        ping-client/1 100  ====###ccc###ccc###ccc###ccc###ccc+##ccc+#+======+########+ssssssssssssssssssssss
+        ping-server/1 90   ===#+.+###+.+###+.+###+.+###+.+###+..####........................................
+        CPU: K kernel, at least half of the column, k less; - a thread runs; . idle
+        threads: # running, at least half of the column, + less; = ready;
+                 . receiving, c calling, s sending, z suspended, b blocked otherwise
+               1660 ns  ping-server/1 runs on the time of ping-client/1 (6 times, the last at 8510 ns)
+               9450 ns  a deadline of ping-server/2 passes
+             10.190 us  ping-server/2 marks 42
+             10.520 us  a purge begins with ping-server/1
+             11.230 us  preemption point in a purge: no interrupt waits
+             11.330 us  the look-up that dropped 7 finds ping-client/1
+             12.210 us  interrupt of line 4
+             13.240 us  ping-client/1 faults, kind 14
+    "#]].assert_eq(&timeline(&conversation().trace(), &names(), &View::default()));
+}
+
+#[test]
+fn a_window_of_it_for_a_narrow_terminal() {
+    let trace = conversation().trace();
+    let view = View { width: 60, from: Some(9000), to: Some(12_000), threads: 1, events: 2 };
+    expect![[r#"
+        fastpath on CPU 0: 124 records; 9000 ns to 12.000 us since boot; a column is 73.2 ns
+                           |+0 ns              |+1463 ns
+        CPU 0              --KKKKKKKk------k--KKKKKKKKKKKKKK--------
+        ping-client/1 100  ccc+####+======================+#########
+        ... and 2 more threads, less busy
+        CPU: K kernel, at least half of the column, k less; - a thread runs; . idle
+        threads: # running, at least half of the column, + less; = ready;
+                 . receiving, c calling, s sending, z suspended, b blocked otherwise
+               9450 ns  a deadline of ping-server/2 passes
+             10.190 us  ping-server/2 marks 42
+                   ...  3 more kinds of notable event
+    "#]]
+    .assert_eq(&timeline(&trace, &names(), &view));
+}
+
+#[test]
+fn what_is_lost_is_said() {
+    let maker = conversation();
+    let lost = |keep| {
+        let trace = Trace::decode(&maker.bytes(keep, 50)).unwrap();
+        timeline(&trace, &names(), &View::default()).lines().nth(1).unwrap().to_string()
+    };
+    let many = maker.records.len() - 50;
+    assert_eq!(lost(Keep::First), format!("{many} records lost after the end: the trace was full"));
+    let before = "records lost before the beginning: newer ones took their place";
+    assert_eq!(lost(Keep::Last), format!("{many} {before}"));
+    let nothing = Trace::decode(&maker.bytes(Keep::First, 0)).unwrap();
+    assert!(timeline(&nothing, &names(), &View::default()).contains("holds no records"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let trace = conversation().trace();
+    for width in [40, 55, 80, 100, 500] {
+        let text = timeline(&trace, &names(), &View { width, ..View::default() });
+        let bars = text.lines().skip(1).take(5);
+        assert!(bars.map(str::len).all(|columns| columns <= width.min(100)), "{text}");
+    }
+    let odd = View { from: Some(u64::MAX), to: Some(0), ..View::default() };
+    assert!(timeline(&trace, &names(), &odd).contains("CPU 0"));
+}
