@@ -142,7 +142,7 @@ pub struct Run {
 /// What to trace, and what to do with it.
 #[derive(Debug, Args)]
 pub struct Trace {
-    /// A manifest, or the name of one in systems/.
+    /// A manifest, or the name of one in systems/; or a file that `--raw` has written.
     pub system: String,
     /// The machine.
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
@@ -160,7 +160,25 @@ pub struct Trace {
     /// Keep the last records instead of the first.
     #[arg(long)]
     pub last: bool,
-    /// Write the trace as the kernel left it.
+    /// Draw it; that is also what happens if nothing else is asked for.
+    #[arg(long)]
+    pub timeline: bool,
+    /// Draw from this instant on, such as 1.5ms after boot.
+    #[arg(long, value_name = "T", value_parser = duration)]
+    pub from: Option<u64>,
+    /// Draw up to this instant.
+    #[arg(long, value_name = "T", value_parser = duration)]
+    pub to: Option<u64>,
+    /// Write a file for https://ui.perfetto.dev.
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// What scheduling, switches, releases, ticks and system calls cost, by statistics.
+    #[arg(long)]
+    pub overheads: bool,
+    /// How long the kernel keeps interrupts off, by operation.
+    #[arg(long)]
+    pub sections: bool,
+    /// Write the trace as the kernel left it; `trace FILE` shows it again.
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
     /// Give up after so many seconds; 60 by default.
@@ -320,6 +338,16 @@ mod tests {
         assert!(error(&["run", "hello", "--kernel", "fastpth"]).contains("'fastpath'"));
         assert!(error(&["tset"]).contains("'test'"));
     }
+
+    #[test]
+    fn durations_have_units() {
+        for (text, ns) in [("2us", 2_000), ("1.5ms", 1_500_000), ("7", 7), ("3 s", 3_000_000_000)] {
+            assert_eq!(duration(text), Ok(ns), "{text}");
+        }
+        for text in ["", "us", "-1us", "2 weeks", "inf"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
 }
 
 /// What to do with the simulation.
@@ -368,6 +396,16 @@ pub struct Speed {
 
 fn repeats() -> clap::builder::RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=1000)
+}
+
+/// A duration in nanoseconds, or with a unit.
+fn duration(text: &str) -> Result<u64, String> {
+    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("", 1.0)];
+    let parsed = units.into_iter().find_map(|(unit, scale)| {
+        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        (number >= 0.0 && number.is_finite()).then_some((number * scale) as u64)
+    });
+    parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
 }
 
 /// A seed in decimal or, behind `0x`, in hexadecimal.
