@@ -106,7 +106,7 @@ impl<P: Port> Cpu<P> {
 
     /// The highest runnable thread, moved to the end of its level.
     pub fn look_up(&self) -> Ref<Thread<P>> {
-        let first = self.first();
+        let first = self.first(self.idle.member().priority.get());
         if !self.resched.get() {
             self.highest.set(first.member().priority.get());
         }
@@ -114,12 +114,15 @@ impl<P: Port> Cpu<P> {
         first
     }
 
-    /// The highest runnable thread; those met on the way that cannot run are removed (S0-10).
-    /// With an interrupt pending after some removals it is the idle thread, and the decision is
-    /// left to the way out of that interrupt.
-    fn first(&self) -> Ref<Thread<P>> {
+    /// The highest runnable thread that is not below `floor`, else the idle thread; those met on
+    /// the way that cannot run are removed (S0-10). With an interrupt pending after some removals
+    /// it is the idle thread, and the decision is left to the way out of that interrupt.
+    fn first(&self, floor: i16) -> Ref<Thread<P>> {
         let mut steps = self.settings.purge;
         while let Some(first) = self.ready.first() {
+            if first.member().priority.get() < floor {
+                break;
+            }
             if first.member().runnable() {
                 return first;
             }
@@ -205,8 +208,8 @@ impl<P: Port> Cpu<P> {
             self.ready.remove(running);
             self.enqueue_slowly(running);
         }
-        let other = self.first();
         let priority = running.member().priority.get();
+        let other = self.first(priority);
         let rival = other.member().priority.get();
         if rival > priority || (to_equals && rival == priority && other != running) {
             self.choose(other);

@@ -36,8 +36,8 @@ pub trait Port: Sized + 'static {
     fn console_write(&self, text: &[u8]);
     /// Takes a byte from the console, if one has arrived.
     fn console_read(&self) -> Option<u8>;
-    /// Frequency of the counter that programs read, in Hz.
-    fn counter_hz(&self) -> u64;
+    /// Frequency of the counter that programs read, in Hz, and its value at instant 0.
+    fn counter(&self) -> (u64, u64);
     /// Bytes of kernel text, and counter steps from kernel entry to the first user instruction.
     fn kernel_facts(&self) -> (u64, u64);
     /// Ends the run.

@@ -101,7 +101,7 @@ impl<P: Port> Manager<'_, P> {
                 let [low, high] = abi::boot::name_words(self.kernel.variant.name);
                 (low, high)
             }
-            f if f == Fact::CounterHz as u64 => (self.kernel.port.counter_hz(), 0),
+            f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
             f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
             _ => return Err(Error::InvalidArgument),

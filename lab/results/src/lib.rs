@@ -37,6 +37,6 @@ pub use output::{write_index, write_run};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict};
 pub use samples::{Samples, Series};
-pub use spans::{SpanError, Spans, spans};
+pub use spans::{SpanError, Spans, delays, spans};
 pub use statistics::Summary;
 pub use table::table;

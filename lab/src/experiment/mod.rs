@@ -3,6 +3,7 @@
 mod claims;
 mod hot_potato;
 mod ipc_queueing;
+mod latency;
 mod micro;
 mod ping_pong;
 mod run;
@@ -52,11 +53,15 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 4] = [
+pub static EXPERIMENTS: [&Experiment; 8] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
     &micro::EXPERIMENT,
+    &latency::elevator::EXPERIMENT,
+    &latency::start_stop::EXPERIMENT,
+    &latency::ipc_chain::EXPERIMENT,
+    &latency::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -53,7 +53,18 @@ impl Setup {
 
     /// Boots a system by name under a kernel; it must end well under that very kernel.
     pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        self.boot_changed(system, kernel, &|_| {})
+    }
+
+    /// [`Setup::boot`] of a system that was changed after loading.
+    pub fn boot_changed(
+        &self,
+        system: &str,
+        kernel: &str,
+        change: &dyn Fn(&mut System),
+    ) -> Result<Outcome> {
         let mut system = systems::load(system)?;
+        change(&mut system);
         let seeds = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
         for (_, value) in seeds.filter(|(name, _)| name == "seed") {
             *value = self.seed.to_string();

@@ -229,8 +229,8 @@ impl Port for Twin {
         byte
     }
 
-    fn counter_hz(&self) -> u64 {
-        HZ
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
     }
 
     fn kernel_facts(&self) -> (u64, u64) {

@@ -90,8 +90,8 @@ impl Port for X86 {
         uart::read()
     }
 
-    fn counter_hz(&self) -> u64 {
-        self.clock.hz.get()
+    fn counter(&self) -> (u64, u64) {
+        (self.clock.hz.get(), self.clock.start.get())
     }
 
     fn kernel_facts(&self) -> (u64, u64) {

@@ -5,6 +5,7 @@ pub mod echo;
 pub mod fuzz;
 pub mod hello;
 pub mod hostile;
+pub mod latency;
 pub mod micro;
 pub mod ping;
 pub mod potato;

@@ -185,8 +185,8 @@ impl Port for Host {
         self.input.borrow_mut().pop_front()
     }
 
-    fn counter_hz(&self) -> u64 {
-        HZ
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
     }
 
     fn kernel_facts(&self) -> (u64, u64) {

@@ -1,0 +1,1 @@
+use results::{Claim, Report}; pub fn all(_: &Report) -> Vec<Claim> { Vec::new() }

@@ -1,0 +1,143 @@
+//! Experiments on the latency of wake-ups (S0-35), and `latency` itself: idle and under a storm.
+//!
+//! A program records the instant that it programmed as BEFORE and the counter on waking as AFTER;
+//! its first samples of a case it does not record.
+
+pub mod elevator;
+pub mod ipc_chain;
+pub mod start_stop;
+
+use super::run::recording;
+use super::{Experiment, Measured, Setup};
+use anyhow::{Context, Result, bail};
+use manifest::System;
+use results::{Recording, Samples};
+
+/// The metric whose samples are wake-ups.
+pub const WAKE_UP: &str = "wake-up";
+/// Its 99th percentile and its greatest sample.
+pub const P99: &str = "wake-up p99";
+pub const WORST: &str = "wake-up worst";
+
+/// The metrics of all these experiments.
+pub const METRICS: [&str; 3] = [WAKE_UP, P99, WORST];
+
+/// Numbers of threads that are swept.
+pub const SWEEP: [u64; 5] = [50, 100, 150, 200, 250];
+
+const CASES: [&str; 6] = ["idle", "messages", "faults", "threads", "memory", "all"];
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "latency",
+    about: "How late the highest thread wakes, idle and under a storm in other domains",
+    ledger: &["S0-35", "X-12", "X-13"],
+    machines: &["qemu-x86_64", "twin"],
+    kernels: &manifest::KERNELS,
+    metrics: &METRICS,
+    cases: &CASES,
+    parameters: &[
+        ("messages", "short and long calls within and across domains, sends, signals, 8 queued"),
+        ("faults", "reads of unmapped memory, answered by another thread"),
+        ("threads", "threads, endpoints, timers, capabilities and domains made and ended"),
+        ("memory", "32 pages made, mapped, written, protected, unmapped and given back"),
+        ("tick and time slice", "200 us"),
+        ("distance of the timer", "5 to 105 us, at random"),
+        ("samples", "500 a case, after 20 that are not recorded"),
+    ],
+    notes: &[
+        "From the instant that the timer was programmed for to the counter read of the thread \
+         that waited for it; nothing is subtracted.",
+        "Storms run at one priority, in turns of a time slice; the cases with one kind say where a \
+         worst case of `all` is from.",
+    ],
+    claims: |_| Vec::new(),
+    measure,
+};
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let taken = wake_ups(setup, "latency", kernel, &|_| {})?;
+    let name = |case: u16| CASES.get(usize::from(case)).map(ToString::to_string);
+    push(&mut measured.samples, &taken, 1, &name)?;
+    Ok(measured)
+}
+
+/// Boots a changed system; its recording.
+fn wake_ups(
+    setup: &Setup,
+    system: &str,
+    kernel: &str,
+    change: &dyn Fn(&mut System),
+) -> Result<Recording> {
+    recording(&setup.boot_changed(system, kernel, change)?, "recording", kernel)
+}
+
+/// Sets an argument of a domain that has it.
+fn set(system: &mut System, name: &str, value: &str) {
+    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+    for (_, other) in args.filter(|(own, _)| own == name) {
+        *other = value.to_string();
+    }
+}
+
+/// Adds the wake-ups of a metric of a recording, and of each case its 99th percentile and worst,
+/// under the names that its cases have.
+fn push(
+    samples: &mut Samples,
+    recording: &Recording,
+    metric: u16,
+    name: &dyn Fn(u16) -> Option<String>,
+) -> Result<()> {
+    let kernel = &recording.kernel;
+    for (case, values) in results::delays(recording, metric).context("wake-ups")? {
+        let Some(name) = name(case) else {
+            bail!("case {case} was recorded, which this laboratory ignores");
+        };
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let worst = *sorted.last().context("a case without samples")?;
+        samples.push(kernel, WAKE_UP, &name, values);
+        samples.push(kernel, P99, &name, vec![sorted[(sorted.len() * 99).div_ceil(100) - 1]]);
+        samples.push(kernel, WORST, &name, vec![worst]);
+    }
+    Ok(())
+}
+
+/// The name of a case with a number of threads, in a form of the experiment.
+fn threads(form: &str) -> impl Fn(u16) -> Option<String> {
+    move |case| {
+        let threads = format!("threads={case}");
+        let known = SWEEP.contains(&u64::from(case));
+        known.then(|| if form.is_empty() { threads } else { format!("{form} {threads}") })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abi::results::Tag;
+    use results::Record;
+
+    #[test]
+    fn a_case_has_its_percentile_and_its_worst() {
+        let mut records = Vec::new();
+        for round in 0..200u16 {
+            let tag = Tag { metric: 1, case: 50, round, point: Tag::BEFORE };
+            records.push(Record { tag, time: 1000 });
+            let late = 1000 + 300 + u64::from(round);
+            records.push(Record { tag: Tag { point: Tag::AFTER, ..tag }, time: late });
+        }
+        let recording = Recording { kernel: "fastpath".into(), hz: 1, records };
+        let mut samples = Samples::default();
+        push(&mut samples, &recording, 1, &threads("call")).unwrap();
+        let of = |metric: &str| {
+            let series = samples.series.iter().find(|series| series.metric == metric).unwrap();
+            assert_eq!(series.case, "call threads=50");
+            series.values.clone()
+        };
+        assert_eq!(of(WAKE_UP).len(), 200);
+        assert_eq!((of(P99), of(WORST)), (vec![497], vec![499]));
+        assert!(push(&mut samples, &recording, 1, &|_| None).is_err());
+    }
+}
