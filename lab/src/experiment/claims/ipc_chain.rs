@@ -1,1 +1,4 @@
-use results::{Claim, Report}; pub fn all(_: &Report) -> Vec<Claim> { Vec::new() }
+use results::{Claim, Report};
+pub fn all(_: &Report) -> Vec<Claim> {
+    Vec::new()
+}

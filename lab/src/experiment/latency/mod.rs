@@ -9,9 +9,11 @@ pub mod start_stop;
 
 use super::run::recording;
 use super::{Experiment, Measured, Setup};
+use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
-use results::{Recording, Samples};
+use results::{Fact, Recording, Samples};
+use std::collections::BTreeMap;
 
 /// The metric whose samples are wake-ups.
 pub const WAKE_UP: &str = "wake-up";
@@ -24,6 +26,33 @@ pub const METRICS: [&str; 3] = [WAKE_UP, P99, WORST];
 
 /// Numbers of threads that are swept.
 pub const SWEEP: [u64; 5] = [50, 100, 150, 200, 250];
+
+/// What the storms do, by the numbers from 1 that they record, in the order of `CASES` from 1.
+const OPERATIONS: [&[&str]; 4] = [
+    &["short calls", "long calls", "send", "signal", "queued calls"],
+    &["fault"],
+    &[
+        "creating threads",
+        "destroying an endpoint",
+        "changing threads",
+        "destroying threads",
+        "copying and revoking",
+        "timers",
+        "creating a domain",
+        "creating memory",
+        "mapping into a new domain",
+        "granting",
+        "creating a thread there",
+        "destroying a domain",
+    ],
+    &["creating memory", "mapping", "writing", "protecting", "unmapping", "destroying memory"],
+];
+
+/// The point of a record that says which operation a wake-up has interrupted.
+const INTERRUPTED: u16 = 2;
+
+/// The kernel that promises short wake-ups: of this one each operation's worst is told.
+const PROMISING: &str = "strict-eager";
 
 const CASES: [&str; 6] = ["idle", "messages", "faults", "threads", "memory", "all"];
 
@@ -60,7 +89,33 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let taken = wake_ups(setup, "latency", kernel, &|_| {})?;
     let name = |case: u16| CASES.get(usize::from(case)).map(ToString::to_string);
     push(&mut measured.samples, &taken, 1, &name)?;
+    if kernel == PROMISING {
+        measured.facts = blame(&taken)?;
+    }
     Ok(measured)
+}
+
+/// The worst wake-up of each operation that a storm was at.
+fn blame(recording: &Recording) -> Result<Vec<Fact>> {
+    let delays = results::delays(recording, 1)?;
+    let mut worst: BTreeMap<(u16, u64), u64> = BTreeMap::new();
+    for record in recording.records.iter().filter(|record| record.tag.point == INTERRUPTED) {
+        let Tag { case, round, .. } = record.tag;
+        let delay = delays.get(&case).and_then(|delays| delays.get(usize::from(round)));
+        let worst = worst.entry((case, record.time)).or_default();
+        *worst = (*worst).max(*delay.context("a cause without a delay")?);
+    }
+    let fact = |((case, number), value): ((u16, u64), u64)| {
+        let names = OPERATIONS.get(usize::from(case).wrapping_sub(1))?;
+        let name = names.get((number as usize).wrapping_sub(1))?;
+        Some(Fact {
+            name: format!("{PROMISING} {}: {name}", CASES[usize::from(case)]),
+            value,
+            unit: "instructions".to_string(),
+            note: "worst wake-up while the storm was at it".to_string(),
+        })
+    };
+    Ok(worst.into_iter().filter_map(fact).collect())
 }
 
 /// Boots a changed system; its recording.
@@ -116,7 +171,6 @@ fn threads(form: &str) -> impl Fn(u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abi::results::Tag;
     use results::Record;
 
     #[test]
@@ -139,5 +193,20 @@ mod tests {
         assert_eq!(of(WAKE_UP).len(), 200);
         assert_eq!((of(P99), of(WORST)), (vec![497], vec![499]));
         assert!(push(&mut samples, &recording, 1, &|_| None).is_err());
+    }
+
+    #[test]
+    fn the_worst_of_each_operation_is_told() {
+        let mut records = Vec::new();
+        for (round, late, operation) in [(0, 300, 1), (1, 900, 2), (2, 400, 1), (3, 50, 0)] {
+            let tag = Tag { metric: 1, case: 1, round, point: Tag::BEFORE };
+            records.push(Record { tag, time: 5000 });
+            records.push(Record { tag: Tag { point: Tag::AFTER, ..tag }, time: 5000 + late });
+            records.push(Record { tag: Tag { point: INTERRUPTED, ..tag }, time: operation });
+        }
+        let facts = blame(&Recording { kernel: PROMISING.into(), hz: 1, records }).unwrap();
+        let told: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.value)).collect();
+        let calls = ("strict-eager messages: short calls", 400);
+        assert_eq!(told, [calls, ("strict-eager messages: long calls", 900)]);
     }
 }

@@ -21,14 +21,14 @@ pub static EXPERIMENT: Experiment = Experiment {
         "bounded threads=250",
     ],
     parameters: &[
-        ("threads", "50 to 250, stopped from the lowest to the highest"),
+        ("threads", "50 to 250, with ascending priorities, all below the controller"),
         ("purge", "unbounded (0), and bounded to 16 at 250 threads"),
         ("distance of the timer", "2 to 22 us, at random"),
         ("samples", "1000 a case, after 20 that are not recorded"),
     ],
     notes: &[
         "Only a kernel that leaves stopped threads in the ready queue has anything to purge: then \
-         the look-up behind the last stop drops them all.",
+         the look-up after the controller has lowered itself drops them all.",
     ],
     claims: claims::start_stop::all,
     measure,

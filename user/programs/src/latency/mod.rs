@@ -53,6 +53,9 @@ impl Clock {
     }
 }
 
+/// The point of a record that says what a wake-up has interrupted.
+const INTERRUPTED: u16 = 2;
+
 /// Takes samples.
 pub struct Sampler {
     timer: Slot,
@@ -88,6 +91,11 @@ impl Sampler {
 
     /// Takes the samples of a case.
     pub fn sample(&mut self, metric: u16, case: u16) {
+        self.sample_with(metric, case, &|| None);
+    }
+
+    /// [`Sampler::sample`], and with each sample what was interrupted, if that is known.
+    fn sample_with(&mut self, metric: u16, case: u16, blame: &dyn Fn() -> Option<u64>) {
         for round in 0..self.warm_up + self.samples {
             let at = system::clock() + self.least + self.random.below(self.spread);
             signal::set_timer(self.timer, at).expect("the timer");
@@ -96,6 +104,9 @@ impl Sampler {
             if let Some(round) = round.checked_sub(self.warm_up) {
                 let tag = Tag { metric, case, round: round as u16, point: 0 };
                 self.recorder.pair(tag, self.clock.counter_at(at), now);
+                if let Some(cause) = blame() {
+                    self.recorder.record(Tag { point: INTERRUPTED, ..tag }, cause);
+                }
             }
         }
     }
@@ -136,7 +147,9 @@ pub fn main(env: &Env) {
             }
         }
         settle();
-        sampler.sample(1, case as u16);
+        let alone = (1..=STORMS.len()).contains(&case);
+        let blame = || alone.then(|| control.get(OPERATION + case - 1));
+        sampler.sample_with(1, case as u16, &blame);
     }
     sampler.done(env);
 }
@@ -146,7 +159,10 @@ fn settle() {
     system::sleep(2_000_000);
 }
 
-/// Words that the storms and the latency thread share.
+/// Words of `control`: behind those that turn storms on, the operation that each is at.
+const OPERATION: usize = 8;
+
+/// Whether a storm is to go on.
 fn is_on(control: Words, storm: usize) -> bool {
     control.get(storm) != 0
 }

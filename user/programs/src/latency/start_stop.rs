@@ -1,10 +1,10 @@
 //! Start and stop (S0-40): a controller suspends many threads and then lowers itself below them,
 //! returns to its priority and lets them run again, over and over.
 //!
-//! It begins with the lowest, so that as long as one of them can run, that one is the first of the
-//! ready queue; only the look-up after the last suspension meets those that a kernel has left in.
+//! While it is above them nobody looks at their levels; the look-up after it has lowered itself
+//! meets those that a kernel has left in the ready queue.
 
-use super::crowd::{Crowd, nth};
+use super::crowd::{Crowd, MOST, nth};
 use super::{Sampler, numbers, settle};
 use rt::{Env, Slot, system, thread};
 
@@ -18,15 +18,12 @@ pub fn main(env: &Env) {
     let mut sampler = Sampler::open(env);
     let mut crowd = Crowd::new(env);
     let control = env.mem("control");
-    let first = crowd.threads;
-    let mut controlled = false;
-    for threads in numbers(env, "sweep") {
+    crowd.grow(MOST as u64, toil);
+    for (turn, threads) in numbers(env, "sweep").enumerate() {
         control.set(0, threads);
-        crowd.grow(threads, toil);
-        if !controlled {
-            let controller = crowd.join(1, HIGH, control_all, u64::from(first.0));
+        if turn == 0 {
+            let controller = crowd.join(1, HIGH, control_all, u64::from(crowd.threads.0));
             control.set(1, controller.word());
-            controlled = true;
         }
         settle();
         sampler.sample(METRIC, threads as u16);
@@ -45,13 +42,14 @@ fn toil(_: &Env, _: u64) {
 fn control_all(env: &Env, first: u64) {
     let (first, control) = (Slot(first as u32), env.mem("control"));
     let me = Slot(control.get(1) as u32);
+    let mut threads = MOST as u64;
     loop {
-        let threads = control.get(0);
         for n in 1..=threads {
             thread::suspend(nth(first, n)).expect("it stops");
         }
         thread::set_priority(me, LOW).expect("below all");
         thread::set_priority(me, HIGH).expect("above all");
+        threads = control.get(0);
         for n in 1..=threads {
             thread::resume(nth(first, n)).expect("it runs");
         }

@@ -3,7 +3,7 @@
 //! waits at its `go` until the latency thread turns it on, and returns there when that has turned
 //! it off.
 
-use super::is_on;
+use super::{OPERATION, is_on};
 use abi::call::fault::CONTINUE;
 use abi::object::Resource;
 use rt::arch;
@@ -36,16 +36,17 @@ pub fn main(env: &Env) {
 
 /// A kind of load.
 trait Storm {
-    /// Some of it.
-    fn gust(&mut self) -> Result<(), Error>;
+    /// Some of it; says before each operation which one that is, by a number from 1.
+    fn gust(&mut self, at: &dyn Fn(u64)) -> Result<(), Error>;
 }
 
 fn blow(env: &Env, number: usize, storm: &mut dyn Storm) {
     let (go, control) = (env.cap("go"), env.mem("control"));
+    let at = |operation| control.set(OPERATION + number, operation);
     loop {
         ipc::receive_short(go).status.result().expect("a signal");
         while is_on(control, number) {
-            storm.gust().expect("the storm goes on");
+            storm.gust(&at).expect("the storm goes on");
         }
     }
 }
@@ -115,13 +116,17 @@ impl Messages {
 }
 
 impl Storm for Messages {
-    fn gust(&mut self) -> Result<(), Error> {
-        for words in [0, 4, 124] {
+    fn gust(&mut self, at: &dyn Fn(u64)) -> Result<(), Error> {
+        for (operation, words) in [(1, 0), (1, 4), (2, 124)] {
+            at(operation);
             ipc::call(self.across, Message::long(0, words, [0; 4]))?;
             ipc::call(self.inner, Message::long(0, words, [0; 4]))?;
         }
+        at(3);
         ipc::send(self.higher, Message::empty(0), Wait::NEVER)?;
+        at(4);
         signal::signal(self.bell)?;
+        at(5);
         // Those who nag are higher: each answer lets one of them call again at once.
         ipc::receive(self.counter, Wait::NEVER)?;
         for _ in 0..8 {
@@ -146,7 +151,8 @@ impl Faults {
 }
 
 impl Storm for Faults {
-    fn gust(&mut self) -> Result<(), Error> {
+    fn gust(&mut self, at: &dyn Fn(u64)) -> Result<(), Error> {
+        at(1);
         match arch::read(NOWHERE, self.resume.word(0)) {
             None => Ok(()),
             Some(_) => Err(Error::WrongState),
@@ -175,30 +181,35 @@ impl Threads {
     }
 
     /// A crowd of threads that wait on an endpoint, which goes away, and then they.
-    fn herd(&self) -> Result<(), Error> {
+    fn herd(&self, at: &dyn Fn(u64)) -> Result<(), Error> {
         let mut slots = self.first.clone();
         let door = endpoint(&mut slots);
         let threads: [Slot; 8] = core::array::from_fn(|_| slots.fresh());
+        at(1);
         for (n, slot) in (1..).zip(threads) {
             // Above the storm, so that it runs and waits before the next one is made.
             let spec = Spec::further(&self.env, n, 105);
             thread::start(&self.env, n, slot, spec, (wait_once, door.word()))?;
         }
+        at(2);
         cap::destroy(door)?;
         for slot in threads {
+            at(3);
             thread::set_priority(slot, 90)?;
             thread::suspend(slot)?;
             thread::resume(slot)?;
+            at(4);
             cap::destroy(slot)?;
         }
         Ok(())
     }
 
     /// Many copies of a capability, revoked at once.
-    fn copies(&self) -> Result<(), Error> {
+    fn copies(&self, at: &dyn Fn(u64)) -> Result<(), Error> {
         let mut slots = self.first.clone();
         let original = endpoint(&mut slots);
         let copies: [Slot; MANY] = core::array::from_fn(|_| slots.fresh());
+        at(5);
         for slot in copies {
             cap::copy(original, slot, Rights::ALL)?;
         }
@@ -210,11 +221,12 @@ impl Threads {
     }
 
     /// Timers that are armed far away, so that the queue of deadlines is not empty.
-    fn timers(&self) -> Result<(), Error> {
+    fn timers(&self, at: &dyn Fn(u64)) -> Result<(), Error> {
         let mut slots = self.first.clone();
         let bell = slots.fresh();
         signal::create_notification(bell)?;
         let timers: [Slot; MANY] = core::array::from_fn(|_| slots.fresh());
+        at(6);
         let far = system::clock() + 3_600_000_000_000;
         for (n, slot) in (0..).zip(timers) {
             signal::create_timer(slot, bell)?;
@@ -227,20 +239,26 @@ impl Threads {
     }
 
     /// A domain with a thread, capabilities and mapped memory, ended as a whole.
-    fn domain(&self) -> Result<(), Error> {
+    fn domain(&self, at: &dyn Fn(u64)) -> Result<(), Error> {
         let mut slots = self.first.clone();
         let [child, memory, mapping, thread] = core::array::from_fn(|_| slots.fresh());
         let mut quotas = [0; Resource::COUNT];
         quotas[Resource::Tables as usize] = 8;
+        at(7);
         domain::create(child, 16, 90, quotas)?;
+        at(8);
         memory::create(memory, 4)?;
+        at(9);
         let range = Range { memory, first: 0, pages: 4, address: HERE };
         memory::map(mapping, child, range, Rights::READ)?;
+        at(10);
         for slot in 1..16 {
             domain::grant(child, memory, Slot(slot), Rights::READ)?;
         }
+        at(11);
         let spec = Spec { domain: child, priority: 90, buffer: 0, handler: Slot::NONE };
         thread::create(thread, spec)?;
+        at(12);
         cap::destroy(child)?;
         for slot in [thread, mapping] {
             cap::delete(slot)?;
@@ -250,11 +268,11 @@ impl Threads {
 }
 
 impl Storm for Threads {
-    fn gust(&mut self) -> Result<(), Error> {
-        self.herd()?;
-        self.copies()?;
-        self.timers()?;
-        self.domain()
+    fn gust(&mut self, at: &dyn Fn(u64)) -> Result<(), Error> {
+        self.herd(at)?;
+        self.copies(at)?;
+        self.timers(at)?;
+        self.domain(at)
     }
 }
 
@@ -276,21 +294,27 @@ impl Memory {
 }
 
 impl Storm for Memory {
-    fn gust(&mut self) -> Result<(), Error> {
+    fn gust(&mut self, at: &dyn Fn(u64)) -> Result<(), Error> {
         let mut slots = self.first.clone();
         let [memory, mapping] = core::array::from_fn(|_| slots.fresh());
+        at(1);
         memory::create(memory, PAGES)?;
+        at(2);
         let range = Range { memory, first: 0, pages: PAGES, address: HERE };
         memory::map(mapping, Slot::NONE, range, RW)?;
+        at(3);
         for page in 0..PAGES {
             for line in 0..8 {
                 let at = HERE + page * PAGE + line * 64;
                 assert!(arch::write(at, at, self.resume.word(0)), "the page is there");
             }
         }
+        at(4);
         memory::protect(mapping, Rights::READ)?;
         memory::protect(mapping, RW)?;
+        at(5);
         cap::destroy(mapping)?;
+        at(6);
         cap::destroy(memory)
     }
 }
