@@ -35,6 +35,8 @@ pub struct Experiment {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
+    /// Whether the simulation's costs are fitted to it, so that its figures must be near.
+    pub modelled: bool,
     /// The claims that its report decides.
     pub claims: fn(&Report) -> Vec<Claim>,
     /// Measures one kernel.
