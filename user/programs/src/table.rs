@@ -8,6 +8,7 @@ pub type Program = (&'static str, fn(&Env));
 /// All programs.
 pub const PROGRAMS: &[Program] = &[
     ("counter", crate::echo::counter),
+    ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
     ("elevator", crate::latency::elevator),
     ("fuzz", crate::fuzz::main),
