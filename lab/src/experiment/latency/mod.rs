@@ -3,6 +3,8 @@
 //! A program records the instant that it programmed as BEFORE and the counter on waking as AFTER;
 //! its first samples of a case it does not record.
 
+#[cfg(test)]
+mod cyclictest;
 pub mod elevator;
 pub mod ipc_chain;
 pub mod start_stop;

@@ -90,7 +90,7 @@ fn check(env: &Env, options: &Options) -> Result<(), ()> {
         format_args!("the duration is shorter than an interval of {longest} us: no samples"),
     );
     warn(
-        options.break_at > 0 && options.histogram > 0 && options.break_at > options.histogram,
+        options.histogram > 0 && options.units(options.break_at * 1000) > options.histogram,
         format_args!("-b is beyond the histogram: what ends the run will not be in it"),
     );
     Ok(())

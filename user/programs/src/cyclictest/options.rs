@@ -28,7 +28,7 @@ pub struct Options {
     pub verbose: bool,
     /// Nanoseconds instead of microseconds.
     pub nanoseconds: bool,
-    /// JSON behind everything else.
+    /// The results as JSON.
     pub json: bool,
     /// Whether the list of options is asked for.
     pub help: bool,
@@ -87,7 +87,7 @@ pub const HELP: &str = "\
 -S, --smp              one thread for each CPU
 -t, --threads [N]      this many threads; without N one for each CPU
 -v, --verbose          print every sample
-    --json             print the results as JSON
+    --json             print the results as JSON, and nothing else but warnings
 ";
 
 /// Short options with their long names.

@@ -41,6 +41,10 @@ impl Lines {
 
     /// The results.
     pub fn end(&mut self) {
+        if self.options.json {
+            self.warnings();
+            return self.json();
+        }
         if self.options.verbose {
             self.samples();
         }
@@ -53,9 +57,6 @@ impl Lines {
             println!(self.console, "# Break value: {}", tally.broke());
         }
         self.warnings();
-        if self.options.json {
-            self.json();
-        }
     }
 
     /// A line for each thread, over those that were shown before.
@@ -154,15 +155,15 @@ impl Lines {
         let resolution = self.options.nanoseconds;
         println!(console, "  \"resolution_in_ns\": {},\n  \"thread\": {{", u64::from(resolution));
         for (thread, tally) in self.all().enumerate() {
-            println!(console, "    \"{thread}\": {{\n      \"histogram\": {{");
-            let mut gap = "";
+            print!(console, "    \"{thread}\": {{\n      \"histogram\": {{");
+            let mut gap = "\n";
             for bin in 0..self.options.histogram as usize {
                 if tally.bin(bin) > 0 {
                     print!(console, "{gap}        \"{bin}\": {}", tally.bin(bin));
                     gap = ",\n";
                 }
             }
-            println!(console, "\n      }},\n      \"cycles\": {},", tally.count());
+            println!(console, "}},\n      \"cycles\": {},", tally.count());
             println!(console, "      \"min\": {},", tally.least());
             println!(console, "      \"max\": {},", tally.most());
             let mean = tally.mean();
