@@ -1,8 +1,8 @@
 //! Tails of latencies, as claims see them: the worst wake-ups by the number of threads.
 
 use super::median;
-use crate::experiment::latency::{SWEEP, WAKE_UP, WORST};
-use results::Report;
+use crate::experiment::latency::SWEEP;
+use results::{Report, WAKE_UP, WAKE_UP_WORST};
 
 /// A worst wake-up this many times the median is a tail, if it grows with the threads.
 const FAR_OUT: f64 = 3.0;
@@ -17,7 +17,7 @@ pub fn case(form: &str, threads: u64) -> String {
 
 /// The worst wake-up.
 pub fn worst(report: &Report, kernel: &str, form: &str, threads: u64) -> Option<f64> {
-    median(report, kernel, WORST, &case(form, threads))
+    median(report, kernel, WAKE_UP_WORST, &case(form, threads))
 }
 
 /// The median wake-up with the most threads.
@@ -84,8 +84,8 @@ pub mod testing {
 
     use super::case;
     use crate::experiment::claims::testing::report;
-    use crate::experiment::latency::{SWEEP, WAKE_UP, WORST};
-    use results::Report;
+    use crate::experiment::latency::SWEEP;
+    use results::{Report, WAKE_UP, WAKE_UP_WORST};
 
     /// A form of an experiment under a kernel: the median, and the worst with the fewest and the
     /// most threads.
@@ -103,7 +103,7 @@ pub mod testing {
                 let share = threads - SWEEP[0];
                 let worst = few + (many - few) * share / (SWEEP[SWEEP.len() - 1] - SWEEP[0]);
                 rows.push((kernel, WAKE_UP, case(form, threads), *usual));
-                rows.push((kernel, WORST, case(form, threads), worst));
+                rows.push((kernel, WAKE_UP_WORST, case(form, threads), worst));
             }
         }
         let rows: Vec<_> = rows.iter().map(|(k, m, c, v)| (*k, *m, c.as_str(), *v)).collect();

@@ -14,17 +14,11 @@ use super::{Experiment, Measured, Setup};
 use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
-use results::{Fact, Recording, Samples};
+use results::{Fact, Recording, Samples, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST};
 use std::collections::BTreeMap;
 
-/// The metric whose samples are wake-ups.
-pub const WAKE_UP: &str = "wake-up";
-/// Its 99th percentile and its greatest sample.
-pub const P99: &str = "wake-up p99";
-pub const WORST: &str = "wake-up worst";
-
 /// The metrics of all these experiments.
-pub const METRICS: [&str; 3] = [WAKE_UP, P99, WORST];
+pub const METRICS: [&str; 3] = [WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST];
 
 /// Numbers of threads that are swept.
 pub const SWEEP: [u64; 5] = [50, 100, 150, 200, 250];
@@ -156,8 +150,13 @@ fn push(
         sorted.sort_unstable();
         let worst = *sorted.last().context("a case without samples")?;
         samples.push(kernel, WAKE_UP, &name, values);
-        samples.push(kernel, P99, &name, vec![sorted[(sorted.len() * 99).div_ceil(100) - 1]]);
-        samples.push(kernel, WORST, &name, vec![worst]);
+        samples.push(
+            kernel,
+            WAKE_UP_P99,
+            &name,
+            vec![sorted[(sorted.len() * 99).div_ceil(100) - 1]],
+        );
+        samples.push(kernel, WAKE_UP_WORST, &name, vec![worst]);
     }
     Ok(())
 }
@@ -194,7 +193,7 @@ mod tests {
             series.values.clone()
         };
         assert_eq!(of(WAKE_UP).len(), 200);
-        assert_eq!((of(P99), of(WORST)), (vec![497], vec![499]));
+        assert_eq!((of(WAKE_UP_P99), of(WAKE_UP_WORST)), (vec![497], vec![499]));
         assert!(push(&mut samples, &recording, 1, &|_| None).is_err());
     }
 
