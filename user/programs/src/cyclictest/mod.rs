@@ -150,7 +150,7 @@ fn cycle(env: &Env, argument: u64) {
     let (bell, timer) = (rt::Slot(bell), rt::Slot(timer));
     let options = Options::parse(env.arg("options").unwrap_or(""));
     let Ok(options) = options else { return };
-    let (shared, clock) = (env.mem("samples"), Clock::new());
+    let (shared, clock) = (env.mem("samples"), Clock::ask());
     let tally = Tally::of(tallies(env), thread, &options);
     while shared.get(0) == 0 {
         system::sleep(10_000);

@@ -30,7 +30,7 @@ pub struct Clock {
 
 impl Clock {
     /// Asks the kernel.
-    pub fn new() -> Clock {
+    pub fn ask() -> Clock {
         let (hz, start) = system::fact(Fact::CounterHz).expect("a counter");
         Clock { hz, start }
     }
@@ -79,7 +79,7 @@ impl Sampler {
         Sampler {
             timer: env.cap("timer"),
             bell: env.cap("bell"),
-            clock: Clock::new(),
+            clock: Clock::ask(),
             random: Random::new(env.number("seed", 1)),
             least,
             spread: most - least + 1,
