@@ -210,8 +210,10 @@ impl Port for Twin {
         &self.frames[(address.wrapping_sub(BASE) / PAGE) as usize]
     }
 
-    fn clear(&self, address: u64) {
-        self.frame(address).iter().for_each(|word| word.store(0, Relaxed));
+    fn clear(&self, address: u64, words: usize) {
+        let first = (address % PAGE / 8) as usize;
+        let frame = self.frame(address - address % PAGE);
+        frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
     }
 
     fn console_write(&self, text: &[u8]) {

@@ -71,12 +71,12 @@ impl Port for X86 {
     }
 
     #[inline(always)]
-    fn clear(&self, address: u64) {
+    fn clear(&self, address: u64, words: usize) {
         // SAFETY: a frame that nothing else uses, in the direct map.
         unsafe {
             asm!(
                 "rep stosq",
-                inout("rcx") 512usize => _, inout("rdi") direct::<u64>(address) => _,
+                inout("rcx") words => _, inout("rdi") direct::<u64>(address) => _,
                 in("rax") 0u64, options(nostack),
             );
         }

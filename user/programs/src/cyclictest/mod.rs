@@ -161,8 +161,10 @@ fn cycle(env: &Env, argument: u64) {
     let mut next = start + interval;
     while next <= end && (options.loops == 0 || tally.count() < options.loops) {
         signal::set_timer(timer, next).expect("its timer");
-        ipc::receive_short(bell).status.result().expect("its timer's signal");
-        let late = clock.instant_of(counter()).saturating_sub(next);
+        let signal = ipc::receive_short(bell);
+        let now = counter();
+        signal.status.result().expect("its timer's signal");
+        let late = clock.instant_of(now).saturating_sub(next);
         let value = options.units(late);
         tally.add(value, options.verbose);
         if options.break_at > 0 && late > options.break_at * 1000 {

@@ -99,8 +99,9 @@ impl Sampler {
         for round in 0..self.warm_up + self.samples {
             let at = system::clock() + self.least + self.random.below(self.spread);
             signal::set_timer(self.timer, at).expect("the timer");
-            ipc::receive_short(self.bell).status.result().expect("the timer's signal");
+            let signal = ipc::receive_short(self.bell);
             let now = counter();
+            signal.status.result().expect("the timer's signal");
             if let Some(round) = round.checked_sub(self.warm_up) {
                 let tag = Tag { metric, case, round: round as u16, point: 0 };
                 self.recorder.pair(tag, self.clock.counter_at(at), now);
