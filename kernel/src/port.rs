@@ -32,6 +32,8 @@ pub trait Port: Sized + 'static {
     fn frame(&self, address: u64) -> &'static Frame;
     /// Zeroes words within a page frame.
     fn clear(&self, address: u64, words: usize);
+    /// Copies words of one page frame to the same places of another, from `first` up to `end`.
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize);
     /// Writes text to the console.
     fn console_write(&self, text: &[u8]);
     /// Takes a byte from the console, if one has arrived.

@@ -216,6 +216,13 @@ impl Port for Twin {
         frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
     }
 
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        let (from, to) = (self.frame(from), self.frame(to));
+        for (from, to) in from[first..end].iter().zip(&to[first..end]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+    }
+
     fn console_write(&self, text: &[u8]) {
         self.output.borrow_mut().extend_from_slice(text);
         if self.show {

@@ -7,6 +7,7 @@ use crate::fpu::Special;
 use crate::machine::{halt, out32};
 use crate::paging::{Space, direct};
 use crate::uart;
+use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
 use kernel::port::{Frame, Port};
@@ -78,6 +79,21 @@ impl Port for X86 {
                 "rep stosq",
                 inout("rcx") words => _, inout("rdi") direct::<u64>(address) => _,
                 in("rax") 0u64, options(nostack),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        assert!(first <= end && end <= BUFFER_WORDS);
+        let at = 8 * first as u64;
+        // SAFETY: two frames in the direct map, and words within them; programs may write them
+        // meanwhile, and nothing depends on what arrives.
+        unsafe {
+            asm!(
+                "rep movsq",
+                inout("rcx") end - first => _, inout("rsi") direct::<u64>(from + at) => _,
+                inout("rdi") direct::<u64>(to + at) => _, options(nostack),
             );
         }
     }
