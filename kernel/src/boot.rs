@@ -22,6 +22,7 @@ use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_MAGIC,
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
+use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use abi::trace::Keep;
 use abi::{PAGE, Rights};
@@ -172,6 +173,7 @@ fn carve_pools<P: Port>(
         timers,
         frames,
         tables,
+        zeroing: Cell::new((0, 0)),
         slots,
         lines,
         chains: archive.word(WORD_CHAINS) != 0,
@@ -360,7 +362,7 @@ impl<P: Port> Builder<'_, '_, P> {
             let address = base + page as u64 * PAGE;
             let filled = length.saturating_sub(page * per_page).min(per_page);
             if filled < per_page {
-                self.kernel().port.clear(address);
+                self.kernel().port.clear(address, BUFFER_WORDS);
             }
             if filled == 0 {
                 continue;

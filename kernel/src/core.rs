@@ -180,6 +180,10 @@ impl<S: System> Core<S> {
         let next = self.cpu.next.get();
         if next != self.cpu.idle && next.member().runnable() {
             self.cpu.yield_cpu(next, false);
+        } else if self.kernel.port.pending() {
+            // The decision is made on the way out of that interrupt.
+            self.cpu.resched.set(true);
+            self.cpu.next.set(self.cpu.idle);
         } else {
             self.sched();
         }

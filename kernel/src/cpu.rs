@@ -121,7 +121,7 @@ impl<P: Port> Cpu<P> {
 
     /// The highest runnable thread, moved to the end of its level.
     pub fn look_up(&self) -> Ref<Thread<P>> {
-        let first = self.first();
+        let first = self.first::<false>(0);
         if !self.resched.get() {
             self.highest.set(first.member().priority.get());
         }
@@ -129,15 +129,18 @@ impl<P: Port> Cpu<P> {
         first
     }
 
-    /// The highest runnable thread; those met on the way that cannot run are removed (S0-10).
-    /// With an interrupt pending after some removals it is the idle thread, and the decision is
-    /// left to the way out of that interrupt.
-    fn first(&self) -> Ref<Thread<P>> {
+    /// The highest runnable thread, if `FLOORED` not below `floor`, else the idle thread; those
+    /// met on the way that cannot run are removed (S0-10). With an interrupt pending after some
+    /// removals it is the idle thread, and the decision is left to that interrupt's way out.
+    fn first<const FLOORED: bool>(&self, floor: i16) -> Ref<Thread<P>> {
         let mut steps = self.settings.purge;
         let mut removed = 0;
         P::step(Step::Search);
         let found = loop {
             let Some(first) = self.ready.first() else { break self.idle };
+            if FLOORED && first.member().priority.get() < floor {
+                break self.idle;
+            }
             if first.member().runnable() {
                 break first;
             }
@@ -238,8 +241,8 @@ impl<P: Port> Cpu<P> {
             self.dequeue(running);
             self.enqueue_slowly(running);
         }
-        let other = self.first();
         let priority = running.member().priority.get();
+        let other = self.first::<true>(priority);
         let rival = other.member().priority.get();
         if rival > priority || (to_equals && rival == priority && other != running) {
             self.choose(other);

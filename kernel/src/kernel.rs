@@ -9,6 +9,7 @@ use crate::port::Port;
 use crate::sched::{Queueing, Scheduling};
 use crate::send_queue::Senders;
 use crate::system::System;
+use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use core::cell::Cell;
 
@@ -62,6 +63,8 @@ pub struct Kernel<P: Port> {
     pub frames: FrameStack,
     /// Free frames for page tables.
     pub tables: FrameStack,
+    /// The free frame that is being zeroed, and how many of its words are.
+    pub zeroing: Cell<(u64, usize)>,
     /// Capability slots in all tables.
     pub slots: u32,
     /// Who handles each interrupt line.
@@ -70,19 +73,45 @@ pub struct Kernel<P: Port> {
     pub chains: bool,
 }
 
+/// Words that are zeroed between two polls for interrupts.
+const PART: usize = 128;
+const _: () = assert!(BUFFER_WORDS.is_multiple_of(PART));
+
 impl<P: Port> Kernel<P> {
-    /// A zeroed page frame for a memory object; the quota was checked.
-    pub fn zeroed_frame(&self) -> u64 {
-        let frame = self.frames.take();
-        self.port.clear(frame);
+    /// A zeroed page frame from a stack; the quota was checked.
+    pub fn zeroed(&self, stack: &FrameStack) -> u64 {
+        let frame = stack.take();
+        self.zero(frame);
         frame
     }
 
-    /// A zeroed page frame for a page table; the quota was checked.
-    pub fn zeroed_table(&self) -> u64 {
-        let frame = self.tables.take();
-        self.port.clear(frame);
-        frame
+    /// Zeroes a frame that comes into use, or what is left of it to zero.
+    pub fn zero(&self, frame: u64) {
+        let done = self.zeroed_words(frame);
+        self.port.clear(frame + 8 * done as u64, BUFFER_WORDS - done);
+        self.zeroing.set((0, 0));
+    }
+
+    /// Zeroes a free frame that is about to come into use, in parts. False: an interrupt is
+    /// pending; the next attempt goes on from there, unless another frame was begun meanwhile.
+    #[inline(never)]
+    pub fn prepare(&self, frame: Option<u64>) -> bool {
+        let Some(frame) = frame else { return true };
+        let mut done = self.zeroed_words(frame);
+        while done < BUFFER_WORDS {
+            self.port.clear(frame + 8 * done as u64, PART);
+            done += PART;
+            self.zeroing.set((frame, done));
+            if self.port.pending() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn zeroed_words(&self, frame: u64) -> usize {
+        let (begun, done) = self.zeroing.get();
+        if begun == frame { done } else { 0 }
     }
 
     /// How many of a resource are in use, and how many there are.

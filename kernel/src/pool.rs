@@ -112,7 +112,7 @@ impl<T> Pool<T> {
     }
 }
 
-/// A stack of free page frames, all zeroed.
+/// A stack of free page frames.
 pub struct FrameStack {
     frames: &'static [Cell<u64>],
     count: Cell<usize>,
@@ -141,7 +141,12 @@ impl FrameStack {
         self.frames[top].get()
     }
 
-    /// Gives a zeroed frame back. O(1).
+    /// The frame that will be taken next.
+    pub fn top(&self) -> Option<u64> {
+        Some(self.frames[self.count.get().checked_sub(1)?].get())
+    }
+
+    /// Gives a frame back. O(1).
     pub fn give(&self, frame: u64) {
         self.frames[self.count.get()].set(frame);
         self.count.set(self.count.get() + 1);

@@ -38,8 +38,10 @@ pub trait Port: Sized + 'static {
     fn lines(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
-    /// Zeroes a page frame.
-    fn clear(&self, address: u64);
+    /// Zeroes words within a page frame.
+    fn clear(&self, address: u64, words: usize);
+    /// Copies words of one page frame to the same places of another, from `first` up to `end`.
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize);
     /// Writes text to the console.
     fn console_write(&self, text: &[u8]);
     /// Takes a byte from the console, if one has arrived.
@@ -89,6 +91,28 @@ pub trait Context: 'static {
     fn set_thread_pointer(&self, value: u64);
 }
 
+/// What became of an attempt to map a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapped {
+    /// It is mapped.
+    Done,
+    /// Another page is mapped there.
+    InUse,
+    /// A table is missing: [`Space::add_table`] adds one.
+    NoTable,
+}
+
+/// What became of a search for a page table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// This one is detached.
+    Table(u64),
+    /// None so far: search on.
+    Searching,
+    /// Only the root is left.
+    Nothing,
+}
+
 /// A domain's page tables.
 pub trait Space: 'static {
     /// Page tables of a vacant domain slot, with the root table in this frame.
@@ -97,21 +121,15 @@ pub trait Space: 'static {
     fn missing(&self, port: &impl Port, at: u64, pages: u64) -> usize;
     /// Whether a page is mapped at this address.
     fn is_mapped(&self, port: &impl Port, at: u64) -> bool;
-    /// Maps one page. `table` supplies zeroed frames, as many as [`Space::missing`] said. False:
-    /// a page is mapped there already.
-    fn map(
-        &self,
-        port: &impl Port,
-        at: u64,
-        frame: u64,
-        rights: Rights,
-        table: &mut dyn FnMut() -> u64,
-    ) -> bool;
+    /// Puts a zeroed frame in place of the highest table that an address lacks.
+    fn add_table(&self, port: &impl Port, at: u64, table: u64);
+    /// Maps one page, if nothing is in the way and no table is missing.
+    fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped;
     /// Changes the rights of a mapped page.
     fn protect(&self, port: &impl Port, at: u64, rights: Rights);
     /// Removes a page.
     fn unmap(&self, port: &impl Port, at: u64);
-    /// Detaches one table frame, emptied, from a space without mappings; `None`: only the root
-    /// is left. O(1).
-    fn take_table(&self, port: &impl Port) -> Option<u64>;
+    /// Looks for a table frame to detach, emptied, from a space without mappings, and takes a
+    /// bounded number of steps.
+    fn take_table(&self, port: &impl Port) -> Taken;
 }

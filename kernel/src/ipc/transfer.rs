@@ -8,7 +8,9 @@ use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};
 use crate::step::Step;
 use crate::system::System;
-use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, REGISTER_WORDS};
+use abi::message::{
+    BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, MAX_WORDS, REGISTER_WORDS,
+};
 use abi::trace::Event;
 use abi::{Error, Info, Rights, Status};
 use core::sync::atomic::Ordering::Relaxed;
@@ -86,14 +88,10 @@ impl<S: System> Core<S> {
         S::Port::step(Step::Buffers);
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let source = self.kernel.port.frame(from.buffer);
-        let target = self.kernel.port.frame(to.buffer);
-        if let (Some(source), Some(target)) =
-            (source.get(REGISTER_WORDS..info.words()), target.get(REGISTER_WORDS..info.words()))
-        {
-            S::Port::step(Step::Copy(source.len() as u32));
-            for (from, to) in source.iter().zip(target) {
-                to.store(from.load(Relaxed), Relaxed);
-            }
+        let words = info.words();
+        if words > REGISTER_WORDS && words <= MAX_WORDS {
+            S::Port::step(Step::Copy((words - REGISTER_WORDS) as u32));
+            self.kernel.port.copy(from.buffer, to.buffer, REGISTER_WORDS, words);
         }
         if info.has_capability() {
             // The sender may have changed its buffer since the check; what it offers now counts,

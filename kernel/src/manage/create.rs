@@ -119,11 +119,14 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(own);
         let frames = pages as u32 + 1;
         domain.quotas.check(Resource::Frames, frames)?;
+        if !self.kernel.prepare(self.kernel.frames.top()) {
+            return Ok(Done::Preempted);
+        }
         domain.quotas.charge(Resource::Frames, frames);
         let at = self.kernel.memories.take(Some(own));
         let memory = self.whole.open(at);
         memory.pages.set(pages);
-        memory.frames.set(Frames::Indexed(self.kernel.zeroed_frame()));
+        memory.frames.set(Frames::Indexed(self.kernel.zeroed(&self.kernel.frames)));
         domain.put(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
@@ -144,6 +147,9 @@ impl<P: Port> Manager<'_, P> {
             word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
         };
         self.check_buffer(home, args[3])?;
+        if args[3] != 0 && !self.prepare_buffer(home, args[3]) {
+            return Ok(Done::Preempted);
+        }
         let at = self.kernel.threads.take(Some(own));
         self.set_up_thread(at, home, priority, args[3]);
         let thread = self.whole.open(at);
@@ -166,6 +172,14 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::AddressInUse);
         }
         Ok(())
+    }
+
+    /// Readies page tables and frame of the next thread's message buffer. False: an interrupt is
+    /// pending.
+    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64) -> bool {
+        let next = self.kernel.threads.free_slot();
+        let frame = next.map(|thread| self.whole.open(thread).buffer);
+        self.add_tables(home, at) && self.kernel.prepare(frame)
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.
@@ -194,7 +208,7 @@ impl<P: Port> Manager<'_, P> {
         thread.buffer_at.set(buffer_at);
         self.cpu.note(Event::Thread, at, home.index(), u16::from(priority));
         if buffer_at != 0 {
-            self.kernel.port.clear(thread.buffer);
+            self.kernel.zero(thread.buffer);
             let rights = Rights::READ.or(Rights::WRITE);
             let mapped = self.map_page(home, buffer_at, thread.buffer, rights);
             assert!(mapped, "the buffer's address was free");

@@ -12,7 +12,7 @@ use crate::object::memory::Frames;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
 };
-use crate::port::{Port, Space};
+use crate::port::{Port, Space, Taken};
 use crate::time::Sleeper;
 use abi::object::Resource;
 use abi::{Error, Rights};
@@ -251,11 +251,12 @@ impl<P: Port> Manager<'_, P> {
                 6 => objects!(memories, destroy_memory, |_| false),
                 7 => self.sweep_slot(domain, index),
                 8 => match domain.space.take_table(kernel.port) {
-                    Some(table) => {
+                    Taken::Table(table) => {
                         kernel.tables.give(table);
                         true
                     }
-                    None => false,
+                    Taken::Searching => true,
+                    Taken::Nothing => false,
                 },
                 _ => return true,
             };

@@ -6,7 +6,7 @@ use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::{Domain, Mapping, Memory};
-use crate::port::{Port, Space};
+use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights, USER_TOP};
 use core::sync::atomic::Ordering::Relaxed;
@@ -162,9 +162,15 @@ impl<P: Port> Manager<'_, P> {
         loop {
             let page = mapping.done.get();
             let address = mapping.at.get() + page * PAGE;
-            let frame = self.frame_of(memory, mapping.first.get() + page);
-            if !self.map_page(home, address, frame, mapping.rights.get()) {
-                return Err(Error::AddressInUse);
+            let Some(frame) = self.frame_of(memory, mapping.first.get() + page) else {
+                return Ok(false);
+            };
+            let space = &self.whole.open(home).space;
+            match space.map(self.kernel.port, address, frame, mapping.rights.get()) {
+                Mapped::Done => {}
+                Mapped::InUse => return Err(Error::AddressInUse),
+                Mapped::NoTable if self.add_tables(home, address) => continue,
+                Mapped::NoTable => return Ok(false),
             }
             mapping.done.set(page + 1);
             if page + 1 == mapping.pages.get() {
@@ -176,21 +182,47 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// The frame of one page, taken from the pool when it is first asked for.
-    fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> u64 {
+    /// The frame of one page, taken from the pool when it is first asked for. `None`: an
+    /// interrupt is pending.
+    fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> Option<u64> {
         match self.whole.open(memory).frames.get() {
-            Frames::Contiguous(base) => base + page * PAGE,
+            Frames::Contiguous(base) => Some(base + page * PAGE),
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
                 if entry.load(Relaxed) == 0 {
-                    entry.store(self.kernel.zeroed_frame(), Relaxed);
+                    if !self.kernel.prepare(self.kernel.frames.top()) {
+                        return None;
+                    }
+                    entry.store(self.kernel.zeroed(&self.kernel.frames), Relaxed);
                 }
-                entry.load(Relaxed)
+                Some(entry.load(Relaxed))
             }
         }
     }
 
-    /// Maps one page, charging page tables to the domain.
+    /// Adds the page tables that an address lacks, one after another; the domain is charged for
+    /// them. False: an interrupt is pending.
+    pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> bool {
+        let (domain, kernel) = (self.whole.open(home), self.kernel);
+        while domain.space.missing(kernel.port, at, 1) > 0 {
+            if !kernel.prepare(kernel.tables.top()) {
+                return false;
+            }
+            self.add_table(home, at);
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn add_table(&self, home: Ref<Domain<P>>, at: u64) {
+        let (domain, kernel) = (self.whole.open(home), self.kernel);
+        domain.quotas.charge(Resource::Tables, 1);
+        domain.space.add_table(kernel.port, at, kernel.zeroed(&kernel.tables));
+    }
+
+    /// Maps one page, and adds the page tables that it lacks. False: its address is in use.
     pub(crate) fn map_page(
         &self,
         home: Ref<Domain<P>>,
@@ -198,12 +230,13 @@ impl<P: Port> Manager<'_, P> {
         frame: u64,
         rights: Rights,
     ) -> bool {
-        let domain = self.whole.open(home);
-        let mut table = || {
-            domain.quotas.charge(Resource::Tables, 1);
-            self.kernel.zeroed_table()
-        };
-        domain.space.map(self.kernel.port, at, frame, rights, &mut table)
+        loop {
+            match self.whole.open(home).space.map(self.kernel.port, at, frame, rights) {
+                Mapped::Done => return true,
+                Mapped::InUse => return false,
+                Mapped::NoTable => self.add_table(home, at),
+            }
+        }
     }
 
     pub(super) fn protect(

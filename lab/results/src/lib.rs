@@ -35,8 +35,10 @@ pub use figure::Figure;
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};
 pub use recording::{Record, Recording, RecordingError};
-pub use report::{Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict};
+pub use report::{
+    Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
+};
 pub use samples::{Samples, Series};
-pub use spans::{SpanError, Spans, spans};
+pub use spans::{SpanError, Spans, delays, spans};
 pub use statistics::Summary;
 pub use table::table;

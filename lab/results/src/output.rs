@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Writes `result.json`, `samples.csv`, the plots and `report.html` into a directory, which it
 /// creates.
 pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<()> {
-    let plots = plot::plots(report)?;
+    let plots = plot::plots(report, Some(samples))?;
     create(dir)?;
     write(dir.join("result.json"), report.to_json())?;
     write(dir.join("samples.csv"), samples.to_csv())?;
@@ -20,7 +20,8 @@ pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<(
 
 /// Writes `index.html`, one page with several reports, into a directory, which it creates.
 pub fn write_index(dir: &Path, reports: &[Report]) -> io::Result<()> {
-    let plots: Vec<_> = reports.iter().map(plot::plots).collect::<io::Result<_>>()?;
+    let plots: Vec<_> =
+        reports.iter().map(|report| plot::plots(report, None)).collect::<io::Result<_>>()?;
     create(dir)?;
     write(dir.join("index.html"), page::index(reports, &plots))
 }

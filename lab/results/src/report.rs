@@ -13,6 +13,13 @@ const SIMULATION: &str = "twin";
 /// The derived metric of a round trip: the sum of the medians of `call` and `reply-wait`.
 pub const PAIR: &str = "pair";
 
+/// The metric whose samples are latencies of wake-ups.
+pub const WAKE_UP: &str = "wake-up";
+/// The 99th percentile of [`WAKE_UP`].
+pub const WAKE_UP_P99: &str = "wake-up-p99";
+/// The greatest sample of [`WAKE_UP`].
+pub const WAKE_UP_WORST: &str = "wake-up-worst";
+
 /// The two metrics that make a [`PAIR`].
 pub(crate) const PAIRED: [&str; 2] = ["call", "reply-wait"];
 

@@ -112,6 +112,21 @@ pub fn spans(
     Ok(spans)
 }
 
+/// How long after a programmed instant, recorded as `BEFORE`, something was seen at `AFTER`, for
+/// every case and round of a metric. Nothing is subtracted: only the second one is a counter read,
+/// and its cost comes behind its value.
+pub fn delays(recording: &Recording, metric: u16) -> Result<BTreeMap<u16, Vec<u64>>, SpanError> {
+    let pairs = pairs(recording, Tag::BEFORE, recording, Tag::AFTER, metric)?;
+    if pairs.is_empty() {
+        return Err(SpanError::Nothing { metric });
+    }
+    let mut cases = BTreeMap::new();
+    for ((case, _), delay) in pairs {
+        cases.entry(case).or_insert_with(Vec::new).push(delay);
+    }
+    Ok(cases)
+}
+
 /// The least time between two counter reads in a row, where recorded.
 fn overhead(recording: &Recording) -> Result<Option<u64>, SpanError> {
     let pairs = pairs(recording, Tag::BEFORE, recording, Tag::AFTER, Tag::OVERHEAD)?;
@@ -231,6 +246,19 @@ mod tests {
         assert_eq!(spans(&idle, 0, &idle, 1, CALL), Err(SpanError::Nothing { metric: CALL }));
         let bare = recording(&[start, record(CALL, 3, 8, 1, 180)]);
         assert_eq!(spans(&bare, 0, &bare, 1, CALL), Err(SpanError::NoOverhead));
+    }
+
+    #[test]
+    fn delays_are_whole_and_never_negative() {
+        let mut records = overhead_of(6).to_vec();
+        records.extend([record(1, 50, 0, 0, 100), record(1, 50, 0, 1, 350)]);
+        records.extend([record(1, 50, 1, 0, 900), record(1, 50, 1, 1, 903)]);
+        let expected = BTreeMap::from([(50, vec![250, 3])]);
+        assert_eq!(delays(&recording(&records), 1), Ok(expected));
+        assert_eq!(delays(&recording(&records), 2), Err(SpanError::Nothing { metric: 2 }));
+        // A timer that fires before its time is an error of the machine, not a short delay.
+        records.extend([record(1, 50, 2, 0, 900), record(1, 50, 2, 1, 899)]);
+        assert!(delays(&recording(&records), 1).unwrap_err().to_string().contains("before it"));
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 mod claims;
 mod hot_potato;
 mod ipc_queueing;
+mod latency;
 mod micro;
 mod ping_pong;
 mod run;
@@ -35,6 +36,8 @@ pub struct Experiment {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
+    /// Whether the simulation's costs are fitted to it, so that its figures must be near.
+    pub modelled: bool,
     /// The claims that its report decides.
     pub claims: fn(&Report) -> Vec<Claim>,
     /// Measures one kernel.
@@ -53,11 +56,15 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 5] = [
+pub static EXPERIMENTS: [&Experiment; 9] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
     &micro::EXPERIMENT,
+    &latency::elevator::EXPERIMENT,
+    &latency::start_stop::EXPERIMENT,
+    &latency::ipc_chain::EXPERIMENT,
+    &latency::EXPERIMENT,
     &trace_cost::EXPERIMENT,
 ];
 

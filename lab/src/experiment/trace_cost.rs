@@ -25,6 +25,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "What a record takes is the difference between on and off, divided by the records of one \
          round trip: it includes the call of the writing function.",
     ],
+    modelled: false,
     claims: |_| Vec::new(),
     measure,
 };

@@ -120,7 +120,7 @@ impl Packed {
         Outcome {
             exit,
             console,
-            memories: self.names.iter().cloned().zip(memories).collect(),
+            memories: self.names().map(String::from).zip(memories).collect(),
             kernel: kernel.to_string(),
             backtrace: Vec::new(),
             findings: Vec::new(),

@@ -60,7 +60,7 @@ impl Default for Costs {
             (Step::Compare, 7),
             (Step::Meld, 28),
             (Step::Buffers, 80),
-            (Step::Copy(1), 3),
+            (Step::Copy(1), 1),
             (Step::Status(0), 9),
             (Step::Switch(0), 35),
         ] {

@@ -2,7 +2,7 @@
 
 use abi::message::BUFFER_WORDS;
 use abi::{PAGE, Rights};
-use kernel::port::{self, Frame, Port};
+use kernel::port::{self, Frame, Mapped, Port, Taken};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -129,28 +129,25 @@ impl port::Space for Space {
         walk(port, self.root, at).is_some()
     }
 
-    fn map(
-        &self,
-        port: &impl Port,
-        at: u64,
-        frame: u64,
-        rights: Rights,
-        new_table: &mut dyn FnMut() -> u64,
-    ) -> bool {
+    fn add_table(&self, port: &impl Port, at: u64, new: u64) {
         let mut table = self.root;
         for level in (1..LEVELS).rev() {
             let entry = entry(port, table, at, level);
             if entry.load(Relaxed) & PRESENT == 0 {
-                entry.store(new_table() | PRESENT, Relaxed);
+                return entry.store(new | PRESENT, Relaxed);
             }
             table = entry.load(Relaxed) & ADDRESS;
         }
-        let leaf = entry(port, table, at, 0);
-        let free = leaf.load(Relaxed) & PRESENT == 0;
-        if free {
-            leaf.store(leaf_word(frame, rights), Relaxed);
+        unreachable!("adds a table where none is missing");
+    }
+
+    fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped {
+        let Some(leaf) = leaf(port, self.root, at) else { return Mapped::NoTable };
+        if leaf.load(Relaxed) & PRESENT != 0 {
+            return Mapped::InUse;
         }
-        free
+        leaf.store(leaf_word(frame, rights), Relaxed);
+        Mapped::Done
     }
 
     fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
@@ -164,7 +161,7 @@ impl port::Space for Space {
         leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
     }
 
-    fn take_table(&self, port: &impl Port) -> Option<u64> {
+    fn take_table(&self, port: &impl Port) -> Taken {
         let mut above = None;
         let mut table = self.root;
         for level in (0..LEVELS).rev() {
@@ -174,8 +171,9 @@ impl port::Space for Space {
             above = Some(word);
             table = word.load(Relaxed) & ADDRESS;
         }
-        above?.store(0, Relaxed);
-        Some(table)
+        let Some(above) = above else { return Taken::Nothing };
+        above.store(0, Relaxed);
+        Taken::Table(table)
     }
 }
 

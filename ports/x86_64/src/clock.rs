@@ -13,7 +13,7 @@ const MOST_POLLS: u32 = 1 << 30;
 
 /// Relates counters to nanoseconds.
 pub struct Clock {
-    /// Counter value at boot.
+    /// Counter value at instant 0.
     pub start: Cell<u64>,
     /// Counter frequency in Hz.
     pub hz: Cell<u64>,

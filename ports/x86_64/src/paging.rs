@@ -10,7 +10,7 @@ use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use kernel::port;
+use kernel::port::{self, Mapped, Taken};
 
 /// Where physical memory begins in the kernel's half.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;
@@ -259,28 +259,25 @@ impl port::Space for Space {
         self.leaf(at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
     }
 
-    fn map(
-        &self,
-        _port: &impl port::Port,
-        at: u64,
-        frame: u64,
-        rights: Rights,
-        new_table: &mut dyn FnMut() -> u64,
-    ) -> bool {
+    fn add_table(&self, _port: &impl port::Port, at: u64, new: u64) {
         let mut below = self.root;
         for level in (1..4).rev() {
             let entry = entry(at, level, below);
             if entry.load(Relaxed) & PRESENT == 0 {
-                entry.store(new_table() | PRESENT | WRITE | USER, Relaxed);
+                return entry.store(new | PRESENT | WRITE | USER, Relaxed);
             }
             below = entry.load(Relaxed) & ADDRESS;
         }
-        let leaf = entry(at, 0, below);
-        let free = leaf.load(Relaxed) & PRESENT == 0;
-        if free {
-            leaf.store(frame | user_flags(rights), Relaxed);
+        unreachable!("adds a table where none is missing");
+    }
+
+    fn map(&self, _port: &impl port::Port, at: u64, frame: u64, rights: Rights) -> Mapped {
+        let Some(leaf) = self.leaf(at) else { return Mapped::NoTable };
+        if leaf.load(Relaxed) & PRESENT != 0 {
+            return Mapped::InUse;
         }
-        free
+        leaf.store(frame | user_flags(rights), Relaxed);
+        Mapped::Done
     }
 
     fn protect(&self, _port: &impl port::Port, at: u64, rights: Rights) {
@@ -297,7 +294,7 @@ impl port::Space for Space {
         }
     }
 
-    fn take_table(&self, _port: &impl port::Port) -> Option<u64> {
+    fn take_table(&self, _port: &impl port::Port) -> Taken {
         // Descend along the first entries that are present; the lowest table has no tables below
         // it and is detached from the one above.
         let mut above = None;
@@ -305,28 +302,46 @@ impl port::Space for Space {
         loop {
             let end = if level == 3 { 256 } else { 512 };
             let cursor = &self.cursor[level as usize];
-            let found = if level == 0 { None } else { first_present(frame, cursor, end) };
-            match found {
-                Some(index) => {
+            let search = if level == 0 { Search::Empty } else { first_present(frame, cursor, end) };
+            match search {
+                Search::Unfinished => return Taken::Searching,
+                Search::Found(index) => {
                     above = Some((frame, index));
                     frame = table(frame)[index].load(Relaxed) & ADDRESS;
                     level -= 1;
                 }
-                None => {
+                Search::Empty => {
                     cursor.set(0);
-                    let (parent, index) = above?;
+                    let Some((parent, index)) = above else { return Taken::Nothing };
                     table(parent)[index].store(0, Relaxed);
-                    return Some(frame);
+                    return Taken::Table(frame);
                 }
             }
         }
     }
 }
 
+/// Entries that one search looks at.
+const SEARCHED: usize = 32;
+
+/// How a search for a present entry came out.
+enum Search {
+    Found(usize),
+    /// There is none.
+    Empty,
+    /// None so far.
+    Unfinished,
+}
+
 /// The first present entry from the cursor on, where the cursor then stands.
-fn first_present(frame: u64, cursor: &Cell<u16>, end: usize) -> Option<usize> {
+fn first_present(frame: u64, cursor: &Cell<u16>, end: usize) -> Search {
     let from = cursor.get() as usize;
-    let found = (from..end).find(|index| table(frame)[*index].load(Relaxed) & PRESENT != 0);
-    cursor.set(found.unwrap_or(end) as u16);
-    found
+    let to = end.min(from + SEARCHED);
+    let found = (from..to).find(|index| table(frame)[*index].load(Relaxed) & PRESENT != 0);
+    cursor.set(found.unwrap_or(to) as u16);
+    match found {
+        Some(index) => Search::Found(index),
+        None if to == end => Search::Empty,
+        None => Search::Unfinished,
+    }
 }

@@ -7,6 +7,7 @@ use crate::fpu::Special;
 use crate::machine::{counter, halt, out32};
 use crate::paging::{Space, direct};
 use crate::uart;
+use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
 use kernel::port::{Frame, Port};
@@ -84,13 +85,28 @@ impl Port for X86 {
     }
 
     #[inline(always)]
-    fn clear(&self, address: u64) {
+    fn clear(&self, address: u64, words: usize) {
         // SAFETY: a frame that nothing else uses, in the direct map.
         unsafe {
             asm!(
                 "rep stosq",
-                inout("rcx") 512usize => _, inout("rdi") direct::<u64>(address) => _,
+                inout("rcx") words => _, inout("rdi") direct::<u64>(address) => _,
                 in("rax") 0u64, options(nostack),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        assert!(first <= end && end <= BUFFER_WORDS);
+        let at = 8 * first as u64;
+        // SAFETY: two frames in the direct map, and words within them; programs may write them
+        // meanwhile, and nothing depends on what arrives.
+        unsafe {
+            asm!(
+                "rep movsq",
+                inout("rcx") end - first => _, inout("rsi") direct::<u64>(from + at) => _,
+                inout("rdi") direct::<u64>(to + at) => _, options(nostack),
             );
         }
     }

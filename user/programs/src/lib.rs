@@ -1,10 +1,12 @@
 //! Programs for Giusto machines.
 #![no_std]
 #![forbid(unsafe_code)]
+pub mod cyclictest;
 pub mod echo;
 pub mod fuzz;
 pub mod hello;
 pub mod hostile;
+pub mod latency;
 pub mod micro;
 pub mod ping;
 pub mod potato;

@@ -8,13 +8,17 @@ pub type Program = (&'static str, fn(&Env));
 /// All programs.
 pub const PROGRAMS: &[Program] = &[
     ("counter", crate::echo::counter),
+    ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
+    ("elevator", crate::latency::elevator),
     ("fuzz", crate::fuzz::main),
     ("hello-client", crate::hello::client),
     ("hello-server", crate::hello::server),
     ("hostile", crate::hostile::main),
     ("hot-potato", crate::potato::main),
+    ("ipc-chain", crate::latency::chain),
     ("judge", crate::hostile::judge),
+    ("latency", crate::latency::main),
     ("micro-peer", crate::micro::peer),
     ("micro", crate::micro::main),
     ("ping-client", crate::ping::client),
@@ -24,5 +28,7 @@ pub const PROGRAMS: &[Program] = &[
     ("selftest-partner", crate::selftest::partner),
     ("selftest", crate::selftest::main),
     ("shell", crate::shell::main),
+    ("start-stop", crate::latency::start_stop),
+    ("storm", crate::latency::storm),
     ("threads", crate::threads::main),
 ];

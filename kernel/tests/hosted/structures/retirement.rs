@@ -48,6 +48,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
         timers: Pool::carve(arena, 1, 0, |_, _| Some(Timer::new()))?,
         frames: FrameStack::carve(arena, frames, 4)?,
         tables: FrameStack::carve(arena, tables, 4)?,
+        zeroing: Cell::new((0, 0)),
         slots: 48,
         lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         chains: true,

@@ -188,8 +188,17 @@ impl Port for Host {
         &self.frames[((address - BASE) / PAGE) as usize]
     }
 
-    fn clear(&self, address: u64) {
-        self.frame(address).iter().for_each(|word| word.store(0, Relaxed));
+    fn clear(&self, address: u64, words: usize) {
+        let first = (address % PAGE / 8) as usize;
+        let frame = self.frame(address - address % PAGE);
+        frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
+    }
+
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        let (from, to) = (self.frame(from), self.frame(to));
+        for (from, to) in from[first..end].iter().zip(&to[first..end]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
     }
 
     fn console_write(&self, text: &[u8]) {

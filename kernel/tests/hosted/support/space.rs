@@ -1,7 +1,7 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
 use abi::{PAGE, Rights};
-use kernel::port::{Port, Space};
+use kernel::port::{Mapped, Port, Space, Taken};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -111,31 +111,27 @@ impl Space for HostSpace {
         self.leaf(port, at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
     }
 
-    fn map(
-        &self,
-        port: &impl Port,
-        at: u64,
-        frame: u64,
-        rights: Rights,
-        new_table: &mut dyn FnMut() -> u64,
-    ) -> bool {
+    fn add_table(&self, port: &impl Port, at: u64, new: u64) {
         let mut table = self.root;
         for level in (1..LEVELS).rev() {
             let entry = entry(port, table, at, level);
             if entry.load(Relaxed) & PRESENT == 0 {
-                let new = new_table();
                 let empty = port.frame(new).iter().all(|word| word.load(Relaxed) == 0);
                 assert!(empty, "a table that is not zeroed");
-                entry.store(new | PRESENT, Relaxed);
+                return entry.store(new | PRESENT, Relaxed);
             }
             table = entry.load(Relaxed) & ADDRESS;
         }
-        let leaf = entry(port, table, at, 0);
-        let free = leaf.load(Relaxed) & PRESENT == 0;
-        if free {
-            leaf.store(leaf_word(frame, rights), Relaxed);
+        unreachable!("adds a table where none is missing");
+    }
+
+    fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped {
+        let Some(leaf) = self.leaf(port, at) else { return Mapped::NoTable };
+        if leaf.load(Relaxed) & PRESENT != 0 {
+            return Mapped::InUse;
         }
-        free
+        leaf.store(leaf_word(frame, rights), Relaxed);
+        Mapped::Done
     }
 
     fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
@@ -151,7 +147,7 @@ impl Space for HostSpace {
         leaf.store(0, Relaxed);
     }
 
-    fn take_table(&self, port: &impl Port) -> Option<u64> {
+    fn take_table(&self, port: &impl Port) -> Taken {
         let mut above = None;
         let mut table = self.root;
         for level in (0..LEVELS).rev() {
@@ -162,8 +158,8 @@ impl Space for HostSpace {
             above = Some(word);
             table = word.load(Relaxed) & ADDRESS;
         }
-        let above = above?;
+        let Some(above) = above else { return Taken::Nothing };
         above.store(0, Relaxed);
-        Some(table)
+        Taken::Table(table)
     }
 }

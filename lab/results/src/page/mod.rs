@@ -130,7 +130,7 @@ mod tests {
         let (mut hostile, _) = micro();
         hostile.notes.push("<script>alert(1)</script>".into());
         hostile.rows[0].metric = "<i>".into();
-        let page = report(&hostile, &crate::plot::plots(&hostile).unwrap());
+        let page = report(&hostile, &crate::plot::plots(&hostile, None).unwrap());
         assert!(!page.contains("<script>") && !page.contains("<i>"));
         assert!(page.contains("&lt;script&gt;") && page.contains("&lt;i&gt;"));
     }

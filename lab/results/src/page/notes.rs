@@ -1,10 +1,11 @@
 //! What the figures mean, and what they do not.
 
 use crate::Report;
-use crate::report::distinct;
+use crate::report::{WAKE_UP, distinct};
 use maud::{Markup, html};
 
 pub(super) fn notes(report: &Report) -> Markup {
+    let latencies = report.rows.iter().any(|row| row.metric == WAKE_UP);
     html! {
         ul.notes {
             @match report.kind() {
@@ -22,8 +23,9 @@ pub(super) fn notes(report: &Report) -> Markup {
             }
             li {
                 "Figures are medians, computed on the host from the counter values that the "
-                "programs recorded; what reading the counter costs is subtracted. Warm-up rounds "
-                "are not recorded."
+                "programs recorded"
+                @if !latencies { "; what reading the counter costs is subtracted" }
+                ". Warm-up rounds are not recorded."
             }
             li {
                 "Quartiles are medians of the lower and the upper half. The standard deviation "

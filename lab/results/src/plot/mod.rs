@@ -7,9 +7,11 @@ mod labels;
 mod legend;
 mod paper;
 mod sweep;
+mod tail;
 
-use crate::Report;
 use crate::grid::Grid;
+use crate::report::{WAKE_UP, WAKE_UP_P99};
+use crate::{Report, Samples};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::error::Error;
@@ -52,8 +54,8 @@ pub(crate) struct Plot {
 type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// All plots that a report's rows support.
-pub(crate) fn plots(report: &Report) -> io::Result<Vec<Plot>> {
+/// All plots that a report's rows support, and its samples if they are there.
+pub(crate) fn plots(report: &Report, samples: Option<&Samples>) -> io::Result<Vec<Plot>> {
     let grid = Grid::of(report);
     let mut plots = Vec::new();
     let mut push = |name: String, title: String, height, draw: &dyn Fn(&Area) -> Drawn| {
@@ -67,7 +69,10 @@ pub(crate) fn plots(report: &Report) -> io::Result<Vec<Plot>> {
             push(paper.name(), paper.title(), paper.height(), &|area| paper.draw(area))?;
         }
     }
-    for sweep in sweep::Sweep::all(&grid) {
+    for tail in samples.into_iter().flat_map(|samples| tail::Tail::all(report, samples)) {
+        push(tail.name(), tail.title(), tail::HEIGHT, &|area| tail.draw(area))?;
+    }
+    for sweep in sweep::Sweep::all(&grid).into_iter().filter(|sweep| !is_usual(sweep.metric)) {
         let (metric, parameter) = (sweep.metric, sweep.parameter);
         let drawn = figures.iter().find(|figure| figure.metric == metric && figure.is_curve());
         let title = match drawn {
@@ -83,11 +88,16 @@ pub(crate) fn plots(report: &Report) -> io::Result<Vec<Plot>> {
         }
     }
     let bars = bars::Bars::of(&grid);
-    if bars.is_worthwhile(&grid) {
+    if bars.is_worthwhile(&grid) && !grid.lines.iter().any(|line| is_usual(line.metric)) {
         let title = format!("Median {} by kernel", report.unit);
         push("medians".into(), title, bars.height(), &|area| bars.draw(area))?;
     }
     Ok(plots)
+}
+
+/// Whether a metric's median is what is usual, where only what is late is worth a look.
+fn is_usual(metric: &str) -> bool {
+    [WAKE_UP, WAKE_UP_P99].contains(&metric)
 }
 
 /// Pixels for the line that says where the figures come from.
@@ -129,7 +139,7 @@ mod tests {
     #[test]
     fn each_experiment_gets_its_plots() {
         let names = |report: &Report| {
-            let plots = plots(report).unwrap();
+            let plots = plots(report, None).unwrap();
             plots.into_iter().map(|plot| plot.name).collect::<Vec<_>>()
         };
         assert_eq!(
@@ -155,7 +165,7 @@ mod tests {
         report.experiment = "hot-potato".into();
         report.machine = "twin".into();
         report.rows = samples.rows();
-        let plots = plots(&report).unwrap();
+        let plots = plots(&report, None).unwrap();
         let names: Vec<_> = plots.iter().map(|plot| plot.name.as_str()).collect();
         assert_eq!(names, ["potatoes-hop", "potatoes-hop-relative"]);
         assert!(plots[0].title.contains("figures 5.3 and 5.4"));
@@ -171,7 +181,7 @@ mod tests {
 
     #[test]
     fn bars_carry_their_figures() {
-        let plots = plots(&ping_pong().0).unwrap();
+        let plots = plots(&ping_pong().0, None).unwrap();
         let bars = plots.iter().find(|plot| plot.name == "medians").unwrap();
         for figure in ["240", "395", "1,406", "on bench (emulated), instructions"] {
             assert!(bars.svg.contains(figure), "{figure} is not in the bar chart");

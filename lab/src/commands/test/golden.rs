@@ -45,12 +45,12 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
         let name = format!("{}: verdicts on claims as recorded", experiment.name);
         suite.record(name, verdicts(&report));
         if experiment.machines.contains(&SIMULATION.name()) {
-            let name = format!("{}: the simulation's model fits", experiment.name);
             let simulated = simulate(experiment);
-            suite.record(
-                name,
-                simulated.as_ref().map_or_else(|e| Err(e.clone()), |s| fits(&report, s)),
-            );
+            if experiment.modelled {
+                let name = format!("{}: the simulation's model fits", experiment.name);
+                let near = simulated.as_ref().map_err(String::clone);
+                suite.record(name, near.and_then(|simulated| fits(&report, simulated)));
+            }
             let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
             suite.record(name, simulated.and_then(|simulated| verdicts(&simulated)));
         }

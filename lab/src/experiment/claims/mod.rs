@@ -1,8 +1,12 @@
 //! The papers' claims, judged by the rows of a report.
 
+pub mod elevator;
 pub mod hot_potato;
+pub mod ipc_chain;
 pub mod ipc_queueing;
 pub mod ping_pong;
+pub mod start_stop;
+mod tails;
 
 use results::{Claim, Report, Verdict};
 

@@ -1,0 +1,139 @@
+//! What the program `cyclictest` prints, in the simulation.
+
+use super::set;
+use crate::image::Images;
+use crate::machine::{self, Boot, Console, Exit, Outcome};
+use crate::systems;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Runs it with options; its exit status and what it printed.
+fn run(options: &str) -> (u32, Vec<String>) {
+    let mut system = systems::load("cyclictest").unwrap();
+    set(&mut system, "options", options);
+    let twin = machine::find("twin").unwrap();
+    let outcome = machine::boot(&Boot {
+        machine: twin,
+        board: twin.boards()[0],
+        images: &Images::default(),
+        system: &system,
+        kernel: "strict-eager",
+        icount: Some(1),
+        console: Console::CAPTURE,
+        timeout: Some(Duration::from_secs(60)),
+        inspect: false,
+        log: false,
+        chaos: 0,
+    });
+    let Outcome { exit: Exit::Done(status), console, .. } = outcome.unwrap() else {
+        panic!("`{options}` does not come to its end");
+    };
+    let own = |line: &&str| !line.starts_with("twin: ") && !line.starts_with("giusto ");
+    let own = |line: &&str| own(line) && !line.starts_with("boot: ");
+    let lines = console.lines().map(|line| line.trim_end_matches('\r'));
+    (status, lines.filter(own).map(ToString::to_string).collect())
+}
+
+#[test]
+fn a_summary_and_a_histogram() {
+    let (status, lines) = run("-m -S -p 99 -i 1000 -d 500 -D 1s -h 4 -q");
+    assert_eq!(status, 0);
+    expect_test::expect![[r##"
+        T: 0 (    1) P:99 I:1000 C:   1000 Min:      0 Act:    0 Avg:    0 Max:       0
+        # Histogram
+        000000 001000
+        000001 000000
+        000002 000000
+        000003 000000
+        # Total: 000001000
+        # Min Latencies: 00000
+        # Avg Latencies: 00000
+        # Max Latencies: 00000
+        # Histogram Overflows: 00000
+        # Histogram Overflow at cycle number:
+        # Thread 0:"##]]
+    .assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn threads_have_their_own_intervals() {
+    let (status, lines) = run("-t3 -p99 --interval=2000 -d 500 -D 30ms -N --quiet");
+    assert_eq!((status, lines.len()), (0, 3));
+    for (line, (interval, count)) in lines.iter().zip([(2000, 15), (2500, 12), (3000, 10)]) {
+        assert!(line.contains(&format!(" I:{interval} C:{count:7} ")), "{line}");
+        let most: u64 = line.rsplit("Max:").next().unwrap().trim().parse().unwrap();
+        assert!((100..5000).contains(&most), "nanoseconds: {line}");
+    }
+    let (_, lines) = run("-l 7 -p1 -qv -N");
+    assert_eq!(lines.len(), 8, "seven samples and their summary: {lines:?}");
+}
+
+#[test]
+fn json_is_shaped_as_that_of_rt_tests() {
+    let (status, lines) = run("-Sp99 -t 2 -D 20ms -h 9000 -N --json");
+    assert_eq!(status, 0);
+    let json: Value = serde_json::from_str(&lines.join("\n")).unwrap();
+    assert_eq!(json["file_version"], 1);
+    assert_eq!(json["num_threads"], 2);
+    assert_eq!(json["cmdline:"], "cyclictest -Sp99 -t 2 -D 20ms -h 9000 -N --json");
+    for (thread, cycles) in [("0", 20), ("1", 13)] {
+        let thread = &json["thread"][thread];
+        assert_eq!(thread["cycles"], cycles);
+        let bins = thread["histogram"].as_object().unwrap();
+        let values =
+            || bins.iter().map(|(bin, n)| (bin.parse::<u64>().unwrap(), n.as_u64().unwrap()));
+        assert_eq!(values().map(|(_, count)| count).sum::<u64>(), cycles);
+        assert_eq!(values().map(|(bin, _)| bin).max(), thread["max"].as_u64());
+        let mean = values().map(|(bin, n)| bin * n).sum::<u64>() as f64 / cycles as f64;
+        assert!((thread["avg"].as_f64().unwrap() - mean).abs() < 0.01);
+    }
+    let (_, lines) = run("-p99 -l 2 --json");
+    serde_json::from_str::<Value>(&lines.join("\n")).expect("an empty histogram is JSON too");
+}
+
+#[test]
+fn what_means_nothing_is_warned_of() {
+    let warned = |options: &str, of: &str| {
+        let (status, lines) = run(options);
+        let found = lines.iter().any(|line| line.starts_with("WARN: ") && line.contains(of));
+        assert!(status == 0 && found, "`{options}` is warned of {of}: {lines:?}");
+    };
+    warned("-p99 -i 200 -l 3 -q", "below the tick of 1000 us");
+    warned("-p99 -i 5 -l 3 -q", "no time between wake-ups");
+    warned("-l 3 -q", "no real-time priority");
+    warned("-p99 -D 1ms -i 2000 -q", "shorter than an interval of 2000 us");
+    warned("-p99 -l 3 -h 2 -N -q", "3 of 3 samples of thread 0 are beyond the histogram; give -h");
+    warned("-p99 -l 3 -h 20 -b 30 -q", "beyond the histogram");
+    let (_, lines) = run("-p99 -l 3 -h 20 -q");
+    assert!(lines.iter().all(|line| !line.contains("WARN")), "{lines:?}");
+}
+
+#[test]
+fn a_latency_above_the_limit_ends_the_run() {
+    // The second thread is as high and has the same instants as the first one, which comes first.
+    let (status, lines) = run("-t 8 -p99 -d 0 -b 1 -D 1s -N -q");
+    assert_eq!(status, 0);
+    let at = lines.iter().position(|line| line.starts_with("# Break thread: ")).unwrap();
+    let value: u64 = lines[at + 1].strip_prefix("# Break value: ").unwrap().parse().unwrap();
+    assert!(value > 1000, "{lines:?}");
+    assert!(lines[0].contains(" C:      1 "), "{lines:?}");
+}
+
+#[test]
+fn options_that_cannot_be_used_are_one_clear_line() {
+    let refused = |options: &str, why: &str| {
+        let (status, lines) = run(options);
+        assert_eq!((status, lines.len()), (2, 1), "`{options}`: {lines:?}");
+        assert!(lines[0].starts_with("cyclictest: ") && lines[0].contains(why), "{lines:?}");
+    };
+    refused("-m -x", "nobody knows the option `-x`");
+    refused("--intervall 5", "nobody knows the option `--intervall`");
+    refused("1000", "nobody knows the option `1000`");
+    refused("-p", "option `-p` needs a value");
+    refused("-i soon", "needs a whole number below 2^32, not `soon`");
+    refused("-D 5y", "`5y` is no duration");
+    refused("-p 100", "priority 100 is out of range");
+    refused("-i 0 -p99", "an interval of 0 us");
+    refused("-t 9 -p99 -l 1", "9 threads, but the manifest has room for 8");
+    refused("-h 99999 -p99 -l 1", "give the memory `samples` as many");
+}
