@@ -86,7 +86,7 @@ impl Blame {
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let latency = self.latency();
-        write!(f, "{} ran {latency} ns after the instant of its timer: ", self.who)?;
+        writeln!(f, "{} ran {latency} ns after the instant of its timer:", self.who)?;
         match self.headline() {
             Some((cause, length)) => writeln!(f, "{cause} ({length} ns)")?,
             None if self.pieces.iter().any(|piece| piece.cause == Cause::Unseen) => {

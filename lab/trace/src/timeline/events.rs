@@ -27,7 +27,7 @@ pub(super) fn list(
     for Notable { sentence, first, last, count } in notable.iter().take(most) {
         text += &format!("{:>14}  {sentence}", axis::time(*first));
         if *count > 1 {
-            text += &format!(" ({count} times, the last at {})", axis::time(*last));
+            text += &format!(" (x{count}, last at {})", axis::time(*last));
         }
         text.push('\n');
     }
