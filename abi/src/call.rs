@@ -215,7 +215,7 @@ pub mod fault {
 pub enum Fact {
     /// The name of the running kernel: 16 bytes of text, zero-padded, in both results.
     KernelName = 0,
-    /// Frequency of the cycle counter that programs read, in Hz.
+    /// Frequency of the cycle counter that programs read, in Hz, and its value at the instant 0.
     CounterHz = 1,
     /// The scheduling tick and a thread's time slice, in nanoseconds.
     Tick = 2,

@@ -97,9 +97,9 @@ pub enum Event {
     Priority = 19,
     /// A program's remark: its `argument`.
     Mark = 20,
-    /// A program read the counter, whose low half is `argument`, right before it entered the kernel.
+    /// A program read the counter, whose low half is `argument`, right before it called.
     UserBefore = 21,
-    /// A program read the counter, whose low half is `argument`, right after the kernel was left.
+    /// A program read the counter, whose low half is `argument`, right after its call returned.
     UserAfter = 22,
     /// The timer was asked for an interrupt in `argument` ns.
     Arm = 23,

@@ -23,6 +23,7 @@ use abi::boot::{
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
+use abi::trace::Keep;
 use abi::{PAGE, Rights};
 use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
@@ -176,6 +177,17 @@ fn carve_pools<P: Port>(
         chains: archive.word(WORD_CHAINS) != 0,
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
+    let cpu = carve_cpu(kernel, deadlines, archive, arena)?;
+    Some(Machine { kernel, cpu })
+}
+
+/// The CPU that boots, with its idle thread.
+fn carve_cpu<P: Port>(
+    kernel: &'static Kernel<P>,
+    deadlines: Deadlines<P>,
+    archive: Archive,
+    arena: &mut Arena,
+) -> Option<&'static Cpu<P>> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
     idle.member().attention.set(attention::FULL);
@@ -187,8 +199,7 @@ fn carve_pools<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    let cpu = arena.one(Cpu::new(idle, deadlines, port, settings))?;
-    Some(Machine { kernel, cpu })
+    arena.one(Cpu::new(idle, deadlines, kernel.port, settings))
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.
@@ -266,7 +277,7 @@ impl<P: Port> Builder<'_, '_, P> {
                 Made::Timer(timer)
             }
             Record::Memory => Made::Memory(self.memory(at)),
-            Record::Trace => panic!("this kernel was built without a trace"),
+            Record::Trace => return self.trace(at),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),
         };
@@ -388,6 +399,22 @@ impl<P: Port> Builder<'_, '_, P> {
             (first, to, left) = (first + 1, to + PAGE, left - 1);
         }
         self.manager.whole.open(mapping).done.set(range.pages);
+    }
+
+    fn trace(&self, at: usize) {
+        assert!(P::TRACE != 0, "this kernel was built without a trace");
+        let memory = self.manager.whole.open(made!(self, at, 1, Memory));
+        let Frames::Contiguous(base) = memory.frames.get() else {
+            panic!("boot memory is contiguous");
+        };
+        let keep = match self.field(at, 2) {
+            k if k == Keep::First as u64 => Keep::First,
+            k if k == Keep::Last as u64 => Keep::Last,
+            _ => panic!("the boot archive's trace keeps neither the first nor the last"),
+        };
+        let (pages, mask) = (memory.pages.get(), self.field(at, 3));
+        assert!(pages > 1, "the trace's memory has no room for records");
+        self.manager.cpu.begin_trace(self.kernel().variant.name, base, pages, keep, mask);
     }
 
     fn capability(&self, at: usize) {

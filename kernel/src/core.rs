@@ -10,6 +10,8 @@ use crate::port::Port;
 use crate::sched::Scheduling;
 use crate::step::Step;
 use crate::system::System;
+use abi::call::ThreadState;
+use abi::trace::Event;
 
 /// A kernel entry.
 pub struct Core<S: System> {
@@ -31,6 +33,7 @@ impl<S: System> Core<S> {
         // SAFETY: passed on to the caller.
         let section = unsafe { Section::begin() };
         cpu.next.set(cpu.current.get());
+        S::Port::step(Step::Enter);
         Core { kernel, cpu, section }
     }
 
@@ -49,9 +52,26 @@ impl<S: System> Core<S> {
         thread.member().has(attention::SUSPENDED)
     }
 
+    /// [`Cpu::enqueue`].
+    #[inline(always)]
+    pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
+        if self.cpu.enqueue(thread) {
+            self.note(Event::Insert, thread, 0, self.cpu.ready.length());
+        }
+    }
+
+    /// Removes a thread from the ready queue, if it is queued.
+    #[inline(always)]
+    pub fn dequeue(&self, thread: Ref<Thread<S::Port>>) {
+        if self.cpu.ready.remove(thread) {
+            self.note(Event::Remove, thread, 0, self.cpu.ready.length());
+        }
+    }
+
     /// `thread` became ready; the candidate goes on if it is not lower.
     #[inline(always)]
     pub fn wake(&self, thread: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, thread, 0, 0);
         if !Self::is_stopped(thread) {
             S::Scheduling::wakes(self, thread);
         }
@@ -66,6 +86,7 @@ impl<S: System> Core<S> {
     /// `thread` became ready, or is, and the candidate makes room for it.
     #[inline(always)]
     pub fn give(&self, thread: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, thread, 0, 0);
         if !Self::is_stopped(thread) {
             S::Scheduling::gives(self, thread);
         }
@@ -74,33 +95,58 @@ impl<S: System> Core<S> {
     /// The candidate `me` waits for the reply of `callee`, which became ready.
     #[inline(always)]
     pub fn call_over(&self, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, callee, 0, 0);
         if Self::is_stopped(callee) {
             self.queue(me);
         } else {
+            self.blocks(me, ThreadState::Calling);
             S::Scheduling::calls(self, callee, me);
+            self.donation(me, self.cpu.next.get());
         }
     }
 
     /// The candidate `me` waits to receive; `to`, to which it has sent, became ready.
     #[inline(always)]
     pub fn answer_over(&self, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, to, 0, 0);
         if Self::is_stopped(to) {
             self.wait(me);
         } else {
+            self.blocks(me, ThreadState::Receiving);
             S::Scheduling::answers(self, to, me);
+            self.donation(me, self.cpu.next.get());
         }
     }
 
     /// The candidate waits to receive and nobody takes over from it.
     #[inline(always)]
     pub fn wait(&self, me: Ref<Thread<S::Port>>) {
+        self.blocks(me, ThreadState::Receiving);
         S::Scheduling::waits(self, me);
     }
 
     /// The candidate waits to send, or for an answer, and nobody takes over from it.
     #[inline(always)]
     pub fn queue(&self, me: Ref<Thread<S::Port>>) {
+        self.blocks(me, ThreadState::Sending);
         S::Scheduling::queues(self, me);
+    }
+
+    /// The candidate `me` is blocked.
+    #[inline(always)]
+    pub(crate) fn blocks(&self, me: Ref<Thread<S::Port>>, state: ThreadState) {
+        S::Port::step(Step::Block(me.index()));
+        self.note(Event::Block, me, 0, state as u16);
+    }
+
+    /// `next`, which runs in the place of `me`, does so on the time of `me` if it is lower (S0-09).
+    /// The idle thread is as low as can be, and nobody's time is its.
+    #[inline(always)]
+    pub(crate) fn donation(&self, me: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
+        let below = next.member().priority.get() < me.member().priority.get();
+        if S::TRACED && next != self.cpu.idle && below {
+            self.note(Event::Donate, next, me.index(), 0);
+        }
     }
 
     /// Opens everything, for work outside the message path.
@@ -115,10 +161,18 @@ impl<S: System> Core<S> {
             self.settle();
         }
         let next = self.cpu.next.get();
-        if self.cpu.current.replace(next) != next {
+        let current = self.cpu.current.replace(next);
+        if current != next {
             S::Port::step(Step::Switch(next.index()));
+            self.switches(next, current);
         }
         next
+    }
+
+    /// The CPU goes over to `next`.
+    #[inline(always)]
+    pub(crate) fn switches(&self, next: Ref<Thread<S::Port>>, from: Ref<Thread<S::Port>>) {
+        self.note(Event::Switch, next, from.index(), next.member().priority.get() as u16);
     }
 
     #[cold]

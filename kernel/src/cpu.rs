@@ -4,7 +4,10 @@ use crate::access::Ref;
 use crate::object::Thread;
 use crate::port::Port;
 use crate::ready::ReadyQueue;
+use crate::step::Step;
 use crate::time::{Deadlines, Sleeper};
+use crate::trace::Ring;
+use abi::trace::{Event, point};
 use core::cell::Cell;
 
 /// What the manifest says about a CPU's time, and the kernel about its queue.
@@ -32,12 +35,16 @@ pub struct Cpu<P: Port> {
     pub highest: Cell<i16>,
     /// The port's own state of this CPU.
     pub local: P::Local,
+    /// Whether the trace is on: kernels are entered at their traced instance then.
+    pub traced: Cell<bool>,
     /// Something changed that calls for a full scheduling decision before leaving.
     pub resched: Cell<bool>,
     /// Threads that can run (and with lazy queueing some that cannot).
     pub ready: ReadyQueue<P>,
     /// Threads and timers that wait for an instant.
     pub deadlines: Deadlines<P>,
+    /// The trace.
+    pub ring: Ring,
     /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
     /// CPU.
     tick_at: Cell<Option<u64>>,
@@ -60,9 +67,11 @@ impl<P: Port> Cpu<P> {
             idle,
             highest: Cell::new(-1),
             local: P::Local::default(),
+            traced: Cell::new(false),
             resched: Cell::new(false),
             ready: ReadyQueue::new(),
             deadlines,
+            ring: Ring::new(),
             tick_at: Cell::new(None),
             settings,
             armed: Cell::new(None),
@@ -78,19 +87,23 @@ impl<P: Port> Cpu<P> {
     /// [`Cpu::enqueue`], out of line.
     #[inline(never)]
     pub fn enqueue_slowly(&self, thread: Ref<Thread<P>>) {
-        self.enqueue(thread);
+        if self.enqueue(thread) {
+            self.note(Event::Insert, thread, 0, self.ready.length());
+        }
     }
 
-    /// Queues a runnable thread. The idle thread is never queued.
+    /// Queues a runnable thread; false if it was queued already. The idle thread is never queued.
     #[inline(always)]
-    pub fn enqueue(&self, thread: Ref<Thread<P>>) {
-        if thread != self.idle {
-            if self.tick_at.get().is_none() {
-                self.start_tick();
-            }
-            self.ready.insert(thread);
-            self.raise(thread.member().priority.get());
+    pub fn enqueue(&self, thread: Ref<Thread<P>>) -> bool {
+        if thread == self.idle {
+            return false;
         }
+        if self.tick_at.get().is_none() {
+            self.start_tick();
+        }
+        let joins = self.ready.insert(thread);
+        self.raise(thread.member().priority.get());
+        joins
     }
 
     /// A thread of this priority became runnable.
@@ -101,7 +114,9 @@ impl<P: Port> Cpu<P> {
 
     /// Removes a thread that stops being schedulable (S0-22: halting dequeues eagerly).
     pub fn dequeue(&self, thread: Ref<Thread<P>>) {
-        self.ready.remove(thread);
+        if self.ready.remove(thread) {
+            self.note(Event::Remove, thread, 0, self.ready.length());
+        }
     }
 
     /// The highest runnable thread, moved to the end of its level.
@@ -119,21 +134,32 @@ impl<P: Port> Cpu<P> {
     /// left to the way out of that interrupt.
     fn first(&self) -> Ref<Thread<P>> {
         let mut steps = self.settings.purge;
-        while let Some(first) = self.ready.first() {
+        let mut removed = 0;
+        P::step(Step::Search);
+        let found = loop {
+            let Some(first) = self.ready.first() else { break self.idle };
             if first.member().runnable() {
-                return first;
+                break first;
             }
+            if removed == 0 {
+                self.note(Event::Purge, first, 0, 0);
+            }
+            P::step(Step::Purge);
             self.ready.remove(first);
+            removed += 1;
             steps = steps.wrapping_sub(1);
             if steps == 0 {
-                if self.port.pending() {
+                let pending = self.port.pending();
+                self.note(Event::Preempt, first, point::PURGE, u16::from(pending));
+                if pending {
                     self.resched.set(true);
-                    break;
+                    break self.idle;
                 }
                 steps = self.settings.purge;
             }
-        }
-        self.idle
+        };
+        self.note(Event::LookUp, found, removed, 0);
+        found
     }
 
     fn choose(&self, first: Ref<Thread<P>>) {
@@ -161,6 +187,12 @@ impl<P: Port> Cpu<P> {
             (tick, first) => tick.or(first),
         };
         if at != self.armed.replace(at) {
+            if P::TRACE != 0
+                && let Some(at) = at
+            {
+                let wait = at.saturating_sub(self.port.now());
+                self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
+            }
             self.port.arm(at);
         }
     }
@@ -183,6 +215,7 @@ impl<P: Port> Cpu<P> {
         if now < at {
             return;
         }
+        self.note(Event::Tick, self.current.get(), 0, 0);
         let running = self.next.get();
         let thread = running.member();
         if running == self.idle || !thread.runnable() {
@@ -200,9 +233,9 @@ impl<P: Port> Cpu<P> {
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
         if !self.settings.eager {
-            self.ready.remove(running);
+            self.dequeue(running);
         } else if to_equals {
-            self.ready.remove(running);
+            self.dequeue(running);
             self.enqueue_slowly(running);
         }
         let other = self.first();
@@ -215,6 +248,11 @@ impl<P: Port> Cpu<P> {
         } else {
             self.next.set(running);
         }
+    }
+
+    /// The machine.
+    pub fn port(&self) -> &'static P {
+        self.port
     }
 
     /// Ticks in a time slice.

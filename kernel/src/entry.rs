@@ -13,6 +13,7 @@ use crate::sched::Queueing;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::Call;
+use abi::trace::{Event, entry as code};
 use abi::{Error, Info, Rights, Status};
 
 /// Deadlines that one timer interrupt serves.
@@ -53,6 +54,7 @@ pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S:
 pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(u32::from(KIND));
     core.ipc::<KIND>();
     core.leave()
 }
@@ -64,6 +66,7 @@ pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<T
 pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::FAULT);
     core.mark_full();
     core.fault(fault);
     core.leave()
@@ -76,6 +79,7 @@ pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<T
 pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::LINE_0 + u32::from(line));
     core.mark_full();
     let handler = core.kernel.lines.get(line as usize).and_then(|cell| cell.get());
     if let Some(interrupt) = handler.and_then(|weak| weak.get()) {
@@ -94,13 +98,14 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
 pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
     let now = core.kernel.port.now();
     // What is left over interrupts again at once.
     for _ in 0..EXPIRIES {
-        let Some(sleeper) = core.cpu.deadlines.pop(now) else { break };
-        core.expire(sleeper);
+        let Some((at, sleeper)) = core.cpu.deadlines.pop(now) else { break };
+        core.expire(sleeper, now - at);
     }
     core.cpu.tick(now);
     core.cpu.rearm();
@@ -114,6 +119,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
 pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::SPURIOUS);
     core.mark_full();
     core.leave_interrupt()
 }
@@ -130,6 +136,12 @@ pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
 }
 
 impl<S: System> Core<S> {
+    /// The trace's first record of an entry.
+    #[inline(always)]
+    fn entered(&self, code: u32) {
+        self.note(Event::Enter, self.cpu.current.get(), code, 0);
+    }
+
     #[inline(always)]
     fn mark_full(&self) {
         let current = self.cpu.current.get();
@@ -145,10 +157,15 @@ impl<S: System> Core<S> {
         self.leave()
     }
 
-    fn expire(&self, sleeper: Sleeper<S::Port>) {
+    fn expire(&self, sleeper: Sleeper<S::Port>, late: u64) {
+        let late = u32::try_from(late).unwrap_or(u32::MAX);
         match sleeper {
-            Sleeper::Thread(thread) => self.manage().time_out(thread),
+            Sleeper::Thread(thread) => {
+                self.note(Event::Expire, thread, late, 0);
+                self.manage().time_out(thread);
+            }
             Sleeper::Timer(timer) => {
+                self.cpu.note_nobody(Event::Expire, late, 0);
                 let timer = self.hold(timer);
                 if let Some(target) = timer.target.get().and_then(|weak| weak.get()) {
                     self.signal(target, timer.badge.get().max(1));
@@ -161,6 +178,7 @@ impl<S: System> Core<S> {
     fn dispatch(&self) {
         let me = self.cpu.current.get();
         let (number, args) = self.hold(me).context.call();
+        self.entered(number as u8 as u32);
         let result = match Call::from_number(number) {
             Some(Call::Signal) => self.signal_slot(args[0] as u32),
             Some(Call::Yield) => self.yield_to(args[0] as u32),
@@ -187,8 +205,9 @@ impl<S: System> Core<S> {
             return Err(Error::WrongState);
         }
         // Also against a strict order: that is what the call is for.
-        S::Queueing::loses(self.cpu, me);
+        S::Queueing::loses(self, me);
         self.cpu.next.set(to);
+        self.donation(me, to);
         Ok(())
     }
 

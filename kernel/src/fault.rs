@@ -7,10 +7,11 @@ use crate::object::Thread;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::port::{Context, Port};
 use crate::sched::Queueing;
-use crate::send_queue::SendQueue;
 use crate::system::System;
+use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
+use abi::trace::Event;
 use abi::{Info, USER_TOP};
 
 /// A fault, as a port reports it.
@@ -30,6 +31,7 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         let thread = self.hold(me);
         let (instruction, stack) = thread.context.position();
+        self.note(Event::Fault, me, fault.kind as u32, 0);
         let handler = thread.handler.get().and_then(|weak| weak.get());
         let Some(handler) = handler else {
             return self.stop_unhandled(me, fault, instruction);
@@ -50,7 +52,7 @@ impl<S: System> Core<S> {
             None => {
                 thread.state.set(State::Sending);
                 thread.wait.set(Wait::Endpoint(handler));
-                S::SendQueue::insert(&*endpoint, me);
+                self.join_senders(me, handler);
                 self.queue(me);
             }
         }
@@ -66,7 +68,8 @@ impl<S: System> Core<S> {
             self.kernel.report_fault(domain.name.get(), me.index(), fault, instruction);
         }
         self.hold(me).set(attention::SUSPENDED);
-        S::Queueing::blocks(self.cpu, me);
+        self.blocks(me, ThreadState::Suspended);
+        S::Queueing::blocks(self, me);
         self.sched();
     }
 

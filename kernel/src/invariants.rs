@@ -20,6 +20,9 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.threads();
     checker.ready_queue();
     checker.queues();
+    if P::LENGTHS {
+        checker.lengths();
+    }
     checker.domains();
     checker.capabilities();
     checker.mappings();
@@ -145,6 +148,20 @@ impl<P: Port> Checker<'_, '_, P> {
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
         }
+    }
+
+    /// The lengths that are kept for trace and statistics.
+    fn lengths(&self) {
+        let kernel = self.machine.kernel;
+        let mut queued = 0;
+        self.machine.cpu.ready.each(|_, _| queued += 1);
+        assert!(self.machine.cpu.ready.length() == queued, "the ready queue is miscounted");
+        let kept: u32 = live(&kernel.endpoints).map(|at| self.whole.open(at).queued.get()).sum();
+        let senders = live(&kernel.threads).filter(|at| {
+            let thread = self.whole.open(*at);
+            thread.state.get() == State::Sending
+        });
+        assert!(kept as usize == senders.count(), "the senders of endpoints are miscounted");
     }
 
     /// Checks the heap of an endpoint's senders; returns how many there are.

@@ -40,6 +40,8 @@ pub mod ready;
 pub mod sched;
 pub mod send_queue;
 pub mod slowpath;
+pub mod statistics;
 pub mod step;
 pub mod system;
 pub mod time;
+pub mod trace;

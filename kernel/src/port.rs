@@ -1,5 +1,6 @@
 //! What a machine provides: the only interface between the core and the hardware.
 
+use crate::statistics::Statistics;
 use crate::step::Step;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
@@ -17,8 +18,15 @@ pub trait Port: Sized + 'static {
     /// What the port keeps for each CPU.
     type Local: Default + 'static;
 
+    /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
+    const TRACE: u64 = 0;
+    /// Whether the lengths of queues are kept, for trace and statistics.
+    const LENGTHS: bool = false;
+
     /// Nanoseconds since boot.
     fn now(&self) -> u64;
+    /// The counter that programs read and that stamps the trace.
+    fn stamp(&self) -> u64;
     /// Asks for one timer interrupt at an instant, in place of any earlier request; `None`: no
     /// interrupt. An instant in the past interrupts at once.
     fn arm(&self, at: Option<u64>);
@@ -36,14 +44,18 @@ pub trait Port: Sized + 'static {
     fn console_write(&self, text: &[u8]);
     /// Takes a byte from the console, if one has arrived.
     fn console_read(&self) -> Option<u8>;
-    /// Frequency of the counter that programs read, in Hz.
-    fn counter_hz(&self) -> u64;
+    /// Frequency of the counter that programs read, in Hz, and its value at the instant 0.
+    fn counter(&self) -> (u64, u64);
     /// Bytes of kernel text, and counter steps from kernel entry to the first user instruction.
     fn kernel_facts(&self) -> (u64, u64);
     /// Ends the run.
     fn shutdown(&self, status: u32) -> !;
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
     fn forget(&self, thread: &Self::Context);
+    /// Looks at the counters that [`Port::step`] keeps, if it does.
+    fn statistics<R>(&self, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        None
+    }
     /// The core takes a primitive step; most machines do not care.
     #[inline(always)]
     fn step(_step: Step) {}

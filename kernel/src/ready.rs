@@ -7,12 +7,15 @@ use crate::object::thread::Running;
 use crate::port::Port;
 use crate::step::Step;
 use abi::PRIORITIES;
+use core::cell::Cell;
 use policies::fixed::Levels;
 
 /// The ready queue of one CPU.
 pub struct ReadyQueue<P: Port> {
     lists: [List<Thread<P>, Running>; PRIORITIES],
     levels: Levels,
+    /// How many threads are queued, if the port keeps lengths.
+    length: Cell<u32>,
 }
 
 impl<P: Port> Default for ReadyQueue<P> {
@@ -24,7 +27,11 @@ impl<P: Port> Default for ReadyQueue<P> {
 impl<P: Port> ReadyQueue<P> {
     /// An empty queue.
     pub const fn new() -> ReadyQueue<P> {
-        ReadyQueue { lists: [const { List::new() }; PRIORITIES], levels: Levels::new() }
+        ReadyQueue {
+            lists: [const { List::new() }; PRIORITIES],
+            levels: Levels::new(),
+            length: Cell::new(0),
+        }
     }
 
     #[inline(always)]
@@ -32,27 +39,43 @@ impl<P: Port> ReadyQueue<P> {
         thread.member().priority.get() as u8
     }
 
-    /// Appends a thread at the end of its level, unless it is queued already. O(1).
+    /// Appends a thread at the end of its level, unless it is queued already: true if not. O(1).
     #[inline(always)]
-    pub fn insert(&self, thread: Ref<Thread<P>>) {
-        if !thread.member().queued() {
+    pub fn insert(&self, thread: Ref<Thread<P>>) -> bool {
+        let joins = !thread.member().queued();
+        if joins {
             let level = Self::level(thread);
             self.lists[level as usize].push_back(thread);
             self.levels.insert(level);
+            if P::LENGTHS {
+                self.length.set(self.length.get() + 1);
+            }
         }
+        joins
     }
 
-    /// Removes a thread, if it is queued. O(1).
+    /// Removes a thread, if it is queued: true if so. O(1).
     #[inline(always)]
-    pub fn remove(&self, thread: Ref<Thread<P>>) {
-        if thread.member().queued() {
+    pub fn remove(&self, thread: Ref<Thread<P>>) -> bool {
+        let leaves = thread.member().queued();
+        if leaves {
             let level = Self::level(thread);
             let list = &self.lists[level as usize];
             list.remove(thread);
             if list.is_empty() {
                 self.levels.remove(level);
             }
+            if P::LENGTHS {
+                self.length.set(self.length.get() - 1);
+            }
         }
+        leaves
+    }
+
+    /// How many threads are queued, up to what a record of the trace can say; 0 if the port keeps
+    /// no lengths.
+    pub fn length(&self) -> u16 {
+        self.length.get().min(u32::from(u16::MAX)) as u16
     }
 
     /// The first thread of the highest level that is not empty.

@@ -7,9 +7,7 @@
 
 use crate::access::Ref;
 use crate::core::Core;
-use crate::cpu::Cpu;
 use crate::object::Thread;
-use crate::port::Port;
 use crate::system::System;
 
 /// What direct switching would pick (S0-19).
@@ -40,22 +38,21 @@ pub struct Direct;
 impl Switching for Direct {
     #[inline(always)]
     fn enqueue_sched<S: System, const HINT: u8>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
-        let cpu = core.cpu;
-        let next = cpu.next.get();
+        let next = core.cpu.next.get();
         match HINT {
             hint::HIGHEST => {
-                cpu.enqueue(thread);
+                core.enqueue(thread);
                 core.sched();
             }
             hint::CURRENT_OR_NEW
                 if thread.member().priority.get() <= next.member().priority.get() =>
             {
-                cpu.enqueue(thread);
+                core.enqueue(thread);
             }
             _ => {
-                S::Queueing::loses(cpu, next);
-                S::Queueing::wins(cpu, thread);
-                cpu.next.set(thread);
+                S::Queueing::loses(core, next);
+                S::Queueing::wins(core, thread);
+                core.cpu.next.set(thread);
             }
         }
     }
@@ -66,12 +63,12 @@ impl Switching for Direct {
         new: Ref<Thread<S::Port>>,
         old: Ref<Thread<S::Port>>,
     ) {
-        S::Queueing::blocks(core.cpu, old);
+        S::Queueing::blocks(core, old);
         if HINT == hint::NEW {
-            S::Queueing::wins(core.cpu, new);
+            S::Queueing::wins(core, new);
             core.cpu.next.set(new);
         } else {
-            core.cpu.enqueue(new);
+            core.enqueue(new);
             core.sched();
         }
     }
@@ -88,14 +85,14 @@ impl Switching for Strict {
         let (next, priority) = (cpu.next.get(), thread.member().priority.get());
         cpu.raise(priority);
         if next.member().priority.get() >= cpu.highest.get() {
-            cpu.enqueue(thread);
+            core.enqueue(thread);
         } else if priority >= cpu.highest.get() {
-            S::Queueing::loses(cpu, next);
-            S::Queueing::wins(cpu, thread);
+            S::Queueing::loses(core, next);
+            S::Queueing::wins(core, thread);
             cpu.next.set(thread);
         } else {
-            cpu.enqueue(next);
-            cpu.enqueue(thread);
+            core.enqueue(next);
+            core.enqueue(thread);
             core.sched();
         }
     }
@@ -106,14 +103,14 @@ impl Switching for Strict {
         new: Ref<Thread<S::Port>>,
         old: Ref<Thread<S::Port>>,
     ) {
-        S::Queueing::blocks(core.cpu, old);
+        S::Queueing::blocks(core, old);
         let priority = new.member().priority.get();
         core.cpu.raise(priority);
         if priority >= core.cpu.highest.get() {
-            S::Queueing::wins(core.cpu, new);
+            S::Queueing::wins(core, new);
             core.cpu.next.set(new);
         } else {
-            core.cpu.enqueue(new);
+            core.enqueue(new);
             core.sched();
         }
     }
@@ -124,11 +121,11 @@ pub trait Queueing: 'static {
     /// Whether the queue holds exactly the runnable threads, the running one included.
     const EAGER: bool;
     /// A thread stopped being runnable.
-    fn blocks<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>);
+    fn blocks<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
     /// A thread that was not runnable is to run at once.
-    fn wins<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>);
+    fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
     /// The candidate is not to run now but stays runnable.
-    fn loses<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>);
+    fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
 }
 
 /// Lazy queueing (S0-10, S0-11): blocked threads stay queued until a look-up meets them, and the
@@ -139,14 +136,14 @@ impl Queueing for Lazy {
     const EAGER: bool = false;
 
     #[inline(always)]
-    fn blocks<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
+    fn blocks<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
-    fn wins<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
+    fn wins<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
-    fn loses<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        cpu.enqueue(thread);
+    fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+        core.enqueue(thread);
     }
 }
 
@@ -157,17 +154,17 @@ impl Queueing for Eager {
     const EAGER: bool = true;
 
     #[inline(always)]
-    fn blocks<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        cpu.ready.remove(thread);
+    fn blocks<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+        core.dequeue(thread);
     }
 
     #[inline(always)]
-    fn wins<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        cpu.enqueue(thread);
+    fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+        core.enqueue(thread);
     }
 
     #[inline(always)]
-    fn loses<P: Port>(_cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
+    fn loses<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
 }
 
 /// What the message path reports, event by event, for a decision on who runs next.
@@ -216,13 +213,13 @@ impl Scheduling for Interface {
 
     #[inline(always)]
     fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
-        S::Queueing::blocks(core.cpu, me);
+        S::Queueing::blocks(core, me);
         core.sched();
     }
 
     #[inline(always)]
     fn queues<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
-        S::Queueing::blocks(core.cpu, me);
+        S::Queueing::blocks(core, me);
         core.sched();
     }
 }

@@ -15,8 +15,11 @@ pub trait SendQueue: 'static {
     const SORTED: bool = false;
     /// Whether threads form a heap rather than a list.
     const HEAP: bool = false;
-    /// Adds a thread that is in no queue.
-    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>);
+    /// Adds a thread that is in no queue: here at the end of the list.
+    #[inline(always)]
+    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.push_back(thread);
+    }
     /// Whether nobody waits.
     #[inline(always)]
     fn is_empty<P: Port>(endpoint: &Endpoint<P>) -> bool {
@@ -24,8 +27,11 @@ pub trait SendQueue: 'static {
     }
     /// Who is served next.
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
-    /// Removes a thread that is in the queue.
-    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>);
+    /// Removes a thread that is in the queue: here a list.
+    #[inline(always)]
+    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
+        endpoint.senders.remove(thread);
+    }
 }
 
 /// A send queue's operations as values, for code that all kernels in an image share.
@@ -64,18 +70,8 @@ pub struct Fifo;
 
 impl SendQueue for Fifo {
     #[inline(always)]
-    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.push_back(thread);
-    }
-
-    #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         endpoint.senders.head()
-    }
-
-    #[inline(always)]
-    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.remove(thread);
     }
 }
 
@@ -83,11 +79,6 @@ impl SendQueue for Fifo {
 pub struct Scan;
 
 impl SendQueue for Scan {
-    #[inline(always)]
-    fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.push_back(thread);
-    }
-
     #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         let mut best = endpoint.senders.head()?;
@@ -98,11 +89,6 @@ impl SendQueue for Scan {
             }
         });
         Some(best)
-    }
-
-    #[inline(always)]
-    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.remove(thread);
     }
 }
 
@@ -124,11 +110,6 @@ impl SendQueue for Ordered {
     #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         endpoint.senders.head()
-    }
-
-    #[inline(always)]
-    fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.remove(thread);
     }
 }
 

@@ -19,10 +19,10 @@ impl Scheduling for ByHand {
     fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
         let running = core.cpu.next.get();
         if to.member().priority.get() > running.member().priority.get() {
-            core.cpu.enqueue(running);
+            core.enqueue(running);
             core.cpu.next.set(to);
         } else {
-            core.cpu.enqueue(to);
+            core.enqueue(to);
         }
     }
 
@@ -39,13 +39,13 @@ impl Scheduling for ByHand {
 
     #[inline(always)]
     fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
-        core.cpu.ready.remove(me);
+        core.dequeue(me);
         core.cpu.next.set(to);
     }
 
     #[inline(always)]
     fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
-        core.cpu.ready.remove(me);
+        core.dequeue(me);
         core.cpu.next.set(core.cpu.look_up());
     }
 

@@ -16,9 +16,13 @@ pub enum Queue {
 /// A primitive step. Threads are given by their index in the pool; 0 is the idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// The kernel was entered; a fast path that does not apply is an entry of its own.
+    Enter,
     /// A half of a message named a capability, which was looked up and checked.
     Resolve,
-    /// A search for the highest ready thread.
+    /// A search for the highest thread that can run begins: one or more [`Step::LookUp`].
+    Search,
+    /// The first thread of the highest level of the ready queue was looked up.
     LookUp,
     /// A thread joined a queue.
     Link(Queue, u32),
@@ -42,11 +46,17 @@ pub enum Step {
     Status(u64),
     /// The CPU went over to a thread.
     Switch(u32),
+    /// A ready thread blocked or was stopped.
+    Block(u32),
+    /// A look-up met a thread that cannot run, which leaves the ready queue next.
+    Purge,
+    /// A thread joined a queue of senders, which has this length now.
+    Queued(u32),
 }
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 15;
+    pub const KINDS: usize = 20;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
@@ -67,14 +77,36 @@ impl Step {
             Step::Status(_) => 12,
             Step::Switch(_) => 13,
             Step::Buffers => 14,
+            Step::Block(_) => 15,
+            Step::Purge => 16,
+            Step::Queued(_) => 17,
+            Step::Search => 18,
+            Step::Enter => 19,
         }
+    }
+
+    /// Whether it is part of another event, or only says something about one.
+    #[inline(always)]
+    pub const fn is_remark(self) -> bool {
+        matches!(
+            self,
+            Step::Enter
+                | Step::Resolve
+                | Step::Search
+                | Step::Copy(_)
+                | Step::Block(_)
+                | Step::Purge
+                | Step::Queued(_)
+        )
     }
 
     /// The step as a word: kind, thread, and the low half of what else it carries. Never 0.
     pub const fn word(self) -> u64 {
         let (thread, rest) = match self {
             Step::Resolve | Step::LookUp | Step::Scan | Step::Compare | Step::Meld => (0, 0),
-            Step::Buffers => (0, 0),
+            Step::Buffers | Step::Purge | Step::Search | Step::Enter => (0, 0),
+            Step::Block(thread) => (thread, 0),
+            Step::Queued(length) => (0, length as u64),
             Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),
             Step::Rotate(thread) | Step::Switch(thread) => (thread, 0),
             Step::Copy(words) => (0, words as u64),

@@ -4,6 +4,7 @@ use crate::port::Port;
 use crate::sched::{Direct, Eager, Interface, Lazy, Queueing, Scheduling, Strict, Switching};
 use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue};
 use crate::slowpath::ByHand;
+use crate::trace::Traced;
 use core::marker::PhantomData;
 use locks::{Locking, Unlocked};
 
@@ -13,6 +14,8 @@ pub trait System: Sized + 'static {
     const NAME: &'static str;
     /// Whether a fast path stands in front of the general IPC path (S0-16).
     const FAST_PATH: bool;
+    /// Whether its paths have trace points.
+    const TRACED: bool = false;
     /// The machine.
     type Port: Port;
     /// What guards the kernel on several CPUs.
@@ -25,6 +28,8 @@ pub trait System: Sized + 'static {
     type Queueing: Queueing;
     /// In which order blocked senders are served.
     type SendQueue: SendQueue;
+    /// The same kernel with trace points.
+    type Observed: System<Port = Self::Port>;
 }
 
 macro_rules! kernels {
@@ -46,6 +51,7 @@ macro_rules! kernels {
                 type Switching = $switching;
                 type Queueing = $queueing;
                 type SendQueue = $send_queue;
+                type Observed = Traced<Self>;
             }
         )*
     };

@@ -55,7 +55,7 @@ impl<P: Port> Sleeper<P> {
 }
 
 /// An instant and what waits for it.
-type Entry<P> = (u64, Sleeper<P>);
+pub type Entry<P> = (u64, Sleeper<P>);
 
 /// The heap.
 pub struct Deadlines<P: Port> {
@@ -112,14 +112,14 @@ impl<P: Port> Deadlines<P> {
         }
     }
 
-    /// Takes the first sleeper whose instant is not after `now`. O(log n).
-    pub fn pop(&self, now: u64) -> Option<Sleeper<P>> {
+    /// Takes the first sleeper whose instant is not after `now`, with that instant. O(log n).
+    pub fn pop(&self, now: u64) -> Option<Entry<P>> {
         if self.first()? > now {
             return None;
         }
-        let (_, sleeper) = self.entries[0].get()?;
-        self.remove(sleeper);
-        Some(sleeper)
+        let entry = self.entries[0].get()?;
+        self.remove(entry.1);
+        Some(entry)
     }
 
     fn rise(&self, mut index: u32, entry: Entry<P>) {

@@ -4,6 +4,7 @@ use crate::experiment::EXPERIMENTS;
 use crate::machine::MACHINES;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,12 @@ Examples:
   ./giusto lab claims                 every claim: results of this work tree, else the record
   ./giusto lab claims --run           measure first (about a minute)
   ./giusto lab claims S0-C05 S0-C07   these, with what decided";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  ./giusto trace hello --timeline                  draw it in the terminal
+  ./giusto trace hello --perfetto hello.pftrace    for https://ui.perfetto.dev
+  ./giusto trace shell --last --size 64            the last 64 MiB of a long run";
 
 const TWIN_EXAMPLES: &str = "\
 Examples:
@@ -87,6 +94,9 @@ pub enum Command {
     /// Experiments: list, run, report.
     #[command(subcommand)]
     Lab(Lab),
+    /// Boot a system, record what its kernel does, and show it.
+    #[command(after_help = TRACE_EXAMPLES)]
+    Trace(Trace),
     /// The simulation: fuzz the kernel in it, replay a seed, measure its speed.
     #[command(subcommand, after_help = TWIN_EXAMPLES)]
     Twin(Twin),
@@ -125,6 +135,35 @@ pub struct Run {
     pub chaos: u64,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input.
+    #[arg(long, value_name = "S")]
+    pub timeout: Option<u64>,
+}
+
+/// What to trace, and what to do with it.
+#[derive(Debug, Args)]
+pub struct Trace {
+    /// A manifest, or the name of one in systems/.
+    pub system: String,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// The kernel; the manifest's by default.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// The seed of the machine.
+    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
+    pub seed: u64,
+    /// Room for the trace, in MiB: 65,280 records each.
+    #[arg(long, default_value_t = 32, value_name = "MIB",
+          value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub size: u64,
+    /// Keep the last records instead of the first.
+    #[arg(long)]
+    pub last: bool,
+    /// Write the trace as the kernel left it.
+    #[arg(long, value_name = "FILE")]
+    pub raw: Option<PathBuf>,
+    /// Give up after so many seconds; 60 by default.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
 }

@@ -5,6 +5,7 @@ use crate::machine::{Emulator, Machine};
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
+use manifest::System;
 use object::read::elf::ProgramHeader;
 use object::{Object, ObjectSymbol};
 use serde_json::Value;
@@ -46,16 +47,46 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     Ok(images(machine, compile(machine, title, &only)?)?.kernel)
 }
 
-/// Builds everything with a kernel that keeps a log of its primitive steps.
-pub fn build_logging(machine: &dyn Machine) -> Result<Images> {
+/// What a kernel can be built with that the usual image has nothing of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// A log of its primitive steps.
+    Log,
+    /// Trace points.
+    Trace,
+    /// Statistics.
+    Statistics,
+}
+
+impl Extra {
+    /// The port's feature of that name, and the directory in which it is built.
+    fn feature(self) -> &'static str {
+        match self {
+            Extra::Log => "log",
+            Extra::Trace => "trace",
+            Extra::Statistics => "statistics",
+        }
+    }
+}
+
+/// Builds everything with a kernel that has something extra.
+pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
-    let title = format!("building a kernel that keeps a log for {}", machine.name());
-    let directory = workspace::build_directory().join("logging");
+    let feature = extra.feature();
+    let title = format!("building a kernel with {feature} for {}", machine.name());
+    let directory = workspace::build_directory().join(feature);
     let directory = directory.to_str().context("the build directory's name is not text")?;
-    let port = machine.port();
-    let feature = format!("{port}/log");
+    let feature = format!("{}/{feature}", machine.port());
     let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
     images(machine, compile(machine, title, &more)?)
+}
+
+/// Builds what a system needs: a kernel with trace points if it has a trace.
+pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
+    match system.trace {
+        Some(_) => build_with(machine, Extra::Trace),
+        None => build(machine),
+    }
 }
 
 /// The symbol of the log in a kernel that keeps one: its physical address.
@@ -75,6 +106,9 @@ pub fn log_address(kernel: &Path) -> Result<u64> {
 
 /// Where a kernel that keeps a log has it: a count, then that many words.
 const LOG: &str = "STEP_LOG";
+
+/// Steps that such a log has room for.
+pub const LOG_ROOM: usize = 1 << 18;
 
 /// Compiles the port and what `more` names; returns the executables by name.
 fn compile(

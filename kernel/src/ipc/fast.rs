@@ -4,6 +4,7 @@
 //! and answers `None`, upon which the general path runs. Words stay in registers throughout, and
 //! no queue of ready threads is touched: it belongs to direct switching and lazy queueing.
 
+use super::kind;
 use crate::access::Ref;
 use crate::core::Core;
 use crate::object::thread::{State, Wait};
@@ -12,12 +13,15 @@ use crate::port::Port;
 use crate::send_queue::SendQueue;
 use crate::step::Step;
 use crate::system::System;
+use abi::call::ThreadState;
+use abi::trace::Event;
 use abi::{Info, Rights};
 
 impl<S: System> Core<S> {
     /// A call without timeout on `slot`. Returns the callee and the badge it sees.
     #[inline(always)]
     pub fn fast_call(&self, slot: u32, info: Info) -> Option<(Ref<Thread<S::Port>>, u64)> {
+        let began = self.attempt();
         let me = self.hold(self.cpu.current.get());
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).ok()?;
@@ -35,7 +39,8 @@ impl<S: System> Core<S> {
         receiver.caller.set(Some(me.name()));
         me.server.set(Some(receiver.name()));
         me.state.set(State::Calling);
-        self.pass(receiver.name(), info);
+        self.entered_at(began, me.name(), kind::CALL);
+        self.pass((me.name(), ThreadState::Calling), receiver.name(), info);
         Some((receiver.name(), cap.badge))
     }
 
@@ -43,6 +48,7 @@ impl<S: System> Core<S> {
     /// Returns the thread that was answered.
     #[inline(always)]
     pub fn fast_reply_wait(&self, slot: u32, info: Info) -> Option<Ref<Thread<S::Port>>> {
+        let began = self.attempt();
         let me = self.hold(self.cpu.current.get());
         let caller = self.hold(me.caller.get()?);
         let domain = self.hold(me.domain.get());
@@ -62,15 +68,26 @@ impl<S: System> Core<S> {
         me.state.set(State::Receiving);
         me.wait.set(Wait::Endpoint(cap.at));
         endpoint.receivers.push_back(me.name());
-        self.pass(caller.name(), info);
+        self.entered_at(began, me.name(), kind::REPLY_WAIT);
+        self.pass((me.name(), ThreadState::Receiving), caller.name(), info);
         Some(caller.name())
     }
 
-    /// The CPU goes over to a thread with the message in the registers.
+    /// The CPU goes over to a thread with the message in the registers; `me` blocks.
     #[inline(always)]
-    fn pass(&self, to: Ref<Thread<S::Port>>, info: Info) {
+    fn pass(
+        &self,
+        (me, state): (Ref<Thread<S::Port>>, ThreadState),
+        to: Ref<Thread<S::Port>>,
+        info: Info,
+    ) {
         S::Port::step(Step::Message(to.index(), info.0));
+        self.note(Event::Message, me, to.index(), info.words() as u16);
+        self.note(Event::Wake, to, 0, 0);
+        self.blocks(me, state);
         S::Port::step(Step::Switch(to.index()));
+        self.switches(to, me);
         self.cpu.current.set(to);
+        self.donation(me, to);
     }
 }

@@ -29,9 +29,11 @@ use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
+use crate::step::Step;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
+use abi::trace::Event;
 use abi::{Error, Info, Status};
 use plan::{Limit, Plan, Source, Target};
 use receive::Received;
@@ -227,9 +229,26 @@ impl<S: System> Core<S> {
         thread.outgoing.set(message);
         thread.state.set(State::Sending);
         thread.wait.set(Wait::Endpoint(endpoint));
-        S::SendQueue::insert(&*self.hold(endpoint), me);
+        self.join_senders(me, endpoint);
         self.limit(me, limit);
         self.queue(me);
+    }
+
+    /// `thread` joins the queue of senders of an endpoint.
+    #[inline(always)]
+    pub(crate) fn join_senders(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        endpoint: Ref<Endpoint<S::Port>>,
+    ) {
+        let body = self.hold(endpoint);
+        S::SendQueue::insert(&*body, thread);
+        if S::Port::LENGTHS {
+            let length = body.queued.get() + 1;
+            body.queued.set(length);
+            S::Port::step(Step::Queued(length));
+            self.note(Event::Queue, thread, endpoint.index(), length as u16);
+        }
     }
 
     /// Starts a blocked thread's timeout.

@@ -11,6 +11,7 @@ use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::{NOTHING, Timeout, ipc, partners};
+use abi::trace::{Event, point};
 use abi::{Error, Info, Status};
 
 /// How a receive half came out for the thread that asked.
@@ -126,7 +127,9 @@ impl<S: System> Core<S> {
                 Ok(()) => break sender,
                 Err(error) => {
                     self.manage().cancel(sender, error);
-                    if self.kernel.port.pending() {
+                    let pending = self.kernel.port.pending();
+                    self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
+                    if pending {
                         self.again(thread);
                         return Some(Received::Done);
                     }
@@ -134,6 +137,7 @@ impl<S: System> Core<S> {
             }
         };
         S::SendQueue::remove(&*queue, sender);
+        queue.sender_left();
         self.unlimit(sender);
         let outgoing = self.hold(sender).outgoing.get();
         self.transfer(sender, thread, outgoing.info, outgoing.badge);
@@ -190,7 +194,10 @@ impl<S: System> Core<S> {
         let mut next = Some(first);
         while let Some(thread) = next.take() {
             let mut sender = None;
-            if self.kernel.chains && self.kernel.port.pending() {
+            let pending = self.kernel.chains && self.kernel.port.pending();
+            self.note(Event::Chain, thread, 0, 0);
+            self.note(Event::Preempt, thread, point::CHAIN, u16::from(pending));
+            if pending {
                 self.again(thread);
             } else {
                 let received = match self.receive_alone(thread) {

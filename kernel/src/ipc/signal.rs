@@ -7,6 +7,7 @@ use crate::object::Notification;
 use crate::object::thread::State;
 use crate::port::Context;
 use crate::system::System;
+use abi::trace::Event;
 use abi::{Error, Info, Rights, Status};
 
 impl<S: System> Core<S> {
@@ -34,12 +35,14 @@ impl<S: System> Core<S> {
                     .and_then(|at| self.hold(at).receivers.head().map(|receiver| (at, receiver)))
                 else {
                     notification.bits.set(notification.bits.get() | bits);
+                    self.cpu.note_nobody(Event::Signal, at.index(), 0);
                     return;
                 };
                 self.hold(endpoint).receivers.remove(receiver);
                 receiver
             }
         };
+        self.note(Event::Signal, receiver, at.index(), 0);
         self.unlimit(receiver);
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));

@@ -9,6 +9,7 @@ use crate::port::{Context, Frame, Port};
 use crate::step::Step;
 use crate::system::System;
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, REGISTER_WORDS};
+use abi::trace::Event;
 use abi::{Error, Info, Rights, Status};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -67,6 +68,7 @@ impl<S: System> Core<S> {
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let fault = from.has(attention::FAULT);
         S::Port::step(Step::Message(receiver.index(), info.0));
+        self.note(Event::Message, sender, receiver.index(), info.words() as u16);
         to.context.set_words(if fault { from.fault.get() } else { from.context.words() });
         to.context.set_results(Status::OK, badge, info);
         if !info.is_short() && !fault {

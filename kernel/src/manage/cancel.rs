@@ -7,6 +7,7 @@ use crate::object::Thread;
 use crate::object::thread::{State, Wait, attention};
 use crate::port::Port;
 use crate::time::Sleeper;
+use abi::trace::Event;
 use abi::{Error, Status};
 
 impl<P: Port> Manager<'_, P> {
@@ -18,7 +19,9 @@ impl<P: Port> Manager<'_, P> {
         match (state, thread.wait.get()) {
             (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {
-                (self.kernel.variant.senders.remove)(self.whole.open(endpoint), at);
+                let queue = self.whole.open(endpoint);
+                (self.kernel.variant.senders.remove)(queue, at);
+                queue.sender_left();
             }
             (State::Receiving, Wait::Endpoint(endpoint)) => {
                 self.whole.open(endpoint).receivers.remove(at);
@@ -52,6 +55,7 @@ impl<P: Port> Manager<'_, P> {
     /// Queues a thread that can run, and asks for a decision.
     pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
         if self.whole.open(at).runnable() {
+            self.cpu.note(Event::Wake, at, 0, 0);
             self.cpu.enqueue_slowly(at);
             self.cpu.resched.set(true);
         }

@@ -10,6 +10,7 @@ use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use abi::object::Resource;
+use abi::trace::Event;
 use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
@@ -191,6 +192,7 @@ impl<P: Port> Manager<'_, P> {
         outgoing.then = Then::Nothing;
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
+        self.cpu.note(Event::Thread, at, home.index(), u16::from(priority));
         if buffer_at != 0 {
             self.kernel.port.clear(thread.buffer);
             let rights = Rights::READ.or(Rights::WRITE);

@@ -9,7 +9,6 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::Frames;
-use crate::object::thread::attention;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
 };
@@ -158,7 +157,7 @@ impl<P: Port> Manager<'_, P> {
 
     fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.whole.open(at);
-        thread.set(attention::SUSPENDED);
+        self.stop(at);
         self.cancel(at, Error::Destroyed);
         self.abandon(at, Error::Destroyed);
         self.cpu.dequeue(at);

@@ -32,6 +32,8 @@ impl<P: Port> Manager<'_, P> {
                 Ok(pair(used, size))
             }
             t if t == Table::Slot as u64 => self.slot_row(low, high),
+            t if t == Table::Counter as u64 => self.counter_row(high, low),
+            t if t == Table::Length as u64 => self.length_row(high, low),
             _ => Err(Error::InvalidArgument),
         }
     }

@@ -7,6 +7,7 @@ mod create;
 mod destroy;
 mod inspect;
 mod memory;
+mod observe;
 pub(crate) use memory::Range;
 mod threads;
 
@@ -17,6 +18,7 @@ use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::time::Sleeper;
 use abi::call::{Call, Fact};
+use abi::trace::{Event, point};
 use abi::{Error, Rights};
 
 /// How a call came out.
@@ -81,7 +83,7 @@ impl<P: Port> Manager<'_, P> {
             Call::Ipc | Call::Call | Call::ReplyWait | Call::Signal | Call::Yield | Call::Null => {
                 Err(Error::UnknownCall)
             }
-            Call::Observe => Err(Error::UnknownCall),
+            Call::Observe => self.observe(own, slot?, args[1], args[2]),
         }
     }
 
@@ -92,7 +94,9 @@ impl<P: Port> Manager<'_, P> {
 
     /// Whether a long operation should make room for an interrupt.
     fn preempted(&self) -> bool {
-        self.kernel.port.pending()
+        let pending = self.kernel.port.pending();
+        self.cpu.note(Event::Preempt, self.cpu.current.get(), point::CALL, u16::from(pending));
+        pending
     }
 
     fn fact(&self, fact: u64) -> Result<Done, Error> {
@@ -101,7 +105,7 @@ impl<P: Port> Manager<'_, P> {
                 let [low, high] = abi::boot::name_words(self.kernel.variant.name);
                 (low, high)
             }
-            f if f == Fact::CounterHz as u64 => (self.kernel.port.counter_hz(), 0),
+            f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
             f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
             _ => return Err(Error::InvalidArgument),

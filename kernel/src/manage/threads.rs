@@ -7,7 +7,9 @@ use crate::access::Ref;
 use crate::object::thread::{State, Wait, attention};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
+use crate::step::Step;
 use abi::call::{ThreadState, exchange};
+use abi::trace::Event;
 use abi::{Error, USER_TOP};
 
 impl<P: Port> Manager<'_, P> {
@@ -26,11 +28,21 @@ impl<P: Port> Manager<'_, P> {
 
     /// Stops a thread from running; in most kernels it leaves the ready queue at once (S0-22).
     pub(super) fn halt(&self, at: Ref<Thread<P>>) {
-        self.whole.open(at).set(attention::SUSPENDED);
+        self.stop(at);
         if !self.kernel.variant.lazy_halt {
             self.cpu.dequeue(at);
         }
         self.cpu.resched.set(true);
+    }
+
+    /// A thread is not to run any more.
+    pub(super) fn stop(&self, at: Ref<Thread<P>>) {
+        let thread = self.whole.open(at);
+        if thread.runnable() {
+            P::step(Step::Block(at.index()));
+            self.cpu.note(Event::Block, at, 0, ThreadState::Suspended as u16);
+        }
+        thread.set(attention::SUSPENDED);
     }
 
     pub(super) fn set_priority(
@@ -57,6 +69,7 @@ impl<P: Port> Manager<'_, P> {
             (senders.remove)(endpoint, at);
         }
         thread.priority.set(i16::from(priority));
+        self.cpu.note(Event::Priority, at, 0, u16::from(priority));
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }

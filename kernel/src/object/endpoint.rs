@@ -21,10 +21,20 @@ pub struct Endpoint<P: Port> {
     pub arrivals: Cell<u64>,
     /// A notification whose signals are received here too.
     pub attached: Cell<Option<Weak<Notification<P>>>>,
+    /// How many threads are blocked sending, if the port keeps lengths.
+    pub queued: Cell<u32>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
 impl<P: Port> Endpoint<P> {
+    /// A thread has left the queue of senders.
+    #[inline(always)]
+    pub fn sender_left(&self) {
+        if P::LENGTHS {
+            self.queued.set(self.queued.get() - 1);
+        }
+    }
+
     /// An endpoint for a vacant pool slot.
     pub fn new() -> Endpoint<P> {
         Endpoint {
@@ -33,6 +43,7 @@ impl<P: Port> Endpoint<P> {
             root: Cell::new(None),
             arrivals: Cell::new(0),
             attached: Cell::new(None),
+            queued: Cell::new(0),
             owner: Cell::new(None),
         }
     }

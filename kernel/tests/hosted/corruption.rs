@@ -103,6 +103,11 @@ fn of_waiting() {
 }
 
 #[test]
+fn of_lengths() {
+    found("the senders of endpoints are miscounted", |board| board.endpoint(1).queued.set(7));
+}
+
+#[test]
 fn of_deadlines() {
     found("a deadline and its mark differ", |board| {
         board.thread(2).set(attention::DEADLINE);

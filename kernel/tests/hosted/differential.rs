@@ -26,6 +26,7 @@ impl System for FastDirectLazy {
     type Switching = Direct;
     type Queueing = Lazy;
     type SendQueue = Fifo;
+    type Observed = kernel::trace::Traced<FastDirectLazy>;
 }
 
 /// Two kernels in lockstep.

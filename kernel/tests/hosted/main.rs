@@ -8,3 +8,4 @@ mod model;
 mod situations;
 mod structures;
 mod support;
+mod trace;

@@ -66,6 +66,11 @@ pub fn pack(
     let numbers = Numbers::of(system, &areas);
     objects(&mut writer, system, &numbers);
     let memories = memories(&mut writer, system, &areas);
+    if let Some(trace) = &system.trace {
+        // Before the threads, whose beginnings it tells.
+        let memory = numbers.of_target(Target::Memory(trace.memory));
+        writer.record(Record::Trace, &[memory, trace.keep as u64, trace.events]);
+    }
     for (index, domain) in system.domains.iter().enumerate() {
         let entry = image(&domain.program).entry;
         let fault = domain.fault_handler.as_ref();

@@ -31,7 +31,7 @@ pub use problem::{Problem, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, System,
-    Target, Timer,
+    Target, Timer, Trace,
 };
 pub use units::{spell_duration, spell_size};
 

@@ -2,6 +2,7 @@
 //! together is left to [`check`](crate::check).
 
 use abi::object::Resource;
+use abi::trace::{Event, Keep};
 use toml::de::DeTable;
 
 use crate::KERNELS;
@@ -9,12 +10,21 @@ use crate::budget::Pool;
 use crate::domain;
 use crate::problem::{Problem, Source};
 use crate::sections::{LONGEST_NAME, Sections};
-use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer};
+use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
 use crate::toml_value::{Table, Value};
 use crate::units::spell_duration;
 
-const SECTIONS: [&str; 8] =
-    ["system", "pools", "endpoint", "notification", "interrupt", "timer", "memory", "domain"];
+const SECTIONS: [&str; 9] = [
+    "system",
+    "pools",
+    "trace",
+    "endpoint",
+    "notification",
+    "interrupt",
+    "timer",
+    "memory",
+    "domain",
+];
 const SYSTEM_KEYS: [&str; 8] =
     ["name", "about", "kernel", "memory", "tick", "timeslice", "purge", "preempt_chains"];
 
@@ -70,6 +80,7 @@ pub fn system(source: &Source) -> Result<System, Problem> {
         let bytes = size.size(abi::PAGE..=RAM[1])?;
         system.memories.push(Memory { name: name.to_string(), bytes, host });
     }
+    system.trace = trace(&root, &sections, &system)?;
     if sections.domains.tables.is_empty() {
         let help = "add `[[domain]]` with a `name` and a `program`";
         return Err(root.problem("the system has no domain, so nothing would run", help));
@@ -109,6 +120,7 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
         timers: Vec::new(),
         memories: Vec::new(),
         domains: Vec::new(),
+        trace: None,
         source: source.clone(),
         memory_at,
     })
@@ -141,6 +153,23 @@ fn read_pools(root: &Table, system: &mut System) -> Result<(), Problem> {
         }
     }
     Ok(())
+}
+
+/// The trace, if the manifest asks for one.
+fn trace(root: &Table, sections: &Sections, system: &System) -> Result<Option<Trace>, Problem> {
+    let Some(value) = root.get("trace") else { return Ok(None) };
+    let table = value.table(&["memory", "keep"])?;
+    let named = table.need("memory", "say where it goes: `memory = \"NAME\"`")?;
+    let memory = sections.memories.find(&named)?;
+    if system.memories[memory].bytes < 2 * abi::PAGE {
+        let message = "this memory has no room for a record behind the trace's header";
+        return Err(named.problem(message, "give it two pages at least, `size = \"8K\"`"));
+    }
+    let keep = match table.get("keep") {
+        Some(value) if value.one_of("keep", &["first", "last"])? == "last" => Keep::Last,
+        _ => Keep::First,
+    };
+    Ok(Some(Trace { memory, keep, events: Event::EVERY }))
 }
 
 fn endpoint(table: &Table, sections: &Sections, system: &System) -> Result<Endpoint, Problem> {

@@ -1,6 +1,7 @@
 //! A checked and resolved system. Objects refer to each other by index.
 
 use abi::object::Resource;
+use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
 use crate::budget::Pool;
@@ -40,10 +41,26 @@ pub struct System {
     pub memories: Vec<Memory>,
     /// Its domains.
     pub domains: Vec<Domain>,
+    /// The trace that the kernel keeps.
+    pub trace: Option<Trace>,
     /// The manifest, for problems that show up later.
     pub source: Source,
     /// Where the manifest gives the machine's memory.
     pub memory_at: Span,
+}
+
+impl System {
+    /// Has the kernel keep a trace of this many bytes in a memory of its own, for which the
+    /// machine gets more RAM. Returns the memory's name.
+    pub fn add_trace(&mut self, bytes: u64, keep: Keep) -> String {
+        let taken = |name: &String| self.memories.iter().any(|memory| memory.name == *name);
+        let names = (0..).map(|n| if n == 0 { "trace".into() } else { format!("trace-{n}") });
+        let name = names.into_iter().find(|name| !taken(name)).expect("numbers do not end");
+        self.memory += bytes;
+        self.trace = Some(Trace { memory: self.memories.len(), keep, events: Event::EVERY });
+        self.memories.push(Memory { name: name.clone(), bytes, host: true });
+        name
+    }
 }
 
 /// A meeting point of senders and receivers.
@@ -95,6 +112,17 @@ pub struct Memory {
     pub bytes: u64,
     /// Whether the host reads it after the run.
     pub host: bool,
+}
+
+/// A trace of what the kernel does.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Index of the memory that it is written to.
+    pub memory: usize,
+    /// What becomes of events when there is no room left.
+    pub keep: Keep,
+    /// Mask of the events that are written.
+    pub events: u64,
 }
 
 /// A protection domain with its program.

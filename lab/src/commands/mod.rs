@@ -10,6 +10,7 @@ mod lab;
 mod run;
 mod test;
 mod tidy;
+mod trace;
 mod twin;
 
 use crate::cli::{Cli, Command};
@@ -28,6 +29,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Run(run) => run::run(run, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Lab(lab) => lab::lab(lab, cli.json),
+        Command::Trace(trace) => trace::trace(trace, cli.json),
         Command::Twin(twin) => twin::twin(twin, cli.json),
         Command::Test(test) => test::test(test, cli.json),
         Command::Tidy => tidy::tidy(cli.json),

@@ -22,7 +22,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let system = systems::load(&run.system)?;
-    let images = image::build(machine)?;
+    let images = image::build_for(machine, &system)?;
     let typed = std::io::stdin().is_terminal() && !as_json;
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };

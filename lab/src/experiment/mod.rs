@@ -6,6 +6,7 @@ mod ipc_queueing;
 mod micro;
 mod ping_pong;
 mod run;
+mod trace_cost;
 
 #[cfg(test)]
 pub use claims::testing as claims_testing;
@@ -52,11 +53,12 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 4] = [
+pub static EXPERIMENTS: [&Experiment; 5] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
     &micro::EXPERIMENT,
+    &trace_cost::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -1,7 +1,7 @@
 //! Runs an experiment and makes its report.
 
 use super::{Experiment, Measured};
-use crate::image::{self, Images};
+use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Count, Machine, Outcome};
 use crate::progress::Step;
 use crate::{systems, workspace};
@@ -35,6 +35,12 @@ impl Setup {
         Ok(Setup { machine, images: image::build(machine)?, seed })
     }
 
+    /// The same with a kernel that has something extra.
+    pub fn with(&self, extra: Extra) -> Result<Setup> {
+        let images = image::build_with(self.machine, extra)?;
+        Ok(Setup { machine: self.machine, images, seed: self.seed })
+    }
+
     fn launch<'a>(&'a self, system: &'a System, kernel: &'a str) -> Boot<'a> {
         Boot {
             machine: self.machine,
@@ -53,7 +59,18 @@ impl Setup {
 
     /// Boots a system by name under a kernel; it must end well under that very kernel.
     pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        self.boot_changed(system, kernel, &mut |_| {})
+    }
+
+    /// [`Setup::boot`] of a system that was changed after loading.
+    pub fn boot_changed(
+        &self,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
         let mut system = systems::load(system)?;
+        change(&mut system);
         let seeds = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
         for (_, value) in seeds.filter(|(name, _)| name == "seed") {
             *value = self.seed.to_string();

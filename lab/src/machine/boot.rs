@@ -71,18 +71,23 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
+    let done = matches!(exit, Exit::Done(_));
     let wanted = boot.inspect || archive.memories.iter().any(|memory| memory.host);
-    if matches!(exit, Exit::Done(_)) && wanted {
-        let left = memory.archive(nonce)?;
+    let left = if wanted { memory.archive(nonce).map(Some) } else { Ok(None) };
+    // After a crash there may be less, or nothing.
+    let left = if done { left? } else { left.ok().flatten() };
+    if let Some(left) = left {
         for wanted in archive.memories.iter().filter(|memory| memory.host) {
             let address = word_at(&left, wanted.address_offset / WORD).unwrap_or(0);
-            if address == 0 {
+            if address == 0 && done {
                 bail!("the kernel did not say where the memory `{}` lies", wanted.name);
             }
-            let contents = memory.physical(emulator, address, wanted.bytes)?;
-            memories.insert(wanted.name.clone(), contents);
+            if address != 0 {
+                let contents = memory.physical(emulator, address, wanted.bytes)?;
+                memories.insert(wanted.name.clone(), contents);
+            }
         }
-        if boot.inspect {
+        if boot.inspect && done {
             let (machine, kernel) = (emulator, boot.images.kernel.as_path());
             let remains = Remains { machine, memory: &memory, archive: &left, kernel };
             findings = machine.inspect(&remains).context("the page tables cannot be judged")?;
@@ -96,10 +101,9 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
 
 /// The steps that a kernel has written down, as far as there was room.
 fn read_log(machine: &dyn Emulator, boot: &Boot, memory: &SharedFile) -> Result<Vec<u64>> {
-    const ROOM: u64 = 1 << 18;
     let at = image::log_address(&boot.images.kernel)?;
     let count = memory.physical(machine, at, WORD as u64)?;
-    let count = word_at(&count, 0).unwrap_or(0).min(ROOM);
+    let count = word_at(&count, 0).unwrap_or(0).min(image::LOG_ROOM as u64);
     let bytes = memory.physical(machine, at + WORD as u64, count * WORD as u64)?;
     Ok((0..count as usize).filter_map(|index| word_at(&bytes, index)).collect())
 }

@@ -98,6 +98,11 @@ impl Packed {
         })
     }
 
+    /// Names of the memory objects that are wanted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// A run's outcome, as that of any machine.
     pub fn outcome(&self, ran: twin::Outcome, kernel: &str) -> Outcome {
         let bytes = |words: Vec<u64>| words.into_iter().flat_map(u64::to_le_bytes).collect();

@@ -9,6 +9,7 @@ use crate::paging::walk;
 use crate::run::{End, Options};
 use abi::call::Call;
 use abi::message::FaultKind;
+use abi::trace;
 use abi::{Info, PAGE, Rights};
 use kernel::access::Ref;
 use kernel::arena::Arena;
@@ -34,6 +35,71 @@ pub struct Board<'a, S: System<Port = Twin>> {
     twin: &'static Twin,
     fibers: Fibers,
     system: PhantomData<S>,
+}
+
+/// Calls a function of the kernel's instance with trace points if the trace is on, else of the
+/// other.
+macro_rules! enter {
+    ($board:expr, $function:ident($($argument:expr),*)) => {
+        if $board.machine.cpu.traced.get() {
+            $function::<S::Observed>($board.machine, $($argument),*)
+        } else {
+            $function::<S>($board.machine, $($argument),*)
+        }
+    };
+}
+
+type Next = Ref<Thread<Twin>>;
+
+fn start<S: System<Port = Twin>>(machine: Machine<Twin>) -> Next {
+    // SAFETY: the board makes one entry at a time.
+    unsafe { entry::start::<S>(machine) }
+}
+
+/// A system call of the running thread.
+#[inline]
+fn call<S: System<Port = Twin>>(machine: Machine<Twin>, number: u8) -> Next {
+    // SAFETY: the board makes one entry at a time.
+    unsafe {
+        match number {
+            kind::CALL => entry::ipc::<S, { kind::CALL }>(machine),
+            kind::REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(machine),
+            kind::ANY => entry::ipc::<S, { kind::ANY }>(machine),
+            _ => entry::system_call::<S>(machine),
+        }
+    }
+}
+
+/// The fast path of a call or of a reply that waits.
+#[inline]
+fn fast<S: System<Port = Twin>>(
+    machine: Machine<Twin>,
+    number: u64,
+    slot: u32,
+    info: Info,
+) -> Option<(Next, u64)> {
+    // SAFETY: the board makes one entry at a time.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    match number == Call::Call as u64 {
+        true => core.fast_call(slot, info),
+        false => core.fast_reply_wait(slot, info).map(|next| (next, 0)),
+    }
+}
+
+fn interrupt<S: System<Port = Twin>>(machine: Machine<Twin>, event: Event) -> Next {
+    // SAFETY: the board makes one entry at a time.
+    unsafe {
+        match event {
+            Event::Line(line) => entry::interrupt::<S>(machine, line),
+            Event::Timer => entry::timer::<S>(machine),
+            Event::Spurious => entry::spurious::<S>(machine),
+        }
+    }
+}
+
+fn trap<S: System<Port = Twin>>(machine: Machine<Twin>, fault: Fault) -> Next {
+    // SAFETY: the board makes one entry at a time.
+    unsafe { entry::fault::<S>(machine, fault) }
 }
 
 fn body<T>(at: Ref<T>) -> &'static T {
@@ -63,8 +129,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         let text = format!("boot: {} counter steps to the first user instruction\n", meter::now());
         twin.console_write(text.as_bytes());
         twin.booted.set(meter::now());
-        // SAFETY: the only entry.
-        board.leave(unsafe { entry::start::<S>(machine) });
+        board.leave(enter!(board, start()));
         board.go_on()
     }
 
@@ -191,8 +256,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
     fn enter_fault(&mut self, fault: Fault) {
         self.interrupt();
         meter::enter(Entry::Fault);
-        // SAFETY: the only entry.
-        self.leave(unsafe { entry::fault::<S>(self.machine, fault) });
+        self.leave(enter!(self, trap(fault)));
     }
 
     /// The running thread makes a system call.
@@ -202,25 +266,13 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         if S::FAST_PATH && self.fast(context, regs) {
             return;
         }
-        const CALL: u8 = Call::Call as u8;
-        const REPLY_WAIT: u8 = Call::ReplyWait as u8;
-        const ANY: u8 = Call::Ipc as u8;
         let number = regs.number as u8;
         meter::enter(match number {
-            CALL | REPLY_WAIT => Entry::Message,
-            ANY => Entry::Exchange,
+            kind::CALL | kind::REPLY_WAIT => Entry::Message,
+            kind::ANY => Entry::Exchange,
             _ => Entry::Call,
         });
-        // SAFETY: the only entry.
-        let next = unsafe {
-            match number {
-                CALL => entry::ipc::<S, { kind::CALL }>(self.machine),
-                REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(self.machine),
-                ANY => entry::ipc::<S, { kind::ANY }>(self.machine),
-                _ => entry::system_call::<S>(self.machine),
-            }
-        };
-        self.leave(next);
+        self.leave(enter!(self, call(number)));
     }
 
     /// Tries the fast path; true: it did the call.
@@ -232,13 +284,8 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
             return false;
         }
         meter::enter(Entry::Attempt);
-        let ([slot, info, ..], core) = (regs.args, self.core());
-        let done = if number == call {
-            core.fast_call(slot as u32, Info(info))
-        } else {
-            core.fast_reply_wait(slot as u32, Info(info)).map(|next| (next, 0))
-        };
-        drop(core);
+        let [slot, info, ..] = regs.args;
+        let done = enter!(self, fast(number, slot as u32, Info(info)));
         let Some((next, badge)) = done else { return false };
         let target = &body(next).context;
         let words = context.regs.get().words;
@@ -258,15 +305,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         self.interrupt();
         self.twin.acknowledge(event);
         meter::enter(Entry::Interrupt);
-        // SAFETY: the only entry.
-        let next = unsafe {
-            match event {
-                Event::Line(line) => entry::interrupt::<S>(self.machine, line),
-                Event::Timer => entry::timer::<S>(self.machine),
-                Event::Spurious => entry::spurious::<S>(self.machine),
-            }
-        };
-        self.leave(next);
+        self.leave(enter!(self, interrupt(event)));
     }
 
     /// What follows every entry: the hardware part of a switch.
@@ -278,6 +317,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
                 self.fibers.end(fiber);
             }
         }
+        self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
         if next != self.machine.cpu.idle {
             let thread = body(next);
             thread.clear(attention::FULL);

@@ -9,6 +9,7 @@ use crate::run::{Calls, Options};
 use abi::PAGE;
 use corosensei::Yielder;
 use kernel::port::{Frame, Port};
+use kernel::statistics::Statistics;
 use kernel::step::Step;
 use rt::Env;
 use std::cell::{Cell, RefCell};
@@ -180,8 +181,16 @@ impl Port for Twin {
     type Space = Space;
     type Local = ();
 
+    const TRACE: u64 = abi::trace::Event::EVERY;
+    const LENGTHS: bool = true;
+
     #[inline]
     fn now(&self) -> u64 {
+        meter::now()
+    }
+
+    #[inline]
+    fn stamp(&self) -> u64 {
         meter::now()
     }
 
@@ -229,8 +238,12 @@ impl Port for Twin {
         byte
     }
 
-    fn counter_hz(&self) -> u64 {
-        HZ
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
+    }
+
+    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(meter::statistics(look))
     }
 
     fn kernel_facts(&self) -> (u64, u64) {

@@ -1,6 +1,7 @@
 //! Virtual time, and the log of steps. One for each host thread: a step has no `self`.
 
 use crate::costs::{Costs, Entry};
+use kernel::statistics::Statistics;
 use kernel::step::Step;
 use std::cell::{Cell, RefCell};
 use std::thread_local;
@@ -13,6 +14,7 @@ pub struct Meter {
     steps: [Cell<u32>; Step::KINDS],
     /// How often each kind of entry and step occurred.
     counts: [Cell<u64>; Entry::KINDS + Step::KINDS],
+    statistics: RefCell<Statistics>,
     logging: Cell<bool>,
     log: RefCell<Vec<Step>>,
 }
@@ -26,6 +28,7 @@ thread_local! {
             entries: [const { Cell::new(0) }; Entry::KINDS],
             steps: [const { Cell::new(0) }; Step::KINDS],
             counts: [const { Cell::new(0) }; Entry::KINDS + Step::KINDS],
+            statistics: RefCell::new(Statistics::new()),
             logging: Cell::new(false),
             log: RefCell::new(Vec::new()),
         }
@@ -40,6 +43,7 @@ pub fn reset(costs: &Costs, logging: bool) {
         meter.entries.iter().zip(costs.entries).for_each(|(cell, cost)| cell.set(cost));
         meter.steps.iter().zip(costs.steps).for_each(|(cell, cost)| cell.set(cost));
         meter.counts.iter().for_each(|count| count.set(0));
+        meter.statistics.replace(Statistics::new());
         meter.logging.set(logging);
         meter.log.borrow_mut().clear();
     });
@@ -82,7 +86,8 @@ pub fn step(step: Step) {
         meter.time.set(meter.time.get() + times * u64::from(meter.steps[kind].get()));
         let count = &meter.counts[Entry::KINDS + kind];
         count.set(count.get() + times);
-        if !matches!(step, Step::Resolve | Step::Copy(_)) {
+        meter.statistics.borrow().step(step);
+        if !step.is_remark() {
             meter.events.set(meter.events.get() + 1);
         }
         if meter.logging.get() {
@@ -100,6 +105,11 @@ fn write(meter: &Meter, step: Step) {
 /// results.
 pub fn events() -> u64 {
     METER.with(|meter| meter.events.get())
+}
+
+/// Looks at the statistics.
+pub fn statistics<R>(look: impl FnOnce(&Statistics) -> R) -> R {
+    METER.with(|meter| look(&meter.statistics.borrow()))
 }
 
 /// How often each kind of entry occurred, then each kind of step.

@@ -4,6 +4,7 @@ use crate::costs::Costs;
 use crate::hardware::{Shutdown, Twin};
 use crate::memory::Ram;
 use crate::{kernels, meter};
+use abi::statistics::Counter;
 use abi::{PAGE, Status};
 use kernel::boot::Archive;
 use kernel::port::Port;
@@ -103,7 +104,8 @@ pub struct Outcome {
     pub console: String,
     /// The archive as the kernel left it.
     pub archive: Vec<u64>,
-    /// Contents of the memory objects that were asked for, in their order.
+    /// Contents of the memory objects that were asked for, in their order; one that was not made
+    /// is empty.
     pub memories: Vec<Vec<u64>>,
     /// Virtual time at the end.
     pub time: u64,
@@ -113,6 +115,8 @@ pub struct Outcome {
     pub events: u64,
     /// How often each kind of [`Entry`](crate::Entry), then each kind of [`Step`] occurred.
     pub counts: Vec<u64>,
+    /// The statistics at the end, by [`Counter`].
+    pub statistics: [u64; Counter::ALL.len()],
     /// The most threads that were blocked at once, if invariants were checked.
     pub most_blocked: u32,
     /// System calls, if they were counted.
@@ -161,13 +165,16 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
     let archive: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
     let read = |(word, bytes): &(usize, u64)| {
         let first = archive[*word];
+        if first == 0 {
+            // The run ended before the memory was made.
+            return Vec::new();
+        }
         let pages = (first..first + bytes.next_multiple_of(PAGE)).step_by(PAGE as usize);
         let words = pages.flat_map(|page| port.frame(page).iter().map(|word| word.load(Relaxed)));
         words.take((bytes / 8) as usize).collect()
     };
-    let done = matches!(end, End::Done(_));
     Outcome {
-        memories: if done { memories.iter().map(read).collect() } else { Vec::new() },
+        memories: memories.iter().map(read).collect(),
         end,
         console: String::from_utf8_lossy(&twin.take_output()).into_owned(),
         archive,
@@ -175,6 +182,9 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         entries: twin.entries.get(),
         events: meter::events(),
         counts: meter::counts().to_vec(),
+        statistics: meter::statistics(|statistics| {
+            Counter::ALL.map(|counter| statistics.counter(counter, meter::now()))
+        }),
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),

@@ -14,7 +14,7 @@ const MOST_POLLS: u32 = 1 << 30;
 /// Relates counters to nanoseconds.
 pub struct Clock {
     /// Counter value at boot.
-    start: Cell<u64>,
+    pub start: Cell<u64>,
     /// Counter frequency in Hz.
     pub hz: Cell<u64>,
     /// Nanoseconds a counter step, times 2^32.

@@ -8,6 +8,7 @@ use crate::machine::load_root;
 use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
 use crate::state;
+use abi::trace::Event;
 use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
@@ -53,17 +54,53 @@ impl Resume {
 }
 
 /// A kernel's system call entry.
+#[cfg(not(feature = "trace"))]
 pub fn address<S: System<Port = X86>>() -> u64 {
     let entry =
         if S::FAST_PATH { fast_entry::<S> } else { plain_entry::<S> as extern "sysv64" fn() };
     entry as *const () as u64
 }
 
+/// A kernel's system call entry, which picks the instance with trace points if the trace is on.
+#[cfg(feature = "trace")]
+pub fn address<S: System<Port = X86>>() -> u64 {
+    let entry =
+        if S::FAST_PATH { pick_fast::<S> } else { pick_plain::<S> as extern "sysv64" fn() };
+    entry as *const () as u64
+}
+
+#[cfg(feature = "trace")]
+macro_rules! pick {
+    ($name:ident, $entry:ident) => {
+        #[unsafe(naked)]
+        extern "sysv64" fn $name<S: System<Port = X86>>() {
+            naked_asm!(
+                "swapgs",
+                "cmp byte ptr gs:[{traced}], 0",
+                "jne {observed}",
+                "jmp {silent}",
+                traced = const offset_of!(Cpu<X86>, traced),
+                observed = sym $entry::<S::Observed>,
+                silent = sym $entry::<S>,
+            )
+        }
+    };
+}
+#[cfg(feature = "trace")]
+pick!(pick_fast, fast_entry);
+#[cfg(feature = "trace")]
+pick!(pick_plain, plain_entry);
+
+/// Whether the code that picks an instance has made GS the kernel's already.
+const PICKED: u8 = cfg!(feature = "trace") as u8;
+
 /// System call entry of a kernel with a fast path.
 #[unsafe(naked)]
 extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
     naked_asm!(
+        ".if {picked} == 0",
         "swapgs",
+        ".endif",
         "mov rbx, rsp",
         "mov rbp, gs:[{current}]",
         "mov rsp, gs:[{stack}]",
@@ -109,6 +146,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov rdi, [rbp + {rdi}]",
         "mov rsi, rbx",
         "jmp {general}",
+        picked = const PICKED,
         current = const CURRENT,
         stack = const STACK,
         rip = const RIP, rflags = const RFLAGS, rsp = const RSP, rdi = const RDI,
@@ -124,7 +162,9 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
 #[unsafe(naked)]
 extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
     naked_asm!(
+        ".if {picked} == 0",
         "swapgs",
+        ".endif",
         "mov rbx, rsp",
         "mov rbp, gs:[{current}]",
         "mov rsp, gs:[{stack}]",
@@ -132,6 +172,7 @@ extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
         "mov [rbp + {rflags}], r11",
         "mov [rbp + {rsp}], rbx",
         "jmp {general}",
+        picked = const PICKED,
         current = const CURRENT,
         stack = const STACK,
         rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
@@ -248,7 +289,7 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
     match core.fast_call(slot as u32, Info(info)) {
         Some((next, badge)) => {
             drop(core);
-            Resume { context: switch_space(machine.cpu, next), second: badge }
+            Resume { context: go_over::<S>(machine.cpu, next), second: badge }
         }
         None => Resume { context: core::ptr::null(), second: 0 },
     }
@@ -261,7 +302,7 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
     match core.fast_reply_wait(slot as u32, Info(info)) {
         Some(next) => {
             drop(core);
-            Resume { context: switch_space(machine.cpu, next), second: 0 }
+            Resume { context: go_over::<S>(machine.cpu, next), second: 0 }
         }
         None => Resume { context: core::ptr::null(), second: 0 },
     }
@@ -270,34 +311,53 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
 extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::ipc::<S, KIND>(state::machine()) };
-    leave(next).go()
+    leave::<S>(next).go()
 }
 
 extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
-    leave(next).go()
+    leave::<S>(next).go()
 }
 
 /// Leaves boot for the first program; the code that only boot needs vanishes.
 #[inline(never)]
-pub fn begin(next: Ref<Thread<X86>>, image: &Image) -> ! {
+pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! {
     drop_init(image);
-    leave(next).go()
+    leave::<S>(next).go()
 }
 
 /// The hardware part of a switch, after the core is done.
 #[inline(always)]
-pub fn leave(next: Ref<Thread<X86>>) -> Resume {
+pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> Resume {
     let cpu = state::machine().cpu;
     if next == cpu.idle {
+        left::<S>(cpu, next);
         return Resume { context: core::ptr::null(), second: 2 };
     }
     // SAFETY: between entries this CPU alone touches the current thread.
     let thread = unsafe { &*next.address() };
     let full = thread.has(attention::FULL);
     thread.clear(attention::FULL);
-    Resume { context: switch_space(cpu, next), second: u64::from(full) }
+    Resume { context: go_over::<S>(cpu, next), second: u64::from(full) }
+}
+
+/// The trace's last record of an entry.
+#[inline(always)]
+fn left<S: System<Port = X86>>(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) {
+    if S::TRACED {
+        cpu.note(Event::Exit, next, 0, 0);
+    }
+}
+
+#[inline(always)]
+fn go_over<S: System<Port = X86>>(
+    cpu: &'static Cpu<X86>,
+    next: Ref<Thread<X86>>,
+) -> *const Context {
+    let context = switch_space(cpu, next);
+    left::<S>(cpu, next);
+    context
 }
 
 #[inline(always)]

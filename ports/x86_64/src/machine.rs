@@ -5,10 +5,10 @@ use core::arch::asm;
 /// Reads the time stamp counter.
 #[inline(always)]
 pub fn counter() -> u64 {
-    let (low, high): (u32, u32);
-    // SAFETY: reads a counter.
-    unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nomem, nostack)) };
-    u64::from(high) << 32 | u64::from(low)
+    let (low, high): (u64, u64);
+    // SAFETY: reads a counter; the upper halves of both registers become zero.
+    unsafe { asm!("rdtsc", out("rax") low, out("rdx") high, options(nomem, nostack)) };
+    high << 32 | low
 }
 
 /// Writes a byte to an I/O port.

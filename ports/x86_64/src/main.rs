@@ -32,7 +32,9 @@ use core::sync::atomic::AtomicU64;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
 use kernel::core::Core;
+use kernel::entry::Machine;
 use kernel::kernel::Variant;
+use kernel::port::Port;
 use kernel::system::System;
 
 core::arch::global_asm!(include_str!("boot.s"));
@@ -148,9 +150,18 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);
-    // SAFETY: as above.
+    if X86::TRACE != 0 && machine.cpu.traced.get() {
+        begin::<S::Observed>(machine, image)
+    }
+    begin::<S>(machine, image)
+}
+
+/// Makes the first decision and leaves for the first program.
+#[inline(always)]
+fn begin<S: System<Port = X86>>(machine: Machine<X86>, image: &Image) -> ! {
+    // SAFETY: interrupts are off and nothing else has entered the core.
     let next = unsafe { kernel::entry::start::<S>(machine) };
-    entry::begin(next, image)
+    entry::begin::<S>(next, image)
 }
 
 /// The RAM that nothing uses yet, and the boot module.

@@ -4,12 +4,14 @@ use crate::apic;
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::fpu::Special;
-use crate::machine::{halt, out32};
+use crate::machine::{counter, halt, out32};
 use crate::paging::{Space, direct};
 use crate::uart;
 use core::arch::asm;
 use core::cell::Cell;
 use kernel::port::{Frame, Port};
+#[cfg(feature = "statistics")]
+use kernel::statistics::Statistics;
 
 /// Port of the device that ends a run under QEMU.
 const EXIT: u16 = 0xf4;
@@ -24,6 +26,9 @@ pub struct X86 {
     pub text: Cell<u64>,
     /// Counter at kernel entry, then steps from there to the first user instruction.
     pub boot: Cell<u64>,
+    /// The statistics of the one CPU.
+    #[cfg(feature = "statistics")]
+    pub statistics: Statistics,
 }
 
 /// What entry code finds in GS behind the core's own fields.
@@ -41,9 +46,17 @@ impl Port for X86 {
     type Space = Space;
     type Local = Local;
 
+    const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
+    const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics"));
+
     #[inline(always)]
     fn now(&self) -> u64 {
         self.clock.now()
+    }
+
+    #[inline(always)]
+    fn stamp(&self) -> u64 {
+        counter()
     }
 
     fn arm(&self, at: Option<u64>) {
@@ -90,8 +103,8 @@ impl Port for X86 {
         uart::read()
     }
 
-    fn counter_hz(&self) -> u64 {
-        self.clock.hz.get()
+    fn counter(&self) -> (u64, u64) {
+        (self.clock.hz.get(), self.clock.start.get())
     }
 
     fn kernel_facts(&self) -> (u64, u64) {
@@ -106,9 +119,18 @@ impl Port for X86 {
         self.special.forget(thread);
     }
 
-    #[cfg(feature = "log")]
+    #[cfg(feature = "statistics")]
+    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(look(&self.statistics))
+    }
+
+    #[cfg(any(feature = "log", feature = "statistics"))]
+    #[inline(always)]
     fn step(step: kernel::step::Step) {
+        #[cfg(feature = "log")]
         crate::log::write(step);
+        #[cfg(feature = "statistics")]
+        crate::state::PORT.0.statistics.step(step);
     }
 }
 

@@ -18,6 +18,8 @@ pub static PORT: Shared = Shared(X86 {
     special: Special::new(),
     text: Cell::new(0),
     boot: Cell::new(0),
+    #[cfg(feature = "statistics")]
+    statistics: kernel::statistics::Statistics::new(),
 });
 
 struct Entered(Cell<Option<Machine<X86>>>);

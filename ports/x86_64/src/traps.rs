@@ -10,6 +10,7 @@ use crate::{state, uart};
 use abi::message::FaultKind;
 use core::arch::naked_asm;
 use kernel::fault::{Fault, hex};
+use kernel::port::Port;
 use kernel::system::System;
 
 const DEBUG: u64 = 1;
@@ -100,6 +101,15 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
 }
 
 extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> ! {
+    if X86::TRACE != 0 && state::machine().cpu.traced.get() {
+        take::<S::Observed>(number, code)
+    }
+    take::<S>(number, code)
+}
+
+/// One interrupt or exception from user mode or idle.
+#[inline(always)]
+fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
     let machine = state::machine();
     // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
     let next = match number as u8 {
@@ -132,7 +142,7 @@ extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
         }
     };
-    leave(next).go()
+    leave::<S>(next).go()
 }
 
 fn has_fpu() -> bool {

@@ -38,7 +38,7 @@
 //!   preemption point with it. Kernels whose queues differ are compared without such interrupts.
 
 mod alike;
-mod queued;
-mod runner;
+pub mod queued;
+pub mod runner;
 mod senders;
 mod switching;

@@ -16,7 +16,8 @@ use kernel::system::System;
 use std::collections::BTreeSet;
 
 const MESSAGE: Info = Info::new(0, 0);
-const NINE: [&str; 9] = [
+/// All kernels.
+pub const NINE: [&str; 9] = [
     "fastpath",
     "slowpath",
     "direct-lazy",

@@ -34,7 +34,7 @@ macro_rules! with_kernel {
         }
     };
 }
-pub(super) use with_kernel;
+pub(crate) use with_kernel;
 
 /// So many cases, the same ones each time.
 pub fn repeatable(cases: u32) -> ProptestConfig {

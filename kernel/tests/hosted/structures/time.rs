@@ -49,7 +49,7 @@ proptest! {
                 _ => {
                     // Of equal instants any may come first, but only one of those.
                     let first = model.first().map(|(at, _)| *at).filter(|first| *first <= at);
-                    let popped = queue.pop(at).map(number);
+                    let popped = queue.pop(at).map(|(_, sleeper)| number(sleeper));
                     prop_assert_eq!(popped.is_some(), first.is_some());
                     if let (Some(popped), Some(first)) = (popped, first) {
                         prop_assert!(model.remove(&(first, popped)), "not the earliest");
@@ -66,7 +66,7 @@ proptest! {
         }
         let mut drained = Vec::new();
         while let Some(first) = queue.first() {
-            drained.push((first, number(queue.pop(u64::MAX).expect("there is a first"))));
+            drained.push((first, number(queue.pop(u64::MAX).expect("there is a first").1)));
         }
         prop_assert!(drained.is_sorted_by_key(|(at, _)| *at));
         prop_assert_eq!(drained.into_iter().collect::<BTreeSet<_>>(), model);

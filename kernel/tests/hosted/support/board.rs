@@ -6,6 +6,7 @@ use super::host::{Event, Host, Shutdown};
 use super::pages;
 use abi::Info;
 use abi::call::Call;
+use abi::trace;
 use kernel::access::{Ref, Whole};
 use kernel::arena::Arena;
 use kernel::boot;
@@ -136,6 +137,7 @@ impl<S: System<Port = Host>> Board<S> {
 
     /// The hardware part of a switch.
     fn leave(&self, next: Ref<Thread<Host>>) {
+        self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
         if next == self.machine.cpu.idle {
             return self.regs.set(Regs::default());
         }
@@ -202,6 +204,8 @@ impl<S: System<Port = Host>> Board<S> {
         drop(core);
         match done {
             Some(badge) => {
+                let next = self.machine.cpu.current.get();
+                self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
                 self.fast_calls.set(self.fast_calls.get() + 1);
                 let args = [badge, info, 0, 0, 0, 0];
                 self.regs.set(Regs { number: 0, args, words: regs.words, again: false });

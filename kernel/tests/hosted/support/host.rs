@@ -15,6 +15,8 @@ use std::sync::atomic::Ordering::Relaxed;
 pub const LINES: usize = 8;
 /// Physical address of the first frame.
 pub const BASE: u64 = 0x100_0000;
+/// Pages of memory that the kernel does not get.
+pub const SPARE: usize = 16;
 /// Frequency of the counter.
 pub const HZ: u64 = 1_000_000_000;
 
@@ -62,13 +64,14 @@ pub struct Host {
 }
 
 impl Host {
-    /// A machine with this much memory, all of it in an arena. It is never freed: the core's
+    /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. It is never freed: the core's
     /// pools live for ever. The seed is for interrupts.
     pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
         // A page to spare, and aligned here: zeroed memory of a larger alignment would be written
         // to, every page of it, and boards are many.
         let bytes = pages * PAGE as usize;
-        let layout = Layout::from_size_align(bytes + PAGE as usize, align_of::<u64>())
+        let all = bytes + SPARE * PAGE as usize;
+        let layout = Layout::from_size_align(all + PAGE as usize, align_of::<u64>())
             .expect("a size that fits");
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc_zeroed(layout) };
@@ -76,7 +79,7 @@ impl Host {
         let start = start.wrapping_add(start.align_offset(PAGE as usize));
         // SAFETY: zeroed, aligned, never freed, and made of atomics, so that the arena may hand
         // out parts of it.
-        let frames = unsafe { std::slice::from_raw_parts(start.cast::<Frame>(), pages) };
+        let frames = unsafe { std::slice::from_raw_parts(start.cast::<Frame>(), pages + SPARE) };
         let host = Host {
             frames,
             time: Cell::new(0),
@@ -92,6 +95,11 @@ impl Host {
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
         let arena = unsafe { Arena::new(start, bytes, BASE) };
         (Box::leak(Box::new(host)), arena)
+    }
+
+    /// The address of the spare pages.
+    pub fn spare(&self) -> u64 {
+        BASE + (self.frames.len() - SPARE) as u64 * PAGE
     }
 
     /// The instant at which the timer will interrupt.
@@ -143,8 +151,15 @@ impl Port for Host {
     type Space = HostSpace;
     type Local = ();
 
+    const TRACE: u64 = abi::trace::Event::EVERY;
+    const LENGTHS: bool = true;
+
     fn now(&self) -> u64 {
         self.time.get()
+    }
+
+    fn stamp(&self) -> u64 {
+        self.now()
     }
 
     fn arm(&self, at: Option<u64>) {
@@ -185,8 +200,8 @@ impl Port for Host {
         self.input.borrow_mut().pop_front()
     }
 
-    fn counter_hz(&self) -> u64 {
-        HZ
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
     }
 
     fn kernel_facts(&self) -> (u64, u64) {

@@ -331,7 +331,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let rng = self.rng;
         let (full, empty) = (self.free_slot(false), self.free_slot(true));
         let any = if rng.once_in(2) { full } else { self.any_slot() };
-        match rng.below(16) {
+        match rng.below(17) {
             0..3 => {
                 let badge = if rng.once_in(3) { 77 } else { 0 };
                 call(Call::CapCopy, &[any, empty, rng.below(64), badge])
@@ -343,6 +343,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
             12 => call(Call::ConsoleWrite, &[town::CONSOLE_SLOT, rng.below(34)]),
             13 => call(Call::ConsoleRead, &[town::CONSOLE_SLOT]),
             14 => call(Call::Fact, &[1 + rng.below(5)]),
+            15 => call(Call::Observe, &[town::SYSTEM_SLOT, rng.below(7), rng.next()]),
             _ => {
                 let row = rng.below(8) | rng.below(12) << 32;
                 call(Call::Inspect, &[town::SYSTEM_SLOT, rng.below(6), row])

@@ -2,7 +2,7 @@
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
 use super::suite::Suite;
-use crate::image::{self, Images};
+use crate::image::{self, Extra, Images, LOG_ROOM};
 use crate::machine::{self, Boot, Console, MACHINES, Machine};
 use crate::progress::Step;
 use crate::systems;
@@ -27,7 +27,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub fn check(suite: &mut Suite) -> Result<()> {
     let [machines @ .., simulation] = &MACHINES;
     for machine in machines {
-        let images = match image::build_logging(*machine) {
+        let images = match image::build_with(*machine, Extra::Log) {
             Ok(images) => images,
             Err(error) => {
                 suite.broken(format!("a log on {}", machine.name()), format!("{error:#}"));
@@ -102,7 +102,7 @@ fn compare(real: &[u64], simulated: &[u64]) -> Result<(), String> {
         let (here, there) = (spell(real).join(" "), spell(simulated).join(" "));
         return Err(format!("step {at} differs:\n  {here}\n  {there} (simulated)"));
     }
-    let room = real.len() == 1 << 18;
+    let room = real.len() == LOG_ROOM;
     match real.len() == simulated.len() || room {
         true => Ok(()),
         false => Err(format!("{} steps, but {} simulated", real.len(), simulated.len())),

@@ -57,7 +57,7 @@ fn slow_path(report: &Report) -> Claim {
         let (direct, slow) = (mean(report, "direct-lazy")?, mean(report, "slowpath")?);
         let faster = percent_above(slow, direct);
         let mut evidence = format!(
-            "mean over the sweep: direct-lazy {direct:.0}, slowpath {slow:.0}: {faster:.1} % slower"
+            "mean over the sweep: direct-lazy {direct:.0}, slowpath {slow:.0}: {faster:+.1} %"
         );
         if faster < *TENTH.start() {
             evidence += "; slowpath's removal of a receiver from the ready queue (S0-17) has \

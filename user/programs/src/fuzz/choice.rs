@@ -350,12 +350,15 @@ impl Chooser {
             Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Inspect => {
                 let index = self.small(Resource::COUNT as u64);
-                let copy = self.below(4) == 0;
-                let system = if copy { self.of(COPY) } else { self.bands.given[4].word() };
-                [system, self.small(3), index, 0, 0, 0]
+                [self.system(), self.small(6), index, 0, 0, 0]
             }
-            Call::Observe => [self.bands.given[4].word(), self.small(6), self.anything(), 0, 0, 0],
+            Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
         }
+    }
+
+    /// The system capability, mostly.
+    fn system(&mut self) -> u64 {
+        if self.below(4) == 0 { self.of(COPY) } else { self.bands.given[4].word() }
     }
 
     fn domain(&mut self) -> u64 {

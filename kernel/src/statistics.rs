@@ -1,0 +1,119 @@
+//! Statistics of the interaction with programs (S0-34), counted from the kernel's [steps](Step).
+//!
+//! A port that wants them hands each step to [`Statistics::step`]; one that does not has none of
+//! this in its image.
+
+use crate::step::{Queue, Step};
+use abi::statistics::{Counter, LENGTHS};
+use core::cell::Cell;
+
+/// The counters of one CPU.
+pub struct Statistics {
+    counters: [Cell<u64>; Counter::ALL.len()],
+    lengths: [Cell<u64>; LENGTHS],
+    /// Threads in the ready queue now.
+    length: Cell<u32>,
+    /// The thread that the CPU went over to last.
+    current: Cell<u32>,
+    /// The same, until it blocks; 0: none.
+    running: Cell<u32>,
+    /// The running thread has left the ready queue within this entry: it may change its place.
+    moves: Cell<bool>,
+    /// When the counters began.
+    since: Cell<u64>,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Statistics::new()
+    }
+}
+
+impl Statistics {
+    /// Counters at zero, before the first step of a kernel.
+    pub const fn new() -> Statistics {
+        Statistics {
+            counters: [const { Cell::new(0) }; Counter::ALL.len()],
+            lengths: [const { Cell::new(0) }; LENGTHS],
+            length: Cell::new(0),
+            current: Cell::new(0),
+            running: Cell::new(0),
+            moves: Cell::new(false),
+            since: Cell::new(0),
+        }
+    }
+
+    /// Counts from now on.
+    pub fn reset(&self, now: u64) {
+        self.counters.iter().chain(&self.lengths).for_each(|counter| counter.set(0));
+        self.since.set(now);
+    }
+
+    /// A counter at an instant.
+    pub fn counter(&self, counter: Counter, now: u64) -> u64 {
+        match counter {
+            Counter::Time => now - self.since.get(),
+            _ => self.counters[counter as usize].get(),
+        }
+    }
+
+    /// How often the ready queue had this length; `None`: such lengths are not told apart.
+    pub fn length(&self, length: usize) -> Option<u64> {
+        self.lengths.get(length).map(Cell::get)
+    }
+
+    fn count(&self, counter: Counter) {
+        let cell = &self.counters[counter as usize];
+        cell.set(cell.get() + 1);
+    }
+
+    /// The ready queue is about to be used.
+    fn sample(&self) {
+        let place = &self.lengths[(self.length.get() as usize).min(LENGTHS - 1)];
+        place.set(place.get() + 1);
+    }
+
+    /// Counts a step.
+    pub fn step(&self, step: Step) {
+        match step {
+            Step::Enter => self.moves.set(false),
+            Step::Search => {
+                self.sample();
+                self.count(Counter::LookUps);
+            }
+            Step::Unlink(Queue::Ready, thread) => {
+                self.sample();
+                self.length.set(self.length.get() - 1);
+                self.moves.set(self.moves.get() || thread == self.running.get());
+            }
+            Step::Link(Queue::Ready, thread) => {
+                self.sample();
+                self.count(Counter::Actual);
+                self.length.set(self.length.get() + 1);
+                if thread == self.running.get() && !self.moves.get() {
+                    self.count(Counter::DeferredEnqueues);
+                }
+            }
+            Step::Block(thread) => {
+                self.count(Counter::Eager);
+                if thread == self.running.get() {
+                    self.running.set(0);
+                }
+            }
+            Step::Purge => self.count(Counter::DeferredDequeues),
+            Step::Message(..) => self.count(Counter::Messages),
+            Step::Queued(length) => {
+                self.count(Counter::QueuedMessages);
+                let longest = &self.counters[Counter::LongestQueue as usize];
+                longest.set(longest.get().max(u64::from(length)));
+            }
+            Step::Switch(thread) => {
+                self.running.set(thread);
+                if self.current.replace(thread) != 0 && thread != 0 {
+                    self.count(Counter::Switches);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The trace: events at the boundaries of the kernel's work, written into a ring that the
+//! manifest names ([`abi::trace`], S2C-10). Writing never waits and never allocates.
+//!
+//! A kernel's paths exist twice where a port has a trace: entry code looks at [`Cpu::traced`]
+//! once and picks the instance with or without trace points ([`Traced`]), so that points cost
+//! nothing while the trace is off. Code that all kernels share, away from the message path, looks
+//! at the same flag again.
+
+use crate::access::Ref;
+use crate::core::Core;
+use crate::cpu::Cpu;
+use crate::object::Thread;
+use crate::port::{Frame, Port};
+use crate::system::System;
+use abi::PAGE;
+use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record};
+use abi::trace::{
+    MAGIC, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL,
+    WORD_MAGIC, WORD_START,
+};
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::sync::atomic::Ordering::{Relaxed, Release};
+
+/// Words in a page.
+const WORDS: usize = (PAGE / 8) as usize;
+/// Records in a page.
+const PER_PAGE: u64 = (WORDS / RECORD_WORDS) as u64;
+/// Records written at boot to learn what one costs.
+const TRIALS: u64 = 16;
+
+/// Where one CPU's records go.
+pub struct Ring {
+    /// Physical address of the memory; 0: there is none.
+    at: Cell<u64>,
+    pages: Cell<u64>,
+    keep: Cell<Keep>,
+    /// The header, and the page that is being filled; `None`: there is no room left.
+    open: Cell<Option<[&'static Frame; 2]>>,
+    /// Its number, from 1, since the header is the memory's first.
+    number: Cell<u64>,
+    /// The word of it that comes next.
+    next: Cell<usize>,
+    /// The events that are wanted.
+    wanted: Cell<u64>,
+    /// The same while the trace is on, else 0.
+    mask: Cell<u64>,
+}
+
+impl Ring {
+    /// No ring.
+    pub const fn new() -> Ring {
+        Ring {
+            at: Cell::new(0),
+            pages: Cell::new(0),
+            keep: Cell::new(Keep::First),
+            open: Cell::new(None),
+            number: Cell::new(0),
+            next: Cell::new(0),
+            wanted: Cell::new(0),
+            mask: Cell::new(0),
+        }
+    }
+
+    /// Whether there is one.
+    pub fn exists(&self) -> bool {
+        self.at.get() != 0
+    }
+
+    /// Begins to fill a page, or the first again, or none.
+    #[cold]
+    #[inline(never)]
+    fn turn_to<P: Port>(&self, port: &P, number: u64) {
+        let number = match self.keep.get() {
+            Keep::Last if number == self.pages.get() => 1,
+            _ => number,
+        };
+        self.number.set(number);
+        self.next.set(0);
+        let exists = number < self.pages.get();
+        let frame = |number| port.frame(self.at.get() + number * PAGE);
+        self.open.set(exists.then(|| [frame(0), frame(number)]));
+    }
+
+    /// Counts an event for which there is no room.
+    #[cold]
+    #[inline(never)]
+    fn lose<P: Port>(&self, port: &P) {
+        count(port.frame(self.at.get()));
+    }
+
+    /// Counts an event and writes its record, if there is room or the oldest may go.
+    #[inline(always)]
+    fn write<P: Port>(&self, port: &P, [low, high]: [u64; RECORD_WORDS]) {
+        let Some([header, page]) = self.open.get() else { return self.lose(port) };
+        // Never beyond the page: the mask saves the check.
+        let at = self.next.get() & (WORDS - RECORD_WORDS);
+        page[at].store(low, Relaxed);
+        page[at + 1].store(high, Relaxed);
+        self.next.set(at + RECORD_WORDS);
+        count(header);
+        if at == WORDS - RECORD_WORDS {
+            // The last thing, so that the usual way needs no stack.
+            self.turn_to(port, self.number.get() + 1);
+        }
+    }
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Ring::new()
+    }
+}
+
+/// Counts an event, after its record: whoever sees the count sees the record.
+#[inline(always)]
+fn count(header: &Frame) {
+    let events = header[WORD_EVENTS].load(Relaxed);
+    header[WORD_EVENTS].store(events.wrapping_add(1), Release);
+}
+
+/// A thread as records name it: by the low half of its index.
+#[inline(always)]
+pub fn number<P: Port>(thread: Ref<Thread<P>>) -> u16 {
+    thread.index() as u16
+}
+
+impl<P: Port> Cpu<P> {
+    /// Begins a trace in a memory of this many pages at a physical address.
+    pub fn begin_trace(&self, kernel: &str, at: u64, pages: u64, keep: Keep, events: u64) {
+        let (ring, port) = (&self.ring, self.port());
+        let header = port.frame(at);
+        ring.at.set(at);
+        ring.pages.set(pages);
+        ring.keep.set(keep);
+        ring.wanted.set(events);
+        let cost = self.cost_of_record();
+        let (hz, start) = port.counter();
+        let [low, high] = abi::boot::name_words(kernel);
+        for (index, value) in [
+            (WORD_KERNEL, low),
+            (WORD_KERNEL + 1, high),
+            (WORD_CAPACITY, (pages - 1) * PER_PAGE),
+            (WORD_EVENTS, 0),
+            (WORD_HZ, hz),
+            (WORD_START, start),
+            (WORD_CPU, 0),
+            (WORD_KEEP, keep as u64),
+            (WORD_COST, cost),
+            (WORD_MAGIC, MAGIC),
+        ] {
+            header[index].store(value, Relaxed);
+        }
+        ring.turn_to(port, 1);
+        self.trace(true);
+    }
+
+    /// Writes some records to see what one costs; they do not count.
+    fn cost_of_record(&self) -> u64 {
+        self.ring.turn_to(self.port(), 1);
+        self.ring.mask.set(Event::EVERY);
+        let before = self.port().stamp();
+        for _ in 0..TRIALS {
+            self.write(NO_THREAD, second(Event::Mark, 0, 0));
+        }
+        (self.port().stamp() - before) / TRIALS
+    }
+
+    /// Starts the trace, or stops it; from the next entry on, or at once.
+    pub fn trace(&self, on: bool) {
+        self.traced.set(on);
+        self.ring.mask.set(if on { self.ring.wanted.get() } else { 0 });
+    }
+
+    /// Writes an event down, if it is wanted. `second` is the record's second word.
+    #[inline(never)]
+    pub fn write(&self, thread: u16, second: u64) {
+        self.write_at(|| self.port().stamp(), thread, second);
+    }
+
+    #[inline(always)]
+    fn write_at(&self, time: impl FnOnce() -> u64, thread: u16, second: u64) {
+        // Bits of the second word from 8 on are the event's number, which is below 64.
+        if self.ring.mask.get() >> (second >> 8 & 63) & 1 != 0 {
+            self.ring.write(self.port(), [time() << 16 | u64::from(thread), second]);
+        }
+    }
+
+    /// [`Cpu::write`] of what was at an earlier instant.
+    #[inline(never)]
+    fn write_late(&self, time: u64, thread: u16, second: u64) {
+        self.write_at(|| time, thread, second);
+    }
+
+    /// A trace point in code that all kernels share.
+    #[inline(always)]
+    pub fn note(&self, event: Event, thread: Ref<Thread<P>>, argument: u32, extra: u16) {
+        if P::TRACE & event.bit() != 0 && self.traced.get() {
+            self.write(number(thread), second(event, argument, extra));
+        }
+    }
+
+    /// [`Cpu::note`] of an event without a thread.
+    #[inline(always)]
+    pub fn note_nobody(&self, event: Event, argument: u32, extra: u16) {
+        if P::TRACE & event.bit() != 0 && self.traced.get() {
+            self.write(NO_THREAD, second(event, argument, extra));
+        }
+    }
+}
+
+/// The second word of a record of CPU 0.
+#[inline(always)]
+const fn second(event: Event, argument: u32, extra: u16) -> u64 {
+    Record { time: 0, thread: 0, argument, extra, event, cpu: 0 }.words()[1]
+}
+
+impl<S: System> Core<S> {
+    /// A trace point on a path of its own in each kernel.
+    #[inline(always)]
+    pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
+        if S::TRACED && S::Port::TRACE & event.bit() != 0 {
+            self.cpu.write(number(thread), second(event, argument, extra));
+        }
+    }
+
+    /// When a fast path is tried, for [`Core::entered_at`].
+    #[inline(always)]
+    pub fn attempt(&self) -> u64 {
+        if S::TRACED { self.kernel.port.stamp() } else { 0 }
+    }
+
+    /// A fast path that was tried at this instant does the call `code` of `me`.
+    #[inline(always)]
+    pub fn entered_at(&self, time: u64, me: Ref<Thread<S::Port>>, code: u8) {
+        if S::TRACED && S::Port::TRACE & Event::Enter.bit() != 0 {
+            self.cpu.write_late(time, number(me), second(Event::Enter, u32::from(code), 0));
+        }
+    }
+}
+
+/// The kernel `S` with its trace points.
+pub struct Traced<S>(PhantomData<S>);
+
+impl<S: System> System for Traced<S> {
+    const NAME: &'static str = S::NAME;
+    const FAST_PATH: bool = S::FAST_PATH;
+    const TRACED: bool = true;
+    type Port = S::Port;
+    type Locking = S::Locking;
+    type Scheduling = S::Scheduling;
+    type Switching = S::Switching;
+    type Queueing = S::Queueing;
+    type SendQueue = S::SendQueue;
+    type Observed = Traced<S>;
+}
+
+// The header takes one page, on which `turn_to` relies, and numbers of events fit into a mask.
+const _: () = assert!(HEADER_WORDS == WORDS && Event::ALL.len() < 64);

@@ -1,0 +1,109 @@
+//! `trace-cost`: what the trace costs where it is not compiled in, compiled in but off, and on.
+
+use super::run::{push_spans, recording};
+use super::{Experiment, Measured, Setup};
+use crate::image::Extra;
+use abi::call::Call;
+use abi::results::Tag;
+use abi::trace::{Event, HEADER_WORDS, Keep, RECORD_WORDS, Record};
+use anyhow::{Context, Result, ensure};
+use results::Fact;
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "trace-cost",
+    about: "What trace points cost a message: not compiled in, compiled in but off, and on",
+    ledger: &["S2C-10", "X-11"],
+    machines: &["qemu-x86_64"],
+    kernels: &manifest::KERNELS,
+    metrics: &["call", "reply-wait"],
+    cases: &CASES,
+    parameters: &[("words", "0"), ("domains", "two"), ("samples", "1000")],
+    notes: &[
+        "Each case is an image or a setting of its own; the message is that of ping-pong across \
+         domains with no word beyond the registers.",
+        "What a record takes is the difference between on and off, divided by the records of one \
+         round trip: it includes the call of the writing function.",
+    ],
+    claims: |_| Vec::new(),
+    measure,
+};
+
+const CASES: [&str; 3] = ["not compiled in", "off", "on"];
+const SYSTEM: &str = "ping-across";
+/// The number under which the programs record rounds.
+const ROUND_TRIP: u16 = 1;
+/// Bytes of the trace: more than the run fills before the round trip that is looked at.
+const TRACE: u64 = 8 << 20;
+/// The round trip whose records are counted: one of those with no words, past the warm-up.
+const ROUND: usize = 500;
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let traced = setup.with(Extra::Trace)?;
+    let mut name = String::new();
+    let mut records = 0;
+    for number in 0..CASES.len() {
+        let outcome = match number {
+            0 => setup.boot(SYSTEM, kernel)?,
+            1 => traced.boot(SYSTEM, kernel)?,
+            _ => traced.boot_changed(SYSTEM, kernel, &mut |system| {
+                name = system.add_trace(TRACE, Keep::First);
+            })?,
+        };
+        let client = recording(&outcome, "client-recording", kernel)?;
+        let server = recording(&outcome, "server-recording", kernel)?;
+        let call = results::spans(&client, Tag::BEFORE, &server, Tag::AFTER, ROUND_TRIP)?;
+        let reply = results::spans(&server, Tag::BEFORE, &client, Tag::AFTER, ROUND_TRIP)?;
+        for (metric, mut spans) in [("call", call), ("reply-wait", reply)] {
+            // No words, across domains: the programs' first case.
+            let values = spans.cases.remove(&0).context("the programs recorded no first case")?;
+            spans.cases = [(number as u16, values)].into();
+            push_spans(&mut measured, kernel, metric, &CASES, spans)?;
+        }
+        if let Some(trace) = outcome.memories.get(&name) {
+            records = round_trip(trace)?;
+        }
+    }
+    let rows = measured.samples.rows();
+    let median = |metric: &str, case: &str| {
+        let row = rows.iter().find(|row| row.metric == metric && row.case == case);
+        let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
+        Ok::<u64, anyhow::Error>(row.summary.median.as_f64() as u64)
+    };
+    let pair = |case| Ok::<u64, anyhow::Error>(median("call", case)? + median("reply-wait", case)?);
+    let [without, off, on] = [pair(CASES[0])?, pair(CASES[1])?, pair(CASES[2])?];
+    let fact = |name: &str, value, note: &str| Fact {
+        name: format!("{kernel} {name}"),
+        value,
+        unit: "instructions".to_string(),
+        note: note.to_string(),
+    };
+    let facts = [
+        fact("trace off", off.saturating_sub(without), "more for a pair than without a trace"),
+        fact("record", (on - off).div_ceil(records), "for each of a pair's records, rounded up"),
+    ];
+    measured.facts.extend(facts);
+    Ok(measured)
+}
+
+/// How many records one round trip of the client makes.
+fn round_trip(trace: &[u8]) -> Result<u64> {
+    let mut words = trace.chunks_exact(8).skip(HEADER_WORDS);
+    let mut word = || Some(u64::from_le_bytes(words.next()?.try_into().ok()?));
+    let mut calls = 0;
+    let mut records = 0;
+    while let (Some(low), Some(high)) = (word(), word()) {
+        let record: [u64; RECORD_WORDS] = [low, high];
+        let Some(record) = Record::from_words(record) else { break };
+        if record.event == Event::Enter && record.argument == Call::Call as u32 {
+            calls += 1;
+        }
+        if calls > ROUND {
+            break;
+        }
+        records += u64::from(calls == ROUND);
+    }
+    ensure!(calls > ROUND && records > 0, "the trace holds only {calls} calls");
+    Ok(records)
+}
