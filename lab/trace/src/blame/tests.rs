@@ -232,6 +232,24 @@ fn what_the_trace_does_not_hold_has_no_cause() {
 }
 
 #[test]
+fn an_equal_thread_is_not_called_higher() {
+    let mut m = begin(&mut Dice(3));
+    let programmed = m.now;
+    m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0).exit(1);
+    m.note(Event::Priority, LATE, 0, 100).pass(5000);
+    for _ in 0..30 {
+        m.enter(1, 5).pass(10).exit(1).pass(9).enter(1, entry::TIMER).pass(20).exit(1).pass(9);
+    }
+    m.enter(1, 4).switch(LATE, 1, 100).exit(LATE);
+    let sample = Sample { programmed, ran: m.now, thread: LATE };
+    let found = blame(&m.trace(), &names(), &sample);
+    let (cause, length) = found.headline().unwrap();
+    assert_eq!(cause.to_string(), "load/1 ran, of priority 100, which is not known to be higher");
+    assert!(length > 5000);
+    assert!(found.to_string().lines().last().unwrap().ends_with("more pieces"));
+}
+
+#[test]
 fn a_freeze_right_after_the_sample_hides_nothing() {
     for plant in PLANTS {
         let (trace, sample) = planted(plant, 5);

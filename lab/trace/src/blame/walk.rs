@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
             (Some(priority), Some(own)) if priority > own => {
                 Cause::HigherThread { thread: who, priority }
             }
-            _ => Cause::OtherThread { thread: who },
+            (priority, _) => Cause::OtherThread { thread: who, priority },
         }
     }
 

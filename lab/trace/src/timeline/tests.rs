@@ -23,9 +23,8 @@ fn a_conversation() {
                1660 ns  ping-server/1 runs on the time of ping-client/1 (x6, last at 8510 ns)
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
-             10.520 us  a purge begins with ping-server/1
              11.230 us  preemption point in a purge: no interrupt waits
-             11.330 us  the look-up that dropped 7 finds ping-client/1
+             11.330 us  a look-up finds ping-client/1 and drops 7 on the way
              12.210 us  interrupt of line 4
              13.240 us  ping-client/1 faults, kind 14
     "#]]
@@ -47,7 +46,7 @@ fn a_window_of_it_for_a_narrow_terminal() {
                  . receiving, c calling, s sending, z suspended, b blocked otherwise
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
-                   ...  3 more kinds of notable event
+                   ...  2 more kinds of notable event
     "#]]
     .assert_eq(&timeline(&trace, &names(), &view));
 }
