@@ -250,6 +250,23 @@ fn an_equal_thread_is_not_called_higher() {
 }
 
 #[test]
+fn priorities_are_those_of_the_time() {
+    let cases = [(100, "load/1 ran, of priority 100, which"), (99, "higher thread load/1")];
+    for (own, expected) in cases {
+        let mut m = begin(&mut Dice(3));
+        let programmed = m.now;
+        m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0);
+        m.note(Event::Priority, LATE, 0, own).exit(1).pass(5000);
+        m.enter(1, 4).switch(LATE, 1, own).exit(LATE);
+        let ran = m.now;
+        m.note(Event::Priority, LATE, 0, 240);
+        let found = blame(&m.trace(), &names(), &Sample { programmed, ran, thread: LATE });
+        let (cause, _) = found.headline().unwrap();
+        assert!(cause.to_string().starts_with(expected), "{cause}");
+    }
+}
+
+#[test]
 fn a_freeze_right_after_the_sample_hides_nothing() {
     for plant in PLANTS {
         let (trace, sample) = planted(plant, 5);
