@@ -84,7 +84,7 @@ pub struct Stretch {
 }
 
 /// One life of a thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     /// The thread's index.
     pub thread: u16,
@@ -96,8 +96,25 @@ pub struct Life {
     pub born: usize,
     /// Its priority, the last one known.
     pub priority: Option<u16>,
+    /// Its priorities and the moments from which on they are known.
+    priorities: Vec<(usize, u16)>,
     /// What it did, in order of time and without gaps.
     pub stretches: Vec<Stretch>,
+}
+
+impl Life {
+    /// Its priority at a moment; the first that is known for moments before.
+    pub fn priority_at(&self, moment: usize) -> Option<u16> {
+        let known = self.priorities.partition_point(|&(from, _)| from <= moment);
+        self.priorities.get(known.saturating_sub(1)).map(|&(_, priority)| priority)
+    }
+
+    fn set_priority(&mut self, moment: usize, priority: u16) {
+        if self.priority != Some(priority) {
+            self.priority = Some(priority);
+            self.priorities.push((moment, priority));
+        }
+    }
 }
 
 /// All threads of a trace.
@@ -148,15 +165,13 @@ impl Lives {
         let count = self.counts.entry(known.domain).or_default();
         *count += 1;
         let (life, number) = (&mut self.all[life], *count);
-        (life.domain, life.number, life.priority) =
-            (Some(known.domain), number, Some(known.priority));
+        (life.domain, life.number) = (Some(known.domain), number);
+        life.set_priority(born, known.priority);
         self.all.len() - 1
     }
 
     fn begin(&mut self, thread: u16, born: usize) -> usize {
-        let number = 0;
-        let stretches = Vec::new();
-        self.all.push(Life { thread, domain: None, number, born, priority: None, stretches });
+        self.all.push(Life { thread, born, ..Life::default() });
         self.by_thread.entry(thread).or_default().push(self.all.len() - 1);
         self.all.len() - 1
     }
@@ -211,8 +226,9 @@ impl Lives {
             }
             Event::Switch => {
                 let life = self.now(thread, index);
-                let known = (moment.extra != NO_THREAD).then_some(moment.extra);
-                self.all[life].priority = known.or(self.all[life].priority);
+                if moment.extra != NO_THREAD {
+                    self.all[life].set_priority(index, moment.extra);
+                }
                 self.take_over(at, thread, running);
             }
             Event::Block => self.set(thread, at, State::blocked(moment.extra)),
@@ -224,7 +240,7 @@ impl Lives {
             }
             Event::Priority => {
                 let life = self.now(thread, index);
-                self.all[life].priority = Some(moment.extra);
+                self.all[life].set_priority(index, moment.extra);
             }
             _ => {}
         }

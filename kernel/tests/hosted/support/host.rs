@@ -64,8 +64,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. It is never freed: the core's
-    /// pools live for ever. The seed is for interrupts.
+    /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. It is never
+    /// freed: the core's pools live for ever. The seed is for interrupts.
     pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
         // A page to spare, and aligned here: zeroed memory of a larger alignment would be written
         // to, every page of it, and boards are many.

@@ -60,10 +60,12 @@ pub enum Cause {
         /// Its priority.
         priority: u16,
     },
-    /// A thread that is not known to be higher had the CPU although this one was ready.
+    /// A thread that is not higher, or not known to be, had the CPU although this one was ready.
     OtherThread {
         /// The thread.
         thread: Who,
+        /// Its priority, if known.
+        priority: Option<u16>,
     },
     /// The thread itself had not yet begun to wait for its timer.
     Itself,
@@ -103,8 +105,11 @@ impl fmt::Display for Cause {
             Cause::HigherThread { thread, priority } => {
                 write!(f, "higher thread {thread} ran, of priority {priority}")
             }
-            Cause::OtherThread { thread } => {
-                write!(f, "{thread} ran, which is not known to be higher")
+            Cause::OtherThread { thread, priority: Some(priority) } => {
+                write!(f, "{thread} ran, of priority {priority}, which is not known to be higher")
+            }
+            Cause::OtherThread { thread, priority: None } => {
+                write!(f, "{thread} ran, of unknown priority")
             }
             Cause::Itself => f.write_str("the thread itself was not waiting yet"),
             Cause::Arrival { thread } => {

@@ -14,6 +14,9 @@ pub use cause::{Cause, Who};
 use crate::{Lives, Names, Sections, Trace};
 use std::fmt;
 
+/// At most so many pieces are shown as text.
+const MOST_LINES: usize = 24;
+
 /// One wake-up of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
@@ -86,7 +89,7 @@ impl Blame {
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let latency = self.latency();
-        write!(f, "{} ran {latency} ns after the instant of its timer: ", self.who)?;
+        writeln!(f, "{} ran {latency} ns after the instant of its timer:", self.who)?;
         match self.headline() {
             Some((cause, length)) => writeln!(f, "{cause} ({length} ns)")?,
             None if self.pieces.iter().any(|piece| piece.cause == Cause::Unseen) => {
@@ -94,12 +97,15 @@ impl fmt::Display for Blame {
             }
             None => writeln!(f, "the unavoidable path alone")?,
         }
-        for Piece { from, to, cause } in &self.pieces {
+        for Piece { from, to, cause } in self.pieces.iter().take(MOST_LINES) {
             let [begin, end] = [from, to].map(|at| at - self.sample.programmed);
             let share = (to - from) as f64 * 100.0 / latency.max(1) as f64;
             writeln!(f, "{:>9} to {end:>7} ns {share:>5.1} %  {cause}", format!("+{begin}"))?;
         }
-        Ok(())
+        match self.pieces.len().saturating_sub(MOST_LINES) {
+            0 => Ok(()),
+            others => writeln!(f, "{:>9} and {others} more pieces", "..."),
+        }
     }
 }
 

@@ -175,27 +175,32 @@ fn the_planted_cause_is_named_and_none_invented() {
 fn a_purge_as_text() {
     let (trace, sample) = planted(Plant::Purge, 7);
     expect![[r#"
-        late/1 ran 8434 ns after the instant of its timer: purge of 164 threads in reply-wait of load/1 (8031 ns)
+        late/1 ran 8434 ns after the instant of its timer:
+        purge of 164 threads in reply-wait of load/1 (8031 ns)
                +0 to    8031 ns  95.2 %  purge of 164 threads in reply-wait of load/1
             +8031 to    8061 ns   0.4 %  interrupts off in reply-wait of load/1
             +8061 to    8074 ns   0.2 %  load/1 ran until the timer interrupt arrived
             +8074 to    8434 ns   4.3 %  kernel: timer interrupt and switch
-    "#]].assert_eq(&blame(&trace, &names(), &sample).to_string());
+    "#]]
+    .assert_eq(&blame(&trace, &names(), &sample).to_string());
     let (trace, sample) = planted(Plant::Nothing, 7);
     expect![[r#"
-        late/1 ran 362 ns after the instant of its timer: the unavoidable path alone
+        late/1 ran 362 ns after the instant of its timer:
+        the unavoidable path alone
                +0 to       2 ns   0.6 %  load/1 ran until the timer interrupt arrived
                +2 to     362 ns  99.4 %  kernel: timer interrupt and switch
     "#]]
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
     let (trace, sample) = planted(Plant::Higher, 7);
     expect![[r#"
-        late/1 ran 4431 ns after the instant of its timer: higher thread high/1 ran, of priority 250 (3909 ns)
+        late/1 ran 4431 ns after the instant of its timer:
+        higher thread high/1 ran, of priority 250 (3909 ns)
                +0 to       2 ns   0.0 %  load/1 ran until the timer interrupt arrived
                +2 to     482 ns  10.8 %  kernel: timer interrupt and switch
              +482 to    4391 ns  88.2 %  higher thread high/1 ran, of priority 250
             +4391 to    4431 ns   0.9 %  kernel: timer interrupt and switch
-    "#]].assert_eq(&blame(&trace, &names(), &sample).to_string());
+    "#]]
+    .assert_eq(&blame(&trace, &names(), &sample).to_string());
 }
 
 #[test]
@@ -227,6 +232,41 @@ fn what_the_trace_does_not_hold_has_no_cause() {
 }
 
 #[test]
+fn an_equal_thread_is_not_called_higher() {
+    let mut m = begin(&mut Dice(3));
+    let programmed = m.now;
+    m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0).exit(1);
+    m.note(Event::Priority, LATE, 0, 100).pass(5000);
+    for _ in 0..30 {
+        m.enter(1, 5).pass(10).exit(1).pass(9).enter(1, entry::TIMER).pass(20).exit(1).pass(9);
+    }
+    m.enter(1, 4).switch(LATE, 1, 100).exit(LATE);
+    let sample = Sample { programmed, ran: m.now, thread: LATE };
+    let found = blame(&m.trace(), &names(), &sample);
+    let (cause, length) = found.headline().unwrap();
+    assert_eq!(cause.to_string(), "load/1 ran, of priority 100, which is not known to be higher");
+    assert!(length > 5000);
+    assert!(found.to_string().lines().last().unwrap().ends_with("more pieces"));
+}
+
+#[test]
+fn priorities_are_those_of_the_time() {
+    let cases = [(100, "load/1 ran, of priority 100, which"), (99, "higher thread load/1")];
+    for (own, expected) in cases {
+        let mut m = begin(&mut Dice(3));
+        let programmed = m.now;
+        m.pass(5).enter(1, entry::TIMER).pass(50).note(Event::Wake, LATE, 0, 0);
+        m.note(Event::Priority, LATE, 0, own).exit(1).pass(5000);
+        m.enter(1, 4).switch(LATE, 1, own).exit(LATE);
+        let ran = m.now;
+        m.note(Event::Priority, LATE, 0, 240);
+        let found = blame(&m.trace(), &names(), &Sample { programmed, ran, thread: LATE });
+        let (cause, _) = found.headline().unwrap();
+        assert!(cause.to_string().starts_with(expected), "{cause}");
+    }
+}
+
+#[test]
 fn a_freeze_right_after_the_sample_hides_nothing() {
     for plant in PLANTS {
         let (trace, sample) = planted(plant, 5);
@@ -253,7 +293,8 @@ proptest! {
     fn any_seed_and_any_plant(seed in any::<u64>(), number in 0..PLANTS.len()) {
         let (trace, sample) = planted(PLANTS[number], seed);
         let found = blame(&trace, &names(), &sample);
-        prop_assert!(is_planted(PLANTS[number], found.headline().map(|(cause, _)| cause)), "{}", found);
+        let headline = found.headline().map(|(cause, _)| cause);
+        prop_assert!(is_planted(PLANTS[number], headline), "{}", found);
     }
 
     #[test]

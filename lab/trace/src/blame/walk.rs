@@ -142,16 +142,14 @@ impl<'a> Walk<'a> {
             (Some(priority), Some(own)) if priority > own => {
                 Cause::HigherThread { thread: who, priority }
             }
-            _ => Cause::OtherThread { thread: who },
+            (priority, _) => Cause::OtherThread { thread: who, priority },
         }
     }
 
     /// A thread's priority at a moment, if it is known.
     fn priority(&self, thread: u16, at: usize) -> Option<u16> {
         let life = &self.lives.all[self.lives.at(thread, at)?];
-        let begun = life.stretches.partition_point(|stretch| stretch.first <= at);
-        let stretch = life.stretches.get(begun.saturating_sub(1))?;
-        stretch.priority.or(life.priority).filter(|&priority| priority != NO_THREAD)
+        life.priority_at(at).filter(|&priority| priority != NO_THREAD)
     }
 
     /// Cuts a section: long pieces of work have causes of their own.

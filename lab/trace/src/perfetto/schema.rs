@@ -4,12 +4,8 @@
 
 use prost::{Enumeration, Message, Oneof};
 
-/// The file: `Trace`.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct File {
-    #[prost(message, repeated, tag = "1")]
-    pub(super) packet: Vec<TracePacket>,
-}
+/// The field of the file, a `Trace`, that holds packets.
+pub(super) const PACKET: u32 = 1;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TracePacket {

@@ -1,10 +1,9 @@
 //! Packets in the making: one sequence, in which names are written once.
 
 use super::schema::{
-    Data, DebugAnnotation, File, INCREMENTAL_STATE_CLEARED, InternedData, InternedName,
-    NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent, Type, Value,
+    Data, DebugAnnotation, INCREMENTAL_STATE_CLEARED, InternedData, InternedName,
+    NEEDS_INCREMENTAL_STATE, PACKET, TracePacket, TrackDescriptor, TrackEvent, Type, Value,
 };
-use prost::Message;
 use std::collections::HashMap;
 
 /// The only sequence of packets.
@@ -96,7 +95,7 @@ impl Interned {
 /// A file in the making.
 #[derive(Default)]
 pub(super) struct Writer {
-    file: File,
+    bytes: Vec<u8>,
     names: Interned,
     arguments: Interned,
 }
@@ -121,19 +120,21 @@ impl Writer {
     }
 
     fn packet(&mut self, timestamp: Option<u64>, data: Data, fresh: InternedData) {
-        let first = self.file.packet.is_empty();
+        let first = self.bytes.is_empty();
         let cleared = if first { INCREMENTAL_STATE_CLEARED } else { 0 };
-        self.file.packet.push(TracePacket {
+        let packet = TracePacket {
             timestamp,
             trusted_packet_sequence_id: Some(SEQUENCE),
             interned_data: (fresh != InternedData::default()).then_some(fresh),
             sequence_flags: Some(cleared | NEEDS_INCREMENTAL_STATE),
             data: Some(data),
-        });
+        };
+        // The file is a message that only repeats this field, so packets are written as they come.
+        prost::encoding::message::encode(PACKET, &packet, &mut self.bytes);
     }
 
     /// The bytes of the file.
-    pub(super) fn bytes(&self) -> Vec<u8> {
-        self.file.encode_to_vec()
+    pub(super) fn bytes(self) -> Vec<u8> {
+        self.bytes
     }
 }

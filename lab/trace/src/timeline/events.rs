@@ -27,7 +27,7 @@ pub(super) fn list(
     for Notable { sentence, first, last, count } in notable.iter().take(most) {
         text += &format!("{:>14}  {sentence}", axis::time(*first));
         if *count > 1 {
-            text += &format!(" ({count} times, the last at {})", axis::time(*last));
+            text += &format!(" (x{count}, last at {})", axis::time(*last));
         }
         text.push('\n');
     }
@@ -77,9 +77,8 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
         Event::Expire if thread == NO_THREAD => "a timer expires".to_string(),
         Event::Expire => format!("a deadline of {} passes", name(thread)),
         Event::Fault => format!("{} faults, kind {argument}", name(thread)),
-        Event::Purge => format!("a purge begins with {}", name(thread)),
         Event::LookUp if argument > 0 => {
-            format!("the look-up that dropped {argument} finds {}", name(thread))
+            format!("a look-up finds {} and drops {argument} on the way", name(thread))
         }
         Event::Preempt => {
             let waits = if extra == 1 { "an interrupt waits" } else { "no interrupt waits" };
@@ -87,7 +86,10 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
         }
         Event::Chain => format!("a chain of transfers reaches {}", name(thread)),
         Event::Priority => format!("{} has priority {extra}", name(thread)),
-        Event::Thread => format!("{} exists", name(thread)),
+        Event::Thread => match name(thread).rsplit_once('/') {
+            Some((domain, _)) => format!("a thread of {domain} is made"),
+            None => return None,
+        },
         Event::Mark => format!("{} marks {argument}", name(thread)),
         Event::Enter => match Entry::from_code(argument) {
             line @ Entry::Line(_) => format!("interrupt of {line}"),

@@ -9,25 +9,26 @@ fn names() -> Names {
 
 #[test]
 fn a_conversation() {
+    let view = View { width: 80, ..View::default() };
     expect![[r#"
-        fastpath on CPU 0: 124 records; 0 ns to 18.470 us since boot; a column is 228.0 ns
-                           |+0 ns              |+4560 ns           |+9120 ns           |+13.681 us
-        CPU 0              --KkK-kk-kK-Kk-kK-Kk-kK-Kk-kK-Kk--K-kk--KKk-kkKKKK---kk---k.....................K
-        ping-server/2 200  =##.......................................####+..................................
-        ping-client/1 100  ====###ccc###ccc###ccc###ccc###ccc+##ccc+#+======+########+ssssssssssssssssssssss
-        ping-server/1 90   ===#+.+###+.+###+.+###+.+###+.+###+..####........................................
+        fastpath on CPU 0: 124 records; 0 ns to 18.470 us since boot; a column is 302.8 ns
+                           |+0 ns              |+6055 ns           |+12.111 us
+        CPU 0              -kkKkk-KkK-kKkk-kkK--Kkk-kkkk-KK-kKKKK--k--kk...............k
+        ping-server/2 200  =#+............................+###..........................
+        ping-client/1 100  ===##+c+##cc##+c+##cc##+c+##cc+#=====#######sssssssssssssssss
+        ping-server/1 90   ==#+.###.+##+.###.+##+.###.+###..............................
         CPU: K kernel, at least half of the column, k less; - a thread runs; . idle
         threads: # running, at least half of the column, + less; = ready;
                  . receiving, c calling, s sending, z suspended, b blocked otherwise
-               1660 ns  ping-server/1 runs on the time of ping-client/1 (6 times, the last at 8510 ns)
+               1660 ns  ping-server/1 runs on the time of ping-client/1 (x6, last at 8510 ns)
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
-             10.520 us  a purge begins with ping-server/1
              11.230 us  preemption point in a purge: no interrupt waits
-             11.330 us  the look-up that dropped 7 finds ping-client/1
+             11.330 us  a look-up finds ping-client/1 and drops 7 on the way
              12.210 us  interrupt of line 4
              13.240 us  ping-client/1 faults, kind 14
-    "#]].assert_eq(&timeline(&conversation().trace(), &names(), &View::default()));
+    "#]]
+    .assert_eq(&timeline(&conversation().trace(), &names(), &view));
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn a_window_of_it_for_a_narrow_terminal() {
                  . receiving, c calling, s sending, z suspended, b blocked otherwise
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
-                   ...  3 more kinds of notable event
+                   ...  2 more kinds of notable event
     "#]]
     .assert_eq(&timeline(&trace, &names(), &view));
 }
