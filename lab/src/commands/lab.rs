@@ -182,7 +182,11 @@ fn update_golden(reports: &[Report]) -> Result<()> {
         }
         loaded => loaded?,
     };
-    fs::write(&path, golden.update(reports))
+    let is_golden = |report: &&Report| {
+        experiment::find(&report.experiment).is_some_and(|experiment| experiment.golden)
+    };
+    let reports: Vec<Report> = reports.iter().filter(is_golden).cloned().collect();
+    fs::write(&path, golden.update(&reports))
         .with_context(|| format!("cannot write {}", path.display()))?;
     eprintln!("golden figures recorded in {}", workspace::shown(&path));
     Ok(())

@@ -31,6 +31,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "With 250 potatoes every thread would wait to send and none would receive: 249 is the \
          most that can move.",
     ],
+    golden: true,
     modelled: true,
     claims: claims::hot_potato::all,
     measure,

@@ -25,6 +25,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          mean over all threads of a round.",
         "The server is below all others and wakes them itself: whom it wakes runs at once.",
     ],
+    golden: true,
     modelled: true,
     claims: claims::ipc_queueing::all,
     measure,

@@ -19,6 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "16 warm-up rounds are not recorded; what two counter reads in a row cost is subtracted.",
         "The counts include the user-level stubs, and assertions are on.",
     ],
+    golden: true,
     modelled: true,
     claims: |_| Vec::new(),
     measure,

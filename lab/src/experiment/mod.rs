@@ -36,6 +36,9 @@ pub struct Experiment {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
+    /// Whether each figure is golden. Worst cases of samples jump with any change of the kernel:
+    /// they have limits only.
+    pub golden: bool,
     /// Whether the simulation's costs are fitted to it, so that its figures must be near.
     pub modelled: bool,
     /// The claims that its report decides.

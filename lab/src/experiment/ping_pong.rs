@@ -29,6 +29,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          counter reads in a row cost is subtracted.",
         "The counts include the user-level stubs, and assertions are on.",
     ],
+    golden: true,
     modelled: true,
     claims: claims::ping_pong::all,
     measure,

@@ -6,7 +6,7 @@ use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::machine::{MACHINES, Machine};
 use crate::scoreboard::Recorded;
 use anyhow::Result;
-use results::{Claim, Golden, Report, Samples};
+use results::{Claim, Deviation, Golden, Report, Samples};
 use std::fmt::Debug;
 
 /// The experiment that is run twice to show that its rows repeat.
@@ -38,7 +38,10 @@ pub fn figures(suite: &mut Suite) -> Result<()> {
             }
         };
         let against = match &golden {
-            Ok(golden) => deviations(golden, &report),
+            Ok(golden) => deviations(match experiment.golden {
+                true => golden.check(std::slice::from_ref(&report)),
+                false => golden.check_limits(&report),
+            }),
             Err(error) => Err(error.to_string()),
         };
         suite.record(name, against);
@@ -104,8 +107,7 @@ fn measure(experiment: &Experiment, setup: &Setup) -> Result<(Report, Samples)> 
     experiment::run(experiment, setup, experiment.kernels)
 }
 
-fn deviations(golden: &Golden, report: &Report) -> Result<(), String> {
-    let found = golden.check(std::slice::from_ref(report));
+fn deviations(found: Vec<Deviation>) -> Result<(), String> {
     let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
     if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) }
 }

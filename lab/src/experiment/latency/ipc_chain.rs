@@ -35,6 +35,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     notes: &[
         "`purge` is the elevator by calls with 250 threads and an unbounded purge, for comparison.",
     ],
+    golden: false,
     modelled: false,
     claims: claims::ipc_chain::all,
     measure,

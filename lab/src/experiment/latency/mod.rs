@@ -76,6 +76,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "Storms run at one priority, in turns of a time slice; the cases with one kind say where a \
          worst case of `all` is from.",
     ],
+    golden: false,
     modelled: false,
     claims: |_| Vec::new(),
     measure,
