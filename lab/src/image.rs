@@ -48,33 +48,45 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
 
 /// Builds everything with a kernel that keeps a log of its primitive steps.
 pub fn build_logging(machine: &dyn Machine) -> Result<Images> {
-    let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
     let title = format!("building a kernel that keeps a log for {}", machine.name());
-    let directory = workspace::build_directory().join("logging");
+    build_apart(machine, title, "log", "logging")
+}
+
+/// Builds everything with a kernel that takes samples of where the time goes.
+pub fn build_sampling(machine: &dyn Machine) -> Result<Images> {
+    let title = format!("building a kernel that takes samples for {}", machine.name());
+    build_apart(machine, title, "profile", "sampling")
+}
+
+/// Builds everything with a feature of the port, in a directory of its own.
+fn build_apart(
+    machine: &dyn Machine,
+    title: String,
+    feature: &str,
+    directory: &str,
+) -> Result<Images> {
+    let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
+    let directory = workspace::build_directory().join(directory);
     let directory = directory.to_str().context("the build directory's name is not text")?;
-    let port = machine.port();
-    let feature = format!("{port}/log");
+    let feature = format!("{}/{feature}", machine.port());
     let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
     images(machine, compile(machine, title, &more)?)
 }
 
-/// The symbol of the log in a kernel that keeps one: its physical address.
-pub fn log_address(kernel: &Path) -> Result<u64> {
+/// The physical address of a static in a kernel image, by its symbol.
+pub fn static_address(kernel: &Path, name: &str) -> Result<u64> {
     let data = std::fs::read(kernel)
         .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
     let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*data)?;
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(LOG));
-    let at = symbol.with_context(|| format!("the kernel image does not define {LOG}"))?.address();
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+    let at = symbol.with_context(|| format!("the kernel image does not define {name}"))?.address();
     let endian = file.endian();
     let segment = file.elf_program_headers().iter().find_map(|header| {
         let offset = at.checked_sub(header.p_vaddr(endian))?;
         (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
     });
-    segment.with_context(|| format!("{LOG} lies in no segment of the kernel image"))
+    segment.with_context(|| format!("{name} lies in no segment of the kernel image"))
 }
-
-/// Where a kernel that keeps a log has it: a count, then that many words.
-const LOG: &str = "STEP_LOG";
 
 /// Compiles the port and what `more` names; returns the executables by name.
 fn compile(

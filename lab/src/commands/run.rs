@@ -42,6 +42,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         timeout: seconds.map(Duration::from_secs),
         inspect: false,
         log: false,
+        sampling: None,
     })?;
     if as_json {
         print_outcome(&system.name, machine, board, &outcome);

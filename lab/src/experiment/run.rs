@@ -47,6 +47,7 @@ impl Setup {
             timeout: Some(TIMEOUT),
             inspect: false,
             log: false,
+            sampling: None,
             chaos: 0,
         }
     }

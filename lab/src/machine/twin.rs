@@ -120,6 +120,7 @@ impl Packed {
             backtrace: Vec::new(),
             findings: Vec::new(),
             log: ran.log.iter().map(|step| step.word()).collect(),
+            samples: None,
         }
     }
 }

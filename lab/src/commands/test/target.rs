@@ -65,6 +65,7 @@ fn run(
         timeout: Some(TIMEOUT),
         inspect: true,
         log: false,
+        sampling: None,
         chaos: 0,
     })
 }
@@ -144,6 +145,7 @@ mod tests {
             backtrace: Vec::new(),
             findings: Vec::new(),
             log: Vec::new(),
+            samples: None,
         })
     }
 
