@@ -86,6 +86,8 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         reports.push(report);
     }
     if run.update_golden {
+        let recorded = |name: &str| experiment::find(name).is_some_and(Experiment::has_golden);
+        let reports: Vec<_> = reports.iter().filter(|r| recorded(&r.experiment)).cloned().collect();
         update_golden(&reports)?;
     }
     if as_json {

@@ -5,6 +5,7 @@ mod hot_potato;
 mod ipc_queueing;
 mod micro;
 mod ping_pong;
+mod profile;
 mod run;
 
 #[cfg(test)]
@@ -40,6 +41,14 @@ pub struct Experiment {
     pub measure: fn(&Setup, kernel: &str) -> Result<Measured>,
 }
 
+impl Experiment {
+    /// Whether its medians are recorded as golden figures. Shares by sampling are not: they move
+    /// a little with every instruction, and what must hold of them are the claims.
+    pub fn has_golden(&self) -> bool {
+        self.name != profile::EXPERIMENT.name
+    }
+}
+
 /// What one kernel's runs gave.
 #[derive(Default)]
 pub struct Measured {
@@ -52,11 +61,12 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 4] = [
+pub static EXPERIMENTS: [&Experiment; 5] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
     &micro::EXPERIMENT,
+    &profile::EXPERIMENT,
 ];
 
 /// The experiment with this name.

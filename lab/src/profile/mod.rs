@@ -98,9 +98,10 @@ impl Profile {
         *self.functions.entry((domain.to_string(), function.to_string())).or_default() += 1;
     }
 
-    /// The share of a part of the kernel.
-    pub fn part(&self, part: Part) -> Share {
-        Share::new(self.parts.get(&part).copied().unwrap_or(0), self.all)
+    /// The share of several parts.
+    pub fn parts_share(&self, parts: &[Part]) -> Share {
+        let samples = |part| self.parts.get(part).copied().unwrap_or(0);
+        Share::new(parts.iter().map(samples).sum(), self.all)
     }
 
     /// A row for each domain, the largest first.

@@ -90,11 +90,7 @@ pub struct Vector {
 ///
 /// # Safety
 /// Called once, at boot, interrupts off; entries and stacks are valid.
-pub unsafe fn load(
-    trap_stack: u64,
-    fault_stacks: [u64; 2],
-    vectors: impl Iterator<Item = Vector>,
-) {
+pub unsafe fn load(trap_stack: u64, fault_stacks: [u64; 2], vectors: impl Iterator<Item = Vector>) {
     let [first, second] = fault_stacks;
     // SAFETY: the only writer, as the caller promises; the tables are static, so the CPU may
     // keep reading them, and the selectors loaded are those that they define.

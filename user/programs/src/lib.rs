@@ -6,6 +6,7 @@ pub mod fuzz;
 pub mod hello;
 pub mod hostile;
 pub mod micro;
+pub mod mix;
 pub mod ping;
 pub mod potato;
 pub mod queue;

@@ -17,6 +17,8 @@ pub const PROGRAMS: &[Program] = &[
     ("judge", crate::hostile::judge),
     ("micro-peer", crate::micro::peer),
     ("micro", crate::micro::main),
+    ("mix-client", crate::mix::client),
+    ("mix-server", crate::mix::server),
     ("ping-client", crate::ping::client),
     ("ping-same", crate::ping::same),
     ("ping-server", crate::ping::server),

@@ -3,6 +3,7 @@
 pub mod hot_potato;
 pub mod ipc_queueing;
 pub mod ping_pong;
+pub mod profile;
 
 use results::{Claim, Report, Verdict};
 
