@@ -148,6 +148,9 @@ pub struct Profile {
     /// The kernel; the manifest's by default.
     #[arg(long, value_name = "K", value_parser = kernels())]
     pub kernel: Option<String>,
+    /// The machine's board.
+    #[arg(long, value_name = "B", value_parser = boards())]
+    pub board: Option<String>,
     /// One sample is taken at a random instant in each block of this length, 10us to 25ms.
     #[arg(long, default_value = "25us", value_name = "TIME", value_parser = period)]
     pub period: u64,

@@ -31,7 +31,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     let sampling = Sampling { period: asked.period, seed: asked.seed };
     let boot = Boot {
         machine,
-        board: machine.boards()[0],
+        board: super::run::board(machine, asked.board.as_deref())?,
         images: &images,
         system: &system,
         kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
@@ -57,7 +57,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     } else {
         show(&profile, samples, &outcome);
     }
-    Ok(Verdict::Held)
+    Ok(Verdict::from_bool(matches!(outcome.exit, Exit::Done(0) | Exit::Hang)))
 }
 
 /// There is nothing here that counts events.
@@ -128,8 +128,12 @@ fn show(profile: &Profile, samples: &Samples, outcome: &Outcome) {
         "\n{all} samples under {}, one in each {steps} counter steps; {} dropped, {} missed",
         outcome.kernel, samples.dropped, samples.missed
     ));
-    if outcome.exit == Exit::Hang {
-        output::line("the system was still running at the timeout and was ended");
+    match outcome.exit {
+        Exit::Done(0) => {}
+        Exit::Done(status) => {
+            output::line(format_args!("the system shut itself down with status {status}"));
+        }
+        _ => output::line("the system was still running at the timeout and was ended"),
     }
 }
 

@@ -10,6 +10,7 @@ mod run;
 
 #[cfg(test)]
 pub use claims::testing as claims_testing;
+pub use profile::round_trip_by_samples;
 pub use run::{Setup, run};
 
 use anyhow::Result;

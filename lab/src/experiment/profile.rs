@@ -89,23 +89,40 @@ fn millionths(percent: f64) -> u64 {
     (percent * 1e4).round() as u64
 }
 
-/// What a sampled run says about single operations.
-fn costs(run: &Sampled, kernel: &str) -> Result<[Fact; 2]> {
+/// Kernel instructions of a round trip in the load, by samples, and their standard error.
+pub fn round_trip_by_samples(
+    setup: &Setup,
+    kernel: &str,
+    sampling: Sampling,
+) -> Result<(f64, f64)> {
+    round_trip(&setup.sample(SYSTEM, kernel, sampling)?)
+}
+
+/// All kernel time of a run, divided by its round trips.
+fn round_trip(run: &Sampled) -> Result<(f64, f64)> {
     let totals = run.memories.get("totals").context("the system has no memory `totals`")?;
     let answered = totals.first_chunk().map(|word| u64::from_le_bytes(*word));
     let answered = answered.filter(|answered| *answered > 0).context("nothing was answered")?;
-    let (samples, taken) = (&run.samples, run.samples.taken.len() as u64);
-    let time = (taken * samples.period).saturating_sub(samples.spent);
-    let kernel_time = time as f64 * run.profile.of_domain("kernel").percent / 100.0;
+    let samples = &run.samples;
+    let time = (samples.taken.len() as u64 * samples.period).saturating_sub(samples.spent);
+    let share = run.profile.of_domain("kernel");
+    let each = time as f64 / answered as f64 / 100.0;
+    Ok((each * share.percent, each * share.error))
+}
+
+/// What a sampled run says about single operations.
+fn costs(run: &Sampled, kernel: &str) -> Result<[Fact; 2]> {
     let fact = |what: &str, value: f64, note: &str| Fact {
         name: format!("{kernel} {what}"),
         value: value.round() as u64,
         unit: "instructions".to_string(),
         note: note.to_string(),
     };
-    let (each, taken) = (kernel_time / answered as f64, taken.max(1) as f64);
+    let (each, error) = round_trip(run)?;
+    let sample = run.samples.spent as f64 / run.samples.taken.len().max(1) as f64;
+    let note = format!("all kernel time, by round trips; standard error {error:.0}");
     Ok([
-        fact("kernel in a round trip, by samples", each, "all kernel time, by round trips"),
-        fact("cost of a sample", samples.spent as f64 / taken, "without its entry and exit"),
+        fact("kernel in a round trip, by samples", each, &note),
+        fact("cost of a sample", sample, "without its entry and exit"),
     ])
 }

@@ -76,19 +76,22 @@ impl Setup {
     /// Boots a system by name under a kernel that takes samples.
     pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
         let system = self.load(system)?;
-        let images = match self.sampling.get() {
-            Some(images) => images,
-            None => {
-                let built = image::build_sampling(self.machine)?;
-                self.sampling.get_or_init(|| built)
-            }
-        };
+        let images = self.sampling_images()?;
         let sampling = Some(sampling);
         let launch = Boot { images, sampling, ..self.launch(&system, kernel) };
         let outcome = checked(machine::boot(&launch)?, &system, kernel)?;
         let samples = outcome.samples.context("the run left no samples")?;
         let profile = Profile::new(&samples, images, &system)?;
         Ok(Sampled { samples, profile, memories: outcome.memories })
+    }
+
+    /// Programs and a kernel that takes samples, built at the first use.
+    pub fn sampling_images(&self) -> Result<&Images> {
+        if let Some(images) = self.sampling.get() {
+            return Ok(images);
+        }
+        let built = image::build_sampling(self.machine)?;
+        Ok(self.sampling.get_or_init(|| built))
     }
 
     /// A system by name, its programs with the seed of the run.

@@ -2,7 +2,8 @@
 //!
 //! The compiler draws a message path together into one function, so that symbols cannot tell its
 //! scheduling from its message handling. The debug information still knows in which source file
-//! an instruction was written: that file decides, by one table.
+//! an instruction was written, and into which others it was drawn: the innermost that one table
+//! names decides. Libraries and small helpers are not in it and count for whoever uses them.
 
 use crate::workspace;
 use addr2line::Loader;
@@ -21,8 +22,8 @@ pub enum Part {
     Other,
 }
 
-/// What source files belong to: the first row that a file's name contains decides.
-const FILES: [(&str, Part); 14] = [
+/// What source files belong to: a row is for files whose names contain this.
+const FILES: [(&str, Part); 10] = [
     ("policies/src/", Part::Scheduler),
     ("kernel/src/sched.rs", Part::Scheduler),
     ("kernel/src/slowpath.rs", Part::Scheduler),
@@ -31,13 +32,9 @@ const FILES: [(&str, Part); 14] = [
     ("kernel/src/ipc/", Part::Ipc),
     ("kernel/src/send_queue.rs", Part::Ipc),
     ("kernel/src/capability.rs", Part::Ipc),
-    ("kernel/src/access.rs", Part::Ipc),
     ("kernel/src/core.rs", Part::Ipc),
-    ("kernel/src/list.rs", Part::Ipc),
-    ("kernel/src/object/", Part::Ipc),
     // Entry and exit of the core, and the port's own before and behind it.
     ("/src/entry.rs", Part::Ipc),
-    ("abi/src/", Part::Ipc),
 ];
 
 /// What functions of assembly belong to, which no source line is known of.
@@ -61,8 +58,7 @@ impl Parts {
         let loader = &self.loader;
         *self.known.entry(at).or_insert_with(|| {
             let files = files(loader, at);
-            let own = files.iter().map(String::as_str).find_map(own_file);
-            own.map_or_else(|| by_function(function), by_file)
+            by_files(&files).unwrap_or_else(|| by_function(function))
         })
     }
 }
@@ -78,15 +74,18 @@ fn files(loader: &Loader, at: u64) -> Vec<String> {
     files
 }
 
-/// A source file's name within the work tree; `None`: it is of a library, which works for
-/// whoever called it.
+/// A source file's name within the work tree; `None`: it is of a library.
 fn own_file(file: &str) -> Option<&str> {
     file.strip_prefix(workspace::root().to_str()?)?.strip_prefix('/')
 }
 
-fn by_file(file: &str) -> Part {
-    let row = FILES.iter().find(|(name, _)| file.contains(name));
-    row.map_or(Part::Other, |(_, part)| *part)
+/// The part of the innermost file that the table names.
+fn by_files(files: &[String]) -> Option<Part> {
+    let own = files.iter().filter_map(|file| own_file(file));
+    own.into_iter().find_map(|file| {
+        let row = FILES.iter().find(|(name, _)| file.contains(name));
+        row.map(|(_, part)| *part)
+    })
 }
 
 fn by_function(function: &str) -> Part {
@@ -98,15 +97,31 @@ fn by_function(function: &str) -> Part {
 mod tests {
     use super::*;
 
+    /// The part of an instruction in these files of the work tree, innermost first.
+    fn part(files: &[&str]) -> Option<Part> {
+        let whole = |file: &&str| workspace::root().join(file).to_str().unwrap().to_string();
+        by_files(&files.iter().map(whole).collect::<Vec<_>>())
+    }
+
     #[test]
     fn source_files_are_told_apart() {
-        assert_eq!(by_file("kernel/src/ready.rs"), Part::Scheduler);
-        assert_eq!(by_file("policies/src/fixed.rs"), Part::Scheduler);
-        assert_eq!(by_file("kernel/src/ipc/fast.rs"), Part::Ipc);
-        assert_eq!(by_file("kernel/src/entry.rs"), Part::Ipc);
-        assert_eq!(by_file("kernel/src/time.rs"), Part::Other);
+        assert_eq!(part(&["kernel/src/ready.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["policies/src/fixed.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["kernel/src/ipc/fast.rs"]), Some(Part::Ipc));
+        assert_eq!(part(&["kernel/src/entry.rs"]), Some(Part::Ipc));
+        assert_eq!(part(&["kernel/src/time.rs"]), None);
         assert_eq!(by_function("giusto_kernel::entry::resume"), Part::Ipc);
         assert_eq!(by_function("giusto_kernel::traps::save"), Part::Other);
+    }
+
+    #[test]
+    fn a_helper_counts_for_its_user() {
+        let list = "kernel/src/list.rs";
+        assert_eq!(
+            part(&[list, "kernel/src/ready.rs", "kernel/src/ipc/mod.rs"]),
+            Some(Part::Scheduler)
+        );
+        assert_eq!(part(&[list, "kernel/src/ipc/mod.rs", "kernel/src/entry.rs"]), Some(Part::Ipc));
     }
 
     #[test]
