@@ -50,7 +50,7 @@ impl Symbols {
     }
 
     fn new(mut all: Vec<Symbol>) -> Symbols {
-        all.sort_by(|a, b| (a.start, a.size).cmp(&(b.start, b.size)));
+        all.sort_by_key(|symbol| (symbol.start, symbol.size));
         Symbols { all }
     }
 
