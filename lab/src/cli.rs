@@ -24,6 +24,11 @@ Examples:
   ./giusto run my/system.toml --board q35
   echo ps | ./giusto run shell";
 
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  ./giusto profile udpserver
+  ./giusto profile udpserver --kernel strict-eager --period 100us --flame out.svg";
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   ./giusto check hello
@@ -91,6 +96,9 @@ pub enum Command {
         /// A manifest, or the name of one in systems/.
         system: String,
     },
+    /// Sample where a system's time goes, in programs and inside the kernel.
+    #[command(after_help = PROFILE_EXAMPLES)]
+    Profile(Profile),
     /// Experiments: list, run, report.
     #[command(subcommand)]
     Lab(Lab),
@@ -184,6 +192,37 @@ pub struct Trace {
     /// Give up after so many seconds; 60 by default.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
+}
+
+/// What to profile, and how.
+#[derive(Debug, Args)]
+pub struct Profile {
+    /// A manifest, or the name of one in systems/.
+    pub system: String,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// The kernel; the manifest's by default.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// The machine's board.
+    #[arg(long, value_name = "B", value_parser = boards())]
+    pub board: Option<String>,
+    /// One sample is taken at a random instant in each block of this length, 10us to 25ms.
+    #[arg(long, default_value = "25us", value_name = "TIME", value_parser = period)]
+    pub period: u64,
+    /// The seed of these instants and of the machine.
+    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
+    pub seed: u64,
+    /// Draw a flame graph into this file, FILE.svg or, as text for other tools, FILE.folded.
+    #[arg(long, value_name = "FILE")]
+    pub flame: Option<std::path::PathBuf>,
+    /// Sample when so many of these events have happened, where the machine counts them.
+    #[arg(long, value_name = "NAME")]
+    pub event: Option<String>,
+    /// End the system after so many seconds of the host's time and show what there is.
+    #[arg(long, default_value_t = 60, value_name = "S")]
+    pub timeout: u64,
 }
 
 /// What to do with experiments.
@@ -329,6 +368,15 @@ mod tests {
     }
 
     #[test]
+    fn periods_have_units_and_limits() {
+        assert_eq!(period("25us"), Ok(25_000));
+        assert_eq!(period("1ms"), Ok(1_000_000));
+        for wrong in ["25", "us", "9us", "26ms", "99999999999999999999ms", "-1us"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn a_misspelt_name_is_answered_with_the_right_one() {
         let error = |words: &[&str]| {
             let words = ["giusto"].iter().chain(words).copied();
@@ -406,6 +454,13 @@ fn duration(text: &str) -> Result<u64, String> {
         (number >= 0.0 && number.is_finite()).then_some((number * scale) as u64)
     });
     parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
+}
+
+/// A sampling period in nanoseconds.
+fn period(text: &str) -> Result<u64, String> {
+    let period = duration(text)?;
+    let known = (10_000..=25_000_000).contains(&period);
+    known.then_some(period).ok_or_else(|| "give a time from 10us to 25ms, such as 25us".to_string())
 }
 
 /// A seed in decimal or, behind `0x`, in hexadecimal.

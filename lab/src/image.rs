@@ -56,15 +56,21 @@ pub enum Extra {
     Trace,
     /// Statistics.
     Statistics,
+    /// Samples of where the time goes.
+    Profile,
 }
 
 impl Extra {
+    /// How many there are.
+    pub const KINDS: usize = 4;
+
     /// The port's feature of that name, and the directory in which it is built.
     fn feature(self) -> &'static str {
         match self {
             Extra::Log => "log",
             Extra::Trace => "trace",
             Extra::Statistics => "statistics",
+            Extra::Profile => "profile",
         }
     }
 }
@@ -89,25 +95,22 @@ pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
     }
 }
 
-/// The symbol of the log in a kernel that keeps one: its physical address.
-pub fn log_address(kernel: &Path) -> Result<u64> {
+/// The physical address of a static in a kernel image, by its symbol.
+pub fn static_address(kernel: &Path, name: &str) -> Result<u64> {
     let data = std::fs::read(kernel)
         .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
     let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*data)?;
-    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(LOG));
-    let at = symbol.with_context(|| format!("the kernel image does not define {LOG}"))?.address();
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+    let at = symbol.with_context(|| format!("the kernel image does not define {name}"))?.address();
     let endian = file.endian();
     let segment = file.elf_program_headers().iter().find_map(|header| {
         let offset = at.checked_sub(header.p_vaddr(endian))?;
         (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
     });
-    segment.with_context(|| format!("{LOG} lies in no segment of the kernel image"))
+    segment.with_context(|| format!("{name} lies in no segment of the kernel image"))
 }
 
-/// Where a kernel that keeps a log has it: a count, then that many words.
-const LOG: &str = "STEP_LOG";
-
-/// Steps that such a log has room for.
+/// Steps that a log has room for.
 pub const LOG_ROOM: usize = 1 << 18;
 
 /// Compiles the port and what `more` names; returns the executables by name.

@@ -9,6 +9,7 @@ mod fuzz;
 mod image;
 mod machine;
 mod output;
+mod profile;
 mod progress;
 mod scoreboard;
 mod symbols;

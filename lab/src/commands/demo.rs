@@ -100,6 +100,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         timeout: Some(TIMEOUT),
         inspect: false,
         log: false,
+        sampling: None,
         chaos: 0,
     })?;
     match outcome.failure() {

@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod facts;
 mod lab;
+mod profile;
 mod run;
 mod test;
 mod tidy;
@@ -28,6 +29,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
         Command::Check { system } => check::check(system, cli.json),
+        Command::Profile(asked) => profile::profile(asked, cli.json),
         Command::Lab(lab) => lab::lab(lab, cli.json),
         Command::Trace(trace) => trace::trace(trace, cli.json),
         Command::Twin(twin) => twin::twin(twin, cli.json),

@@ -42,6 +42,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         timeout: seconds.map(Duration::from_secs),
         inspect: false,
         log: false,
+        sampling: None,
     })?;
     if as_json {
         print_outcome(&system.name, machine, board, &outcome);
@@ -55,7 +56,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     })
 }
 
-fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {
+pub(super) fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {
     let boards = machine.boards();
     let Some(asked) = asked else { return Ok(boards[0]) };
     boards.iter().copied().find(|board| *board == asked).ok_or_else(|| {

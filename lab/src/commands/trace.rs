@@ -97,6 +97,7 @@ fn boot(
         timeout: Some(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT))),
         inspect: false,
         log: false,
+        sampling: None,
     })
 }
 

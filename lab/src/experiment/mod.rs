@@ -6,11 +6,13 @@ mod ipc_queueing;
 mod latency;
 mod micro;
 mod ping_pong;
+mod profile;
 mod run;
 mod trace_cost;
 
 #[cfg(test)]
 pub use claims::testing as claims_testing;
+pub use profile::round_trip_by_samples;
 pub use run::{Setup, run};
 
 use anyhow::Result;
@@ -36,8 +38,8 @@ pub struct Experiment {
     pub parameters: &'static [(&'static str, &'static str)],
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
-    /// Whether each figure is golden. Worst cases of samples jump with any change of the kernel:
-    /// they have limits only.
+    /// Whether each figure is golden. Worst cases of samples and shares by sampling move with any
+    /// change of the kernel: they have limits and claims only.
     pub golden: bool,
     /// Whether the simulation's costs are fitted to it, so that its figures must be near.
     pub modelled: bool,
@@ -59,7 +61,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 9] = [
+pub static EXPERIMENTS: [&Experiment; 10] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -69,6 +71,7 @@ pub static EXPERIMENTS: [&Experiment; 9] = [
     &latency::ipc_chain::EXPERIMENT,
     &latency::EXPERIMENT,
     &trace_cost::EXPERIMENT,
+    &profile::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -2,13 +2,15 @@
 
 use super::{Experiment, Measured};
 use crate::image::{self, Extra, Images};
-use crate::machine::{self, Boot, Console, Count, Machine, Outcome};
+use crate::machine::{self, Boot, Console, Count, Machine, Outcome, Sampling};
+use crate::profile::Profile;
 use crate::progress::Step;
 use crate::{systems, workspace};
 use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
 use results::{Fact, Recording, Report, Samples, Spans};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
@@ -27,18 +29,34 @@ pub struct Setup {
     pub images: Images,
     /// The seed of the run.
     pub seed: u64,
+    /// What else it has booted, by [`Extra`].
+    extras: [OnceCell<Images>; Extra::KINDS],
+}
+
+/// What a run with samples gave.
+pub struct Sampled {
+    /// What was sampled.
+    pub samples: machine::Samples,
+    /// Where the samples fell.
+    pub profile: Profile,
+    /// The memories that the host reads.
+    pub memories: BTreeMap<String, Vec<u8>>,
 }
 
 impl Setup {
     /// Builds everything for a machine.
     pub fn new(machine: &'static dyn Machine, seed: u64) -> Result<Setup> {
-        Ok(Setup { machine, images: image::build(machine)?, seed })
+        Ok(Setup { machine, images: image::build(machine)?, seed, extras: Default::default() })
     }
 
-    /// The same with a kernel that has something extra.
-    pub fn with(&self, extra: Extra) -> Result<Setup> {
-        let images = image::build_with(self.machine, extra)?;
-        Ok(Setup { machine: self.machine, images, seed: self.seed })
+    /// Programs and a kernel that has something extra, built at the first use.
+    pub fn images_with(&self, extra: Extra) -> Result<&Images> {
+        let cell = &self.extras[extra as usize];
+        if let Some(images) = cell.get() {
+            return Ok(images);
+        }
+        let built = image::build_with(self.machine, extra)?;
+        Ok(cell.get_or_init(|| built))
     }
 
     fn launch<'a>(&'a self, system: &'a System, kernel: &'a str) -> Boot<'a> {
@@ -53,6 +71,7 @@ impl Setup {
             timeout: Some(TIMEOUT),
             inspect: false,
             log: false,
+            sampling: None,
             chaos: 0,
         }
     }
@@ -69,21 +88,56 @@ impl Setup {
         kernel: &str,
         change: &mut dyn FnMut(&mut System),
     ) -> Result<Outcome> {
-        let mut system = systems::load(system)?;
+        self.boot_with(None, system, kernel, change)
+    }
+
+    /// [`Setup::boot_changed`] under a kernel that may have something extra.
+    pub fn boot_with(
+        &self,
+        extra: Option<Extra>,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
+        let mut system = self.load(system)?;
         change(&mut system);
+        let images = extra.map_or(Ok(&self.images), |extra| self.images_with(extra))?;
+        let launch = Boot { images, ..self.launch(&system, kernel) };
+        checked(machine::boot(&launch)?, &system, kernel)
+    }
+
+    /// Boots a system by name under a kernel that takes samples.
+    pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
+        let system = self.load(system)?;
+        let images = self.images_with(Extra::Profile)?;
+        let sampling = Some(sampling);
+        let launch = Boot { images, sampling, ..self.launch(&system, kernel) };
+        let outcome = checked(machine::boot(&launch)?, &system, kernel)?;
+        let samples = outcome.samples.context("the run left no samples")?;
+        let profile = Profile::new(&samples, images, &system)?;
+        Ok(Sampled { samples, profile, memories: outcome.memories })
+    }
+
+    /// A system by name, its programs with the seed of the run.
+    fn load(&self, system: &str) -> Result<System> {
+        let mut system = systems::load(system)?;
         let seeds = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
         for (_, value) in seeds.filter(|(name, _)| name == "seed") {
             *value = self.seed.to_string();
         }
-        let outcome = machine::boot(&self.launch(&system, kernel))?;
-        if let Some(failure) = outcome.failure() {
-            bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
-        }
-        if outcome.kernel != kernel {
-            bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
-        }
-        Ok(outcome)
+        Ok(system)
     }
+}
+
+/// A run that ended well, under the very kernel that was asked for.
+fn checked(outcome: Outcome, system: &System, kernel: &str) -> Result<Outcome> {
+    if let Some(failure) = outcome.failure() {
+        bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
+    }
+    if outcome.kernel != kernel {
+        bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
+    }
+    Ok(outcome)
 }
 
 /// What one round trip between the client and the server of a system consists of.

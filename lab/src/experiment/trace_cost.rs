@@ -25,6 +25,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "What a record takes is the difference between on and off, divided by the records of one \
          round trip: it includes the call of the writing function.",
     ],
+    golden: true,
     modelled: false,
     claims: |_| Vec::new(),
     measure,
@@ -41,14 +42,13 @@ const ROUND: usize = 500;
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
-    let traced = setup.with(Extra::Trace)?;
     let mut name = String::new();
     let mut records = 0;
     for number in 0..CASES.len() {
         let outcome = match number {
             0 => setup.boot(SYSTEM, kernel)?,
-            1 => traced.boot(SYSTEM, kernel)?,
-            _ => traced.boot_changed(SYSTEM, kernel, &mut |system| {
+            1 => setup.boot_with(Some(Extra::Trace), SYSTEM, kernel, &mut |_| {})?,
+            _ => setup.boot_with(Some(Extra::Trace), SYSTEM, kernel, &mut |system| {
                 name = system.add_trace(TRACE, Keep::First);
             })?,
         };

@@ -113,6 +113,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         timeout: None,
         inspect: false,
         log: false,
+        sampling: None,
         chaos: 0,
     };
     Packed::new(&boot, spoil)

@@ -3,7 +3,7 @@
 use super::console::{self, Console, INTERRUPT_STATUS, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
-use super::{Emulator, Launch, Machine, Remains, twin};
+use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, twin};
 use crate::failure::{did_you_mean, usage};
 use crate::image::{self, Images};
 use crate::symbols;
@@ -44,6 +44,8 @@ pub struct Boot<'a> {
     pub chaos: u64,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,
+    /// The kernel takes samples, which the outcome is to hold.
+    pub sampling: Option<Sampling>,
 }
 
 /// Boots and waits for the end.
@@ -66,7 +68,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         memory_file: &memory.path(),
         kernel: &boot.images.kernel,
         archive: &archive_file.path(),
-        command_line: &format!("kernel={}", boot.kernel),
+        command_line: &command_line(boot),
     };
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
     let mut memories = BTreeMap::new();
@@ -94,14 +96,29 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         }
     }
     let log = if boot.log { read_log(emulator, boot, &memory)? } else { Vec::new() };
+    let ran = matches!(exit, Exit::Done(_) | Exit::Hang | Exit::Interrupted);
+    let samples = boot.sampling.filter(|_| ran);
+    let samples = samples.map(|_| Samples::read(emulator, &boot.images.kernel, &memory));
+    let samples = samples.transpose()?;
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
-    Ok(Outcome { exit, console, memories, kernel, backtrace, findings, log })
+    Ok(Outcome { exit, console, memories, kernel, backtrace, findings, log, samples })
+}
+
+fn command_line(boot: &Boot) -> String {
+    let kernel = boot.kernel;
+    match boot.sampling {
+        Some(Sampling { period, seed }) => {
+            format!("kernel={kernel} profile={period} profile_seed={seed}")
+        }
+        None => format!("kernel={kernel}"),
+    }
 }
 
 /// The steps that a kernel has written down, as far as there was room.
 fn read_log(machine: &dyn Emulator, boot: &Boot, memory: &SharedFile) -> Result<Vec<u64>> {
-    let at = image::log_address(&boot.images.kernel)?;
+    const LOG: &str = "STEP_LOG";
+    let at = image::static_address(&boot.images.kernel, LOG)?;
     let count = memory.physical(machine, at, WORD as u64)?;
     let count = word_at(&count, 0).unwrap_or(0).min(image::LOG_ROOM as u64);
     let bytes = memory.physical(machine, at + WORD as u64, count * WORD as u64)?;

@@ -8,6 +8,7 @@ mod outcome;
 mod qemu_x86_64;
 mod remains;
 mod round_trip;
+mod samples;
 mod twin;
 pub mod words;
 mod x86_64;
@@ -17,6 +18,7 @@ pub use console::{Console, Input};
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
+pub use samples::{Mode, Sample, Samples, Sampling};
 pub use twin::Packed;
 
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! How a run of a machine ended.
 
-use super::Finding;
+use super::{Finding, Samples};
 use std::collections::BTreeMap;
 
 /// Lines of console that a failure shows.
@@ -38,6 +38,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// The kernel's primitive steps as words, if it kept a log of them.
     pub log: Vec<u64>,
+    /// Where the time went, if the kernel took samples.
+    pub samples: Option<Samples>,
 }
 
 impl Outcome {
@@ -105,6 +107,7 @@ mod tests {
             backtrace: vec!["panic at a.rs:1".to_string()],
             findings: Vec::new(),
             log: Vec::new(),
+            samples: None,
         }
     }
 

@@ -125,6 +125,7 @@ impl Packed {
             backtrace: Vec::new(),
             findings: Vec::new(),
             log: ran.log.iter().map(|step| step.word()).collect(),
+            samples: None,
         }
     }
 }

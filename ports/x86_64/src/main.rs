@@ -14,6 +14,8 @@ mod machine;
 mod paging;
 mod panic;
 mod port;
+#[cfg(feature = "profile")]
+mod profile;
 mod protection;
 mod pvh;
 mod segments;
@@ -132,9 +134,13 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         (address(&raw const __trap_stack_top), address(&raw const __fault_stack_top));
     // The words at the top stay zero: the end of every chain of frames.
     machine.cpu.local.stack.set(address(&raw const __boot_stack_top) - 16);
+    #[cfg(feature = "profile")]
+    let sample_stack = profile::stack();
+    #[cfg(not(feature = "profile"))]
+    let sample_stack = 0;
     // SAFETY: called once, interrupts off; stacks and entries are those of this image.
     unsafe {
-        segments::load(trap_stack, fault_stack, traps::vectors::<S>());
+        segments::load(trap_stack, [fault_stack, sample_stack], traps::vectors::<S>());
         segments::set_entry(entry::address::<S>(), &raw const *machine.cpu as u64);
     }
     // SAFETY: interrupts are off and nothing else has entered the core.
@@ -150,6 +156,8 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);
+    #[cfg(feature = "profile")]
+    profile::set_up(|key| info.option(key));
     if X86::TRACE != 0 && machine.cpu.traced.get() {
         begin::<S::Observed>(machine, image)
     }

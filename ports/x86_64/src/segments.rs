@@ -80,8 +80,8 @@ pub struct Vector {
     pub number: u8,
     /// Address of its entry code.
     pub entry: u64,
-    /// Whether it runs on the fault stack, since the current one may be unusable.
-    pub own_stack: bool,
+    /// Which of the fault stacks it runs on, from 1, since the current one may be unusable.
+    pub stack: Option<u8>,
     /// Whether user mode may raise it by instruction.
     pub from_user: bool,
 }
@@ -90,13 +90,14 @@ pub struct Vector {
 ///
 /// # Safety
 /// Called once, at boot, interrupts off; entries and stacks are valid.
-pub unsafe fn load(trap_stack: u64, fault_stack: u64, vectors: impl Iterator<Item = Vector>) {
+pub unsafe fn load(trap_stack: u64, fault_stacks: [u64; 2], vectors: impl Iterator<Item = Vector>) {
+    let [first, second] = fault_stacks;
     // SAFETY: the only writer, as the caller promises; the tables are static, so the CPU may
     // keep reading them, and the selectors loaded are those that they define.
     unsafe {
         let task = TABLES.task.get();
         (&raw mut (*task).stacks).write_unaligned([trap_stack, 0, 0]);
-        (&raw mut (*task).faults).write_unaligned([fault_stack, 0, 0, 0, 0, 0, 0]);
+        (&raw mut (*task).faults).write_unaligned([first, second, 0, 0, 0, 0, 0]);
         let (base, limit) = (task as u64, size_of::<Task>() as u64 - 1);
         let low =
             limit & 0xffff | (base & 0xff_ffff) << 16 | 0x89 << 40 | (base >> 24 & 0xff) << 56;
@@ -132,7 +133,7 @@ fn gate(vector: &Vector) -> Gate {
     Gate {
         low: vector.entry as u16,
         selector: KERNEL_CODE,
-        stack: u8::from(vector.own_stack),
+        stack: vector.stack.unwrap_or(0),
         kind: if vector.from_user { 0xee } else { 0x8e },
         middle: (vector.entry >> 16) as u16,
         high: (vector.entry >> 32) as u32,

@@ -180,6 +180,18 @@ extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
     panic!("an exception in the kernel")
 }
 
+/// In this image a non-maskable interrupt takes a sample, on the second fault stack.
+const SAMPLED: bool = cfg!(feature = "profile");
+
+/// The entry code of a vector: the usual one, unless it takes samples.
+fn entry_of(number: u8, usual: u64) -> u64 {
+    match u64::from(number) {
+        #[cfg(feature = "profile")]
+        NMI => crate::profile::entry as *const () as u64,
+        _ => usual,
+    }
+}
+
 /// All vectors in use, with entry code for one kernel.
 pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     macro_rules! entries {
@@ -196,8 +208,12 @@ pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     let spurious = stub::<S, { apic::SPURIOUS }, false> as *const () as u64;
     numbered.chain([(apic::SPURIOUS, spurious)]).map(|(number, entry)| Vector {
         number,
-        entry,
-        own_stack: matches!(u64::from(number), NMI | DOUBLE_FAULT | MACHINE_CHECK),
+        entry: entry_of(number, entry),
+        stack: match u64::from(number) {
+            NMI if SAMPLED => Some(2),
+            NMI | DOUBLE_FAULT | MACHINE_CHECK => Some(1),
+            _ => None,
+        },
         from_user: u64::from(number) == BREAKPOINT,
     })
 }

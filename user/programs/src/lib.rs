@@ -8,6 +8,7 @@ pub mod hello;
 pub mod hostile;
 pub mod latency;
 pub mod micro;
+pub mod mix;
 pub mod ping;
 pub mod potato;
 pub mod queue;

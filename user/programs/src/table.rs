@@ -21,6 +21,8 @@ pub const PROGRAMS: &[Program] = &[
     ("latency", crate::latency::main),
     ("micro-peer", crate::micro::peer),
     ("micro", crate::micro::main),
+    ("mix-client", crate::mix::client),
+    ("mix-server", crate::mix::server),
     ("ping-client", crate::ping::client),
     ("ping-same", crate::ping::same),
     ("ping-server", crate::ping::server),

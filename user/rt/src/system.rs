@@ -78,6 +78,12 @@ pub fn work(n: u64) {
     arch::work(n);
 }
 
+/// [`work`] for long stretches, to within 32 units: quicker where the machine is emulated.
+#[inline(always)]
+pub fn long_work(n: u64) {
+    arch::long_work(n);
+}
+
 /// Ends the run with an exit status.
 pub fn shutdown(system: Slot, status: u64) -> Result<(), Error> {
     done(Call::Shutdown, [system.word(), status])

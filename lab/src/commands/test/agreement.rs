@@ -80,6 +80,7 @@ fn log(
         timeout: Some(TIMEOUT),
         inspect: false,
         log: true,
+        sampling: None,
         chaos: 0,
     })?;
     if let Some(failure) = outcome.failure() {

@@ -87,6 +87,7 @@ fn boot<'a>(
         timeout: Some(TIMEOUT),
         inspect: false,
         log: false,
+        sampling: None,
         chaos: 0,
     }
 }

@@ -6,6 +6,7 @@ mod golden;
 mod host;
 mod mutants;
 mod patch;
+mod sampling;
 mod suite;
 mod target;
 

@@ -1,7 +1,7 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
-use super::endings;
 use super::suite::Suite;
+use super::{endings, sampling};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
 use crate::progress::Step;
@@ -10,7 +10,7 @@ use anyhow::Result;
 use std::time::Duration;
 
 /// Systems that end with status 0 if every check in them held.
-const SYSTEMS: [&str; 3] = ["selftest", "hostile", "threads"];
+pub const SYSTEMS: [&str; 3] = ["selftest", "hostile", "threads"];
 
 /// Most steps of the counter that any of them may boot in.
 const BOOT_LIMIT: u64 = 5_000_000;
@@ -44,6 +44,7 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
         }
         endings::check(suite, machine, &images);
     }
+    sampling::check(suite);
     Ok(())
 }
 
@@ -65,6 +66,7 @@ fn run(
         timeout: Some(TIMEOUT),
         inspect: true,
         log: false,
+        sampling: None,
         chaos: 0,
     })
 }
@@ -144,6 +146,7 @@ mod tests {
             backtrace: Vec::new(),
             findings: Vec::new(),
             log: Vec::new(),
+            samples: None,
         })
     }
 

@@ -81,6 +81,7 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         timeout: None,
         inspect: false,
         log: false,
+        sampling: None,
         chaos: 0,
     };
     let packed = Packed::new(&boot, &|_| ()).expect("the system fits");

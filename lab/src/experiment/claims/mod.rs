@@ -5,6 +5,7 @@ pub mod hot_potato;
 pub mod ipc_chain;
 pub mod ipc_queueing;
 pub mod ping_pong;
+pub mod profile;
 pub mod start_stop;
 mod tails;
 

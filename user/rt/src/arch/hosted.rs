@@ -145,6 +145,11 @@ pub fn work(n: u64) {
     machine().work(n);
 }
 
+/// The same, where it takes long.
+pub fn long_work(n: u64) {
+    work(n);
+}
+
 /// Writes the low half of the cycle counter into a word, over and over.
 pub fn stamp_for_ever(stamp: &AtomicU64) -> ! {
     loop {

@@ -78,6 +78,19 @@ pub fn work(n: u64) {
     }
 }
 
+/// Executes `n` instructions that do nothing, within 32. Branches are rare, so that an emulator
+/// is quick.
+#[inline(always)]
+pub fn long_work(n: u64) {
+    // SAFETY: counts a register down.
+    unsafe {
+        asm!(
+            "jmp 3f", "2:", ".rept 30", "nop", ".endr", "3:", "sub {n}, 32", "jg 2b",
+            n = inout(reg) n => _, options(nomem, nostack),
+        );
+    }
+}
+
 /// Two counter reads with nothing between them but putting the first one aside, as around a
 /// system call: what measuring alone costs.
 pub fn counter_pair() -> (u64, u64) {

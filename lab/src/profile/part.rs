@@ -1,0 +1,141 @@
+//! Which part of the kernel an instruction belongs to (S0-E12).
+//!
+//! The compiler draws a message path together into one function, so that symbols cannot tell its
+//! scheduling from its message handling. The debug information still knows in which source file
+//! an instruction was written, and into which others it was drawn: the innermost that one table
+//! names decides. Libraries and small helpers are not in it and count for whoever uses them.
+
+use crate::workspace;
+use addr2line::Loader;
+use anyhow::{Result, anyhow};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A part of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Messages: entry, look-up, transfer, send queues, the way out.
+    Ipc,
+    /// Who runs: the ready queue, what to do with it, tick and time slices.
+    Scheduler,
+    /// Everything else.
+    Other,
+}
+
+/// What source files belong to: a row is for files whose names contain this.
+const FILES: [(&str, Part); 10] = [
+    ("policies/src/", Part::Scheduler),
+    ("kernel/src/sched.rs", Part::Scheduler),
+    ("kernel/src/slowpath.rs", Part::Scheduler),
+    ("kernel/src/ready.rs", Part::Scheduler),
+    ("kernel/src/cpu.rs", Part::Scheduler),
+    ("kernel/src/ipc/", Part::Ipc),
+    ("kernel/src/send_queue.rs", Part::Ipc),
+    ("kernel/src/capability.rs", Part::Ipc),
+    ("kernel/src/core.rs", Part::Ipc),
+    // Entry and exit of the core, and the port's own before and behind it.
+    ("/src/entry.rs", Part::Ipc),
+];
+
+/// What functions of assembly belong to, which no source line is known of.
+const FUNCTIONS: [(&str, Part); 1] = [("::entry::", Part::Ipc)];
+
+/// Tells the parts of one kernel image apart.
+pub struct Parts {
+    loader: Loader,
+    known: BTreeMap<u64, Part>,
+}
+
+impl Parts {
+    /// Of this kernel image.
+    pub fn load(kernel: &Path) -> Result<Parts> {
+        let wrong = |error| anyhow!("no debug information in {}: {error}", kernel.display());
+        Ok(Parts { loader: Loader::new(kernel).map_err(wrong)?, known: BTreeMap::new() })
+    }
+
+    /// The part that an instruction belongs to, in a function of this name.
+    pub fn of(&mut self, at: u64, function: &str) -> Part {
+        let loader = &self.loader;
+        *self.known.entry(at).or_insert_with(|| {
+            let files = files(loader, at);
+            by_files(&files).unwrap_or_else(|| by_function(function))
+        })
+    }
+}
+
+/// The source files at an address, that of the innermost inlined function first.
+fn files(loader: &Loader, at: u64) -> Vec<String> {
+    let mut files = Vec::new();
+    if let Ok(mut frames) = loader.find_frames(at) {
+        while let Ok(Some(frame)) = frames.next() {
+            files.extend(frame.location.and_then(|place| Some(place.file?.to_string())));
+        }
+    }
+    files
+}
+
+/// A source file's name within the work tree; `None`: it is of a library.
+fn own_file(file: &str) -> Option<&str> {
+    file.strip_prefix(workspace::root().to_str()?)?.strip_prefix('/')
+}
+
+/// The part of the innermost file that the table names.
+fn by_files(files: &[String]) -> Option<Part> {
+    let own = files.iter().filter_map(|file| own_file(file));
+    own.into_iter().find_map(|file| {
+        let row = FILES.iter().find(|(name, _)| file.contains(name));
+        row.map(|(_, part)| *part)
+    })
+}
+
+fn by_function(function: &str) -> Part {
+    let row = FUNCTIONS.iter().find(|(name, _)| function.contains(name));
+    row.map_or(Part::Other, |(_, part)| *part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The part of an instruction in these files of the work tree, innermost first.
+    fn part(files: &[&str]) -> Option<Part> {
+        let whole = |file: &&str| workspace::root().join(file).to_str().unwrap().to_string();
+        by_files(&files.iter().map(whole).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn source_files_are_told_apart() {
+        assert_eq!(part(&["kernel/src/ready.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["policies/src/fixed.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["kernel/src/ipc/fast.rs"]), Some(Part::Ipc));
+        assert_eq!(part(&["kernel/src/entry.rs"]), Some(Part::Ipc));
+        assert_eq!(part(&["kernel/src/time.rs"]), None);
+        assert_eq!(by_function("giusto_kernel::entry::resume"), Part::Ipc);
+        assert_eq!(by_function("giusto_kernel::traps::save"), Part::Other);
+    }
+
+    #[test]
+    fn a_helper_counts_for_its_user() {
+        let list = "kernel/src/list.rs";
+        assert_eq!(
+            part(&[list, "kernel/src/ready.rs", "kernel/src/ipc/mod.rs"]),
+            Some(Part::Scheduler)
+        );
+        assert_eq!(part(&[list, "kernel/src/ipc/mod.rs", "kernel/src/entry.rs"]), Some(Part::Ipc));
+    }
+
+    #[test]
+    fn every_row_names_what_exists() {
+        let root = workspace::root();
+        for (name, _) in FILES.iter().filter(|(name, _)| !name.starts_with('/')) {
+            assert!(root.join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn library_files_count_for_their_callers() {
+        assert_eq!(own_file("/rustc/abc/library/core/src/cell.rs"), None);
+        let own = workspace::root().join("kernel/src/ready.rs");
+        assert_eq!(own_file(own.to_str().unwrap()), Some("kernel/src/ready.rs"));
+    }
+}
