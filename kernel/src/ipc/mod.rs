@@ -100,11 +100,7 @@ impl<S: System> Core<S> {
             },
             Target::Reply(caller) => self.reply(me, caller, info),
         };
-        let long = woken.is_some() && !info.is_short();
-        if long && !matches!(source, Source::Nothing) && self.leaves_halfway(me) {
-            return self.decide(me, woken, Received::Done);
-        }
-        self.receive_half::<KIND>(me, woken, source, receive_limit);
+        self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
     }
 
     /// Whether a long message was sent and an interrupt is pending: the receive half is left, and
@@ -119,12 +115,12 @@ impl<S: System> Core<S> {
         pending
     }
 
-    /// The second half of an operation whose send half, if any, made `woken` ready.
+    /// The second half of an operation whose send half, if any, made `woken` ready with a message.
     #[inline(always)]
     fn receive_half<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
-        woken: Option<Ref<Thread<S::Port>>>,
+        (woken, info): (Option<Ref<Thread<S::Port>>>, Info),
         source: Source<S::Port>,
         limit: Limit,
     ) {
@@ -141,6 +137,9 @@ impl<S: System> Core<S> {
         {
             let received = self.block_on_endpoint(me, endpoint, limit);
             return self.decide(me, woken, received);
+        }
+        if !info.is_short() && woken.is_some() && self.leaves_halfway(me) {
+            return self.decide(me, woken, Received::Done);
         }
         self.receive_and_decide(me, woken, source, limit);
     }

@@ -133,6 +133,9 @@ impl<P: Port> Manager<'_, P> {
             Ok(false) => Ok(Done::Preempted),
             Err(error) => {
                 self.begin_destroy(cap.at);
+                if self.preempted() {
+                    return Ok(Done::Preempted);
+                }
                 self.undo_map(own, to, cap, error)
             }
         }

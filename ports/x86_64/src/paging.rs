@@ -249,6 +249,9 @@ impl port::Space for Space {
     fn missing(&self, _port: &impl port::Port, at: u64, pages: u64) -> usize {
         let last = at + (pages - 1) * PAGE;
         let first_missing = self.missing_above(at);
+        if at >> 21 == last >> 21 {
+            return first_missing;
+        }
         // At most 512 pages: the last page shares tables with the first down to some level.
         let shared = (1..4).filter(|level| at >> (12 + 9 * level) == last >> (12 + 9 * level));
         let shared = 4 - shared.min().unwrap_or(4) as usize;

@@ -17,5 +17,6 @@ pub mod selftest;
 pub mod shell;
 mod table;
 pub mod threads;
+pub mod worst;
 
 pub use table::{PROGRAMS, Program};

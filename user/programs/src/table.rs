@@ -33,4 +33,5 @@ pub const PROGRAMS: &[Program] = &[
     ("start-stop", crate::latency::start_stop),
     ("storm", crate::latency::storm),
     ("threads", crate::threads::main),
+    ("worst", crate::worst::main),
 ];

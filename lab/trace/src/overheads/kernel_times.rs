@@ -34,14 +34,11 @@ pub fn kernel_times(trace: &Trace) -> Vec<KernelTime> {
     all
 }
 
-/// By kind of entry, the longest run of each section in which no interrupt has a chance: from
-/// `Enter` or a preemption point to the next one or to `Exit`, in steps without the records.
-pub fn unpolled(trace: &Trace) -> BTreeMap<Entry, Vec<u64>> {
-    let mut runs: BTreeMap<Entry, Vec<u64>> = BTreeMap::new();
-    for section in Sections::of(trace).whole {
-        runs.entry(section.entry).or_default().push(longest_run(trace, &section));
-    }
-    runs
+/// The whole sections, each with its longest run in which no interrupt has a chance: from `Enter`
+/// or a preemption point to the next one or to `Exit`, in steps without the records.
+pub fn unpolled(trace: &Trace) -> Vec<(Section, u64)> {
+    let run = |section: Section| (section, longest_run(trace, &section));
+    Sections::of(trace).whole.into_iter().map(run).collect()
 }
 
 fn longest_run(trace: &Trace, section: &Section) -> u64 {

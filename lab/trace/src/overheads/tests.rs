@@ -61,8 +61,9 @@ fn a_preemption_point_ends_a_run() {
     m.enter(1, 7).pass(70).note(Event::Preempt, 1, 2, 0).pass(40).note(Event::Mark, 1, 0, 0);
     m.pass(90).note(Event::Preempt, 1, 2, 1).pass(30).exit(1);
     m.enter(1, 7).pass(200).exit(1).enter(1, entry::TIMER).pass(5).exit(1);
-    let runs: Vec<_> = unpolled(&m.trace()).into_iter().collect();
-    assert_eq!(runs, [(Entry::Call(7), vec![130, 200]), (Entry::Timer, vec![5])]);
+    let runs = unpolled(&m.trace()).into_iter().map(|(section, run)| (section.entry, run));
+    let runs: Vec<_> = runs.collect();
+    assert_eq!(runs, [(Entry::Call(7), 130), (Entry::Call(7), 200), (Entry::Timer, 5)]);
 }
 
 /// A program reads the counter, is perhaps interrupted, and calls the kernel with the reading.

@@ -1,0 +1,216 @@
+//! System calls at their worst: memory that takes tables at every level, domains with much in
+//! them, long messages under deadlines, a crowd in one queue, deadlines at one instant.
+//!
+//! Nothing is measured here: the trace tells how long the kernel keeps interrupts off.
+
+use crate::random::Random;
+use abi::object::Resource;
+use rt::memory::{self, Range};
+use rt::thread::{self, Registers, Spec};
+use rt::{Env, Error, Message, PAGE, Rights, Slot, Wait};
+use rt::{cap, domain, ipc, signal, system};
+
+const RW: Rights = Rights(Rights::READ.0 | Rights::WRITE.0);
+/// Where 512 pages take two tables of each level.
+const ACROSS: u64 = 0x80_0000_0000 - 256 * PAGE;
+/// Threads in a queue.
+const CROWD: usize = 100;
+/// Threads and timers that wait for the same instant.
+const SLEEPERS: usize = 40;
+/// The words of a long message.
+const LONG: usize = 124;
+/// Nanoseconds that suffice to block everybody.
+const SOON: u64 = 2_000_000;
+/// An hour.
+const LATER: u64 = 3_600_000_000_000;
+
+/// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
+pub fn main(env: &Env) {
+    let mut random = Random::new(env.number("seed", 1));
+    for _ in 0..env.number("rounds", 3) {
+        for scene in [large_memory, large_domain, deadlines, talk] {
+            scene(env).expect("the scene plays");
+            clear(env);
+        }
+        crowd(env, &mut random).expect("a crowd");
+        clear(env);
+    }
+    system::shutdown(env.cap("system"), 0).expect("the run ends");
+}
+
+fn long() -> Message {
+    Message::long(0, LONG, [1; 4])
+}
+
+/// Ends whatever a scene has left.
+fn clear(env: &Env) {
+    for slot in env.slots() {
+        // Stale and empty slots have nothing to destroy.
+        if cap::destroy(slot).is_err() {
+            let _ = cap::delete(slot);
+        }
+    }
+}
+
+/// 512 pages that are made, mapped, protected, and given back, also where one is in the way.
+fn large_memory(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [memory, mapping, obstacle] = core::array::from_fn(|_| slots.fresh());
+    memory::create(memory, 512)?;
+    let all = Range { memory, first: 0, pages: 512, address: ACROSS };
+    memory::map(mapping, Slot::NONE, all, RW)?;
+    memory::protect(mapping, Rights::READ)?;
+    cap::destroy(mapping)?;
+    let last = Range { first: 511, pages: 1, address: ACROSS + 511 * PAGE, ..all };
+    memory::map(obstacle, Slot::NONE, last, RW)?;
+    assert_eq!(memory::map(mapping, Slot::NONE, all, RW), Err(Error::AddressInUse));
+    for n in 0..16 {
+        let part = Range { first: n, pages: 32, address: ACROSS + (32 * n + 1024) * PAGE, ..all };
+        memory::map(slots.fresh(), Slot::NONE, part, RW)?;
+    }
+    // With 17 mappings.
+    cap::destroy(memory)
+}
+
+/// A domain with threads, a mapping and capabilities, ended in one go.
+fn large_domain(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [memory, child, mapping] = core::array::from_fn(|_| slots.fresh());
+    let mut quotas = [0; Resource::COUNT];
+    quotas[Resource::Tables as usize] = 40;
+    memory::create(memory, 64)?;
+    domain::create(child, 64, 90, quotas)?;
+    let pages = Range { memory, first: 0, pages: 64, address: ACROSS };
+    memory::map(mapping, child, pages, RW)?;
+    for slot in 1..64 {
+        domain::grant(child, memory, Slot(slot), Rights::READ)?;
+    }
+    for n in 0..16 {
+        // Each buffer takes a table of its own.
+        let buffer = ACROSS + (n + 1) * 512 * PAGE;
+        let spec = Spec { domain: child, priority: 90, buffer, handler: Slot::NONE };
+        thread::create(slots.fresh(), spec)?;
+    }
+    cap::destroy(child)
+}
+
+/// Starts further threads from number `first` on, with arguments from a row of slots.
+fn start(
+    env: &Env,
+    first: usize,
+    (threads, priority): (&[Slot], &mut dyn FnMut() -> u64),
+    work: (fn(&Env, u64), &dyn Fn(usize) -> u64),
+) -> Result<(), Error> {
+    for (n, slot) in threads.iter().enumerate() {
+        let spec = Spec::further(env, first + n, priority());
+        thread::start(env, first + n, *slot, spec, (work.0, work.1(n)))?;
+    }
+    Ok(())
+}
+
+/// Calls that queue at a server: served, moved within the queue, cancelled and destroyed.
+fn crowd(env: &Env, random: &mut Random) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let door = slots.fresh();
+    signal::create_endpoint(door, Slot::NONE)?;
+    let threads: [Slot; CROWD] = core::array::from_fn(|_| slots.fresh());
+    // Above this thread, so that each queues before the next is made.
+    start(env, 1, (&threads, &mut || 101 + random.below(100)), (nag, &|_| door.word()))?;
+    ipc::receive(door, Wait::NEVER)?;
+    for _ in 0..2 * CROWD {
+        ipc::reply_wait(door, long())?;
+    }
+    ipc::reply(long())?;
+    for (n, slot) in threads.iter().enumerate() {
+        thread::set_priority(*slot, 101 + random.below(100))?;
+        if n % 4 == 0 {
+            thread::suspend(*slot)?;
+            thread::set(*slot, Registers { cancel: true, ..Registers::default() })?;
+        }
+        if n % 4 == 1 {
+            cap::destroy(*slot)?;
+        }
+    }
+    cap::destroy(door)
+}
+
+/// Calls on the endpoint in a slot, until that is gone.
+fn nag(_: &Env, door: u64) {
+    while ipc::call_within(Slot(door as u32), long(), Wait::until(LATER)).is_ok() {}
+}
+
+/// Timers with a thread behind each, and timeouts of threads, for one instant.
+fn deadlines(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let bells: [Slot; SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    let timers: [Slot; SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    let waiters: [Slot; SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    let sleepers: [Slot; SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    bells.iter().try_for_each(|bell| signal::create_notification(*bell))?;
+    let at = system::clock() + SOON;
+    for (timer, bell) in timers.iter().zip(&bells) {
+        signal::create_timer(*timer, *bell)?;
+        signal::set_timer(*timer, at)?;
+    }
+    let mut priority = 100;
+    let mut next = || {
+        priority += 1;
+        priority
+    };
+    start(env, 1, (&waiters, &mut next), (wait, &|n| bells[n].word()))?;
+    start(env, 1 + SLEEPERS, (&sleepers, &mut next), (sleep, &|_| at))?;
+    system::sleep_until(at + SOON);
+    Ok(())
+}
+
+/// Waits for a signal.
+fn wait(_: &Env, bell: u64) {
+    ipc::receive(Slot(bell as u32), Wait::until(LATER)).expect("a signal");
+}
+
+/// Waits for an instant.
+fn sleep(_: &Env, at: u64) {
+    system::sleep_until(at);
+}
+
+/// Long calls to one who waits with a deadline, and both halves at once.
+fn talk(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, other, server, sender] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(other, Slot::NONE)?;
+    let two = door.word() | other.word() << 32;
+    for (n, slot, priority, work) in
+        [(1, server, 110, answer as fn(&Env, u64)), (2, sender, 90, post)]
+    {
+        let spec = Spec::further(env, n, priority);
+        thread::start(env, n, slot, spec, (work, two))?;
+    }
+    for _ in 0..20 {
+        ipc::call_within(door, long(), Wait::until(LATER))?;
+        ipc::call(door, long())?;
+        // The sender queues, so that both halves are done at once.
+        system::sleep(SOON / 20);
+        ipc::exchange(door, other, long(), Wait::until(LATER)).received()?;
+    }
+    Ok(())
+}
+
+/// Answers on the endpoint in the low half, with deadlines.
+fn answer(_: &Env, slots: u64) {
+    let door = Slot(slots as u32);
+    let mut got = ipc::receive(door, Wait::until(LATER));
+    while got.is_ok() {
+        let answer = ipc::exchange(Slot::REPLY, door, long(), Wait::until(LATER));
+        got = match answer.received() {
+            // What was sent and not called needs no reply.
+            Err(Error::NoReply) => ipc::receive(door, Wait::until(LATER)),
+            other => other,
+        };
+    }
+}
+
+/// Sends to the endpoint in the high half, for ever.
+fn post(_: &Env, slots: u64) {
+    while ipc::send(Slot((slots >> 32) as u32), long(), Wait::until(LATER)).is_ok() {}
+}
