@@ -10,6 +10,9 @@ use crate::trace::Ring;
 use abi::trace::{Event, point};
 use core::cell::Cell;
 
+/// In place of the instant that is armed, while the timer's interrupt does its work.
+const SERVING: u64 = 0;
+
 /// What the manifest says about a CPU's time, and the kernel about its queue.
 pub struct Settings {
     /// The scheduling tick in nanoseconds.
@@ -185,6 +188,9 @@ impl<P: Port> Cpu<P> {
 
     /// Programs the timer for the first deadline or tick, if that has changed.
     pub fn rearm(&self) {
+        if self.armed.get() == Some(SERVING) {
+            return;
+        }
         let at = match (self.tick_at.get(), self.deadlines.first()) {
             (Some(tick), Some(first)) => Some(tick.min(first)),
             (tick, first) => tick.or(first),
@@ -207,9 +213,16 @@ impl<P: Port> Cpu<P> {
         self.rearm();
     }
 
-    /// The timer has interrupted: nothing is armed any more.
+    /// The timer has interrupted: nothing is armed any more, and will not be before
+    /// [`Cpu::timer_served`].
     pub fn timer_fired(&self) {
+        self.armed.set(Some(SERVING));
+    }
+
+    /// The timer's interrupt has done its work.
+    pub fn timer_served(&self) {
         self.armed.set(None);
+        self.rearm();
     }
 
     /// At a point of the tick grid: a donation ends (S0-09), and a thread at the end of its time

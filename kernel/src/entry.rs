@@ -115,7 +115,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     if !put_off {
         core.cpu.tick(now);
     }
-    core.cpu.rearm();
+    core.cpu.timer_served();
     core.leave_interrupt()
 }
 

@@ -204,9 +204,9 @@ impl<P: Port> Checker<'_, '_, P> {
         let kernel = self.machine.kernel;
         for at in live(&kernel.domains) {
             let domain = self.whole.open(at);
-            let inside = live(&kernel.threads).filter(|thread| {
-                self.whole.open(*thread).domain.get() == at && thread.life() == Life::Live
-            });
+            // A thread that is being destroyed counts until that is complete.
+            let inside =
+                live(&kernel.threads).filter(|thread| self.whole.open(*thread).domain.get() == at);
             // The idle thread is the kernel's own and not counted.
             let idle = u32::from(at == self.whole.open(self.machine.cpu.idle).domain.get());
             let count = inside.count() as u32 - idle;

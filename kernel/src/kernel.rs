@@ -75,6 +75,8 @@ pub struct Kernel<P: Port> {
 
 /// Words that are zeroed between two polls for interrupts.
 const PART: usize = 128;
+/// Words of a frame that has been zeroed.
+const COMPLETE: usize = BUFFER_WORDS;
 const _: () = assert!(BUFFER_WORDS.is_multiple_of(PART));
 
 impl<P: Port> Kernel<P> {
@@ -95,7 +97,7 @@ impl<P: Port> Kernel<P> {
     /// Zeroes the next part of a free frame that is about to come into use. False: all is zero.
     pub fn zero_part(&self, frame: u64) -> bool {
         let done = self.zeroed_words(frame);
-        if done == BUFFER_WORDS {
+        if done == COMPLETE {
             return false;
         }
         self.port.clear(frame + 8 * done as u64, PART);
@@ -103,18 +105,20 @@ impl<P: Port> Kernel<P> {
         true
     }
 
-    /// Makes a free frame the one that is being zeroed. False: it is already.
+    /// Whether to poll before zeroing: once when a frame is begun, and once when somebody comes
+    /// back to one that is complete.
     pub fn begin_zeroing(&self, frame: u64) -> bool {
-        let begins = self.zeroing.get().0 != frame;
-        if begins {
-            self.zeroing.set((frame, 0));
+        match self.zeroing.get() {
+            (begun, COMPLETE) if begun == frame => self.zeroing.set((frame, COMPLETE + 1)),
+            (begun, _) if begun == frame => return false,
+            _ => self.zeroing.set((frame, 0)),
         }
-        begins
+        true
     }
 
     fn zeroed_words(&self, frame: u64) -> usize {
         let (begun, done) = self.zeroing.get();
-        if begun == frame { done } else { 0 }
+        if begun == frame { done.min(COMPLETE) } else { 0 }
     }
 
     /// How many of a resource are in use, and how many there are.

@@ -138,8 +138,11 @@ impl<S: System> Core<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
-        self.unlimit(sender);
         let outgoing = self.hold(sender).outgoing.get();
+        // A caller waits for its answer until the same instant.
+        if !matches!(outgoing.then, Then::Reply) {
+            self.unlimit(sender);
+        }
         self.transfer(sender, thread, outgoing.info, outgoing.badge);
         self.hold(sender).state.set(State::Ready);
         Some(match outgoing.then {
@@ -149,13 +152,18 @@ impl<S: System> Core<S> {
             }
             Then::Reply => match self.reply_limit(sender) {
                 limit if self.expired(limit) => {
+                    self.unlimit(sender);
                     let timed_out = Status::failed_in_receive(Error::Timeout);
                     self.hold(sender).finish(timed_out);
                     Received::From(sender)
                 }
                 limit => {
                     self.give_reply_right(sender, thread);
-                    self.limit(sender, limit);
+                    if !self.hold(sender).has(attention::DEADLINE) {
+                        self.limit(sender, limit);
+                    } else if limit.timeout != Timeout::At {
+                        self.unlimit(sender);
+                    }
                     Received::Done
                 }
             },

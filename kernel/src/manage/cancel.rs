@@ -67,11 +67,11 @@ impl<P: Port> Manager<'_, P> {
         self.cancel(at, Error::Timeout);
     }
 
-    /// A blocked thread no longer waits for its deadline.
+    /// A blocked thread no longer waits for its deadline. The timer stays as it is: an interrupt
+    /// for nothing is rarer than a message under a timeout.
     pub(crate) fn end_timeout(&self, at: Ref<Thread<P>>) {
         self.whole.open(at).clear(attention::DEADLINE);
         self.cpu.deadlines.remove(Sleeper::Thread(at));
-        self.cpu.rearm();
     }
 
     /// A server loses the reply right that it holds; the caller learns why.

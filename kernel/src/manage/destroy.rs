@@ -9,6 +9,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::Frames;
+use crate::object::thread::State;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
 };
@@ -158,8 +159,13 @@ impl<P: Port> Manager<'_, P> {
     fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.whole.open(at);
         self.stop(at);
-        self.cancel(at, Error::Destroyed);
-        self.abandon(at, Error::Destroyed);
+        if thread.state.get() != State::Ready || thread.caller.get().is_some() {
+            self.cancel(at, Error::Destroyed);
+            self.abandon(at, Error::Destroyed);
+            if self.preempted() {
+                return false;
+            }
+        }
         self.cpu.dequeue(at);
         self.cpu.resched.set(true);
         self.kernel.port.forget(&thread.context);

@@ -20,7 +20,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     metrics: &[LONGEST, MEDIAN],
     cases: &[],
     parameters: &[
-        ("storm", "that of `latency`, all kinds, 60 samples a case"),
+        ("storm", "that of `latency`, all kinds, 30 samples a case"),
         ("worst", "512 pages, 124 words, 80 deadlines at once, 100 callers queued, large domains"),
         ("suites", "the self-test, and 20,000 random calls of a hostile program"),
         ("senders in a queue", "100, with random priorities"),
@@ -50,7 +50,7 @@ type Change = fn(&mut System);
 /// What is run.
 const RUNS: [(&str, Change); 6] = [
     ("worst", |_| {}),
-    ("latency", |system| set(system, "samples", "60")),
+    ("latency", |system| set(system, "samples", "30")),
     ("selftest", |_| {}),
     ("hostile", |_| {}),
     ("queueing", |system| set(system, "most", "100")),

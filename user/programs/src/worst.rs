@@ -27,7 +27,7 @@ const LATER: u64 = 3_600_000_000_000;
 /// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
-    for _ in 0..env.number("rounds", 3) {
+    for _ in 0..env.number("rounds", 2) {
         for scene in [large_memory, large_domain, deadlines, talk] {
             scene(env).expect("the scene plays");
             clear(env);
