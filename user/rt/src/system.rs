@@ -3,7 +3,7 @@
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
-use abi::call::{Call, Fact, Table};
+use abi::call::{Call, Fact, Observe, Table};
 use abi::{Error, Status};
 
 /// A system call with no message words.
@@ -70,6 +70,11 @@ pub fn inspect(system: Slot, table: Table, index: u64) -> Result<Row, Error> {
     let outcome = simple(Call::Inspect, [system.word(), table as u64, index]);
     outcome.status.result()?;
     Ok(Row { results: [outcome.badge, outcome.info.0], words: outcome.words })
+}
+
+/// Steers statistics and trace, or remarks something in the trace.
+pub fn observe(system: Slot, what: Observe, value: u64) -> Result<(), Error> {
+    done(Call::Observe, [system.word(), what as u64, value])
 }
 
 /// Computes for `n` units of time: instructions on a machine that counts them.
