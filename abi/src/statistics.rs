@@ -46,3 +46,13 @@ impl Counter {
 /// Lengths of the ready queue that are told apart; the last stands for all longer ones too. The
 /// length counts at each insertion, removal and look-up, before it.
 pub const LENGTHS: usize = 32;
+
+/// First word of what a program leaves of the statistics for the host: this word, the counters in
+/// the order of [`Counter::ALL`], and how often the ready queue had each length.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS1");
+/// The word of the first counter.
+pub const WORD_COUNTERS: usize = 1;
+/// The word of the length 0.
+pub const WORD_LENGTHS: usize = WORD_COUNTERS + Counter::ALL.len();
+/// Words of it all.
+pub const WORDS: usize = WORD_LENGTHS + LENGTHS;
