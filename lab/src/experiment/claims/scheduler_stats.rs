@@ -18,25 +18,30 @@ const RARE: f64 = 0.1;
 /// Percent of messages that queues by priority may cost to be called nothing.
 const NOTHING: f64 = 0.1;
 
+/// Work of the paper's processor in a second by that of ours: what lies between two ticks.
+const DENSITY: f64 = 0.4;
+
 /// All claims.
 pub fn all(report: &Report) -> Vec<Claim> {
     vec![
-        within(report, "S0-C02a", AVOIDED, 95.0..=100.0, OPERATIONS),
+        avoided(report, "S0-C02a", AVOIDED, 95.0, OPERATIONS),
         within(report, "S0-C02b", DEFERRED_ENQUEUES, 25.0..=50.0, ENQUEUES),
         within(report, "S0-C02c", DEFERRED_DEQUEUES, 55.0..=75.0, DEQUEUES),
-        within(report, "S0-C03", LOOK_UPS_AVOIDED, 94.0..=100.0, LOOK_UPS),
+        avoided(report, "S0-C03", LOOK_UPS_AVOIDED, 94.0, LOOK_UPS),
         rare(report),
         short(report),
         free(report),
     ]
 }
 
-const OPERATIONS: &str = "Lazy queueing avoids more than 95 % of queue operations in each load";
+const OPERATIONS: &str = "Lazy queueing avoids more than 95 % of queue operations in each load, even \
+                          if ticks were as dense in the work as the paper's";
 const ENQUEUES: &str = "About a third of the insertions that are left are deferred ones (25 to \
                         50 %; the paper: 32 to 46 %)";
 const DEQUEUES: &str = "About two thirds of the removals that are left are deferred ones (55 to \
                         75 %; the paper: 60 to 65 %)";
-const LOOK_UPS: &str = "Direct switching avoids more than 94 % of look-ups in each load";
+const LOOK_UPS: &str = "Direct switching avoids more than 94 % of look-ups in each load, even if ticks \
+                        were as dense in the work as the paper's";
 
 /// A figure of all loads.
 fn loads(report: &Report, kernel: &str, metric: &str) -> Option<[f64; CASES.len()]> {
@@ -48,6 +53,21 @@ fn loads(report: &Report, kernel: &str, metric: &str) -> Option<[f64; CASES.len(
 fn spelt(figures: [f64; CASES.len()], spell: impl Fn(f64) -> String) -> String {
     let pairs = CASES.iter().zip(figures);
     pairs.map(|(load, figure)| format!("{load} {}", spell(figure))).collect::<Vec<_>>().join(", ")
+}
+
+/// A share of work avoided that is above a limit in every load. What is left is done at ticks, so
+/// there would be more of it by messages if a second had less work; that figure counts.
+fn avoided(report: &Report, id: &str, metric: &str, percent: f64, statement: &str) -> Claim {
+    let found = loads(report, COUNTED, metric).map(|shares| {
+        let measured = shares.map(|share| share / PERCENT);
+        let dense = measured.map(|share| 100.0 - (100.0 - share) / DENSITY);
+        let holds = dense.iter().all(|share| *share > percent);
+        let spelt = |shares| spelt(shares, |share| format!("{share:.2} %"));
+        let evidence =
+            format!("{}; with ticks as dense as the paper's: {}", spelt(measured), spelt(dense));
+        (holds, evidence)
+    });
+    judged(id, statement, found)
 }
 
 /// A share that lies between two limits in every load; at the lower one it does not.
@@ -120,15 +140,16 @@ mod tests {
     use super::super::testing::{report, verdict};
     use super::*;
 
-    /// The paper's figures, the same for the kernels with ordered queues.
+    /// The paper's figures as they would be with as much work in a second as here, the same for
+    /// the kernels with ordered queues.
     fn paper() -> Vec<(&'static str, &'static str, &'static str, u64)> {
         let mut rows = Vec::new();
         let figures: [(&str, [u64; 3]); 7] = [
-            (AVOIDED, [958_400, 977_100, 994_900]),
+            (AVOIDED, [983_360, 990_840, 997_960]),
             (DEFERRED_ENQUEUES, [316_300, 356_200, 463_900]),
             (DEFERRED_DEQUEUES, [647_300, 602_600, 603_500]),
-            (LOOK_UPS_AVOIDED, [948_300, 970_600, 992_700]),
-            (MESSAGES, [6_494_190, 9_979_190, 41_402_030]),
+            (LOOK_UPS_AVOIDED, [979_320, 988_240, 997_080]),
+            (MESSAGES, [16_235_475, 24_947_975, 103_505_075]),
             (QUEUED, [640, 890, 560]),
             (LONGEST, [1, 1, 1]),
         ];
@@ -158,21 +179,21 @@ mod tests {
     #[test]
     fn one_load_contradicts() {
         let contradicting = [
-            ("S0-C02a", COUNTED, AVOIDED, 950_000),
+            ("S0-C02a", COUNTED, AVOIDED, 979_900),
             ("S0-C02b", COUNTED, DEFERRED_ENQUEUES, 240_000),
             ("S0-C02b", COUNTED, DEFERRED_ENQUEUES, 510_000),
             ("S0-C02c", COUNTED, DEFERRED_DEQUEUES, 500_000),
             ("S0-C02c", COUNTED, DEFERRED_DEQUEUES, 800_000),
-            ("S0-C03", COUNTED, LOOK_UPS_AVOIDED, 940_000),
+            ("S0-C03", COUNTED, LOOK_UPS_AVOIDED, 975_900),
             ("S0-C06a", COUNTED, QUEUED, 1_000),
             ("S0-C06a", COUNTED, MESSAGES, 800_000),
             ("S0-C06b", COUNTED, LONGEST, 2),
-            ("S0-C06c", ORDERED[2], MESSAGES, 9_969_000),
+            ("S0-C06c", ORDERED[2], MESSAGES, 24_922_000),
         ];
         for (id, kernel, metric, value) in contradicting {
             assert_eq!(with(id, kernel, metric, value), Verdict::Contradicted, "{id}: {value}");
         }
-        assert_eq!(with("S0-C06c", ORDERED[0], MESSAGES, 9_970_000), Verdict::Reproduced);
+        assert_eq!(with("S0-C06c", ORDERED[0], MESSAGES, 24_924_000), Verdict::Reproduced);
         assert_eq!(with("S0-C02a", ORDERED[0], AVOIDED, 0), Verdict::Reproduced, "another kernel");
     }
 
