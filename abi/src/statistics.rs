@@ -41,6 +41,22 @@ impl Counter {
         Counter::LongestQueue,
         Counter::Time,
     ];
+
+    /// What it is called in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Counter::Eager => "eager",
+            Counter::Actual => "actual",
+            Counter::DeferredEnqueues => "deferred enqueues",
+            Counter::DeferredDequeues => "deferred dequeues",
+            Counter::Switches => "switches",
+            Counter::LookUps => "look-ups",
+            Counter::Messages => "messages",
+            Counter::QueuedMessages => "queued messages",
+            Counter::LongestQueue => "longest queue",
+            Counter::Time => "nanoseconds",
+        }
+    }
 }
 
 /// Lengths of the ready queue that are told apart; the last stands for all longer ones too. The
