@@ -135,6 +135,9 @@ pub struct Run {
     /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
     #[arg(long)]
     pub icount: bool,
+    /// Boot a kernel that keeps statistics.
+    #[arg(long)]
+    pub statistics: bool,
     /// On the twin: the seed of what is injected.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,

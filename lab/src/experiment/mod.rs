@@ -8,6 +8,7 @@ mod micro;
 mod ping_pong;
 mod profile;
 mod run;
+mod scheduler_stats;
 mod trace_cost;
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 10] = [
+pub static EXPERIMENTS: [&Experiment; 11] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -72,6 +73,7 @@ pub static EXPERIMENTS: [&Experiment; 10] = [
     &latency::EXPERIMENT,
     &trace_cost::EXPERIMENT,
     &profile::EXPERIMENT,
+    &scheduler_stats::EXPERIMENT,
 ];
 
 /// The experiment with this name.

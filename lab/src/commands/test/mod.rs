@@ -1,6 +1,7 @@
 //! `test`: everything that must hold, counted.
 
 mod agreement;
+mod counting;
 mod endings;
 mod golden;
 mod host;
