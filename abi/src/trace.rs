@@ -172,6 +172,12 @@ pub mod point {
     pub const CALL: u32 = 2;
     /// A receiver that cannot take one sender's message after another.
     pub const RECEIVE: u32 = 3;
+    /// The timer's interrupt has served a deadline; more of them, or the tick, come next.
+    pub const EXPIRY: u32 = 4;
+    /// A section whose thread cannot go on is to choose another one.
+    pub const DECISION: u32 = 5;
+    /// The send half of a long message is done, and a receive half comes next.
+    pub const HALVES: u32 = 6;
 }
 
 /// A record.

@@ -11,7 +11,7 @@ use crate::sched::Scheduling;
 use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
-use abi::trace::Event;
+use abi::trace::{Event, point};
 
 /// A kernel entry.
 pub struct Core<S: System> {
@@ -180,7 +180,7 @@ impl<S: System> Core<S> {
         let next = self.cpu.next.get();
         if next != self.cpu.idle && next.member().runnable() {
             self.cpu.yield_cpu(next, false);
-        } else if self.kernel.port.pending() {
+        } else if self.cpu.poll(point::DECISION) {
             // The decision is made on the way out of that interrupt.
             self.cpu.resched.set(true);
             self.cpu.next.set(self.cpu.idle);

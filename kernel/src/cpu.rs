@@ -196,6 +196,7 @@ impl<P: Port> Cpu<P> {
         if at != self.armed.replace(at) {
             if P::TRACE != 0
                 && let Some(at) = at
+                && self.ring.wants(Event::Arm)
             {
                 let wait = at.saturating_sub(self.port.now());
                 self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
@@ -255,6 +256,13 @@ impl<P: Port> Cpu<P> {
         } else {
             self.next.set(running);
         }
+    }
+
+    /// Whether work should make room for an interrupt, at this [`point`].
+    pub fn poll(&self, at: u32) -> bool {
+        let pending = self.port.pending();
+        self.note(Event::Preempt, self.current.get(), at, u16::from(pending));
+        pending
     }
 
     /// The machine.

@@ -13,7 +13,7 @@ use crate::sched::Queueing;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::Call;
-use abi::trace::{Event, entry as code};
+use abi::trace::{Event, entry as code, point};
 use abi::{Error, Info, Rights, Status};
 
 /// Deadlines that one timer interrupt serves.
@@ -102,12 +102,19 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.mark_full();
     core.cpu.timer_fired();
     let now = core.kernel.port.now();
-    // What is left over interrupts again at once.
+    // What is left over, and a tick that is put off, interrupt again at once.
+    let mut put_off = false;
     for _ in 0..EXPIRIES {
         let Some((at, sleeper)) = core.cpu.deadlines.pop(now) else { break };
         core.expire(sleeper, now - at);
+        put_off = core.cpu.poll(point::EXPIRY);
+        if put_off {
+            break;
+        }
     }
-    core.cpu.tick(now);
+    if !put_off {
+        core.cpu.tick(now);
+    }
     core.cpu.rearm();
     core.leave_interrupt()
 }
@@ -151,7 +158,8 @@ impl<S: System> Core<S> {
     }
 
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
-        if self.cpu.next.get() == self.cpu.idle {
+        // A decision that was asked for is made on the way out.
+        if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
             self.sched();
         }
         self.leave()

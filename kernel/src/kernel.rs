@@ -92,21 +92,24 @@ impl<P: Port> Kernel<P> {
         self.zeroing.set((0, 0));
     }
 
-    /// Zeroes a free frame that is about to come into use, in parts. False: an interrupt is
-    /// pending; the next attempt goes on from there, unless another frame was begun meanwhile.
-    #[inline(never)]
-    pub fn prepare(&self, frame: Option<u64>) -> bool {
-        let Some(frame) = frame else { return true };
-        let mut done = self.zeroed_words(frame);
-        while done < BUFFER_WORDS {
-            self.port.clear(frame + 8 * done as u64, PART);
-            done += PART;
-            self.zeroing.set((frame, done));
-            if self.port.pending() {
-                return false;
-            }
+    /// Zeroes the next part of a free frame that is about to come into use. False: all is zero.
+    pub fn zero_part(&self, frame: u64) -> bool {
+        let done = self.zeroed_words(frame);
+        if done == BUFFER_WORDS {
+            return false;
         }
+        self.port.clear(frame + 8 * done as u64, PART);
+        self.zeroing.set((frame, done + PART));
         true
+    }
+
+    /// Makes a free frame the one that is being zeroed. False: it is already.
+    pub fn begin_zeroing(&self, frame: u64) -> bool {
+        let begins = self.zeroing.get().0 != frame;
+        if begins {
+            self.zeroing.set((frame, 0));
+        }
+        begins
     }
 
     fn zeroed_words(&self, frame: u64) -> usize {

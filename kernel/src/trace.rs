@@ -67,6 +67,11 @@ impl Ring {
         self.at.get() != 0
     }
 
+    /// Whether events of a kind are written now.
+    pub fn wants(&self, event: Event) -> bool {
+        self.mask.get() & event.bit() != 0
+    }
+
     /// Begins to fill a page, or the first again, or none.
     #[cold]
     #[inline(never)]

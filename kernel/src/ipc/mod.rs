@@ -33,7 +33,7 @@ use crate::step::Step;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use abi::{Error, Info, Status};
 use plan::{Limit, Plan, Source, Target};
 use receive::Received;
@@ -100,7 +100,23 @@ impl<S: System> Core<S> {
             },
             Target::Reply(caller) => self.reply(me, caller, info),
         };
+        let long = woken.is_some() && !info.is_short();
+        if long && !matches!(source, Source::Nothing) && self.leaves_halfway(me) {
+            return self.decide(me, woken, Received::Done);
+        }
         self.receive_half::<KIND>(me, woken, source, receive_limit);
+    }
+
+    /// Whether a long message was sent and an interrupt is pending: the receive half is left, and
+    /// `me` issues it when it runs.
+    #[inline(never)]
+    fn leaves_halfway(&self, me: Ref<Thread<S::Port>>) -> bool {
+        let pending = self.kernel.port.pending();
+        self.note(Event::Preempt, me, point::HALVES, u16::from(pending));
+        if pending {
+            self.again(me);
+        }
+        pending
     }
 
     /// The second half of an operation whose send half, if any, made `woken` ready.

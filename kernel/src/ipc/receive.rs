@@ -231,7 +231,7 @@ impl<S: System> Core<S> {
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.
-    fn again(&self, thread: Ref<Thread<S::Port>>) {
+    pub(super) fn again(&self, thread: Ref<Thread<S::Port>>) {
         let context = &self.hold(thread).context;
         let (number, [slots, _, deadline, ..]) = context.call();
         let short = number as u8 != kind::ANY;

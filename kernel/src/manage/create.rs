@@ -119,7 +119,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(own);
         let frames = pages as u32 + 1;
         domain.quotas.check(Resource::Frames, frames)?;
-        if !self.kernel.prepare(self.kernel.frames.top()) {
+        if !self.prepare(self.kernel.frames.top()) {
             return Ok(Done::Preempted);
         }
         domain.quotas.charge(Resource::Frames, frames);
@@ -179,7 +179,7 @@ impl<P: Port> Manager<'_, P> {
     fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64) -> bool {
         let next = self.kernel.threads.free_slot();
         let frame = next.map(|thread| self.whole.open(thread).buffer);
-        self.add_tables(home, at) && self.kernel.prepare(frame)
+        self.add_tables(home, at) && self.prepare(frame)
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.

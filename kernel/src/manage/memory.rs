@@ -190,7 +190,7 @@ impl<P: Port> Manager<'_, P> {
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
                 if entry.load(Relaxed) == 0 {
-                    if !self.kernel.prepare(self.kernel.frames.top()) {
+                    if !self.prepare(self.kernel.frames.top()) {
                         return None;
                     }
                     entry.store(self.kernel.zeroed(&self.kernel.frames), Relaxed);
@@ -200,12 +200,28 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// Zeroes a free frame that is about to come into use, in parts. False: an interrupt is
+    /// pending; the next attempt goes on from there, unless another frame was begun meanwhile.
+    #[inline(never)]
+    pub(super) fn prepare(&self, frame: Option<u64>) -> bool {
+        let Some(frame) = frame else { return true };
+        if self.kernel.begin_zeroing(frame) && self.preempted() {
+            return false;
+        }
+        while self.kernel.zero_part(frame) {
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Adds the page tables that an address lacks, one after another; the domain is charged for
     /// them. False: an interrupt is pending.
     pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> bool {
         let (domain, kernel) = (self.whole.open(home), self.kernel);
         while domain.space.missing(kernel.port, at, 1) > 0 {
-            if !kernel.prepare(kernel.tables.top()) {
+            if !self.prepare(kernel.tables.top()) {
                 return false;
             }
             self.add_table(home, at);

@@ -18,7 +18,7 @@ use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::time::Sleeper;
 use abi::call::{Call, Fact};
-use abi::trace::{Event, point};
+use abi::trace::point;
 use abi::{Error, Rights};
 
 /// How a call came out.
@@ -94,9 +94,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// Whether a long operation should make room for an interrupt.
     fn preempted(&self) -> bool {
-        let pending = self.kernel.port.pending();
-        self.cpu.note(Event::Preempt, self.cpu.current.get(), point::CALL, u16::from(pending));
-        pending
+        self.cpu.poll(point::CALL)
     }
 
     fn fact(&self, fact: u64) -> Result<Done, Error> {

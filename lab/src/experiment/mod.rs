@@ -9,6 +9,7 @@ mod ping_pong;
 mod profile;
 mod run;
 mod scheduler_stats;
+mod sections;
 mod trace_cost;
 
 #[cfg(test)]
@@ -62,7 +63,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 11] = [
+pub static EXPERIMENTS: [&Experiment; 12] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -71,6 +72,7 @@ pub static EXPERIMENTS: [&Experiment; 11] = [
     &latency::start_stop::EXPERIMENT,
     &latency::ipc_chain::EXPERIMENT,
     &latency::EXPERIMENT,
+    &sections::EXPERIMENT,
     &trace_cost::EXPERIMENT,
     &profile::EXPERIMENT,
     &scheduler_stats::EXPERIMENT,

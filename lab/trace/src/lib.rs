@@ -5,6 +5,7 @@
 //!                                   -> perfetto      a file for ui.perfetto.dev
 //!                                   -> overheads     samples and statistics per overhead
 //!                                   -> kernel_times  the longest section per entry
+//!                                   -> unpolled      runs without a chance for interrupts
 //!                                   -> blame         why one sample was late
 //! ```
 //!
@@ -32,6 +33,7 @@ pub use names::{Introduction, Names};
 
 pub use overheads::{
     KernelTime, Kind, Overhead, Overheads, Statistics, kernel_times, kernel_times_table, overheads,
+    unpolled,
 };
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};

@@ -132,7 +132,7 @@ fn wake_ups(
 }
 
 /// Sets an argument of a domain that has it.
-fn set(system: &mut System, name: &str, value: &str) {
+pub fn set(system: &mut System, name: &str, value: &str) {
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, other) in args.filter(|(own, _)| own == name) {
         *other = value.to_string();

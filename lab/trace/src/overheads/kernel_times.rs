@@ -1,7 +1,8 @@
 //! How long the kernel keeps interrupts off, by what it was entered for.
 
 use super::{Statistics, figures, table};
-use crate::{Entry, Sections, Trace};
+use crate::{Entry, Section, Sections, Trace};
+use abi::trace::Event;
 use std::collections::BTreeMap;
 
 /// The sections of one kind of entry.
@@ -31,6 +32,27 @@ pub fn kernel_times(trace: &Trace) -> Vec<KernelTime> {
     let mut all: Vec<KernelTime> = each.collect();
     all.sort_by_key(|time| std::cmp::Reverse(time.statistics.max));
     all
+}
+
+/// By kind of entry, the longest run of each section in which no interrupt has a chance: from
+/// `Enter` or a preemption point to the next one or to `Exit`, in steps without the records.
+pub fn unpolled(trace: &Trace) -> BTreeMap<Entry, Vec<u64>> {
+    let mut runs: BTreeMap<Entry, Vec<u64>> = BTreeMap::new();
+    for section in Sections::of(trace).whole {
+        runs.entry(section.entry).or_default().push(longest_run(trace, &section));
+    }
+    runs
+}
+
+fn longest_run(trace: &Trace, section: &Section) -> u64 {
+    let inside = section.first + 1..section.last;
+    let polls = inside.filter(|&at| trace.moments[at].event == Event::Preempt);
+    let (mut from, mut longest) = (section.first, 0);
+    for to in polls.chain([section.last]) {
+        longest = longest.max(trace.net(from, to));
+        from = to;
+    }
+    longest
 }
 
 /// The kernel's times as a table.

@@ -55,6 +55,16 @@ fn pairs_inside_a_section_are_free_of_records() {
     assert_eq!((times[0].entry, times[0].statistics.max), (Entry::Timer, 167));
 }
 
+#[test]
+fn a_preemption_point_ends_a_run() {
+    let mut m = Maker::new();
+    m.enter(1, 7).pass(70).note(Event::Preempt, 1, 2, 0).pass(40).note(Event::Mark, 1, 0, 0);
+    m.pass(90).note(Event::Preempt, 1, 2, 1).pass(30).exit(1);
+    m.enter(1, 7).pass(200).exit(1).enter(1, entry::TIMER).pass(5).exit(1);
+    let runs: Vec<_> = unpolled(&m.trace()).into_iter().collect();
+    assert_eq!(runs, [(Entry::Call(7), vec![130, 200]), (Entry::Timer, vec![5])]);
+}
+
 /// A program reads the counter, is perhaps interrupted, and calls the kernel with the reading.
 fn reads_before(interrupted: bool) -> Trace {
     let mut m = Maker::new();

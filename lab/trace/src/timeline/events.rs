@@ -107,6 +107,9 @@ pub(crate) fn point_name(code: u32) -> String {
         point::CHAIN => "chain".to_string(),
         point::CALL => "long call".to_string(),
         point::RECEIVE => "receive".to_string(),
+        point::EXPIRY => "deadline".to_string(),
+        point::DECISION => "decision".to_string(),
+        point::HALVES => "halves".to_string(),
         _ => format!("work {code}"),
     }
 }

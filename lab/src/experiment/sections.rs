@@ -1,0 +1,117 @@
+//! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
+
+use super::latency::set;
+use super::{Experiment, Measured, Setup};
+use crate::image::Extra;
+use abi::trace::Keep;
+use anyhow::{Context, Result, ensure};
+use manifest::System;
+use std::collections::BTreeMap;
+use trace::{Entry, Trace, unpolled};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "sections",
+    about: "The longest time for which the kernel keeps interrupts off, by operation",
+    ledger: &["S0-35", "X-12", "X-13"],
+    machines: &["qemu-x86_64"],
+    kernels: &manifest::KERNELS,
+    metrics: &[LONGEST, MEDIAN],
+    cases: &[],
+    parameters: &[
+        ("storm", "that of `latency`, all kinds, 60 samples a case"),
+        ("suites", "the self-test, and 20,000 random calls of a hostile program"),
+        ("senders in a queue", "100, with random priorities"),
+        ("chain of transfers", "100 threads, with preemption points"),
+    ],
+    notes: &[
+        "From the entry of the kernel or a preemption point to the next preemption point or the \
+         exit, less what writing the trace took. `longest` is the worst of all runs, `median` that \
+         of the longest stretches of each section.",
+        "The entry and exit code itself is outside: it takes about as much again as a null call.",
+    ],
+    golden: false,
+    modelled: false,
+    claims: |_| Vec::new(),
+    measure,
+};
+
+const LONGEST: &str = "longest";
+const MEDIAN: &str = "median";
+
+/// Bytes of a trace: more than any of the runs fills.
+const TRACE: u64 = 24 << 20;
+
+/// Sets what a run is to do.
+type Change = fn(&mut System);
+
+/// What is run.
+const RUNS: [(&str, Change); 5] = [
+    ("latency", |system| set(system, "samples", "60")),
+    ("selftest", |_| {}),
+    ("hostile", |_| {}),
+    ("queueing", |system| set(system, "most", "100")),
+    ("ipc-chain", |system| {
+        system.preempt_chains = true;
+        set(system, "sweep", "100");
+        set(system, "samples", "20");
+    }),
+];
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (system, change) in RUNS {
+        for (entry, runs) in traced(setup, system, kernel, change)? {
+            all.entry(operation(entry)).or_default().extend(runs);
+        }
+    }
+    let mut measured = Measured::default();
+    for (operation, mut runs) in all {
+        runs.sort_unstable();
+        let worst = *runs.last().context("an operation without a section")?;
+        measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
+        measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
+    }
+    Ok(measured)
+}
+
+/// The runs with interrupts off of a system that was changed.
+fn traced(
+    setup: &Setup,
+    system: &str,
+    kernel: &str,
+    change: Change,
+) -> Result<BTreeMap<Entry, Vec<u64>>> {
+    let mut name = String::new();
+    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
+        change(system);
+        name = system.add_trace(TRACE, Keep::First);
+    })?;
+    let bytes = outcome.memories.get(&name).context("the run left no trace")?;
+    let trace = Trace::decode(bytes)?;
+    ensure!(trace.lost() == 0, "{system}: {} events did not fit into the trace", trace.lost());
+    Ok(unpolled(&trace))
+}
+
+/// What a way into the kernel is called: calls with a number that means nothing are one.
+fn operation(entry: Entry) -> String {
+    match entry {
+        Entry::Call(number) if abi::call::Call::from_number(number.into()).is_none() => {
+            "unknown-call".to_string()
+        }
+        Entry::Line(_) => "line".to_string(),
+        entry => entry.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_have_names() {
+        let entries = [Entry::Call(1), Entry::Call(201), Entry::Call(250), Entry::Line(4)];
+        let names = entries.map(operation);
+        assert_eq!(names.join(", "), "call, unknown-call, unknown-call, line");
+    }
+}
