@@ -14,6 +14,7 @@ pub mod ping;
 pub mod potato;
 pub mod queue;
 mod random;
+pub mod reader;
 pub mod selftest;
 pub mod shell;
 mod table;

@@ -28,6 +28,7 @@ pub const PROGRAMS: &[Program] = &[
     ("ping-same", crate::ping::same),
     ("ping-server", crate::ping::server),
     ("queueing", crate::queue::main),
+    ("reader", crate::reader::main),
     ("selftest-partner", crate::selftest::partner),
     ("selftest", crate::selftest::main),
     ("shell", crate::shell::main),

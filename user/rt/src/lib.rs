@@ -31,6 +31,7 @@ mod start;
 pub mod statistics;
 pub mod system;
 pub mod thread;
+pub mod trace;
 
 pub use abi;
 pub use abi::{Error, Info, Kind, PAGE, Rights, Status};

@@ -10,6 +10,7 @@ mod patch;
 mod sampling;
 mod suite;
 mod target;
+mod tracing;
 
 use super::print_json;
 use crate::cli::{self, Group};
