@@ -10,6 +10,10 @@ use crate::trace::Ring;
 use abi::trace::{Event, point};
 use core::cell::Cell;
 
+/// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about what
+/// serving an interrupt takes. Else one would wait for the other's interrupt.
+const NEAR: u64 = 1_000;
+
 /// What the manifest says about a CPU's time, and the kernel about its queue.
 pub struct Settings {
     /// The scheduling tick in nanoseconds.
@@ -186,7 +190,7 @@ impl<P: Port> Cpu<P> {
     /// Programs the timer for the first deadline or tick, if that has changed.
     pub fn rearm(&self) {
         let at = match (self.tick_at.get(), self.deadlines.first()) {
-            (Some(tick), Some(first)) => Some(tick.min(first)),
+            (Some(tick), Some(first)) => Some(if first < tick + NEAR { first } else { tick }),
             (tick, first) => tick.or(first),
         };
         if at != self.armed.replace(at) {
@@ -215,7 +219,7 @@ impl<P: Port> Cpu<P> {
     /// slice makes room for its equals (S0-05).
     pub fn tick(&self, now: u64) {
         let Some(at) = self.tick_at.get() else { return };
-        if now < at {
+        if now + NEAR <= at {
             return;
         }
         self.note(Event::Tick, self.current.get(), 0, 0);
@@ -230,7 +234,7 @@ impl<P: Port> Cpu<P> {
             self.yield_cpu(running, expired);
         }
         let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
-        self.tick_at.set(busy.then(|| self.next_tick(now)));
+        self.tick_at.set(busy.then(|| self.next_tick(now.max(at))));
     }
 
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.

@@ -3,7 +3,7 @@
 mod claims;
 mod hot_potato;
 mod ipc_queueing;
-mod latency;
+pub mod latency;
 mod micro;
 mod ping_pong;
 mod profile;

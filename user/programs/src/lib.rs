@@ -1,6 +1,7 @@
 //! Programs for Giusto machines.
 #![no_std]
 #![forbid(unsafe_code)]
+pub mod busy;
 pub mod cyclictest;
 pub mod echo;
 pub mod fuzz;

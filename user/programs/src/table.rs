@@ -7,6 +7,7 @@ pub type Program = (&'static str, fn(&Env));
 
 /// All programs.
 pub const PROGRAMS: &[Program] = &[
+    ("busy", crate::busy::main),
     ("counter", crate::echo::counter),
     ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
