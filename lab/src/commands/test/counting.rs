@@ -21,7 +21,7 @@ const COMPARED: &str = "direct-lazy";
 /// instruction; deferred operations depend on just these places.
 const NEAR: [(&str, f64); 12] = [
     ("eager-per-1000s", 2.0),
-    ("actual-per-1000s", 6.0),
+    ("actual-per-1000s", 8.0),
     ("switches-per-1000s", 2.0),
     ("look-ups-per-1000s", 1.0),
     ("messages-per-1000s", 2.0),
@@ -30,11 +30,11 @@ const NEAR: [(&str, f64); 12] = [
     ("ready-queue-most-frequent", 0.0),
     ("ready-queue-longest", 0.0),
     ("avoided-ppm", 0.2),
-    ("dequeues-deferred-ppm", 6.0),
+    ("dequeues-deferred-ppm", 25.0),
     ("look-ups-avoided-ppm", 0.1),
 ];
 
-/// Checks all of it.
+/// Checks all of it on every machine.
 pub fn check(suite: &mut Suite) {
     for machine in MACHINES {
         let setup = match Setup::new(machine, 1) {
@@ -65,6 +65,10 @@ fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
     let mut say = |system: &mut System| {
         for domain in system.domains.iter_mut().filter(|domain| domain.program == SYSTEM) {
             domain.args.push((ARGUMENT.to_string(), said.to_string()));
+            // The simulation counts in every run, so the rest of the suite has had its turn.
+            if setup.machine.emulator().is_none() {
+                domain.args.push(("only".to_string(), ARGUMENT.to_string()));
+            }
         }
     };
     let outcome = setup.boot_with(extra, SYSTEM, kernel, &mut say)?;
@@ -129,7 +133,7 @@ mod tests {
     fn counters_that_differ_do_not_agree() {
         assert_eq!(apart(&samples(0), &samples(0)), Vec::<String>::new());
         let all = |change| apart(&samples(0), &samples(change)).len();
-        assert_eq!((all(1), all(150), all(300), all(700)), (4, 7, 10, 12));
+        assert_eq!([1, 150, 300, 900, 2600].map(all), [4, 7, 10, 11, 12]);
         assert_eq!(apart(&samples(0), &Samples::default()).len(), 2 * NEAR.len());
         assert_eq!(apart(&Samples::default(), &samples(0)).len(), NEAR.len());
     }

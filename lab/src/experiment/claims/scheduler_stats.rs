@@ -34,14 +34,14 @@ pub fn all(report: &Report) -> Vec<Claim> {
     ]
 }
 
-const OPERATIONS: &str = "Lazy queueing avoids more than 95 % of queue operations in each load, even \
-                          if ticks were as dense in the work as the paper's";
+const OPERATIONS: &str = "Lazy queueing avoids more than 95 % of queue operations in each load, \
+                          even if ticks were as dense in the work as the paper's";
 const ENQUEUES: &str = "About a third of the insertions that are left are deferred ones (25 to \
                         50 %; the paper: 32 to 46 %)";
 const DEQUEUES: &str = "About two thirds of the removals that are left are deferred ones (55 to \
                         75 %; the paper: 60 to 65 %)";
-const LOOK_UPS: &str = "Direct switching avoids more than 94 % of look-ups in each load, even if ticks \
-                        were as dense in the work as the paper's";
+const LOOK_UPS: &str = "Direct switching avoids more than 94 % of look-ups in each load, even if \
+                        ticks were as dense in the work as the paper's";
 
 /// A figure of all loads.
 fn loads(report: &Report, kernel: &str, metric: &str) -> Option<[f64; CASES.len()]> {
