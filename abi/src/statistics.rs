@@ -41,8 +41,34 @@ impl Counter {
         Counter::LongestQueue,
         Counter::Time,
     ];
+
+    /// What it is called in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Counter::Eager => "eager",
+            Counter::Actual => "actual",
+            Counter::DeferredEnqueues => "deferred enqueues",
+            Counter::DeferredDequeues => "deferred dequeues",
+            Counter::Switches => "switches",
+            Counter::LookUps => "look-ups",
+            Counter::Messages => "messages",
+            Counter::QueuedMessages => "queued messages",
+            Counter::LongestQueue => "longest queue",
+            Counter::Time => "nanoseconds",
+        }
+    }
 }
 
 /// Lengths of the ready queue that are told apart; the last stands for all longer ones too. The
 /// length counts at each insertion, removal and look-up, before it.
 pub const LENGTHS: usize = 32;
+
+/// First word of what a program leaves of the statistics for the host: this word, the counters in
+/// the order of [`Counter::ALL`], and how often the ready queue had each length.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS1");
+/// The word of the first counter.
+pub const WORD_COUNTERS: usize = 1;
+/// The word of the length 0.
+pub const WORD_LENGTHS: usize = WORD_COUNTERS + Counter::ALL.len();
+/// Words of it all.
+pub const WORDS: usize = WORD_LENGTHS + LENGTHS;

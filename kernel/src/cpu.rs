@@ -12,6 +12,9 @@ use core::cell::Cell;
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
+/// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
+/// what serving an interrupt takes. Else one would wait for the other's interrupt.
+const NEAR: u64 = 1_000;
 
 /// What the manifest says about a CPU's time, and the kernel about its queue.
 pub struct Settings {
@@ -192,7 +195,7 @@ impl<P: Port> Cpu<P> {
             return;
         }
         let at = match (self.tick_at.get(), self.deadlines.first()) {
-            (Some(tick), Some(first)) => Some(tick.min(first)),
+            (Some(tick), Some(first)) => Some(if first < tick + NEAR { first } else { tick }),
             (tick, first) => tick.or(first),
         };
         if at != self.armed.replace(at) {
@@ -229,7 +232,7 @@ impl<P: Port> Cpu<P> {
     /// slice makes room for its equals (S0-05).
     pub fn tick(&self, now: u64) {
         let Some(at) = self.tick_at.get() else { return };
-        if now < at {
+        if now + NEAR <= at {
             return;
         }
         self.note(Event::Tick, self.current.get(), 0, 0);
@@ -244,7 +247,7 @@ impl<P: Port> Cpu<P> {
             self.yield_cpu(running, expired);
         }
         let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
-        self.tick_at.set(busy.then(|| self.next_tick(now)));
+        self.tick_at.set(busy.then(|| self.next_tick(now.max(at))));
     }
 
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.

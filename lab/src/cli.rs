@@ -37,7 +37,8 @@ Examples:
 const LAB_EXAMPLES: &str = "\
 Examples:
   ./giusto lab run ping-pong micro --json
-  ./giusto lab run ping-pong --kernel fastpath";
+  ./giusto lab run ping-pong --kernel fastpath
+  ./giusto lab run elevator --kernel fastpath --blame 2us     what made a wake-up late";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -134,6 +135,9 @@ pub struct Run {
     /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
     #[arg(long)]
     pub icount: bool,
+    /// Boot a kernel that keeps statistics.
+    #[arg(long)]
+    pub statistics: bool,
     /// On the twin: the seed of what is injected.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
@@ -302,6 +306,10 @@ pub struct LabRun {
     /// Record the medians as golden figures in tests/golden.toml.
     #[arg(long, conflicts_with = "kernel")]
     pub update_golden: bool,
+    /// Also trace the experiments on latency up to the first wake-up that is later than this, such
+    /// as 2us, and say what made it late.
+    #[arg(long, value_name = "THRESHOLD", value_parser = threshold)]
+    pub blame: Option<u64>,
 }
 
 /// Which tests to run.
@@ -454,6 +462,14 @@ fn duration(text: &str) -> Result<u64, String> {
         (number >= 0.0 && number.is_finite()).then_some((number * scale) as u64)
     });
     parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
+}
+
+/// A duration that is not zero.
+fn threshold(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        0 => Err("give a time above zero, such as 2us".to_string()),
+        threshold => Ok(threshold),
+    }
 }
 
 /// A sampling period in nanoseconds.

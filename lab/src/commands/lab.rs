@@ -3,12 +3,14 @@
 use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
+use crate::experiment::latency::blame::{BLAMED, Late, first_late};
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::failure::{Verdict, usage};
 use crate::output;
+use crate::progress::Step;
 use crate::{machine, workspace};
 use anyhow::{Context, Result};
-use results::{Golden, GoldenError, Report};
+use results::{Golden, GoldenError, Report, Samples};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -76,11 +78,22 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         let wanted =
             |kernel: &&str| run.kernel.is_empty() || run.kernel.iter().any(|k| k == kernel);
         let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
-        let (report, directory) = measure(experiment, &setup, &kernels)?;
+        let lates = lates(experiment, &setup, &kernels, run.blame)?;
+        let (mut report, samples) = experiment::run(experiment, &setup, &kernels)?;
+        report.notes.extend(lates.iter().map(|(kernel, late)| told(kernel, late.as_ref())));
+        let directory = keep(&report, &samples)?;
+        for (kernel, late) in &lates {
+            if let Some(late) = late {
+                let path = directory.join(format!("late-{kernel}.pftrace"));
+                fs::write(&path, trace::perfetto(&late.trace, &late.names))
+                    .with_context(|| format!("cannot write {}", path.display()))?;
+            }
+        }
         if !as_json {
             output::line(results::table(&report));
             output::line(facts(&report));
             show_claims(&report);
+            lates.iter().for_each(|(kernel, late)| output::line(told(kernel, late.as_ref())));
             output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
         reports.push(report);
@@ -118,6 +131,10 @@ fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
         let known = experiment.machines.join(", ");
         return Err(usage(format!("`{name}` does not run on {}, only on {known}", run.machine)));
     }
+    if run.blame.is_some() && !BLAMED.contains(&name) {
+        let known = BLAMED.join(", ");
+        return Err(usage(format!("`{name}` measures no wake-ups; --blame is for {known}")));
+    }
     for kernel in &run.kernel {
         if !experiment.kernels.contains(&kernel.as_str()) {
             let known = experiment.kernels.join(", ");
@@ -134,10 +151,40 @@ pub fn measure(
     kernels: &[&str],
 ) -> Result<(Report, PathBuf)> {
     let (report, samples) = experiment::run(experiment, setup, kernels)?;
-    let directory = new_run(&workspace::results().join(experiment.name))?;
-    results::write_run(&directory, &report, &samples)
-        .with_context(|| format!("cannot write results to {}", directory.display()))?;
+    let directory = keep(&report, &samples)?;
     Ok((report, directory))
+}
+
+/// Writes the files of a run; returns where they are.
+fn keep(report: &Report, samples: &Samples) -> Result<PathBuf> {
+    let directory = new_run(&workspace::results().join(&report.experiment))?;
+    results::write_run(&directory, report, samples)
+        .with_context(|| format!("cannot write results to {}", directory.display()))?;
+    Ok(directory)
+}
+
+/// Of each kernel the first wake-up that was later than a threshold, if that was asked for.
+fn lates<'a>(
+    experiment: &Experiment,
+    setup: &Setup,
+    kernels: &[&'a str],
+    threshold: Option<u64>,
+) -> Result<Vec<(&'a str, Option<Late>)>> {
+    let Some(threshold) = threshold else { return Ok(Vec::new()) };
+    let late = |kernel: &&'a str| {
+        let _step =
+            Step::start(format!("{}: looking for the cause under {kernel}", experiment.name));
+        Ok((*kernel, first_late(setup, experiment.name, kernel, threshold)?))
+    };
+    kernels.iter().map(late).collect()
+}
+
+/// What made a wake-up late, under a kernel.
+fn told(kernel: &str, late: Option<&Late>) -> String {
+    match late {
+        Some(late) => format!("{kernel}: {}", late.blame),
+        None => format!("{kernel}: no wake-up was later than the threshold."),
+    }
 }
 
 /// Numbers of the runs in an experiment's directory, in order.

@@ -11,7 +11,7 @@ mod profile;
 mod run;
 mod test;
 mod tidy;
-mod trace;
+pub mod trace;
 mod twin;
 
 use crate::cli::{Cli, Command};

@@ -3,8 +3,9 @@
 use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
+use crate::image::{self, Extra};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
-use crate::{image, systems};
+use crate::systems;
 use anyhow::Result;
 use serde_json::json;
 use std::io::IsTerminal;
@@ -22,7 +23,14 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let system = systems::load(&run.system)?;
-    let images = image::build_for(machine, &system)?;
+    if run.statistics && system.trace.is_some() {
+        let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";
+        return Err(usage(message.to_string()));
+    }
+    let images = match run.statistics {
+        true => image::build_with(machine, Extra::Statistics)?,
+        false => image::build_for(machine, &system)?,
+    };
     let typed = std::io::stdin().is_terminal() && !as_json;
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };

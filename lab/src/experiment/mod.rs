@@ -3,11 +3,12 @@
 mod claims;
 mod hot_potato;
 mod ipc_queueing;
-mod latency;
+pub mod latency;
 mod micro;
 mod ping_pong;
 mod profile;
 mod run;
+mod scheduler_stats;
 mod sections;
 mod trace_cost;
 
@@ -62,7 +63,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 11] = [
+pub static EXPERIMENTS: [&Experiment; 12] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -74,6 +75,7 @@ pub static EXPERIMENTS: [&Experiment; 11] = [
     &sections::EXPERIMENT,
     &trace_cost::EXPERIMENT,
     &profile::EXPERIMENT,
+    &scheduler_stats::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -48,7 +48,7 @@ impl Port for X86 {
     type Local = Local;
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
-    const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics"));
+    const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
 
     #[inline(always)]
     fn now(&self) -> u64 {

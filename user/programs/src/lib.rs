@@ -1,6 +1,7 @@
 //! Programs for Giusto machines.
 #![no_std]
 #![forbid(unsafe_code)]
+pub mod busy;
 pub mod cyclictest;
 pub mod echo;
 pub mod fuzz;
@@ -13,6 +14,7 @@ pub mod ping;
 pub mod potato;
 pub mod queue;
 mod random;
+pub mod reader;
 pub mod selftest;
 pub mod shell;
 mod table;

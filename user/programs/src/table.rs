@@ -7,6 +7,7 @@ pub type Program = (&'static str, fn(&Env));
 
 /// All programs.
 pub const PROGRAMS: &[Program] = &[
+    ("busy", crate::busy::main),
     ("counter", crate::echo::counter),
     ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
@@ -27,6 +28,7 @@ pub const PROGRAMS: &[Program] = &[
     ("ping-same", crate::ping::same),
     ("ping-server", crate::ping::server),
     ("queueing", crate::queue::main),
+    ("reader", crate::reader::main),
     ("selftest-partner", crate::selftest::partner),
     ("selftest", crate::selftest::main),
     ("shell", crate::shell::main),

@@ -11,7 +11,7 @@
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
 //! | [`memory`], [`thread`], [`domain`] | the objects of these names |
 //! | [`system`] | clock, facts, statistics, the end of the run |
-//! | [`console`], [`record`] | text and raw timestamps for people and the laboratory |
+//! | [`console`], [`record`], [`statistics`] | text and figures for people and the laboratory |
 //! | [`arch`] | the machine: system call instruction, cycle counter, probes |
 #![no_std]
 #![deny(unsafe_code)]
@@ -28,8 +28,10 @@ pub mod record;
 pub mod shared;
 pub mod signal;
 mod start;
+pub mod statistics;
 pub mod system;
 pub mod thread;
+pub mod trace;
 
 pub use abi;
 pub use abi::{Error, Info, Kind, PAGE, Rights, Status};

@@ -3,7 +3,8 @@
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
-use abi::call::{Call, Fact, Table};
+use abi::call::{Call, Fact, Observe, Table};
+use abi::statistics::Counter;
 use abi::{Error, Status};
 
 /// A system call with no message words.
@@ -70,6 +71,25 @@ pub fn inspect(system: Slot, table: Table, index: u64) -> Result<Row, Error> {
     let outcome = simple(Call::Inspect, [system.word(), table as u64, index]);
     outcome.status.result()?;
     Ok(Row { results: [outcome.badge, outcome.info.0], words: outcome.words })
+}
+
+/// Steers the statistics or the trace; `value` matters to marks only. A kernel that was built
+/// without what is asked for refuses with [`Error::UnknownCall`].
+pub fn observe(system: Slot, what: Observe, value: u64) -> Result<(), Error> {
+    done(Call::Observe, [system.word(), what as u64, value])
+}
+
+/// A counter of the first CPU, since the last [`Observe::Reset`]. A kernel that was built without
+/// statistics refuses with [`Error::InvalidArgument`].
+pub fn counter(system: Slot, counter: Counter) -> Result<u64, Error> {
+    Ok(inspect(system, Table::Counter, counter as u64)?.results[0])
+}
+
+/// How often the ready queue of the first CPU had this length, below
+/// [`LENGTHS`](abi::statistics::LENGTHS), since the last [`Observe::Reset`]. Refuses as
+/// [`counter`] does.
+pub fn length(system: Slot, length: usize) -> Result<u64, Error> {
+    Ok(inspect(system, Table::Length, length as u64)?.results[0])
 }
 
 /// Computes for `n` units of time: instructions on a machine that counts them.

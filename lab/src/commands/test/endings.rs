@@ -31,10 +31,11 @@ caps = [{ name = "echo", endpoint = "echo", rights = ["receive"] }]
 "#;
 
 /// Typed into the shell; then the input ends.
-const TYPED: &str = "help\nps\nmem\ncaps\nping 5\nkill counter\nps\ncount\nkill nobody\nnonsense\n";
+const TYPED: &str =
+    "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill nobody\nnonsense\n";
 
 /// What the shell answers, in this order.
-const ANSWERS: [&str; 13] = [
+const ANSWERS: [&str; 14] = [
     "giusto> help\n  ps ",
     "giusto> ps\n  domain ",
     "\n  counter ",
@@ -43,6 +44,7 @@ const ANSWERS: [&str; 13] = [
     "giusto> caps\n  slot kind ",
     " endpoint      send ",
     "giusto> ping 5\n  5 round trips in counter ticks: min ",
+    "giusto> stats\n",
     "giusto> kill counter\n  counter has ended\n",
     "giusto> count\ncount: no answer: ",
     "there is no domain 'nobody'",
@@ -96,9 +98,15 @@ fn shell(machine: &dyn Machine, images: &Images, kernel: &str) -> Result<Result<
     let system = systems::load("shell")?;
     let console = Console { show: false, input: Input::Script(TYPED) };
     let outcome = machine::boot(&Boot { console, ..boot(machine, images, &system, kernel) })?;
+    // The simulation always counts, this image does not.
+    let statistics = match machine.emulator() {
+        Some(_) => "stats\nstats: the kernel was built without statistics",
+        None => "stats\n  eager ",
+    };
     Ok(match outcome.failure() {
         Some(failure) => Err(failure),
-        None => in_order(&outcome.console, &ANSWERS),
+        None => in_order(&outcome.console, &ANSWERS)
+            .and_then(|()| in_order(&outcome.console, &[statistics])),
     })
 }
 

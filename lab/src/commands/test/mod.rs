@@ -1,6 +1,7 @@
 //! `test`: everything that must hold, counted.
 
 mod agreement;
+mod counting;
 mod endings;
 mod golden;
 mod host;
@@ -9,6 +10,7 @@ mod patch;
 mod sampling;
 mod suite;
 mod target;
+mod tracing;
 
 use super::print_json;
 use crate::cli::{self, Group};

@@ -1,7 +1,7 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
 use super::suite::Suite;
-use super::{endings, sampling};
+use super::{counting, endings, sampling, tracing};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
 use crate::progress::Step;
@@ -45,6 +45,8 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
         endings::check(suite, machine, &images);
     }
     sampling::check(suite);
+    counting::check(suite);
+    tracing::check(suite);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ pub mod ipc_chain;
 pub mod ipc_queueing;
 pub mod ping_pong;
 pub mod profile;
+pub mod scheduler_stats;
 pub mod start_stop;
 mod tails;
 

@@ -23,6 +23,7 @@ fn run(options: &str) -> (u32, Vec<String>) {
         timeout: Some(Duration::from_secs(60)),
         inspect: false,
         log: false,
+        sampling: None,
         chaos: 0,
     });
     let Outcome { exit: Exit::Done(status), console, .. } = outcome.unwrap() else {

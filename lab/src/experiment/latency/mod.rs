@@ -3,6 +3,7 @@
 //! A program records the instant that it programmed as BEFORE and the counter on waking as AFTER;
 //! its first samples of a case it does not record.
 
+pub mod blame;
 #[cfg(test)]
 mod cyclictest;
 pub mod elevator;

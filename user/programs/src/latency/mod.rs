@@ -11,7 +11,7 @@ mod start_stop;
 mod storm;
 
 use crate::random::Random;
-use abi::call::Fact;
+use abi::call::{Fact, Observe};
 use abi::results::Tag;
 use rt::arch::counter;
 use rt::{Env, Recorder, Slot, Words, ipc, signal, system};
@@ -69,11 +69,15 @@ pub struct Sampler {
     samples: u64,
     warm_up: u64,
     recorder: Recorder,
+    /// How late a wake-up may be before the trace stops with it, in nanoseconds.
+    bearable: Option<u64>,
+    system: Slot,
 }
 
 impl Sampler {
     /// Capabilities `timer`, which signals `bell` (receive); memory `recording`; arguments `seed`,
-    /// `least` and `most` (nanoseconds), `samples` and `warmup`.
+    /// `least` and `most` (nanoseconds), `samples` and `warmup`; with `blame`, also in nanoseconds,
+    /// the trace stops at the first wake-up that is later.
     pub fn open(env: &Env) -> Sampler {
         let (least, most) = (env.number("least", 2_000), env.number("most", 22_000));
         Sampler {
@@ -86,6 +90,8 @@ impl Sampler {
             samples: env.number("samples", 1000),
             warm_up: env.number("warmup", 20),
             recorder: Recorder::open(env.mem("recording")),
+            bearable: Some(env.number("blame", 0)).filter(|limit| *limit > 0),
+            system: env.cap("system"),
         }
     }
 
@@ -102,6 +108,9 @@ impl Sampler {
             let signal = ipc::receive_short(self.bell);
             let now = counter();
             signal.status.result().expect("the timer's signal");
+            if round >= self.warm_up {
+                self.stop_if_late(self.clock.instant_of(now).saturating_sub(at));
+            }
             if let Some(round) = round.checked_sub(self.warm_up) {
                 let tag = Tag { metric, case, round: round as u16, point: 0 };
                 self.recorder.pair(tag, self.clock.counter_at(at), now);
@@ -109,6 +118,17 @@ impl Sampler {
                     self.recorder.record(Tag { point: INTERRUPTED, ..tag }, cause);
                 }
             }
+        }
+    }
+
+    /// Stops the trace, once, if a wake-up was this late and that is not to be borne.
+    #[inline(always)]
+    fn stop_if_late(&mut self, late: u64) {
+        if self.bearable.is_some_and(|limit| late > limit) {
+            self.bearable = None;
+            let late = late.min(u64::from(u32::MAX));
+            system::observe(self.system, Observe::Mark, late).expect("a kernel with a trace");
+            system::observe(self.system, Observe::Freeze, 0).expect("a trace");
         }
     }
 

@@ -3,12 +3,13 @@
 use abi::boot::name_bytes;
 use abi::call::{Fact, Table, ThreadState};
 use abi::object::Resource;
+use abi::statistics::Counter;
 use rt::arch::counter;
 use rt::cap::Held;
 use rt::system::Row;
 use rt::{
     Console, Env, Error, Kind, Message, Received, Rights, Slot, Wait, cap, ipc, print, println,
-    system,
+    statistics, system,
 };
 
 type Command = fn(&Shell, &str);
@@ -21,6 +22,7 @@ const COMMANDS: &[(&str, &str, &str, Command)] = &[
     ("ping", "[N]", "time N round trips to the echo domain (100)", ping),
     ("count", "", "ask the counter domain how far it is", count),
     ("kill", "DOMAIN", "end a domain", kill),
+    ("stats", "[reset]", "what the kernel counts", stats),
     ("uptime", "", "time since boot", uptime),
     ("help", "", "this list", help),
     ("exit", "[STATUS]", "end the run", exit),
@@ -306,6 +308,25 @@ const SUFFIX: &str = "-domain";
 fn authority(env: &Env, name: &str) -> Option<Slot> {
     let named = env.caps().find(|(cap, _)| cap.strip_suffix(SUFFIX) == Some(name));
     named.map(|(_, slot)| slot)
+}
+
+fn stats(shell: &Shell, argument: &str) {
+    let system = shell.system();
+    let result = match argument {
+        "" => Counter::ALL.into_iter().try_for_each(|counter| {
+            let value = system::counter(system, counter)?;
+            println!(shell.console, "  {:<20}{value:>12}", counter.name());
+            Ok(())
+        }),
+        "reset" => statistics::reset(system),
+        _ => {
+            println!(shell.console, "stats: '{argument}' is not 'reset'");
+            return;
+        }
+    };
+    if let Err(error) = result {
+        println!(shell.console, "stats: the kernel was built without statistics ({error:?})");
+    }
 }
 
 fn uptime(shell: &Shell, _: &str) {

@@ -1,0 +1,165 @@
+//! Kernels with trace points: systems run as without, the trace is whole, repeatable and readable
+//! also after a crash, and what it loses is counted.
+
+use super::suite::Suite;
+use super::target::SYSTEMS;
+use crate::experiment::Setup;
+use crate::image::{Extra, build_for};
+use crate::machine::{self, Boot, Console, Exit, MACHINES};
+use crate::progress::Step;
+use crate::systems;
+use abi::trace::Keep;
+use anyhow::{Context, Result, bail, ensure};
+use manifest::System;
+use std::time::Duration;
+use trace::{Sections, Trace};
+
+/// Bytes of the trace that `./giusto trace` records into unless it is told otherwise.
+const USUAL: u64 = 32 << 20;
+/// A small one, which the busy system overflows.
+const SMALL: u64 = 64 << 10;
+/// What the usual one must hold: a second of a million events.
+const MANY: u64 = 1_000_000;
+const SECOND: u64 = 1_000_000_000;
+/// The system that makes many events, with arguments that keep it within bounds.
+const BUSY: &str = "hot-potato";
+const SHORT: [(&str, &str); 2] = [("messages", "10"), ("rounds", "1")];
+/// Longer than the system that never ends needs to boot, on a slow host.
+const GIVEN_UP: Duration = Duration::from_secs(5);
+
+/// Checks the usual machine.
+pub fn check(suite: &mut Suite) {
+    let setup = match Setup::new(MACHINES[0], 1) {
+        Ok(setup) => setup,
+        Err(error) => return suite.broken("kernels with trace points", format!("{error:#}")),
+    };
+    let mut record = |name: String, check: &dyn Fn() -> Result<()>| {
+        if !suite.is_over() {
+            let _step = Step::start(&name);
+            suite.record(name, check().map_err(|error| format!("{error:#}")));
+        }
+    };
+    for kernel in manifest::KERNELS {
+        for system in SYSTEMS {
+            let name = format!("{system} under {kernel}, traced");
+            record(name, &|| run(&setup, system, kernel));
+        }
+    }
+    record("two runs leave the same trace".into(), &|| repeats(&setup));
+    record("a second of a million events is kept".into(), &|| holds(&setup));
+    record("lost events are counted exactly".into(), &|| overflows(&setup));
+    record("programs read the trace, and one that dies harms none".into(), &|| read(&setup));
+    record("the trace of a run that is ended is readable".into(), &|| ended(&setup));
+}
+
+/// Boots a system with a trace; its bytes.
+fn traced(
+    setup: &Setup,
+    system: &str,
+    kernel: &str,
+    (bytes, keep): (u64, Keep),
+    args: &[(&str, &str)],
+) -> Result<Vec<u8>> {
+    let mut memory = String::new();
+    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
+        set(system, args);
+        memory = system.add_trace(bytes, keep);
+    })?;
+    outcome.memories.get(&memory).cloned().context("the run left no trace")
+}
+
+fn set(system: &mut System, args: &[(&str, &str)]) {
+    for (name, value) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
+        if let Some((_, other)) = args.iter().find(|(wanted, _)| wanted == name) {
+            *value = other.to_string();
+        }
+    }
+}
+
+/// A suite ends well while it is traced, and every entry in the trace has its end.
+fn run(setup: &Setup, system: &str, kernel: &str) -> Result<()> {
+    let trace = Trace::decode(&traced(setup, system, kernel, (USUAL, Keep::First), &[])?)?;
+    let sections = Sections::of(&trace);
+    ensure!(trace.kernel == kernel, "the trace says that `{}` ran", trace.kernel);
+    ensure!(sections.whole.len() > 1000, "only {} entries", sections.whole.len());
+    // The last is that of the call that ends the run.
+    ensure!(sections.broken < 8, "{} entries lack their beginning or end", sections.broken);
+    Ok(())
+}
+
+fn repeats(setup: &Setup) -> Result<()> {
+    let once = || traced(setup, "hello", manifest::KERNELS[0], (USUAL, Keep::First), &[]);
+    ensure!(once()? == once()?, "they differ");
+    Ok(())
+}
+
+fn holds(setup: &Setup) -> Result<()> {
+    let trace = Trace::decode(&traced(setup, BUSY, "strict-eager", (USUAL, Keep::First), &SHORT)?)?;
+    let (from, to) = trace.span().context("the trace is empty")?;
+    ensure!(trace.events >= MANY, "only {} events", trace.events);
+    ensure!(to - from <= SECOND, "{} events took {} ns", trace.events, to - from);
+    ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
+    Ok(())
+}
+
+fn overflows(setup: &Setup) -> Result<()> {
+    let record = |size, keep| {
+        Trace::decode(&traced(setup, BUSY, "strict-eager", (size, keep), &SHORT)?)
+            .context("decoding it")
+    };
+    let whole = record(USUAL, Keep::First)?;
+    let first = record(SMALL, Keep::First)?;
+    let last = record(SMALL, Keep::Last)?;
+    let room = first.capacity as usize;
+    for small in [&first, &last] {
+        let lost = whole.events - room as u64;
+        ensure!(small.lost() == lost, "{} counted as lost, not {lost}", small.lost());
+    }
+    // Times differ: what writing costs depends on whether there is room.
+    let what = |trace: &Trace, from: usize| {
+        let moments = trace.moments[from..from + room].iter();
+        moments.map(|m| (m.event, m.thread, m.argument, m.extra)).collect::<Vec<_>>()
+    };
+    ensure!(what(&first, 0) == what(&whole, 0), "the first records are others");
+    ensure!(
+        what(&last, 0) == what(&whole, whole.moments.len() - room),
+        "the last records are others"
+    );
+    Ok(())
+}
+
+/// The system whose programs read the trace.
+fn read(setup: &Setup) -> Result<()> {
+    let kernel = manifest::KERNELS[0];
+    let outcome = setup.boot_with(Some(Extra::Trace), "trace", kernel, &mut |_| {})?;
+    let said = outcome.console.lines().last().unwrap_or_default();
+    ensure!(said.contains(" records, 0 out of order"), "the reader says: {said}");
+    Ok(())
+}
+
+/// A system that waits for input for ever.
+fn ended(setup: &Setup) -> Result<()> {
+    let mut system = systems::load("shell")?;
+    let memory = system.add_trace(USUAL, Keep::First);
+    let outcome = machine::boot(&Boot {
+        machine: setup.machine,
+        board: setup.machine.boards()[0],
+        images: &build_for(setup.machine, &system)?,
+        system: &system,
+        kernel: manifest::KERNELS[0],
+        icount: Some(1),
+        console: Console::CAPTURE,
+        timeout: Some(GIVEN_UP),
+        inspect: false,
+        log: false,
+        sampling: None,
+        chaos: 0,
+    })?;
+    if outcome.exit != Exit::Hang {
+        bail!("it ended by itself: {:?}", outcome.exit);
+    }
+    let bytes = outcome.memories.get(&memory).context("there is no trace")?;
+    let trace = Trace::decode(bytes)?;
+    ensure!(trace.events > 10 && trace.lost() == 0, "{} events", trace.events);
+    Ok(())
+}

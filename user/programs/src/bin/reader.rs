@@ -1,0 +1,5 @@
+//! Reads the kernel's trace.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::reader::main);

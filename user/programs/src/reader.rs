@@ -1,0 +1,28 @@
+//! Reads the kernel's trace while it is written, and checks that it goes on in order.
+
+use rt::trace::Reader;
+use rt::{Env, println, system};
+
+/// Nanoseconds between two looks.
+const PAUSE: u64 = 50_000;
+
+/// Memory `trace`; argument `enough`: after so many records it ends the run with what it found
+/// (capabilities `console`, `system`); or `dies`: after so many it is gone.
+pub fn main(env: &Env) {
+    let mut reader = Reader::new(env.mem("trace")).expect("a trace");
+    let (dies, enough) = (env.number("dies", u64::MAX), env.number("enough", u64::MAX));
+    let (mut read, mut before, mut disorder) = (0, 0, 0);
+    while read < enough {
+        while let Some(record) = reader.next() {
+            read += 1;
+            disorder += u64::from(record.time < before);
+            before = record.time;
+            assert!(read < dies, "this reader dies here");
+        }
+        system::sleep(PAUSE);
+    }
+    let console = env.console();
+    println!(console, "{read} records, {disorder} out of order, {} lost", reader.lost());
+    let failed = disorder > 0;
+    system::shutdown(env.cap("system"), failed.into()).expect("the run ends");
+}
