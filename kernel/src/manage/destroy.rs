@@ -159,14 +159,14 @@ impl<P: Port> Manager<'_, P> {
     fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.whole.open(at);
         self.stop(at);
-        if thread.state.get() != State::Ready || thread.caller.get().is_some() {
-            self.cancel(at, Error::Destroyed);
-            self.abandon(at, Error::Destroyed);
-            if self.preempted() {
-                return false;
-            }
-        }
+        let ties = thread.state.get() != State::Ready || thread.caller.get().is_some();
+        self.cancel(at, Error::Destroyed);
+        self.abandon(at, Error::Destroyed);
         self.cpu.dequeue(at);
+        // A thread that destroys itself does not come back to finish.
+        if ties && at != self.cpu.current.get() && self.preempted() {
+            return false;
+        }
         self.cpu.resched.set(true);
         self.kernel.port.forget(&thread.context);
         let home = self.whole.open(thread.domain.get());
