@@ -10,8 +10,8 @@ use crate::trace::Ring;
 use abi::trace::{Event, point};
 use core::cell::Cell;
 
-/// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about what
-/// serving an interrupt takes. Else one would wait for the other's interrupt.
+/// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
+/// what serving an interrupt takes. Else one would wait for the other's interrupt.
 const NEAR: u64 = 1_000;
 
 /// What the manifest says about a CPU's time, and the kernel about its queue.
