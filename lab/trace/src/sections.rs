@@ -35,7 +35,9 @@ impl Section {
 pub struct Sections {
     /// The whole ones, in order of time.
     pub whole: Vec<Section>,
-    /// How many lack their `Enter`, their `Exit`, or something between.
+    /// How many span a stop of the trace by a program.
+    pub stopped: u64,
+    /// How many others lack their `Enter` or their `Exit`.
     pub broken: u64,
 }
 
@@ -70,7 +72,7 @@ impl Sections {
                             last: index,
                         });
                     }
-                    Some(_) => sections.broken += 1,
+                    Some(_) => sections.stopped += 1,
                     None => {
                         sections.broken += u64::from(!booting);
                         booting = false;

@@ -129,5 +129,5 @@ fn a_stop_of_the_trace_is_no_long_section() {
     m.enter(1, 60).pass(100_000).exit(1).pass(10).enter(1, 5).pass(20).exit(1);
     let times = kernel_times(&m.trace());
     assert_eq!(times.iter().map(|time| time.statistics.max).collect::<Vec<_>>(), [20]);
-    assert_eq!(Sections::of(&m.trace()).broken, 1);
+    assert_eq!(Sections::of(&m.trace()).stopped, 1);
 }
