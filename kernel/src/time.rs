@@ -1,5 +1,5 @@
-//! Deadlines: a binary heap of the threads and timers that wait for an instant. Insertion and
-//! removal take O(log n) steps.
+//! Deadlines: a heap of the threads and timers that wait for an instant. Insertion and removal
+//! take O(log n) steps.
 
 use crate::access::Ref;
 use crate::arena::Arena;
@@ -57,31 +57,37 @@ impl<P: Port> Sleeper<P> {
 /// An instant and what waits for it.
 pub type Entry<P> = (u64, Sleeper<P>);
 
-/// The heap.
+/// A place in the heap; empty before its first use.
+type Slot<P> = Cell<(u64, Option<Sleeper<P>>)>;
+
+/// Children of a node: four make half as many levels as two, for the same comparisons.
+const CHILDREN: usize = 4;
+
+/// The heap. Entries beyond `count` hold anything.
 pub struct Deadlines<P: Port> {
-    entries: &'static [Cell<Option<Entry<P>>>],
+    entries: &'static [Slot<P>],
     count: Cell<u32>,
 }
 
 impl<P: Port> Deadlines<P> {
     /// Carves a heap for this many sleepers.
     pub fn carve(arena: &mut Arena, size: usize) -> Option<Deadlines<P>> {
-        let entries = arena.slice(size, |_, _| Some(Cell::new(None)))?;
+        let entries = arena.slice(size, |_, _| Some(Cell::new((0, None))))?;
         Some(Deadlines { entries, count: Cell::new(0) })
     }
 
     /// The first instant that anything waits for.
     pub fn first(&self) -> Option<u64> {
-        (self.count.get() > 0).then(|| self.at(0))
+        self.held().first().map(|entry| entry.get().0)
     }
 
-    fn at(&self, index: u32) -> u64 {
-        self.entries[index as usize].get().map_or(u64::MAX, |(at, _)| at)
+    fn held(&self) -> &'static [Slot<P>] {
+        &self.entries[..self.count.get() as usize]
     }
 
-    fn set(&self, index: u32, entry: Entry<P>) {
-        self.entries[index as usize].set(Some(entry));
-        entry.1.place().0.set(index);
+    fn set(entries: &[Slot<P>], index: usize, (at, who): Entry<P>) {
+        entries[index].set((at, Some(who)));
+        who.place().0.set(index as u32);
     }
 
     /// Adds a sleeper that is not in the heap. O(log n).
@@ -89,7 +95,7 @@ impl<P: Port> Deadlines<P> {
         assert!(!sleeper.place().is_set(), "a sleeper waits for one instant");
         let index = self.count.get();
         self.count.set(index + 1);
-        self.rise(index, (at, sleeper));
+        Self::rise(self.held(), index as usize, (at, sleeper));
     }
 
     /// Removes a sleeper, if it is in the heap. O(log n).
@@ -98,59 +104,60 @@ impl<P: Port> Deadlines<P> {
         if index == NOWHERE {
             return;
         }
+        let index = index as usize;
         let last = self.count.get() - 1;
         self.count.set(last);
-        let moved = self.entries[last as usize].take();
-        if index != last
-            && let Some(moved) = moved
-        {
-            if index > 0 && moved.0 < self.at((index - 1) / 2) {
-                self.rise(index, moved);
-            } else {
-                self.sink(index, moved);
-            }
+        let (at, Some(who)) = self.entries[last as usize].get() else { return };
+        let entries = self.held();
+        if index == entries.len() {
+            return;
+        }
+        if index > 0 && at < entries[(index - 1) / CHILDREN].get().0 {
+            Self::rise(entries, index, (at, who));
+        } else {
+            Self::sink(entries, index, (at, who));
         }
     }
 
     /// Takes the first sleeper whose instant is not after `now`, with that instant. O(log n).
     pub fn pop(&self, now: u64) -> Option<Entry<P>> {
-        if self.first()? > now {
+        let (at, who) = self.held().first()?.get();
+        if at > now {
             return None;
         }
-        let entry = self.entries[0].get()?;
-        self.remove(entry.1);
-        Some(entry)
+        let sleeper = who?;
+        self.remove(sleeper);
+        Some((at, sleeper))
     }
 
-    fn rise(&self, mut index: u32, entry: Entry<P>) {
+    fn rise(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {
         while index > 0 {
-            let parent = (index - 1) / 2;
-            match self.entries[parent as usize].get() {
-                Some(above) if above.0 > entry.0 => self.set(index, above),
+            let parent = (index - 1) / CHILDREN;
+            match entries[parent].get() {
+                (at, Some(above)) if at > entry.0 => Self::set(entries, index, (at, above)),
                 _ => break,
             }
             index = parent;
         }
-        self.set(index, entry);
+        Self::set(entries, index, entry);
     }
 
-    fn sink(&self, mut index: u32, entry: Entry<P>) {
+    fn sink(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {
         loop {
-            let (left, right) = (2 * index + 1, 2 * index + 2);
-            if left >= self.count.get() {
-                break;
+            let first = CHILDREN * index + 1;
+            let end = entries.len().min(first + CHILDREN);
+            let (mut least, mut child) = (entry.0, index);
+            for (other, below) in entries.iter().enumerate().take(end).skip(first) {
+                if below.get().0 < least {
+                    (least, child) = (below.get().0, other);
+                }
             }
-            let child = if right < self.count.get() && self.at(right) < self.at(left) {
-                right
-            } else {
-                left
-            };
-            match self.entries[child as usize].get() {
-                Some(below) if below.0 < entry.0 => self.set(index, below),
+            match entries[child].get() {
+                (at, Some(below)) if child != index => Self::set(entries, index, (at, below)),
                 _ => break,
             }
             index = child;
         }
-        self.set(index, entry);
+        Self::set(entries, index, entry);
     }
 }

@@ -35,7 +35,7 @@ use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
 use abi::{Error, Info, Status};
-use plan::{Limit, Plan, Source, Target};
+use plan::{Limit, Plan, Refusal, Source, Target};
 use receive::Received;
 
 /// The system calls that are IPC, as constants to instantiate the path with.
@@ -56,19 +56,22 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         match self.plan::<KIND>(me) {
             Ok(plan) => self.commit::<KIND>(me, plan),
-            Err(error) => self.fail::<KIND>(me, error),
+            Err(refusal) => self.refuse::<KIND>(me, refusal),
         }
     }
 
-    /// An operation that failed its checks: in the receive half, if it has no other.
+    /// An operation that does not happen. It fails in the receive half, if it has no other.
     #[cold]
     #[inline(never)]
-    fn fail<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, error: Error) {
+    fn refuse<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, refusal: Refusal) {
         let thread = self.hold(me);
-        let (_, [partners, ..]) = thread.context.call();
+        let (number, [partners, info, deadline, ..]) = thread.context.call();
         let receives = KIND == kind::ANY && partners as u32 == NOTHING;
-        let failed = if receives { Status::failed_in_receive } else { Status::failed };
-        thread.finish(failed(error));
+        match refusal {
+            Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
+            Refusal::Failed(error) => thread.finish(Status::failed(error)),
+            Refusal::Preempted => thread.context.restart(number, partners, info, deadline),
+        }
     }
 
     #[inline(always)]

@@ -10,6 +10,7 @@ use crate::port::{Context, Port};
 use crate::step::Step;
 use crate::system::System;
 use abi::call::{NOTHING, REPLY, Timeout};
+use abi::trace::point;
 use abi::{Error, Info, Rights};
 
 /// Whom the send half goes to.
@@ -75,12 +76,26 @@ pub(super) struct Plan<P: Port> {
     pub receive_limit: Limit,
 }
 
+/// Why an operation does not happen.
+pub(super) enum Refusal {
+    /// It is wrong, or cannot be now.
+    Failed(Error),
+    /// An interrupt is pending; the thread issues it again.
+    Preempted,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Failed(error)
+    }
+}
+
 impl<S: System> Core<S> {
     #[inline(always)]
     pub(super) fn plan<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
-    ) -> Result<Plan<S::Port>, Error> {
+    ) -> Result<Plan<S::Port>, Refusal> {
         let (number, [partners, info, deadline, ..]) = self.hold(me).context.call();
         let (send, receive) = match KIND {
             kind::CALL => (partners as u32, REPLY),
@@ -95,12 +110,12 @@ impl<S: System> Core<S> {
         let source = match receive {
             REPLY if KIND == kind::CALL => Source::Reply,
             REPLY if matches!(target, Target::Endpoint(_)) => Source::Reply,
-            REPLY => return Err(Error::InvalidArgument),
+            REPLY => return Err(Error::InvalidArgument.into()),
             NOTHING if KIND == kind::ANY && send != NOTHING => Source::Nothing,
             NOTHING if KIND == kind::ANY && receive_limit.timeout != Timeout::Never => {
                 Source::Sleep
             }
-            NOTHING if KIND == kind::ANY => return Err(Error::InvalidArgument),
+            NOTHING if KIND == kind::ANY => return Err(Error::InvalidArgument.into()),
             slot => self.source(me, slot)?,
         };
         let info = Info(info).from_user();
@@ -170,7 +185,7 @@ impl<S: System> Core<S> {
         source: &Source<S::Port>,
         info: Info,
         limit: Limit,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Refusal> {
         assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
         let receiver = match target {
             Target::Nothing => return Ok(()),
@@ -179,7 +194,7 @@ impl<S: System> Core<S> {
                 if let Source::Endpoint(own) = source
                     && *own == cap.at
                 {
-                    return Err(Error::SelfSend);
+                    return Err(Error::SelfSend.into());
                 }
                 match self.hold(cap.at).receivers.head() {
                     Some(receiver) => receiver,
@@ -188,7 +203,7 @@ impl<S: System> Core<S> {
                             self.check_long(me, info, target.grants())?;
                         }
                         let expired = self.expired(limit);
-                        return if expired { Err(Error::Timeout) } else { Ok(()) };
+                        return if expired { Err(Error::Timeout.into()) } else { Ok(()) };
                     }
                 }
             }
@@ -197,7 +212,9 @@ impl<S: System> Core<S> {
             return Ok(());
         }
         self.check_long(me, info, target.grants())?;
-        self.check_receiver(receiver, info)
+        self.check_receiver(receiver, info)?;
+        // Copying takes long; nothing has happened yet.
+        if self.cpu.poll(point::CALL) { Err(Refusal::Preempted) } else { Ok(()) }
     }
 
     /// Checks a message that does not fit into registers or carries a capability.

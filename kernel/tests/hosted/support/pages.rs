@@ -71,7 +71,7 @@ fn buffers(machine: Machine<Host>, whole: &Whole<'_>, domain: Ref<Domain<Host>>)
     let kernel = machine.kernel;
     let threads = (0..kernel.threads.size()).filter_map(|index| kernel.threads.get(index));
     threads
-        .filter(|thread| thread.life() == Life::Live)
+        .filter(|thread| thread.life() != Life::Vacant)
         .map(|thread| whole.open(thread))
         .filter(|thread| thread.domain.get() == domain && thread.buffer_at.get() != 0)
         .map(|thread| Page {
