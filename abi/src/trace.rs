@@ -176,7 +176,7 @@ pub mod point {
     pub const EXPIRY: u32 = 4;
     /// A section whose thread cannot go on is to choose another one.
     pub const DECISION: u32 = 5;
-    /// The send half of a long message is done, and a receive half comes next.
+    /// The send half is done, and a receive half comes next; one of them takes long.
     pub const HALVES: u32 = 6;
 }
 

@@ -145,17 +145,19 @@ impl<P: Port> Deadlines<P> {
     fn sink(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {
         loop {
             let first = CHILDREN * index + 1;
-            let end = entries.len().min(first + CHILDREN);
-            let (mut least, mut child) = (entry.0, index);
-            for (other, below) in entries.iter().enumerate().take(end).skip(first) {
-                if below.get().0 < least {
-                    (least, child) = (below.get().0, other);
+            let at = |n: usize| entries.get(first + n).map_or(u64::MAX, |below| below.get().0);
+            let mut least = (at(0), first);
+            for n in 1..CHILDREN {
+                if at(n) < least.0 {
+                    least = (at(n), first + n);
                 }
             }
-            match entries[child].get() {
-                (at, Some(below)) if child != index => Self::set(entries, index, (at, below)),
-                _ => break,
+            let (at, child) = least;
+            if at >= entry.0 {
+                break;
             }
+            let (_, Some(who)) = entries[child].get() else { break };
+            Self::set(entries, index, (at, who));
             index = child;
         }
         Self::set(entries, index, entry);

@@ -106,8 +106,8 @@ impl<S: System> Core<S> {
         self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
     }
 
-    /// Whether a long message was sent and an interrupt is pending: the receive half is left, and
-    /// `me` issues it when it runs.
+    /// Between two halves that take long: whether an interrupt is pending. The receive half is
+    /// left then, and `me` issues it when it runs.
     #[inline(never)]
     fn leaves_halfway(&self, me: Ref<Thread<S::Port>>) -> bool {
         let pending = self.kernel.port.pending();
@@ -141,7 +141,8 @@ impl<S: System> Core<S> {
             let received = self.block_on_endpoint(me, endpoint, limit);
             return self.decide(me, woken, received);
         }
-        if !info.is_short() && woken.is_some() && self.leaves_halfway(me) {
+        let long = !info.is_short() || (KIND == kind::ANY && limit.timeout == Timeout::At);
+        if long && woken.is_some() && self.leaves_halfway(me) {
             return self.decide(me, woken, Received::Done);
         }
         self.receive_and_decide(me, woken, source, limit);
