@@ -101,7 +101,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
-    let now = core.kernel.port.now();
+    let mut now = core.kernel.port.now();
     // What is left over, and a tick that is put off, interrupt again at once.
     let mut put_off = false;
     for _ in 0..EXPIRIES {
@@ -111,6 +111,8 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         if put_off {
             break;
         }
+        // What has become due meanwhile need not interrupt.
+        now = core.kernel.port.now();
     }
     if !put_off {
         core.cpu.tick(now);

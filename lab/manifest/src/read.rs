@@ -38,7 +38,7 @@ const DEFAULT_TICK: u64 = 1_000_000;
 const DEFAULT_SLICE: u64 = 10;
 /// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
 /// otherwise.
-const DEFAULT_PURGE: u32 = 16;
+const DEFAULT_PURGE: u32 = 4;
 /// The highest interrupt line.
 const LAST_LINE: u64 = 23;
 /// Objects that a pool or a quota can have at most.

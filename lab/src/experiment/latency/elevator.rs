@@ -30,7 +30,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[
         ("threads", "50 to 250, with ascending priorities"),
         ("third step", "a call to the next, or a send and a receive from the one before"),
-        ("purge", "unbounded (0), and bounded to 16 at 250 threads"),
+        ("purge", "unbounded (0), and bounded to 4 at 250 threads"),
         ("distance of the timer", "2 to 22 us, at random"),
         ("samples", "1000 a case, after 20 that are not recorded"),
     ],
@@ -55,7 +55,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let unbounded = wake_ups(setup, SYSTEM, kernel, &|system| system.purge = 0)?;
     let bounded = wake_ups(setup, SYSTEM, kernel, &|system| {
-        system.purge = 16;
+        system.purge = 4;
         set(system, "sweep", "250");
     })?;
     for (metric, form) in FORMS {

@@ -22,7 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     parameters: &[
         ("threads", "50 to 250, with ascending priorities, all below the controller"),
-        ("purge", "unbounded (0), and bounded to 16 at 250 threads"),
+        ("purge", "unbounded (0), and bounded to 4 at 250 threads"),
         ("distance of the timer", "2 to 22 us, at random"),
         ("samples", "1000 a case, after 20 that are not recorded"),
     ],
@@ -42,7 +42,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let unbounded = wake_ups(setup, SYSTEM, kernel, &|system| system.purge = 0)?;
     let bounded = wake_ups(setup, SYSTEM, kernel, &|system| {
-        system.purge = 16;
+        system.purge = 4;
         set(system, "sweep", "250");
     })?;
     push(&mut measured.samples, &unbounded, 1, &threads(""))?;
