@@ -1,18 +1,22 @@
 //! What the model cannot answer.
 
+use std::ops::RangeInclusive;
 use thiserror::Error;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
     /// A time is not one.
-    #[error("the {what} time must be a number above zero, not {value}")]
+    #[error("the {what} time must be a number above zero, and below 1e100, not {value:e}")]
     Time {
         /// Which time.
         what: &'static str,
         /// What was given.
         value: f64,
     },
+    /// Times that are too far apart.
+    #[error("the load s/a must be from 1e-9 to 1e9, not {0:e}")]
+    Load(f64),
     /// No CPUs, or more than can be reckoned with.
     #[error("the number of CPUs must be from 1 to {most}, not {cpus}")]
     Cpus {
@@ -50,8 +54,11 @@ pub enum ModelError {
     Undetermined,
 }
 
+/// Times and throughputs: within, nothing overflows.
+const RANGE: RangeInclusive<f64> = 1e-100..=1e100;
+
 /// Refuses what is no time.
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, ModelError> {
-    let good = value.is_finite() && value > 0.0;
+    let good = RANGE.contains(&value);
     good.then_some(value).ok_or(ModelError::Time { what, value })
 }

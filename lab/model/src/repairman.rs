@@ -3,9 +3,13 @@
 use crate::error::positive;
 use crate::{ModelError, deterministic, exponential};
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// The greatest number of CPUs.
 pub const MOST_CPUS: usize = 1024;
+
+/// Loads that are reckoned with.
+const LOADS: RangeInclusive<f64> = 1e-9..=1e9;
 
 /// How service times scatter around their mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +68,9 @@ impl Repairman {
     /// mean of `think`.
     pub fn new(service: f64, think: f64) -> Result<Repairman, ModelError> {
         let (service, think) = (positive("service", service)?, positive("think", think)?);
-        Ok(Repairman { service, think })
+        let load = service / think;
+        let known = LOADS.contains(&load);
+        known.then_some(Repairman { service, think }).ok_or(ModelError::Load(load))
     }
 
     /// s.
@@ -191,6 +197,7 @@ mod tests {
                 Err(ModelError::Time { what: "think", .. })
             ));
         }
+        assert_eq!(Repairman::new(1e10, 1.0), Err(ModelError::Load(1e10)));
         let model = Repairman::new(1.0, 1.0).unwrap();
         for wrong in [0, MOST_CPUS + 1] {
             for distribution in [Exponential, Deterministic] {
@@ -219,7 +226,7 @@ mod tests {
 
     #[test]
     fn extremes_neither_overflow_nor_lose_digits() {
-        for load in [1e-6, 1e-3, 1.0 / 1024.0, 0.5, 1.0, 30.0, 1e3, 1e6] {
+        for load in [1e-9, 1e-6, 1e-3, 1.0 / 1024.0, 0.5, 1.0, 30.0, 1e3, 1e6, 1e9] {
             let model = Repairman::new(load, 1.0).unwrap();
             for cpus in [1, 2, 3, 64, MOST_CPUS] {
                 for distribution in [Exponential, Deterministic] {
