@@ -174,7 +174,7 @@ mod tests {
         let Answer { units, curves, .. } = answer(&parsed(&words).unwrap()).unwrap();
         let svg = draw::chart(&curves, &units).svg().unwrap();
         let names = ["measured", "exponential", "deterministic", "simulated", "asymptotes, knee"];
-        for name in names.into_iter().chain(["a = 0", "a = 500", "a = 900", "N* "]) {
+        for name in names.into_iter().chain(["delay = 0", "delay = 500", "delay = 900", "N* "]) {
             assert!(svg.contains(name), "{name} is missing");
         }
     }

@@ -26,6 +26,9 @@ pub struct Curves {
     /// Whether s and a were fitted.
     #[serde(skip)]
     pub is_fitted: bool,
+    /// What cases differ in: `a` or, where more is added to it, `delay`.
+    #[serde(skip)]
+    pub symbol: &'static str,
 }
 
 /// One delay.
@@ -79,15 +82,14 @@ impl Curves {
             Some(service) => given(&setup, units.time(service))?,
             None => fitted(&setup, fits, points)?,
         };
-        Ok(Curves { cases, machine: setup.machine, is_fitted: asked.fit.is_some() })
+        let symbol = if fits.iter().any(|fit| fit.is_extra) { "delay" } else { "a" };
+        Ok(Curves { cases, machine: setup.machine, is_fitted: asked.fit.is_some(), symbol })
     }
-}
 
-impl Case {
-    /// What the case is called.
-    pub fn name(&self, units: &Units) -> String {
-        match self.delay {
-            Some(delay) => format!("a = {}", units.spell(delay)),
+    /// What a case is called.
+    pub fn name(&self, case: &Case, units: &Units) -> String {
+        match case.delay {
+            Some(delay) => format!("{} = {}", self.symbol, units.spell(delay)),
             None => "a as fitted".to_string(),
         }
     }

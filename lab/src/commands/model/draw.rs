@@ -1,7 +1,7 @@
 //! Points, curves, simulations and asymptotes on one plot.
 
 use super::curves::{Case, Curve, Curves};
-use super::units::Units;
+use super::units::{Units, rounded};
 use crate::workspace;
 use model::{Distribution, Point, Simulated};
 use results::{Chart, Mark, Stroke, Trail};
@@ -39,7 +39,7 @@ pub fn chart(curves: &Curves, units: &Units) -> Chart {
     let used = |stroke: &Stroke| trails.iter().any(|trail| trail.stroke == *stroke);
     let strokes = known.into_iter().filter(|(stroke, _)| used(stroke));
     Chart {
-        cases: curves.cases.iter().map(|case| label(case)).collect(),
+        cases: curves.cases.iter().map(|case| label(case, curves.symbol)).collect(),
         strokes: strokes.map(|(stroke, name)| (stroke, name.to_string())).collect(),
         trails,
         marks,
@@ -54,12 +54,10 @@ fn commit() -> String {
 }
 
 /// What fits beside a curve's end.
-fn label(case: &Case) -> String {
-    match (case.delay, case.curves.first()) {
-        (Some(delay), _) => format!("a = {}", super::units::rounded(delay, 3)),
-        (None, Some(curve)) => format!("a = {}", super::units::rounded(curve.model.think(), 3)),
-        (None, None) => String::new(),
-    }
+fn label(case: &Case, symbol: &str) -> String {
+    let fitted = || case.curves.first().map(|curve| curve.model.think());
+    let value = case.delay.or_else(fitted).unwrap_or(0.0);
+    format!("{symbol} = {}", rounded(value, 3))
 }
 
 fn line(distribution: Distribution) -> Stroke {

@@ -27,7 +27,7 @@ pub fn json(curves: &Curves, fits: &[Fit], units: &Units) -> Value {
 pub fn text(curves: &Curves, fits: &[Fit], units: &Units) -> String {
     let mut text: String = fits.iter().map(|fit| self::fit(fit, units)).collect();
     for case in &curves.cases {
-        text += &format!("{}\n\n", case.name(units));
+        text += &format!("{}\n\n", curves.name(case, units));
         for curve in &case.curves {
             text += &self::curve(curve, curves.is_fitted, units);
         }
@@ -42,11 +42,17 @@ pub fn text(curves: &Curves, fits: &[Fit], units: &Units) -> String {
 /// A fit: parameters, goodness, residuals.
 fn fit(fit: &Fit, units: &Units) -> String {
     let parameter = |interval: Interval, error: f64| {
+        // The sign of what is added stands before it.
+        let value = if fit.is_extra { interval.value.abs() } else { interval.value };
         let [value, reach, error] =
-            [(interval.value, 5), (interval.reach(), 2), (error, 2)].map(|(n, d)| rounded(n, d));
+            [(value, 5), (interval.reach(), 2), (error, 2)].map(|(n, d)| rounded(n, d));
         format!("{value} ±{reach} {} (standard error {error})", units.name())
     };
-    let think = if fit.is_extra { "a = think +" } else { "a =" };
+    let think = match fit.is_extra {
+        true if fit.think.value < 0.0 => "a = delay -",
+        true => "a = delay +",
+        false => "a =",
+    };
     let mut text = format!(
         "fit, {} service ({}): {}\n  s = {}\n  {think} {}\n  \
          r^2 = {:.6}, residuals scatter by {} {}\n",
@@ -64,7 +70,7 @@ fn fit(fit: &Fit, units: &Units) -> String {
     }
     let rate = units.rate();
     let mut headings = vec!["CPUs".to_string()];
-    headings.extend(fit.is_extra.then(|| "think".to_string()));
+    headings.extend(fit.is_extra.then(|| "delay".to_string()));
     headings.extend(["measured", "fitted", "residual"].map(|what| format!("{what} {rate}")));
     headings.push("%".to_string());
     let mut table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());

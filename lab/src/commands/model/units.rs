@@ -106,7 +106,7 @@ pub fn rounded(value: f64, digits: i32) -> String {
     }
     let leading = value.abs().log10().floor() as i32;
     let decimals = digits - 1 - leading;
-    if leading < -6 || leading > 15 {
+    if !(-6..=15).contains(&leading) {
         return format!("{value:.*e}", digits as usize - 1);
     }
     if decimals > 0 {
