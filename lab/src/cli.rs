@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod model;
+
 use crate::experiment::EXPERIMENTS;
 use crate::machine::MACHINES;
 use clap::builder::PossibleValuesParser;
@@ -240,6 +242,9 @@ pub enum Lab {
     /// Compare two kernels case by case: exactly, or with confidence interval and effect size.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
+    /// Queueing models that predict what experiments measure.
+    #[command(subcommand)]
+    Model(model::Model),
     /// The papers' claims with their verdicts; fails if one differs from the recorded verdict.
     #[command(after_help = CLAIMS_EXAMPLES)]
     Claims(Claims),

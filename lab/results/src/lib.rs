@@ -34,6 +34,7 @@ pub use compare::{Answer, Difference, Overall, Pair};
 pub use figure::Figure;
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};
+pub use plot::chart::{Chart, Mark, Stroke, Trail};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{
     Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,

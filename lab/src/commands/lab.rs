@@ -24,6 +24,7 @@ pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
         Lab::Run(run) => run_all(run, as_json)?,
         Lab::Compare(asked) => return super::compare::compare(asked, as_json),
         Lab::Claims(asked) => return super::claims::claims(asked, as_json),
+        Lab::Model(asked) => return super::model::model(asked, as_json),
         Lab::Report { open } => report(*open, as_json)?,
     }
     Ok(Verdict::Held)

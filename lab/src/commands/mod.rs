@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod facts;
 mod lab;
+mod model;
 mod profile;
 mod run;
 mod test;

@@ -9,6 +9,7 @@ mod qemu_x86_64;
 mod remains;
 mod round_trip;
 mod samples;
+pub mod topologies;
 mod twin;
 pub mod words;
 mod x86_64;

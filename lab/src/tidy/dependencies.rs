@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Who may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 11] = [
+const RULE: [(&str, &[&str]); 12] = [
     ("abi", &[]),
     ("policies", &["abi"]),
     ("locks", &["abi"]),
@@ -16,9 +16,10 @@ const RULE: [(&str, &[&str]); 11] = [
     ("programs", &["abi", "rt"]),
     ("manifest", &["abi"]),
     ("twin", &["abi", "kernel", "rt", "programs"]),
+    ("model", &[]),
     ("results", &["abi"]),
     ("trace", &["abi", "results"]),
-    ("lab", &["abi", "policies", "manifest", "results", "trace", "twin"]),
+    ("lab", &["abi", "policies", "manifest", "model", "results", "trace", "twin"]),
 ];
 
 /// What every package under `ports/` may depend on.

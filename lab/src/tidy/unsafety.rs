@@ -20,12 +20,13 @@ const ALLOWED: [&str; 9] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 7] = [
+const FORBIDDEN: [(&str, &str); 8] = [
     ("abi", "lib"),
     ("policies", "lib"),
     ("programs", "lib"),
     ("lab", "bin"),
     ("manifest", "lib"),
+    ("model", "lib"),
     ("results", "lib"),
     ("trace", "lib"),
 ];

@@ -3,6 +3,7 @@
 //! Colours are fixed names that the page overrides in the dark; the background stays clear.
 
 mod bars;
+pub(crate) mod chart;
 mod labels;
 mod legend;
 mod paper;
