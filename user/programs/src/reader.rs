@@ -13,7 +13,7 @@ pub fn main(env: &Env) {
     let (dies, enough) = (env.number("dies", u64::MAX), env.number("enough", u64::MAX));
     let (mut read, mut before, mut disorder) = (0, 0, 0);
     while read < enough {
-        while let Some(record) = reader.next() {
+        while let Some(record) = reader.read() {
             read += 1;
             disorder += u64::from(record.time < before);
             before = record.time;

@@ -37,7 +37,7 @@ impl Reader {
     }
 
     /// The next record, or `None` until there is one.
-    pub fn next(&mut self) -> Option<Record> {
+    pub fn read(&mut self) -> Option<Record> {
         loop {
             let events = self.words.get(WORD_EVENTS);
             self.skip(events);
