@@ -94,16 +94,19 @@ fn large_domain(env: &Env) -> Result<(), Error> {
     cap::destroy(child)
 }
 
+/// What a thread does, with an argument.
+type Work = fn(&Env, u64);
+
 /// Starts further threads from number `first` on, with arguments from a row of slots.
 fn start(
     env: &Env,
     first: usize,
     (threads, priority): (&[Slot], &mut dyn FnMut() -> u64),
-    work: (fn(&Env, u64), &dyn Fn(usize) -> u64),
+    (work, argument): (Work, &dyn Fn(usize) -> u64),
 ) -> Result<(), Error> {
     for (n, slot) in threads.iter().enumerate() {
         let spec = Spec::further(env, first + n, priority());
-        thread::start(env, first + n, *slot, spec, (work.0, work.1(n)))?;
+        thread::start(env, first + n, *slot, spec, (work, argument(n)))?;
     }
     Ok(())
 }
