@@ -34,6 +34,8 @@ pub struct Clh<const NODES: usize> {
 /// A CPU's place at one lock. It belongs to that CPU alone, and there is one per CPU and lock.
 pub struct Seat {
     cpu: u32,
+    /// What the CPU marks its node with.
+    busy: u32,
     /// The node that the CPU brings, or has in the queue.
     mine: Cell<u32>,
     /// The predecessor's node while the lock is held, otherwise `mine`.
@@ -67,7 +69,12 @@ impl<const NODES: usize> Clh<NODES> {
     pub fn seat(cpu: usize) -> Seat {
         assert!(cpu < NODES - 1, "a queue lock with {NODES} nodes has no place for CPU {cpu}");
         let node = cpu as u32 + 1;
-        Seat { cpu: cpu as u32, mine: Cell::new(node), spare: Cell::new(node) }
+        Seat {
+            cpu: cpu as u32,
+            busy: cpu as u32 | BUSY,
+            mine: Cell::new(node),
+            spare: Cell::new(node),
+        }
     }
 
     /// An index is below `NODES` always; the mask saves the proof at run time.
@@ -81,7 +88,7 @@ impl<const NODES: usize> Clh<NODES> {
     pub fn acquire<R: Relax>(&self, seat: &Seat) -> Handoff {
         debug_assert!(!seat.holds(), "a CPU takes the kernel's lock twice");
         let mine = seat.mine.get();
-        self.node(mine).store(seat.cpu | BUSY, Relaxed);
+        self.node(mine).store(seat.busy, Relaxed);
         // Releases the node to the successor, and acquires the predecessor's.
         let before = self.tail.swap(mine, AcqRel);
         seat.spare.set(before);

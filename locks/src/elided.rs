@@ -93,34 +93,43 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
         if T::AVAILABLE {
             let attempts = self.attempts();
             if attempts > 0 {
-                if self.speculate::<R>(seat, attempts) {
-                    return Handoff::NONE;
-                }
-                seat.counts.fall_backs.add();
+                return match Self::attempt(&self.lock) {
+                    None => Handoff::NONE,
+                    Some(abort) => self.go_on::<R>(seat, attempts, abort),
+                };
             }
         }
         self.lock.acquire::<R>(&seat.seat)
     }
 
-    /// Whether the CPU is in a transaction, after at most that many attempts.
+    /// Begins a transaction, and says why if it is undone.
     #[inline(always)]
-    fn speculate<R: Relax>(&self, seat: &ElidedSeat, attempts: u32) -> bool {
-        let mut left = attempts;
-        loop {
-            let abort = match T::begin() {
-                Attempt::Started if !self.lock.is_held() => return true,
-                Attempt::Started => T::abort::<LOCK_HELD>(),
-                Attempt::Aborted(abort) => abort,
-            };
-            seat.counts.aborted(abort);
-            left -= 1;
-            if left == 0 {
-                return false;
-            }
+    fn attempt(lock: &Clh<NODES>) -> Option<Abort> {
+        match T::begin() {
+            Attempt::Started if !lock.is_held() => None,
+            Attempt::Started => Some(T::abort::<LOCK_HELD>()),
+            Attempt::Aborted(abort) => Some(abort),
+        }
+    }
+
+    /// Begins a section whose first attempt was undone. A transaction that begins here may
+    /// outlive this call: when it is undone, so is the return from it.
+    #[cold]
+    #[inline(never)]
+    fn go_on<R: Relax>(&self, seat: &ElidedSeat, attempts: u32, abort: Abort) -> Handoff {
+        seat.counts.aborted(abort);
+        for _ in 1..attempts {
             while self.lock.is_held() {
                 R::relax();
             }
+            let abort = match Self::attempt(&self.lock) {
+                None => return Handoff::NONE,
+                Some(abort) => abort,
+            };
+            seat.counts.aborted(abort);
         }
+        seat.counts.fall_backs.add();
+        self.lock.acquire::<R>(&seat.seat)
     }
 
     /// Begins a section with the lock, for work that no transaction holds.
@@ -190,7 +199,6 @@ impl Counts {
         }
     }
 
-    #[cold]
     fn aborted(&self, abort: Abort) {
         self.aborts[Cause::of(abort) as usize].add();
     }

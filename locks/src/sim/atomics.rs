@@ -50,7 +50,10 @@ macro_rules! atomic {
             #[allow(dead_code, reason = "not every width is swapped")]
             pub fn swap(&self, value: $value, _: Ordering) -> $value {
                 let before = self.value.load(Ordering::SeqCst);
-                if self.step(Access::Swap) { self.value.swap(value, Ordering::SeqCst) } else { before }
+                if !self.step(Access::Swap) {
+                    return before;
+                }
+                self.value.swap(value, Ordering::SeqCst)
             }
 
             /// Adds and returns what was there.
