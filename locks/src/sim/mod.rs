@@ -165,11 +165,11 @@ pub fn run(cpus: usize, order: Order, work: impl Fn(usize) + Sync) -> Vec<Event>
             })
         };
         let cpus: Vec<_> = (0..cpus).map(cpu).collect();
-        let failures = cpus.into_iter().filter_map(|cpu| cpu.join().err());
+        let mut failures = cpus.into_iter().filter_map(|cpu| cpu.join().err());
         let secondary = |failure: &Box<dyn std::any::Any + Send>| {
             failure.downcast_ref::<&str>() == Some(&"another CPU failed")
         };
-        if let Some(first) = failures.filter(|failure| !secondary(failure)).next() {
+        if let Some(first) = failures.find(|failure| !secondary(failure)) {
             eprintln!("under {order:?}");
             resume_unwind(first);
         }
