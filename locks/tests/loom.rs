@@ -251,7 +251,7 @@ fn sections_that_fall_back_exclude_each_other() {
 
 #[test]
 fn objects_in_any_order_do_not_deadlock() {
-    let make = || ([const { () }; 2].map(|()| Ticket::new()), Data::new());
+    let make = || ([(); 2].map(|()| Ticket::new()), Data::new());
     explore(
         2,
         None,
