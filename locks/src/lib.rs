@@ -1,30 +1,51 @@
 //! What guards the kernel's objects when several CPUs enter it.
 //!
-//! A locking is a type, chosen per kernel. The core names the objects that a step touches and
-//! gets guards; a locking decides what taking and dropping a guard does.
-#![no_std]
+//! A guarding is a type, chosen per kernel ([`Guarding`]): the core says how it enters (as a
+//! reader, or as a writer that may touch everything) and which objects a step touches, and the
+//! guarding decides what that costs. Below it lie the locks:
+//!
+//! | lock | for | taking it touches |
+//! |---|---|---|
+//! | [`Clh`] | the kernel as one | the tail, the predecessor's line, an own one |
+//! | [`Ticket`] | one object or queue | its line |
+//! | [`BigReader`] | readers of the kernel against writers | a reader: its CPU's line |
+//! | [`Elided`] | the kernel as one, by transactions | as a transaction: writes nothing |
+//!
+//! Locks here are guards, not containers: they own no data, so they need nothing but atomics, and
+//! the proof that an object may be touched is the kernel's. Every spin calls a [`Relax`], which
+//! the machine supplies. Atomics come from `sync`, where models replace them.
+#![cfg_attr(not(any(test, loom)), no_std)]
 #![forbid(unsafe_code)]
 
-/// A way to guard the kernel.
-pub trait Locking: 'static {
-    /// Name in reports.
-    const NAME: &'static str;
-    /// Whether at most one CPU is inside the kernel at a time.
-    const EXCLUSIVE: bool;
-    /// Called on every kernel entry, before any object is touched.
-    fn begin();
-    /// Called before the hardware part of a switch, after the last object was touched.
-    fn end();
-}
+#[cfg(test)]
+extern crate self as locks;
 
-/// One CPU, interrupts off in the kernel: nothing to guard (S1-02).
-pub struct Unlocked;
+mod big_reader;
+mod clh;
+mod elided;
+mod guarding;
+mod handoff;
+mod line;
+mod locking;
+mod object;
+mod relax;
+#[cfg(all(test, not(loom)))]
+mod sim;
+mod sync;
+mod ticket;
+#[cfg(all(test, not(loom)))]
+#[path = "../tests/toy/mod.rs"]
+mod toy;
+mod transactions;
 
-impl Locking for Unlocked {
-    const NAME: &'static str = "none";
-    const EXCLUSIVE: bool = true;
-    #[inline(always)]
-    fn begin() {}
-    #[inline(always)]
-    fn end() {}
-}
+pub use big_reader::BigReader;
+pub use clh::{Clh, Seat};
+pub use elided::{ATTEMPTS, Cause, Counts, Elided, ElidedSeat, LOCK_HELD};
+pub use guarding::{Big, Elision, Fine, Guarding, Kind, Never};
+pub use handoff::Handoff;
+pub use line::Line;
+pub use locking::{Locking, Unlocked};
+pub use object::{ObjectLock, Ordered, settled};
+pub use relax::{Pause, Relax};
+pub use ticket::Ticket;
+pub use transactions::{Abort, Attempt, NoTransactions, Transactions};

@@ -46,17 +46,34 @@ pub fn lint(suite: &mut Suite) -> Result<()> {
 /// The tests of the host crates, each counted.
 pub fn tests(suite: &mut Suite) -> Result<()> {
     let output = cargo("tests on the host", &["test", "--no-fail-fast"])?;
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let tests = parse(&stdout);
+    count(suite, "host tests", &output);
+    Ok(())
+}
+
+/// The models of the locks, explored. What they are built from differs from what everything else
+/// is, so it is kept apart.
+pub fn models(suite: &mut Suite) -> Result<()> {
+    let _step = Step::start("models of the locks");
+    let output = workspace::cargo(&["test", "--no-fail-fast", "-p", "locks", "--test", "loom"])
+        .env("RUSTFLAGS", "--cfg loom")
+        .env("CARGO_TARGET_DIR", workspace::build_directory().join("loom"))
+        .output()
+        .context("cannot run cargo; see `./giusto doctor`")?;
+    count(suite, "models of the locks", &output);
+    Ok(())
+}
+
+/// Counts what a run of the harness printed.
+fn count(suite: &mut Suite, what: &str, output: &Output) {
+    let tests = parse(&String::from_utf8_lossy(&output.stdout));
     for (name, result) in &tests {
         suite.record_quietly(name, result.clone());
     }
     let failed = tests.iter().filter(|(_, result)| result.is_err()).count();
-    suite.say(&format!("        {} of {} host tests passed", tests.len() - failed, tests.len()));
-    if !output.status.success() && failed == 0 {
-        suite.broken("host tests", String::from_utf8_lossy(&output.stderr).into_owned());
+    suite.say(&format!("        {what}: {} of {} passed", tests.len() - failed, tests.len()));
+    if failed == 0 && (tests.is_empty() || !output.status.success()) {
+        suite.broken(what, String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    Ok(())
 }
 
 /// The tests in the harness' output. One that was ignored did not run, which is no pass.

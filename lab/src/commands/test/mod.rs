@@ -49,7 +49,12 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         match group {
             Group::Format => host::format(&mut suite)?,
             Group::Tidy => check_tidy(&mut suite)?,
-            Group::Host => host::tests(&mut suite)?,
+            Group::Host => {
+                host::tests(&mut suite)?;
+                if !suite.is_over() {
+                    host::models(&mut suite)?;
+                }
+            }
             Group::Lint => host::lint(&mut suite)?,
             Group::Target => target::suite(&mut suite, test.quick)?,
             Group::Agreement => agreement::check(&mut suite)?,

@@ -1,0 +1,308 @@
+//! Models of the locks: `loom` runs them through all interleavings, and through all values that
+//! the memory model lets a load return. Built with `--cfg loom`; `./giusto test` does so.
+#![cfg(loom)]
+#![forbid(unsafe_code)]
+
+use locks::{
+    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Kind, Ordered, Relax, Seat,
+    Ticket, Transactions, settled,
+};
+use loom::model::Builder;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use loom::thread;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+struct Yield;
+
+impl Relax for Yield {
+    fn relax() {
+        thread::yield_now();
+    }
+}
+
+/// Something that one CPU may change at a time, or several look at: even, unless it changes.
+/// Relaxed, so that a lock that orders too little shows old values.
+struct Data(AtomicU32);
+
+impl Data {
+    fn new() -> Data {
+        Data(AtomicU32::new(0))
+    }
+
+    fn look(&self) -> u32 {
+        let value = self.0.load(Relaxed);
+        assert!(value.is_multiple_of(2), "two CPUs are inside");
+        value
+    }
+
+    fn is_changed(&self, times: u32) {
+        assert_eq!(self.look(), 2 * times, "a change was lost");
+    }
+
+    fn change(&self) {
+        let value = self.look();
+        self.0.store(value + 1, Relaxed);
+        self.0.store(value + 2, Relaxed);
+    }
+}
+
+/// Explores what some CPUs do with a state, and looks at what it came to. `preemptions` bounds how
+/// often a CPU is interrupted, where three that spin on one word have endless interleavings.
+fn explore<S: Send + Sync + 'static>(
+    cpus: usize,
+    preemptions: Option<usize>,
+    make: impl Fn() -> S + Send + Sync + 'static,
+    work: impl Fn(&S, usize) + Copy + Send + Sync + 'static,
+    result: impl Fn(&S) + Send + Sync + 'static,
+) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(move || {
+        let state = Arc::new(make());
+        let other = |cpu: usize| {
+            let state = state.clone();
+            thread::spawn(move || work(&state, cpu))
+        };
+        let others: Vec<_> = (1..cpus).map(other).collect();
+        work(&state, 0);
+        others.into_iter().for_each(|cpu| cpu.join().unwrap());
+        result(&state);
+    });
+}
+
+fn change_under_queue_lock(lock: &Clh<4>, seat: &Seat, data: &Data) {
+    lock.acquire::<Yield>(seat);
+    data.change();
+    lock.release(seat);
+}
+
+#[test]
+fn queue_lock_of_two_cpus_that_come_again() {
+    let make = || (Clh::<4>::new(), Data::new());
+    explore(
+        2,
+        None,
+        make,
+        |(lock, data), cpu| {
+            let seat = Clh::<4>::seat(cpu);
+            change_under_queue_lock(lock, &seat, data);
+            change_under_queue_lock(lock, &seat, data);
+        },
+        |(_, data)| data.is_changed(4),
+    );
+}
+
+#[test]
+fn queue_lock_of_three_cpus() {
+    let make = || (Clh::<4>::new(), Data::new());
+    explore(
+        3,
+        None,
+        make,
+        |(lock, data), cpu| {
+            change_under_queue_lock(lock, &Clh::<4>::seat(cpu), data);
+        },
+        |(_, data)| data.is_changed(3),
+    );
+}
+
+#[test]
+fn ticket_lock_of_two_cpus_that_come_again() {
+    explore(
+        2,
+        None,
+        || (Ticket::new(), Data::new()),
+        |(lock, data), _| {
+            for _ in 0..2 {
+                lock.acquire::<Yield>();
+                data.change();
+                lock.release();
+            }
+        },
+        |(_, data)| data.is_changed(4),
+    );
+}
+
+#[test]
+fn ticket_lock_of_three_cpus() {
+    explore(
+        3,
+        Some(1),
+        || (Ticket::new(), Data::new()),
+        |(lock, data), _| {
+            lock.acquire::<Yield>();
+            data.change();
+            lock.release();
+        },
+        |(_, data)| data.is_changed(3),
+    );
+}
+
+#[test]
+fn a_writer_is_alone_and_readers_are_not() {
+    static TOGETHER: AtomicBool = AtomicBool::new(false);
+    let make = || (BigReader::<4>::new(3), Data::new(), AtomicU32::new(0));
+    explore(
+        3,
+        None,
+        make,
+        |(lock, data, readers), cpu| {
+            if cpu == 0 {
+                lock.write::<Yield>();
+                data.change();
+                lock.write_end();
+                return;
+            }
+            lock.read::<Yield>(cpu);
+            data.look();
+            if readers.fetch_add(1, Relaxed) == 1 {
+                TOGETHER.store(true, SeqCst);
+            }
+            readers.fetch_sub(1, Relaxed);
+            lock.read_end(cpu);
+        },
+        |(_, data, _)| data.is_changed(1),
+    );
+    assert!(TOGETHER.load(SeqCst), "no interleaving has two readers inside");
+}
+
+#[test]
+fn a_writer_excludes_a_reader_that_comes_again() {
+    explore(
+        2,
+        None,
+        || (BigReader::<2>::new(2), Data::new()),
+        |(lock, data), cpu| {
+            if cpu == 0 {
+                lock.write::<Yield>();
+                data.change();
+                lock.write_end();
+                return;
+            }
+            for _ in 0..2 {
+                lock.read::<Yield>(cpu);
+                data.look();
+                lock.read_end(cpu);
+            }
+        },
+        |(_, data)| data.is_changed(1),
+    );
+}
+
+#[test]
+fn two_writers_do_not_deadlock() {
+    explore(
+        2,
+        None,
+        || (BigReader::<2>::new(2), Data::new()),
+        |(lock, data), _| {
+            lock.write::<Yield>();
+            data.change();
+            lock.write_end();
+        },
+        |(_, data)| data.is_changed(2),
+    );
+}
+
+/// Transactions that never commit.
+struct Hopeless;
+
+impl Transactions for Hopeless {
+    const AVAILABLE: bool = true;
+    fn is_usable() -> bool {
+        true
+    }
+    fn begin() -> Attempt {
+        Attempt::Aborted(Abort::Conflict)
+    }
+    fn commit() {
+        unreachable!("nothing has begun");
+    }
+    fn abort<const CODE: u8>() -> Abort {
+        unreachable!("nothing has begun");
+    }
+    fn is_active() -> bool {
+        false
+    }
+}
+
+#[test]
+fn sections_that_fall_back_exclude_each_other() {
+    let make = || {
+        let lock = Elided::<Hopeless, 4>::new();
+        lock.set_attempts(2);
+        (lock, Data::new())
+    };
+    explore(
+        2,
+        None,
+        make,
+        |(lock, data), cpu| {
+            let seat = Elided::<Hopeless, 4>::seat(cpu);
+            lock.begin::<Yield>(&seat);
+            data.change();
+            lock.end(&seat);
+            assert_eq!((seat.counts().fall_backs(), seat.counts().aborts(Cause::Conflict)), (1, 2));
+        },
+        |(_, data)| data.is_changed(2),
+    );
+}
+
+#[test]
+fn objects_in_any_order_do_not_deadlock() {
+    let make = || ([(); 2].map(|()| Ticket::new()), Data::new());
+    explore(
+        2,
+        None,
+        make,
+        |([a, b], data), cpu| {
+            let named = if cpu == 0 { [a, b] } else { [b, a] };
+            let _held = Ordered::acquire::<Yield>(named);
+            data.change();
+        },
+        |(_, data)| data.is_changed(2),
+    );
+}
+
+#[test]
+fn a_reader_that_holds_an_object_and_a_writer_exclude_each_other() {
+    type Kernel = Fine<Yield, 2>;
+    let make = || (Kernel::shared(2), Ticket::new(), Data::new());
+    explore(
+        2,
+        None,
+        make,
+        |(shared, object, data), cpu| {
+            let local = Kernel::local(cpu);
+            let kind = if cpu == 0 { Kind::Writer } else { Kind::Reader };
+            Kernel::begin(shared, &local, kind);
+            {
+                let _held = (kind == Kind::Reader).then(|| Ordered::acquire::<Yield>([object]));
+                data.change();
+            }
+            Kernel::end(shared, &local, kind);
+        },
+        |(_, _, data)| data.is_changed(2),
+    );
+}
+
+#[test]
+fn a_plan_stands_when_its_objects_are_held() {
+    // The partner is what the word says; each CPU moves it on under the partner's lock.
+    type State = (AtomicU32, [Ticket; 2]);
+    let make = || -> State { (AtomicU32::new(0), [(); 2].map(|()| Ticket::new())) };
+    explore(
+        2,
+        None,
+        make,
+        |(partner, objects), _| {
+            let plan = || partner.load(Relaxed) as usize;
+            let hold = |&index: &usize| Ordered::acquire::<Yield>([&objects[index]]);
+            let (planned, _held) = settled::<Fine<Yield, 2>, _, _>(plan, hold);
+            assert_eq!(partner.load(Relaxed) as usize, planned, "the partner has changed");
+            partner.store(1 - planned as u32, Relaxed);
+        },
+        |_| (),
+    );
+}

@@ -1,0 +1,134 @@
+//! The locks and the toy kernel on real threads, against a plain reference.
+#![cfg(not(loom))]
+#![forbid(unsafe_code)]
+
+mod toy;
+
+use locks::{
+    Big, BigReader, Clh, Elision, Fine, Guarding, Line, NoTransactions, Pause, Relax, Ticket,
+    Unlocked,
+};
+use proptest::prelude::*;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+use toy::{ENDPOINTS, Step, THREADS, Toy, Word, reference};
+
+/// Threads live for milliseconds.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Gives up when a lock has not come for so long that it was lost.
+struct Patient;
+
+impl Relax for Patient {
+    fn relax() {
+        thread_local! {
+            static BEGAN: Instant = Instant::now();
+        }
+        assert!(BEGAN.with(Instant::elapsed) < LONG, "nobody gets on any more: a lock was lost");
+        Pause::relax();
+        // There may be fewer processors than threads.
+        thread::yield_now();
+    }
+}
+
+impl Word for AtomicU64 {
+    fn new(value: u64) -> AtomicU64 {
+        AtomicU64::new(value)
+    }
+    fn get(&self) -> u64 {
+        self.load(Relaxed)
+    }
+    fn set(&self, value: u64) {
+        self.store(value, Relaxed);
+    }
+}
+
+/// Runs `work` on that many threads, which begin together.
+fn together(cpus: usize, work: impl Fn(usize) + Sync) {
+    let start = Barrier::new(cpus);
+    thread::scope(|scope| {
+        for cpu in 0..cpus {
+            let (start, work) = (&start, &work);
+            scope.spawn(move || {
+                start.wait();
+                work(cpu);
+            });
+        }
+    });
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let send =
+        (0..THREADS, 0..ENDPOINTS).prop_map(|(from, endpoint)| Step::Send { from, endpoint });
+    prop::collection::vec(prop_oneof![9 => send, 1 => Just(Step::Manage)], 1..300)
+}
+
+fn plans() -> impl Strategy<Value = Vec<Vec<Step>>> {
+    prop::collection::vec(steps(), 1..5)
+}
+
+fn check<G: Guarding>(plans: &[Vec<Step>])
+where
+    G::Shared: Send,
+{
+    let toy = Toy::<G, AtomicU64>::new(plans.len());
+    together(plans.len(), |cpu| {
+        let local = G::local(cpu);
+        for &step in &plans[cpu] {
+            toy.step(&local, step);
+        }
+    });
+    assert_eq!(toy.shown(), reference(plans.iter().flatten()), "{}", G::NAME);
+}
+
+/// A failure is a race: what it was found with need not find it again.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_guarding_comes_to_what_one_cpu_comes_to(plans in plans()) {
+        check::<Unlocked>(&plans[..1]);
+        check::<Big<Patient, 8>>(&plans);
+        check::<Fine<Patient, 4>>(&plans);
+        check::<Elision<NoTransactions, Patient, 8>>(&plans);
+    }
+
+    #[test]
+    fn counters_under_locks_lose_nothing(rounds in prop::collection::vec(1..300_u64, 1..5)) {
+        let [queued, ticketed, written] = [(); 3].map(|()| Line::new(AtomicU64::new(0)));
+        let (queue, ticket) = (Clh::<8>::new(), Ticket::new());
+        let cpus = rounds.len();
+        let big_reader = BigReader::<4>::new(cpus);
+        together(cpus, |cpu| {
+            let seat = Clh::<8>::seat(cpu);
+            for round in 0..rounds[cpu] {
+                queue.acquire::<Patient>(&seat);
+                queued.add(1);
+                queue.release(&seat);
+                ticket.acquire::<Patient>();
+                ticketed.add(1);
+                ticket.release();
+                if round.is_multiple_of(4) {
+                    big_reader.write::<Patient>();
+                    written.add(1);
+                    big_reader.write_end();
+                } else {
+                    big_reader.read::<Patient>(cpu);
+                    let before = written.get();
+                    assert_eq!(before, written.get());
+                    big_reader.read_end(cpu);
+                }
+            }
+        });
+        let all: u64 = rounds.iter().sum();
+        let writes: u64 = rounds.iter().map(|rounds| rounds.div_ceil(4)).sum();
+        prop_assert_eq!([queued.get(), ticketed.get(), written.get()], [all, all, writes]);
+        prop_assert!(!queue.is_held() && !ticket.is_held());
+    }
+}

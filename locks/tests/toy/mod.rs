@@ -1,0 +1,192 @@
+//! A toy kernel over [`Guarding`]: endpoints pass messages on to threads in turn, and management
+//! looks at everything. Whatever the interleaving, the outcome is that of one CPU doing all of it.
+
+use locks::{Guarding, Handoff, Kind, Line, ObjectLock, Ordered, settled};
+use std::thread::panicking;
+
+/// Endpoints of a toy.
+pub const ENDPOINTS: usize = 2;
+
+/// Threads of a toy.
+pub const THREADS: usize = 4;
+
+/// A word of an object: several CPUs may touch it at once, and if they do, updates get lost.
+pub trait Word: Sync {
+    /// A word.
+    fn new(value: u64) -> Self;
+    /// Reads.
+    fn get(&self) -> u64;
+    /// Writes.
+    fn set(&self, value: u64);
+    /// Adds.
+    fn add(&self, more: u64) {
+        self.set(self.get() + more);
+    }
+}
+
+/// What a CPU does in one section.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Thread `from` sends one message through `endpoint`.
+    Send {
+        /// Index of a thread.
+        from: usize,
+        /// Index of an endpoint.
+        endpoint: usize,
+    },
+    /// Management looks at everything and marks it.
+    Manage,
+}
+
+/// What can be seen of an object in the end: messages sent or passed on, received, marks.
+pub type Shown = (u64, u64, u64);
+
+struct Object<L, W> {
+    lock: L,
+    /// Whether a CPU is at it.
+    busy: W,
+    sent: W,
+    received: W,
+    marks: W,
+}
+
+/// A kernel with a few objects; endpoints lie below threads.
+pub struct Toy<G: Guarding, W> {
+    shared: G::Shared,
+    objects: Vec<Line<Object<G::Object, W>>>,
+}
+
+/// One entry into the kernel.
+struct Section<'k, G: Guarding> {
+    shared: &'k G::Shared,
+    local: &'k G::Local,
+    kind: Kind,
+}
+
+impl<G: Guarding> Drop for Section<'_, G> {
+    fn drop(&mut self) {
+        // What unwinds has lost its section already.
+        if !panicking() {
+            G::end(self.shared, self.local, self.kind);
+        }
+    }
+}
+
+/// Locks of a step, for as long as it needs them.
+enum Locks<'k, L: ObjectLock> {
+    Two(#[expect(dead_code, reason = "held")] Ordered<'k, L, 2>),
+    Three(#[expect(dead_code, reason = "held")] Ordered<'k, L, 3>),
+}
+
+/// An object that this CPU is at.
+struct Busy<'k, L, W: Word>(&'k Object<L, W>);
+
+impl<'k, L, W: Word> Busy<'k, L, W> {
+    fn at(object: &'k Object<L, W>) -> Busy<'k, L, W> {
+        assert_eq!(object.busy.get(), 0, "two CPUs are at one object");
+        object.busy.set(1);
+        Busy(object)
+    }
+}
+
+impl<L, W: Word> Drop for Busy<'_, L, W> {
+    fn drop(&mut self) {
+        if !panicking() {
+            self.0.busy.set(0);
+        }
+    }
+}
+
+/// Who receives from an endpoint that has passed on so many messages.
+fn receiver(endpoint: usize, passed: u64) -> usize {
+    ENDPOINTS + (endpoint + passed as usize) % THREADS
+}
+
+impl<G: Guarding, W: Word> Toy<G, W> {
+    /// A kernel that the CPUs `0..cpus` enter.
+    pub fn new(cpus: usize) -> Toy<G, W> {
+        let word = || W::new(0);
+        let objects = (0..ENDPOINTS + THREADS).map(|_| {
+            Line::new(Object {
+                lock: G::Object::new(),
+                busy: word(),
+                sent: word(),
+                received: word(),
+                marks: word(),
+            })
+        });
+        Toy { shared: G::shared(cpus), objects: objects.collect() }
+    }
+
+    /// Does one step on a CPU; returns how its section began.
+    pub fn step(&self, local: &G::Local, step: Step) -> Handoff {
+        let kind = match step {
+            Step::Send { .. } => Kind::Reader,
+            Step::Manage => Kind::Writer,
+        };
+        let handoff = G::begin(&self.shared, local, kind);
+        let _section = Section::<G> { shared: &self.shared, local, kind };
+        match step {
+            Step::Send { from, endpoint } => self.send(ENDPOINTS + from, endpoint),
+            Step::Manage => self.manage(),
+        }
+        handoff
+    }
+
+    fn hold(&self, endpoint: usize, from: usize, to: usize) -> Locks<'_, G::Object> {
+        let [at, from, to] = [endpoint, from, to].map(|index| &self.objects[index].lock);
+        if core::ptr::eq(from, to) || core::mem::size_of::<G::Object>() == 0 {
+            Locks::Two(Ordered::acquire::<G::Relax>([at, from]))
+        } else {
+            Locks::Three(Ordered::above::<G::Relax>(at, from, to))
+        }
+    }
+
+    fn send(&self, from: usize, endpoint: usize) {
+        let passed = &self.objects[endpoint].sent;
+        let plan = || receiver(endpoint, passed.get());
+        let (to, _locks) = settled::<G, _, _>(plan, |&to| self.hold(endpoint, from, to));
+        let at = Busy::at(&self.objects[endpoint]);
+        let sender = Busy::at(&self.objects[from]);
+        let other = (to != from).then(|| Busy::at(&self.objects[to]));
+        assert_eq!(receiver(endpoint, at.0.sent.get()), to, "the partner has changed");
+        at.0.sent.add(1);
+        sender.0.sent.add(1);
+        other.as_ref().unwrap_or(&sender).0.received.add(1);
+    }
+
+    fn manage(&self) {
+        let all: Vec<_> = self.objects.iter().map(|object| Busy::at(object)).collect();
+        let (endpoints, threads) = all.split_at(ENDPOINTS);
+        let sum = |of: &[Busy<'_, _, W>], what: fn(&Object<G::Object, W>) -> &W| {
+            of.iter().map(|busy| what(busy.0).get()).sum::<u64>()
+        };
+        let passed = sum(endpoints, |object| &object.sent);
+        assert_eq!(passed, sum(threads, |object| &object.sent), "a message was lost");
+        assert_eq!(passed, sum(threads, |object| &object.received), "a message was lost");
+        all.iter().for_each(|busy| busy.0.marks.add(1));
+    }
+
+    /// What everything came to.
+    pub fn shown(&self) -> Vec<Shown> {
+        let all = self.objects.iter();
+        all.map(|one| (one.sent.get(), one.received.get(), one.marks.get())).collect()
+    }
+}
+
+/// What everything must come to: the steps of all CPUs, done one after the other.
+pub fn reference<'a>(steps: impl IntoIterator<Item = &'a Step>) -> Vec<Shown> {
+    let mut shown = vec![(0, 0, 0); ENDPOINTS + THREADS];
+    for step in steps {
+        match *step {
+            Step::Send { from, endpoint } => {
+                let to = receiver(endpoint, shown[endpoint].0);
+                shown[endpoint].0 += 1;
+                shown[ENDPOINTS + from].0 += 1;
+                shown[to].1 += 1;
+            }
+            Step::Manage => shown.iter_mut().for_each(|object| object.2 += 1),
+        }
+    }
+    shown
+}
