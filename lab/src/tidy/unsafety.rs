@@ -19,7 +19,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 8] = [
+const FORBIDDEN: [(&str, &str); 9] = [
     ("abi", "lib"),
     ("locks", "lib"),
     ("policies", "lib"),
