@@ -35,6 +35,8 @@ pub const WORD_PROTECTION: usize = 7;
 pub const WORD_PURGE: usize = 8;
 /// Header word that is 1 if a chain of transfers is left when an interrupt waits (S0-41).
 pub const WORD_CHAINS: usize = 9;
+/// Header word with the number of CPUs.
+pub const WORD_CPUS: usize = 10;
 
 /// Protection that a machine may have.
 pub mod protection {
@@ -70,7 +72,7 @@ pub enum Record {
     Domain = 2,
     /// Creates a thread: owner (a domain, which it also runs in), priority, entry address, stack
     /// pointer, argument, address of its message buffer (0: none), fault handler's endpoint (or
-    /// [`NONE`]), badge of its fault messages. It starts when all records are done.
+    /// [`NONE`]), badge of its fault messages, CPU. It starts when all records are done.
     Thread = 3,
     /// Creates an endpoint: owner (or [`NOBODY`]), attached notification (or [`NONE`]).
     Endpoint = 4,
@@ -118,7 +120,7 @@ impl Record {
         1 + match self {
             Record::Pools => Resource::COUNT,
             Record::Domain => 4 + Resource::COUNT,
-            Record::Thread => 8,
+            Record::Thread => 9,
             Record::Endpoint => 2,
             Record::Notification => 1,
             Record::Interrupt => 4,

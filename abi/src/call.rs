@@ -96,6 +96,8 @@ pub enum Call {
     ThreadPriority = 46,
     /// The state of the thread in slot `a0`.
     ThreadInspect = 47,
+    /// Makes the thread in slot `a0` run on CPU `a1` from now on.
+    ThreadMigrate = 48,
 
     /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.
     ConsoleWrite = 56,
@@ -115,7 +117,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 35] = [
+    pub const ALL: [Call; 36] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -146,6 +148,7 @@ impl Call {
         Call::ThreadSuspend,
         Call::ThreadPriority,
         Call::ThreadInspect,
+        Call::ThreadMigrate,
         Call::ConsoleWrite,
         Call::ConsoleRead,
         Call::Shutdown,
@@ -222,6 +225,8 @@ pub enum Fact {
     /// Bytes of kernel text, and instructions or cycles from kernel entry to the first user
     /// instruction.
     Kernel = 3,
+    /// How many CPUs the kernel has, and which one the caller runs on.
+    Cpus = 4,
 }
 
 /// Tables that [`Call::Inspect`] reads, one row an index; past the last row it fails with

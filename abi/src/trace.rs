@@ -158,6 +158,8 @@ pub mod entry {
     pub const SPURIOUS: u32 = 0x101;
     /// A fault.
     pub const FAULT: u32 = 0x102;
+    /// An interrupt by another CPU.
+    pub const KICK: u32 = 0x103;
     /// From here on: the interrupt of the device line of this code less this.
     pub const LINE_0: u32 = 0x200;
 }

@@ -10,7 +10,7 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use locks::Locking;
+use locks::Guarding;
 
 /// Whether a pool slot holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,17 +132,17 @@ impl<T> Ref<T> {
     }
 }
 
-/// One entry into the kernel. Made by a port when it enters the core, dropped before it leaves.
-pub struct Section<L: Locking>(PhantomData<(*mut (), L)>);
+/// Proof of being inside the kernel, for one entry.
+pub struct Section<L: Guarding>(PhantomData<(*mut (), L)>);
 
-impl<L: Locking> Section<L> {
-    /// Begins a section.
+impl<L: Guarding> Section<L> {
+    /// Stands for a section that has begun.
     ///
     /// # Safety
-    /// Interrupts are off and this CPU has no other section.
+    /// [`Guarding::begin`] has returned on this CPU, and [`Guarding::end`] is called when this
+    /// proof is gone.
     #[inline(always)]
-    pub unsafe fn begin() -> Section<L> {
-        L::begin();
+    pub unsafe fn begun() -> Section<L> {
         Section(PhantomData)
     }
 
@@ -153,7 +153,7 @@ impl<L: Locking> Section<L> {
     }
 }
 
-impl<L: Locking> Section<L> {
+impl<L: Guarding> Section<L> {
     /// Opens everything at once: no other CPU is inside under these lockings.
     #[inline(always)]
     pub fn whole(&self) -> Whole<'_> {
@@ -173,20 +173,13 @@ impl Whole<'_> {
     }
 }
 
-impl<L: Locking> Drop for Section<L> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        L::end();
-    }
-}
-
 /// An object that this CPU alone may touch.
-pub struct Held<'s, T: 'static, L: Locking> {
+pub struct Held<'s, T: 'static, L: Guarding> {
     at: Ref<T>,
     section: PhantomData<&'s Section<L>>,
 }
 
-impl<T, L: Locking> Held<'_, T, L> {
+impl<T, L: Guarding> Held<'_, T, L> {
     /// The object's name.
     #[inline(always)]
     pub fn name(&self) -> Ref<T> {
@@ -194,7 +187,7 @@ impl<T, L: Locking> Held<'_, T, L> {
     }
 }
 
-impl<T, L: Locking> Deref for Held<'_, T, L> {
+impl<T, L: Guarding> Deref for Held<'_, T, L> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {

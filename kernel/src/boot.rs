@@ -19,7 +19,7 @@ use crate::pool::{FrameStack, Pool};
 use crate::port::{Context, Port};
 use crate::time::Deadlines;
 use abi::boot::{
-    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_MAGIC,
+    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::message::BUFFER_WORDS;
@@ -29,7 +29,10 @@ use abi::{PAGE, Rights};
 use core::cell::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
+use locks::Guarding;
 
+/// CPUs that one kernel can have: sets of them are words of bits.
+pub const MOST_CPUS: usize = 64;
 /// Capability slots that every domain's table has at least.
 const TABLE_SLOTS: u32 = 64;
 
@@ -122,8 +125,10 @@ fn carve_pools<P: Port>(
     arena: &mut Arena,
     size: &dyn Fn(Resource) -> usize,
 ) -> Option<Machine<P>> {
-    // The kernel's own domain and the idle thread come on top.
-    let (domains, threads) = (size(Resource::Domains) + 1, size(Resource::Threads) + 1);
+    let count = archive.word(WORD_CPUS) as usize;
+    assert!(count == 1 || P::SEVERAL && (1..=MOST_CPUS).contains(&count), "too many CPUs");
+    // The kernel's own domain and the idle threads come on top.
+    let (domains, threads) = (size(Resource::Domains) + 1, size(Resource::Threads) + count);
     let roots = arena.frames(domains as u64)?;
     let buffers = arena.frames(threads as u64)?;
     let frames = arena.frames(size(Resource::Frames) as u64)?;
@@ -159,9 +164,9 @@ fn carve_pools<P: Port>(
     let frames = FrameStack::carve(arena, frames, size(Resource::Frames))?;
     let tables = FrameStack::carve(arena, tables, size(Resource::Tables))?;
     let lines = arena.slice(port.lines() as usize, |_, _| Some(Cell::new(None)))?;
-    let deadlines = Deadlines::carve(arena, size(Resource::Threads) + size(Resource::Timers) + 1)?;
     let kernel = arena.one(Kernel {
         port,
+        guards: P::Guarding::shared(count),
         variant,
         domains,
         threads,
@@ -177,22 +182,30 @@ fn carve_pools<P: Port>(
         slots,
         lines,
         chains: archive.word(WORD_CHAINS) != 0,
+        cpus: Cell::new(&[]),
+        shots: Cell::new(0),
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
-    let cpu = carve_cpu(kernel, deadlines, archive, arena)?;
-    Some(Machine { kernel, cpu })
+    let sleepers = size(Resource::Threads) + size(Resource::Timers) + 1;
+    let cpus = arena.slice(count, |arena, number| {
+        let deadlines = Deadlines::carve(arena, sleepers)?;
+        Some(cpu(kernel, deadlines, archive, number as u32))
+    })?;
+    kernel.cpus.set(cpus);
+    Some(Machine { kernel, cpu: cpus.first()? })
 }
 
-/// The CPU that boots, with its idle thread.
-fn carve_cpu<P: Port>(
+/// A CPU with its idle thread.
+fn cpu<P: Port>(
     kernel: &'static Kernel<P>,
     deadlines: Deadlines<P>,
     archive: Archive,
-    arena: &mut Arena,
-) -> Option<&'static Cpu<P>> {
+    number: u32,
+) -> Cpu<P> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
     idle.member().attention.set(attention::FULL);
+    idle.member().cpu.set(number);
     let settings = Settings {
         tick: archive.word(WORD_TICK),
         slice: archive.word(WORD_SLICE) as u32,
@@ -201,7 +214,7 @@ fn carve_cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    arena.one(Cpu::new(idle, deadlines, kernel.port, settings))
+    Cpu::new(number, idle, deadlines, kernel.port, settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.
@@ -320,6 +333,9 @@ impl<P: Port> Builder<'_, '_, P> {
             body.handler.set(Some(Weak::new(made!(self, at, 7, Endpoint))));
             body.handler_badge.set(self.field(at, 8));
         }
+        let cpu = self.field(at, 9);
+        assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
+        body.cpu.set(cpu as u32);
         body.clear(attention::SUSPENDED);
         self.manager.make_ready(thread);
         thread

@@ -12,6 +12,10 @@ use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::trace::{Event, point};
+use locks::{Guarding, Kind};
+
+/// What guards the kernel `S` on several CPUs.
+type Guards<S> = <<S as System>::Port as Port>::Guarding;
 
 /// A kernel entry.
 pub struct Core<S: System> {
@@ -20,7 +24,7 @@ pub struct Core<S: System> {
     /// This CPU.
     pub cpu: &'static Cpu<S::Port>,
     /// Proof of being inside.
-    pub section: Section<S::Locking>,
+    pub section: Section<Guards<S>>,
 }
 
 impl<S: System> Core<S> {
@@ -30,8 +34,9 @@ impl<S: System> Core<S> {
     /// Interrupts are off, this is the CPU of `cpu`, and it has no other entry.
     #[inline(always)]
     pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Core<S> {
-        // SAFETY: passed on to the caller.
-        let section = unsafe { Section::begin() };
+        Guards::<S>::begin(&kernel.guards, &cpu.guards, Kind::Writer);
+        // SAFETY: begun just now; dropping the core ends it.
+        let section = unsafe { Section::begun() };
         cpu.next.set(cpu.current.get());
         S::Port::step(Step::Enter);
         Core { kernel, cpu, section }
@@ -39,7 +44,7 @@ impl<S: System> Core<S> {
 
     /// Opens a thread.
     #[inline(always)]
-    pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, S::Locking> {
+    pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, Guards<S>> {
         self.section.hold(at)
     }
 
@@ -50,6 +55,20 @@ impl<S: System> Core<S> {
 
     fn is_stopped(thread: Ref<Thread<S::Port>>) -> bool {
         thread.member().has(attention::SUSPENDED)
+    }
+
+    /// Whether a thread that became ready can run in the place of the candidate. One of another
+    /// CPU runs there.
+    #[inline(always)]
+    fn takes_over(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        if Self::is_stopped(thread) {
+            return false;
+        }
+        if self.is_elsewhere(thread) {
+            self.send_off(thread);
+            return false;
+        }
+        true
     }
 
     /// [`Cpu::enqueue`].
@@ -72,8 +91,12 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn wake(&self, thread: Ref<Thread<S::Port>>) {
         self.note(Event::Wake, thread, 0, 0);
-        if !Self::is_stopped(thread) {
-            S::Scheduling::wakes(self, thread);
+        if Self::is_stopped(thread) {
+            return;
+        }
+        match self.is_elsewhere(thread) {
+            true => self.send_off(thread),
+            false => S::Scheduling::wakes(self, thread),
         }
     }
 
@@ -87,8 +110,12 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn give(&self, thread: Ref<Thread<S::Port>>) {
         self.note(Event::Wake, thread, 0, 0);
-        if !Self::is_stopped(thread) {
-            S::Scheduling::gives(self, thread);
+        if Self::is_stopped(thread) {
+            return;
+        }
+        match self.is_elsewhere(thread) {
+            true => self.send_off(thread),
+            false => S::Scheduling::gives(self, thread),
         }
     }
 
@@ -96,7 +123,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn call_over(&self, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
         self.note(Event::Wake, callee, 0, 0);
-        if Self::is_stopped(callee) {
+        if !self.takes_over(callee) {
             self.queue(me);
         } else {
             self.blocks(me, ThreadState::Calling);
@@ -109,7 +136,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn answer_over(&self, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
         self.note(Event::Wake, to, 0, 0);
-        if Self::is_stopped(to) {
+        if !self.takes_over(to) {
             self.wait(me);
         } else {
             self.blocks(me, ThreadState::Receiving);
@@ -166,6 +193,7 @@ impl<S: System> Core<S> {
             S::Port::step(Step::Switch(next.index()));
             self.switches(next, current);
         }
+        self.goes_over(current, next);
         next
     }
 
@@ -178,7 +206,7 @@ impl<S: System> Core<S> {
     #[cold]
     fn settle(&self) {
         let next = self.cpu.next.get();
-        if next != self.cpu.idle && next.member().runnable() {
+        if next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next) {
             self.cpu.yield_cpu(next, false);
         } else if self.cpu.poll(point::DECISION) {
             // The decision is made on the way out of that interrupt.
@@ -187,5 +215,12 @@ impl<S: System> Core<S> {
         } else {
             self.sched();
         }
+    }
+}
+
+impl<S: System> Drop for Core<S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, Kind::Writer);
     }
 }

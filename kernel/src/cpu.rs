@@ -1,7 +1,7 @@
 //! What belongs to one CPU: the current thread, the ready queue, deadlines and the tick (S1-05).
 
 use crate::access::Ref;
-use crate::object::Thread;
+use crate::object::{Domain, Thread};
 use crate::port::Port;
 use crate::ready::ReadyQueue;
 use crate::step::Step;
@@ -9,6 +9,7 @@ use crate::time::{Deadlines, Sleeper};
 use crate::trace::Ring;
 use abi::trace::{Event, point};
 use core::cell::Cell;
+use locks::Guarding;
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
@@ -37,10 +38,24 @@ pub struct Cpu<P: Port> {
     pub next: Cell<Ref<Thread<P>>>,
     /// Runs when no other thread can; never queued.
     pub idle: Ref<Thread<P>>,
+    /// Which CPU it is.
+    pub number: u32,
+    /// The CPUs to interrupt when this one has left the kernel, a bit each.
+    pub kicks: Cell<u64>,
+    /// Whether the thread that runs next is to get all its registers.
+    pub full: Cell<bool>,
+    /// The domain whose page tables are loaded.
+    pub space: Cell<Option<Ref<Domain<P>>>>,
+    /// Whether this CPU is to forget its translations.
+    pub flush: Cell<bool>,
+    /// The last shoot-down that this CPU knows nothing of any more (S1-04).
+    pub flushed: Cell<u64>,
     /// An upper bound on the highest priority of a runnable thread (S0-24).
     pub highest: Cell<i16>,
     /// The port's own state of this CPU.
     pub local: P::Local,
+    /// This CPU's part of what guards the kernel.
+    pub guards: <P::Guarding as Guarding>::Local,
     /// Whether the trace is on: kernels are entered at their traced instance then.
     pub traced: Cell<bool>,
     /// Something changed that calls for a full scheduling decision before leaving.
@@ -62,6 +77,7 @@ pub struct Cpu<P: Port> {
 impl<P: Port> Cpu<P> {
     /// A CPU that idles.
     pub fn new(
+        number: u32,
         idle: Ref<Thread<P>>,
         deadlines: Deadlines<P>,
         port: &'static P,
@@ -71,8 +87,15 @@ impl<P: Port> Cpu<P> {
             current: Cell::new(idle),
             next: Cell::new(idle),
             idle,
+            number,
+            kicks: Cell::new(0),
+            full: Cell::new(false),
+            space: Cell::new(None),
+            flush: Cell::new(false),
+            flushed: Cell::new(0),
             highest: Cell::new(-1),
             local: P::Local::default(),
+            guards: P::Guarding::local(number as usize),
             traced: Cell::new(false),
             resched: Cell::new(false),
             ready: ReadyQueue::new(),
@@ -177,8 +200,14 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// Whether the tick runs.
+    pub fn ticks(&self) -> bool {
+        self.tick_at.get().is_some()
+    }
+
+    /// Starts the tick.
     #[cold]
-    fn start_tick(&self) {
+    pub fn start_tick(&self) {
         let now = self.port.now();
         self.tick_at.set(Some(self.next_tick(now)));
         self.rearm();

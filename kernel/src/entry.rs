@@ -133,6 +133,19 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
     core.leave_interrupt()
 }
 
+/// Another CPU has interrupted this one.
+///
+/// # Safety
+/// As for [`Core::enter`].
+pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(code::KICK);
+    core.mark_full();
+    core.kicked();
+    core.leave_interrupt()
+}
+
 /// Makes the first decision, when boot is done.
 ///
 /// # Safety
@@ -213,6 +226,10 @@ impl<S: System> Core<S> {
         }
         if !self.hold(to).runnable() {
             return Err(Error::WrongState);
+        }
+        if self.is_elsewhere(to) {
+            self.cpu.yield_cpu(me, true);
+            return Ok(());
         }
         // Also against a strict order: that is what the call is for.
         S::Queueing::loses(self, me);

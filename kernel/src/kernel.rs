@@ -1,6 +1,7 @@
 //! Kernel state that is not per CPU: the pools.
 
 use crate::access::{Life, Ref};
+use crate::cpu::Cpu;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
 };
@@ -12,6 +13,7 @@ use crate::system::System;
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use core::cell::Cell;
+use locks::Guarding;
 
 /// What code that all kernels in an image share needs to know of the running one.
 pub struct Variant<P: Port> {
@@ -41,6 +43,8 @@ impl<P: Port> Variant<P> {
 pub struct Kernel<P: Port> {
     /// The machine.
     pub port: &'static P,
+    /// What guards all of this on several CPUs.
+    pub guards: <P::Guarding as Guarding>::Shared,
     /// Which kernel it is.
     pub variant: Variant<P>,
     /// Domains; the first is the kernel's own, which the idle thread runs in.
@@ -71,6 +75,10 @@ pub struct Kernel<P: Port> {
     pub lines: &'static [Cell<Option<Weak<Interrupt<P>>>>],
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).
     pub chains: bool,
+    /// The CPUs.
+    pub cpus: Cell<&'static [Cpu<P>]>,
+    /// How many shoot-downs of translations there were.
+    pub shots: Cell<u64>,
 }
 
 /// Words that are zeroed between two polls for interrupts.

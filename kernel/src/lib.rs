@@ -39,9 +39,12 @@ pub mod quota;
 pub mod ready;
 pub mod sched;
 pub mod send_queue;
+pub mod several;
 pub mod slowpath;
 pub mod statistics;
 pub mod step;
 pub mod system;
 pub mod time;
 pub mod trace;
+
+pub use locks;

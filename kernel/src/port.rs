@@ -5,6 +5,7 @@ use crate::step::Step;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
 use core::sync::atomic::AtomicU64;
+use locks::Guarding;
 
 /// A page of memory, seen as words. Programs may write it at any time, hence atomics.
 pub type Frame = [AtomicU64; BUFFER_WORDS];
@@ -17,6 +18,11 @@ pub trait Port: Sized + 'static {
     type Space: Space;
     /// What the port keeps for each CPU.
     type Local: Default + 'static;
+    /// What guards the kernel on several CPUs.
+    type Guarding: Guarding;
+
+    /// Whether there may be several CPUs.
+    const SEVERAL: bool = false;
 
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
@@ -53,7 +59,15 @@ pub trait Port: Sized + 'static {
     /// Ends the run.
     fn shutdown(&self, status: u32) -> !;
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
-    fn forget(&self, thread: &Self::Context);
+    fn forget(&self, local: &Self::Local, thread: &Self::Context);
+    /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
+    /// elsewhere next. Only with several CPUs.
+    fn put_down(&self, _local: &Self::Local, _thread: &Self::Context) {}
+    /// Makes this CPU forget all translations and use these tables. Only with several CPUs.
+    fn reload(&self, _local: &Self::Local, _space: &Self::Space) {}
+    /// Interrupts another CPU, which then calls [`kicked`](crate::entry::kicked). Only with several
+    /// CPUs.
+    fn kick(&self, _cpu: u32) {}
     /// Looks at the counters that [`Port::step`] keeps, if it does.
     fn statistics<R>(&self, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
         None

@@ -6,7 +6,6 @@ use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue};
 use crate::slowpath::ByHand;
 use crate::trace::Traced;
 use core::marker::PhantomData;
-use locks::{Locking, Unlocked};
 
 /// A kernel: one choice on every axis (S0-15).
 pub trait System: Sized + 'static {
@@ -18,8 +17,6 @@ pub trait System: Sized + 'static {
     const TRACED: bool = false;
     /// The machine.
     type Port: Port;
-    /// What guards the kernel on several CPUs.
-    type Locking: Locking;
     /// How the message path makes its decisions.
     type Scheduling: Scheduling;
     /// Who runs after a message.
@@ -46,7 +43,6 @@ macro_rules! kernels {
                 const NAME: &'static str = $name;
                 const FAST_PATH: bool = $fast;
                 type Port = P;
-                type Locking = Unlocked;
                 type Scheduling = $scheduling;
                 type Switching = $switching;
                 type Queueing = $queueing;

@@ -252,7 +252,6 @@ impl<S: System> System for Traced<S> {
     const FAST_PATH: bool = S::FAST_PATH;
     const TRACED: bool = true;
     type Port = S::Port;
-    type Locking = S::Locking;
     type Scheduling = S::Scheduling;
     type Switching = S::Switching;
     type Queueing = S::Queueing;

@@ -29,7 +29,8 @@ impl<S: System> Core<S> {
         let receiver = self.hold(endpoint.receivers.head()?);
         let common = info.is_short()
             && me.attention.get() | receiver.attention.get() == 0
-            && receiver.caller.get().is_none();
+            && receiver.caller.get().is_none()
+            && !self.is_elsewhere(receiver.name());
         if !common {
             return None;
         }
@@ -57,7 +58,8 @@ impl<S: System> Core<S> {
         let common = info.is_short()
             && me.attention.get() | caller.attention.get() == 0
             && S::SendQueue::is_empty(&*endpoint)
-            && endpoint.attached.get().is_none();
+            && endpoint.attached.get().is_none()
+            && !self.is_elsewhere(caller.name());
         if !common {
             return None;
         }
@@ -88,6 +90,7 @@ impl<S: System> Core<S> {
         S::Port::step(Step::Switch(to.index()));
         self.switches(to, me);
         self.cpu.current.set(to);
+        self.goes_over(me, to);
         self.donation(me, to);
     }
 }

@@ -275,7 +275,10 @@ impl<S: System> Core<S> {
     pub(crate) fn limit(&self, thread: Ref<Thread<S::Port>>, limit: Limit) {
         if limit.timeout == Timeout::At {
             self.hold(thread).set(attention::DEADLINE);
-            self.cpu.sleep(limit.deadline, Sleeper::Thread(thread));
+            match self.is_elsewhere(thread) {
+                true => self.manage().sleep(limit.deadline, thread),
+                false => self.cpu.sleep(limit.deadline, Sleeper::Thread(thread)),
+            }
         }
     }
 

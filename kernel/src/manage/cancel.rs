@@ -56,7 +56,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
         if self.whole.open(at).runnable() {
             self.cpu.note(Event::Wake, at, 0, 0);
-            self.cpu.enqueue_slowly(at);
+            self.enqueue(at);
             self.cpu.resched.set(true);
         }
     }
@@ -71,7 +71,7 @@ impl<P: Port> Manager<'_, P> {
     /// for nothing is rarer than a message under a timeout.
     pub(crate) fn end_timeout(&self, at: Ref<Thread<P>>) {
         self.whole.open(at).clear(attention::DEADLINE);
-        self.cpu.deadlines.remove(Sleeper::Thread(at));
+        self.home(at).deadlines.remove(Sleeper::Thread(at));
     }
 
     /// A server loses the reply right that it holds; the caller learns why.

@@ -114,7 +114,7 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_timer(&self, at: Ref<Timer<P>>) -> bool {
-        self.cpu.deadlines.remove(Sleeper::Timer(at));
+        self.timer_home(at).deadlines.remove(Sleeper::Timer(at));
         self.cpu.rearm();
         self.whole.open(at).target.set(None);
         self.kernel.timers.release(at);
@@ -162,16 +162,25 @@ impl<P: Port> Manager<'_, P> {
         let ties = thread.state.get() != State::Ready || thread.caller.get().is_some();
         self.cancel(at, Error::Destroyed);
         self.abandon(at, Error::Destroyed);
-        self.cpu.dequeue(at);
+        self.dequeue(at);
+        if !self.rests(at) {
+            return false;
+        }
         // A thread that destroys itself does not come back to finish.
         if ties && at != self.cpu.current.get() && self.preempted() {
             return false;
         }
         self.cpu.resched.set(true);
-        self.kernel.port.forget(&thread.context);
-        let home = self.whole.open(thread.domain.get());
+        self.kernel.port.forget(&self.cpu.local, &thread.context);
+        let domain = thread.domain.get();
+        let home = self.whole.open(domain);
         if thread.buffer_at.get() != 0 {
-            home.space.unmap(self.kernel.port, thread.buffer_at.get());
+            if thread.shot.get() == 0 {
+                home.space.unmap(self.kernel.port, thread.buffer_at.get());
+            }
+            if !self.is_shot(domain, &thread.shot) {
+                return false;
+            }
             thread.buffer_at.set(0);
         }
         home.threads.set(home.threads.get() - 1);
@@ -199,6 +208,7 @@ impl<P: Port> Manager<'_, P> {
                 domain.quotas.set_limit(resource, 0);
             }
             domain.limit.set(0);
+            domain.seen.set(0);
             self.kernel.domains.release(at);
             if at == root {
                 return true;
@@ -256,6 +266,7 @@ impl<P: Port> Manager<'_, P> {
                 5 => objects!(timers, destroy_timer, |_| false),
                 6 => objects!(memories, destroy_memory, |_| false),
                 7 => self.sweep_slot(domain, index),
+                8 if !self.is_shot(at, &domain.shot) => return false,
                 8 => match domain.space.take_table(kernel.port) {
                     Taken::Table(table) => {
                         kernel.tables.give(table);

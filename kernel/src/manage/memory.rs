@@ -273,7 +273,8 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
-        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
+        let waits = mapping.protected.get() < pages || mapping.shot.get() != 0;
+        let unfinished = waits && mapping.rights.get() == rights;
         let mut page = if unfinished { mapping.protected.get() } else { 0 };
         mapping.rights.set(rights);
         while page < pages {
@@ -285,7 +286,8 @@ impl<P: Port> Manager<'_, P> {
                 return Ok(Done::Preempted);
             }
         }
-        Ok(Done::Nothing)
+        let done = self.is_shot(home, &mapping.shot);
+        Ok(if done { Done::Nothing } else { Done::Preempted })
     }
 
     /// Undoes a dying mapping. False: an interrupt is pending.
@@ -301,6 +303,9 @@ impl<P: Port> Manager<'_, P> {
                 if page > 0 && self.preempted() {
                     return false;
                 }
+            }
+            if !self.is_shot(home, &mapping.shot) {
+                return false;
             }
             self.whole.open(memory).mappings.remove(at);
             self.whole.open(home).mappings.remove(at);

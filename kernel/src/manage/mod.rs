@@ -72,6 +72,7 @@ impl<P: Port> Manager<'_, P> {
             Call::ThreadResume => self.resume(own, slot?),
             Call::ThreadSuspend => self.suspend(own, slot?),
             Call::ThreadPriority => self.set_priority(own, slot?, args[1]),
+            Call::ThreadMigrate => self.migrate(own, slot?, args[1]),
             Call::ThreadInspect => self.inspect_thread(own, slot?),
             Call::ConsoleWrite => self.console_write(me, own, slot?, args[1]),
             Call::ConsoleRead => self.console_read(own, slot?),
@@ -105,6 +106,9 @@ impl<P: Port> Manager<'_, P> {
             }
             f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
             f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
+            f if f == Fact::Cpus as u64 => {
+                (self.kernel.cpus.get().len() as u64, u64::from(self.cpu.number))
+            }
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
             _ => return Err(Error::InvalidArgument),
         };
@@ -113,7 +117,8 @@ impl<P: Port> Manager<'_, P> {
 
     fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
         let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
-        self.cpu.deadlines.remove(Sleeper::Timer(cap.at));
+        self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
+        self.whole.open(cap.at).cpu.set(self.cpu.number);
         if at == 0 {
             self.cpu.rearm();
         } else {

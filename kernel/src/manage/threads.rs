@@ -30,9 +30,9 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn halt(&self, at: Ref<Thread<P>>) {
         self.stop(at);
         if !self.kernel.variant.lazy_halt {
-            self.cpu.dequeue(at);
+            self.dequeue(at);
         }
-        self.cpu.resched.set(true);
+        self.reconsider(at);
     }
 
     /// A thread is not to run any more.
@@ -64,7 +64,7 @@ impl<P: Port> Manager<'_, P> {
             }
             _ => None,
         };
-        self.cpu.dequeue(at);
+        self.dequeue(at);
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
@@ -74,9 +74,9 @@ impl<P: Port> Manager<'_, P> {
             (senders.insert)(endpoint, at);
         }
         if queued {
-            self.cpu.enqueue_slowly(at);
+            self.enqueue(at);
         }
-        self.cpu.resched.set(true);
+        self.reconsider(at);
         Ok(Done::Nothing)
     }
 
@@ -101,6 +101,9 @@ impl<P: Port> Manager<'_, P> {
         if !thread.has(attention::SUSPENDED) {
             return Err(Error::WrongState);
         }
+        if !self.rests(at) {
+            return Ok(Done::Preempted);
+        }
         if thread.state.get() != State::Ready {
             if mask & exchange::CANCEL == 0 && mask != 0 {
                 return Err(Error::WrongState);
@@ -123,6 +126,28 @@ impl<P: Port> Manager<'_, P> {
             thread.context.set_thread_pointer(pointer);
         }
         Ok(Done::Values(old_instruction, old_stack))
+    }
+
+    /// Makes a thread run on another CPU (S1-05).
+    pub(super) fn migrate(
+        &self,
+        own: Ref<Domain<P>>,
+        slot: u32,
+        number: u64,
+    ) -> Result<Done, Error> {
+        let at = self.thread(own, slot)?;
+        let known = number < self.kernel.cpus.get().len() as u64;
+        if !known {
+            return Err(Error::InvalidArgument);
+        }
+        let number = number as u32;
+        if self.home(at).number != number {
+            if !self.rests(at) {
+                return Ok(Done::Preempted);
+            }
+            self.move_to(at, number);
+        }
+        Ok(Done::Nothing)
     }
 
     pub(super) fn inspect_thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {

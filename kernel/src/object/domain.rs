@@ -7,6 +7,7 @@ use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
 use crate::port::{Port, Space};
 use crate::quota::Quotas;
+use crate::several::Shot;
 use abi::object::Resource;
 use core::cell::Cell;
 
@@ -40,6 +41,10 @@ pub struct Domain<P: Port> {
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
+    /// The CPUs that may hold its translations, a bit each (S1-04).
+    pub seen: Cell<u64>,
+    /// The last shoot-down, when it is destroyed.
+    pub shot: Shot,
     inside: Links<Domain<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
@@ -59,6 +64,8 @@ impl<P: Port> Domain<P> {
             reports: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
+            seen: Cell::new(0),
+            shot: Cell::new(0),
             inside: Links::new(),
             owner: Cell::new(None),
         }

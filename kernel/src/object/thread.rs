@@ -16,6 +16,7 @@ use super::{Domain, Endpoint, Notification, Object, Weak};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::{Context, Port};
+use crate::several::Shot;
 use crate::step::{Queue, Step};
 use crate::time::Place;
 use abi::object::Resource;
@@ -117,6 +118,10 @@ pub struct Thread<P: Port> {
     pub priority: Cell<i16>,
     /// The domain that it runs in.
     pub domain: Cell<Ref<Domain<P>>>,
+    /// The CPU that it runs on.
+    pub cpu: Cell<u32>,
+    /// The shoot-down of its message buffer, when it is destroyed.
+    pub shot: Shot,
     /// Whose call it has received and not yet answered: the reply right.
     pub caller: Cell<Option<Ref<Thread<P>>>>,
     /// Who holds the reply right for its own call; `None` while the right is in a slot.
@@ -160,6 +165,8 @@ impl<P: Port> Thread<P> {
             attention: Cell::new(attention::SUSPENDED),
             priority: Cell::new(0),
             domain: Cell::new(domain),
+            cpu: Cell::new(0),
+            shot: Cell::new(0),
             caller: Cell::new(None),
             server: Cell::new(None),
             calls: Cell::new(0),

@@ -11,6 +11,8 @@ use core::cell::Cell;
 pub struct Timer<P: Port> {
     /// Its place in the queue of deadlines.
     pub place: Place,
+    /// The CPU that was asked last to wait for it.
+    pub cpu: Cell<u32>,
     /// What it signals.
     pub target: Cell<Option<Weak<Notification<P>>>>,
     /// The bits that it signals.
@@ -23,6 +25,7 @@ impl<P: Port> Timer<P> {
     pub fn new() -> Timer<P> {
         Timer {
             place: Place::new(),
+            cpu: Cell::new(0),
             target: Cell::new(None),
             badge: Cell::new(0),
             owner: Cell::new(None),

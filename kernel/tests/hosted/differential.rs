@@ -10,7 +10,6 @@ use crate::support::town::{self, Plan};
 use kernel::sched::{Direct, Interface, Lazy};
 use kernel::send_queue::Fifo;
 use kernel::system::{DirectLazy, System};
-use locks::Unlocked;
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -21,7 +20,6 @@ impl System for FastDirectLazy {
     const NAME: &'static str = "fast-direct-lazy";
     const FAST_PATH: bool = true;
     type Port = Host;
-    type Locking = Unlocked;
     type Scheduling = Interface;
     type Switching = Direct;
     type Queueing = Lazy;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
 use abi::boot::{
-    WORD_BYTES, WORD_CHAINS, WORD_MAGIC, WORD_NONCE, WORD_PURGE, WORD_RECORDS, WORD_SLICE,
-    WORD_TICK,
+    WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_MAGIC, WORD_NONCE, WORD_PURGE, WORD_RECORDS,
+    WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
 use abi::{PAGE, boot};
@@ -78,7 +78,9 @@ pub fn pack(
             fault.map_or(NONE, |fault| numbers.of_target(Target::Endpoint(fault.endpoint)));
         let badge = fault.map_or(0, |fault| fault.badge);
         let (owner, priority) = (index as u64, domain.priority.into());
-        let fields = [owner, priority, entry, STACKS, ENVIRONMENT, buffer(0), handler, badge];
+        let (start, cpu) = ([entry, STACKS, ENVIRONMENT, buffer(0)], domain.cpu.into());
+        let [entry, stack, argument, buffer] = start;
+        let fields = [owner, priority, entry, stack, argument, buffer, handler, badge, cpu];
         writer.record(Record::Thread, &fields);
     }
     mappings(&mut writer, &areas, &numbers);
@@ -265,6 +267,7 @@ impl Writer {
         header[WORD_PURGE] = system.purge.into();
         header[WORD_CHAINS] = system.preempt_chains.into();
         header[WORD_NONCE] = nonce;
+        header[WORD_CPUS] = system.cpus.into();
         let words = header.iter().chain(&self.words);
         let mut bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
         bytes.resize(data_at, 0);

@@ -14,7 +14,7 @@ use crate::toml_value::{Table, Value, is_name};
 use crate::units::spell_size;
 
 /// The keys of a domain.
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "name",
     "program",
     "priority",
@@ -22,6 +22,7 @@ pub const KEYS: [&str; 13] = [
     "slots",
     "stack",
     "threads",
+    "cpu",
     "quota",
     "args",
     "fault_handler",
@@ -80,6 +81,7 @@ pub fn read(table: &Table, sections: &Sections) -> Result<Domain, Problem> {
         slots: slots(table, caps.len() as u64)? as u32,
         stack: stack(table)?,
         threads: number(table, "threads", 1, 1, MOST_THREADS)? as u32,
+        cpu: number(table, "cpu", 0, 0, u64::from(sections.cpus) - 1)? as u32,
         quota: quota(table)?,
         args: args(table)?,
         fault_handler: fault_handler(table, sections)?,

@@ -25,8 +25,8 @@ const SECTIONS: [&str; 9] = [
     "memory",
     "domain",
 ];
-const SYSTEM_KEYS: [&str; 8] =
-    ["name", "about", "kernel", "memory", "tick", "timeslice", "purge", "preempt_chains"];
+const SYSTEM_KEYS: [&str; 9] =
+    ["name", "about", "kernel", "memory", "tick", "timeslice", "cpus", "purge", "preempt_chains"];
 
 /// RAM that a machine has at least and at most: the host finds all of it in one file.
 const RAM: [u64; 2] = [16 << 20, 2 << 30];
@@ -38,6 +38,8 @@ const DEFAULT_TICK: u64 = 1_000_000;
 const DEFAULT_SLICE: u64 = 10;
 /// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
 /// otherwise.
+/// CPUs that a machine may have.
+const MOST_CPUS: u64 = 8;
 const DEFAULT_PURGE: u32 = 4;
 /// The highest interrupt line.
 const LAST_LINE: u64 = 23;
@@ -53,8 +55,8 @@ pub fn system(source: &Source) -> Result<System, Problem> {
     })?;
     let root = Table::whole(source, &document, &SECTIONS)?;
     let start = root.need("system", "begin with `[system]` and `name = \"...\"`")?;
-    let sections = Sections::read(&root)?;
     let mut system = empty(source, &start.table(&SYSTEM_KEYS)?)?;
+    let sections = Sections::read(&root, system.cpus)?;
     read_pools(&root, &mut system)?;
     for table in &sections.endpoints.tables {
         let endpoint = endpoint(table, &sections, &system)?;
@@ -108,6 +110,10 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
         memory: memory.map_or(Ok(DEFAULT_RAM), |value| value.size(RAM[0]..=RAM[1]))?,
         tick,
         timeslice: timeslice(table, tick)?,
+        cpus: match table.get("cpus") {
+            Some(value) => value.number(1..=MOST_CPUS)? as u32,
+            None => 1,
+        },
         purge: match table.get("purge") {
             Some(value) => value.number(0..=MOST_OBJECTS)? as u32,
             None => DEFAULT_PURGE,

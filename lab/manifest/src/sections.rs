@@ -58,6 +58,8 @@ pub struct Sections<'a> {
     pub memories: Section<'a>,
     /// `[[domain]]`.
     pub domains: Section<'a>,
+    /// How many CPUs the domains have to choose from.
+    pub cpus: u32,
 }
 
 /// Bytes in the longest name of an object.
@@ -67,7 +69,7 @@ pub const LONGEST_DOMAIN_NAME: usize = 15;
 
 impl<'a> Sections<'a> {
     /// Reads every object's name.
-    pub fn read(root: &Table<'a>) -> Result<Sections<'a>, Problem> {
+    pub fn read(root: &Table<'a>, cpus: u32) -> Result<Sections<'a>, Problem> {
         let objects = |kind, known: &[&str]| Section::read(root, kind, LONGEST_NAME, known);
         Ok(Sections {
             endpoints: objects("endpoint", &["name", "notification"])?,
@@ -76,6 +78,7 @@ impl<'a> Sections<'a> {
             timers: objects("timer", &["name", "notification", "badge"])?,
             memories: objects("memory", &["name", "size", "host"])?,
             domains: Section::read(root, "domain", LONGEST_DOMAIN_NAME, &crate::domain::KEYS)?,
+            cpus,
         })
     }
 }

@@ -22,6 +22,8 @@ pub struct System {
     pub tick: u64,
     /// A thread's time slice in nanoseconds, a multiple of the tick.
     pub timeslice: u64,
+    /// How many CPUs the machine has.
+    pub cpus: u32,
     /// Blocked threads that a look-up drops before it makes room for a waiting interrupt; 0: all.
     pub purge: u32,
     /// Whether a chain of transfers is left when an interrupt waits.
@@ -140,6 +142,8 @@ pub struct Domain {
     pub max_priority: u8,
     /// Slots in its capability table, slot 0 included.
     pub slots: u32,
+    /// The CPU that its first thread runs on.
+    pub cpu: u32,
     /// Bytes of each stack, a multiple of the page.
     pub stack: u64,
     /// Threads for which stacks and buffer addresses are laid out.

@@ -62,6 +62,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         }
         Call::ThreadExchange => (true, false, &[WrongState, InvalidArgument, BadAddress]),
         Call::ThreadPriority => (true, false, &[InvalidArgument, PriorityTooHigh]),
+        Call::ThreadMigrate => (true, false, &[InvalidArgument]),
         Call::ConsoleWrite => (true, false, &[InvalidArgument]),
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),

@@ -180,6 +180,7 @@ impl Port for Twin {
     type Context = Context;
     type Space = Space;
     type Local = ();
+    type Guarding = kernel::locks::Unlocked;
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
@@ -263,7 +264,7 @@ impl Port for Twin {
         std::panic::resume_unwind(Box::new(Shutdown(status)))
     }
 
-    fn forget(&self, thread: &Context) {
+    fn forget(&self, _local: &(), thread: &Context) {
         let fiber = thread.fiber.take();
         if fiber != 0 {
             self.dead.borrow_mut().push(fiber);

@@ -373,7 +373,7 @@ fn switch_space(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) -> *const Contex
         // SAFETY: every domain's tables share the kernel's half.
         unsafe { load_root(root) };
     }
-    let special = &state::PORT.0.special;
+    let special = &cpu.local.special;
     if special.live.get() | thread.context.special.get() != 0 {
         special.switch(&thread.context);
     }

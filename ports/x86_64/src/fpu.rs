@@ -14,6 +14,7 @@ use core::ptr;
 const FS_BASE: u32 = 0xc000_0100;
 
 /// What of a thread's special state is in the CPU.
+#[derive(Default)]
 pub struct Special {
     /// Bits of [`special`] that are in force for the current thread.
     pub live: Cell<u64>,
@@ -22,11 +23,6 @@ pub struct Special {
 }
 
 impl Special {
-    /// Nothing is in the CPU.
-    pub const fn new() -> Special {
-        Special { live: Cell::new(0), owner: Cell::new(None) }
-    }
-
     /// Puts the state of `next` in force.
     #[inline(never)]
     pub fn switch(&self, next: &'static Context) {

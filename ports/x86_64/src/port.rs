@@ -21,8 +21,6 @@ const EXIT: u16 = 0xf4;
 pub struct X86 {
     /// Time.
     pub clock: Clock,
-    /// x87, SSE and thread pointers.
-    pub special: Special,
     /// Bytes of kernel text.
     pub text: Cell<u64>,
     /// Counter at kernel entry, then steps from there to the first user instruction.
@@ -40,12 +38,15 @@ pub struct Local {
     pub stack: Cell<u64>,
     /// Root of the page tables that are loaded.
     pub root: Cell<u64>,
+    /// x87, SSE and thread pointers.
+    pub special: Special,
 }
 
 impl Port for X86 {
     type Context = Context;
     type Space = Space;
     type Local = Local;
+    type Guarding = kernel::locks::Unlocked;
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
@@ -131,8 +132,8 @@ impl Port for X86 {
         exit(status)
     }
 
-    fn forget(&self, thread: &Context) {
-        self.special.forget(thread);
+    fn forget(&self, local: &Local, thread: &Context) {
+        local.special.forget(thread);
     }
 
     #[cfg(feature = "statistics")]

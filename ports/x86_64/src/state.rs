@@ -1,7 +1,6 @@
 //! The few statics of the port.
 
 use crate::clock::Clock;
-use crate::fpu::Special;
 use crate::port::X86;
 use core::cell::Cell;
 use kernel::entry::Machine;
@@ -15,7 +14,6 @@ unsafe impl Sync for Shared {}
 /// The machine.
 pub static PORT: Shared = Shared(X86 {
     clock: Clock::new(),
-    special: Special::new(),
     text: Cell::new(0),
     boot: Cell::new(0),
     #[cfg(feature = "statistics")]

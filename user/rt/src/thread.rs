@@ -132,6 +132,11 @@ pub fn set_priority(slot: Slot, priority: u64) -> Result<(), Error> {
     done(Call::ThreadPriority, [slot.word(), priority])
 }
 
+/// Makes a thread run on another CPU from now on.
+pub fn migrate(slot: Slot, cpu: u64) -> Result<(), Error> {
+    done(Call::ThreadMigrate, [slot.word(), cpu])
+}
+
 /// The code of a thread's [`ThreadState`](abi::call::ThreadState).
 pub fn state(slot: Slot) -> Result<u64, Error> {
     let outcome = simple(Call::ThreadInspect, [slot.word()]);

@@ -31,13 +31,16 @@ fn facts() {
     name::<DirectLazy<Host>>();
     name::<Fastpath<Host>>();
     let board = machine::<Fastpath<Host>>();
-    for (fact, expected) in
-        [(Fact::CounterHz, (HZ, 0)), (Fact::Tick, (TICK, TICK * SLICE)), (Fact::Kernel, (1, 2))]
-    {
+    for (fact, expected) in [
+        (Fact::CounterHz, (HZ, 0)),
+        (Fact::Tick, (TICK, TICK * SLICE)),
+        (Fact::Kernel, (1, 2)),
+        (Fact::Cpus, (1, 0)),
+    ] {
         board.succeeds(2, system(Call::Fact, &[fact as u64]));
         assert_eq!(results(&board), expected);
     }
-    board.fails(2, system(Call::Fact, &[4]), Error::InvalidArgument);
+    board.fails(2, system(Call::Fact, &[5]), Error::InvalidArgument);
     board.wait(12_345);
     board.succeeds(2, system(Call::Clock, &[]));
     assert_eq!(results(&board), (12_345, 0));

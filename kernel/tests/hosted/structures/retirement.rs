@@ -52,6 +52,9 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
         slots: 48,
         lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         chains: true,
+        guards: (),
+        cpus: Cell::new(&[]),
+        shots: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;
     kernel.domains.take(None);
@@ -60,7 +63,8 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     body(idle).attention.set(attention::FULL);
     let deadlines = Deadlines::carve(arena, 8)?;
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
-    let cpu = arena.one(Cpu::new(idle, deadlines, host, settings))?;
+    let cpu = arena.one(Cpu::new(0, idle, deadlines, host, settings))?;
+    kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }
 
@@ -73,7 +77,7 @@ fn board(left: u32) -> Board<DirectLazy<Host>> {
     let quotas =
         amounts(&[(Resource::Threads, 1), (Resource::Endpoints, 2), (Resource::Slots, 16)]);
     let domain = archive.domain("domain", 9, 16, &quotas);
-    archive.record(Record::Thread, &[domain, 5, 0x1000, 0, 0, 0, NONE, 0]);
+    archive.record(Record::Thread, &[domain, 5, 0x1000, 0, 0, 0, NONE, 0, 0]);
     Board::start(machine, host, &mut arena, boot::Archive::new(archive.finish()))
 }
 

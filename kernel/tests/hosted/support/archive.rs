@@ -2,8 +2,8 @@
 
 use abi::Rights;
 use abi::boot::{
-    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_MAGIC, WORD_PURGE,
-    WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
+    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
+    WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
 use std::sync::atomic::AtomicU64;
@@ -77,7 +77,8 @@ impl Archive {
         badge: u64,
     ) -> u64 {
         let (entry, stack, argument) = (0x40_0000, 0x7000_0000, 0x5000_0000);
-        let fields = [domain, u64::from(priority), entry, stack, argument, buffer, handler, badge];
+        let priority = u64::from(priority);
+        let fields = [domain, priority, entry, stack, argument, buffer, handler, badge, 0];
         self.object(Record::Thread, &fields)
     }
 
@@ -115,6 +116,7 @@ impl Archive {
     pub fn finish(&self) -> &'static [AtomicU64] {
         let mut words = self.words.clone();
         words[WORD_MAGIC] = MAGIC;
+        words[WORD_CPUS] = 1;
         words[WORD_BYTES] = words.len() as u64 * 8;
         words[WORD_RECORDS] = self.records;
         words[WORD_TICK] = TICK;

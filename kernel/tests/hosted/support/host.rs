@@ -150,6 +150,7 @@ impl Port for Host {
     type Context = HostContext;
     type Space = HostSpace;
     type Local = ();
+    type Guarding = kernel::locks::Unlocked;
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
@@ -221,5 +222,5 @@ impl Port for Host {
         std::panic::resume_unwind(Box::new(Shutdown(status)))
     }
 
-    fn forget(&self, _thread: &HostContext) {}
+    fn forget(&self, _local: &(), _thread: &HostContext) {}
 }

@@ -371,6 +371,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
             }
             10..13 => call(Call::ThreadResume, &[thread]),
             13 => call(Call::ThreadSuspend, &[thread]),
+            14 if rng.once_in(4) => call(Call::ThreadMigrate, &[thread, rng.below(3)]),
             14 => call(Call::ThreadPriority, &[thread, rng.pick(&[30, 60, 90, 230, 256])]),
             _ => call(Call::ThreadInspect, &[thread]),
         }

@@ -344,6 +344,7 @@ impl Chooser {
                 [self.of(THREAD), self.page(), self.page(), 0, self.page(), mask]
             }
             Call::ThreadPriority => [self.of(THREAD), self.from(10, 85), 0, 0, 0, 0],
+            Call::ThreadMigrate => [self.of(THREAD), self.small(2), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
             // The run is to last: this holds a capability only by chance.

@@ -108,6 +108,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::ThreadExchange => &[THREAD, Page, Page, Any, Page, Small],
         Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => &[THREAD],
         Call::ThreadPriority => &[THREAD, Priority],
+        Call::ThreadMigrate => &[THREAD, Small],
         Call::ConsoleWrite | Call::ConsoleRead | Call::Shutdown | Call::Inspect | Call::Observe => {
             &[Held, Small, Small]
         }

@@ -1,0 +1,258 @@
+//! What one CPU does to another one (S1-04, S1-05): it queues threads there, asks it to decide
+//! anew, and makes it forget translations. With one CPU all of this vanishes.
+//!
+//! A CPU touches another's state only inside the kernel, and interrupts it behind its own section
+//! ([`Cpu::kick`]). Whatever needs another CPU to have reacted is left with that interrupt sent, and
+//! the thread issues its call again.
+
+use crate::access::Ref;
+use crate::core::Core;
+use crate::cpu::Cpu;
+use crate::kernel::Kernel;
+use crate::manage::Manager;
+use crate::object::thread::attention;
+use crate::object::{Domain, Thread, Timer};
+use crate::port::Port;
+use crate::system::System;
+use crate::time::Sleeper;
+use abi::trace::Event;
+use core::cell::Cell;
+
+/// How the translations of an object's pages are being forgotten by other CPUs: the number of the
+/// shoot-down that was asked for, 0 for none.
+pub type Shot = Cell<u64>;
+
+impl<P: Port> Kernel<P> {
+    /// The CPU that a thread belongs to.
+    pub fn home(&self, thread: Ref<Thread<P>>) -> &'static Cpu<P> {
+        self.cpu(thread.member().cpu.get())
+    }
+
+    /// A CPU by its number.
+    pub fn cpu(&self, number: u32) -> &'static Cpu<P> {
+        &self.cpus.get()[number as usize]
+    }
+}
+
+impl<P: Port> Cpu<P> {
+    /// Interrupts another CPU once this one has left the kernel.
+    fn kick(&self, other: &Cpu<P>) {
+        self.kicks.set(self.kicks.get() | 1 << other.number);
+    }
+
+    /// Sends the interrupts that were asked for: called by a port outside the kernel.
+    #[inline(always)]
+    pub fn send_kicks(&self) {
+        if P::SEVERAL && self.kicks.get() != 0 {
+            self.send_all_kicks();
+        }
+    }
+
+    #[cold]
+    fn send_all_kicks(&self) {
+        let mut kicks = self.kicks.take();
+        while kicks != 0 {
+            self.port().kick(kicks.trailing_zeros());
+            kicks &= kicks - 1;
+        }
+    }
+
+    /// Whether a thread of this priority would run at once, or share the CPU without a tick yet.
+    fn is_concerned(&self, priority: i16) -> bool {
+        let current = self.current.get();
+        let running = current != self.idle && current.member().runnable();
+        !running || current.member().priority.get() < priority || !self.ticks()
+    }
+}
+
+impl<S: System> Core<S> {
+    /// Whether `thread` belongs to another CPU.
+    #[inline(always)]
+    pub(crate) fn is_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        S::Port::SEVERAL && thread.member().cpu.get() != self.cpu.number
+    }
+
+    /// A thread of another CPU became ready.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn send_off(&self, thread: Ref<Thread<S::Port>>) {
+        self.manage().enqueue(thread);
+    }
+
+    /// This CPU goes over from one thread to another, or stays with one.
+    #[inline(always)]
+    pub(crate) fn goes_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
+        if S::Port::SEVERAL {
+            self.manage().go_over(from, to);
+        }
+    }
+
+    /// Another CPU has interrupted.
+    pub(crate) fn kicked(&self) {
+        let cpu = self.cpu;
+        if cpu.flush.take() {
+            // Nobody runs where translations were changed for good, if this CPU idles.
+            let domain = self.hold(cpu.current.get()).domain.get();
+            self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shots.get());
+        }
+        if !cpu.ready.is_empty() && !cpu.ticks() {
+            cpu.start_tick();
+        }
+        cpu.rearm();
+    }
+}
+
+impl<P: Port> Manager<'_, P> {
+    /// The CPU that a thread belongs to.
+    #[inline(always)]
+    pub(crate) fn home(&self, thread: Ref<Thread<P>>) -> &'static Cpu<P> {
+        if P::SEVERAL { self.kernel.home(thread) } else { self.cpu }
+    }
+
+    fn is_here(&self, cpu: &Cpu<P>) -> bool {
+        !P::SEVERAL || cpu.number == self.cpu.number
+    }
+
+    /// Queues a runnable thread where it belongs.
+    pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
+        let home = self.home(at);
+        if self.is_here(home) {
+            return self.cpu.enqueue_slowly(at);
+        }
+        if home.ready.insert(at) {
+            self.cpu.note(Event::Insert, at, 0, home.ready.length());
+        }
+        let priority = at.member().priority.get();
+        home.raise(priority);
+        home.resched.set(true);
+        if home.is_concerned(priority) {
+            self.cpu.kick(home);
+        }
+    }
+
+    /// Removes a thread from the ready queue, if it is queued.
+    pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
+        let home = self.home(at);
+        if home.ready.remove(at) {
+            self.cpu.note(Event::Remove, at, 0, home.ready.length());
+        }
+    }
+
+    /// The CPU of a thread that has changed decides anew.
+    pub(crate) fn reconsider(&self, at: Ref<Thread<P>>) {
+        let home = self.home(at);
+        home.resched.set(true);
+        if !self.is_here(home) {
+            self.cpu.kick(home);
+        }
+    }
+
+    /// Whether a stopped thread is on no other CPU any more, so that what it consists of may be
+    /// changed or freed (S1-04). If it is, that CPU is asked to leave it.
+    pub(crate) fn rests(&self, at: Ref<Thread<P>>) -> bool {
+        let home = self.home(at);
+        if self.is_here(home) || home.current.get() != at {
+            return true;
+        }
+        self.reconsider(at);
+        false
+    }
+
+    /// Begins a deadline on the CPU that the thread belongs to.
+    pub(crate) fn sleep(&self, until: u64, thread: Ref<Thread<P>>) {
+        let home = self.home(thread);
+        if self.is_here(home) {
+            return self.cpu.sleep(until, Sleeper::Thread(thread));
+        }
+        home.deadlines.insert(until, Sleeper::Thread(thread));
+        self.cpu.kick(home);
+    }
+
+    /// The CPU whose deadlines a timer is among, if any.
+    pub(crate) fn timer_home(&self, timer: Ref<Timer<P>>) -> &'static Cpu<P> {
+        if P::SEVERAL { self.kernel.cpu(timer.member().cpu.get()) } else { self.cpu }
+    }
+
+    /// Makes a thread that rests, or runs here, belong to another CPU.
+    pub(crate) fn move_to(&self, at: Ref<Thread<P>>, number: u32) {
+        let (thread, home) = (self.whole.open(at), self.home(at));
+        let queued = thread.queued();
+        self.dequeue(at);
+        let until = home.deadlines.take(Sleeper::Thread(at));
+        self.reconsider(at);
+        thread.cpu.set(number);
+        if let Some(until) = until {
+            self.sleep(until, at);
+        }
+        if queued || thread.runnable() {
+            self.enqueue(at);
+        }
+    }
+
+    /// Makes the other CPUs that have used a domain's translations forget them all. The number of
+    /// the shoot-down; 0: there are no such CPUs.
+    pub(crate) fn shoot(&self, domain: Ref<Domain<P>>) -> u64 {
+        if !P::SEVERAL || self.others(domain) == 0 {
+            return 0;
+        }
+        let number = self.kernel.shots.get() + 1;
+        self.kernel.shots.set(number);
+        for cpu in self.seen_by(domain) {
+            cpu.flush.set(true);
+            self.cpu.kick(cpu);
+        }
+        number
+    }
+
+    /// Whether all those CPUs have done so. If not, there is nothing to do but wait.
+    pub(crate) fn is_shot(&self, domain: Ref<Domain<P>>, shot: &Shot) -> bool {
+        if !P::SEVERAL {
+            return true;
+        }
+        if shot.get() == 0 {
+            shot.set(self.shoot(domain));
+        }
+        let number = shot.get();
+        let done = number == 0 || self.seen_by(domain).all(|cpu| cpu.flushed.get() >= number);
+        if done {
+            shot.set(0);
+            // Who has other tables loaded since has nothing to forget.
+            let bits = self.kernel.cpus.get().iter().filter(|cpu| cpu.space.get() == Some(domain));
+            self.whole.open(domain).seen.set(bits.fold(0, |seen, cpu| seen | 1 << cpu.number));
+        }
+        done
+    }
+
+    fn others(&self, domain: Ref<Domain<P>>) -> u64 {
+        self.whole.open(domain).seen.get() & !(1 << self.cpu.number)
+    }
+
+    /// The other CPUs that have used a domain's translations.
+    fn seen_by(&self, domain: Ref<Domain<P>>) -> impl Iterator<Item = &'static Cpu<P>> {
+        let (others, cpus) = (self.others(domain), self.kernel.cpus.get());
+        cpus.iter().filter(move |cpu| others >> cpu.number & 1 != 0)
+    }
+
+    fn go_over(&self, from: Ref<Thread<P>>, to: Ref<Thread<P>>) {
+        let (cpu, thread) = (self.cpu, self.whole.open(to));
+        // Behind the section another CPU may change the marks.
+        cpu.full.set(thread.has(attention::FULL));
+        if to != cpu.idle {
+            thread.clear(attention::FULL);
+        }
+        if from == to {
+            return;
+        }
+        self.kernel.port.put_down(&cpu.local, &self.whole.open(from).context);
+        let domain = thread.domain.get();
+        if to != cpu.idle && cpu.space.get() != Some(domain) {
+            let body = self.whole.open(domain);
+            body.seen.set(body.seen.get() | 1 << cpu.number);
+            // Loading its tables makes the CPU forget all others.
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shots.get());
+        }
+    }
+}
