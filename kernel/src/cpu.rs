@@ -38,18 +38,6 @@ pub struct Cpu<P: Port> {
     pub next: Cell<Ref<Thread<P>>>,
     /// Runs when no other thread can; never queued.
     pub idle: Ref<Thread<P>>,
-    /// Which CPU it is.
-    pub number: u32,
-    /// The CPUs to interrupt when this one has left the kernel, a bit each.
-    pub kicks: Cell<u64>,
-    /// Whether the thread that runs next is to get all its registers.
-    pub full: Cell<bool>,
-    /// The domain whose page tables are loaded.
-    pub space: Cell<Option<Ref<Domain<P>>>>,
-    /// Whether this CPU is to forget its translations.
-    pub flush: Cell<bool>,
-    /// The last shoot-down that this CPU knows nothing of any more (S1-04).
-    pub flushed: Cell<u64>,
     /// An upper bound on the highest priority of a runnable thread (S0-24).
     pub highest: Cell<i16>,
     /// The port's own state of this CPU.
@@ -66,6 +54,18 @@ pub struct Cpu<P: Port> {
     pub deadlines: Deadlines<P>,
     /// The trace.
     pub ring: Ring,
+    /// Which CPU it is.
+    pub number: u32,
+    /// The CPUs to interrupt when this one has left the kernel, a bit each.
+    pub kicks: Cell<u64>,
+    /// Whether the thread that runs next is to get all its registers.
+    pub full: Cell<bool>,
+    /// The domain whose page tables are loaded.
+    pub space: Cell<Option<Ref<Domain<P>>>>,
+    /// Whether this CPU is to forget its translations.
+    pub flush: Cell<bool>,
+    /// The last shoot-down that this CPU knows nothing of any more (S1-04).
+    pub flushed: Cell<u64>,
     /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
     /// CPU.
     tick_at: Cell<Option<u64>>,

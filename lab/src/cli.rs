@@ -137,6 +137,9 @@ pub struct Run {
     /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
     #[arg(long)]
     pub icount: bool,
+    /// How many CPUs the machine has; the manifest's by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub cpus: Option<u32>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,

@@ -58,11 +58,13 @@ pub enum Extra {
     Statistics,
     /// Samples of where the time goes.
     Profile,
+    /// Several CPUs.
+    Several,
 }
 
 impl Extra {
     /// How many there are.
-    pub const KINDS: usize = 4;
+    pub const KINDS: usize = 5;
 
     /// The port's feature of that name, and the directory in which it is built.
     fn feature(self) -> &'static str {
@@ -71,6 +73,7 @@ impl Extra {
             Extra::Trace => "trace",
             Extra::Statistics => "statistics",
             Extra::Profile => "profile",
+            Extra::Several => "several",
         }
     }
 }
@@ -87,10 +90,23 @@ pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     images(machine, compile(machine, title, &more)?)
 }
 
-/// Builds what a system needs: a kernel with trace points if it has a trace.
+/// What a system needs beyond the usual image: trace points if it has a trace.
+pub fn extra_for(system: &System) -> Result<Option<Extra>> {
+    match (&system.trace, system.cpus) {
+        (None, 1) => Ok(None),
+        (Some(_), 1) => Ok(Some(Extra::Trace)),
+        (None, _) => Ok(Some(Extra::Several)),
+        (Some(_), cpus) => Err(usage(format!(
+            "{}: a kernel on {cpus} CPUs keeps no trace; take `[trace]` out, or set `cpus = 1`",
+            system.name
+        ))),
+    }
+}
+
+/// Builds what a system needs.
 pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
-    match system.trace {
-        Some(_) => build_with(machine, Extra::Trace),
+    match extra_for(system)? {
+        Some(extra) => build_with(machine, extra),
         None => build(machine),
     }
 }

@@ -201,7 +201,9 @@ impl<P: Port> Manager<'_, P> {
         thread.caller.set(None);
         thread.server.set(None);
         thread.handler.set(None);
-        thread.cpu.set(self.cpu.number);
+        if P::SEVERAL {
+            thread.cpu.set(self.cpu.number);
+        }
         thread.slice.set(self.cpu.slice());
         let mut outgoing = thread.outgoing.get();
         outgoing.then = Then::Nothing;

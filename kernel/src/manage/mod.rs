@@ -118,7 +118,9 @@ impl<P: Port> Manager<'_, P> {
     fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
         let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
         self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
-        self.whole.open(cap.at).cpu.set(self.cpu.number);
+        if P::SEVERAL {
+            self.whole.open(cap.at).cpu.set(self.cpu.number);
+        }
         if at == 0 {
             self.cpu.rearm();
         } else {

@@ -136,12 +136,12 @@ impl<P: Port> Manager<'_, P> {
         number: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let known = number < self.kernel.cpus.get().len() as u64;
-        if !known {
+        let count = if P::SEVERAL { self.kernel.cpus.get().len() as u64 } else { 1 };
+        if number >= count {
             return Err(Error::InvalidArgument);
         }
         let number = number as u32;
-        if self.home(at).number != number {
+        if P::SEVERAL && self.home(at).number != number {
             if !self.rests(at) {
                 return Ok(Done::Preempted);
             }

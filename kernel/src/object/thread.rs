@@ -118,10 +118,6 @@ pub struct Thread<P: Port> {
     pub priority: Cell<i16>,
     /// The domain that it runs in.
     pub domain: Cell<Ref<Domain<P>>>,
-    /// The CPU that it runs on.
-    pub cpu: Cell<u32>,
-    /// The shoot-down of its message buffer, when it is destroyed.
-    pub shot: Shot,
     /// Whose call it has received and not yet answered: the reply right.
     pub caller: Cell<Option<Ref<Thread<P>>>>,
     /// Who holds the reply right for its own call; `None` while the right is in a slot.
@@ -153,6 +149,10 @@ pub struct Thread<P: Port> {
     running: Links<Thread<P>>,
     waiting: Links<Thread<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
+    /// The CPU that it runs on.
+    pub cpu: Cell<u32>,
+    /// The shoot-down of its message buffer, when it is destroyed.
+    pub shot: Shot,
 }
 
 impl<P: Port> Thread<P> {

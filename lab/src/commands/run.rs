@@ -22,7 +22,15 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         let message = "nothing can be injected into an emulator; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
-    let system = systems::load(&run.system)?;
+    let mut system = systems::load(&run.system)?;
+    system.cpus = run.cpus.unwrap_or(system.cpus);
+    if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
+        let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
+        return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
+    }
+    if run.statistics && system.cpus > 1 {
+        return Err(usage("a kernel on several CPUs keeps no statistics yet".to_string()));
+    }
     if run.statistics && system.trace.is_some() {
         let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";
         return Err(usage(message.to_string()));

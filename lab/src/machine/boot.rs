@@ -64,6 +64,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let launch = Launch {
         board: boot.board,
         icount: boot.icount,
+        cpus: boot.system.cpus,
         memory: boot.system.memory,
         memory_file: &memory.path(),
         kernel: &boot.images.kernel,
@@ -300,6 +301,7 @@ mod tests {
         let launch = Launch {
             board: "board",
             icount: None,
+            cpus: 1,
             memory: 0,
             memory_file: nowhere,
             kernel: nowhere,

@@ -77,6 +77,8 @@ pub struct Launch<'a> {
     pub board: &'a str,
     /// Count instructions as time, exactly repeatably, with this seed.
     pub icount: Option<u64>,
+    /// How many CPUs.
+    pub cpus: u32,
     /// Bytes of RAM.
     pub memory: u64,
     /// The file that is the RAM.

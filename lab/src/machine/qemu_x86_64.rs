@@ -62,6 +62,7 @@ impl Emulator for QemuX86_64 {
         object.push(launch.memory_file);
         add("-M", format!("{},memory-backend=ram", launch.board).into());
         add("-cpu", "max".into());
+        add("-smp", launch.cpus.to_string().into());
         add("-m", format!("{}K", bytes.div_ceil(1024)).into());
         add("-object", object);
         add("-kernel", launch.kernel.into());

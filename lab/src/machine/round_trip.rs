@@ -44,6 +44,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
     let launch = Launch {
         board: boot.board,
         icount: boot.icount,
+        cpus: boot.system.cpus,
         memory: boot.system.memory,
         memory_file: &memory.path(),
         kernel: &boot.images.kernel,

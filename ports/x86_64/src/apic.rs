@@ -15,11 +15,15 @@ pub const LINE_0: u8 = 0x21;
 pub const SPURIOUS: u8 = 0xff;
 /// Device lines.
 pub const LINES: u8 = 24;
-/// The vector after the last line.
-pub const FIRST_UNUSED: u8 = LINE_0 + LINES;
+/// The vector after the last line: interrupts by other CPUs.
+pub const KICK: u8 = LINE_0 + LINES;
 
 const BASE_MSR: u32 = 0x1b;
 const END: u64 = 0xb0;
+#[cfg(feature = "several")]
+const COMMAND: u64 = 0x300;
+#[cfg(feature = "several")]
+const ASSERT: u32 = 1 << 14;
 const SPURIOUS_VECTOR: u64 = 0xf0;
 const REQUESTS: u64 = 0x200 + 0x10 * (TIMER as u64 / 32);
 const TIMER_VECTOR: u64 = 0x320;
@@ -49,13 +53,44 @@ pub fn set_up() {
     unsafe {
         out8(0x21, 0xff);
         out8(0xa1, 0xff);
-        write_msr(BASE_MSR, read_msr(BASE_MSR) | 1 << 11);
     }
+    set_up_own();
+    for line in 0..LINES {
+        set_line(line, false);
+    }
+}
+
+/// Sets this CPU's controller up.
+pub fn set_up_own() {
+    // SAFETY: the APIC stays at its address.
+    unsafe { write_msr(BASE_MSR, read_msr(BASE_MSR) | 1 << 11) };
     write(SPURIOUS_VECTOR, 0x100 | u32::from(SPURIOUS));
     write(DIVIDE, DIVIDE_BY_1);
     write(TIMER_VECTOR, u32::from(TIMER));
-    for line in 0..LINES {
-        set_line(line, false);
+}
+
+/// Interrupts another CPU. Controllers are numbered as CPUs are.
+#[cfg(feature = "several")]
+pub fn kick(cpu: u32) {
+    command(cpu, ASSERT | u32::from(KICK));
+}
+
+/// Starts another CPU at the page of this number.
+#[cfg(feature = "several")]
+pub fn wake(cpu: u32, page: u8) {
+    const INIT: u32 = 0b101 << 8;
+    const START: u32 = 0b110 << 8;
+    command(cpu, ASSERT | INIT);
+    command(cpu, ASSERT | START | u32::from(page));
+}
+
+#[cfg(feature = "several")]
+fn command(cpu: u32, what: u32) {
+    const SENDING: u32 = 1 << 12;
+    write(COMMAND + 0x10, cpu << 24);
+    write(COMMAND, what);
+    while read(COMMAND) & SENDING != 0 {
+        core::hint::spin_loop();
     }
 }
 

@@ -18,12 +18,17 @@ use kernel::cpu::Cpu;
 use kernel::ipc::kind;
 use kernel::object::Thread;
 use kernel::object::thread::attention;
+use kernel::port::Port;
 use kernel::system::System;
 
 /// Offset of the current thread, whose context comes first, in the CPU structure behind GS.
 pub const CURRENT: usize = offset_of!(Cpu<X86>, current);
 /// Offset of the kernel stack's top.
 pub const STACK: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, stack);
+
+/// Offset of the CPU structure's own address in it.
+#[cfg(feature = "several")]
+pub const MYSELF: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, myself);
 
 const CALL: u64 = Call::Call as u64;
 const REPLY_WAIT: u64 = Call::ReplyWait as u64;
@@ -324,6 +329,8 @@ extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
 #[inline(never)]
 pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! {
     drop_init(image);
+    #[cfg(feature = "several")]
+    crate::others::go();
     leave::<S>(next).go()
 }
 
@@ -331,14 +338,17 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
 #[inline(always)]
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> Resume {
     let cpu = state::machine().cpu;
+    cpu.send_kicks();
     if next == cpu.idle {
         left::<S>(cpu, next);
         return Resume { context: core::ptr::null(), second: 2 };
     }
     // SAFETY: between entries this CPU alone touches the current thread.
     let thread = unsafe { &*next.address() };
-    let full = thread.has(attention::FULL);
-    thread.clear(attention::FULL);
+    let full = if X86::SEVERAL { cpu.full.get() } else { thread.has(attention::FULL) };
+    if !X86::SEVERAL {
+        thread.clear(attention::FULL);
+    }
     Resume { context: go_over::<S>(cpu, next), second: u64::from(full) }
 }
 

@@ -50,6 +50,16 @@ impl Special {
         self.live.set(new);
     }
 
+    /// The thread may run on another CPU next: its registers are saved if they are here.
+    #[cfg(feature = "several")]
+    pub fn put_down(&self, thread: &Context) {
+        if self.owner.get().is_some_and(|owner| ptr::eq(owner, thread)) {
+            self.owner.set(None);
+            // SAFETY: the area of a thread that this CPU still runs; the registers are unlocked.
+            unsafe { asm!("clts", "fxsave64 [{}]", in(reg) thread.fpu.0.get(), options(nostack)) };
+        }
+    }
+
     /// The thread is gone: its registers are not to be saved.
     pub fn forget(&self, thread: &Context) {
         if self.owner.get().is_some_and(|owner| ptr::eq(owner, thread)) {

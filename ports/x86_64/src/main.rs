@@ -11,6 +11,8 @@ mod kernels;
 #[cfg(feature = "log")]
 mod log;
 mod machine;
+#[cfg(feature = "several")]
+mod others;
 mod paging;
 mod panic;
 mod port;
@@ -48,9 +50,6 @@ unsafe extern "C" {
     static __rodata_end: u8;
     static __stacks: u8;
     static __image_end: u8;
-    static __boot_stack_top: u8;
-    static __fault_stack_top: u8;
-    static __trap_stack_top: u8;
 }
 
 /// Tables of the kernel's half.
@@ -79,7 +78,6 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
         constants_end: address(&raw const __rodata_end),
         stacks: address(&raw const __stacks),
         end: address(&raw const __image_end),
-        guards: &[0, 5, 8],
     };
     map_kernel(&image, info);
     protection::set_up();
@@ -130,17 +128,17 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     let (mut arena, archive) = memory(info, image);
     let machine = boot::carve(&state::PORT.0, Variant::of::<S>(), archive, &mut arena);
     state::set_machine(machine);
-    let (trap_stack, fault_stack) =
-        (address(&raw const __trap_stack_top), address(&raw const __fault_stack_top));
     // The words at the top stay zero: the end of every chain of frames.
-    machine.cpu.local.stack.set(address(&raw const __boot_stack_top) - 16);
+    machine.cpu.local.stack.set(segments::stacks(0).kernel - 16);
+    #[cfg(feature = "several")]
+    machine.cpu.local.myself.set(Some(machine.cpu));
     #[cfg(feature = "profile")]
     let sample_stack = profile::stack();
     #[cfg(not(feature = "profile"))]
     let sample_stack = 0;
     // SAFETY: called once, interrupts off; stacks and entries are those of this image.
     unsafe {
-        segments::load(trap_stack, [fault_stack, sample_stack], traps::vectors::<S>());
+        segments::load(0, sample_stack, traps::vectors::<S>());
         segments::set_entry(entry::address::<S>(), &raw const *machine.cpu as u64);
     }
     // SAFETY: interrupts are off and nothing else has entered the core.
@@ -153,6 +151,8 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         archive.note(WORD_ROOTS, root);
     }
     archive.note(WORD_PROTECTION, protection::found());
+    #[cfg(feature = "several")]
+    others::start::<S>(machine);
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);

@@ -5,6 +5,7 @@
 
 use crate::machine::{forget_page, load_root};
 use crate::pvh::Stretch;
+use crate::segments;
 use abi::{PAGE, Rights};
 use core::cell::Cell;
 use core::ptr;
@@ -141,8 +142,6 @@ pub struct Image {
     pub stacks: u64,
     /// End.
     pub end: u64,
-    /// Offsets of guard pages from `stacks`, in pages.
-    pub guards: &'static [u64],
 }
 
 impl Image {
@@ -154,7 +153,7 @@ impl Image {
         if at < self.constants_end {
             return Some(NO_EXECUTE);
         }
-        let guard = at >= self.stacks && self.guards.contains(&((at - self.stacks) / PAGE));
+        let guard = at >= self.stacks && segments::is_guard((at - self.stacks) / PAGE);
         (!guard).then_some(WRITE | NO_EXECUTE)
     }
 }
@@ -169,7 +168,8 @@ pub unsafe fn activate(root: u64) {
     KERNEL_ROOT.store(root, Relaxed);
 }
 
-static KERNEL_ROOT: AtomicU64 = AtomicU64::new(0);
+/// The root of the kernel's own tables.
+pub static KERNEL_ROOT: AtomicU64 = AtomicU64::new(0);
 
 /// Unmaps the code that only boot needs. All domains share the tables that this changes.
 pub fn drop_init(image: &Image) {

@@ -10,6 +10,8 @@ use crate::uart;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
+#[cfg(feature = "several")]
+use kernel::cpu::Cpu;
 use kernel::port::{Frame, Port};
 #[cfg(feature = "statistics")]
 use kernel::statistics::Statistics;
@@ -40,13 +42,21 @@ pub struct Local {
     pub root: Cell<u64>,
     /// x87, SSE and thread pointers.
     pub special: Special,
+    /// The structure that this is in, for entry code.
+    #[cfg(feature = "several")]
+    pub myself: Cell<Option<&'static Cpu<X86>>>,
 }
 
 impl Port for X86 {
     type Context = Context;
     type Space = Space;
     type Local = Local;
-    type Guarding = kernel::locks::Unlocked;
+    #[cfg(not(feature = "several"))]
+    type Guarding = locks::Unlocked;
+    #[cfg(feature = "several")]
+    type Guarding = locks::Big<locks::Pause, 16>;
+
+    const SEVERAL: bool = cfg!(feature = "several");
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
@@ -134,6 +144,23 @@ impl Port for X86 {
 
     fn forget(&self, local: &Local, thread: &Context) {
         local.special.forget(thread);
+    }
+
+    #[cfg(feature = "several")]
+    fn put_down(&self, local: &Local, thread: &Context) {
+        local.special.put_down(thread);
+    }
+
+    #[cfg(feature = "several")]
+    fn reload(&self, local: &Local, space: &Space) {
+        local.root.set(space.root());
+        // SAFETY: every domain's tables share the kernel's half.
+        unsafe { crate::machine::load_root(space.root()) };
+    }
+
+    #[cfg(feature = "several")]
+    fn kick(&self, cpu: u32) {
+        apic::kick(cpu);
     }
 
     #[cfg(feature = "statistics")]

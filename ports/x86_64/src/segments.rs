@@ -1,6 +1,8 @@
 //! Segments, the task state and the interrupt table.
 
+use crate::address;
 use crate::machine::write_msr;
+use abi::PAGE;
 use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::mem::size_of;
@@ -42,29 +44,74 @@ struct Gate {
     reserved: u32,
 }
 
-struct Tables {
+/// What is a CPU's own.
+struct Own {
     segments: UnsafeCell<[u64; 8]>,
     task: UnsafeCell<Task>,
+}
+
+struct Tables {
+    own: [Own; CPUS],
     gates: UnsafeCell<[Gate; 256]>,
 }
 
-// SAFETY: written once, at boot, by the only CPU; then only the CPU reads them.
+// SAFETY: each part is written once, at boot, by one CPU after the other; then CPUs read them.
 unsafe impl Sync for Tables {}
+
+/// CPUs that an image can have.
+pub const CPUS: usize = if cfg!(feature = "several") { 8 } else { 1 };
+
+/// Pages of a CPU's stacks, and which of them are guards.
+const STACK_PAGES: u64 = 10;
+const GUARDS: [u64; 3] = [0, 5, 8];
+
+/// Whether this page of the stacks is a guard.
+pub fn is_guard(page: u64) -> bool {
+    GUARDS.contains(&(page % STACK_PAGES))
+}
+
+unsafe extern "C" {
+    static __boot_stack_top: u8;
+    static __fault_stack_top: u8;
+    static __trap_stack_top: u8;
+}
+
+/// The tops of a CPU's stacks.
+pub struct Stacks {
+    /// For the kernel.
+    pub kernel: u64,
+    fault: u64,
+    trap: u64,
+}
+
+/// A CPU's stacks.
+pub fn stacks(number: u32) -> Stacks {
+    let at = u64::from(number) * STACK_PAGES * PAGE;
+    Stacks {
+        kernel: address(&raw const __boot_stack_top) + at,
+        fault: address(&raw const __fault_stack_top) + at,
+        trap: address(&raw const __trap_stack_top) + at,
+    }
+}
 
 const NO_GATE: Gate =
     Gate { low: 0, selector: 0, stack: 0, kind: 0, middle: 0, high: 0, reserved: 0 };
 
 static TABLES: Tables = Tables {
-    segments: UnsafeCell::new([0; 8]),
-    task: UnsafeCell::new(Task {
-        reserved: 0,
-        stacks: [0; 3],
-        reserved_1: 0,
-        faults: [0; 7],
-        reserved_2: 0,
-        reserved_3: 0,
-        io_map: size_of::<Task>() as u16,
-    }),
+    own: [const {
+        Own {
+            segments: UnsafeCell::new([0; 8]),
+            task: UnsafeCell::new(Task {
+                reserved: 0,
+                stacks: [0; 3],
+                reserved_1: 0,
+                faults: [0; 7],
+                reserved_2: 0,
+                reserved_3: 0,
+                io_map: size_of::<Task>() as u16,
+            }),
+        }
+    }; CPUS],
     gates: UnsafeCell::new([NO_GATE; 256]),
 };
 
@@ -89,19 +136,22 @@ pub struct Vector {
 /// Loads segments, task state and interrupt table.
 ///
 /// # Safety
-/// Called once, at boot, interrupts off; entries and stacks are valid.
-pub unsafe fn load(trap_stack: u64, fault_stacks: [u64; 2], vectors: impl Iterator<Item = Vector>) {
-    let [first, second] = fault_stacks;
+/// Called once on each CPU, at boot, interrupts off; entries and the second fault stack, if it is
+/// not 0, are valid.
+pub unsafe fn load(number: u32, second_stack: u64, vectors: impl Iterator<Item = Vector>) {
+    let stacks = stacks(number);
+    let own = &TABLES.own[number as usize];
     // SAFETY: the only writer, as the caller promises; the tables are static, so the CPU may
     // keep reading them, and the selectors loaded are those that they define.
     unsafe {
-        let task = TABLES.task.get();
-        (&raw mut (*task).stacks).write_unaligned([trap_stack, 0, 0]);
-        (&raw mut (*task).faults).write_unaligned([first, second, 0, 0, 0, 0, 0]);
+        let task = own.task.get();
+        (&raw mut (*task).stacks).write_unaligned([stacks.trap, 0, 0]);
+        let faults = [stacks.fault, second_stack, 0, 0, 0, 0, 0];
+        (&raw mut (*task).faults).write_unaligned(faults);
         let (base, limit) = (task as u64, size_of::<Task>() as u64 - 1);
         let low =
             limit & 0xffff | (base & 0xff_ffff) << 16 | 0x89 << 40 | (base >> 24 & 0xff) << 56;
-        *TABLES.segments.get() = [
+        *own.segments.get() = [
             0,
             0x00af_9b00_0000_ffff,
             0x00cf_9300_0000_ffff,
@@ -115,7 +165,7 @@ pub unsafe fn load(trap_stack: u64, fault_stacks: [u64; 2], vectors: impl Iterat
         for vector in vectors {
             gates[vector.number as usize] = gate(&vector);
         }
-        let segments = Pointer { limit: 8 * 8 - 1, base: TABLES.segments.get() as u64 };
+        let segments = Pointer { limit: 8 * 8 - 1, base: own.segments.get() as u64 };
         let interrupts = Pointer { limit: 256 * 16 - 1, base: TABLES.gates.get() as u64 };
         asm!(
             "lgdt [{segments}]", "lidt [{interrupts}]",

@@ -3,6 +3,8 @@
 use crate::clock::Clock;
 use crate::port::X86;
 use core::cell::Cell;
+#[cfg(feature = "several")]
+use kernel::cpu::Cpu;
 use kernel::entry::Machine;
 
 /// The machine.
@@ -27,15 +29,34 @@ unsafe impl Sync for Entered {}
 
 static MACHINE: Entered = Entered(Cell::new(None));
 
-/// What the core is entered with, once [`set_machine`] has been called.
+/// What the core is entered with on this CPU, once its structure lies behind GS.
+#[cfg(feature = "several")]
 #[inline(always)]
 pub fn machine() -> Machine<X86> {
+    let cpu: u64;
+    // SAFETY: reads this CPU's structure, which GS leads to inside the kernel.
+    let cpu = unsafe {
+        core::arch::asm!(
+            "mov {}, gs:[{myself}]", out(reg) cpu, myself = const crate::entry::MYSELF,
+            options(nostack, preserves_flags, pure, readonly),
+        );
+        &*core::ptr::with_exposed_provenance::<Cpu<X86>>(cpu as usize)
+    };
+    Machine { kernel: machine_of_first().kernel, cpu }
+}
+
+/// What the core is entered with on the first CPU, once [`set_machine`] has been called.
+#[inline(always)]
+pub fn machine_of_first() -> Machine<X86> {
     match MACHINE.0.get() {
         Some(machine) => machine,
         // SAFETY: entry code is reachable only after `set_machine`.
         None => unsafe { core::hint::unreachable_unchecked() },
     }
 }
+
+#[cfg(not(feature = "several"))]
+pub use machine_of_first as machine;
 
 /// Says what the core is entered with.
 pub fn set_machine(machine: Machine<X86>) {

@@ -121,12 +121,18 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::entry::timer::<S>(machine) }
         }
-        apic::LINE_0..apic::FIRST_UNUSED => {
+        apic::LINE_0..apic::KICK => {
             let line = number as u8 - apic::LINE_0;
             apic::set_line(line, false);
             apic::end();
             // SAFETY: see above.
             unsafe { kernel::entry::interrupt::<S>(machine, line) }
+        }
+        #[cfg(feature = "several")]
+        apic::KICK => {
+            apic::end();
+            // SAFETY: see above.
+            unsafe { kernel::entry::kicked::<S>(machine) }
         }
         apic::SPURIOUS => {
             // SAFETY: see above.
@@ -202,7 +208,7 @@ pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     }
     let low = entries!(
         0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57
     );
     let numbered = low.into_iter().enumerate().map(|(number, entry)| (number as u8, entry));
     let spurious = stub::<S, { apic::SPURIOUS }, false> as *const () as u64;
