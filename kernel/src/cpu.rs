@@ -124,7 +124,9 @@ impl<P: Port> Cpu<P> {
     /// Queues a runnable thread; false if it was queued already. The idle thread is never queued.
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<P>>) -> bool {
-        if thread == self.idle {
+        // One that is leaving for another CPU is queued there when it has left.
+        let leaves = P::SEVERAL && thread.member().cpu.get() != self.number;
+        if thread == self.idle || leaves {
             return false;
         }
         if self.tick_at.get().is_none() {

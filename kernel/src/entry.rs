@@ -114,7 +114,8 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         // What has become due meanwhile need not interrupt.
         now = core.kernel.port.now();
     }
-    if !put_off {
+    // A thread that belongs to another CPU is left anyway.
+    if !put_off && !core.is_elsewhere(core.cpu.current.get()) {
         core.cpu.tick(now);
     }
     core.cpu.timer_served();

@@ -17,6 +17,7 @@ use crate::system::System;
 use crate::time::Sleeper;
 use abi::trace::Event;
 use core::cell::Cell;
+use locks::{Guarding, Relax};
 
 /// How the translations of an object's pages are being forgotten by other CPUs: the number of the
 /// shoot-down that was asked for, 0 for none.
@@ -115,9 +116,19 @@ impl<P: Port> Manager<'_, P> {
         !P::SEVERAL || cpu.number == self.cpu.number
     }
 
-    /// Queues a runnable thread where it belongs.
+    /// The CPU that a thread runs on, if it does.
+    fn runs_on(&self, at: Ref<Thread<P>>) -> Option<&'static Cpu<P>> {
+        let cpu = self.kernel.cpu(at.member().last_cpu.get());
+        (cpu.current.get() == at).then_some(cpu)
+    }
+
+    /// Queues a runnable thread where it belongs, unless it still runs elsewhere: it is queued when
+    /// it has left.
     pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
         let home = self.home(at);
+        if P::SEVERAL && self.runs_on(at).is_some_and(|cpu| cpu.number != home.number) {
+            return;
+        }
         if self.is_here(home) {
             return self.cpu.enqueue_slowly(at);
         }
@@ -142,22 +153,36 @@ impl<P: Port> Manager<'_, P> {
 
     /// The CPU of a thread that has changed decides anew.
     pub(crate) fn reconsider(&self, at: Ref<Thread<P>>) {
-        let home = self.home(at);
-        home.resched.set(true);
-        if !self.is_here(home) {
-            self.cpu.kick(home);
+        self.ask(self.home(at));
+    }
+
+    /// A CPU is to make a full decision.
+    fn ask(&self, cpu: &Cpu<P>) {
+        cpu.resched.set(true);
+        if !self.is_here(cpu) {
+            self.cpu.kick(cpu);
         }
     }
 
     /// Whether a stopped thread is on no other CPU any more, so that what it consists of may be
     /// changed or freed (S1-04). If it is, that CPU is asked to leave it.
     pub(crate) fn rests(&self, at: Ref<Thread<P>>) -> bool {
-        let home = self.home(at);
-        if self.is_here(home) || home.current.get() != at {
+        if !P::SEVERAL {
             return true;
         }
-        self.reconsider(at);
-        false
+        match self.runs_on(at) {
+            Some(cpu) if !self.is_here(cpu) => {
+                self.ask(cpu);
+                self.stand_by();
+                false
+            }
+            _ => true,
+        }
+    }
+
+    /// This CPU waits for another one: its thread will come back, the other CPU may go first.
+    fn stand_by(&self) {
+        <P::Guarding as Guarding>::Relax::relax();
     }
 
     /// Begins a deadline on the CPU that the thread belongs to.
@@ -175,19 +200,20 @@ impl<P: Port> Manager<'_, P> {
         if P::SEVERAL { self.kernel.cpu(timer.member().cpu.get()) } else { self.cpu }
     }
 
-    /// Makes a thread that rests, or runs here, belong to another CPU.
+    /// Makes a thread belong to another CPU. Where it runs it is left at the next decision, and
+    /// queued then.
     pub(crate) fn move_to(&self, at: Ref<Thread<P>>, number: u32) {
         let (thread, home) = (self.whole.open(at), self.home(at));
-        let queued = thread.queued();
         self.dequeue(at);
         let until = home.deadlines.take(Sleeper::Thread(at));
-        self.reconsider(at);
         thread.cpu.set(number);
         if let Some(until) = until {
             self.sleep(until, at);
         }
-        if queued || thread.runnable() {
-            self.enqueue(at);
+        match self.runs_on(at) {
+            Some(cpu) => self.ask(cpu),
+            None if thread.runnable() => self.enqueue(at),
+            None => {}
         }
     }
 
@@ -221,6 +247,8 @@ impl<P: Port> Manager<'_, P> {
             // Who has other tables loaded since has nothing to forget.
             let bits = self.kernel.cpus.get().iter().filter(|cpu| cpu.space.get() == Some(domain));
             self.whole.open(domain).seen.set(bits.fold(0, |seen, cpu| seen | 1 << cpu.number));
+        } else {
+            self.stand_by();
         }
         done
     }
@@ -245,7 +273,12 @@ impl<P: Port> Manager<'_, P> {
         if from == to {
             return;
         }
-        self.kernel.port.put_down(&cpu.local, &self.whole.open(from).context);
+        thread.last_cpu.set(cpu.number);
+        let before = self.whole.open(from);
+        self.kernel.port.put_down(&cpu.local, &before.context);
+        if from != cpu.idle && before.cpu.get() != cpu.number && before.runnable() {
+            self.enqueue(from);
+        }
         let domain = thread.domain.get();
         if to != cpu.idle && cpu.space.get() != Some(domain) {
             let body = self.whole.open(domain);

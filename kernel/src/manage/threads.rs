@@ -142,9 +142,6 @@ impl<P: Port> Manager<'_, P> {
         }
         let number = number as u32;
         if P::SEVERAL && self.home(at).number != number {
-            if !self.rests(at) {
-                return Ok(Done::Preempted);
-            }
             self.move_to(at, number);
         }
         Ok(Done::Nothing)

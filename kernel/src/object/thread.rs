@@ -149,8 +149,10 @@ pub struct Thread<P: Port> {
     running: Links<Thread<P>>,
     waiting: Links<Thread<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
-    /// The CPU that it runs on.
+    /// The CPU that it belongs to.
     pub cpu: Cell<u32>,
+    /// The CPU that it ran on last; another than its own only until it has been left there.
+    pub last_cpu: Cell<u32>,
     /// The shoot-down of its message buffer, when it is destroyed.
     pub shot: Shot,
 }
@@ -166,6 +168,7 @@ impl<P: Port> Thread<P> {
             priority: Cell::new(0),
             domain: Cell::new(domain),
             cpu: Cell::new(0),
+            last_cpu: Cell::new(0),
             shot: Cell::new(0),
             caller: Cell::new(None),
             server: Cell::new(None),

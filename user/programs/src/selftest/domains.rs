@@ -48,7 +48,7 @@ fn small() -> Quotas {
 }
 
 /// A domain that runs the tiny server on an endpoint. Returns domain and thread.
-fn tiny(bench: &Bench, e: Slot) -> Result<(Slot, Slot), Why> {
+pub fn tiny(bench: &Bench, e: Slot) -> Result<(Slot, Slot), Why> {
     let (child, code, mapping, server) = (bench.slot(), bench.slot(), bench.slot(), bench.slot());
     domain::create(child, 4, LOW, small())?;
     domain::grant(child, e, Slot(1), Rights::RECEIVE)?;

@@ -5,6 +5,7 @@
 
 mod bench;
 mod capabilities;
+mod cpus;
 mod domains;
 mod dying;
 mod faults;
@@ -37,6 +38,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("domains", domains::CHECKS),
     ("schedule", schedule::CHECKS),
     ("vectors", vectors::CHECKS),
+    ("cpus", cpus::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),

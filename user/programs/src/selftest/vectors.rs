@@ -12,10 +12,10 @@ pub const CHECKS: Checks = &[
     ("interrupts keep vector registers", interrupts),
 ];
 
-const PATTERN: u64 = 0x1234_5678_9abc_def0;
+pub const PATTERN: u64 = 0x1234_5678_9abc_def0;
 
 /// Helper: fills its registers, lets others run, and looks, many times. Word 9 counts losses.
-fn fill_and_look(env: &Env, argument: u64) {
+pub fn fill_and_look(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     for round in 0..50 {
         let pattern = (me.n as u64) << 48 | round << 8 | 0xff;

@@ -1,0 +1,296 @@
+//! Threads of other CPUs: everything that one CPU does to another. With one CPU these are threads
+//! of the own one.
+
+use super::bench::*;
+use super::domains::tiny;
+use super::vectors::{PATTERN, fill_and_look};
+use rt::abi::call::Fact;
+use rt::memory::{self, Range};
+use rt::thread::{self, Registers};
+use rt::{Env, Error, Message, Rights, Slot, Wait, arch, cap, ipc, system};
+
+pub const CHECKS: Checks = &[
+    ("a thread runs where it is told", moves),
+    ("a thread moves itself", moves_itself),
+    ("a CPU that does not exist", no_such),
+    ("a thread that waits moves with its deadline", moves_asleep),
+    ("calls to another CPU", calls),
+    ("calls to and from all CPUs at once", crossing),
+    ("a higher thread there preempts a lower one", preempts),
+    ("a deadline there passes", deadline),
+    ("a busy thread there is stopped and goes on", stops),
+    ("a busy thread there is destroyed", destroys),
+    ("memory that is taken away is gone there too", shoot_down),
+    ("a domain that runs there is destroyed", ends_domain),
+    ("vector registers move along", vectors),
+];
+
+/// Near other checks' pages, whose tables are there.
+const PAGE_AT: u64 = 0x9_0010_0000;
+const RW: Rights = Rights(Rights::READ.0 | Rights::WRITE.0);
+/// Where a refused access of a helper goes on.
+const RESUME: usize = 20;
+
+/// How many CPUs there are, and which is the caller's.
+fn cpus() -> Result<(u64, u64), Why> {
+    Ok(system::fact(Fact::Cpus)?)
+}
+
+/// The CPU after the own one.
+fn other() -> Result<u64, Why> {
+    let (count, own) = cpus()?;
+    Ok((own + 1) % count)
+}
+
+/// A helper on another CPU.
+fn there(bench: &Bench, priority: u64, work: Work, a: Slot) -> Result<Helper, Why> {
+    let helper = bench.helper(priority, work, a, Slot::NONE)?;
+    thread::migrate(helper.slot, other()?)?;
+    Ok(helper)
+}
+
+/// Helper: notes in its word 9 where it runs, over and over, and counts in its word 8.
+fn whereabouts(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while let Ok((_, own)) = system::fact(Fact::Cpus) {
+        me.own.set(9, own);
+        me.own.add(8, 1);
+    }
+}
+
+fn moves(bench: &Bench) -> Check {
+    let helper = bench.helper(LOW, whereabouts, Slot::NONE, Slot::NONE)?;
+    let words = bench.words(helper);
+    let (count, _) = cpus()?;
+    for cpu in (0..count).chain((0..count).rev()) {
+        thread::migrate(helper.slot, cpu)?;
+        words.set(9, u64::MAX);
+        let before = words.get(8);
+        bench.settle();
+        expect(words.get(8) > before, "it goes on")?;
+        expect(words.get(9) == cpu, "where it was sent")?;
+    }
+    Ok(())
+}
+
+fn moves_itself(bench: &Bench) -> Check {
+    let own = bench.env.cap("self-thread");
+    let (count, home) = cpus()?;
+    for cpu in (0..count).chain([home]) {
+        thread::migrate(own, cpu)?;
+        expect(cpus()?.1 == cpu, "the caller is there when the call returns")?;
+    }
+    Ok(())
+}
+
+fn no_such(bench: &Bench) -> Check {
+    let (own, (count, home)) = (bench.env.cap("self-thread"), cpus()?);
+    for cpu in [count, 64, 1 << 32, u64::MAX] {
+        refused(thread::migrate(own, cpu), Error::InvalidArgument, "beyond the last")?;
+    }
+    expect(cpus()?.1 == home, "nothing has moved")
+}
+
+/// Helper: waits for `a` for at most some milliseconds.
+fn wait_a_little(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let until = system::clock() + 6 * MS;
+    me.report(ipc::exchange(Slot::NONE, me.a, Message::empty(0), Wait::until(until)));
+}
+
+fn moves_asleep(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let helper = bench.helper(HIGH, wait_a_little, e, Slot::NONE)?;
+    thread::migrate(helper.slot, other()?)?;
+    bench.settle();
+    expect(bench.report(helper).is_none(), "it still waits")?;
+    system::sleep(10 * MS);
+    bench.failed(helper, Error::Timeout, "until its deadline")
+}
+
+fn calls(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    there(bench, HIGH, echo, e)?;
+    for n in 0..200 {
+        let answer = ipc::call(e, Message::short(n, [u64::from(n)]))?;
+        expect(answer.info.label() == n + 1 && answer.words[0] == u64::from(n) + 1, "an answer")?;
+    }
+    let buffer = bench.buffer();
+    for i in 4..100 {
+        buffer.0.set(i, i as u64);
+    }
+    let answer = ipc::call(e, Message::long(0, 100, [0; 4]))?;
+    expect(answer.info.words() == 100, "a long answer")?;
+    expect((4..100).all(|i| buffer.0.get(i) == i as u64 + 1), "with all words")
+}
+
+/// Helper: calls `a` many times, and counts right answers in its word 8.
+fn call_often(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    for n in 0..300 {
+        let answer = ipc::call(me.a, Message::short(0, [n]));
+        me.own.add(8, u64::from(answer.is_ok_and(|answer| answer.words[0] == n + 1)));
+    }
+    me.own.set(9, 1);
+}
+
+fn crossing(bench: &Bench) -> Check {
+    let (count, own) = cpus()?;
+    let (e, f) = (bench.endpoint()?, bench.endpoint()?);
+    // One server here, one there; callers on all CPUs to both.
+    bench.helper(HIGH, echo, e, Slot::NONE)?;
+    there(bench, HIGH, echo, f)?;
+    let mut callers = [None; 5];
+    for (n, caller) in callers.iter_mut().enumerate() {
+        let helper = bench.helper(LOW, call_often, if n % 2 == 0 { e } else { f }, Slot::NONE)?;
+        thread::migrate(helper.slot, (own + n as u64) % count)?;
+        *caller = Some(helper);
+    }
+    for n in 0..300 {
+        let answer = ipc::call(if n % 2 == 0 { e } else { f }, Message::short(0, [n]))?;
+        expect(answer.words[0] == n + 1, "the own answers")?;
+    }
+    let done = || callers.iter().flatten().all(|helper| bench.words(*helper).get(9) == 1);
+    for _ in 0..200 {
+        if done() {
+            break;
+        }
+        system::sleep(MS);
+    }
+    let right = |helper: &Helper| bench.words(*helper).get(8) == 300;
+    expect(callers.iter().flatten().all(right), "everybody's answers")
+}
+
+fn preempts(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    there(bench, HIGH, echo, e)?;
+    let busy = there(bench, LOW, count, Slot::NONE)?;
+    bench.settle();
+    for n in 0..20 {
+        expect(ipc::call(e, Message::short(0, [n]))?.words[0] == n + 1, "an answer")?;
+    }
+    let words = bench.words(busy);
+    let counted = words.get(8);
+    bench.settle();
+    expect(counted > 0 && words.get(8) > counted, "the lower one goes on")
+}
+
+fn deadline(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let helper = bench.helper(LOW, wait_a_little, e, Slot::NONE)?;
+    thread::migrate(helper.slot, other()?)?;
+    system::sleep(12 * MS);
+    bench.failed(helper, Error::Timeout, "its wait is over")
+}
+
+fn stops(bench: &Bench) -> Check {
+    let helper = there(bench, LOW, count, Slot::NONE)?;
+    let words = bench.words(helper);
+    for _ in 0..10 {
+        bench.settle();
+        thread::suspend(helper.slot)?;
+        // With its registers it has left the other CPU.
+        let (instruction, _) = thread::set(helper.slot, Registers::default())?;
+        let counted = words.get(8);
+        bench.settle();
+        expect(counted > 0 && words.get(8) == counted, "it does not run")?;
+        expect(instruction != 0, "its registers are told")?;
+        thread::resume(helper.slot)?;
+        bench.settle();
+        expect(words.get(8) > counted, "it goes on")?;
+    }
+    Ok(())
+}
+
+fn destroys(bench: &Bench) -> Check {
+    for _ in 0..5 {
+        let helper = there(bench, LOW, count, Slot::NONE)?;
+        bench.settle();
+        cap::destroy(helper.slot)?;
+        let counted = bench.words(helper).get(8);
+        bench.settle();
+        expect(counted > 0 && bench.words(helper).get(8) == counted, "it is gone")?;
+        bench.clean();
+    }
+    Ok(())
+}
+
+/// Helper: writes a count into the page, over and over; word 8 has the last that got through, word
+/// 9 how many were refused.
+fn hammer(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let resume = me.own.word(RESUME);
+    for n in 1.. {
+        match arch::write(PAGE_AT, n, resume) {
+            true => me.own.set(8, n),
+            false => {
+                me.own.add(9, 1);
+            }
+        }
+    }
+}
+
+fn shoot_down(bench: &Bench) -> Check {
+    let (handler, page, mapping, view) =
+        (bench.endpoint()?, bench.slot(), bench.slot(), bench.slot());
+    memory::create(page, 1)?;
+    let range = Range { memory: page, first: 0, pages: 1, address: PAGE_AT };
+    memory::map(mapping, Slot::NONE, range, RW)?;
+    let here = Range { address: PAGE_AT + 0x1000, ..range };
+    memory::map(view, Slot::NONE, here, RW)?;
+    let resume = bench.common().word(0);
+    let seen = || arch::read(here.address, resume).unwrap_or(0);
+    let helper = bench.handled(LOW, handler, hammer, Slot::NONE, Slot::NONE)?;
+    thread::migrate(helper.slot, other()?)?;
+    for _ in 0..5 {
+        bench.settle();
+        expect(seen() > 0, "it writes")?;
+        memory::protect(mapping, Rights::READ)?;
+        let last = seen();
+        bench.settle();
+        expect(seen() == last, "no write gets through once the call is back")?;
+        memory::protect(mapping, RW)?;
+        // The fault is answered: the same instruction again.
+        ipc::receive(handler, Wait::until(system::clock() + 100 * MS))?;
+        ipc::reply(Message::empty(rt::abi::call::fault::RETRY))?;
+    }
+    bench.settle();
+    cap::destroy(mapping)?;
+    let last = seen();
+    bench.settle();
+    expect(seen() == last, "nor once it is unmapped")
+}
+
+fn ends_domain(bench: &Bench) -> Check {
+    for _ in 0..5 {
+        let e = bench.endpoint()?;
+        let (child, server) = tiny(bench, e)?;
+        thread::migrate(server, other()?)?;
+        bench.settle();
+        cap::destroy(child)?;
+        refused(thread::state(server), Error::Stale, "its thread is gone")?;
+        bench.clean();
+    }
+    Ok(())
+}
+
+fn vectors(bench: &Bench) -> Check {
+    let (count, own) = cpus()?;
+    let helper = bench.helper(LOW, fill_and_look, Slot::NONE, Slot::NONE)?;
+    let suite = bench.env.cap("self-thread");
+    for n in 0..3 * count {
+        thread::migrate(helper.slot, (own + n) % count)?;
+        let to = (own + n + 1) % count;
+        // Nothing in between that the compiler could use these registers for.
+        arch::simd_write(PATTERN);
+        let moved = thread::migrate(suite, to);
+        let kept = arch::simd_matches(PATTERN).0;
+        moved?;
+        expect(kept, "the suite's own thread keeps its registers")?;
+    }
+    thread::migrate(suite, own)?;
+    system::sleep(20 * MS);
+    let words = bench.words(helper);
+    expect(words.get(8) == 1, "the helper finishes")?;
+    expect(words.get(9) == 0, "and loses no register")
+}
