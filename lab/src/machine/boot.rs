@@ -106,11 +106,17 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     Ok(Outcome { exit, console, memories, kernel, backtrace, findings, log, samples })
 }
 
+/// Nanoseconds for which one of several CPUs runs that do not idle, where all share one clock.
+const SLICE: u64 = 100_000;
+
 fn command_line(boot: &Boot) -> String {
     let kernel = boot.kernel;
     match boot.sampling {
         Some(Sampling { period, seed }) => {
             format!("kernel={kernel} profile={period} profile_seed={seed}")
+        }
+        None if boot.system.cpus > 1 && boot.icount.is_some() => {
+            format!("kernel={kernel} slices={SLICE}")
         }
         None => format!("kernel={kernel}"),
     }

@@ -11,6 +11,9 @@ pub const LOCAL_APIC: u64 = 0xfee0_0000;
 pub const TIMER: u8 = 0x20;
 /// Interrupt vector of line 0; all vectors in use lie in one word of the request register.
 pub const LINE_0: u8 = 0x21;
+/// Vector of the end of a time slice, for emulators; preemption points do not look for it.
+#[cfg(feature = "several")]
+pub const SLICE: u8 = 0xfe;
 /// Vector of interrupts that were withdrawn.
 pub const SPURIOUS: u8 = 0xff;
 /// Device lines.
@@ -114,16 +117,29 @@ pub fn set_line(line: u8, enabled: bool) {
     route(line, LEVEL | u32::from(LINE_0 + line) | if enabled { 0 } else { MASKED });
 }
 
+/// Lets the interval timer through to all CPUs.
+#[cfg(feature = "several")]
+pub fn route_slices() {
+    const TIMER_LINE: u8 = 2;
+    const ALL: u32 = 0xff << 24;
+    route_to(TIMER_LINE, ALL, u32::from(SLICE));
+}
+
 /// Says what becomes of a line.
 #[inline(always)]
 fn route(line: u8, low: u32) {
+    route_to(line, 0, low);
+}
+
+#[inline(always)]
+fn route_to(line: u8, high: u32, low: u32) {
     let register = 0x10 + u32::from(line) * 2;
     // SAFETY: device registers in the direct map, mapped uncached by `paging`.
     unsafe {
         let select = direct::<u32>(IO_APIC);
         let window = direct::<u32>(IO_APIC + 0x10);
         select.write_volatile(register + 1);
-        window.write_volatile(0);
+        window.write_volatile(high);
         select.write_volatile(register);
         window.write_volatile(low);
     }

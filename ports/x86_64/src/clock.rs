@@ -58,20 +58,6 @@ impl Clock {
     }
 }
 
-/// Lets the interval timer go round every 100 us, its line held back. An emulator on which all CPUs
-/// share one clock runs one of them until the next timer; this one keeps them from starving.
-#[cfg(feature = "several")]
-pub fn slice_emulator() {
-    const STEPS: u16 = 119;
-    let [low, high] = STEPS.to_le_bytes();
-    // SAFETY: the interval timer's ports; its line is held back.
-    unsafe {
-        out8(0x43, 0x34);
-        out8(0x40, low);
-        out8(0x40, high);
-    }
-}
-
 /// To the nearest megahertz, if that is within what the measurement can tell: such clocks come
 /// in whole megahertz.
 fn rounded(hz: u64) -> u64 {

@@ -339,6 +339,8 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> Resume {
     let cpu = state::machine().cpu;
     cpu.send_kicks();
+    #[cfg(feature = "several")]
+    crate::slices::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
         left::<S>(cpu, next);
         return Resume { context: core::ptr::null(), second: 2 };

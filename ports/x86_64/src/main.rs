@@ -21,6 +21,8 @@ mod profile;
 mod protection;
 mod pvh;
 mod segments;
+#[cfg(feature = "several")]
+mod slices;
 mod state;
 mod traps;
 mod uart;
@@ -152,7 +154,10 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     }
     archive.note(WORD_PROTECTION, protection::found());
     #[cfg(feature = "several")]
-    others::start::<S>(machine);
+    {
+        others::start::<S>(machine);
+        slices::set_up(info.option("slices"));
+    }
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);

@@ -5,7 +5,7 @@
 
 use crate::paging::{KERNEL_ROOT, direct};
 use crate::port::X86;
-use crate::{address, apic, clock, fpu, machine, protection, segments, state, traps};
+use crate::{address, apic, fpu, machine, protection, segments, state, traps};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use kernel::cpu::Cpu;
@@ -33,7 +33,6 @@ static GO: AtomicU32 = AtomicU32::new(0);
 
 /// Starts all CPUs but this one; they wait for [`go`].
 pub fn start<S: System<Port = X86>>(machine: Machine<X86>) {
-    clock::slice_emulator();
     let (begin, end) = (address(&raw const others_begin), address(&raw const others_end));
     // SAFETY: RAM that nothing uses, in the direct map, and code of this image.
     unsafe {

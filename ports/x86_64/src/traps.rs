@@ -134,6 +134,13 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::entry::kicked::<S>(machine) }
         }
+        #[cfg(feature = "several")]
+        apic::SLICE => {
+            apic::end();
+            crate::slices::turn();
+            // SAFETY: see above.
+            unsafe { kernel::entry::spurious::<S>(machine) }
+        }
         apic::SPURIOUS => {
             // SAFETY: see above.
             unsafe { kernel::entry::spurious::<S>(machine) }
@@ -212,7 +219,12 @@ pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     );
     let numbered = low.into_iter().enumerate().map(|(number, entry)| (number as u8, entry));
     let spurious = stub::<S, { apic::SPURIOUS }, false> as *const () as u64;
-    numbered.chain([(apic::SPURIOUS, spurious)]).map(|(number, entry)| Vector {
+    let high = [
+        (apic::SPURIOUS, spurious),
+        #[cfg(feature = "several")]
+        (apic::SLICE, stub::<S, { apic::SLICE }, false> as *const () as u64),
+    ];
+    numbered.chain(high).map(|(number, entry)| Vector {
         number,
         entry: entry_of(number, entry),
         stack: match u64::from(number) {
