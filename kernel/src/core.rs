@@ -34,10 +34,24 @@ impl<S: System> Core<S> {
     /// Interrupts are off, this is the CPU of `cpu`, and it has no other entry.
     #[inline(always)]
     pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Core<S> {
+        // SAFETY: passed on to the caller.
+        let core = unsafe { Core::enter_fast(kernel, cpu) };
+        cpu.next.set(cpu.current.get());
+        core
+    }
+
+    /// Enters the kernel for a fast path, which decides without a candidate.
+    ///
+    /// # Safety
+    /// As for [`Core::enter`].
+    #[inline(always)]
+    pub unsafe fn enter_fast(
+        kernel: &'static Kernel<S::Port>,
+        cpu: &'static Cpu<S::Port>,
+    ) -> Core<S> {
         Guards::<S>::begin(&kernel.guards, &cpu.guards, Kind::Writer);
         // SAFETY: begun just now; dropping the core ends it.
         let section = unsafe { Section::begun() };
-        cpu.next.set(cpu.current.get());
         S::Port::step(Step::Enter);
         Core { kernel, cpu, section }
     }

@@ -106,9 +106,10 @@ impl<P: Port> Manager<'_, P> {
             }
             f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
             f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
-            f if f == Fact::Cpus as u64 => {
-                (self.kernel.cpus.get().len() as u64, u64::from(self.cpu.number))
+            f if f == Fact::Cpus as u64 && P::SEVERAL => {
+                (self.kernel.cpus.get().len() as u64, self.cpu.number.into())
             }
+            f if f == Fact::Cpus as u64 => (1, 0),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
             _ => return Err(Error::InvalidArgument),
         };

@@ -290,7 +290,7 @@ extern "sysv64" fn resume() {
 extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_call(slot as u32, Info(info)) {
         Some((next, badge)) => {
             drop(core);
@@ -303,7 +303,7 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
 extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_reply_wait(slot as u32, Info(info)) {
         Some(next) => {
             drop(core);

@@ -8,6 +8,7 @@ mod host;
 mod mutants;
 mod patch;
 mod sampling;
+mod several;
 mod suite;
 mod target;
 mod tracing;

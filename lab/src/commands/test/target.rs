@@ -1,12 +1,13 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
 use super::suite::Suite;
-use super::{counting, endings, sampling, tracing};
+use super::{counting, endings, sampling, several, tracing};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::Result;
+use manifest::System;
 use std::time::Duration;
 
 /// Systems that end with status 0 if every check in them held.
@@ -37,31 +38,34 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
                     }
                     let name = format!("{system} under {kernel} on {}, {board}", machine.name());
                     let _step = Step::start(&name);
-                    let outcome = run(machine, &images, board, kernel, system);
+                    let outcome = systems::load(system)
+                        .and_then(|system| run(machine, &images, board, kernel, &system));
                     judge(suite, &name, kernel, outcome);
                 }
             }
         }
         endings::check(suite, machine, &images);
     }
+    several::check(suite, quick);
     sampling::check(suite);
     counting::check(suite);
     tracing::check(suite);
     Ok(())
 }
 
-fn run(
+/// Boots a system and keeps what it says.
+pub fn run(
     machine: &dyn Machine,
     images: &Images,
     board: &str,
     kernel: &str,
-    system: &str,
+    system: &System,
 ) -> Result<Outcome> {
     machine::boot(&Boot {
         machine,
         board,
         images,
-        system: &systems::load(system)?,
+        system,
         kernel,
         icount: Some(1),
         console: Console::CAPTURE,
@@ -74,7 +78,7 @@ fn run(
 }
 
 /// Counts each check that the system reported, and the run as a whole.
-fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
+pub fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => return suite.record(name, Err(format!("{error:#}"))),

@@ -1,0 +1,42 @@
+//! Kernels on several CPUs: the suites of one CPU, and what CPUs do to each other.
+
+use super::suite::Suite;
+use super::target::{SYSTEMS, judge, run};
+use crate::image::{self, Extra};
+use crate::machine::MACHINES;
+use crate::progress::Step;
+use crate::systems;
+
+/// How many CPUs.
+const CPUS: [u32; 3] = [2, 4, 8];
+/// Kernels: a path with and one without hints, a queue that is kept lazily and one that is not.
+const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
+
+/// Checks the usual machine.
+pub fn check(suite: &mut Suite, quick: bool) {
+    let machine = MACHINES[0];
+    let images = match image::build_with(machine, Extra::Several) {
+        Ok(images) => images,
+        Err(error) => return suite.broken("a kernel for several CPUs", format!("{error:#}")),
+    };
+    let boards = if quick { &machine.boards()[..1] } else { machine.boards() };
+    for board in boards {
+        for kernel in KERNELS {
+            for (system, cpus) in SYSTEMS.iter().flat_map(|s| CPUS.map(|cpus| (*s, cpus))) {
+                if suite.is_over() {
+                    return;
+                }
+                let name = format!(
+                    "{system} under {kernel} on {} with {cpus} CPUs, {board}",
+                    machine.name()
+                );
+                let _step = Step::start(&name);
+                let outcome = systems::load(system).and_then(|mut system| {
+                    system.cpus = cpus;
+                    run(machine, &images, board, kernel, &system)
+                });
+                judge(suite, &name, kernel, outcome);
+            }
+        }
+    }
+}
