@@ -125,8 +125,7 @@ fn carve_pools<P: Port>(
     arena: &mut Arena,
     size: &dyn Fn(Resource) -> usize,
 ) -> Option<Machine<P>> {
-    let count = archive.word(WORD_CPUS) as usize;
-    assert!(count == 1 || P::SEVERAL && (1..=MOST_CPUS).contains(&count), "too many CPUs");
+    let count = cpu_count::<P>(archive);
     // The kernel's own domain and the idle threads come on top.
     let (domains, threads) = (size(Resource::Domains) + 1, size(Resource::Threads) + count);
     let roots = arena.frames(domains as u64)?;
@@ -187,6 +186,23 @@ fn carve_pools<P: Port>(
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
     let sleepers = size(Resource::Threads) + size(Resource::Timers) + 1;
+    carve_cpus(kernel, archive, arena, [count, sleepers])
+}
+
+fn cpu_count<P: Port>(archive: Archive) -> usize {
+    let count = archive.word(WORD_CPUS) as usize;
+    let most = if P::SEVERAL { MOST_CPUS } else { 1 };
+    assert!((1..=most).contains(&count), "this kernel cannot have {count} CPUs");
+    count
+}
+
+/// So many CPUs, each with room for so many deadlines. The first one boots.
+fn carve_cpus<P: Port>(
+    kernel: &'static Kernel<P>,
+    archive: Archive,
+    arena: &mut Arena,
+    [count, sleepers]: [usize; 2],
+) -> Option<Machine<P>> {
     let cpus = arena.slice(count, |arena, number| {
         let deadlines = Deadlines::carve(arena, sleepers)?;
         Some(cpu(kernel, deadlines, archive, number as u32))

@@ -2,8 +2,8 @@
 //! anew, and makes it forget translations. With one CPU all of this vanishes.
 //!
 //! A CPU touches another's state only inside the kernel, and interrupts it behind its own section
-//! ([`Cpu::kick`]). Whatever needs another CPU to have reacted is left with that interrupt sent, and
-//! the thread issues its call again.
+//! ([`Cpu::send_kicks`]). Whatever needs another CPU to have reacted is left with that interrupt
+//! sent, and the thread issues its call again.
 
 use crate::access::Ref;
 use crate::core::Core;

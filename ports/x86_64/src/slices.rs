@@ -2,8 +2,8 @@
 //! a CPU that does not pause keeps all that come behind it from running. The interval timer
 //! interrupts all CPUs, and of those that do not idle one at a time goes on.
 //!
-//! The command line asks for it with `slices=NANOSECONDS`; a machine whose CPUs run truly in parallel
-//! needs none of this.
+//! The command line asks for it with `slices=NANOSECONDS`; a machine whose CPUs run truly in
+//! parallel needs none of this.
 
 use crate::machine::{counter, out8};
 use crate::{apic, state};
