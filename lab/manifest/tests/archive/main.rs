@@ -73,8 +73,8 @@ fn domains_and_threads_are_as_the_manifest_says() {
     let expected =
         [0, 100, support::ENTRY, manifest::STACKS, manifest::ENVIRONMENT, manifest::BUFFERS];
     assert_eq!(threads[0][..6], expected);
-    assert_eq!(threads[0][6..], [faults, 3]);
-    assert_eq!(threads[1][6..], [boot::NONE, 0]);
+    assert_eq!(threads[0][6..], [faults, 3, 0]);
+    assert_eq!(threads[1][6..], [boot::NONE, 0, 0]);
 }
 
 #[test]
