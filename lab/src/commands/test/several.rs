@@ -1,7 +1,7 @@
 //! Kernels on several CPUs: the suites of one CPU, and what CPUs do to each other.
 
 use super::suite::Suite;
-use super::target::{SYSTEMS, judge, run};
+use super::target::{SYSTEMS, judge_run, run};
 use crate::image::{self, Extra};
 use crate::machine::MACHINES;
 use crate::progress::Step;
@@ -35,7 +35,7 @@ pub fn check(suite: &mut Suite, quick: bool) {
                     system.cpus = cpus;
                     run(machine, &images, board, kernel, &system)
                 });
-                judge(suite, &name, kernel, outcome);
+                judge_run(suite, &name, kernel, outcome);
             }
         }
     }

@@ -77,8 +77,16 @@ pub fn run(
     })
 }
 
+/// [`judge_run`], and how long the machine took to boot.
+fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
+    if let Ok(outcome) = &outcome {
+        suite.record_quietly(format!("{name}: boots quickly"), quick_boot(outcome));
+    }
+    judge_run(suite, name, kernel, outcome);
+}
+
 /// Counts each check that the system reported, and the run as a whole.
-pub fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
+pub fn judge_run(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => return suite.record(name, Err(format!("{error:#}"))),
@@ -90,7 +98,6 @@ pub fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcom
         suite.record_quietly(format!("{name}: {check}"), result);
     }
     record_findings(suite, name, &outcome);
-    suite.record_quietly(format!("{name}: boots quickly"), quick_boot(&outcome));
     let result = match outcome.failure() {
         Some(failure) => Err(failure),
         None if outcome.kernel != kernel => {
