@@ -212,9 +212,7 @@ impl<S: System> Core<S> {
             return Ok(());
         }
         self.check_long(me, info, target.grants())?;
-        self.check_receiver(receiver, info)?;
-        // Copying takes long; nothing has happened yet.
-        if self.cpu.poll(point::CALL) { Err(Refusal::Preempted) } else { Ok(()) }
+        Ok(self.check_receiver(receiver, info)?)
     }
 
     /// Checks a message that does not fit into registers or carries a capability.
@@ -224,20 +222,21 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         info: Info,
         grants: Result<(), Error>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Refusal> {
         let thread = self.hold(me);
         if info.words() > abi::message::MAX_WORDS {
-            return Err(Error::TooLong);
+            return Err(Error::TooLong.into());
         }
         if thread.buffer_at.get() == 0 {
-            return Err(Error::NoBuffer);
+            return Err(Error::NoBuffer.into());
         }
         if info.has_capability() {
             grants?;
             let frame = self.kernel.port.frame(thread.buffer);
             transfer::offered(frame, &self.hold(thread.domain.get()))?;
         }
-        Ok(())
+        // The check took long, and so will the rest; nothing has happened yet.
+        if self.cpu.poll(point::CALL) { Err(Refusal::Preempted) } else { Ok(()) }
     }
 
     /// Checks that `receiver` can take such a message.
