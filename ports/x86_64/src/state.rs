@@ -10,7 +10,7 @@ use kernel::entry::Machine;
 /// The machine.
 pub struct Shared(pub X86);
 
-// SAFETY: one CPU, and the kernel runs with interrupts off.
+// SAFETY: written while one CPU boots; then read, or touched inside the kernel's sections alone.
 unsafe impl Sync for Shared {}
 
 /// The machine.
