@@ -1,8 +1,8 @@
 //! The toy kernel on simulated CPUs, under every guarding and many interleavings.
 
 use super::{AtomicU64, Hardware, Order, Yield, run, section};
+use crate::guarding::Unlocked;
 use crate::guarding::{Big, Elision, Fine, Guarding, Never};
-use crate::locking::Unlocked;
 use crate::toy::{Step, Toy, Word, reference};
 use crate::{Cause, NoTransactions, Relax};
 use core::sync::atomic::Ordering::Relaxed;
