@@ -6,10 +6,11 @@
 //! shared references to a body are harmless, so no run-time borrow check is needed, and a
 //! locking that guards objects one by one changes `hold` and nothing else.
 
-use core::cell::Cell;
+use cells::AtomicU32;
+use cells::Cell;
 use core::marker::PhantomData;
 use core::ops::Deref;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 use locks::Guarding;
 
 /// Whether a pool slot holds an object.

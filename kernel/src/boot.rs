@@ -26,7 +26,7 @@ use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use abi::trace::Keep;
 use abi::{PAGE, Rights};
-use core::cell::Cell;
+use cells::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use locks::Guarding;

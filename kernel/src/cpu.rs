@@ -8,7 +8,7 @@ use crate::step::Step;
 use crate::time::{Deadlines, Sleeper};
 use crate::trace::Ring;
 use abi::trace::{Event, point};
-use core::cell::Cell;
+use cells::Cell;
 use locks::Guarding;
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.

@@ -12,7 +12,7 @@ use crate::send_queue::Senders;
 use crate::system::System;
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 use locks::Guarding;
 
 /// What code that all kernels in an image share needs to know of the running one.

@@ -2,7 +2,7 @@
 //! that insertion and removal are O(1) and need no memory.
 
 use crate::access::Ref;
-use core::cell::Cell;
+use cells::Cell;
 use core::marker::PhantomData;
 
 /// A thread's place in one queue.

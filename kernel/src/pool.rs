@@ -5,7 +5,7 @@ use crate::arena::Arena;
 use crate::object::{Domain, Object};
 use crate::port::Port;
 use abi::Error;
-use core::cell::Cell;
+use cells::Cell;
 
 /// The last generation of a slot. A slot that reaches it is retired, since a wrapped generation
 /// would revive capabilities.

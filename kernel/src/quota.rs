@@ -3,7 +3,7 @@
 
 use abi::Error;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// A domain's quotas and what it has used of them.
 #[derive(Default)]

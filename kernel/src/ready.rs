@@ -7,7 +7,7 @@ use crate::object::thread::Running;
 use crate::port::Port;
 use crate::step::Step;
 use abi::PRIORITIES;
-use core::cell::Cell;
+use cells::Cell;
 use policies::fixed::Levels;
 
 /// The ready queue of one CPU.

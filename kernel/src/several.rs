@@ -16,7 +16,7 @@ use crate::port::Port;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::trace::Event;
-use core::cell::Cell;
+use cells::Cell;
 use locks::{Guarding, Relax};
 
 /// How the translations of an object's pages are being forgotten by other CPUs: the number of the

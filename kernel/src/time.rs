@@ -5,7 +5,7 @@ use crate::access::Ref;
 use crate::arena::Arena;
 use crate::object::{Thread, Timer};
 use crate::port::Port;
-use core::cell::Cell;
+use cells::Cell;
 
 const NOWHERE: u32 = u32::MAX;
 

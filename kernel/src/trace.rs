@@ -18,7 +18,7 @@ use abi::trace::{
     MAGIC, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL,
     WORD_MAGIC, WORD_START,
 };
-use core::cell::Cell;
+use cells::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 

@@ -19,8 +19,8 @@ use crate::line::Line;
 use crate::relax::Relax;
 use crate::sync::AtomicU32;
 use crate::sync::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use cells::Cell;
 use core::array;
-use core::cell::Cell;
 
 /// Set in a node while its CPU owns the lock or waits for it; the rest names the CPU.
 const BUSY: u32 = 1 << 31;

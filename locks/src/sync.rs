@@ -2,7 +2,7 @@
 //! interleavings (`loom`), or those of the simulation in `sim`, which sees every access.
 
 #[cfg(all(not(loom), not(test)))]
-pub use core::sync::atomic::{AtomicU32, AtomicU64};
+pub use cells::{AtomicU32, AtomicU64};
 
 #[cfg(all(not(loom), test))]
 pub use crate::sim::{AtomicU32, AtomicU64};

@@ -3,7 +3,7 @@
 //! The lower level has one bit for each of 256 priorities, the upper one a bit for each lower
 //! word, so that the highest level is found in two find-highest-set steps.
 
-use core::cell::Cell;
+use cells::Cell;
 
 const WORDS: usize = 4;
 

@@ -234,7 +234,7 @@ impl<P: Port> Manager<'_, P> {
     fn sweep(&self, at: Ref<Domain<P>>) -> bool {
         let domain = self.whole.open(at);
         let kernel = self.kernel;
-        let own = |owner: &core::cell::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
+        let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
         loop {
             let (stage, index) = domain.sweep.get();
             macro_rules! objects {

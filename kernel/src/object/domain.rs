@@ -9,7 +9,7 @@ use crate::port::{Port, Space};
 use crate::quota::Quotas;
 use crate::several::Shot;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// Selects a domain's links in the list of its owner.
 pub struct Inside;

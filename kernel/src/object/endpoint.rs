@@ -7,7 +7,7 @@ use crate::list::List;
 use crate::object::thread::Waiting;
 use crate::port::Port;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// An endpoint. At most one of its two queues is not empty.
 pub struct Endpoint<P: Port> {

@@ -5,7 +5,7 @@ use super::{Domain, Notification, Object, Weak};
 use crate::access::Ref;
 use crate::port::Port;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// An interrupt.
 pub struct Interrupt<P: Port> {

@@ -8,7 +8,7 @@ use crate::port::Port;
 use crate::several::Shot;
 use abi::Rights;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// Selects a mapping's links in its memory's list.
 pub struct OfMemory;

@@ -10,7 +10,7 @@ use crate::list::List;
 use crate::object::mapping::OfMemory;
 use crate::port::Port;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// Most pages in a memory object that a program makes: what one index frame holds.
 pub const MAX_PAGES: u64 = 512;

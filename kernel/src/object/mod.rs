@@ -21,7 +21,7 @@ pub use timer::Timer;
 use crate::access::Ref;
 use crate::port::Port;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// What all kinds of object have in common.
 pub trait Object<P: Port>: Sized + 'static {

@@ -6,7 +6,7 @@ use crate::list::List;
 use crate::object::thread::Waiting;
 use crate::port::Port;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// A notification.
 pub struct Notification<P: Port> {

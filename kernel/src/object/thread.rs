@@ -21,7 +21,7 @@ use crate::step::{Queue, Step};
 use crate::time::Place;
 use abi::object::Resource;
 use abi::{Info, Status};
-use core::cell::Cell;
+use cells::Cell;
 
 /// Selects the links of the ready queue.
 pub struct Running;

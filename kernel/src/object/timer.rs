@@ -5,7 +5,7 @@ use crate::access::Ref;
 use crate::port::Port;
 use crate::time::Place;
 use abi::object::Resource;
-use core::cell::Cell;
+use cells::Cell;
 
 /// A timer.
 pub struct Timer<P: Port> {

@@ -19,8 +19,9 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 9] = [
+const FORBIDDEN: [(&str, &str); 10] = [
     ("abi", "lib"),
+    ("cells", "lib"),
     ("locks", "lib"),
     ("policies", "lib"),
     ("programs", "lib"),

@@ -1,0 +1,217 @@
+//! Cells and atomics that tell a watcher of the host thread before they are touched.
+
+use core::cell;
+use core::fmt;
+use core::sync::atomic::{self, Ordering};
+use std::thread_local;
+
+/// What is done to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It is read and written at once.
+    Exchange,
+}
+
+/// An access that is about to happen.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// The first byte.
+    pub at: *const u8,
+    /// How many.
+    pub bytes: usize,
+    /// What is done.
+    pub kind: Kind,
+    /// Whether CPUs may do so at once: an atomic.
+    pub atomic: bool,
+}
+
+/// Who is told.
+pub trait Watcher {
+    /// An access is about to happen; it happens when this returns, and not if it unwinds.
+    fn touch(&self, access: Access);
+}
+
+thread_local! {
+    static WATCHER: cell::Cell<Option<&'static dyn Watcher>> = const { cell::Cell::new(None) };
+}
+
+/// Lets a watcher be told of this host thread's accesses, or nobody; returns who was before.
+pub fn watch(watcher: Option<&'static dyn Watcher>) -> Option<&'static dyn Watcher> {
+    WATCHER.replace(watcher)
+}
+
+#[inline(always)]
+fn touch<T>(at: &T, kind: Kind, atomic: bool) {
+    if let Some(watcher) = WATCHER.get() {
+        tell(watcher, Access { at: (&raw const *at).cast(), bytes: size_of::<T>(), kind, atomic });
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn tell(watcher: &dyn Watcher, access: Access) {
+    watcher.touch(access);
+}
+
+/// [`core::cell::Cell`].
+#[derive(Default)]
+pub struct Cell<T>(cell::Cell<T>);
+
+impl<T> Cell<T> {
+    /// A cell with this value.
+    #[inline(always)]
+    pub const fn new(value: T) -> Cell<T> {
+        Cell(cell::Cell::new(value))
+    }
+
+    /// Writes.
+    #[inline(always)]
+    pub fn set(&self, value: T) {
+        touch(self, Kind::Write, false);
+        self.0.set(value);
+    }
+
+    /// Writes, and returns what was there.
+    #[inline(always)]
+    pub fn replace(&self, value: T) -> T {
+        touch(self, Kind::Exchange, false);
+        self.0.replace(value)
+    }
+}
+
+impl<T: Copy> Cell<T> {
+    /// Reads.
+    #[inline(always)]
+    pub fn get(&self) -> T {
+        touch(self, Kind::Read, false);
+        self.0.get()
+    }
+}
+
+impl<T: Copy + fmt::Debug> fmt::Debug for Cell<T> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(to)
+    }
+}
+
+impl<T: Default> Cell<T> {
+    /// Reads, and leaves the default.
+    #[inline(always)]
+    pub fn take(&self) -> T {
+        self.replace(T::default())
+    }
+}
+
+macro_rules! atomic {
+    ($(#[$doc:meta])* $name:ident, $value:ty) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        pub struct $name(atomic::$name);
+
+        impl $name {
+            /// An atomic with this value.
+            #[inline(always)]
+            pub const fn new(value: $value) -> $name {
+                $name(atomic::$name::new(value))
+            }
+
+            /// Reads.
+            #[inline(always)]
+            pub fn load(&self, order: Ordering) -> $value {
+                touch(self, Kind::Read, true);
+                self.0.load(order)
+            }
+
+            /// Writes.
+            #[inline(always)]
+            pub fn store(&self, value: $value, order: Ordering) {
+                touch(self, Kind::Write, true);
+                self.0.store(value, order);
+            }
+
+            /// Writes, and returns what was there.
+            #[inline(always)]
+            pub fn swap(&self, value: $value, order: Ordering) -> $value {
+                touch(self, Kind::Exchange, true);
+                self.0.swap(value, order)
+            }
+
+            /// Adds, and returns what was there.
+            #[inline(always)]
+            pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
+                touch(self, Kind::Exchange, true);
+                self.0.fetch_add(value, order)
+            }
+
+            /// Sets bits, and returns what was there.
+            #[inline(always)]
+            pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
+                touch(self, Kind::Exchange, true);
+                self.0.fetch_or(value, order)
+            }
+
+            /// Keeps these bits alone, and returns what was there.
+            #[inline(always)]
+            pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
+                touch(self, Kind::Exchange, true);
+                self.0.fetch_and(value, order)
+            }
+        }
+    };
+}
+
+atomic! {
+    /// [`core::sync::atomic::AtomicU32`].
+    AtomicU32, u32
+}
+atomic! {
+    /// [`core::sync::atomic::AtomicU64`].
+    AtomicU64, u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// Keeps what it is told.
+    struct Seen(Mutex<Vec<(usize, Kind, bool)>>);
+
+    impl Watcher for Seen {
+        fn touch(&self, access: Access) {
+            let mut seen = self.0.lock().expect("no panic while it was held");
+            seen.push((access.bytes, access.kind, access.atomic));
+        }
+    }
+
+    #[test]
+    fn each_access_is_told_before_it_happens() {
+        static SEEN: Seen = Seen(Mutex::new(Vec::new()));
+        let (cell, word) = (Cell::new(1u16), AtomicU32::new(1));
+        assert!(watch(Some(&SEEN)).is_none());
+        cell.set(cell.get() + 1);
+        assert_eq!(cell.take(), 2);
+        word.fetch_or(2, Ordering::Relaxed);
+        word.store(word.load(Ordering::Relaxed), Ordering::Relaxed);
+        assert!(watch(None).is_some());
+        assert_eq!(cell.get(), 0);
+        let seen = SEEN.0.lock().expect("nobody panicked").clone();
+        let plain = |kind| (2, kind, false);
+        let atomic = |kind| (4, kind, true);
+        assert_eq!(
+            seen,
+            [
+                plain(Kind::Read),
+                plain(Kind::Write),
+                plain(Kind::Exchange),
+                atomic(Kind::Exchange),
+                atomic(Kind::Read),
+                atomic(Kind::Write),
+            ]
+        );
+    }
+}
