@@ -3,12 +3,15 @@
 #![cfg_attr(not(feature = "watched"), no_std)]
 #![forbid(unsafe_code)]
 
+mod shared;
+pub use shared::{SHARED, Shared, SharedPtr, Word};
+
 #[cfg(not(feature = "watched"))]
 pub use core::cell::Cell;
 #[cfg(not(feature = "watched"))]
-pub use core::sync::atomic::{AtomicU32, AtomicU64};
+pub use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 #[cfg(feature = "watched")]
 mod watched;
 #[cfg(feature = "watched")]
-pub use watched::{Access, AtomicU32, AtomicU64, Cell, Kind, Watcher, watch};
+pub use watched::{Access, AtomicPtr, AtomicU32, AtomicU64, Cell, Kind, Watcher, watch};

@@ -173,6 +173,31 @@ atomic! {
     AtomicU64, u64
 }
 
+/// [`core::sync::atomic::AtomicPtr`].
+pub struct AtomicPtr<T>(atomic::AtomicPtr<T>);
+
+impl<T> AtomicPtr<T> {
+    /// An atomic with this value.
+    #[inline(always)]
+    pub const fn new(value: *mut T) -> AtomicPtr<T> {
+        AtomicPtr(atomic::AtomicPtr::new(value))
+    }
+
+    /// Reads.
+    #[inline(always)]
+    pub fn load(&self, order: Ordering) -> *mut T {
+        touch(self, Kind::Read, true);
+        self.0.load(order)
+    }
+
+    /// Writes.
+    #[inline(always)]
+    pub fn store(&self, value: *mut T, order: Ordering) {
+        touch(self, Kind::Write, true);
+        self.0.store(value, order);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,15 +3,15 @@
 //! A [`Ref`] names an object and opens nothing but what may be read before locking. A
 //! [`Section`] stands for one entry into the kernel; holding an object through it gives a
 //! [`Held`], and only that dereferences to the object's body, whose fields are cells. Several
-//! shared references to a body are harmless, so no run-time borrow check is needed, and a
-//! locking that guards objects one by one changes `hold` and nothing else.
+//! shared references to a body are harmless, so no run-time borrow check is needed. Under a locking
+//! that guards objects one by one, an entry takes the locks of those that it will hold before it
+//! holds the first (`ipc::footprint`).
 
-use cells::AtomicU32;
-use cells::Cell;
+use cells::{AtomicU32, Cell, SharedPtr};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
-use locks::Guarding;
+use locks::{Guarding, Holding as _, Kind, ObjectLock};
 
 /// Whether a pool slot holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,18 +133,75 @@ impl<T> Ref<T> {
     }
 }
 
+/// A tie to another object that may be looked at before its holder is held: what is seen then is
+/// looked at again once it is.
+pub struct Link<T: 'static>(SharedPtr<Guarded<T>>);
+
+impl<T> Link<T> {
+    /// A tie to nothing.
+    pub const fn new() -> Link<T> {
+        Link(SharedPtr::null())
+    }
+
+    /// The other object.
+    #[inline(always)]
+    pub fn get(&self) -> Option<Ref<T>> {
+        // SAFETY: only references to slots are stored, and slots live for ever.
+        unsafe { self.0.get().as_ref() }.map(Ref)
+    }
+
+    /// Ties to another object.
+    #[inline(always)]
+    pub fn set(&self, to: Option<Ref<T>>) {
+        let slot = to.map_or(core::ptr::null(), |to| core::ptr::from_ref(to.0));
+        self.0.set(slot.cast_mut());
+    }
+
+    /// Unties, and returns the other object.
+    #[inline(always)]
+    pub fn take(&self) -> Option<Ref<T>> {
+        let before = self.get();
+        self.set(None);
+        before
+    }
+}
+
+impl<T> Default for Link<T> {
+    fn default() -> Self {
+        Link::new()
+    }
+}
+
+/// What the locks of objects are under `L`.
+type Holding<L> = <<L as Guarding>::Object as ObjectLock>::Holding<'static>;
+
 /// Proof of being inside the kernel, for one entry.
-pub struct Section<L: Guarding>(PhantomData<(*mut (), L)>);
+pub struct Section<L: Guarding> {
+    holding: Holding<L>,
+    local: PhantomData<*mut ()>,
+}
 
 impl<L: Guarding> Section<L> {
     /// Stands for a section that has begun.
     ///
     /// # Safety
-    /// [`Guarding::begin`] has returned on this CPU, and [`Guarding::end`] is called when this
-    /// proof is gone.
+    /// [`Guarding::begin`] has returned on this CPU with this kind, and [`Guarding::end`] is called
+    /// when this proof is gone.
     #[inline(always)]
-    pub unsafe fn begun() -> Section<L> {
-        Section(PhantomData)
+    pub unsafe fn begun(kind: Kind) -> Section<L> {
+        Section { holding: locks::Holding::new(kind), local: PhantomData }
+    }
+
+    /// What it may do, and the locks that it has.
+    #[inline(always)]
+    pub(crate) fn holding(&self) -> &Holding<L> {
+        &self.holding
+    }
+
+    /// Whether it may touch everything.
+    #[inline(always)]
+    pub fn is_whole(&self) -> bool {
+        L::EXCLUSIVE || self.holding.kind() == Kind::Writer
     }
 
     /// Opens an object.
@@ -152,13 +209,11 @@ impl<L: Guarding> Section<L> {
     pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, L> {
         Held { at, section: PhantomData }
     }
-}
 
-impl<L: Guarding> Section<L> {
-    /// Opens everything at once: no other CPU is inside under these lockings.
+    /// Opens everything at once.
     #[inline(always)]
     pub fn whole(&self) -> Whole<'_> {
-        const { assert!(L::EXCLUSIVE) };
+        assert!(self.is_whole(), "a reader of the kernel needs all of it");
         Whole(PhantomData)
     }
 }

@@ -220,7 +220,7 @@ fn cpu<P: Port>(
 ) -> Cpu<P> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
-    idle.member().attention.set(attention::FULL);
+    idle.member().mark(attention::FULL);
     idle.member().cpu.set(number);
     let settings = Settings {
         tick: archive.word(WORD_TICK),

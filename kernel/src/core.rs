@@ -12,10 +12,10 @@ use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::trace::{Event, point};
-use locks::{Guarding, Kind};
+use locks::{Guarding, Holding, Kind};
 
 /// What guards the kernel `S` on several CPUs.
-type Guards<S> = <<S as System>::Port as Port>::Guarding;
+pub(crate) type Guards<S> = <<S as System>::Port as Port>::Guarding;
 
 /// A kernel entry.
 pub struct Core<S: System> {
@@ -28,14 +28,28 @@ pub struct Core<S: System> {
 }
 
 impl<S: System> Core<S> {
-    /// Enters the kernel.
+    /// Enters the kernel for any work.
     ///
     /// # Safety
     /// Interrupts are off, this is the CPU of `cpu`, and it has no other entry.
     #[inline(always)]
     pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Core<S> {
         // SAFETY: passed on to the caller.
-        let core = unsafe { Core::enter_fast(kernel, cpu) };
+        unsafe { Core::enter_as(kernel, cpu, Kind::Writer) }
+    }
+
+    /// Enters the kernel for work of a kind: a reader holds what it touches.
+    ///
+    /// # Safety
+    /// As for [`Core::enter`].
+    #[inline(always)]
+    pub unsafe fn enter_as(
+        kernel: &'static Kernel<S::Port>,
+        cpu: &'static Cpu<S::Port>,
+        kind: Kind,
+    ) -> Core<S> {
+        // SAFETY: passed on to the caller.
+        let core = unsafe { Core::begin(kernel, cpu, kind) };
         cpu.next.set(cpu.current.get());
         core
     }
@@ -49,11 +63,43 @@ impl<S: System> Core<S> {
         kernel: &'static Kernel<S::Port>,
         cpu: &'static Cpu<S::Port>,
     ) -> Core<S> {
-        Guards::<S>::begin(&kernel.guards, &cpu.guards, Kind::Writer);
+        // SAFETY: passed on to the caller.
+        unsafe { Core::begin(kernel, cpu, Kind::Reader) }
+    }
+
+    /// Begins a section.
+    ///
+    /// # Safety
+    /// As for [`Core::enter`].
+    #[inline(always)]
+    unsafe fn begin(
+        kernel: &'static Kernel<S::Port>,
+        cpu: &'static Cpu<S::Port>,
+        kind: Kind,
+    ) -> Core<S> {
+        const { assert!(Guards::<S>::EXCLUSIVE || cells::SHARED, "what is not held is looked at") };
+        Guards::<S>::begin(&kernel.guards, &cpu.guards, kind);
         // SAFETY: begun just now; dropping the core ends it.
-        let section = unsafe { Section::begun() };
+        let section = unsafe { Section::begun(kind) };
         S::Port::step(Step::Enter);
         Core { kernel, cpu, section }
+    }
+
+    /// A reader that has done nothing yet, and holds nothing, goes on as a writer.
+    #[inline(always)]
+    pub(crate) fn widen_if(&self, needed: impl Fn() -> bool) {
+        if (!Guards::<S>::EXCLUSIVE || Guards::<S>::SPECULATIVE) && needed() {
+            self.begin_anew();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_anew(&self) {
+        let (shared, local) = (&self.kernel.guards, &self.cpu.guards);
+        Guards::<S>::end(shared, local, Kind::Reader);
+        Guards::<S>::begin(shared, local, Kind::Writer);
+        self.section.holding().become_kind(Kind::Writer);
     }
 
     /// Opens a thread.
@@ -235,6 +281,8 @@ impl<S: System> Core<S> {
 impl<S: System> Drop for Core<S> {
     #[inline(always)]
     fn drop(&mut self) {
-        Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, Kind::Writer);
+        let holding = self.section.holding();
+        holding.let_go();
+        Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, holding.kind());
     }
 }

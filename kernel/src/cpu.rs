@@ -1,15 +1,17 @@
 //! What belongs to one CPU: the current thread, the ready queue, deadlines and the tick (S1-05).
 
 use crate::access::Ref;
+use crate::list::List;
+use crate::object::thread::Arriving;
 use crate::object::{Domain, Thread};
-use crate::port::Port;
+use crate::port::{Lock, Port};
 use crate::ready::ReadyQueue;
 use crate::step::Step;
 use crate::time::{Deadlines, Sleeper};
 use crate::trace::Ring;
 use abi::trace::{Event, point};
 use cells::Cell;
-use locks::Guarding;
+use locks::{Guarding, ObjectLock};
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
@@ -58,6 +60,12 @@ pub struct Cpu<P: Port> {
     pub number: u32,
     /// The CPUs to interrupt when this one has left the kernel, a bit each.
     pub kicks: Cell<u64>,
+    /// Threads that became ready elsewhere and belong here; other CPUs add to it.
+    pub arrivals: List<Thread<P>, Arriving>,
+    /// Guards `arrivals`.
+    pub arrivals_lock: Lock<P>,
+    /// Whether the timer is to be programmed when this CPU has left the kernel.
+    arming: Cell<bool>,
     /// Whether the thread that runs next is to get all its registers.
     pub full: Cell<bool>,
     /// The domain whose page tables are loaded.
@@ -89,6 +97,9 @@ impl<P: Port> Cpu<P> {
             idle,
             number,
             kicks: Cell::new(0),
+            arrivals: List::new(),
+            arrivals_lock: Lock::<P>::new(),
+            arming: Cell::new(false),
             full: Cell::new(false),
             space: Cell::new(None),
             flush: Cell::new(false),
@@ -183,7 +194,7 @@ impl<P: Port> Cpu<P> {
             removed += 1;
             steps = steps.wrapping_sub(1);
             if steps == 0 {
-                let pending = self.port.pending();
+                let pending = self.is_wanted();
                 self.note(Event::Preempt, first, point::PURGE, u16::from(pending));
                 if pending {
                     self.resched.set(true);
@@ -237,7 +248,18 @@ impl<P: Port> Cpu<P> {
                 let wait = at.saturating_sub(self.port.now());
                 self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
             }
-            self.port.arm(at);
+            // What is not memory waits for the end of the section (S1-06).
+            match P::SEVERAL {
+                true => self.arming.set(true),
+                false => self.port.arm(at),
+            }
+        }
+    }
+
+    /// Programs the timer if that was put off: called outside the kernel.
+    pub(crate) fn arm(&self) {
+        if self.arming.take() {
+            self.port.arm(self.armed.get());
         }
     }
 
@@ -301,9 +323,16 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// Whether an interrupt is pending. A section that may be undone is too short to make room.
+    #[inline(always)]
+    pub(crate) fn is_wanted(&self) -> bool {
+        let undoable = P::Guarding::SPECULATIVE && P::Guarding::is_speculating(&self.guards);
+        !undoable && self.port.pending()
+    }
+
     /// Whether work should make room for an interrupt, at this [`point`].
     pub fn poll(&self, at: u32) -> bool {
-        let pending = self.port.pending();
+        let pending = self.is_wanted();
         self.note(Event::Preempt, self.current.get(), at, u16::from(pending));
         pending
     }

@@ -1,7 +1,7 @@
 //! How a port enters the core. Each function takes one event and returns the thread to run.
 
 use crate::access::Ref;
-use crate::core::Core;
+use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
 use crate::fault::Fault;
 use crate::kernel::Kernel;
@@ -15,6 +15,7 @@ use crate::time::Sleeper;
 use abi::call::Call;
 use abi::trace::{Event, entry as code, point};
 use abi::{Error, Info, Rights, Status};
+use locks::{Guarding, Kind};
 
 /// Deadlines that one timer interrupt serves.
 const EXPIRIES: u32 = 8;
@@ -41,9 +42,23 @@ impl<P: Port> Copy for Machine<P> {}
 #[inline(always)]
 pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core =
+        unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, kind_of_call::<S>(machine.cpu)) };
     core.dispatch();
     core.leave()
+}
+
+/// Management looks at and changes everything; the other calls touch little.
+#[inline(always)]
+fn kind_of_call<S: System>(cpu: &Cpu<S::Port>) -> Kind {
+    if Guards::<S>::EXCLUSIVE && !Guards::<S>::SPECULATIVE {
+        return Kind::Writer;
+    }
+    let (number, _) = cpu.current.get().member().context.call();
+    match Call::from_number(number) {
+        Some(Call::Signal | Call::Yield | Call::Null) | None => Kind::Reader,
+        Some(_) => Kind::Writer,
+    }
 }
 
 /// The current thread made an IPC system call of this [`kind`](crate::ipc::kind).
@@ -53,7 +68,7 @@ pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S:
 #[inline(always)]
 pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(u32::from(KIND));
     core.ipc::<KIND>();
     core.leave()
@@ -78,13 +93,14 @@ pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<T
 /// As for [`Core::enter`].
 pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::LINE_0 + u32::from(line));
     core.mark_full();
     let handler = core.kernel.lines.get(line as usize).and_then(|cell| cell.get());
     if let Some(interrupt) = handler.and_then(|weak| weak.get()) {
         let interrupt = core.hold(interrupt);
         if let Some(target) = interrupt.target.get().and_then(|weak| weak.get()) {
+            core.hold_for_signal(target);
             core.signal(target, interrupt.badge.get().max(1));
         }
     }
@@ -97,11 +113,12 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
 /// As for [`Core::enter`].
 pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
     let mut now = core.kernel.port.now();
+    core.widen_if(|| core.cpu.deadlines.first().is_some_and(|first| first <= now));
     // What is left over, and a tick that is put off, interrupt again at once.
     let mut put_off = false;
     for _ in 0..EXPIRIES {
@@ -128,7 +145,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
 /// As for [`Core::enter`].
 pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::SPURIOUS);
     core.mark_full();
     core.leave_interrupt()
@@ -140,7 +157,7 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
 /// As for [`Core::enter`].
 pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::KICK);
     core.mark_full();
     core.kicked();
@@ -153,7 +170,7 @@ pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port
 /// As for [`Core::enter`].
 pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.sched();
     core.leave()
 }

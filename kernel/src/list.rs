@@ -1,7 +1,7 @@
 //! Queues of threads: circular doubly linked lists through links in the threads themselves, so
 //! that insertion and removal are O(1) and need no memory.
 
-use crate::access::Ref;
+use crate::access::{Link, Ref};
 use cells::Cell;
 use core::marker::PhantomData;
 
@@ -44,7 +44,7 @@ pub trait Linked<K>: Sized + 'static {
 
 /// A queue through the links that `K` selects.
 pub struct List<T: 'static, K> {
-    head: Cell<Option<Ref<T>>>,
+    head: Link<T>,
     kind: PhantomData<K>,
 }
 
@@ -57,7 +57,7 @@ impl<T: Linked<K>, K> Default for List<T, K> {
 impl<T: Linked<K>, K> List<T, K> {
     /// An empty queue.
     pub const fn new() -> List<T, K> {
-        List { head: Cell::new(None), kind: PhantomData }
+        List { head: Link::new(), kind: PhantomData }
     }
 
     /// The first member.

@@ -10,6 +10,12 @@ use locks::Guarding;
 /// A page of memory, seen as words. Programs may write it at any time, hence atomics.
 pub type Frame = [AtomicU64; BUFFER_WORDS];
 
+/// The lock in each of a machine's objects.
+pub type Lock<P> = <<P as Port>::Guarding as Guarding>::Object;
+
+/// Of no size: keeps a machine's objects on lines of their own, if it has several CPUs.
+pub type Apart<P> = <<P as Port>::Guarding as Guarding>::Apart;
+
 /// A machine.
 pub trait Port: Sized + 'static {
     /// The saved user registers of a thread, and other state that a switch moves.

@@ -27,6 +27,11 @@ pub trait SendQueue: 'static {
     }
     /// Who is served next.
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
+    /// The same, seen without holding the endpoint; outer `None`: that takes a search.
+    #[inline(always)]
+    fn glance<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
+        Some(Self::first(endpoint))
+    }
     /// Removes a thread that is in the queue: here a list.
     #[inline(always)]
     fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
@@ -79,6 +84,10 @@ impl SendQueue for Fifo {
 pub struct Scan;
 
 impl SendQueue for Scan {
+    fn glance<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
+        endpoint.senders.is_empty().then_some(None)
+    }
+
     #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         let mut best = endpoint.senders.head()?;

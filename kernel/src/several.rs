@@ -17,7 +17,11 @@ use crate::system::System;
 use crate::time::Sleeper;
 use abi::trace::Event;
 use cells::Cell;
-use locks::{Guarding, Relax};
+use core::sync::atomic::Ordering::Relaxed;
+use locks::{Guarding, ObjectLock, Relax};
+
+/// Threads that one interrupt from another CPU queues.
+const ARRIVALS: u32 = 8;
 
 /// How the translations of an object's pages are being forgotten by other CPUs: the number of the
 /// shoot-down that was asked for, 0 for none.
@@ -41,11 +45,15 @@ impl<P: Port> Cpu<P> {
         self.kicks.set(self.kicks.get() | 1 << other.number);
     }
 
-    /// Sends the interrupts that were asked for: called by a port outside the kernel.
+    /// Does what had to wait for the end of the section, on the timer and to other CPUs: called by
+    /// a port outside the kernel (S1-06, S1-11).
     #[inline(always)]
-    pub fn send_kicks(&self) {
-        if P::SEVERAL && self.kicks.get() != 0 {
-            self.send_all_kicks();
+    pub fn finish(&self) {
+        if P::SEVERAL {
+            self.arm();
+            if self.kicks.get() != 0 {
+                self.send_all_kicks();
+            }
         }
     }
 
@@ -58,11 +66,39 @@ impl<P: Port> Cpu<P> {
         }
     }
 
-    /// Whether a thread of this priority would run at once, or share the CPU without a tick yet.
-    fn is_concerned(&self, priority: i16) -> bool {
-        let current = self.current.get();
-        let running = current != self.idle && current.member().runnable();
-        !running || current.member().priority.get() < priority || !self.ticks()
+    /// A thread that belongs to another CPU became ready: it is left there for that CPU to queue.
+    #[cold]
+    #[inline(never)]
+    fn send_off(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+        home.arrivals_lock.acquire::<<P::Guarding as Guarding>::Relax>();
+        let first = home.arrivals.is_empty();
+        if !thread.member().arrives() {
+            home.arrivals.push_back(thread);
+        }
+        home.arrivals_lock.release();
+        // Whoever was first has seen to it that the other CPU looks.
+        if first {
+            self.kick(home);
+        }
+    }
+
+    /// Queues what other CPUs have left here.
+    fn welcome(&self) {
+        for _ in 0..ARRIVALS {
+            self.arrivals_lock.acquire::<<P::Guarding as Guarding>::Relax>();
+            let thread = self.arrivals.head();
+            if let Some(thread) = thread {
+                self.arrivals.remove(thread);
+            }
+            self.arrivals_lock.release();
+            let Some(thread) = thread else { return };
+            // It may have been met in a look-up and blocked again since.
+            if thread.member().runnable() {
+                self.enqueue_slowly(thread);
+                self.resched.set(true);
+            }
+        }
+        self.kick(self);
     }
 }
 
@@ -74,33 +110,61 @@ impl<S: System> Core<S> {
     }
 
     /// A thread of another CPU became ready.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn send_off(&self, thread: Ref<Thread<S::Port>>) {
-        self.manage().enqueue(thread);
+        self.cpu.send_off(self.kernel.home(thread), thread);
     }
 
     /// This CPU goes over from one thread to another, or stays with one.
     #[inline(always)]
     pub(crate) fn goes_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
         if S::Port::SEVERAL {
-            self.manage().go_over(from, to);
+            self.go_over(from, to);
+        }
+    }
+
+    fn go_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
+        let (cpu, thread) = (self.cpu, self.hold(to));
+        // Behind the section another CPU may change the marks.
+        cpu.full.set(thread.has(attention::FULL));
+        if to != cpu.idle && cpu.full.get() {
+            thread.clear(attention::FULL);
+        }
+        if from == to {
+            return;
+        }
+        thread.last_cpu.set(cpu.number);
+        let before = self.hold(from);
+        self.kernel.port.put_down(&cpu.local, &before.context);
+        if from != cpu.idle && self.is_elsewhere(from) && before.runnable() {
+            self.send_off(from);
+        }
+        let domain = thread.domain.get();
+        if to != cpu.idle && cpu.space.get() != Some(domain) {
+            let seen = &self.hold(domain).seen;
+            let bit = 1 << cpu.number;
+            if seen.load(Relaxed) & bit == 0 {
+                seen.fetch_or(bit, Relaxed);
+            }
+            // Loading its tables makes the CPU forget all others.
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shots.get());
         }
     }
 
     /// Another CPU has interrupted.
     pub(crate) fn kicked(&self) {
         let cpu = self.cpu;
-        if cpu.flush.take() {
+        if cpu.flush.get() {
+            // What follows is not only memory, and cannot be undone.
+            self.widen_if(|| true);
+            cpu.flush.set(false);
             // Nobody runs where translations were changed for good, if this CPU idles.
             let domain = self.hold(cpu.current.get()).domain.get();
             self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
             cpu.space.set(Some(domain));
             cpu.flushed.set(self.kernel.shots.get());
         }
-        if !cpu.ready.is_empty() && !cpu.ticks() {
-            cpu.start_tick();
-        }
+        cpu.welcome();
         cpu.rearm();
     }
 }
@@ -129,23 +193,18 @@ impl<P: Port> Manager<'_, P> {
         if P::SEVERAL && self.runs_on(at).is_some_and(|cpu| cpu.number != home.number) {
             return;
         }
-        if self.is_here(home) {
-            return self.cpu.enqueue_slowly(at);
-        }
-        if home.ready.insert(at) {
-            self.cpu.note(Event::Insert, at, 0, home.ready.length());
-        }
-        let priority = at.member().priority.get();
-        home.raise(priority);
-        home.resched.set(true);
-        if home.is_concerned(priority) {
-            self.cpu.kick(home);
+        match self.is_here(home) {
+            true => self.cpu.enqueue_slowly(at),
+            false => self.cpu.send_off(home, at),
         }
     }
 
     /// Removes a thread from the ready queue, if it is queued.
     pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
         let home = self.home(at);
+        if at.member().arrives() {
+            home.arrivals.remove(at);
+        }
         if home.ready.remove(at) {
             self.cpu.note(Event::Remove, at, 0, home.ready.length());
         }
@@ -246,7 +305,8 @@ impl<P: Port> Manager<'_, P> {
             shot.set(0);
             // Who has other tables loaded since has nothing to forget.
             let bits = self.kernel.cpus.get().iter().filter(|cpu| cpu.space.get() == Some(domain));
-            self.whole.open(domain).seen.set(bits.fold(0, |seen, cpu| seen | 1 << cpu.number));
+            let seen = bits.fold(0, |seen, cpu| seen | 1 << cpu.number);
+            self.whole.open(domain).seen.store(seen, Relaxed);
         } else {
             self.stand_by();
         }
@@ -254,38 +314,12 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn others(&self, domain: Ref<Domain<P>>) -> u64 {
-        self.whole.open(domain).seen.get() & !(1 << self.cpu.number)
+        self.whole.open(domain).seen.load(Relaxed) & !(1 << self.cpu.number)
     }
 
     /// The other CPUs that have used a domain's translations.
     fn seen_by(&self, domain: Ref<Domain<P>>) -> impl Iterator<Item = &'static Cpu<P>> {
         let (others, cpus) = (self.others(domain), self.kernel.cpus.get());
         cpus.iter().filter(move |cpu| others >> cpu.number & 1 != 0)
-    }
-
-    fn go_over(&self, from: Ref<Thread<P>>, to: Ref<Thread<P>>) {
-        let (cpu, thread) = (self.cpu, self.whole.open(to));
-        // Behind the section another CPU may change the marks.
-        cpu.full.set(thread.has(attention::FULL));
-        if to != cpu.idle {
-            thread.clear(attention::FULL);
-        }
-        if from == to {
-            return;
-        }
-        thread.last_cpu.set(cpu.number);
-        let before = self.whole.open(from);
-        self.kernel.port.put_down(&cpu.local, &before.context);
-        if from != cpu.idle && before.cpu.get() != cpu.number && before.runnable() {
-            self.enqueue(from);
-        }
-        let domain = thread.domain.get();
-        if to != cpu.idle && cpu.space.get() != Some(domain) {
-            let body = self.whole.open(domain);
-            body.seen.set(body.seen.get() | 1 << cpu.number);
-            // Loading its tables makes the CPU forget all others.
-            cpu.space.set(Some(domain));
-            cpu.flushed.set(self.kernel.shots.get());
-        }
     }
 }

@@ -140,6 +140,9 @@ pub struct Run {
     /// How many CPUs the machine has; the manifest's by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub cpus: Option<u32>,
+    /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,
@@ -367,6 +370,10 @@ fn boards() -> PossibleValuesParser {
 
 fn kernels() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::KERNELS)
+}
+
+fn lockings() -> PossibleValuesParser {
+    PossibleValuesParser::new(manifest::LOCKINGS)
 }
 
 fn experiments() -> PossibleValuesParser {

@@ -58,13 +58,27 @@ pub enum Extra {
     Statistics,
     /// Samples of where the time goes.
     Profile,
-    /// Several CPUs.
-    Several,
+    /// Several CPUs, with one lock.
+    Big,
+    /// Several CPUs, with locks for single objects.
+    Fine,
+    /// Several CPUs, with one lock that transactions leave out.
+    Elided,
 }
 
 impl Extra {
+    /// What a locking needs, one of [`LOCKINGS`](manifest::LOCKINGS); `None`: the usual image.
+    pub fn of_locking(locking: &str) -> Option<Extra> {
+        match locking {
+            "big" => Some(Extra::Big),
+            "fine" => Some(Extra::Fine),
+            "elided" => Some(Extra::Elided),
+            _ => None,
+        }
+    }
+
     /// How many there are.
-    pub const KINDS: usize = 5;
+    pub const KINDS: usize = 7;
 
     /// The port's feature of that name, and the directory in which it is built.
     fn feature(self) -> &'static str {
@@ -73,7 +87,9 @@ impl Extra {
             Extra::Trace => "trace",
             Extra::Statistics => "statistics",
             Extra::Profile => "profile",
-            Extra::Several => "several",
+            Extra::Big => "several",
+            Extra::Fine => "fine",
+            Extra::Elided => "elided",
         }
     }
 }
@@ -92,12 +108,12 @@ pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
 
 /// What a system needs beyond the usual image: trace points if it has a trace.
 pub fn extra_for(system: &System) -> Result<Option<Extra>> {
-    match (&system.trace, system.cpus) {
-        (None, 1) => Ok(None),
-        (Some(_), 1) => Ok(Some(Extra::Trace)),
-        (None, _) => Ok(Some(Extra::Several)),
-        (Some(_), cpus) => Err(usage(format!(
-            "{}: a kernel on {cpus} CPUs keeps no trace; take `[trace]` out, or set `cpus = 1`",
+    let locking = Extra::of_locking(system.locking());
+    match (&system.trace, locking) {
+        (Some(_), None) => Ok(Some(Extra::Trace)),
+        (None, locking) => Ok(locking),
+        (Some(_), Some(_)) => Err(usage(format!(
+            "{}: a kernel for several CPUs keeps no trace; take `[trace]` out, or set `cpus = 1`",
             system.name
         ))),
     }

@@ -37,6 +37,12 @@ pub struct ElidedSeat {
 }
 
 impl ElidedSeat {
+    /// Whether this CPU owns the lock.
+    #[inline(always)]
+    pub fn holds_lock(&self) -> bool {
+        self.seat.holds()
+    }
+
     /// The counters, which any CPU may read.
     pub fn counts(&self) -> &Counts {
         &self.counts

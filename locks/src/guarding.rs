@@ -4,6 +4,7 @@ use crate::big_reader::BigReader;
 use crate::clh::{Clh, Seat};
 use crate::elided::{Elided, ElidedSeat};
 use crate::handoff::Handoff;
+use crate::line::Line;
 use crate::object::ObjectLock;
 use crate::relax::Relax;
 use crate::ticket::Ticket;
@@ -18,6 +19,9 @@ pub enum Kind {
     /// Management: may touch everything, and alone frees objects.
     Writer,
 }
+
+/// Of no size, and of a line's alignment.
+type Apart = [Line<()>; 0];
 
 /// A way to guard the kernel.
 ///
@@ -39,11 +43,18 @@ pub trait Guarding: 'static {
     type Local: 'static;
     /// Lock of an object.
     type Object: ObjectLock;
+    /// Of no size: in an object it sees to it that no other shares its lines, where that matters.
+    type Apart: Default + 'static;
 
     /// State of a kernel that the CPUs `0..cpus` enter.
     fn shared(cpus: usize) -> Self::Shared;
     /// State of a CPU, made once for each.
     fn local(cpu: usize) -> Self::Local;
+    /// Whether the section that this CPU is in may still be undone.
+    #[inline(always)]
+    fn is_speculating(_local: &Self::Local) -> bool {
+        false
+    }
     /// Begins a section.
     fn begin(shared: &Self::Shared, local: &Self::Local, kind: Kind) -> Handoff;
     /// Ends the section that began with the same arguments.
@@ -70,6 +81,7 @@ impl Guarding for Unlocked {
     type Shared = ();
     type Local = ();
     type Object = ();
+    type Apart = ();
 
     fn shared(cpus: usize) {
         assert!(cpus <= 1, "a kernel without locks cannot have {cpus} CPUs");
@@ -94,6 +106,7 @@ impl<R: Relax, const NODES: usize> Guarding for Big<R, NODES> {
     type Shared = Clh<NODES>;
     type Local = Seat;
     type Object = ();
+    type Apart = Apart;
 
     fn shared(cpus: usize) -> Clh<NODES> {
         assert!(cpus < NODES, "a queue lock with {NODES} nodes cannot guard {cpus} CPUs");
@@ -124,6 +137,7 @@ impl<R: Relax, const CPUS: usize> Guarding for Fine<R, CPUS> {
     /// The CPU.
     type Local = usize;
     type Object = Ticket;
+    type Apart = Apart;
 
     fn shared(cpus: usize) -> BigReader<CPUS> {
         BigReader::new(cpus)
@@ -159,6 +173,7 @@ impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, N
     type Shared = Elided<T, NODES>;
     type Local = ElidedSeat;
     type Object = ();
+    type Apart = Apart;
 
     fn shared(cpus: usize) -> Elided<T, NODES> {
         assert!(cpus < NODES, "a queue lock with {NODES} nodes cannot guard {cpus} CPUs");
@@ -166,6 +181,10 @@ impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, N
     }
     fn local(cpu: usize) -> ElidedSeat {
         Elided::<T, NODES>::seat(cpu)
+    }
+    #[inline(always)]
+    fn is_speculating(local: &ElidedSeat) -> bool {
+        T::AVAILABLE && !local.holds_lock()
     }
     #[inline(always)]
     fn begin(shared: &Elided<T, NODES>, local: &ElidedSeat, kind: Kind) -> Handoff {

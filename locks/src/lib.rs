@@ -43,7 +43,7 @@ pub use elided::{ATTEMPTS, Cause, Counts, Elided, ElidedSeat, LOCK_HELD};
 pub use guarding::{Big, Elision, Fine, Guarding, Kind, Never, Unlocked};
 pub use handoff::Handoff;
 pub use line::Line;
-pub use object::{ObjectLock, Ordered, settled};
+pub use object::{Holding, MOST, ObjectLock, Ordered};
 pub use relax::{Pause, Relax};
 pub use ticket::Ticket;
 pub use transactions::{Abort, Attempt, NoTransactions, Transactions};

@@ -1,14 +1,18 @@
 //! Locks of single objects, taken in an order that excludes deadlock (S1-09).
 
-use crate::guarding::Guarding;
+use crate::guarding::Kind;
 use crate::handoff::Handoff;
 use crate::relax::Relax;
 use crate::ticket::Ticket;
+use core::cell::Cell;
+
+/// The most objects that one section holds.
+pub const MOST: usize = 8;
 
 /// The lock in every object of a kernel: `()` where sections guard the kernel as a whole.
-pub trait ObjectLock: Sync + 'static {
-    /// Whether there is nothing to take.
-    const EMPTY: bool;
+pub trait ObjectLock: Sync + Sized + 'static {
+    /// What a section holds of these.
+    type Holding<'k>: Holding<'k, Self>;
     /// A lock that is free.
     fn new() -> Self;
     /// Waits until the lock is this CPU's.
@@ -17,8 +21,25 @@ pub trait ObjectLock: Sync + 'static {
     fn release(&self);
 }
 
+/// What a section holds. It belongs to one CPU, and is empty again when the section ends.
+pub trait Holding<'k, L> {
+    /// Of a section that begins.
+    fn new(kind: Kind) -> Self;
+    /// What the section may do.
+    fn kind(&self) -> Kind;
+    /// Changes what the section may do, while it holds nothing.
+    fn become_kind(&self, kind: Kind);
+    /// Adds a lock to those that [`Holding::take`] takes, unless it is among them: at most
+    /// [`MOST`].
+    fn add(&self, lock: &'k L);
+    /// Takes the locks that were added, in the order of their addresses.
+    fn take<R: Relax>(&self);
+    /// Releases them, and forgets which they were.
+    fn let_go(&self);
+}
+
 impl ObjectLock for () {
-    const EMPTY: bool = true;
+    type Holding<'k> = ();
     #[inline(always)]
     fn new() {}
     #[inline(always)]
@@ -29,8 +50,26 @@ impl ObjectLock for () {
     fn release(&self) {}
 }
 
+/// A section that guards everything may touch everything.
+impl Holding<'_, ()> for () {
+    #[inline(always)]
+    fn new(_kind: Kind) {}
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        Kind::Writer
+    }
+    #[inline(always)]
+    fn become_kind(&self, _kind: Kind) {}
+    #[inline(always)]
+    fn add(&self, _lock: &()) {}
+    #[inline(always)]
+    fn take<R: Relax>(&self) {}
+    #[inline(always)]
+    fn let_go(&self) {}
+}
+
 impl ObjectLock for Ticket {
-    const EMPTY: bool = false;
+    type Holding<'k> = Ordered<'k, Ticket>;
     #[inline(always)]
     fn new() -> Ticket {
         Ticket::new()
@@ -45,100 +84,85 @@ impl ObjectLock for Ticket {
     }
 }
 
+/// Locks in the order of their addresses.
+pub struct Ordered<'k, L> {
+    kind: Cell<Kind>,
+    count: Cell<usize>,
+    locks: [Cell<Option<&'k L>>; MOST],
+}
+
 #[inline(always)]
 fn address<L>(lock: &L) -> usize {
     core::ptr::from_ref(lock).addr()
 }
 
-/// Puts two locks into order.
-#[inline(always)]
-fn sort<'k, L>(a: &mut &'k L, b: &mut &'k L) {
-    if address(*b) < address(*a) {
-        core::mem::swap(a, b);
+impl<'k, L> Ordered<'k, L> {
+    #[inline(always)]
+    fn locks(&self) -> impl DoubleEndedIterator<Item = &'k L> + '_ {
+        self.locks[..self.count.get().min(MOST)].iter().filter_map(Cell::get)
     }
 }
 
-/// One to three locks, held; dropping it releases them.
-#[must_use = "dropping it releases the locks"]
-pub struct Ordered<'k, L: ObjectLock, const N: usize>([&'k L; N]);
-
-impl<'k, L: ObjectLock, const N: usize> Ordered<'k, L, N> {
-    /// Takes different locks in the order of their addresses.
+impl<'k, L: ObjectLock> Holding<'k, L> for Ordered<'k, L> {
     #[inline(always)]
-    pub fn acquire<R: Relax>(mut locks: [&'k L; N]) -> Ordered<'k, L, N> {
-        const { assert!(N >= 1 && N <= 3, "a step touches one to three objects") };
-        if !L::EMPTY {
-            match &mut locks[..] {
-                [a, b] => sort(a, b),
-                [a, b, c] => {
-                    sort(a, b);
-                    sort(b, c);
-                    sort(a, b);
+    fn new(kind: Kind) -> Self {
+        let locks = [const { Cell::new(None) }; MOST];
+        Ordered { kind: Cell::new(kind), count: Cell::new(0), locks }
+    }
+
+    #[inline(always)]
+    fn kind(&self) -> Kind {
+        self.kind.get()
+    }
+
+    #[inline(always)]
+    fn become_kind(&self, kind: Kind) {
+        debug_assert!(self.count.get() == 0, "a section that holds objects changes its kind");
+        self.kind.set(kind);
+    }
+
+    #[inline(always)]
+    fn add(&self, lock: &'k L) {
+        let count = self.count.get();
+        assert!(count < MOST, "a section holds more than {MOST} objects");
+        let mut at = count;
+        while at > 0 {
+            let Some(before) = self.locks[at - 1].get() else { break };
+            if address(before) <= address(lock) {
+                if address(before) == address(lock) {
+                    return self.close(at, count);
                 }
-                _ => {}
+                break;
             }
+            self.locks[at].set(Some(before));
+            at -= 1;
         }
-        Ordered::take::<R>(locks)
+        self.locks[at].set(Some(lock));
+        self.count.set(count + 1);
     }
 
-    /// Takes locks that are in order.
     #[inline(always)]
-    fn take<R: Relax>(locks: [&'k L; N]) -> Ordered<'k, L, N> {
-        if !L::EMPTY {
-            let ordered = locks.windows(2).all(|pair| address(pair[0]) < address(pair[1]));
-            assert!(ordered, "objects are locked twice, or out of order");
-            for lock in locks {
-                lock.acquire::<R>();
-            }
+    fn take<R: Relax>(&self) {
+        for lock in self.locks() {
+            lock.acquire::<R>();
         }
-        Ordered(locks)
+    }
+
+    #[inline(always)]
+    fn let_go(&self) {
+        for lock in self.locks().rev() {
+            lock.release();
+        }
+        self.count.set(0);
     }
 }
 
-impl<'k, L: ObjectLock> Ordered<'k, L, 3> {
-    /// Takes `first`, which lies below the others, then these in order: for pools that are laid
-    /// out so, which saves most of the sorting.
-    #[inline(always)]
-    pub fn above<R: Relax>(first: &'k L, mut a: &'k L, mut b: &'k L) -> Ordered<'k, L, 3> {
-        if !L::EMPTY {
-            sort(&mut a, &mut b);
+impl<L> Ordered<'_, L> {
+    /// Closes the gap that was made for a lock that is there already.
+    #[cold]
+    fn close(&self, gap: usize, end: usize) {
+        for at in gap..end {
+            self.locks[at].set(self.locks[at + 1].get());
         }
-        Ordered::take::<R>([first, a, b])
-    }
-}
-
-impl<L: ObjectLock, const N: usize> Drop for Ordered<'_, L, N> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if !L::EMPTY {
-            for lock in self.0.iter().rev() {
-                lock.release();
-            }
-        }
-    }
-}
-
-/// Plans, holds what the plan names, and plans again until the plan stands: between planning and
-/// holding another CPU may have changed what the plan was made of.
-///
-/// `plan` reads nothing but what may be read without a lock. Each further round means that
-/// another CPU got on.
-#[inline(always)]
-pub fn settled<G: Guarding, P: PartialEq, H>(
-    plan: impl Fn() -> P,
-    hold: impl Fn(&P) -> H,
-) -> (P, H) {
-    let mut planned = plan();
-    loop {
-        let held = hold(&planned);
-        if G::EXCLUSIVE {
-            return (planned, held);
-        }
-        let again = plan();
-        if again == planned {
-            return (planned, held);
-        }
-        drop(held);
-        planned = again;
     }
 }

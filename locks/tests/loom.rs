@@ -4,8 +4,8 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Kind, Ordered, Relax, Seat,
-    Ticket, Transactions, settled,
+    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Holding, Kind, Ordered, Relax,
+    Seat, Ticket, Transactions,
 };
 use loom::model::Builder;
 use loom::sync::Arc;
@@ -257,9 +257,12 @@ fn objects_in_any_order_do_not_deadlock() {
         None,
         make,
         |([a, b], data), cpu| {
+            let held = Ordered::new(Kind::Reader);
             let named = if cpu == 0 { [a, b] } else { [b, a] };
-            let _held = Ordered::acquire::<Yield>(named);
+            named.into_iter().for_each(|lock| held.add(lock));
+            held.take::<Yield>();
             data.change();
+            held.let_go();
         },
         |(_, data)| data.is_changed(2),
     );
@@ -277,10 +280,13 @@ fn a_reader_that_holds_an_object_and_a_writer_exclude_each_other() {
             let local = Kernel::local(cpu);
             let kind = if cpu == 0 { Kind::Writer } else { Kind::Reader };
             Kernel::begin(shared, &local, kind);
-            {
-                let _held = (kind == Kind::Reader).then(|| Ordered::acquire::<Yield>([object]));
-                data.change();
+            let held = Ordered::new(kind);
+            if kind == Kind::Reader {
+                held.add(object);
             }
+            held.take::<Yield>();
+            data.change();
+            held.let_go();
             Kernel::end(shared, &local, kind);
         },
         |(_, _, data)| data.is_changed(2),
@@ -297,11 +303,21 @@ fn a_plan_stands_when_its_objects_are_held() {
         None,
         make,
         |(partner, objects), _| {
+            let held = Ordered::new(Kind::Reader);
             let plan = || partner.load(Relaxed) as usize;
-            let hold = |&index: &usize| Ordered::acquire::<Yield>([&objects[index]]);
-            let (planned, _held) = settled::<Fine<Yield, 2>, _, _>(plan, hold);
-            assert_eq!(partner.load(Relaxed) as usize, planned, "the partner has changed");
+            let mut planned = plan();
+            loop {
+                held.add(&objects[planned]);
+                held.take::<Yield>();
+                let again = plan();
+                if again == planned {
+                    break;
+                }
+                held.let_go();
+                planned = again;
+            }
             partner.store(1 - planned as u32, Relaxed);
+            held.let_go();
         },
         |_| (),
     );

@@ -3,10 +3,10 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    Big, Elision, Fine, Guarding, Handoff, Kind, Line, NoTransactions, ObjectLock, Ordered, Pause,
-    Relax, Ticket, Unlocked, settled,
+    Big, Elision, Fine, Guarding, Handoff, Holding, Kind, Line, MOST, NoTransactions, ObjectLock,
+    Ordered, Pause, Relax, Unlocked,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::mem::{replace, size_of};
 use std::sync::Mutex;
 
@@ -24,7 +24,7 @@ impl Spy {
 }
 
 impl ObjectLock for Spy {
-    const EMPTY: bool = false;
+    type Holding<'k> = Ordered<'k, Spy>;
     fn new() -> Spy {
         Spy(Mutex::new(false))
     }
@@ -47,71 +47,31 @@ fn is_free(lock: &Spy) -> bool {
 }
 
 #[test]
-fn locks_are_taken_by_address_and_all_released() {
-    let locks = [Spy::new(), Spy::new(), Spy::new()];
-    let addresses = [0, 1, 2].map(|index| locks[index].address());
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    for order in orders {
-        let held = Ordered::acquire::<Pause>(order.map(|index| &locks[index]));
-        assert_eq!(taken(), addresses, "{order:?}");
-        drop(held);
-        assert!(locks.iter().all(is_free), "{order:?}");
+fn locks_are_taken_by_address_once_and_all_released() {
+    let locks: Vec<Spy> = (0..4).map(|_| Spy::new()).collect();
+    let held = Ordered::new(Kind::Reader);
+    // All rows of up to five of four locks.
+    for row in 0..4_usize.pow(5) {
+        for length in 0..=5 {
+            let named: Vec<usize> = (0..length).map(|n| row / 4_usize.pow(n) % 4).collect();
+            named.iter().for_each(|&index| held.add(&locks[index]));
+            held.take::<Pause>();
+            let mut expected: Vec<usize> = named.iter().map(|&at| locks[at].address()).collect();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(taken(), expected, "{named:?}");
+            held.let_go();
+            assert!(locks.iter().all(is_free), "{named:?}");
+        }
     }
-    for [a, b] in [[0, 2], [2, 0]] {
-        drop(Ordered::acquire::<Pause>([&locks[a], &locks[b]]));
-        assert_eq!(taken(), [addresses[0], addresses[2]]);
-    }
-    drop(Ordered::acquire::<Pause>([&locks[1]]));
-    assert_eq!(taken(), [addresses[1]]);
-    for [a, b] in [[1, 2], [2, 1]] {
-        drop(Ordered::above::<Pause>(&locks[0], &locks[a], &locks[b]));
-        assert_eq!(taken(), addresses);
-    }
-    assert!(locks.iter().all(is_free));
 }
 
 #[test]
-#[should_panic(expected = "objects are locked twice, or out of order")]
-fn an_object_is_not_locked_twice() {
-    let locks = [Spy::new(), Spy::new()];
-    drop(Ordered::acquire::<Pause>([&locks[1], &locks[0], &locks[1]]));
-}
-
-#[test]
-#[should_panic(expected = "objects are locked twice, or out of order")]
-fn what_lies_below_must_do_so() {
-    let locks = [Spy::new(), Spy::new(), Spy::new()];
-    drop(Ordered::above::<Pause>(&locks[1], &locks[0], &locks[2]));
-}
-
-#[test]
-fn a_plan_that_changes_is_made_again_with_nothing_held() {
-    type Kernel = Fine<Pause, 1>;
-    let (locks, target) = ([Spy::new(), Spy::new()], Cell::new(0));
-    let plans = Cell::new(0);
-    let plan = || {
-        plans.set(plans.get() + 1);
-        target.get()
-    };
-    let hold = |&index: &usize| {
-        assert!(locks.iter().all(is_free), "locks of the old plan are still held");
-        let held = Ordered::acquire::<Pause>([&locks[index]]);
-        // Another CPU was quicker, once.
-        target.set(1);
-        held
-    };
-    let (planned, held) = settled::<Kernel, _, _>(plan, hold);
-    assert_eq!((planned, plans.get()), (1, 3));
-    assert!(is_free(&locks[0]) && !is_free(&locks[1]));
-    drop(held);
-}
-
-#[test]
-fn an_exclusive_section_plans_once() {
-    let plans = Cell::new(0);
-    let plan = || plans.replace(plans.get() + 1);
-    let (planned, _) = settled::<Unlocked, _, _>(plan, |_| ());
-    assert_eq!((planned, plans.get()), (0, 1));
+#[should_panic(expected = "a section holds more than 8 objects")]
+fn a_section_holds_so_many_objects_and_no_more() {
+    let locks: Vec<Spy> = (0..=MOST).map(|_| Spy::new()).collect();
+    let held = Ordered::new(Kind::Reader);
+    locks.iter().for_each(|lock| held.add(lock));
 }
 
 /// An object as a kernel has it.
@@ -128,7 +88,7 @@ fn empty_locks_vanish() {
         assert!(size_of::<Object<Big<Pause, 8>>>() == 4);
         assert!(size_of::<Object<Elision<NoTransactions, Pause, 8>>>() == 4);
         assert!(size_of::<Object<Fine<Pause, 8>>>() == 12);
-        assert!(<() as ObjectLock>::EMPTY && !Ticket::EMPTY);
+        assert!(size_of::<<() as ObjectLock>::Holding<'static>>() == 0);
         assert!(size_of::<<Unlocked as Guarding>::Shared>() == 0);
         assert!(size_of::<<Unlocked as Guarding>::Local>() == 0);
     }

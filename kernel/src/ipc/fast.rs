@@ -27,8 +27,12 @@ impl<S: System> Core<S> {
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).ok()?;
         let endpoint = self.hold(cap.at);
         let receiver = self.hold(endpoint.receivers.head()?);
+        let pair = [me.name(), receiver.name()];
+        if !self.hold_for_fast(pair, cap.at, || endpoint.receivers.head() == Some(pair[1])) {
+            return None;
+        }
         let common = info.is_short()
-            && me.attention.get() | receiver.attention.get() == 0
+            && me.attention() | receiver.attention() == 0
             && receiver.caller.get().is_none()
             && !self.is_elsewhere(receiver.name());
         if !common {
@@ -55,8 +59,12 @@ impl<S: System> Core<S> {
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).ok()?;
         let endpoint = self.hold(cap.at);
+        let pair = [me.name(), caller.name()];
+        if !self.hold_for_fast(pair, cap.at, || me.caller.get() == Some(pair[1])) {
+            return None;
+        }
         let common = info.is_short()
-            && me.attention.get() | caller.attention.get() == 0
+            && me.attention() | caller.attention() == 0
             && S::SendQueue::is_empty(&*endpoint)
             && endpoint.attached.get().is_none()
             && !self.is_elsewhere(caller.name());

@@ -18,6 +18,7 @@
 //! reply-and-wait cannot do costs it nothing.
 
 pub mod fast;
+mod footprint;
 mod plan;
 mod receive;
 mod signal;
@@ -53,6 +54,7 @@ impl<S: System> Core<S> {
     /// Executes the IPC operation that the current thread's context describes.
     #[inline(always)]
     pub fn ipc<const KIND: u8>(&self) {
+        self.hold_for_message::<KIND>();
         let me = self.cpu.current.get();
         match self.plan::<KIND>(me) {
             Ok(plan) => self.commit::<KIND>(me, plan),
@@ -110,7 +112,7 @@ impl<S: System> Core<S> {
     /// left then, and `me` issues it when it runs.
     #[inline(never)]
     fn leaves_halfway(&self, me: Ref<Thread<S::Port>>) -> bool {
-        let pending = self.kernel.port.pending();
+        let pending = self.cpu.is_wanted();
         self.note(Event::Preempt, me, point::HALVES, u16::from(pending));
         if pending {
             self.again(me);
@@ -293,7 +295,11 @@ impl<S: System> Core<S> {
     #[cold]
     #[inline(never)]
     fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
-        self.manage().end_timeout(thread);
+        if self.is_elsewhere(thread) {
+            return self.manage().end_timeout(thread);
+        }
+        self.hold(thread).clear(attention::DEADLINE);
+        self.cpu.deadlines.remove(Sleeper::Thread(thread));
     }
 
     /// Whether a half that would block may not.

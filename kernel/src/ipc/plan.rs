@@ -90,6 +90,16 @@ impl From<Error> for Refusal {
     }
 }
 
+/// The slots that the send half and the receive half name.
+#[inline(always)]
+pub(super) fn halves<const KIND: u8>(partners: u64) -> (u32, u32) {
+    match KIND {
+        kind::CALL => (partners as u32, REPLY),
+        kind::REPLY_WAIT => (REPLY, partners as u32),
+        _ => (partners as u32, (partners >> 32) as u32),
+    }
+}
+
 impl<S: System> Core<S> {
     #[inline(always)]
     pub(super) fn plan<const KIND: u8>(
@@ -97,11 +107,7 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
     ) -> Result<Plan<S::Port>, Refusal> {
         let (number, [partners, info, deadline, ..]) = self.hold(me).context.call();
-        let (send, receive) = match KIND {
-            kind::CALL => (partners as u32, REPLY),
-            kind::REPLY_WAIT => (REPLY, partners as u32),
-            _ => (partners as u32, (partners >> 32) as u32),
-        };
+        let (send, receive) = halves::<KIND>(partners);
         let (send_limit, receive_limit) = match KIND {
             kind::ANY => (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?),
             _ => (Limit::NEVER, Limit::NEVER),

@@ -127,7 +127,7 @@ impl<S: System> Core<S> {
                 Ok(()) => break sender,
                 Err(error) => {
                     self.manage().cancel(sender, error);
-                    let pending = self.kernel.port.pending();
+                    let pending = self.cpu.is_wanted();
                     self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
                     if pending {
                         self.again(thread);
@@ -185,7 +185,7 @@ impl<S: System> Core<S> {
     }
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
-    fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> Limit {
+    pub(super) fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> Limit {
         let thread = self.hold(caller);
         if thread.has(attention::FAULT) {
             return Limit::NEVER;
@@ -202,7 +202,7 @@ impl<S: System> Core<S> {
         let mut next = Some(first);
         while let Some(thread) = next.take() {
             let mut sender = None;
-            let pending = self.kernel.chains && self.kernel.port.pending();
+            let pending = self.kernel.chains && self.cpu.is_wanted();
             self.note(Event::Chain, thread, 0, 0);
             self.note(Event::Preempt, thread, point::CHAIN, u16::from(pending));
             if pending {

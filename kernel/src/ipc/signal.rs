@@ -16,6 +16,7 @@ impl<S: System> Core<S> {
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
         let domain = self.hold(self.cpu.current.get()).domain.get();
         let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
+        self.hold_for_signal(cap.at);
         self.signal(cap.at, cap.badge.max(1));
         Ok(())
     }

@@ -195,7 +195,7 @@ impl<P: Port> Manager<'_, P> {
         domain.threads.set(domain.threads.get() + 1);
         thread.context.reset();
         thread.state.set(State::Ready);
-        thread.attention.set(attention::SUSPENDED | attention::FULL);
+        thread.mark(attention::SUSPENDED | attention::FULL);
         thread.priority.set(i16::from(priority));
         thread.domain.set(home);
         thread.caller.set(None);

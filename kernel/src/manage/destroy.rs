@@ -208,7 +208,7 @@ impl<P: Port> Manager<'_, P> {
                 domain.quotas.set_limit(resource, 0);
             }
             domain.limit.set(0);
-            domain.seen.set(0);
+            domain.seen.store(0, Relaxed);
             self.kernel.domains.release(at);
             if at == root {
                 return true;

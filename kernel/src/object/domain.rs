@@ -5,11 +5,11 @@ use crate::access::Ref;
 use crate::capability::Capability;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
-use crate::port::{Port, Space};
+use crate::port::{Apart, Port, Space};
 use crate::quota::Quotas;
 use crate::several::Shot;
 use abi::object::Resource;
-use cells::Cell;
+use cells::{AtomicU64, Cell};
 
 /// Selects a domain's links in the list of its owner.
 pub struct Inside;
@@ -42,10 +42,11 @@ pub struct Domain<P: Port> {
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
     /// The CPUs that may hold its translations, a bit each (S1-04).
-    pub seen: Cell<u64>,
+    pub seen: AtomicU64,
     /// The last shoot-down, when it is destroyed.
     pub shot: Shot,
     inside: Links<Domain<P>>,
+    _apart: Apart<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -64,9 +65,10 @@ impl<P: Port> Domain<P> {
             reports: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
-            seen: Cell::new(0),
+            seen: AtomicU64::new(0),
             shot: Cell::new(0),
             inside: Links::new(),
+            _apart: Apart::<P>::default(),
             owner: Cell::new(None),
         }
     }

@@ -2,27 +2,31 @@
 //! endpoint on which that thread receives (S0-12).
 
 use super::{Domain, Notification, Object, Thread, Weak};
-use crate::access::Ref;
+use crate::access::{Link, Ref};
 use crate::list::List;
 use crate::object::thread::Waiting;
-use crate::port::Port;
+use crate::port::{Apart, Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
+use locks::ObjectLock;
 
 /// An endpoint. At most one of its two queues is not empty.
 pub struct Endpoint<P: Port> {
+    /// Guards it, and the places of those who wait in it.
+    pub lock: Lock<P>,
     /// Threads blocked receiving.
     pub receivers: List<Thread<P>, Waiting>,
     /// Threads blocked sending, unless they form a heap.
     pub senders: List<Thread<P>, Waiting>,
     /// Root of the heap of threads blocked sending.
-    pub root: Cell<Option<Ref<Thread<P>>>>,
+    pub root: Link<Thread<P>>,
     /// How many threads have ever joined the heap.
     pub arrivals: Cell<u64>,
     /// A notification whose signals are received here too.
     pub attached: Cell<Option<Weak<Notification<P>>>>,
     /// How many threads are blocked sending, if the port keeps lengths.
     pub queued: Cell<u32>,
+    _apart: Apart<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -38,12 +42,14 @@ impl<P: Port> Endpoint<P> {
     /// An endpoint for a vacant pool slot.
     pub fn new() -> Endpoint<P> {
         Endpoint {
+            lock: Lock::<P>::new(),
             receivers: List::new(),
             senders: List::new(),
-            root: Cell::new(None),
+            root: Link::new(),
             arrivals: Cell::new(0),
             attached: Cell::new(None),
             queued: Cell::new(0),
+            _apart: Apart::<P>::default(),
             owner: Cell::new(None),
         }
     }

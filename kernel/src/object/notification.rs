@@ -4,18 +4,22 @@ use super::{Domain, Endpoint, Object, Thread, Weak};
 use crate::access::Ref;
 use crate::list::List;
 use crate::object::thread::Waiting;
-use crate::port::Port;
+use crate::port::{Apart, Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
+use locks::ObjectLock;
 
 /// A notification.
 pub struct Notification<P: Port> {
+    /// Guards it, and the places of those who wait in it.
+    pub lock: Lock<P>,
     /// Signals that nobody has received yet.
     pub bits: Cell<u64>,
     /// Threads blocked receiving, first come first served.
     pub receivers: List<Thread<P>, Waiting>,
     /// The endpoint that it is attached to: receivers there take signals too.
     pub endpoint: Cell<Option<Weak<Endpoint<P>>>>,
+    _apart: Apart<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -23,9 +27,11 @@ impl<P: Port> Notification<P> {
     /// A notification for a vacant pool slot.
     pub fn new() -> Notification<P> {
         Notification {
+            lock: Lock::<P>::new(),
             bits: Cell::new(0),
             receivers: List::new(),
             endpoint: Cell::new(None),
+            _apart: Apart::<P>::default(),
             owner: Cell::new(None),
         }
     }

@@ -13,20 +13,23 @@
 //! suspended waits for `resume`.
 
 use super::{Domain, Endpoint, Notification, Object, Weak};
-use crate::access::Ref;
+use crate::access::{Link, Ref};
 use crate::list::{Linked, Links};
-use crate::port::{Context, Port};
+use crate::port::{Apart, Context, Lock, Port};
 use crate::several::Shot;
 use crate::step::{Queue, Step};
 use crate::time::Place;
 use abi::object::Resource;
 use abi::{Info, Status};
-use cells::Cell;
+use cells::{Cell, Shared, Word};
+use locks::ObjectLock;
 
 /// Selects the links of the ready queue.
 pub struct Running;
 /// Selects the links of the queue of the object that a thread waits for.
 pub struct Waiting;
+/// Selects the links of the queue of threads that came to a CPU from others.
+pub struct Arriving;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,22 @@ pub enum State {
     Receiving,
     /// Blocked until its call or fault is answered.
     Calling,
+}
+
+impl Word for State {
+    #[inline(always)]
+    fn raw(self) -> u32 {
+        self as u32
+    }
+    #[inline(always)]
+    fn of(raw: u32) -> State {
+        match raw & 3 {
+            0 => State::Ready,
+            1 => State::Sending,
+            2 => State::Receiving,
+            _ => State::Calling,
+        }
+    }
 }
 
 /// Reasons why the fast path must not touch a thread.
@@ -110,16 +129,18 @@ pub struct Outgoing {
 pub struct Thread<P: Port> {
     /// Saved registers.
     pub context: P::Context,
-    /// What it is doing.
-    pub state: Cell<State>,
+    /// Guards it, but for what its CPU alone touches.
+    pub lock: Lock<P>,
+    /// What it is doing. Its CPU looks at that in look-ups without holding the thread.
+    pub state: Shared<State>,
     /// Bits of [`attention`].
-    pub attention: Cell<u32>,
+    attention: Shared<u32>,
     /// Priority, 0 to 255; the idle thread has -1.
     pub priority: Cell<i16>,
     /// The domain that it runs in.
     pub domain: Cell<Ref<Domain<P>>>,
     /// Whose call it has received and not yet answered: the reply right.
-    pub caller: Cell<Option<Ref<Thread<P>>>>,
+    pub caller: Link<Thread<P>>,
     /// Who holds the reply right for its own call; `None` while the right is in a slot.
     pub server: Cell<Option<Ref<Thread<P>>>>,
     /// How many of its reply rights were moved to slots; such a right is for one call.
@@ -148,6 +169,8 @@ pub struct Thread<P: Port> {
     pub node: Node<P>,
     running: Links<Thread<P>>,
     waiting: Links<Thread<P>>,
+    arriving: Links<Thread<P>>,
+    _apart: Apart<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
     /// The CPU that it belongs to.
     pub cpu: Cell<u32>,
@@ -163,14 +186,15 @@ impl<P: Port> Thread<P> {
         let outgoing = Outgoing { info: Info(0), badge: 0, then: Then::Nothing };
         Thread {
             context: P::Context::new(),
-            state: Cell::new(State::Ready),
-            attention: Cell::new(attention::SUSPENDED),
+            lock: Lock::<P>::new(),
+            state: Shared::new(State::Ready),
+            attention: Shared::new(attention::SUSPENDED),
             priority: Cell::new(0),
             domain: Cell::new(domain),
             cpu: Cell::new(0),
             last_cpu: Cell::new(0),
             shot: Cell::new(0),
-            caller: Cell::new(None),
+            caller: Link::new(),
             server: Cell::new(None),
             calls: Cell::new(0),
             accepts: Cell::new(0),
@@ -191,26 +215,39 @@ impl<P: Port> Thread<P> {
             },
             running: Links::new(),
             waiting: Links::new(),
+            arriving: Links::new(),
+            _apart: Apart::<P>::default(),
             owner: Cell::new(None),
         }
+    }
+
+    /// Its [`attention`] bits.
+    #[inline(always)]
+    pub fn attention(&self) -> u32 {
+        self.attention.get()
     }
 
     /// Whether any of these [`attention`] bits is set.
     #[inline(always)]
     pub fn has(&self, bits: u32) -> bool {
-        self.attention.get() & bits != 0
+        self.attention() & bits != 0
+    }
+
+    /// Gives it these [`attention`] bits and no others.
+    pub fn mark(&self, bits: u32) {
+        self.attention.set(bits);
     }
 
     /// Sets [`attention`] bits.
     #[inline(always)]
     pub fn set(&self, bits: u32) {
-        self.attention.set(self.attention.get() | bits);
+        self.attention.insert(bits);
     }
 
     /// Clears [`attention`] bits.
     #[inline(always)]
     pub fn clear(&self, bits: u32) {
-        self.attention.set(self.attention.get() & !bits);
+        self.attention.remove(bits);
     }
 
     /// Whether it could run now.
@@ -223,6 +260,12 @@ impl<P: Port> Thread<P> {
     #[inline(always)]
     pub fn queued(&self) -> bool {
         self.running.linked()
+    }
+
+    /// Whether it has come to its CPU from another one and is not queued there yet.
+    #[inline(always)]
+    pub fn arrives(&self) -> bool {
+        P::SEVERAL && self.arriving.linked()
     }
 
     /// Leaves the status of a system call that brings nothing else.
@@ -264,6 +307,13 @@ impl<P: Port> Linked<Waiting> for Thread<P> {
     #[inline(always)]
     fn leaves(member: Ref<Self>) {
         P::step(Step::Unlink(Queue::Waiting, member.index()));
+    }
+}
+
+impl<P: Port> Linked<Arriving> for Thread<P> {
+    #[inline(always)]
+    fn links(&self) -> &Links<Self> {
+        &self.arriving
     }
 }
 

@@ -35,6 +35,11 @@ pub use system::{
 };
 pub use units::{spell_duration, spell_size};
 
+/// What may guard a kernel, as a manifest names it.
+pub const LOCKINGS: [&str; 4] = [NO_LOCKING, "big", "fine", "elided"];
+/// Nothing guards it: for one CPU.
+pub const NO_LOCKING: &str = "none";
+
 /// The kernels that an image holds and a manifest may name.
 pub const KERNELS: [&str; 9] = [
     "fastpath",

@@ -5,7 +5,6 @@ use abi::object::Resource;
 use abi::trace::{Event, Keep};
 use toml::de::DeTable;
 
-use crate::KERNELS;
 use crate::budget::Pool;
 use crate::domain;
 use crate::problem::{Problem, Source};
@@ -13,6 +12,7 @@ use crate::sections::{LONGEST_NAME, Sections};
 use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
 use crate::toml_value::{Table, Value};
 use crate::units::spell_duration;
+use crate::{KERNELS, LOCKINGS, NO_LOCKING};
 
 const SECTIONS: [&str; 9] = [
     "system",
@@ -25,8 +25,18 @@ const SECTIONS: [&str; 9] = [
     "memory",
     "domain",
 ];
-const SYSTEM_KEYS: [&str; 9] =
-    ["name", "about", "kernel", "memory", "tick", "timeslice", "cpus", "purge", "preempt_chains"];
+const SYSTEM_KEYS: [&str; 10] = [
+    "name",
+    "about",
+    "kernel",
+    "memory",
+    "tick",
+    "timeslice",
+    "cpus",
+    "locking",
+    "purge",
+    "preempt_chains",
+];
 
 /// RAM that a machine has at least and at most: the host finds all of it in one file.
 const RAM: [u64; 2] = [16 << 20, 2 << 30];
@@ -103,6 +113,7 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
     let memory_at = memory.as_ref().map_or(table.span.clone(), |value| value.span.clone());
     let tick = table.get("tick");
     let tick = tick.map_or(Ok(DEFAULT_TICK), |value| value.duration(10 * MICROSECOND..=SECOND))?;
+    let cpus = table.get("cpus").map_or(Ok(1), |value| value.number(1..=MOST_CPUS))? as u32;
     Ok(System {
         name: name.name(LONGEST_NAME)?.into(),
         about,
@@ -110,10 +121,8 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
         memory: memory.map_or(Ok(DEFAULT_RAM), |value| value.size(RAM[0]..=RAM[1]))?,
         tick,
         timeslice: timeslice(table, tick)?,
-        cpus: match table.get("cpus") {
-            Some(value) => value.number(1..=MOST_CPUS)? as u32,
-            None => 1,
-        },
+        cpus,
+        locking: locking(table, cpus)?,
         purge: match table.get("purge") {
             Some(value) => value.number(0..=MOST_OBJECTS)? as u32,
             None => DEFAULT_PURGE,
@@ -130,6 +139,17 @@ fn empty(source: &Source, table: &Table) -> Result<System, Problem> {
         source: source.clone(),
         memory_at,
     })
+}
+
+/// What guards the kernel, if the manifest says.
+fn locking(table: &Table, cpus: u32) -> Result<Option<String>, Problem> {
+    let Some(value) = table.get("locking") else { return Ok(None) };
+    let locking = value.one_of("locking", &LOCKINGS)?;
+    if locking == NO_LOCKING && cpus > 1 {
+        let message = format!("a kernel without locks cannot have {cpus} CPUs");
+        return Err(value.problem(message, format!("take one of {}", LOCKINGS[1..].join(", "))));
+    }
+    Ok(Some(locking.into()))
 }
 
 fn timeslice(table: &Table, tick: u64) -> Result<u64, Problem> {

@@ -24,6 +24,8 @@ pub struct System {
     pub timeslice: u64,
     /// How many CPUs the machine has.
     pub cpus: u32,
+    /// What guards the kernel, one of [`LOCKINGS`](crate::LOCKINGS), if the manifest says.
+    pub locking: Option<String>,
     /// Blocked threads that a look-up drops before it makes room for a waiting interrupt; 0: all.
     pub purge: u32,
     /// Whether a chain of transfers is left when an interrupt waits.
@@ -52,6 +54,12 @@ pub struct System {
 }
 
 impl System {
+    /// What guards the kernel: by default nothing on one CPU, and one lock on several.
+    pub fn locking(&self) -> &str {
+        let usual = if self.cpus == 1 { crate::NO_LOCKING } else { crate::LOCKINGS[1] };
+        self.locking.as_deref().unwrap_or(usual)
+    }
+
     /// Has the kernel keep a trace of this many bytes in a memory of its own, for which the
     /// machine gets more RAM. Returns the memory's name.
     pub fn add_trace(&mut self, bytes: u64, keep: Keep) -> String {

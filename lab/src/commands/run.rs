@@ -24,12 +24,17 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     }
     let mut system = systems::load(&run.system)?;
     system.cpus = run.cpus.unwrap_or(system.cpus);
+    system.locking = run.locking.clone().or(system.locking);
+    if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
+        let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
+        return Err(usage(message));
+    }
     if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
         let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
         return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
     }
-    if run.statistics && system.cpus > 1 {
-        return Err(usage("a kernel on several CPUs keeps no statistics yet".to_string()));
+    if run.statistics && system.locking() != manifest::NO_LOCKING {
+        return Err(usage("a kernel for several CPUs keeps no statistics".to_string()));
     }
     if run.statistics && system.trace.is_some() {
         let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";

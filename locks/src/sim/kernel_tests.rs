@@ -77,6 +77,7 @@ impl Guarding for Nothing {
     type Shared = ();
     type Local = ();
     type Object = ();
+    type Apart = ();
     fn shared(_: usize) {}
     fn local(_: usize) {}
     fn begin(_: &(), _: &(), _: crate::Kind) -> crate::Handoff {

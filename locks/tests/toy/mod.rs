@@ -1,7 +1,7 @@
 //! A toy kernel over [`Guarding`]: endpoints pass messages on to threads in turn, and management
 //! looks at everything. Whatever the interleaving, the outcome is that of one CPU doing all of it.
 
-use locks::{Guarding, Handoff, Kind, Line, ObjectLock, Ordered, settled};
+use locks::{Guarding, Handoff, Holding, Kind, Line, ObjectLock};
 use std::thread::panicking;
 
 /// Endpoints of a toy.
@@ -61,22 +61,21 @@ struct Section<'k, G: Guarding> {
     shared: &'k G::Shared,
     local: &'k G::Local,
     kind: Kind,
+    held: Held<'k, G>,
 }
 
 impl<G: Guarding> Drop for Section<'_, G> {
     fn drop(&mut self) {
         // What unwinds has lost its section already.
         if !panicking() {
+            self.held.let_go();
             G::end(self.shared, self.local, self.kind);
         }
     }
 }
 
-/// Locks of a step, for as long as it needs them.
-enum Locks<'k, L: ObjectLock> {
-    Two(#[expect(dead_code, reason = "held")] Ordered<'k, L, 2>),
-    Three(#[expect(dead_code, reason = "held")] Ordered<'k, L, 3>),
-}
+/// What a section of this kernel holds.
+type Held<'k, G> = <<G as Guarding>::Object as ObjectLock>::Holding<'k>;
 
 /// An object that this CPU is at.
 struct Busy<'k, L, W: Word>(&'k Object<L, W>);
@@ -125,31 +124,34 @@ impl<G: Guarding, W: Word> Toy<G, W> {
             Step::Manage => Kind::Writer,
         };
         let handoff = G::begin(&self.shared, local, kind);
-        let _section = Section::<G> { shared: &self.shared, local, kind };
+        let held = Held::<G>::new(kind);
+        let section = Section::<G> { shared: &self.shared, local, kind, held };
         match step {
-            Step::Send { from, endpoint } => self.send(ENDPOINTS + from, endpoint),
+            Step::Send { from, endpoint } => self.send(&section.held, ENDPOINTS + from, endpoint),
             Step::Manage => self.manage(),
         }
         handoff
     }
 
-    fn hold(&self, endpoint: usize, from: usize, to: usize) -> Locks<'_, G::Object> {
-        let [at, from, to] = [endpoint, from, to].map(|index| &self.objects[index].lock);
-        if core::ptr::eq(from, to) || core::mem::size_of::<G::Object>() == 0 {
-            Locks::Two(Ordered::acquire::<G::Relax>([at, from]))
-        } else {
-            Locks::Three(Ordered::above::<G::Relax>(at, from, to))
-        }
-    }
-
-    fn send(&self, from: usize, endpoint: usize) {
+    fn send<'k>(&'k self, held: &Held<'k, G>, from: usize, endpoint: usize) {
         let passed = &self.objects[endpoint].sent;
         let plan = || receiver(endpoint, passed.get());
-        let (to, _locks) = settled::<G, _, _>(plan, |&to| self.hold(endpoint, from, to));
+        let mut to = plan();
+        loop {
+            for index in [endpoint, from, to] {
+                held.add(&self.objects[index].lock);
+            }
+            held.take::<G::Relax>();
+            let again = plan();
+            if again == to {
+                break;
+            }
+            held.let_go();
+            to = again;
+        }
         let at = Busy::at(&self.objects[endpoint]);
         let sender = Busy::at(&self.objects[from]);
         let other = (to != from).then(|| Busy::at(&self.objects[to]));
-        assert_eq!(receiver(endpoint, at.0.sent.get()), to, "the partner has changed");
         at.0.sent.add(1);
         sender.0.sent.add(1);
         other.as_ref().unwrap_or(&sender).0.received.add(1);

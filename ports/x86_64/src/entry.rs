@@ -338,7 +338,7 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
 #[inline(always)]
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> Resume {
     let cpu = state::machine().cpu;
-    cpu.send_kicks();
+    cpu.finish();
     #[cfg(feature = "several")]
     crate::slices::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {

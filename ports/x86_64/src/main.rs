@@ -24,6 +24,8 @@ mod segments;
 #[cfg(feature = "several")]
 mod slices;
 mod state;
+#[cfg(feature = "elided")]
+mod transactions;
 mod traps;
 mod uart;
 

@@ -47,14 +47,21 @@ pub struct Local {
     pub myself: Cell<Option<&'static Cpu<X86>>>,
 }
 
+/// What guards the kernel in this image; queue locks need a node more than there are CPUs.
+#[cfg(not(feature = "several"))]
+type Guards = locks::Unlocked;
+#[cfg(all(feature = "several", not(any(feature = "fine", feature = "elided"))))]
+type Guards = locks::Big<locks::Pause, 16>;
+#[cfg(all(feature = "fine", not(feature = "elided")))]
+type Guards = locks::Fine<locks::Pause, 8>;
+#[cfg(feature = "elided")]
+type Guards = locks::Elision<crate::transactions::Rtm, locks::Pause, 16>;
+
 impl Port for X86 {
     type Context = Context;
     type Space = Space;
     type Local = Local;
-    #[cfg(not(feature = "several"))]
-    type Guarding = locks::Unlocked;
-    #[cfg(feature = "several")]
-    type Guarding = locks::Big<locks::Pause, 16>;
+    type Guarding = Guards;
 
     const SEVERAL: bool = cfg!(feature = "several");
 

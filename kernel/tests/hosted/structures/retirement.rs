@@ -19,7 +19,7 @@ use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification,
 use kernel::pool::{FrameStack, LAST_GENERATION, Pool};
 use kernel::system::DirectLazy;
 use kernel::time::Deadlines;
-use std::cell::Cell;
+use cells::Cell;
 
 const SLOT: u64 = 5;
 
@@ -60,7 +60,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     kernel.domains.take(None);
     let idle = kernel.threads.take(None);
     body(idle).priority.set(-1);
-    body(idle).attention.set(attention::FULL);
+    body(idle).mark(attention::FULL);
     let deadlines = Deadlines::carve(arena, 8)?;
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
     let cpu = arena.one(Cpu::new(0, idle, deadlines, host, settings))?;

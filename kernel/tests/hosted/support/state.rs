@@ -101,7 +101,7 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
             continue;
         }
         facts.push(("state", i, thread.state.get() as u64));
-        facts.push(("attention", i, u64::from(thread.attention.get())));
+        facts.push(("attention", i, u64::from(thread.attention())));
         facts.push(("priority", i, thread.priority.get() as u64));
         facts.push(("time slice", i, u64::from(thread.slice.get())));
         facts.push(("caller", i, index(thread.caller.get())));

@@ -1,0 +1,223 @@
+//! What an entry will touch, found out before it touches it (S1-08, S1-09).
+//!
+//! Under locks of single objects an entry looks, without holding anything, at what it is about to
+//! touch, takes the locks of all that in the order of their addresses, and looks again: another
+//! CPU may have changed it meanwhile, and then the entry begins anew. Where one lock guards
+//! everything all of this vanishes.
+//!
+//! What an entry looks at before it holds it are ties ([`Link`](crate::access::Link)), what its own
+//! thread asks for, and what writers alone change: capability tables, priorities, attachments,
+//! which CPU a thread belongs to. What would touch more than this names, or change what writers
+//! alone change, goes on as a writer, with everything held:
+//!
+//! - messages with a capability, replies through a saved right, faults and their answers;
+//! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned;
+//! - timeouts of threads that belong to other CPUs, and threads that are being moved;
+//! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
+
+use super::plan::halves;
+use crate::access::Ref;
+use crate::capability::Capability;
+use crate::core::{Core, Guards};
+use crate::object::thread::{Then, attention};
+use crate::object::{Endpoint, Notification, Thread};
+use crate::port::{Context, Port};
+use crate::send_queue::SendQueue;
+use crate::system::System;
+use abi::Info;
+use abi::call::{NOTHING, REPLY, Timeout};
+use locks::{Guarding, Holding};
+
+/// The objects that an entry will touch.
+struct Footprint<P: Port> {
+    /// The one that asks, its partner in the send half, and the sender it receives from.
+    threads: [Option<Ref<Thread<P>>>; 3],
+    /// That of the send half and that of the receive half.
+    endpoints: [Option<Ref<Endpoint<P>>>; 2],
+    /// The one that is received from or signalled.
+    notification: Option<Ref<Notification<P>>>,
+}
+
+impl<P: Port> Footprint<P> {
+    const EMPTY: Footprint<P> =
+        Footprint { threads: [None; 3], endpoints: [None; 2], notification: None };
+}
+
+impl<P: Port> PartialEq for Footprint<P> {
+    fn eq(&self, other: &Self) -> bool {
+        self.threads == other.threads
+            && self.endpoints == other.endpoints
+            && self.notification == other.notification
+    }
+}
+
+impl<S: System> Core<S> {
+    /// Holds what the operation of the current thread will touch.
+    #[inline(always)]
+    pub(crate) fn hold_for_message<const KIND: u8>(&self) {
+        if !Guards::<S>::EXCLUSIVE {
+            let me = self.cpu.current.get();
+            let look = || self.footprint_of_message::<KIND>(me);
+            self.hold_what(look, |found| self.suffices_for_message::<KIND>(me, found));
+        }
+    }
+
+    /// Holds what signalling a notification will touch.
+    #[inline(always)]
+    pub(crate) fn hold_for_signal(&self, at: Ref<Notification<S::Port>>) {
+        if !Guards::<S>::EXCLUSIVE {
+            self.hold_what(|| self.footprint_of_signal(at), |found| self.partner_is_plain(found));
+        }
+    }
+
+    /// Holds what a fast path touches, and says whether its plan still stands.
+    #[inline(always)]
+    pub(crate) fn hold_for_fast(
+        &self,
+        threads: [Ref<Thread<S::Port>>; 2],
+        endpoint: Ref<Endpoint<S::Port>>,
+        stands: impl Fn() -> bool,
+    ) -> bool {
+        if Guards::<S>::EXCLUSIVE {
+            return true;
+        }
+        let holding = self.section.holding();
+        holding.add(&threads[0].member().lock);
+        holding.add(&threads[1].member().lock);
+        holding.add(&endpoint.member().lock);
+        holding.take::<<Guards<S> as Guarding>::Relax>();
+        stands()
+    }
+
+    /// Looks, holds and looks again until nothing has changed in between, or holds everything if
+    /// that `suffices` not. Each further round means that another CPU got on.
+    fn hold_what(
+        &self,
+        look: impl Fn() -> Option<Footprint<S::Port>>,
+        suffices: impl Fn(&Footprint<S::Port>) -> bool,
+    ) {
+        let holding = self.section.holding();
+        let mut planned = look();
+        while let Some(footprint) = planned {
+            footprint.threads.iter().flatten().for_each(|at| holding.add(&at.member().lock));
+            footprint.endpoints.iter().flatten().for_each(|at| holding.add(&at.member().lock));
+            footprint.notification.iter().for_each(|at| holding.add(&at.member().lock));
+            holding.take::<<Guards<S> as Guarding>::Relax>();
+            planned = look();
+            if planned.as_ref() == Some(&footprint) {
+                if suffices(&footprint) {
+                    return;
+                }
+                planned = None;
+            }
+            holding.let_go();
+        }
+        self.widen_if(|| true);
+    }
+
+    fn footprint_of_message<const KIND: u8>(
+        &self,
+        me: Ref<Thread<S::Port>>,
+    ) -> Option<Footprint<S::Port>> {
+        let thread = me.member();
+        let (_, [partners, info, ..]) = thread.context.call();
+        if self.is_elsewhere(me) || Info(info).from_user().has_capability() {
+            return None;
+        }
+        let mut found = Footprint { threads: [Some(me), None, None], ..Footprint::EMPTY };
+        let (send, receive) = halves::<KIND>(partners);
+        let domain = thread.domain.get().member();
+        match send {
+            NOTHING => {}
+            REPLY => found.threads[1] = thread.caller.get(),
+            slot => match domain.slot(slot) {
+                Ok(Capability::Endpoint(cap)) => {
+                    found.endpoints[0] = Some(cap.at);
+                    found.threads[1] = cap.at.member().receivers.head();
+                }
+                Ok(Capability::Reply(_)) => return None,
+                _ => {}
+            },
+        }
+        match receive {
+            NOTHING | REPLY => {}
+            slot => match domain.slot(slot) {
+                Ok(Capability::Endpoint(cap)) => {
+                    let endpoint = cap.at.member();
+                    found.endpoints[1] = Some(cap.at);
+                    found.threads[2] = S::SendQueue::glance(endpoint)?;
+                    found.notification = endpoint.attached.get().and_then(|weak| weak.get());
+                }
+                Ok(Capability::Notification(cap)) => found.notification = Some(cap.at),
+                _ => {}
+            },
+        }
+        Some(found)
+    }
+
+    /// Whether a message that holds this touches nothing else.
+    fn suffices_for_message<const KIND: u8>(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        found: &Footprint<S::Port>,
+    ) -> bool {
+        let (_, [partners, ..]) = self.hold(me).context.call();
+        let (send, receive) = halves::<KIND>(partners);
+        let [_, partner, sender] = found.threads;
+        let abandons = receive == REPLY
+            && partner.is_some_and(|partner| self.hold(partner).caller.get().is_some());
+        if abandons || !self.partner_is_plain(found) {
+            return false;
+        }
+        let replied = send == REPLY;
+        sender.is_none_or(|sender| self.sender_is_plain(me, sender, replied))
+    }
+
+    /// Whether the partner of a send half, or of a signal, needs nothing unusual.
+    fn partner_is_plain(&self, found: &Footprint<S::Port>) -> bool {
+        found.threads[1].is_none_or(|partner| {
+            let fault = self.hold(partner).has(attention::FAULT);
+            !fault && !self.has_timeout_elsewhere(partner)
+        })
+    }
+
+    /// Whether `me` can take the message of `sender` without touching anything else.
+    fn sender_is_plain(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        sender: Ref<Thread<S::Port>>,
+        replied: bool,
+    ) -> bool {
+        let (thread, from) = (self.hold(me), self.hold(sender));
+        let outgoing = from.outgoing.get();
+        let info = outgoing.info;
+        let fits = info.is_short() || info.is_fault();
+        let long = thread.buffer_at.get() != 0 && !info.has_capability();
+        let goes_on = match outgoing.then {
+            Then::Nothing => true,
+            Then::Receive => false,
+            Then::Reply => {
+                let begins =
+                    self.is_elsewhere(sender) && self.reply_limit(sender).timeout == Timeout::At;
+                (replied || thread.caller.get().is_none()) && !begins
+            }
+        };
+        (fits || long) && goes_on && !self.has_timeout_elsewhere(sender)
+    }
+
+    fn has_timeout_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        self.is_elsewhere(thread) && self.hold(thread).has(attention::DEADLINE)
+    }
+
+    fn footprint_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<Footprint<S::Port>> {
+        let notification = at.member();
+        let mut found = Footprint { notification: Some(at), ..Footprint::EMPTY };
+        found.threads[1] = notification.receivers.head();
+        if found.threads[1].is_none() {
+            found.endpoints[0] = notification.endpoint.get().and_then(|weak| weak.get());
+            let endpoint = found.endpoints[0];
+            found.threads[1] = endpoint.and_then(|endpoint| endpoint.member().receivers.head());
+        }
+        Some(found)
+    }
+}
