@@ -4,8 +4,8 @@ use crate::access::{Held, Ref, Section};
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
-use crate::object::Thread;
 use crate::object::thread::attention;
+use crate::object::{Object, Thread};
 use crate::port::Port;
 use crate::sched::Scheduling;
 use crate::step::Step;
@@ -102,9 +102,21 @@ impl<S: System> Core<S> {
         self.section.holding().become_kind(Kind::Writer);
     }
 
-    /// Opens a thread.
+    /// Opens an object that this section holds.
     #[inline(always)]
-    pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, Guards<S>> {
+    pub fn hold<T: Object<S::Port>>(&self, at: Ref<T>) -> Held<'_, T, Guards<S>> {
+        debug_assert!(self.holds(at), "object {} is touched and not held", at.index());
+        self.section.hold(at)
+    }
+
+    fn holds<T: Object<S::Port>>(&self, at: Ref<T>) -> bool {
+        let holding = self.section.holding();
+        self.section.is_whole() || at.member().lock().is_none_or(|lock| holding.has(lock))
+    }
+
+    /// Opens a thread that runs on this CPU, for what only its CPU touches.
+    #[inline(always)]
+    pub fn own(&self, at: Ref<Thread<S::Port>>) -> Held<'_, Thread<S::Port>, Guards<S>> {
         self.section.hold(at)
     }
 

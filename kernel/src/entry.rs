@@ -186,7 +186,7 @@ impl<S: System> Core<S> {
     fn mark_full(&self) {
         let current = self.cpu.current.get();
         if current != self.cpu.idle {
-            self.hold(current).set(attention::FULL);
+            self.own(current).set(attention::FULL);
         }
     }
 
@@ -218,7 +218,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     fn dispatch(&self) {
         let me = self.cpu.current.get();
-        let (number, args) = self.hold(me).context.call();
+        let (number, args) = self.own(me).context.call();
         self.entered(number as u8 as u32);
         let result = match Call::from_number(number) {
             Some(Call::Signal) => self.signal_slot(args[0] as u32),
@@ -227,7 +227,7 @@ impl<S: System> Core<S> {
             Some(call) => return self.manage_call(me, call),
             None => Err(Error::UnknownCall),
         };
-        self.hold(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
+        self.own(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
     }
 
     /// Gives up the CPU, to equals or to one thread for the rest of the tick (S0-29).
@@ -237,12 +237,12 @@ impl<S: System> Core<S> {
             self.cpu.yield_cpu(me, true);
             return Ok(());
         }
-        let domain = self.hold(self.hold(me).domain.get());
+        let domain = self.hold(self.own(me).domain.get());
         let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
         if to == me {
             return Ok(());
         }
-        if !self.hold(to).runnable() {
+        if !to.member().runnable() {
             return Err(Error::WrongState);
         }
         if self.is_elsewhere(to) {

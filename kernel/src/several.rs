@@ -123,7 +123,7 @@ impl<S: System> Core<S> {
     }
 
     fn go_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
-        let (cpu, thread) = (self.cpu, self.hold(to));
+        let (cpu, thread) = (self.cpu, self.own(to));
         // Behind the section another CPU may change the marks.
         cpu.full.set(thread.has(attention::FULL));
         if to != cpu.idle && cpu.full.get() {
@@ -133,7 +133,7 @@ impl<S: System> Core<S> {
             return;
         }
         thread.last_cpu.set(cpu.number);
-        let before = self.hold(from);
+        let before = self.own(from);
         self.kernel.port.put_down(&cpu.local, &before.context);
         if from != cpu.idle && self.is_elsewhere(from) && before.runnable() {
             self.send_off(from);
@@ -159,7 +159,7 @@ impl<S: System> Core<S> {
             self.widen_if(|| true);
             cpu.flush.set(false);
             // Nobody runs where translations were changed for good, if this CPU idles.
-            let domain = self.hold(cpu.current.get()).domain.get();
+            let domain = self.own(cpu.current.get()).domain.get();
             self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
             cpu.space.set(Some(domain));
             cpu.flushed.set(self.kernel.shots.get());

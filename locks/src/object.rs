@@ -34,6 +34,8 @@ pub trait Holding<'k, L> {
     fn add(&self, lock: &'k L);
     /// Takes the locks that were added, in the order of their addresses.
     fn take<R: Relax>(&self);
+    /// Whether this lock is among them.
+    fn has(&self, lock: &L) -> bool;
     /// Releases them, and forgets which they were.
     fn let_go(&self);
 }
@@ -64,6 +66,10 @@ impl Holding<'_, ()> for () {
     fn add(&self, _lock: &()) {}
     #[inline(always)]
     fn take<R: Relax>(&self) {}
+    #[inline(always)]
+    fn has(&self, _lock: &()) -> bool {
+        true
+    }
     #[inline(always)]
     fn let_go(&self) {}
 }
@@ -146,6 +152,10 @@ impl<'k, L: ObjectLock> Holding<'k, L> for Ordered<'k, L> {
         for lock in self.locks() {
             lock.acquire::<R>();
         }
+    }
+
+    fn has(&self, lock: &L) -> bool {
+        self.locks().any(|held| address(held) == address(lock))
     }
 
     #[inline(always)]

@@ -22,15 +22,15 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn fast_call(&self, slot: u32, info: Info) -> Option<(Ref<Thread<S::Port>>, u64)> {
         let began = self.attempt();
-        let me = self.hold(self.cpu.current.get());
+        let me = self.own(self.cpu.current.get());
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).ok()?;
-        let endpoint = self.hold(cap.at);
-        let receiver = self.hold(endpoint.receivers.head()?);
-        let pair = [me.name(), receiver.name()];
-        if !self.hold_for_fast(pair, cap.at, || endpoint.receivers.head() == Some(pair[1])) {
+        let receivers = &cap.at.member().receivers;
+        let first = receivers.head()?;
+        if !self.hold_for_fast([me.name(), first], cap.at, || receivers.head() == Some(first)) {
             return None;
         }
+        let (endpoint, receiver) = (self.hold(cap.at), self.hold(first));
         let common = info.is_short()
             && me.attention() | receiver.attention() == 0
             && receiver.caller.get().is_none()
@@ -54,15 +54,14 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn fast_reply_wait(&self, slot: u32, info: Info) -> Option<Ref<Thread<S::Port>>> {
         let began = self.attempt();
-        let me = self.hold(self.cpu.current.get());
-        let caller = self.hold(me.caller.get()?);
+        let me = self.own(self.cpu.current.get());
+        let first = me.caller.get()?;
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).ok()?;
-        let endpoint = self.hold(cap.at);
-        let pair = [me.name(), caller.name()];
-        if !self.hold_for_fast(pair, cap.at, || me.caller.get() == Some(pair[1])) {
+        if !self.hold_for_fast([me.name(), first], cap.at, || me.caller.get() == Some(first)) {
             return None;
         }
+        let (endpoint, caller) = (self.hold(cap.at), self.hold(first));
         let common = info.is_short()
             && me.attention() | caller.attention() == 0
             && S::SendQueue::is_empty(&*endpoint)

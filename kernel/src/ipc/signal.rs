@@ -14,7 +14,7 @@ impl<S: System> Core<S> {
     /// The system call: signals the notification in a slot with the capability's badge.
     #[inline(always)]
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
-        let domain = self.hold(self.cpu.current.get()).domain.get();
+        let domain = self.own(self.cpu.current.get()).domain.get();
         let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
         self.hold_for_signal(cap.at);
         self.signal(cap.at, cap.badge.max(1));

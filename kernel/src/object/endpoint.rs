@@ -66,4 +66,7 @@ impl<P: Port> Object<P> for Endpoint<P> {
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner
     }
+    fn lock(&self) -> Option<&Lock<P>> {
+        Some(&self.lock)
+    }
 }

@@ -19,7 +19,7 @@ pub use thread::Thread;
 pub use timer::Timer;
 
 use crate::access::Ref;
-use crate::port::Port;
+use crate::port::{Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
 
@@ -29,6 +29,10 @@ pub trait Object<P: Port>: Sized + 'static {
     const RESOURCE: Resource;
     /// The domain whose quota it is charged to; `None`: nobody's.
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>>;
+    /// The lock that guards it singly; `None`: it changes only while everything is held.
+    fn lock(&self) -> Option<&Lock<P>> {
+        None
+    }
 }
 
 /// A tie that another object keeps and that ends with its target. It is no capability:

@@ -48,4 +48,7 @@ impl<P: Port> Object<P> for Notification<P> {
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner
     }
+    fn lock(&self) -> Option<&Lock<P>> {
+        Some(&self.lock)
+    }
 }

@@ -8,6 +8,7 @@ use abi::boot::{NONE, Record};
 use abi::call::Call;
 use abi::object::Resource;
 use abi::{Error, PAGE};
+use cells::Cell;
 use kernel::arena::Arena;
 use kernel::boot;
 use kernel::capability::Capability;
@@ -19,7 +20,6 @@ use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification,
 use kernel::pool::{FrameStack, LAST_GENERATION, Pool};
 use kernel::system::DirectLazy;
 use kernel::time::Deadlines;
-use cells::Cell;
 
 const SLOT: u64 = 5;
 
