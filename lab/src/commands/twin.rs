@@ -127,6 +127,7 @@ fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
 fn spell(end: &End) -> String {
     match end {
         End::Done(status) => format!("a program ended the run with status {status}"),
+        End::Deadlock(cpus) => format!("CPUs {cpus:?} wait for each other in the kernel"),
         End::Stuck => "every thread waits for ever".to_string(),
         End::Limit => "the limit on steps was reached".to_string(),
         End::Panic(message) => message.clone(),

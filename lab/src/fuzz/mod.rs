@@ -68,6 +68,7 @@ pub fn run(plan: &Plan, reach: &mut Reach) -> Result<(), String> {
 pub fn judge(end: &End) -> Result<(), String> {
     match end {
         End::Panic(message) => Err(message.clone()),
+        End::Deadlock(cpus) => Err(format!("CPUs {cpus:?} wait for each other for ever")),
         End::Done(_) | End::Stuck | End::Limit => Ok(()),
     }
 }
