@@ -138,7 +138,7 @@ pub struct Run {
     #[arg(long)]
     pub icount: bool,
     /// How many CPUs the machine has; the manifest's by default.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub cpus: Option<u32>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]

@@ -187,7 +187,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
                 None => return Some(End::Stuck),
             },
         }
-        (self.twin.entries.get() > self.options.limit).then_some(End::Limit)
+        (self.twin.entries.get() > self.twin.limit).then_some(End::Limit)
     }
 
     /// The running thread goes on from where it stopped.

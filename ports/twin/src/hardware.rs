@@ -72,6 +72,8 @@ pub struct Hardware {
     pub booted: Cell<u64>,
     /// Entries into the kernel, and stretches of work.
     pub entries: Cell<u64>,
+    /// So many of them end the run.
+    pub limit: u64,
     /// The most threads that were blocked at once, if invariants are checked.
     pub most_blocked: Cell<u32>,
     /// Coroutines of threads that were destroyed or restarted.
@@ -101,6 +103,7 @@ impl Hardware {
             rng: Rng::new(options.seed),
             booted: Cell::new(0),
             entries: Cell::new(0),
+            limit: options.limit,
             most_blocked: Cell::new(0),
             dead: RefCell::default(),
             functions: RefCell::default(),

@@ -37,9 +37,29 @@ impl Hardware {
         let patience = me.patience.get() + 1;
         me.patience.set(patience);
         if patience > PATIENCE {
-            self.trap_in_work(1);
-            self.here().patience.set(PATIENCE);
+            self.lose_patience();
         }
+    }
+
+    #[cold]
+    fn lose_patience(&self) {
+        let entries = self.entries.get();
+        if entries < self.limit && self.is_undisturbed(1) {
+            self.entries.set(entries + 1);
+            meter::pass(1);
+        } else {
+            self.trap_in_work(1);
+        }
+        self.here().patience.set(PATIENCE);
+    }
+
+    /// Whether nothing happens until the running thread has computed for `n` units.
+    fn is_undisturbed(&self, n: u64) -> bool {
+        let until = meter::now() + n;
+        !self.is_chaotic()
+            && self.is_first_until(until)
+            && self.here().due().is_none_or(|at| until < at)
+            && self.waiting().is_none()
     }
 
     fn trap_in_work(&self, n: u64) {
@@ -77,14 +97,9 @@ impl Machine for Hardware {
     }
 
     fn work(&self, n: u64) {
-        let (me, until) = (self.here(), meter::now() + n);
-        let undisturbed = !self.is_chaotic()
-            && self.is_first_until(until)
-            && me.due().is_none_or(|at| until < at)
-            && self.waiting().is_none();
-        if undisturbed {
+        if self.is_undisturbed(n) {
             meter::pass(n);
-            me.patience.set(0);
+            self.here().patience.set(0);
         } else {
             self.trap_in_work(n);
         }
