@@ -23,6 +23,9 @@ const CONSOLE_LINE: u8 = 4;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
 
+/// The longest delay that is injected into one of several CPUs.
+const LONGEST: u64 = 100_000;
+
 /// A function that a further thread begins with.
 pub type Function = fn(&Env, u64);
 
@@ -176,7 +179,9 @@ impl Hardware {
             return;
         }
         match (self.rng.next() % 4, self.here().armed.get()) {
-            (0 | 1, Some(at)) => meter::pass_to(at),
+            (0 | 1, Some(at)) if self.processors.len() == 1 => meter::pass_to(at),
+            // Others are not to wait for ever where this one has nothing to wait for.
+            (0 | 1, Some(at)) => meter::pass_to(at.min(meter::now() + LONGEST)),
             (2, _) => {
                 let line = self.rng.next() % LINES as u64;
                 self.raised.set(self.raised.get() | self.enabled.get() & 1 << line);
