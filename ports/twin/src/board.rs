@@ -293,7 +293,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     #[inline]
     fn call(&self, context: &'static Context) {
         let regs = context.regs.get();
-        if S::FAST_PATH && self.fast(context, regs) {
+        if S::FAST_PATH && self.fast(regs) {
             return;
         }
         let number = regs.number as u8;
@@ -307,7 +307,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
 
     /// Tries the fast path; true: it did the call.
     #[inline]
-    fn fast(&self, context: &Context, regs: Regs) -> bool {
+    fn fast(&self, regs: Regs) -> bool {
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
         if number != call && number != reply_wait {
@@ -318,8 +318,8 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let done = enter!(self, fast(number, slot as u32, Info(info)));
         let Some((next, badge)) = done else { return false };
         let target = &body(next).context;
-        let words = context.regs.get().words;
-        target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words });
+        // The words went along in registers: what the thread saved may be another message by now.
+        target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words: regs.words });
         self.leave(next);
         true
     }
@@ -369,9 +369,16 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
 
     #[cold]
     fn check(&self) {
+        let inside = &self.twin.here().inside;
+        inside.set(G::SEVERAL);
+        // Under several CPUs this waits until no other one is inside.
         let core = self.core();
+        inside.set(false);
         invariants::check(self.machine, &core.section.whole());
+        self.check_kicks();
+        inside.set(G::SEVERAL);
         drop(core);
+        inside.set(false);
         let threads = &self.machine.kernel.threads;
         let blocked = (1..threads.size())
             .filter_map(|index| threads.get(index))
@@ -379,5 +386,17 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             .filter(|thread| !body(*thread).runnable())
             .count();
         self.twin.most_blocked.set(self.twin.most_blocked.get().max(blocked as u32));
+    }
+
+    /// A CPU that was asked for something, and is not in the kernel anyway, is being interrupted.
+    fn check_kicks(&self) {
+        let cpus = self.machine.kernel.cpus.get();
+        let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.kicks.get());
+        for (cpu, hardware) in cpus.iter().zip(&self.twin.processors) {
+            let asked = cpu.resched.get() || cpu.flush.get();
+            let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
+            let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
+            assert!(!asked || busy || kicked, "a CPU was asked for a decision and not interrupted");
+        }
     }
 }
