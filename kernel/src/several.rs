@@ -253,6 +253,16 @@ impl<P: Port> Manager<'_, P> {
         done
     }
 
+    /// A domain is gone. A CPU that idles since it ran there has its tables loaded still: it is to
+    /// notice when it runs in the next domain of that slot.
+    pub(crate) fn unload(&self, domain: Ref<Domain<P>>) {
+        if P::SEVERAL {
+            let cpus = self.kernel.cpus.get().iter();
+            let there = cpus.filter(|cpu| cpu.space.get() == Some(domain));
+            there.for_each(|cpu| cpu.space.set(None));
+        }
+    }
+
     fn others(&self, domain: Ref<Domain<P>>) -> u64 {
         self.whole.open(domain).seen.get() & !(1 << self.cpu.number)
     }

@@ -393,7 +393,11 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let cpus = self.machine.kernel.cpus.get();
         let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.kicks.get());
         for (cpu, hardware) in cpus.iter().zip(&self.twin.processors) {
-            let asked = cpu.resched.get() || cpu.flush.get();
+            let (running, idle) = (cpu.current.get(), cpu.current.get() == cpu.idle);
+            let thread = body(running);
+            let leaves = !idle && (!thread.runnable() || thread.cpu.get() != cpu.number);
+            let wakes = idle && cpu.ready.first().is_some_and(|first| body(first).runnable());
+            let asked = leaves || wakes || cpu.flush.get();
             let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
             let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
             assert!(!asked || busy || kicked, "a CPU was asked for a decision and not interrupted");
