@@ -2,6 +2,7 @@
 
 use crate::access::{Life, Ref, Whole};
 use crate::capability::Capability;
+use crate::cpu::Cpu;
 use crate::entry::Machine;
 use crate::list::{Linked, List};
 use crate::object::memory::Frames;
@@ -18,7 +19,7 @@ use core::sync::atomic::Ordering::Relaxed;
 pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     let checker = Checker { machine, whole };
     checker.threads();
-    checker.ready_queue();
+    checker.ready_queues();
     checker.queues();
     if P::LENGTHS {
         checker.lengths();
@@ -107,19 +108,49 @@ impl<P: Port> Checker<'_, '_, P> {
         }
     }
 
-    fn ready_queue(&self) {
-        let cpu = self.machine.cpu;
-        let current = self.whole.open(cpu.current.get());
-        assert!(current.runnable() || cpu.current.get() == cpu.idle, "a blocked thread runs");
+    fn ready_queues(&self) {
+        let cpus = self.machine.kernel.cpus.get();
+        for cpu in cpus {
+            self.ready_queue(cpu);
+        }
+        for at in live(&self.machine.kernel.threads) {
+            let thread = self.whole.open(at);
+            let on = cpus.iter().filter(|cpu| cpu.current.get() == at).count();
+            assert!(on <= 1, "a thread runs on two CPUs");
+            let queued = thread.queued() || thread.arrives();
+            let accounted = queued || on == 1 || cpus.iter().any(|cpu| cpu.idle == at);
+            assert!(accounted || !thread.runnable(), "a runnable thread is not queued");
+            let there = (thread.cpu.get() as usize) < cpus.len();
+            assert!(there, "a thread belongs to a CPU that does not exist");
+        }
+    }
+
+    fn ready_queue(&self, cpu: &Cpu<P>) {
+        let running = cpu.current.get();
+        let current = self.whole.open(running);
+        // Another CPU may have stopped the thread: then this one was asked to leave it.
+        let leaves = P::SEVERAL && cpu.resched.get();
+        assert!(current.runnable() || running == cpu.idle || leaves, "a blocked thread runs");
+        let away = running != cpu.idle && current.cpu.get() != cpu.number;
+        assert!(!away || leaves, "a thread runs on a CPU that it has left");
         cpu.ready.each(|level, at| {
             let thread = self.whole.open(at);
             assert!(thread.priority.get() == i16::from(level), "queued at another priority");
             assert!(at.life() == Life::Live, "a destroyed thread is queued");
+            assert!(thread.cpu.get() == cpu.number, "queued on another CPU");
         });
-        for at in live(&self.machine.kernel.threads) {
-            let thread = self.whole.open(at);
-            let accounted = thread.queued() || at == cpu.current.get() || at == cpu.idle;
-            assert!(accounted || !thread.runnable(), "a runnable thread is not queued");
+        cpu.arrivals.each(|at| {
+            assert!(at.life() == Life::Live, "a destroyed thread arrives");
+            assert!(at.member().cpu.get() == cpu.number, "arrives on another CPU");
+        });
+        // Nothing is mapped in the kernel's own domain.
+        let own = self.whole.open(cpu.idle).domain.get();
+        if P::SEVERAL
+            && let Some(domain) = cpu.space.get()
+            && domain != own
+        {
+            let seen = self.whole.open(domain).seen.load(Relaxed) >> cpu.number & 1 != 0;
+            assert!(seen, "a domain does not know of a CPU that has loaded its tables");
         }
     }
 
@@ -153,9 +184,11 @@ impl<P: Port> Checker<'_, '_, P> {
     /// The lengths that are kept for trace and statistics.
     fn lengths(&self) {
         let kernel = self.machine.kernel;
-        let mut queued = 0;
-        self.machine.cpu.ready.each(|_, _| queued += 1);
-        assert!(self.machine.cpu.ready.length() == queued, "the ready queue is miscounted");
+        for cpu in kernel.cpus.get() {
+            let mut queued = 0;
+            cpu.ready.each(|_, _| queued += 1);
+            assert!(cpu.ready.length() == queued, "a ready queue is miscounted");
+        }
         let kept: u32 = live(&kernel.endpoints).map(|at| self.whole.open(at).queued.get()).sum();
         let senders = live(&kernel.threads).filter(|at| {
             let thread = self.whole.open(*at);
@@ -207,9 +240,10 @@ impl<P: Port> Checker<'_, '_, P> {
             // A thread that is being destroyed counts until that is complete.
             let inside =
                 live(&kernel.threads).filter(|thread| self.whole.open(*thread).domain.get() == at);
-            // The idle thread is the kernel's own and not counted.
-            let idle = u32::from(at == self.whole.open(self.machine.cpu.idle).domain.get());
-            let count = inside.count() as u32 - idle;
+            // The idle threads are the kernel's own and not counted.
+            let cpus = kernel.cpus.get().iter();
+            let idle = cpus.filter(|cpu| self.whole.open(cpu.idle).domain.get() == at).count();
+            let count = (inside.count() - idle) as u32;
             assert!(domain.threads.get() == count, "a domain's threads are miscounted");
         }
         for at in live(&kernel.threads) {

@@ -2,7 +2,7 @@
 //! anew, and makes it forget translations. With one CPU all of this vanishes.
 //!
 //! A CPU touches another's state only inside the kernel, and interrupts it behind its own section
-//! ([`Cpu::send_kicks`]). Whatever needs another CPU to have reacted is left with that interrupt
+//! ([`Cpu::finish`]). Whatever needs another CPU to have reacted is left with that interrupt
 //! sent, and the thread issues its call again.
 
 use crate::access::Ref;
@@ -311,6 +311,16 @@ impl<P: Port> Manager<'_, P> {
             self.stand_by();
         }
         done
+    }
+
+    /// A domain is gone. A CPU that idles since it ran there has its tables loaded still: it is to
+    /// notice when it runs in the next domain of that slot.
+    pub(crate) fn unload(&self, domain: Ref<Domain<P>>) {
+        if P::SEVERAL {
+            let cpus = self.kernel.cpus.get().iter();
+            let there = cpus.filter(|cpu| cpu.space.get() == Some(domain));
+            there.for_each(|cpu| cpu.space.set(None));
+        }
     }
 
     fn others(&self, domain: Ref<Domain<P>>) -> u64 {

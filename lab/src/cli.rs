@@ -4,7 +4,7 @@ pub mod model;
 
 use crate::experiment::EXPERIMENTS;
 use crate::machine::MACHINES;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ pub struct Run {
     #[arg(long)]
     pub icount: bool,
     /// How many CPUs the machine has; the manifest's by default.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    #[arg(long, value_name = "N", value_parser = cpus())]
     pub cpus: Option<u32>,
     /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
@@ -376,6 +376,11 @@ fn lockings() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::LOCKINGS)
 }
 
+/// As many CPUs as a manifest may ask for.
+fn cpus() -> impl TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..=64)
+}
+
 fn experiments() -> PossibleValuesParser {
     PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name))
 }
@@ -444,6 +449,9 @@ pub struct Fuzz {
     /// The first seed.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
+    /// How many CPUs the machine has; the domains are spread over them.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
 }
 
 /// Which run to repeat.
@@ -452,6 +460,9 @@ pub struct Replay {
     /// Its seed.
     #[arg(value_parser = seed)]
     pub seed: u64,
+    /// How many CPUs the machine had.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
 }
 
 /// What to measure.

@@ -209,6 +209,7 @@ impl<P: Port> Manager<'_, P> {
             }
             domain.limit.set(0);
             domain.seen.store(0, Relaxed);
+            self.unload(at);
             self.kernel.domains.release(at);
             if at == root {
                 return true;

@@ -46,10 +46,10 @@ const SECOND: u64 = 1_000_000_000;
 const DEFAULT_TICK: u64 = 1_000_000;
 /// Ticks in the default time slice.
 const DEFAULT_SLICE: u64 = 10;
+/// CPUs that a machine may have.
+const MOST_CPUS: u64 = 64;
 /// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
 /// otherwise.
-/// CPUs that a machine may have.
-const MOST_CPUS: u64 = 8;
 const DEFAULT_PURGE: u32 = 4;
 /// The highest interrupt line.
 const LAST_LINE: u64 = 23;

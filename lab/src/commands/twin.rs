@@ -38,12 +38,15 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
             break;
         }
         step.detail(&format!("seed {seed:#x}, {} steps", reach.steps));
-        if let Err(failure) = fuzz::run(&Plan::of(seed), &mut reach) {
+        if let Err(failure) = fuzz::run(&Plan::of(seed, asked.cpus), &mut reach) {
             if as_json {
                 print_json(&json!({"held": false, "seed": seed, "failure": failure}));
             } else {
                 output::line(format_args!("seed {seed:#x}: {failure}"));
-                output::line(format_args!("replay it with: ./giusto twin replay {seed:#x}"));
+                let cpus = asked.cpus;
+                output::line(format_args!(
+                    "replay it with: ./giusto twin replay {seed:#x} --cpus {cpus}"
+                ));
             }
             return Ok(Verdict::Failed);
         }
@@ -54,6 +57,7 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
         print_json(&json!({
             "held": true,
             "seeds": [asked.seed, seed],
+            "cpus": asked.cpus,
             "steps": reach.steps,
             "seconds": started.elapsed().as_secs_f64(),
             "reach": reach.summary(),
@@ -81,7 +85,7 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
 }
 
 fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
-    let plan = Plan::of(asked.seed);
+    let plan = Plan::of(asked.seed, asked.cpus);
     if !as_json {
         output::line(&plan);
     }
@@ -127,6 +131,7 @@ fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
 fn spell(end: &End) -> String {
     match end {
         End::Done(status) => format!("a program ended the run with status {status}"),
+        End::Deadlock(cpus) => format!("CPUs {cpus:?} wait for each other in the kernel"),
         End::Stuck => "every thread waits for ever".to_string(),
         End::Limit => "the limit on steps was reached".to_string(),
         End::Panic(message) => message.clone(),

@@ -28,6 +28,8 @@ const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
 pub struct Plan {
     /// The seed.
     pub seed: u64,
+    /// How many CPUs, over which the domains are spread.
+    pub cpus: u32,
     /// The kernel.
     pub kernel: &'static str,
     /// Something is injected once in so many work boundaries and preemption points.
@@ -37,11 +39,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a seed.
-    pub fn of(seed: u64) -> Plan {
+    /// The plan of a seed on so many CPUs.
+    pub fn of(seed: u64, cpus: u32) -> Plan {
         let kernels = manifest::KERNELS;
         Plan {
             seed,
+            cpus,
             kernel: kernels[(seed % kernels.len() as u64) as usize],
             chaos: [3, 10, 40][(seed / 9 % 3) as usize],
             scarce: seed % 2 == 1,
@@ -51,9 +54,10 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { seed, kernel, chaos, scarce } = self;
+        let Plan { seed, cpus, kernel, chaos, scarce } = self;
         let pools = if *scarce { "scarce" } else { "as the manifest says" };
-        write!(f, "seed {seed:#x}: kernel {kernel}, chaos once in {chaos}, pools {pools}")
+        let cpus = if *cpus == 1 { "1 CPU".to_string() } else { format!("{cpus} CPUs") };
+        write!(f, "seed {seed:#x}: kernel {kernel}, {cpus}, chaos once in {chaos}, pools {pools}")
     }
 }
 
@@ -68,6 +72,7 @@ pub fn run(plan: &Plan, reach: &mut Reach) -> Result<(), String> {
 pub fn judge(end: &End) -> Result<(), String> {
     match end {
         End::Panic(message) => Err(message.clone()),
+        End::Deadlock(cpus) => Err(format!("CPUs {cpus:?} wait for each other for ever")),
         End::Done(_) | End::Stuck | End::Limit => Ok(()),
     }
 }
@@ -78,6 +83,10 @@ pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, value) in args.filter(|(name, _)| name == "seed") {
         *value = (plan.seed as u32).to_string();
+    }
+    system.cpus = plan.cpus;
+    for (domain, nth) in system.domains.iter_mut().zip(0..) {
+        domain.cpu = nth % plan.cpus;
     }
     let scarce = |archive: &mut [u8]| {
         if plan.scarce {

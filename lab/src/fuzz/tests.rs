@@ -12,12 +12,12 @@ const KEPT: [u64; 0] = [];
 fn every_invariant_holds_after_a_million_steps() {
     let mut reach = Reach::default();
     for seed in KEPT {
-        if let Err(failure) = run(&Plan::of(seed), &mut reach) {
+        if let Err(failure) = run(&Plan::of(seed, 1), &mut reach) {
             panic!("kept seed {seed:#x}: {failure}");
         }
     }
     for seed in 1.. {
-        if let Err(failure) = run(&Plan::of(seed), &mut reach) {
+        if let Err(failure) = run(&Plan::of(seed, 1), &mut reach) {
             panic!("seed {seed:#x}: {failure}");
         }
         if reach.steps >= MOST || (reach.steps >= ENOUGH && reach.missing().is_empty()) {
@@ -29,9 +29,28 @@ fn every_invariant_holds_after_a_million_steps() {
 }
 
 #[test]
+fn every_invariant_holds_on_several_cpus() {
+    for (seed, cpus) in (1..).zip([2, 3, 4, 8, 2, 4]) {
+        let plan = Plan::of(seed, cpus);
+        let mut reach = Reach::default();
+        assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
+        assert!(reach.steps > 1000, "{plan}: only {} steps", reach.steps);
+    }
+}
+
+#[test]
+fn a_seed_says_everything_on_several_cpus() {
+    let run = || {
+        let outcome = outcome(&Plan::of(5, 4), true).expect("the system is there");
+        (outcome.log, outcome.time, outcome.console)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
 fn a_seed_says_everything() {
     let log = |seed: u64| {
-        let outcome = outcome(&Plan::of(seed), true).expect("the system is there");
+        let outcome = outcome(&Plan::of(seed, 1), true).expect("the system is there");
         (outcome.log, outcome.time, outcome.console)
     };
     let first = log(5);
@@ -43,7 +62,7 @@ fn a_seed_says_everything() {
 fn another_seed_interleaves_otherwise() {
     // The same programs with the same arguments: only what is injected differs.
     let log = |seed: u64| {
-        let plan = Plan { seed: 7, ..Plan::of(7) };
+        let plan = Plan { seed: 7, ..Plan::of(7, 1) };
         let system = systems::load(SYSTEM).expect("it exists");
         let packed = pack(&system, plan.kernel, &|_| ()).expect("it is a system");
         let options = Options {

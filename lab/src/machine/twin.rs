@@ -4,7 +4,7 @@ use super::boot::pack_with;
 use super::console::END_OF_INPUT;
 use super::memory::WORD;
 use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
-use crate::failure::{did_you_mean, usage};
+use crate::failure::did_you_mean;
 use abi::PAGE;
 use anyhow::Result;
 use std::io::{IsTerminal, Read};
@@ -36,12 +36,9 @@ impl Machine for Twin {
 
 /// Runs a system as [`boot`](super::boot) does.
 pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
-    let cpus = boot.system.cpus;
-    if cpus > 1 {
-        return Err(usage(format!("machine twin has one CPU, {} wants {cpus}", boot.system.name)));
-    }
     let options = Options {
         kernel: boot.kernel.to_string(),
+        locking: Some(boot.system.locking().to_string()),
         seed: boot.icount.unwrap_or(1),
         memory: boot.system.memory,
         show: boot.console.show,
@@ -115,6 +112,10 @@ impl Packed {
         let exit = match ran.end {
             End::Done(status) => Exit::Done(status),
             End::Stuck => Exit::Emulator("every thread waits, and nothing will happen".into()),
+            End::Deadlock(cpus) => Exit::Emulator(format!(
+                "CPUs wait for each other in the kernel for ever: {}",
+                cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+            )),
             End::Limit => Exit::Hang,
             End::Panic(message) => {
                 console.push_str(&format!("KERNEL PANIC: {message}\n"));

@@ -2,11 +2,16 @@
 
 use crate::context::{Context, Regs, Trap};
 use crate::costs::Entry;
+use crate::cpus;
 use crate::fiber::Fibers;
-use crate::hardware::{Event, Twin};
+use crate::hardware::Event;
+use crate::locking::Locking;
 use crate::meter;
+use crate::order::NEVER;
 use crate::paging::walk;
-use crate::run::{End, Options};
+use crate::port::Twin;
+use crate::processor::Stance;
+use crate::run::{End, Options, lengthen};
 use abi::call::Call;
 use abi::message::FaultKind;
 use abi::trace;
@@ -25,15 +30,16 @@ use kernel::object::thread::attention;
 use kernel::port::Port;
 use kernel::system::System;
 use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING};
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A machine with a kernel and its programs.
-pub struct Board<'a, S: System<Port = Twin>> {
-    options: &'a Options,
-    machine: Machine<Twin>,
-    twin: &'static Twin,
-    fibers: Fibers,
+/// A CPU that runs a kernel and its programs.
+pub struct Board<G: Locking, S: System<Port = Twin<G>>> {
+    options: &'static Options,
+    machine: Machine<Twin<G>>,
+    twin: &'static Twin<G>,
+    fibers: &'static RefCell<Fibers>,
     system: PhantomData<S>,
 }
 
@@ -41,24 +47,30 @@ pub struct Board<'a, S: System<Port = Twin>> {
 /// other.
 macro_rules! enter {
     ($board:expr, $function:ident($($argument:expr),*)) => {
-        if $board.machine.cpu.traced.get() {
-            $function::<S::Observed>($board.machine, $($argument),*)
-        } else {
-            $function::<S>($board.machine, $($argument),*)
+        {
+            let inside = &$board.twin.here().inside;
+            inside.set(G::SEVERAL);
+            let done = if $board.machine.cpu.traced.get() {
+                $function::<G, S::Observed>($board.machine, $($argument),*)
+            } else {
+                $function::<G, S>($board.machine, $($argument),*)
+            };
+            inside.set(false);
+            done
         }
     };
 }
 
-type Next = Ref<Thread<Twin>>;
+type Next<G> = Ref<Thread<Twin<G>>>;
 
-fn start<S: System<Port = Twin>>(machine: Machine<Twin>) -> Next {
+fn start<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
     unsafe { entry::start::<S>(machine) }
 }
 
 /// A system call of the running thread.
 #[inline]
-fn call<S: System<Port = Twin>>(machine: Machine<Twin>, number: u8) -> Next {
+fn call<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, number: u8) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match number {
@@ -72,32 +84,36 @@ fn call<S: System<Port = Twin>>(machine: Machine<Twin>, number: u8) -> Next {
 
 /// The fast path of a call or of a reply that waits.
 #[inline]
-fn fast<S: System<Port = Twin>>(
-    machine: Machine<Twin>,
+fn fast<G: Locking, S: System<Port = Twin<G>>>(
+    machine: Machine<Twin<G>>,
     number: u64,
     slot: u32,
     info: Info,
-) -> Option<(Next, u64)> {
+) -> Option<(Next<G>, u64)> {
     // SAFETY: the board makes one entry at a time.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match number == Call::Call as u64 {
         true => core.fast_call(slot, info),
         false => core.fast_reply_wait(slot, info).map(|next| (next, 0)),
     }
 }
 
-fn interrupt<S: System<Port = Twin>>(machine: Machine<Twin>, event: Event) -> Next {
+fn interrupt<G: Locking, S: System<Port = Twin<G>>>(
+    machine: Machine<Twin<G>>,
+    event: Event,
+) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match event {
             Event::Line(line) => entry::interrupt::<S>(machine, line),
             Event::Timer => entry::timer::<S>(machine),
+            Event::Kick => entry::kicked::<S>(machine),
             Event::Spurious => entry::spurious::<S>(machine),
         }
     }
 }
 
-fn trap<S: System<Port = Twin>>(machine: Machine<Twin>, fault: Fault) -> Next {
+fn trap<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, fault: Fault) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
     unsafe { entry::fault::<S>(machine, fault) }
 }
@@ -107,30 +123,47 @@ fn body<T>(at: Ref<T>) -> &'static T {
     unsafe { &*at.address() }
 }
 
-impl<'a, S: System<Port = Twin>> Board<'a, S> {
+impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     /// Boots an archive and runs it to its end.
     pub fn run(
-        options: &'a Options,
-        twin: &'static Twin,
+        options: &'static Options,
+        twin: &'static Twin<G>,
         archive: Archive,
         arena: &mut Arena,
     ) -> End {
         let Options { seed, chaos, .. } = options;
         let chaos = if *chaos == 0 { "no chaos".into() } else { format!("chaos 1/{chaos}") };
-        twin.console_write(format!("twin: seed {seed}, {chaos}\n").as_bytes());
+        twin.write(format!("twin: seed {seed}, {chaos}\n").as_bytes());
         let version = env!("CARGO_PKG_VERSION");
-        twin.console_write(format!("giusto {version}, kernel {}\n", S::NAME).as_bytes());
+        twin.write(format!("giusto {version}, kernel {}\n", S::NAME).as_bytes());
         let machine = boot::carve(twin, Variant::of::<S>(), archive, arena);
-        let fibers = Fibers::new(twin);
-        let mut board = Board::<S> { options, machine, twin, fibers, system: PhantomData };
+        let fibers = RefCell::new(Fibers::new(twin));
+        // SAFETY: dropped behind the boards and the coroutines of their CPUs.
+        let fibers = unsafe { lengthen(&fibers) };
+        let board = Board::<G, S> { options, machine, twin, fibers, system: PhantomData };
         let core = board.core();
         boot::build(&core.manage(), archive, arena);
         drop(core);
         let text = format!("boot: {} counter steps to the first user instruction\n", meter::now());
-        twin.console_write(text.as_bytes());
+        twin.write(text.as_bytes());
         twin.booted.set(meter::now());
-        board.leave(enter!(board, start()));
-        board.go_on()
+        let kernel = machine.kernel;
+        let boards =
+            kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
+        match G::SEVERAL {
+            true => cpus::run(twin, boards.map(|board| move || board.go())),
+            false => board.go(),
+        }
+    }
+
+    /// Leaves boot, and runs until nothing is left to do.
+    fn go(&self) -> End {
+        self.leave(enter!(self, start()));
+        loop {
+            if let Some(end) = self.go_on() {
+                return end;
+            }
+        }
     }
 
     fn core(&self) -> Core<S> {
@@ -143,28 +176,27 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         (current != self.machine.cpu.idle).then(|| &body(current).context)
     }
 
-    /// Runs until nothing is left to do.
-    fn go_on(&mut self) -> End {
-        loop {
-            while let Some(event) = self.twin.waiting() {
-                self.take(event);
-            }
-            match self.current() {
-                Some(context) => self.proceed(context),
-                None => match self.twin.armed() {
-                    Some(at) => meter::pass_to(at),
-                    None => return End::Stuck,
-                },
-            }
-            if self.twin.entries.get() > self.options.limit {
-                return End::Limit;
-            }
+    /// Does the next thing.
+    #[inline]
+    fn go_on(&self) -> Option<End> {
+        self.twin.turn();
+        while let Some(event) = self.twin.waiting() {
+            self.take(event);
         }
+        match self.current() {
+            Some(context) => self.proceed(context),
+            None => match self.twin.here().due() {
+                Some(at) => self.twin.stand(at, Stance::Free),
+                None if G::SEVERAL => self.twin.stand(NEVER, Stance::Free),
+                None => return Some(End::Stuck),
+            },
+        }
+        (self.twin.entries.get() > self.twin.limit).then_some(End::Limit)
     }
 
     /// The running thread goes on from where it stopped.
     #[inline]
-    fn proceed(&mut self, context: &'static Context) {
+    fn proceed(&self, context: &'static Context) {
         if context.moved.get() {
             return self.arrive(context);
         }
@@ -175,14 +207,14 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         }
         match context.trap.get() {
             Trap::Work(left) if left > 0 => return self.work(context, left),
-            _ => self.twin.regs.set(context.regs.get()),
+            _ => self.twin.here().regs.set(context.regs.get()),
         }
-        self.fibers.resume(context.fiber.get());
-        let trap = self.twin.trap.get();
+        self.fibers.borrow_mut().resume(context.fiber.get());
+        let trap = self.twin.here().trap.get();
         context.trap.set(trap);
         match trap {
             Trap::Call => {
-                context.regs.set(self.twin.regs.get());
+                context.regs.set(self.twin.here().regs.get());
                 self.call(context);
             }
             Trap::Work(_) | Trap::Start => {}
@@ -191,19 +223,20 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
     }
 
     /// Time passes for a thread that computes, until it is done or an interrupt is due.
-    fn work(&mut self, context: &Context, left: u64) {
+    fn work(&self, context: &Context, left: u64) {
         if self.twin.is_chaotic() {
             self.twin.disturb();
         }
         let now = meter::now();
-        let free = self.twin.armed().map_or(left, |at| at.saturating_sub(now).min(left));
-        meter::pass(free);
-        context.trap.set(Trap::Work(left - free));
+        let due = self.twin.here().due();
+        let free = due.map_or(left, |at| at.saturating_sub(now).min(left));
+        self.twin.stand(now + free, Stance::Free);
+        context.trap.set(Trap::Work(left.saturating_sub(meter::now() - now)));
         self.twin.entries.set(self.twin.entries.get() + 1);
     }
 
     /// The instruction pointer was set: behind a refused probe, or somewhere new.
-    fn arrive(&mut self, context: &'static Context) {
+    fn arrive(&self, context: &'static Context) {
         context.moved.set(false);
         context.again.set(false);
         let (at, stack) = context.at.get();
@@ -212,18 +245,19 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
             && fiber != 0
             && (at == PROBING || at == PROBING + LENGTH)
         {
-            self.twin.refused.set(at != PROBING);
+            self.twin.here().refused.set(at != PROBING);
             return;
         }
         if fiber != 0 {
-            self.fibers.end(fiber);
+            self.fibers.borrow_mut().end(fiber);
             context.fiber.set(0);
         }
         context.trap.set(Trap::Start);
         match self.fetch(at) {
             Ok(instruction) => {
                 let argument = context.regs.get().args[0];
-                context.fiber.set(self.fibers.begin(instruction, argument, stack));
+                let fiber = self.fibers.borrow_mut().begin(instruction, argument, stack);
+                context.fiber.set(fiber);
                 context.at.set((RUNNING, stack));
             }
             Err(kind) => {
@@ -237,7 +271,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
 
     /// The instruction at an address.
     fn fetch(&self, at: u64) -> Result<Instruction, FaultKind> {
-        let page = walk(self.twin, self.twin.root.get(), at);
+        let page = walk(self.twin, self.twin.here().root.get(), at);
         let page = page.filter(|(_, rights)| rights.contains(Rights::EXECUTE));
         let (frame, _) = page.ok_or(FaultKind::Memory)?;
         let word = self.twin.frame(frame)[(at % PAGE / 8) as usize].load(Relaxed);
@@ -245,7 +279,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         instruction.ok_or(FaultKind::Instruction)
     }
 
-    fn fault(&mut self, context: &Context, trap: Trap) {
+    fn fault(&self, context: &Context, trap: Trap) {
         let Trap::Fault { kind, detail, code, probing, trap } = trap else { return };
         let (_, stack) = context.at.get();
         let at = if probing { PROBING + if trap { LENGTH } else { 0 } } else { RUNNING };
@@ -253,7 +287,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         self.enter_fault(Fault { kind, detail, code });
     }
 
-    fn enter_fault(&mut self, fault: Fault) {
+    fn enter_fault(&self, fault: Fault) {
         self.interrupt();
         meter::enter(Entry::Fault);
         self.leave(enter!(self, trap(fault)));
@@ -261,9 +295,9 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
 
     /// The running thread makes a system call.
     #[inline]
-    fn call(&mut self, context: &'static Context) {
+    fn call(&self, context: &'static Context) {
         let regs = context.regs.get();
-        if S::FAST_PATH && self.fast(context, regs) {
+        if S::FAST_PATH && self.fast(regs) {
             return;
         }
         let number = regs.number as u8;
@@ -277,7 +311,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
 
     /// Tries the fast path; true: it did the call.
     #[inline]
-    fn fast(&mut self, context: &Context, regs: Regs) -> bool {
+    fn fast(&self, regs: Regs) -> bool {
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
         if number != call && number != reply_wait {
@@ -288,8 +322,8 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         let done = enter!(self, fast(number, slot as u32, Info(info)));
         let Some((next, badge)) = done else { return false };
         let target = &body(next).context;
-        let words = context.regs.get().words;
-        target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words });
+        // The words went along in registers: what the thread saved may be another message by now.
+        target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words: regs.words });
         self.leave(next);
         true
     }
@@ -301,7 +335,7 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
         }
     }
 
-    fn take(&mut self, event: Event) {
+    fn take(&self, event: Event) {
         self.interrupt();
         self.twin.acknowledge(event);
         meter::enter(Entry::Interrupt);
@@ -310,19 +344,27 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
 
     /// What follows every entry: the hardware part of a switch.
     #[inline]
-    fn leave(&mut self, next: Ref<Thread<Twin>>) {
+    fn leave(&self, next: Next<G>) {
         self.twin.entries.set(self.twin.entries.get() + 1);
         if !self.twin.dead.borrow().is_empty() {
             for fiber in self.twin.dead.take() {
-                self.fibers.end(fiber);
+                self.fibers.borrow_mut().end(fiber);
             }
         }
-        self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
-        if next != self.machine.cpu.idle {
+        let cpu = self.machine.cpu;
+        cpu.finish();
+        cpu.note(trace::Event::Exit, next, 0, 0);
+        if next != cpu.idle {
             let thread = body(next);
-            thread.clear(attention::FULL);
+            if !G::SEVERAL {
+                thread.clear(attention::FULL);
+            }
             thread.context.interrupted.set(false);
-            self.twin.root.set(body(thread.domain.get()).space.root);
+            let (root, here) = (body(thread.domain.get()).space.root, self.twin.here());
+            match G::SEVERAL {
+                true if here.root.get() != root => here.use_tables(root),
+                _ => here.root.set(root),
+            }
         }
         if self.options.check {
             self.check();
@@ -330,10 +372,17 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
     }
 
     #[cold]
-    fn check(&mut self) {
+    fn check(&self) {
+        let inside = &self.twin.here().inside;
+        inside.set(G::SEVERAL);
+        // Under several CPUs this waits until no other one is inside.
         let core = self.core();
+        inside.set(false);
         invariants::check(self.machine, &core.section.whole());
+        self.check_kicks();
+        inside.set(G::SEVERAL);
         drop(core);
+        inside.set(false);
         let threads = &self.machine.kernel.threads;
         let blocked = (1..threads.size())
             .filter_map(|index| threads.get(index))
@@ -341,5 +390,22 @@ impl<'a, S: System<Port = Twin>> Board<'a, S> {
             .filter(|thread| !body(*thread).runnable())
             .count();
         self.twin.most_blocked.set(self.twin.most_blocked.get().max(blocked as u32));
+    }
+
+    /// A CPU that was asked for something, and is not in the kernel anyway, is being interrupted.
+    fn check_kicks(&self) {
+        let cpus = self.machine.kernel.cpus.get();
+        let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.kicks.get());
+        for (cpu, hardware) in cpus.iter().zip(&self.twin.processors) {
+            let (running, idle) = (cpu.current.get(), cpu.current.get() == cpu.idle);
+            let thread = body(running);
+            let leaves = !idle && (!thread.runnable() || thread.cpu.get() != cpu.number);
+            let wakes = idle && cpu.ready.first().is_some_and(|first| body(first).runnable());
+            let arrived = !cpu.arrivals.is_empty();
+            let asked = leaves || wakes || arrived || cpu.flush.get();
+            let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
+            let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
+            assert!(!asked || busy || kicked, "a CPU was asked for a decision and not interrupted");
+        }
     }
 }

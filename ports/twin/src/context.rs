@@ -2,9 +2,9 @@
 
 use abi::message::FaultKind;
 use abi::{Info, Status};
+use cells::Cell;
 use kernel::port;
 use rt::arch::hosted::LENGTH;
-use std::cell::Cell;
 
 /// The registers of a system call; results overwrite arguments.
 #[derive(Clone, Copy, Debug, Default)]

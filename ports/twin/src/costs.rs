@@ -31,13 +31,21 @@ pub struct Costs {
     pub entries: [u32; Entry::KINDS],
     /// By [`Step::kind`]; for [`Step::Copy`], for each word.
     pub steps: [u32; Step::KINDS],
+    /// Until an interrupt reaches another CPU.
+    pub kick: u32,
+    /// A round of a loop that waits for another CPU.
+    pub spin: u32,
+    /// An atomic exchange, with several CPUs.
+    pub exchange: u32,
 }
 
 impl Default for Costs {
     /// Calibrated by least squares on what ping-pong, hot-potato and ipc-queueing take under all
-    /// kernels on the machine `qemu-x86_64`: each figure there comes out within 7 %.
+    /// kernels on the machine `qemu-x86_64`: each figure there comes out within 7 %. What CPUs do
+    /// to each other is a guess of the right size.
     fn default() -> Costs {
-        let mut costs = Costs { entries: [0; Entry::KINDS], steps: [0; Step::KINDS] };
+        let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
+        let mut costs = Costs { entries, steps, kick: 1000, spin: 10, exchange: 20 };
         for (entry, cost) in [
             (Entry::Attempt, 47),
             (Entry::Message, 85),

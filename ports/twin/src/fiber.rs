@@ -1,6 +1,6 @@
 //! Coroutines for threads.
 
-use crate::hardware::Twin;
+use crate::hardware::Hardware;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
 use rt::Env;
@@ -26,7 +26,7 @@ struct Fiber {
 
 /// The coroutines of a run, by number from 1.
 pub struct Fibers {
-    twin: &'static Twin,
+    twin: &'static Hardware,
     programs: &'static [fn(&Env)],
     fibers: Vec<Option<Fiber>>,
     free: Vec<u32>,
@@ -35,7 +35,7 @@ pub struct Fibers {
 
 impl Fibers {
     /// None yet.
-    pub fn new(twin: &'static Twin) -> Fibers {
+    pub fn new(twin: &'static Hardware) -> Fibers {
         let programs: Vec<fn(&Env)> = programs::PROGRAMS.iter().map(|(_, main)| *main).collect();
         // The table is the same for ever; a coroutine's function may keep no shorter reference.
         static PROGRAMS: std::sync::OnceLock<Vec<fn(&Env)>> = std::sync::OnceLock::new();
@@ -51,7 +51,7 @@ impl Fibers {
             .unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a coroutine's stack"));
         let (twin, programs) = (self.twin, self.programs);
         let coroutine = Coroutine::with_stack(own, move |yielder: &Yielder<(), ()>, ()| {
-            twin.yielder.set(yielder);
+            twin.here().yielder.set(yielder);
             hosted::begin(instruction, programs, argument, stack)
         });
         let fiber = Some(Fiber { coroutine, yielder: std::ptr::null(), vector: 0 });
@@ -71,11 +71,12 @@ impl Fibers {
     #[inline]
     pub fn resume(&mut self, number: u32) {
         let fiber = self.fibers[number as usize].as_mut().expect("a coroutine that exists");
-        self.twin.yielder.set(fiber.yielder);
-        self.twin.vector.set(fiber.vector);
+        let cpu = self.twin.here();
+        cpu.yielder.set(fiber.yielder);
+        cpu.vector.set(fiber.vector);
         fiber.coroutine.resume(());
-        fiber.yielder = self.twin.yielder.get();
-        fiber.vector = self.twin.vector.get();
+        fiber.yielder = cpu.yielder.get();
+        fiber.vector = cpu.vector.get();
     }
 
     /// Ends a coroutine wherever it stands.

@@ -1,28 +1,32 @@
 //! The kernels by name.
 
 use crate::board::Board;
-use crate::hardware::Twin;
+use crate::hardware::Hardware;
+use crate::locking::Locking;
+use crate::port::Twin;
 use crate::run::{End, Options};
 use kernel::arena::Arena;
 use kernel::boot::Archive;
+use kernel::locks::Unlocked;
 use kernel::system::System;
 
 macro_rules! kernels {
     ($($kernel:ident)*) => {
         /// Names of the kernels that the twin can run.
-        pub const KERNELS: &[&str] = &[$(<kernel::system::$kernel<Twin> as System>::NAME),*];
+        pub const KERNELS: &[&str] = &[$(<kernel::system::$kernel<Twin<Unlocked>> as System>::NAME),*];
 
         /// Runs the kernel of that name from boot to its end; `None`: there is none.
-        pub fn run(
-            options: &Options,
-            twin: &'static Twin,
+        pub fn run<G: Locking>(
+            options: &'static Options,
+            hardware: &'static Hardware,
             archive: Archive,
             arena: &mut Arena,
         ) -> Option<End> {
             $(
-                if options.kernel == kernel::system::$kernel::<Twin>::NAME {
-                    type Kernel = kernel::system::$kernel<Twin>;
-                    return Some(Board::<Kernel>::run(options, twin, archive, arena));
+                if options.kernel == kernel::system::$kernel::<Twin<G>>::NAME {
+                    let twin = Twin::of(hardware);
+                    type Kernel<G> = kernel::system::$kernel<Twin<G>>;
+                    return Some(Board::<G, Kernel<G>>::run(options, twin, archive, arena));
                 }
             )*
             None

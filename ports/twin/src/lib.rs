@@ -20,12 +20,17 @@
 mod board;
 mod context;
 mod costs;
+mod cpus;
 mod fiber;
 mod hardware;
 mod kernels;
+mod locking;
 mod memory;
 mod meter;
+mod order;
 mod paging;
+mod port;
+mod processor;
 mod program;
 mod rng;
 mod run;

@@ -49,10 +49,16 @@ pub fn reset(costs: &Costs, logging: bool) {
     });
 }
 
-/// The instant.
+/// The instant on the CPU that runs.
 #[inline]
 pub fn now() -> u64 {
     METER.with(|meter| meter.time.get())
+}
+
+/// Another CPU goes on, at this instant.
+#[inline]
+pub fn set(instant: u64) {
+    METER.with(|meter| meter.time.set(instant));
 }
 
 /// Lets time pass.

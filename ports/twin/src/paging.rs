@@ -1,5 +1,6 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
+use crate::hardware::Hardware;
 use abi::message::BUFFER_WORDS;
 use abi::{PAGE, Rights};
 use kernel::port::{self, Frame, Mapped, Port, Taken};
@@ -12,20 +13,20 @@ const PRESENT: u64 = 1;
 const RIGHTS_SHIFT: u32 = 1;
 const ADDRESS: u64 = !(PAGE - 1);
 
-thread_local! {
-    /// How often a mapping was changed or removed: what was looked up before may be void.
-    static CHANGES: Cell<u64> = const { Cell::new(0) };
-}
-
+/// A mapping was changed or removed: what this CPU has looked up before may be void.
 fn change() {
-    CHANGES.with(|changes| changes.set(changes.get() + 1));
+    Hardware::current().here().pages.forget();
 }
 
 /// Entries of a [`Buffer`].
 const ENTRIES: usize = 64;
 
-/// Pages that were looked up, by address.
-pub struct Buffer([Cell<Entry>; ENTRIES]);
+/// Pages that a CPU has looked up, by address. It knows nothing of what other CPUs change.
+pub struct Buffer {
+    entries: [Cell<Entry>; ENTRIES],
+    /// How often it was emptied.
+    changes: Cell<u64>,
+}
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -43,7 +44,13 @@ impl Buffer {
     pub fn new() -> Buffer {
         let (page, root, changes, rights) = (u64::MAX, 0, 0, Rights::NONE);
         let entry = Entry { page, root, changes, frame: &NO_FRAME, rights };
-        Buffer(std::array::from_fn(|_| Cell::new(entry)))
+        let entries = std::array::from_fn(|_| Cell::new(entry));
+        Buffer { entries, changes: Cell::new(1) }
+    }
+
+    /// Empties it.
+    pub fn forget(&self) {
+        self.changes.set(self.changes.get() + 1);
     }
 
     /// The word at an address, if it is mapped with these rights; what is readable at all may be
@@ -57,17 +64,18 @@ impl Buffer {
         rights: Rights,
     ) -> Option<&'static AtomicU64> {
         let page = address / PAGE;
-        let cell = &self.0[page as usize % ENTRIES];
+        let cell = &self.entries[page as usize % ENTRIES];
         let mut entry = cell.get();
-        let changes = CHANGES.with(Cell::get);
-        if (entry.page, entry.root, entry.changes) != (page, root, changes) {
+        let changes = self.changes.get();
+        let allows = |entry: Entry| rights == Rights::READ || entry.rights.contains(rights);
+        // What is not allowed is looked up again: another CPU may have allowed it.
+        if (entry.page, entry.root, entry.changes) != (page, root, changes) || !allows(entry) {
             let (frame, rights) = walk(port, root, address)?;
             entry = Entry { page, root, changes, frame: port.frame(frame), rights };
             cell.set(entry);
         }
-        let allowed = rights == Rights::READ || entry.rights.contains(rights);
         let index = (address % PAGE / 8) as usize;
-        (allowed && address.is_multiple_of(8)).then(|| &entry.frame[index])
+        (allows(entry) && address.is_multiple_of(8)).then(|| &entry.frame[index])
     }
 }
 

@@ -1,10 +1,12 @@
 //! What programs see as their machine.
 
 use crate::context::{Regs, Trap};
-use crate::hardware::Twin;
+use crate::hardware::Hardware;
 use crate::meter;
+use crate::port::Twin;
 use abi::message::FaultKind;
 use abi::{Info, Rights, Status};
+use kernel::locks::Unlocked;
 use rt::Env;
 use rt::arch::Outcome;
 use rt::arch::hosted::Machine;
@@ -18,42 +20,70 @@ const PATIENCE: u32 = 4096;
 /// Marks the words that stand for functions.
 const FUNCTION: u64 = u64::from_le_bytes(*b"\0\0\0\0FUNC");
 
-impl Twin {
+impl Hardware {
     /// Leaves the running coroutine until its thread goes on.
     fn stop(&self, trap: Trap) {
-        self.patience.set(0);
-        self.trap.set(trap);
+        let me = self.here();
+        me.patience.set(0);
+        me.trap.set(trap);
         // SAFETY: whoever resumes a coroutine leaves its yielder here, and this is running on it.
-        unsafe { (*self.yielder.get()).suspend(()) };
+        unsafe { (*me.yielder.get()).suspend(()) };
     }
 
     /// A free access; too many in a row are a loop that waits.
     #[inline]
     fn access(&self) {
-        let patience = self.patience.get() + 1;
-        self.patience.set(patience);
+        let me = self.here();
+        let patience = me.patience.get() + 1;
+        me.patience.set(patience);
         if patience > PATIENCE {
-            self.trap_in_work(1);
-            self.patience.set(PATIENCE);
+            self.lose_patience();
         }
+    }
+
+    #[cold]
+    fn lose_patience(&self) {
+        let entries = self.entries.get();
+        if entries < self.limit && self.is_undisturbed(1) {
+            self.entries.set(entries + 1);
+            meter::pass(1);
+        } else {
+            self.trap_in_work(1);
+        }
+        self.here().patience.set(PATIENCE);
+    }
+
+    /// Whether nothing happens until the running thread has computed for `n` units.
+    fn is_undisturbed(&self, n: u64) -> bool {
+        let until = meter::now() + n;
+        !self.is_chaotic()
+            && self.is_first_until(until)
+            && self.here().due().is_none_or(|at| until < at)
+            && self.waiting().is_none()
     }
 
     fn trap_in_work(&self, n: u64) {
         self.stop(Trap::Work(n));
     }
 
+    #[inline]
+    fn word(&self, address: u64, rights: Rights) -> Option<&'static AtomicU64> {
+        let me = self.here();
+        me.pages.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
+    }
+
     fn refuse(&self, trap: Trap) -> bool {
         self.stop(trap);
-        self.refused.take()
+        self.here().refused.take()
     }
 }
 
-impl Machine for Twin {
+impl Machine for Hardware {
     #[inline]
     fn call(&self, number: u64, args: [u64; 6], words: [u64; 4]) -> Outcome {
-        self.regs.set(Regs { number, args, words });
+        self.here().regs.set(Regs { number, args, words });
         self.stop(Trap::Call);
-        let regs = self.regs.get();
+        let regs = self.here().regs.get();
         let status = Status(regs.number);
         if let Some(calls) = &self.calls {
             calls.borrow_mut().note(number, status);
@@ -67,12 +97,9 @@ impl Machine for Twin {
     }
 
     fn work(&self, n: u64) {
-        let undisturbed = !self.is_chaotic()
-            && self.armed().is_none_or(|at| meter::now() + n < at)
-            && self.waiting().is_none();
-        if undisturbed {
+        if self.is_undisturbed(n) {
             meter::pass(n);
-            self.patience.set(0);
+            self.here().patience.set(0);
         } else {
             self.trap_in_work(n);
         }
@@ -82,7 +109,7 @@ impl Machine for Twin {
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64> {
         self.access();
         loop {
-            if let Some(word) = self.pages.word(self, self.root.get(), address, rights) {
+            if let Some(word) = self.word(address, rights) {
                 return Some(word);
             }
             let (kind, code) = (FaultKind::Memory, u64::from(rights.0));
@@ -114,6 +141,6 @@ impl Machine for Twin {
     }
 
     fn vector(&self) -> &Cell<u64> {
-        &self.vector
+        &self.here().vector
     }
 }

@@ -1,15 +1,20 @@
 //! A whole run, from archive to outcome.
 
 use crate::costs::Costs;
-use crate::hardware::{Shutdown, Twin};
+use crate::hardware::{Hardware, Shutdown};
+use crate::locking::{BigLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
 use crate::{kernels, meter};
+use abi::boot::WORD_CPUS;
 use abi::statistics::Counter;
 use abi::{PAGE, Status};
+use cells::Watcher;
+use kernel::arena::Arena;
 use kernel::boot::Archive;
-use kernel::port::Port;
+use kernel::locks::{Guarding, Unlocked};
 use kernel::step::Step;
 use rt::arch::hosted::{self, Machine};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
@@ -20,9 +25,12 @@ use std::sync::atomic::Ordering::Relaxed;
 pub struct Options {
     /// Name of the kernel.
     pub kernel: String,
+    /// What guards it, by name; `None`: nothing for one CPU, one lock for several.
+    pub locking: Option<String>,
     /// Seed of everything that is injected.
     pub seed: u64,
-    /// Something is injected once in so many work boundaries and preemption points; 0: never.
+    /// Something is injected once in so many work boundaries and preemption points, and another
+    /// CPU goes on once in so many accesses to the kernel's state; 0: never.
     pub chaos: u64,
     /// Bytes of RAM.
     pub memory: u64,
@@ -46,6 +54,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             kernel: kernels::KERNELS[0].to_string(),
+            locking: None,
             seed: 1,
             chaos: 0,
             memory: 256 << 20,
@@ -69,6 +78,8 @@ pub enum End {
     Panic(String),
     /// Every thread waits, and no interrupt will come.
     Stuck,
+    /// These CPUs wait in the kernel for each other, or for CPUs that idle.
+    Deadlock(Vec<u32>),
     /// The limit on entries was reached.
     Limit,
 }
@@ -129,9 +140,33 @@ pub struct Outcome {
 ///
 /// # Safety
 /// It is not used once the value is gone.
-unsafe fn lengthen<T: ?Sized>(value: &T) -> &'static T {
+pub unsafe fn lengthen<T: ?Sized>(value: &T) -> &'static T {
     // SAFETY: up to the caller.
     unsafe { &*std::ptr::from_ref(value) }
+}
+
+/// How a run ended that was left so.
+pub fn ended_by(cause: Box<dyn Any + Send>) -> End {
+    match cause.downcast::<Shutdown>() {
+        Ok(shutdown) => End::Done(shutdown.0),
+        Err(_) => End::Panic(hosted::message_of_panic()),
+    }
+}
+
+/// Runs the kernel that the options name under the guarding that they name.
+fn run_kernel(
+    options: &'static Options,
+    hardware: &'static Hardware,
+    archive: Archive,
+    arena: &mut Arena,
+) -> Option<End> {
+    let usual = if hardware.processors.len() == 1 { Unlocked::NAME } else { BigLock::NAME };
+    match options.locking.as_deref().unwrap_or(usual) {
+        Unlocked::NAME => kernels::run::<Unlocked>(options, hardware, archive, arena),
+        BigLock::NAME => kernels::run::<BigLock>(options, hardware, archive, arena),
+        FineLocks::NAME => kernels::run::<FineLocks>(options, hardware, archive, arena),
+        other => panic!("the twin has no kernel under the locking `{other}`"),
+    }
 }
 
 /// Boots an archive (its words) and runs it. `memories` are the words of the archive in which the
@@ -146,21 +181,22 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
     let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
     let (frames, mut arena) = unsafe { ram.hand_out() };
-    let twin = Twin::new(options, frames);
-    // SAFETY: as above: `twin` and `words` are dropped after everything that refers to them.
-    let (port, module) = unsafe { (lengthen(&twin), lengthen(&*words)) };
+    let cpus = archive.get(WORD_CPUS).map_or(1, |&cpus| cpus.clamp(1, MOST_CPUS.into()));
+    let twin = Hardware::new(options, cpus as u32, frames);
+    // SAFETY: as above: these are dropped after everything that refers to them.
+    let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
     let before = hosted::install(Some(port as &'static dyn Machine));
-    let end = catch_unwind(AssertUnwindSafe(|| {
-        kernels::run(options, port, Archive::new(module), &mut arena)
-    }));
+    Hardware::install(Some(port));
+    let watched = cells::watch((cpus > 1).then_some(port as &'static dyn Watcher));
+    let end =
+        catch_unwind(AssertUnwindSafe(|| run_kernel(kept, port, Archive::new(module), &mut arena)));
+    cells::watch(watched);
+    Hardware::install(None);
     hosted::install(before);
     let end = match end {
         Ok(Some(end)) => end,
         Ok(None) => panic!("no kernel is called `{}`", options.kernel),
-        Err(cause) => match cause.downcast::<Shutdown>() {
-            Ok(shutdown) => End::Done(shutdown.0),
-            Err(_) => End::Panic(hosted::message_of_panic()),
-        },
+        Err(cause) => ended_by(cause),
     };
     let archive: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
     let read = |(word, bytes): &(usize, u64)| {

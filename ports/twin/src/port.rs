@@ -1,0 +1,140 @@
+//! The kernel's port to the hardware.
+
+use crate::context::Context;
+use crate::hardware::{HZ, Hardware, LINES, Shutdown};
+use crate::locking::Locking;
+use crate::meter;
+use crate::paging::Space;
+use abi::PAGE;
+use kernel::port::{Frame, Port};
+use kernel::statistics::Statistics;
+use kernel::step::Step;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The machine under a guarding.
+#[repr(transparent)]
+pub struct Twin<G> {
+    hardware: Hardware,
+    guarding: PhantomData<fn() -> G>,
+}
+
+impl<G> Twin<G> {
+    /// A machine, as a kernel under this guarding sees it.
+    pub fn of(hardware: &Hardware) -> &Twin<G> {
+        // SAFETY: one is the other, with a type beside it.
+        unsafe { &*std::ptr::from_ref(hardware).cast() }
+    }
+}
+
+impl<G> Deref for Twin<G> {
+    type Target = Hardware;
+    #[inline(always)]
+    fn deref(&self) -> &Hardware {
+        &self.hardware
+    }
+}
+
+impl<G: Locking> Port for Twin<G> {
+    type Context = Context;
+    type Space = Space;
+    type Local = ();
+    type Guarding = G;
+
+    const SEVERAL: bool = G::SEVERAL;
+
+    const TRACE: u64 = abi::trace::Event::EVERY;
+    const LENGTHS: bool = true;
+
+    #[inline]
+    fn now(&self) -> u64 {
+        meter::now()
+    }
+
+    #[inline]
+    fn stamp(&self) -> u64 {
+        meter::now()
+    }
+
+    fn arm(&self, at: Option<u64>) {
+        self.here().armed.set(at);
+    }
+
+    fn pending(&self) -> bool {
+        if self.is_chaotic() {
+            self.disturb();
+        }
+        self.waiting().is_some()
+    }
+
+    fn set_line(&self, line: u8, enabled: bool) {
+        self.hardware.set_line(line, enabled);
+    }
+
+    fn lines(&self) -> u8 {
+        LINES as u8
+    }
+
+    #[inline]
+    fn frame(&self, address: u64) -> &'static Frame {
+        self.hardware.frame(address)
+    }
+
+    fn clear(&self, address: u64, words: usize) {
+        let first = (address % PAGE / 8) as usize;
+        let frame = self.frame(address - address % PAGE);
+        frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
+    }
+
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        let (from, to) = (self.frame(from), self.frame(to));
+        for (from, to) in from[first..end].iter().zip(&to[first..end]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+    }
+
+    fn console_write(&self, text: &[u8]) {
+        self.write(text);
+    }
+
+    fn console_read(&self) -> Option<u8> {
+        self.read()
+    }
+
+    fn counter(&self) -> (u64, u64) {
+        (HZ, 0)
+    }
+
+    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(meter::statistics(look))
+    }
+
+    fn kernel_facts(&self) -> (u64, u64) {
+        (0, self.booted.get())
+    }
+
+    fn shutdown(&self, status: u32) -> ! {
+        std::panic::resume_unwind(Box::new(Shutdown(status)))
+    }
+
+    fn forget(&self, _local: &(), thread: &Context) {
+        let fiber = thread.fiber.take();
+        if fiber != 0 {
+            self.dead.borrow_mut().push(fiber);
+        }
+    }
+
+    fn reload(&self, _local: &(), space: &Space) {
+        self.here().use_tables(space.root);
+    }
+
+    fn kick(&self, cpu: u32) {
+        self.hardware.kick(cpu);
+    }
+
+    #[inline(always)]
+    fn step(step: Step) {
+        meter::step(step);
+    }
+}

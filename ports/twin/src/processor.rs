@@ -1,0 +1,99 @@
+//! What each CPU has of its own.
+
+use crate::context::{Regs, Trap};
+use crate::paging::Buffer;
+use corosensei::Yielder;
+use std::cell::Cell;
+
+/// What a CPU does while others go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// It has something to do at its instant.
+    Goes,
+    /// It computes or idles until its instant: an interrupt may come earlier.
+    Free,
+    /// It waits until a word is written.
+    Spins {
+        /// The word's address.
+        word: usize,
+        /// Since when it waits.
+        since: u64,
+    },
+}
+
+/// A CPU.
+pub struct Processor {
+    /// Which one.
+    pub number: u32,
+    /// The instant at which its timer interrupts.
+    pub armed: Cell<Option<u64>>,
+    /// An interrupt that means nothing waits.
+    pub spurious: Cell<bool>,
+    /// The instant at which another CPU's interrupt arrives.
+    pub kicked: Cell<Option<u64>>,
+    /// Pages that programs have used.
+    pub pages: Buffer,
+    /// Root of the page tables in use.
+    pub root: Cell<u64>,
+    /// The register file.
+    pub regs: Cell<Regs>,
+    /// What the running thread has stopped with.
+    pub trap: Cell<Trap>,
+    /// Whether a probe that resumes was refused.
+    pub refused: Cell<bool>,
+    /// The running coroutine's way out.
+    pub yielder: Cell<*const Yielder<(), ()>>,
+    /// Vector state of the running thread.
+    pub vector: Cell<u64>,
+    /// Accesses and counter reads since time last passed.
+    pub patience: Cell<u32>,
+    /// Whether it is in the kernel: its accesses are followed.
+    pub inside: Cell<bool>,
+    /// The instant at which it goes on, while others do; the greatest: never.
+    pub stand: Cell<u64>,
+    /// Why it stands.
+    pub stance: Cell<Stance>,
+    /// The CPU's own way out, to where the next CPU is chosen.
+    pub way_out: Cell<*const Yielder<(), ()>>,
+    /// The address of its last access, if that was the read of an atomic.
+    pub looked_at: Cell<usize>,
+}
+
+impl Processor {
+    /// A CPU that has done nothing.
+    pub fn new(number: u32) -> Processor {
+        Processor {
+            number,
+            armed: Cell::new(None),
+            spurious: Cell::new(false),
+            kicked: Cell::new(None),
+            pages: Buffer::new(),
+            root: Cell::new(0),
+            regs: Cell::default(),
+            trap: Cell::default(),
+            refused: Cell::new(false),
+            yielder: Cell::new(std::ptr::null()),
+            vector: Cell::new(0),
+            patience: Cell::new(0),
+            inside: Cell::new(false),
+            stand: Cell::new(0),
+            stance: Cell::new(Stance::Goes),
+            way_out: Cell::new(std::ptr::null()),
+            looked_at: Cell::new(0),
+        }
+    }
+
+    /// Loads page tables, which makes the CPU forget all translations.
+    pub fn use_tables(&self, root: u64) {
+        self.root.set(root);
+        self.pages.forget();
+    }
+
+    /// The first instant at which an interrupt of its own is due.
+    pub fn due(&self) -> Option<u64> {
+        match (self.armed.get(), self.kicked.get()) {
+            (Some(timer), Some(kick)) => Some(timer.min(kick)),
+            (timer, kick) => timer.or(kick),
+        }
+    }
+}
