@@ -1,0 +1,62 @@
+//! The counter that everything is measured with.
+
+use std::arch::asm;
+use std::time::{Duration, Instant};
+
+/// The time stamp counter, read in the middle of things.
+#[inline(always)]
+pub fn now() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: reads a counter; the upper halves of both registers become zero.
+    unsafe { asm!("rdtsc", out("rax") low, out("rdx") high, options(nomem, nostack)) };
+    high << 32 | low
+}
+
+/// The counter when all that stands before has been done and nothing behind has begun.
+#[inline(always)]
+pub fn settled() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: reads a counter between two fences. It may not move across memory accesses, so the
+    // compiler is told that it touches memory.
+    unsafe {
+        asm!("lfence", "rdtsc", "lfence", out("rax") low, out("rdx") high, options(nostack));
+    }
+    high << 32 | low
+}
+
+/// Ticks between two settled reads with nothing in between: the least of many.
+pub fn overhead() -> u64 {
+    (0..1000).map(|_| (settled(), settled())).map(|(a, b)| b - a).min().unwrap_or(0)
+}
+
+/// Ticks of the counter in a second, by the host's clock.
+pub fn hertz() -> u64 {
+    let pair = || {
+        // The closest of several pairs: the host may interrupt between the two reads.
+        let pairs = (0..16).map(|_| {
+            let before = settled();
+            let instant = Instant::now();
+            let after = settled();
+            (after - before, before + (after - before) / 2, instant)
+        });
+        let (_, ticks, instant) = pairs.min_by_key(|(gap, ..)| *gap).expect("sixteen pairs");
+        (ticks, instant)
+    };
+    let (first, begun) = pair();
+    std::thread::sleep(Duration::from_millis(50));
+    let (last, ended) = pair();
+    let nanoseconds = (ended - begun).as_nanos();
+    (u128::from(last - first) * 1_000_000_000 / nanoseconds) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_counter_goes_on() {
+        let (first, second, third) = (settled(), now(), settled());
+        assert!(first <= second && second <= third);
+        assert!(hertz() > 100_000_000, "a processor of this century");
+    }
+}
