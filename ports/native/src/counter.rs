@@ -1,5 +1,6 @@
 //! The counter that everything is measured with.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::arch::asm;
 use std::time::{Duration, Instant};
 
@@ -49,9 +50,39 @@ pub fn hertz() -> u64 {
     (u128::from(last - first) * 1_000_000_000 / nanoseconds) as u64
 }
 
+/// An instant of the calling thread: the host's clock, and the thread's own.
+pub struct HostTime {
+    clock: u64,
+    own: u64,
+}
+
+impl HostTime {
+    /// This instant.
+    pub fn now() -> HostTime {
+        let read = |clock| {
+            let time = clock_gettime(clock);
+            time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        };
+        HostTime { clock: read(ClockId::Monotonic), own: read(ClockId::ThreadCPUTime) }
+    }
+
+    /// Nanoseconds since then for which the thread did not run.
+    pub fn lost(&self) -> u64 {
+        let now = HostTime::now();
+        (now.clock - self.clock).saturating_sub(now.own - self.own)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_sleeps_does_not_run() {
+        let begun = HostTime::now();
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(begun.lost() > 4_000_000);
+    }
 
     #[test]
     fn the_counter_goes_on() {

@@ -10,7 +10,7 @@
 
 use crate::archive::{BADGE, ENDPOINT, Entries};
 use crate::context::{Context, Regs};
-use crate::counter;
+use crate::counter::{self, HostTime};
 use crate::port::{Host, Local};
 use crate::think::Think;
 use abi::Info;
@@ -24,8 +24,6 @@ use kernel::object::Thread;
 use kernel::object::thread::attention;
 use kernel::port::Port;
 use kernel::system::System;
-use locks::Line;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -41,25 +39,39 @@ mod place {
 }
 
 /// Where threads begin.
-pub const ENTRIES: Entries =
-    Entries { server: place::SERVER_BEGINS, client: place::CLIENT_BEGINS };
+pub const ENTRIES: Entries = Entries { server: place::SERVER_BEGINS, client: place::CLIENT_BEGINS };
 
 /// The messages of the benchmark: one word, which travels in a register.
 const INFO: Info = Info::new(0, 1);
 const SLOT: u64 = ENDPOINT as u64;
 
-/// What a CPU tells while it runs, and is told.
-pub struct Meter {
-    /// Messages that have been sent.
-    pub messages: Line<AtomicU64>,
+/// When several CPUs measure together.
+pub struct Window {
+    /// The counter at which it begins; 0 until all CPUs are there.
+    pub begins: AtomicU64,
+    /// Its length in ticks.
+    pub ticks: u64,
+    /// Messages between two looks at the counter.
+    pub chunk: u64,
+}
+
+/// What a CPU did in a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// Messages that it has sent.
+    pub messages: u64,
+    /// Ticks that passed meanwhile: a chunk more than the window at most.
+    pub ticks: u64,
+    /// Nanoseconds of these for which the host let something else run on the CPU.
+    pub lost: u64,
 }
 
 /// A CPU of any kernel.
 pub trait Drive: Send {
     /// Runs so many round trips; returns the ticks that they took.
     fn batch(&mut self, trips: u64) -> u64;
-    /// Runs until `stop` is set.
-    fn run(&mut self, meter: &Meter, stop: &AtomicBool);
+    /// Runs until a window is over.
+    fn run(&mut self, window: &Window) -> Share;
     /// Changes what passes between a message's arrival and the next one.
     fn set_think(&mut self, think: Think);
     /// Messages that have been sent so far: two for each round trip.
@@ -97,6 +109,14 @@ impl<S: System<Port: Host>> Driver<S> {
     pub fn new(machine: Machine<S::Port>) -> Driver<S> {
         let regs = Regs::default();
         Driver { machine, at: place::START, regs, number: 0, messages: 0, think: Think::NONE }
+    }
+
+    fn run_until(&mut self, until: u64, chunk: u64) {
+        while counter::now() < until {
+            for _ in 0..chunk {
+                self.step();
+            }
+        }
     }
 
     /// Up to the next kernel entry of the running thread, and through it.
@@ -254,10 +274,15 @@ impl<S: System<Port: Host>> Drive for Driver<S> {
         taken
     }
 
-    fn run(&mut self, meter: &Meter, stop: &AtomicBool) {
-        while !stop.load(Relaxed) {
-            self.step();
-            meter.messages.store(self.messages, Relaxed);
+    fn run(&mut self, window: &Window) -> Share {
+        let begins = window.begins.load(Relaxed);
+        self.run_until(begins, window.chunk);
+        let (messages, host, begun) = (self.messages, HostTime::now(), counter::now());
+        self.run_until(begins + window.ticks, window.chunk);
+        Share {
+            messages: self.messages - messages,
+            ticks: counter::now() - begun,
+            lost: host.lost(),
         }
     }
 
@@ -271,11 +296,7 @@ impl<S: System<Port: Host>> Drive for Driver<S> {
 }
 
 #[inline(never)]
-fn fast_call<S: System<Port: Host>>(
-    machine: Machine<S::Port>,
-    slot: u64,
-    info: u64,
-) -> Resume {
+fn fast_call<S: System<Port: Host>>(machine: Machine<S::Port>, slot: u64, info: u64) -> Resume {
     // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
     let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_call(slot as u32, Info(info)) {

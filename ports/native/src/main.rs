@@ -5,7 +5,7 @@
 use locks::Transactions;
 use native::request::{Command, Request, USAGE};
 use native::transactions::Rtm;
-use native::{cost, counter};
+use native::{cost, counter, lines, scaling};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -37,7 +37,8 @@ fn measure(request: &Request) -> Result<Value, String> {
     }
     let found = match request.command {
         Command::Cost => json!(cost::measure(request, hertz)?),
-        Command::Scaling | Command::Lines => json!(null),
+        Command::Scaling => json!(scaling::measure(request, hertz)?),
+        Command::Lines => json!(lines::measure(request)?),
     };
     Ok(json!({ "hertz": hertz, "transactions": transactions, "found": found }))
 }

@@ -7,8 +7,8 @@ use crate::think::Scatter;
 pub const USAGE: &str = "\
 usage: giusto-native cost    [--kernel K] [--lockings L,..] [--trips N] [--rounds N]
        giusto-native scaling [--kernel K] [--lockings L,..] [--cpus N,..] [--think T,..]
-                             [--scatter exponential|constant] [--rounds N] [--warm-up MS]
-                             [--window MS] [--seed S]
+                             [--scatter exponential|constant] [--rounds N] [--warm-up US]
+                             [--window US] [--seed S]
        giusto-native lines   [--cpus N] [--rounds N]
 
 Prints one JSON document. `./giusto lab run lock-cost --machine native` uses it.";
@@ -43,9 +43,9 @@ pub struct Request {
     pub trips: u64,
     /// How often everything is measured.
     pub rounds: u64,
-    /// Milliseconds before a window.
+    /// Microseconds before a window.
     pub warm_up: u64,
-    /// Milliseconds of a window.
+    /// Microseconds of a window.
     pub window: u64,
     /// The seed of think times.
     pub seed: u64,
@@ -72,8 +72,8 @@ impl Request {
             scatter: Scatter::Exponential,
             trips: 100,
             rounds: 200,
-            warm_up: 2,
-            window: 10,
+            warm_up: 500,
+            window: 2000,
             seed: 1,
         };
         for pair in options.chunks(2) {
