@@ -137,7 +137,7 @@ fn transfers(text: &str) -> Result<f64, String> {
 }
 
 /// Numbers and ranges with both ends, separated by commas.
-fn cpus(text: &str) -> Result<Cpus, String> {
+pub fn cpus(text: &str) -> Result<Cpus, String> {
     let most = model::MOST_CPUS;
     let wrong = || format!("give numbers from 1 to {most}, such as 14, 1,2,4 or 1..28");
     let number = |text: &str| {

@@ -2,6 +2,7 @@
 
 use rustix::time::{ClockId, clock_gettime};
 use std::arch::asm;
+use std::arch::x86_64::__cpuid;
 use std::time::{Duration, Instant};
 
 /// The time stamp counter, read in the middle of things.
@@ -48,6 +49,17 @@ pub fn hertz() -> u64 {
     let (last, ended) = pair();
     let nanoseconds = (ended - begun).as_nanos();
     (u128::from(last - first) * 1_000_000_000 / nanoseconds) as u64
+}
+
+/// What the processor calls itself.
+pub fn processor() -> String {
+    const NAME: [u32; 3] = [0x8000_0002, 0x8000_0003, 0x8000_0004];
+    if __cpuid(0x8000_0000).eax < NAME[2] {
+        return "unknown".to_string();
+    }
+    let words = NAME.map(__cpuid).map(|found| [found.eax, found.ebx, found.ecx, found.edx]);
+    let bytes: Vec<u8> = words.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+    String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_string()
 }
 
 /// An instant of the calling thread: the host's clock, and the thread's own.

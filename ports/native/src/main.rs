@@ -5,7 +5,7 @@
 use locks::Transactions;
 use native::request::{Command, Request, USAGE};
 use native::transactions::Rtm;
-use native::{cost, counter, lines, scaling};
+use native::{cost, counter, lines, pin, scaling};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -30,6 +30,8 @@ fn main() -> ExitCode {
 fn measure(request: &Request) -> Result<Value, String> {
     let hertz = counter::hertz();
     let transactions = Rtm::is_usable();
+    // Before anything is pinned.
+    let sockets: Vec<usize> = pin::available()?.into_iter().map(pin::socket).collect();
     if !transactions && request.lockings.contains(&"elided") {
         eprintln!(
             "this processor has no usable transactions: `elided` runs on its fall-back, the lock"
@@ -40,5 +42,11 @@ fn measure(request: &Request) -> Result<Value, String> {
         Command::Scaling => json!(scaling::measure(request, hertz)?),
         Command::Lines => json!(lines::measure(request)?),
     };
-    Ok(json!({ "hertz": hertz, "transactions": transactions, "found": found }))
+    Ok(json!({
+        "hertz": hertz,
+        "transactions": transactions,
+        "processor": counter::processor(),
+        "sockets": sockets,
+        "found": found,
+    }))
 }

@@ -22,6 +22,13 @@ pub fn choose(wanted: u32) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
+/// The socket of a CPU; 0 where the host does not say.
+pub fn socket(cpu: usize) -> usize {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.trim().parse().unwrap_or(0)
+}
+
 /// Pins the calling thread.
 pub fn pin(cpu: usize) -> Result<(), String> {
     let mut set = CpuSet::new();
