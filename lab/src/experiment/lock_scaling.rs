@@ -34,7 +34,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "A message is one way: a call, or a reply that waits. Client and server both think between \
          receiving and sending, so that a message is a think time and a pass through the lock.",
         "A window is disturbed if the host ran something else on one of the CPUs for more than 1 % \
-         of it. Rows are of the other windows, as long as there are any.",
+         of it, or let it come late. Rows are of the other windows, as long as there are any.",
     ],
     golden: false,
     modelled: false,

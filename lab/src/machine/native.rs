@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// Its exit status when it cannot do what was asked for.
 const REFUSED: i32 = 2;
@@ -148,6 +149,18 @@ pub fn run<T: DeserializeOwned>(program: &Path, arguments: &[&str]) -> Result<Ho
     if !output.status.success() {
         bail!("machine native ended with {}:\n{}", output.status, said.trim());
     }
-    eprint!("{said}");
+    pass_on(&said);
     serde_json::from_slice(&output.stdout).context("machine native prints what nobody understands")
+}
+
+/// Shows what the program says, each line once.
+fn pass_on(said: &str) {
+    static SHOWN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    for line in said.lines() {
+        if !shown.iter().any(|known| known == line) {
+            eprintln!("native: {line}");
+            shown.push(line.to_string());
+        }
+    }
 }

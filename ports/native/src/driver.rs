@@ -62,7 +62,9 @@ pub struct Share {
     pub messages: u64,
     /// Ticks that passed meanwhile: a chunk more than the window at most.
     pub ticks: u64,
-    /// Nanoseconds of these for which the host let something else run on the CPU.
+    /// Ticks after the window's beginning at which it was there.
+    pub late: u64,
+    /// Nanoseconds of its ticks for which the host let something else run on the CPU.
     pub lost: u64,
 }
 
@@ -282,6 +284,7 @@ impl<S: System<Port: Host>> Drive for Driver<S> {
         Share {
             messages: self.messages - messages,
             ticks: counter::now() - begun,
+            late: begun - begins,
             lost: host.lost(),
         }
     }

@@ -34,7 +34,7 @@ fn measure(request: &Request) -> Result<Value, String> {
     let sockets: Vec<usize> = pin::available()?.into_iter().map(pin::socket).collect();
     if !transactions && request.lockings.contains(&"elided") {
         eprintln!(
-            "this processor has no usable transactions: `elided` runs on its fall-back, the lock"
+            "THIS PROCESSOR HAS NO USABLE TRANSACTIONS: `elided` runs on its fall-back, the lock"
         );
     }
     let found = match request.command {

@@ -18,6 +18,8 @@ const DISTURBED: u64 = 100;
 /// Windows that are tried for each one that is wanted, until enough were left alone.
 const PATIENCE: u64 = 4;
 
+/// So is one for which a CPU came later than one part in so many: more than a chunk is long.
+const LATE: u64 = 50;
 /// Messages of each CPU in a window at least, about.
 const MESSAGES: u64 = 300;
 /// Ticks between two looks at the counter, about, and most messages in between.
@@ -42,12 +44,14 @@ impl Window {
         let rate = |share: &Share| {
             u128::from(share.messages) * u128::from(hertz) / u128::from(share.ticks.max(1))
         };
-        let lost = shares.iter().map(|share| share.lost).max().unwrap_or(0);
+        let away = |share: &Share| {
+            let lost = u128::from(share.lost) * u128::from(hertz) / 1_000_000_000;
+            lost * u128::from(DISTURBED) > u128::from(length) || share.late * LATE > length
+        };
         Window {
             messages: shares.iter().map(|share| share.messages).sum(),
             per_second: shares.iter().map(rate).sum::<u128>() as u64,
-            disturbed: u128::from(lost * DISTURBED) * u128::from(hertz)
-                > u128::from(length) * 1_000_000_000,
+            disturbed: shares.iter().any(away),
         }
     }
 }
@@ -163,10 +167,13 @@ mod tests {
 
     #[test]
     fn a_window_is_the_sum_of_its_cpus() {
-        let share = |messages, lost| Share { messages, ticks: 2000, lost };
+        let share = |messages, lost| Share { messages, ticks: 2000, late: 0, lost };
         let window = Window::of(&[share(10, 0), share(20, 10_000)], 1_000_000, 1_000);
         assert_eq!(window, Window { messages: 30, per_second: 15_000, disturbed: false });
-        assert!(Window::of(&[share(10, 0), share(1, 10_001)], 1_000_000, 1_000).disturbed);
+        let lost = [share(10, 0), share(1, 11_000)];
+        assert!(Window::of(&lost, 1_000_000, 1_000).disturbed);
+        let late = [share(10, 0), Share { late: 21, ..share(1, 0) }];
+        assert!(Window::of(&late, 1_000_000, 1_000).disturbed);
     }
 
     #[test]

@@ -49,16 +49,18 @@ fn tell(measured: &mut Measured, fit: &Fit, scene: &Scene) {
     };
     let fact = |what: &str, value: f64, unit: &str, note: String| Fact {
         name: format!("model, {name}: {what}"),
-        value: value.round().max(0.0) as u64,
+        value: value.abs().round() as u64,
         unit: unit.to_string(),
         note,
     };
     let bounds = |interval: &model::Interval| {
         format!("95 % from {:.1} to {:.1}", interval.low, interval.high)
     };
+    let added =
+        if fit.think.value < 0.0 { "taken off think times" } else { "added to think times" };
     measured.facts.extend([
         fact("service", fit.service.value, "ticks", bounds(&fit.service)),
-        fact("added to think times", fit.think.value, "ticks", bounds(&fit.think)),
+        fact(added, fit.think.value, "ticks", bounds(&fit.think)),
         fact("r squared", fit.r_squared * 1e6, "millionths", "over all think times".to_string()),
     ]);
     let line = |residual: &model::Residual| {

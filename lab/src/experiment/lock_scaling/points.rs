@@ -126,9 +126,11 @@ impl Scene {
         own.map(|point| point.cpus).max().unwrap_or(0)
     }
 
-    /// Points of a locking with at most so many CPUs, for the queueing model: times in ticks.
+    /// Points of a locking with at most so many CPUs, for the queueing model: times in ticks, those
+    /// without think time left out as in the paper (S1-E02).
     pub fn for_model(&self, locking: &str, most: usize) -> Vec<model::Point> {
-        let own = self.points.iter().filter(|p| p.locking == locking && p.cpus <= most);
+        let fits = |p: &&Point| p.locking == locking && p.cpus <= most && p.think > 0;
+        let own = self.points.iter().filter(fits);
         let point = |point: &Point| model::Point {
             cpus: point.cpus,
             throughput: point.throughput / self.hertz,
