@@ -17,8 +17,8 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[("loads", "up to 4096 in random order, each waiting for the one before")],
     notes: &[
         "A CPU modifies all lines of a buffer that fills the level, then one reads them: itself \
-         (local), or another of its socket or of the next. Ticks are the counter's, whose rate need \
-         not be the processor's.",
+         (local), or another of its socket or of the next. Ticks are the counter's, whose rate \
+         need not be the processor's.",
         "`ping` is one line that two CPUs increment in turn, one way: the transfer, seeing it, and \
          taking the line to write.",
     ],

@@ -17,7 +17,8 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[("batch", "100 round trips"), ("batches", "2000, lockings taking turns")],
     notes: &[
         "One-way messages of one word between two domains on one CPU: mean ticks of a batch. There \
-         is no trap and no page-table switch; percentages are over a message with 400 ticks for both.",
+         is no trap and no page-table switch; percentages are over a message with 400 ticks for \
+         both.",
         "`none` is a kernel for one CPU. `none-several` is a kernel with the code for several CPUs \
          and no lock: what it adds is not the lock's.",
     ],

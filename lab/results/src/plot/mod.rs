@@ -177,6 +177,7 @@ mod tests {
         let (mut report, _) = micro();
         report.experiment = "hot-potato".into();
         report.machine = "twin".into();
+        report.origin = crate::Origin::SIMULATED;
         report.rows = samples.rows();
         let plots = plots(&report, None).unwrap();
         let names: Vec<_> = plots.iter().map(|plot| plot.name.as_str()).collect();

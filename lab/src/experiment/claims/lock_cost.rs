@@ -113,7 +113,7 @@ mod tests {
         let of = |big, elided, fine| {
             claims(&[("none", 100), ("big", big), ("elided", elided), ("fine", fine)], Some(1))
         };
-        assert_eq!(verdict(&of(130, 185, 200), "S1-C01a"), Verdict::Contradicted);
+        assert_eq!(verdict(&of(145, 185, 200), "S1-C01a"), Verdict::Contradicted);
         assert_eq!(verdict(&of(100, 185, 200), "S1-C01a"), Verdict::Contradicted);
         assert_eq!(verdict(&of(115, 185, 120), "S1-C01b"), Verdict::Contradicted);
         assert_eq!(verdict(&of(115, 201, 200), "S1-C01c"), Verdict::Contradicted);

@@ -80,7 +80,7 @@ fn one_service(scene: &Scene) -> Claim {
         let off = |r: &model::Residual| (r.residual / r.fitted * 100.0).abs();
         let worst = fit.residuals.iter().map(off).fold(0.0, f64::max);
         let evidence = format!(
-            "s = {:.0} ticks ({:?} service), r squared {:.5}, no point further off than {worst:.1} %",
+            "s = {:.0} ticks ({:?} service), r squared {:.5}, every point within {worst:.1} %",
             fit.service.value, fit.distribution, fit.r_squared
         );
         Some((fit.r_squared > 0.99, evidence))
