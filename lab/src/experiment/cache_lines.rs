@@ -3,7 +3,8 @@
 use super::{Experiment, Measured, Setup};
 use crate::machine::native::{self, Lines};
 use anyhow::Result;
-use results::Fact;
+use model::Topology;
+use results::{Fact, Report};
 
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
@@ -33,6 +34,8 @@ const PING: &str = "ping";
 const LOCAL: &str = "local";
 const WITHIN: &str = "within a socket";
 const ACROSS: &str = "across sockets";
+const SOCKETS: &str = "sockets";
+const IN_SOCKET: &str = "CPUs in a socket";
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let cpus = match &setup.cpus {
@@ -63,13 +66,36 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let [a, b] = ping.between;
         join(&mut measured, [kernel, PING, distance(a, b)], ping.ticks.clone());
     }
-    measured.facts.extend(sizes.into_iter().map(|(level, bytes)| Fact {
-        name: format!("{level} buffer"),
-        value: bytes,
-        unit: "bytes".to_string(),
-        note: "what was written and then read".to_string(),
+    let mut sockets = host.sockets.clone();
+    sockets.sort_unstable();
+    sockets.dedup();
+    measured.facts.push(fact(SOCKETS, sockets.len() as u64, "", "with CPUs to use"));
+    measured.facts.push(fact(IN_SOCKET, host.in_socket() as u64, "", "that may be used"));
+    measured.facts.extend(sizes.into_iter().map(|(level, bytes)| {
+        fact(&format!("{level} buffer"), bytes, "bytes", "what was written and then read")
     }));
     Ok(measured)
+}
+
+fn fact(name: &str, value: u64, unit: &str, note: &str) -> Fact {
+    let [name, unit, note] = [name, unit, note].map(str::to_string);
+    Fact { name, value, unit, note }
+}
+
+/// What a report says about the ways between CPUs, in ticks; nothing if there was one CPU.
+pub fn topology(report: &Report) -> Option<Topology> {
+    if report.experiment != EXPERIMENT.name {
+        return None;
+    }
+    let ticks = |case| Some(report.median(NO_KERNEL, "L1", case)?.as_f64());
+    let count = |name: &str| Some(report.facts.iter().find(|fact| fact.name == name)?.value);
+    let [within, across] = [WITHIN, ACROSS].map(ticks);
+    Some(Topology {
+        sockets: count(SOCKETS)? as usize,
+        per_socket: count(IN_SOCKET)? as usize,
+        within: within.or(across)?,
+        across: across.or(within)?,
+    })
 }
 
 /// Adds samples to a row that may exist: all pairs of CPUs at the same distance are one.
@@ -78,5 +104,24 @@ fn join(measured: &mut Measured, [kernel, metric, case]: [&str; 3], values: Vec<
     match series.iter_mut().find(|series| series.metric == metric && series.case == case) {
         Some(series) => series.values.extend(values),
         None => measured.samples.push(kernel, metric, case, values),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::claims_testing::report;
+
+    #[test]
+    fn a_host_of_one_socket_has_one_way() {
+        let rows = [(NO_KERNEL, "L1", LOCAL, 5), (NO_KERNEL, "L1", WITHIN, 53)];
+        let mut measured = report("native", &rows);
+        assert_eq!(topology(&measured), None);
+        measured.experiment = EXPERIMENT.name.to_string();
+        measured.facts = vec![fact(SOCKETS, 1, "", ""), fact(IN_SOCKET, 2, "", "")];
+        let expected = Topology { sockets: 1, per_socket: 2, within: 53.0, across: 53.0 };
+        assert_eq!(topology(&measured), Some(expected));
+        measured.rows.pop();
+        assert_eq!(topology(&measured), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Experiments: data, plus the function that measures.
 
-mod cache_lines;
+pub mod cache_lines;
 mod claims;
 mod hot_potato;
 mod ipc_queueing;

@@ -113,10 +113,14 @@ impl<S: System<Port: Host>> Driver<S> {
         Driver { machine, at: place::START, regs, number: 0, messages: 0, think: Think::NONE }
     }
 
+    /// Runs for a chunk at least, however late it is.
     fn run_until(&mut self, until: u64, chunk: u64) {
-        while counter::now() < until {
+        loop {
             for _ in 0..chunk {
                 self.step();
+            }
+            if counter::now() >= until {
+                return;
             }
         }
     }
