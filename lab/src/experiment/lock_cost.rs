@@ -23,8 +23,8 @@ pub static EXPERIMENT: Experiment = Experiment {
          is no trap and no page-table switch; percentages are over a message with 400 ticks for \
          both.",
         "`none` is a kernel for one CPU. `none-several` is a kernel with the code for several CPUs \
-         and no lock: what it adds is not the lock's. What a locking adds is the median over starts \
-         of the differences of medians within a start.",
+         and no lock: what it adds is not the lock's. What a locking adds is the median over \
+         starts of the differences of medians within a start.",
     ],
     golden: false,
     modelled: false,

@@ -76,7 +76,8 @@ fn tell(measured: &mut Measured, fit: &Fit, scene: &Scene) {
     ));
 }
 
-/// Throughput of one locking, a case for each think time.
+/// Throughput of one locking, a case for each think time that the model is fitted to. Without any a
+/// lone CPU is so fast that the other curves would be flat; that is a plot of its own.
 fn by_think(scene: &Scene, fits: &[Fit], source_of_points: Source) -> Curves {
     let case = |think: u64| {
         let own = scene.curve(MODELLED, think);
@@ -95,7 +96,7 @@ fn by_think(scene: &Scene, fits: &[Fit], source_of_points: Source) -> Curves {
         title: format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
-        cases: scene.thinks(MODELLED).into_iter().rev().map(case).collect(),
+        cases: scene.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
     }
 }
 
