@@ -3,7 +3,7 @@
 pub mod model;
 
 use crate::experiment::EXPERIMENTS;
-use crate::machine::MACHINES;
+use crate::machine::{MACHINES, MEASURED};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -40,7 +40,8 @@ const LAB_EXAMPLES: &str = "\
 Examples:
   ./giusto lab run ping-pong micro --json
   ./giusto lab run ping-pong --kernel fastpath
-  ./giusto lab run elevator --kernel fastpath --blame 2us     what made a wake-up late";
+  ./giusto lab run elevator --kernel fastpath --blame 2us     what made a wake-up late
+  ./giusto lab run lock-cost lock-scaling --machine native    on this host's own CPUs";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -289,7 +290,7 @@ pub struct Claims {
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Only this machine.
-    #[arg(long, value_name = "M", value_parser = machines())]
+    #[arg(long, value_name = "M", value_parser = measured())]
     pub machine: Option<String>,
     /// First run the experiments that decide claims.
     #[arg(long)]
@@ -306,7 +307,7 @@ pub struct LabRun {
     #[arg(required = true, value_name = "EXPERIMENT", value_parser = experiments())]
     pub experiments: Vec<String>,
     /// The machine.
-    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    #[arg(long, value_name = "M", value_parser = measured(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// Only this kernel; may be given several times.
     #[arg(long, value_name = "K", value_parser = kernels())]
@@ -314,6 +315,9 @@ pub struct LabRun {
     /// The seed of the machine.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// Numbers of CPUs, such as 2, 1,2,4 or 1..28, where an experiment has a choice.
+    #[arg(long, value_name = "N", value_parser = model::cpus)]
+    pub cpus: Option<model::Cpus>,
     /// Record the medians as golden figures in tests/golden.toml.
     #[arg(long, conflicts_with = "kernel")]
     pub update_golden: bool,
@@ -362,6 +366,10 @@ pub enum Group {
 
 fn machines() -> PossibleValuesParser {
     PossibleValuesParser::new(MACHINES.iter().map(|machine| machine.name()))
+}
+
+fn measured() -> PossibleValuesParser {
+    PossibleValuesParser::new(MEASURED.iter().map(|machine| machine.name()))
 }
 
 fn boards() -> PossibleValuesParser {

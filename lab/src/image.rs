@@ -18,7 +18,7 @@ use std::thread;
 /// The built files; none for a machine that is part of this process.
 #[derive(Default)]
 pub struct Images {
-    /// The kernel with its symbols.
+    /// The kernel with its symbols, or the program that is the machine.
     pub kernel: PathBuf,
     /// The programs by name.
     pub programs: BTreeMap<String, PathBuf>,
@@ -26,9 +26,21 @@ pub struct Images {
 
 /// Builds the kernel and all programs for a machine.
 pub fn build(machine: &dyn Machine) -> Result<Images> {
+    if let Some((package, program)) = machine.host_program() {
+        return build_program(machine, package, program);
+    }
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
     let title = format!("building the kernel and the programs for {}", machine.name());
     images(machine, compile(machine, title, &["-p", "programs"])?)
+}
+
+/// Builds a machine that is a program of the host. What else the laboratory consists of has no part
+/// in it: not its features either.
+fn build_program(machine: &dyn Machine, package: &str, program: &str) -> Result<Images> {
+    let title = format!("building the machine {}", machine.name());
+    let mut built = compile_for(machine.name(), title, &["-p", package])?;
+    let kernel = built.remove(program).with_context(|| format!("cargo built no `{program}`"))?;
+    Ok(Images { kernel, ..Images::default() })
 }
 
 /// The kernel and the rest of what was built.
@@ -151,9 +163,15 @@ fn compile(
     title: String,
     more: &[&str],
 ) -> Result<BTreeMap<String, PathBuf>> {
+    let port = ["--target", machine.target(), "-p", machine.port()];
+    compile_for(machine.name(), title, &[&port, more].concat())
+}
+
+/// Compiles what `what` names; returns the executables by name.
+fn compile_for(machine: &str, title: String, what: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let step = Step::start(title);
     let mut cargo = workspace::cargo(&["build", "--profile", "metal", "--bins"]);
-    cargo.args(["--target", machine.target(), "-p", machine.port()]).args(more);
+    cargo.args(what);
     cargo.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
     let mut child = cargo
         .stdin(Stdio::null())
@@ -163,7 +181,7 @@ fn compile(
         .map_err(|error| usage(format!("cannot run cargo: {error}; see `./giusto doctor`")))?;
     let (messages, diagnostics) = follow(&mut child, &step)?;
     if !child.wait()?.success() {
-        bail!("the build for {} failed:\n{}", machine.name(), readable(&diagnostics));
+        bail!("the build for {machine} failed:\n{}", readable(&diagnostics));
     }
     Ok(executables(&messages))
 }

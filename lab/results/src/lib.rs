@@ -13,6 +13,7 @@
 
 mod baseline;
 mod compare;
+mod curves;
 mod figure;
 mod golden;
 mod grid;
@@ -31,13 +32,15 @@ mod testing;
 
 pub use baseline::{Baseline, baselines};
 pub use compare::{Answer, Difference, Overall, Pair};
+pub use curves::{Case, Curves, Points, Source};
 pub use figure::Figure;
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};
 pub use plot::chart::{Chart, Mark, Stroke, Trail};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{
-    Claim, Fact, PAIR, Report, Row, SCHEMA, Verdict, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
+    Claim, Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, Verdict, WAKE_UP, WAKE_UP_P99,
+    WAKE_UP_WORST,
 };
 pub use samples::{Samples, Series};
 pub use spans::{SpanError, Spans, delays, spans};

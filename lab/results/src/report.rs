@@ -1,14 +1,11 @@
 //! The schema of `result.json`.
 
-use crate::{Baseline, Figure, Summary};
+use crate::{Baseline, Curves, Figure, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the schema.
 pub const SCHEMA: u32 = 1;
-
-/// The machine that is a simulation.
-const SIMULATION: &str = "twin";
 
 /// The derived metric of a round trip: the sum of the medians of `call` and `reply-wait`.
 pub const PAIR: &str = "pair";
@@ -32,8 +29,9 @@ pub struct Report {
     pub experiment: String,
     /// The machine's name.
     pub machine: String,
-    /// Whether the machine is emulated or simulated.
-    pub emulated: bool,
+    /// What kind of machine that is.
+    #[serde(flatten)]
+    pub origin: Origin,
     /// The unit of every figure in the rows.
     pub unit: String,
     /// The commit that was measured.
@@ -52,9 +50,50 @@ pub struct Report {
     /// Single counts that explain the rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
+    /// What a figure may be at most, and is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+    /// What is drawn together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curves>,
     /// Sentences on how to read the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What kind of machine figures are from: `emulated` and `kind` in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Whether the machine is emulated or simulated.
+    emulated: bool,
+    kind: Kind,
+}
+
+/// See [`Origin`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Hardware,
+    Emulated,
+    Simulated,
+}
+
+impl Origin {
+    /// A processor.
+    pub const HARDWARE: Origin = Origin { emulated: false, kind: Kind::Hardware };
+    /// An emulator, which executes the processor's instructions.
+    pub const EMULATED: Origin = Origin { emulated: true, kind: Kind::Emulated };
+    /// A simulation, which executes the kernel's source.
+    pub const SIMULATED: Origin = Origin { emulated: true, kind: Kind::Simulated };
+
+    /// The kind in a word.
+    pub const fn name(self) -> &'static str {
+        match self.kind {
+            Kind::Hardware => "hardware",
+            Kind::Emulated => "emulated",
+            Kind::Simulated => "simulated",
+        }
+    }
 }
 
 /// The summary of one case of one metric under one kernel.
@@ -118,6 +157,37 @@ pub struct Fact {
     pub unit: String,
     /// How it was counted.
     pub note: String,
+}
+
+/// A bound on a figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// What is bounded.
+    pub name: String,
+    /// What it is.
+    pub value: f64,
+    /// What it may be at most, or at least.
+    pub bound: f64,
+    /// Whether the bound is the least value.
+    #[serde(default)]
+    pub least: bool,
+    /// Of what.
+    pub unit: String,
+}
+
+impl Limit {
+    /// Whether the figure is within its bound.
+    pub fn held(&self) -> bool {
+        if self.least { self.value >= self.bound } else { self.value <= self.bound }
+    }
+
+    /// The limit in a line.
+    pub fn sentence(&self) -> String {
+        let Limit { name, value, bound, unit, .. } = self;
+        let side = if self.least { "least" } else { "most" };
+        let verdict = if self.held() { "held" } else { "NOT HELD" };
+        format!("{name}: {value} {unit}, at {side} {bound}: {verdict}")
+    }
 }
 
 impl Row {
@@ -184,15 +254,11 @@ impl Report {
 
     /// What kind of machine the figures are from.
     pub(crate) fn kind(&self) -> &'static str {
-        match self.machine.as_str() {
-            _ if !self.emulated => "hardware",
-            SIMULATION => "simulated",
-            _ => "emulated",
-        }
+        self.origin.name()
     }
 
     /// Machine and unit, for a figure that stands alone.
-    pub(crate) fn origin(&self) -> String {
+    pub(crate) fn stands_for(&self) -> String {
         let commit = self.short_commit();
         format!("Giusto on {} ({}), {}, commit {commit}", self.machine, self.kind(), self.unit)
     }
@@ -262,6 +328,7 @@ mod tests {
               "experiment": "ping-pong",
               "machine": "bench",
               "emulated": true,
+              "kind": "emulated",
               "unit": "instructions",
               "commit": "0123456789abcdef0123456789abcdef01234567",
               "seed": 1,
@@ -343,13 +410,32 @@ mod tests {
     }
 
     #[test]
-    fn a_simulation_is_no_emulator() {
+    fn machines_are_of_three_kinds() {
         let (mut report, _) = micro();
-        assert_eq!(report.kind(), "emulated");
-        report.machine = SIMULATION.into();
-        assert!(report.provenance().starts_with("micro on twin (simulated), "));
-        report.emulated = false;
-        assert_eq!(report.kind(), "hardware");
+        for (origin, kind, emulated) in [
+            (Origin::EMULATED, "emulated", true),
+            (Origin::SIMULATED, "simulated", true),
+            (Origin::HARDWARE, "hardware", false),
+        ] {
+            report.origin = origin;
+            assert!(report.provenance().starts_with(&format!("micro on bench ({kind}), ")));
+            let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+            assert_eq!((&json["emulated"], &json["kind"]), (&emulated.into(), &kind.into()));
+        }
+    }
+
+    #[test]
+    fn limits_bound_from_either_side() {
+        let most = Limit {
+            name: "big, added".into(),
+            value: 31.0,
+            bound: 30.0,
+            least: false,
+            unit: "ticks".into(),
+        };
+        assert_eq!(most.sentence(), "big, added: 31 ticks, at most 30: NOT HELD");
+        assert!(Limit { least: true, ..most.clone() }.held());
+        assert!(Limit { value: 30.0, ..most }.held());
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn report(experiment: &str, samples: &Samples) -> Report {
         schema: SCHEMA,
         experiment: text(experiment),
         machine: text("bench"),
-        emulated: true,
+        origin: crate::Origin::EMULATED,
         unit: text("instructions"),
         commit: text("0123456789abcdef0123456789abcdef01234567"),
         seed: 1,
@@ -116,6 +116,8 @@ fn report(experiment: &str, samples: &Samples) -> Report {
                 note: String::new(),
             },
         ],
+        limits: Vec::new(),
+        curves: Vec::new(),
         notes: vec![text("16 warm-up rounds precede each case.")],
     }
 }

@@ -1,6 +1,6 @@
 //! The command line of the queueing models.
 
-use crate::machine::topologies::TOPOLOGIES;
+use crate::machine::topologies::{THIS_HOST, TOPOLOGIES};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ pub struct Repairman {
     #[arg(long)]
     pub simulate: bool,
     /// Also simulate service that depends on the way from the lock's last owner to the next, on a
-    /// paper's machine.
+    /// paper's machine or with the lines that `lab run cache-lines` has measured.
     #[arg(long, value_name = "T", value_parser = topologies())]
     pub topology: Option<String>,
     /// With --topology: how long the lock is held with all lines at hand; by default 164 cycles.
@@ -101,7 +101,8 @@ pub enum Time {
 pub struct Cpus(pub Vec<usize>);
 
 fn topologies() -> PossibleValuesParser {
-    PossibleValuesParser::new(TOPOLOGIES.iter().map(|measured| measured.name))
+    let papers = TOPOLOGIES.iter().map(|measured| measured.name);
+    PossibleValuesParser::new(papers.chain([THIS_HOST]))
 }
 
 /// A number that a suffix of a list scales.
@@ -137,7 +138,7 @@ fn transfers(text: &str) -> Result<f64, String> {
 }
 
 /// Numbers and ranges with both ends, separated by commas.
-fn cpus(text: &str) -> Result<Cpus, String> {
+pub fn cpus(text: &str) -> Result<Cpus, String> {
     let most = model::MOST_CPUS;
     let wrong = || format!("give numbers from 1 to {most}, such as 14, 1,2,4 or 1..28");
     let number = |text: &str| {

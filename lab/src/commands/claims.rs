@@ -6,7 +6,7 @@ use super::{lab, print_json};
 use crate::cli::Claims;
 use crate::experiment::{self, Setup};
 use crate::failure::{Verdict as Held, did_you_mean, usage};
-use crate::machine::MACHINES;
+use crate::machine::MEASURED;
 use crate::scoreboard::{self, Line, Recorded, Standing};
 use crate::{output, workspace};
 use anyhow::Result;
@@ -19,7 +19,7 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let wanted = |machine: &str| asked.machine.as_deref().is_none_or(|only| only == machine);
     let ids = asked.ids.iter().map(|id| known(id)).collect::<Result<Vec<_>>>()?;
     if asked.run {
-        for machine in MACHINES.into_iter().filter(|machine| wanted(machine.name())) {
+        for machine in MEASURED.into_iter().filter(|machine| wanted(machine.name())) {
             measure(&Setup::new(machine, 1)?)?;
         }
     }
@@ -31,7 +31,7 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
         recorded.save()?;
     }
     let machines: Vec<&str> =
-        MACHINES.iter().map(|machine| machine.name()).filter(|name| wanted(name)).collect();
+        MEASURED.iter().map(|machine| machine.name()).filter(|name| wanted(name)).collect();
     let mut board = scoreboard::board(&reports, &recorded);
     board.retain(|line| ids.is_empty() || ids.contains(&line.claim.id));
     for judged in board.iter_mut().flat_map(|line| line.parts.iter_mut().chain([&mut line.claim])) {

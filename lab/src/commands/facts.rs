@@ -60,7 +60,7 @@ mod tests {
             schema: results::SCHEMA,
             experiment: String::new(),
             machine: String::new(),
-            emulated: true,
+            origin: results::Origin::EMULATED,
             unit: String::new(),
             commit: String::new(),
             seed: 1,
@@ -74,6 +74,8 @@ mod tests {
                 fact("fastpath calls", 2, ""),
                 fact("direct-lazy calls", 3, ""),
             ],
+            limits: Vec::new(),
+            curves: Vec::new(),
             notes: Vec::new(),
         };
         let shown: String = facts(&report).lines().map(|l| l.trim().to_string() + "\n").collect();

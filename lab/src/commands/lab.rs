@@ -10,7 +10,7 @@ use crate::output;
 use crate::progress::Step;
 use crate::{machine, workspace};
 use anyhow::{Context, Result};
-use results::{Golden, GoldenError, Report, Samples};
+use results::{Golden, GoldenError, Limit, Report, Samples};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use std::process::Command;
 pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
     match lab {
         Lab::List => list(as_json),
-        Lab::Run(run) => run_all(run, as_json)?,
+        Lab::Run(run) => return run_all(run, as_json),
         Lab::Compare(asked) => return super::compare::compare(asked, as_json),
         Lab::Claims(asked) => return super::claims::claims(asked, as_json),
         Lab::Model(asked) => return super::model::model(asked, as_json),
@@ -63,7 +63,7 @@ fn describe(experiment: &Experiment) -> Value {
     })
 }
 
-fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
+fn run_all(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let experiments: Vec<_> = run
         .experiments
         .iter()
@@ -73,7 +73,8 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         fits(experiment, run)?;
     }
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    let setup = Setup::new(machine, run.seed)?;
+    let mut setup = Setup::new(machine, run.seed)?;
+    setup.cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
     let mut reports = Vec::new();
     for experiment in experiments {
         let wanted =
@@ -94,6 +95,7 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
             output::line(results::table(&report));
             output::line(facts(&report));
             show_claims(&report);
+            report.limits.iter().for_each(|limit| output::line(limit.sentence()));
             lates.iter().for_each(|(kernel, late)| output::line(told(kernel, late.as_ref())));
             output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
@@ -108,7 +110,11 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
             reports => print_json(&reports),
         }
     }
-    Ok(())
+    let limits = || reports.iter().flat_map(|report| &report.limits);
+    for missed in limits().filter(|limit| !limit.held()) {
+        eprintln!("{}", missed.sentence());
+    }
+    Ok(Verdict::from_bool(limits().all(Limit::held)))
 }
 
 /// What a run says about the papers' claims.

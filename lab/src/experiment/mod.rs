@@ -1,9 +1,12 @@
 //! Experiments: data, plus the function that measures.
 
+pub mod cache_lines;
 mod claims;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
+mod lock_cost;
+mod lock_scaling;
 mod micro;
 mod ping_pong;
 mod profile;
@@ -60,10 +63,18 @@ pub struct Measured {
     pub facts: Vec<results::Fact>,
     /// Sentences for the report.
     pub notes: Vec<String>,
+    /// Bounds that figures have.
+    pub limits: Vec<results::Limit>,
+    /// What is drawn together.
+    pub curves: Vec<results::Curves>,
+    /// What the figures depend on besides.
+    pub host: std::collections::BTreeMap<String, String>,
+    /// What the rows count, if not what the machine counts.
+    pub unit: Option<String>,
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 12] = [
+pub static EXPERIMENTS: [&Experiment; 15] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -76,6 +87,9 @@ pub static EXPERIMENTS: [&Experiment; 12] = [
     &trace_cost::EXPERIMENT,
     &profile::EXPERIMENT,
     &scheduler_stats::EXPERIMENT,
+    &lock_cost::EXPERIMENT,
+    &lock_scaling::EXPERIMENT,
+    &cache_lines::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -29,6 +29,8 @@ pub struct Setup {
     pub images: Images,
     /// The seed of the run.
     pub seed: u64,
+    /// Numbers of CPUs, where an experiment has a choice and one was made.
+    pub cpus: Option<Vec<usize>>,
     /// What else it has booted, by [`Extra`].
     extras: [OnceCell<Images>; Extra::KINDS],
 }
@@ -46,7 +48,8 @@ pub struct Sampled {
 impl Setup {
     /// Builds everything for a machine.
     pub fn new(machine: &'static dyn Machine, seed: u64) -> Result<Setup> {
-        Ok(Setup { machine, images: image::build(machine)?, seed, extras: Default::default() })
+        let images = image::build(machine)?;
+        Ok(Setup { machine, images, seed, cpus: None, extras: Default::default() })
     }
 
     /// Programs and a kernel that has something extra, built at the first use.
@@ -226,21 +229,27 @@ pub fn run(experiment: &Experiment, setup: &Setup, kernels: &[&str]) -> Result<(
         all.samples.series.extend(measured.samples.series);
         all.facts.extend(measured.facts);
         all.notes.extend(measured.notes);
+        all.limits.extend(measured.limits);
+        all.curves.extend(measured.curves);
+        all.host.extend(measured.host);
+        all.unit = measured.unit.or(all.unit);
     }
     let notes = experiment.notes.iter().map(|note| note.to_string());
     let mut report = Report {
         schema: results::SCHEMA,
         experiment: experiment.name.to_string(),
         machine: setup.machine.name().to_string(),
-        emulated: true,
-        unit: setup.machine.unit().to_string(),
+        origin: setup.machine.origin(),
+        unit: all.unit.unwrap_or(setup.machine.unit().to_string()),
         commit: workspace::commit(),
         seed: setup.seed,
-        host: host(setup.machine),
+        host: host(setup.machine).into_iter().chain(all.host).collect(),
         rows: all.samples.rows(),
         claims: Vec::new(),
         baselines: results::baselines(experiment.name),
         facts: text_facts(setup)?.into_iter().chain(all.facts).collect(),
+        limits: all.limits,
+        curves: all.curves,
         notes: notes.chain(all.notes).collect(),
     };
     report.claims = (experiment.claims)(&report);

@@ -261,6 +261,9 @@ mod tests {
         fn boards(&self) -> &'static [&'static str] {
             &["board"]
         }
+        fn origin(&self) -> results::Origin {
+            results::Origin::EMULATED
+        }
         fn emulator(&self) -> Option<&dyn Emulator> {
             Some(self)
         }

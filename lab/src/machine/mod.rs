@@ -4,6 +4,7 @@ mod boot;
 mod console;
 mod debugger;
 mod memory;
+pub mod native;
 mod outcome;
 mod qemu_x86_64;
 mod remains;
@@ -24,6 +25,7 @@ pub use twin::Packed;
 
 use anyhow::Result;
 use debugger::Debugger;
+use results::Origin;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -35,8 +37,14 @@ pub trait Machine: Sync {
     fn unit(&self) -> &'static str;
     /// Its boards, the usual one first.
     fn boards(&self) -> &'static [&'static str];
-    /// The emulator that it takes; `None`: it is part of this process.
+    /// What kind of machine it is.
+    fn origin(&self) -> Origin;
+    /// The emulator that it takes, if it is emulated.
     fn emulator(&self) -> Option<&dyn Emulator>;
+    /// The package and the program that is the machine, if it boots no systems of manifests.
+    fn host_program(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
 }
 
 /// A machine that an emulator provides.
@@ -91,10 +99,13 @@ pub struct Launch<'a> {
     pub command_line: &'a str,
 }
 
-/// All machines, the usual one first.
+/// The machines that boot the systems of manifests, the usual one first.
 pub const MACHINES: [&dyn Machine; 2] = [&qemu_x86_64::QemuX86_64, &twin::Twin];
+
+/// All machines that experiments run on.
+pub const MEASURED: [&dyn Machine; 3] = [MACHINES[0], MACHINES[1], &native::Native];
 
 /// The machine with this name.
 pub fn find(name: &str) -> Option<&'static dyn Machine> {
-    MACHINES.into_iter().find(|machine| machine.name() == name)
+    MEASURED.into_iter().find(|machine| machine.name() == name)
 }

@@ -2,6 +2,7 @@
 
 use super::{Count, Debugger, Emulator, Exit, Finding, Launch, Machine, Remains, x86_64};
 use anyhow::Result;
+use results::Origin;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -22,6 +23,10 @@ impl Machine for QemuX86_64 {
 
     fn boards(&self) -> &'static [&'static str] {
         &["microvm", "q35"]
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::EMULATED
     }
 
     fn emulator(&self) -> Option<&dyn Emulator> {

@@ -3,7 +3,11 @@
 
 use model::Topology;
 
-/// A machine of a paper.
+/// The name of this host, whose lines an experiment measures.
+pub const THIS_HOST: &str = "this-host";
+
+/// A machine of a paper, or this host.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// What it is called on the command line.
     pub name: &'static str,
@@ -33,7 +37,7 @@ pub const HOLD: f64 = 164.0;
 /// Lines that a hand-off fetches one after the other (S1-13: 1.5 to 2).
 pub const TRANSFERS: f64 = 1.75;
 
-/// The machine of a name.
-pub fn find(name: &str) -> Option<&'static Measured> {
-    TOPOLOGIES.iter().find(|measured| measured.name == name)
+/// The machine of a paper with this name.
+pub fn find(name: &str) -> Option<Measured> {
+    TOPOLOGIES.into_iter().find(|measured| measured.name == name)
 }

@@ -7,6 +7,7 @@ use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
 use crate::failure::did_you_mean;
 use abi::PAGE;
 use anyhow::Result;
+use results::Origin;
 use std::io::{IsTerminal, Read};
 use twin::{End, Options};
 
@@ -27,6 +28,10 @@ impl Machine for Twin {
 
     fn boards(&self) -> &'static [&'static str] {
         &["host"]
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::SIMULATED
     }
 
     fn emulator(&self) -> Option<&dyn Emulator> {

@@ -5,7 +5,7 @@ mod recorded;
 pub use recorded::Recorded;
 
 use crate::experiment::EXPERIMENTS;
-use crate::machine::MACHINES;
+use crate::machine::MEASURED;
 use results::{Report, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ pub fn board(reports: &[Report], recorded: &Recorded) -> Vec<Line> {
     let line = |known: Known| {
         let whole = judged(&known.id, &known.statement, reports, recorded);
         let mut ids: Vec<&str> = found_ids(reports)
-            .chain(MACHINES.iter().flat_map(|machine| recorded.ids(machine.name())))
+            .chain(MEASURED.iter().flat_map(|machine| recorded.ids(machine.name())))
             .filter(|id| *id != known.id && claim_of(id) == known.id)
             .collect();
         ids.sort_unstable();
@@ -133,7 +133,7 @@ pub fn board(reports: &[Report], recorded: &Recorded) -> Vec<Line> {
         let parts = ids.into_iter().map(part).collect();
         let mut line = Line { claim: whole, from: known.from, parts };
         if !line.parts.is_empty() {
-            let machines = MACHINES.iter().filter_map(|machine| whole_of(&line, machine.name()));
+            let machines = MEASURED.iter().filter_map(|machine| whole_of(&line, machine.name()));
             line.claim.machines = machines.collect();
         }
         line
@@ -162,7 +162,7 @@ fn nothing() -> Report {
         schema: results::SCHEMA,
         experiment: String::new(),
         machine: String::new(),
-        emulated: true,
+        origin: results::Origin::EMULATED,
         unit: String::new(),
         commit: String::new(),
         seed: 0,
@@ -171,6 +171,8 @@ fn nothing() -> Report {
         claims: Vec::new(),
         baselines: Vec::new(),
         facts: Vec::new(),
+        limits: Vec::new(),
+        curves: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -178,7 +180,7 @@ fn nothing() -> Report {
 fn judged(id: &str, statement: &str, reports: &[Report], recorded: &Recorded) -> Judged {
     let mut statement = statement.to_string();
     let mut machines = Vec::new();
-    for machine in MACHINES.iter().map(|machine| machine.name()) {
+    for machine in MEASURED.iter().map(|machine| machine.name()) {
         let reports = reports.iter().filter(|report| report.machine == machine);
         let claims =
             reports.flat_map(|report| report.claims.iter().map(move |claim| (report, claim)));

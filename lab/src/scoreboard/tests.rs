@@ -47,7 +47,7 @@ fn every_claim_of_an_experiment_and_of_the_record_is_in_the_ledger() {
         }
     }
     let recorded = Recorded::load().expect("it is well-formed");
-    for machine in MACHINES {
+    for machine in MEASURED {
         let mut ids = recorded.ids(machine.name()).peekable();
         assert!(ids.peek().is_some(), "nothing is recorded of {}", machine.name());
         assert!(ids.all(known), "the record of {} names a claim that is none", machine.name());

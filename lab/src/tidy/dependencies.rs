@@ -24,7 +24,7 @@ const RULE: [(&str, &[&str]); 13] = [
 ];
 
 /// What every package under `ports/` may depend on.
-const PORT: &[&str] = &["abi", "cells", "policies", "locks", "kernel"];
+const PORT: &[&str] = &["abi", "cells", "policies", "locks", "kernel", "rtm"];
 
 /// Packages that depend on nothing outside the project either.
 const ALONE: [&str; 1] = ["abi"];

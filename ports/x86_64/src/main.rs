@@ -24,8 +24,6 @@ mod segments;
 #[cfg(feature = "several")]
 mod slices;
 mod state;
-#[cfg(feature = "elided")]
-mod transactions;
 mod traps;
 mod uart;
 

@@ -55,7 +55,7 @@ type Guards = locks::Big<locks::Pause, 16>;
 #[cfg(all(feature = "fine", not(feature = "elided")))]
 type Guards = locks::Fine<locks::Pause, 8>;
 #[cfg(feature = "elided")]
-type Guards = locks::Elision<crate::transactions::Rtm, locks::Pause, 16>;
+type Guards = locks::Elision<rtm::Rtm, locks::Pause, 16>;
 
 impl Port for X86 {
     type Context = Context;

@@ -65,6 +65,7 @@ fn content(report: &Report, plots: &[Plot]) -> Markup {
         }
         h2 { "Figures" }
         (tables::figures(report, &grid))
+        @if !report.limits.is_empty() { h2 { "Limits" } (tables::limits(report)) }
         @if !report.facts.is_empty() { h2 { "Facts" } (tables::facts(report)) }
         @if !report.claims.is_empty() { h2 { "Claims" } (tables::claims(report)) }
         h2 { "How to read these figures" }

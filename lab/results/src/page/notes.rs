@@ -1,7 +1,7 @@
 //! What the figures mean, and what they do not.
 
-use crate::Report;
 use crate::report::{WAKE_UP, distinct};
+use crate::{Origin, Report};
 use maud::{Markup, html};
 
 pub(super) fn notes(report: &Report) -> Markup {
@@ -19,13 +19,21 @@ pub(super) fn notes(report: &Report) -> Markup {
                     "each step that it takes. The order of steps is exact; what they cost is "
                     "the model's."
                 },
-                _ => {}
+                _ => li {
+                    "Hardware: ticks of this host's counter, with its caches and its other load. "
+                    "Figures differ from run to run; look at the quartiles, and compare only what "
+                    "one run has measured."
+                },
             }
-            li {
-                "Figures are medians, computed on the host from the counter values that the "
-                "programs recorded"
-                @if !latencies { "; what reading the counter costs is subtracted" }
-                ". Warm-up rounds are not recorded."
+            @if report.origin == Origin::HARDWARE {
+                li { "Figures are medians. Warm-up rounds are not recorded." }
+            } @else {
+                li {
+                    "Figures are medians, computed on the host from the counter values that the "
+                    "programs recorded"
+                    @if !latencies { "; what reading the counter costs is subtracted" }
+                    ". Warm-up rounds are not recorded."
+                }
             }
             li {
                 "Quartiles are medians of the lower and the upper half. The standard deviation "

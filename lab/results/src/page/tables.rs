@@ -103,6 +103,17 @@ pub(super) fn facts(report: &Report) -> Markup {
     }
 }
 
+/// Bounds, and whether the figures are within them.
+pub(super) fn limits(report: &Report) -> Markup {
+    html! {
+        ul.notes {
+            @for limit in &report.limits {
+                li class=(if limit.held() { "good" } else { "bad" }) { (limit.sentence()) }
+            }
+        }
+    }
+}
+
 /// Claims and what became of them.
 pub(super) fn claims(report: &Report) -> Markup {
     html! {

@@ -57,10 +57,13 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
 /// All plots that a report's rows support, and its samples if they are there.
 pub(crate) fn plots(report: &Report, samples: Option<&Samples>) -> io::Result<Vec<Plot>> {
+    if !report.curves.is_empty() {
+        return drawn_curves(report);
+    }
     let grid = Grid::of(report);
     let mut plots = Vec::new();
     let mut push = |name: String, title: String, height, draw: &dyn Fn(&Area) -> Drawn| {
-        let svg = image(height, &report.origin(), draw)?;
+        let svg = image(height, &report.stands_for(), draw)?;
         plots.push(Plot { name, title, svg });
         Ok::<(), io::Error>(())
     };
@@ -94,6 +97,15 @@ pub(crate) fn plots(report: &Report, samples: Option<&Samples>) -> io::Result<Ve
         push("medians".into(), title, bars.height(), &|area| bars.draw(area))?;
     }
     Ok(plots)
+}
+
+/// Plots of a report that says itself what is drawn together.
+fn drawn_curves(report: &Report) -> io::Result<Vec<Plot>> {
+    let plot = |curves: &crate::Curves| {
+        let svg = curves.chart(&report.stands_for()).svg()?;
+        Ok(Plot { name: curves.name.clone(), title: curves.title.clone(), svg })
+    };
+    report.curves.iter().map(plot).collect()
 }
 
 /// Whether a metric's median is what is usual, where only what is late is worth a look.
@@ -165,6 +177,7 @@ mod tests {
         let (mut report, _) = micro();
         report.experiment = "hot-potato".into();
         report.machine = "twin".into();
+        report.origin = crate::Origin::SIMULATED;
         report.rows = samples.rows();
         let plots = plots(&report, None).unwrap();
         let names: Vec<_> = plots.iter().map(|plot| plot.name.as_str()).collect();

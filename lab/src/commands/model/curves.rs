@@ -3,6 +3,8 @@
 use super::units::Units;
 use super::{distributions, refused};
 use crate::cli::model::Repairman as Asked;
+use crate::commands::lab;
+use crate::experiment::cache_lines;
 use crate::failure::usage;
 use crate::machine::topologies::{self, HOLD, Measured, TRANSFERS};
 use crate::progress::Step;
@@ -22,7 +24,7 @@ pub struct Curves {
     pub cases: Vec<Case>,
     /// The machine whose hand-offs were simulated.
     #[serde(skip)]
-    pub machine: Option<&'static Measured>,
+    pub machine: Option<Measured>,
     /// Whether s and a were fitted.
     #[serde(skip)]
     pub is_fitted: bool,
@@ -69,7 +71,7 @@ struct Setup<'a> {
     asked: &'a Asked,
     units: &'a Units,
     cpus: Vec<usize>,
-    machine: Option<&'static Measured>,
+    machine: Option<Measured>,
 }
 
 impl Curves {
@@ -103,7 +105,11 @@ impl<'a> Setup<'a> {
         }
         cpus.sort_unstable();
         cpus.dedup();
-        let machine = asked.topology.as_deref().and_then(topologies::find);
+        let machine = match asked.topology.as_deref() {
+            Some(topologies::THIS_HOST) => Some(this_host()?),
+            Some(name) => topologies::find(name),
+            None => None,
+        };
         if let (Some(machine), Some(most)) = (machine, cpus.last())
             && *most > machine.topology.cpus()
         {
@@ -155,6 +161,17 @@ impl<'a> Setup<'a> {
         let transfers = self.asked.transfers.unwrap_or(TRANSFERS);
         self.simulate(think, Service::HandOff { hold, transfers, topology: machine.topology })
     }
+}
+
+/// This host, by the latest measurement of its cache lines.
+fn this_host() -> Result<Measured> {
+    let reports = lab::whole_runs()?;
+    let measured = reports.iter().filter_map(cache_lines::topology).next();
+    let Some(topology) = measured else {
+        let mend = "run `./giusto lab run cache-lines --machine native` on two CPUs or more";
+        return Err(usage(format!("the lines of this host have not been measured; {mend}")));
+    };
+    Ok(Measured { name: topologies::THIS_HOST, about: "what `cache-lines` has measured", topology })
 }
 
 /// A case for each think time of the command line.

@@ -6,6 +6,7 @@ mod endings;
 mod golden;
 mod host;
 mod mutants;
+mod native;
 mod patch;
 mod sampling;
 mod several;

@@ -4,6 +4,8 @@ pub mod elevator;
 pub mod hot_potato;
 pub mod ipc_chain;
 pub mod ipc_queueing;
+pub mod lock_cost;
+pub mod lock_scaling;
 pub mod ping_pong;
 pub mod profile;
 pub mod scheduler_stats;
@@ -62,7 +64,7 @@ pub mod testing {
             schema: results::SCHEMA,
             experiment: "made up".into(),
             machine: machine.into(),
-            emulated: true,
+            origin: results::Origin::EMULATED,
             unit: "instructions".into(),
             commit: String::new(),
             seed: 1,
@@ -71,6 +73,8 @@ pub mod testing {
             claims: Vec::new(),
             baselines: Vec::new(),
             facts: Vec::new(),
+            limits: Vec::new(),
+            curves: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -1,0 +1,96 @@
+//! The native machine: every kernel under every locking, on one CPU and on two. What is checked is
+//! that messages arrive and that counts agree, never how long anything takes.
+
+use super::suite::Suite;
+use crate::failure::Usage;
+use crate::image;
+use crate::machine::native::{self, Cost, Host, Native, Throughput};
+use crate::progress::Step;
+use anyhow::Result;
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+/// Lockings that there must be, and whether several CPUs can have them.
+const LOCKINGS: [(&str, bool); 5] =
+    [("none", false), ("none-several", false), ("big", true), ("fine", true), ("elided", true)];
+/// Round trips of a batch, and batches.
+const TRIPS: u64 = 10;
+const ROUNDS: u64 = 3;
+/// Round trips before each batch, and before all of them.
+const BEFORE_EACH: u64 = 2;
+const BEFORE_ALL: u64 = 100 * TRIPS;
+
+/// Builds the machine and runs it briefly.
+pub fn check(suite: &mut Suite) {
+    let program = match image::build(&Native) {
+        Ok(images) => images.kernel,
+        Err(error) => return suite.broken("the machine native", format!("{error:#}")),
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, |count| count.get().min(2));
+    for kernel in manifest::KERNELS {
+        if suite.is_over() {
+            return;
+        }
+        let name = format!("native: {kernel} under every locking, one CPU");
+        let _step = Step::start(&name);
+        suite.record(&name, messages(&program, kernel));
+        let name = format!("native: {kernel} under every locking, 1 to {cpus} CPUs at once");
+        suite.record(&name, together(&program, kernel, cpus));
+    }
+    suite.record("native: more CPUs than there are", refusal(&program));
+}
+
+fn ask<T: DeserializeOwned>(program: &Path, line: &str) -> Result<Host<T>> {
+    native::run(program, &line.split(' ').collect::<Vec<_>>())
+}
+
+fn messages(program: &Path, kernel: &str) -> Result<(), String> {
+    let line = format!("cost --kernel {kernel} --trips {TRIPS} --rounds {ROUNDS}");
+    let found = ask::<Vec<Cost>>(program, &line).map_err(|error| format!("{error:#}"))?.found;
+    for (locking, _) in LOCKINGS {
+        let cost = found.iter().find(|cost| cost.locking == locking);
+        let cost = cost.ok_or_else(|| format!("locking {locking} did not run"))?;
+        let expected = 2 * (BEFORE_ALL + ROUNDS * (BEFORE_EACH + TRIPS));
+        let batches = (cost.batches.len() as u64, cost.messages_in_batch);
+        if (cost.messages, batches) != (expected, (ROUNDS, 2 * TRIPS)) {
+            return Err(format!("{locking}: {} messages, not {expected}", cost.messages));
+        }
+    }
+    Ok(())
+}
+
+fn together(program: &Path, kernel: &str, cpus: usize) -> Result<(), String> {
+    let numbers = if cpus > 1 { "1,2" } else { "1" };
+    let line = format!(
+        "scaling --kernel {kernel} --cpus {numbers} --think 0,500 --rounds 1 --warm-up 100 \
+         --window 300"
+    );
+    let found = ask::<Vec<Throughput>>(program, &line).map_err(|error| format!("{error:#}"))?.found;
+    for (locking, several) in LOCKINGS {
+        for cpus in 1..=if several { cpus } else { 1 } {
+            for think in [0, 500] {
+                let same =
+                    |p: &&Throughput| (&*p.locking, p.cpus, p.think) == (locking, cpus, think);
+                let name = format!("{locking}, {cpus} CPUs, think {think}");
+                let point = found.iter().find(same);
+                let point = point.ok_or_else(|| format!("{name} did not run"))?;
+                let idle = point.windows.iter().find(|w| w.messages == 0 || w.per_second == 0);
+                if point.windows.is_empty() || idle.is_some() {
+                    return Err(format!("{name}: no message arrived in {:?}", point.windows));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// It must be refused in a sentence.
+fn refusal(program: &Path) -> Result<(), String> {
+    match ask::<Vec<Throughput>>(program, "scaling --lockings big --cpus 100000") {
+        Ok(_) => Err("100000 CPUs ran".to_string()),
+        Err(error) if error.is::<Usage>() && error.to_string().contains("ask for at most") => {
+            Ok(())
+        }
+        Err(error) => Err(format!("it is not refused but fails: {error:#}")),
+    }
+}

@@ -1,0 +1,42 @@
+//! Boots a system on this machine.
+
+use crate::archive;
+use crate::driver::{Drive, Driver, ENTRIES};
+use crate::port::Host;
+use abi::PAGE;
+use kernel::arena::Arena;
+use kernel::boot;
+use kernel::core::Core;
+use kernel::entry::Machine;
+use kernel::kernel::Variant;
+use kernel::system::System;
+use std::alloc::{Layout, alloc_zeroed};
+
+/// Boots the kernel `S` on so many CPUs, each with a client and a server; returns the CPUs, which
+/// have not entered the kernel yet. Its memory is never freed: pools live for ever.
+pub fn boot<S: System<Port: Host>>(hertz: u64, cpus: u32) -> Vec<Box<dyn Drive>> {
+    let port: &'static S::Port = Box::leak(Box::new(S::Port::new(hertz)));
+    let mut arena = memory(archive::memory(cpus));
+    let archive = boot::Archive::new(archive::system(cpus, ENTRIES));
+    let machine = boot::carve(port, Variant::of::<S>(), archive, &mut arena);
+    // SAFETY: nobody else knows of this kernel yet.
+    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    boot::build(&core.manage(), archive, &mut arena);
+    drop(core);
+    let drive = |number| {
+        let machine = Machine { kernel: machine.kernel, cpu: machine.kernel.cpu(number) };
+        Box::new(Driver::<S>::new(machine)) as Box<dyn Drive>
+    };
+    (0..cpus).map(drive).collect()
+}
+
+/// RAM whose physical addresses are the host's.
+fn memory(bytes: usize) -> Arena {
+    let layout = Layout::from_size_align(bytes, PAGE as usize).expect("a size that fits");
+    // SAFETY: the layout is not empty.
+    let start = unsafe { alloc_zeroed(layout) };
+    assert!(!start.is_null(), "out of memory");
+    let physical = start.expose_provenance() as u64;
+    // SAFETY: zeroed, never freed, and used through this arena alone; frames are atomics.
+    unsafe { Arena::new(start, bytes, physical) }
+}

@@ -1,0 +1,145 @@
+//! The port trait for this machine.
+
+use crate::context::Context;
+use crate::counter;
+use crate::space::Space;
+use abi::PAGE;
+use abi::message::BUFFER_WORDS;
+use kernel::boot::MOST_CPUS;
+use kernel::port::{Frame, Port};
+use locks::{Guarding, Line};
+use std::array;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// The machine, whose kernel is guarded by `G` and may be built for several CPUs.
+pub struct Native<G, const SEVERAL: bool> {
+    /// The counter at the instant 0, and its frequency.
+    start: u64,
+    hertz: u64,
+    /// Which CPUs have been interrupted by another one.
+    kicked: [Line<AtomicBool>; MOST_CPUS],
+    guarding: PhantomData<fn() -> G>,
+}
+
+/// A machine of this kind, whatever guards its kernel.
+pub trait Host: Port<Context = Context, Local = Local, Space = Space> {
+    /// A machine whose counter has this frequency.
+    fn new(hertz: u64) -> Self;
+    /// Whether another CPU has interrupted this one.
+    fn is_kicked(&self, cpu: u32) -> bool;
+    /// Takes that interrupt.
+    fn take_kick(&self, cpu: u32);
+}
+
+impl<G: Guarding, const SEVERAL: bool> Host for Native<G, SEVERAL> {
+    fn new(hertz: u64) -> Native<G, SEVERAL> {
+        Native {
+            start: counter::now(),
+            hertz,
+            kicked: array::from_fn(|_| Line::new(AtomicBool::new(false))),
+            guarding: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    fn is_kicked(&self, cpu: u32) -> bool {
+        self.kicked[cpu as usize].load(Relaxed)
+    }
+
+    fn take_kick(&self, cpu: u32) {
+        self.kicked[cpu as usize].swap(false, Acquire);
+    }
+}
+
+/// A CPU's own state, on lines that no other CPU's touches.
+#[derive(Default)]
+#[repr(align(64))]
+pub struct Local {
+    /// Root of the page tables that would be loaded.
+    pub root: Cell<u64>,
+}
+
+impl<G: Guarding, const SEVERAL: bool> Port for Native<G, SEVERAL> {
+    type Context = Context;
+    type Space = Space;
+    type Local = Local;
+    type Guarding = G;
+
+    const SEVERAL: bool = SEVERAL;
+
+    fn now(&self) -> u64 {
+        let ticks = u128::from(counter::now() - self.start);
+        (ticks * 1_000_000_000 / u128::from(self.hertz)) as u64
+    }
+
+    fn stamp(&self) -> u64 {
+        counter::now()
+    }
+
+    /// There is no timer: nobody waits for an instant here, and the tick is set so far away that
+    /// it never comes.
+    fn arm(&self, _at: Option<u64>) {}
+
+    /// Nothing that a driver asks for takes so long that it polls.
+    fn pending(&self) -> bool {
+        false
+    }
+
+    fn set_line(&self, line: u8, _enabled: bool) {
+        unreachable!("there is no interrupt line {line}");
+    }
+
+    fn lines(&self) -> u8 {
+        0
+    }
+
+    fn frame(&self, address: u64) -> &'static Frame {
+        assert!(address.is_multiple_of(PAGE), "no frame at {address:#x}");
+        // SAFETY: a frame is a page of the machine's memory, which is never freed; physical
+        // addresses are the host's, and words are atomics.
+        unsafe { &*std::ptr::with_exposed_provenance::<Frame>(address as usize) }
+    }
+
+    fn clear(&self, address: u64, words: usize) {
+        let first = (address % PAGE / 8) as usize;
+        let frame = self.frame(address - address % PAGE);
+        frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
+    }
+
+    fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
+        assert!(first <= end && end <= BUFFER_WORDS);
+        let (from, to) = (self.frame(from), self.frame(to));
+        for (from, to) in from[first..end].iter().zip(&to[first..end]) {
+            to.store(from.load(Relaxed), Relaxed);
+        }
+    }
+
+    fn console_write(&self, text: &[u8]) {
+        eprint!("{}", String::from_utf8_lossy(text));
+    }
+
+    fn console_read(&self) -> Option<u8> {
+        None
+    }
+
+    fn counter(&self) -> (u64, u64) {
+        (self.hertz, self.start)
+    }
+
+    fn kernel_facts(&self) -> (u64, u64) {
+        (0, 0)
+    }
+
+    fn shutdown(&self, status: u32) -> ! {
+        std::process::exit(status as i32)
+    }
+
+    fn forget(&self, _local: &Local, _thread: &Context) {}
+
+    fn kick(&self, cpu: u32) {
+        self.kicked[cpu as usize].store(true, Release);
+    }
+}

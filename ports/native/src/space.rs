@@ -1,0 +1,52 @@
+//! Page tables of a machine without user memory: nothing can be mapped.
+
+use abi::Rights;
+use kernel::port::{self, Mapped, Port, Taken};
+
+/// A domain's page tables: the root alone, which says where a switch goes.
+#[repr(align(64))]
+pub struct Space {
+    root: u64,
+}
+
+impl Space {
+    /// The frame of the root table.
+    #[inline(always)]
+    pub fn root(&self) -> u64 {
+        self.root
+    }
+}
+
+impl port::Space for Space {
+    fn new(root: u64) -> Space {
+        Space { root }
+    }
+
+    fn missing(&self, _port: &impl Port, _at: u64, _pages: u64) -> usize {
+        0
+    }
+
+    fn is_mapped(&self, _port: &impl Port, _at: u64) -> bool {
+        false
+    }
+
+    fn add_table(&self, _port: &impl Port, at: u64, _table: u64) {
+        unreachable!("no table is missing, not even at {at:#x}");
+    }
+
+    fn map(&self, _port: &impl Port, at: u64, _frame: u64, _rights: Rights) -> Mapped {
+        panic!("the native machine has no user memory to map at {at:#x}");
+    }
+
+    fn protect(&self, _port: &impl Port, at: u64, _rights: Rights) {
+        unreachable!("nothing is mapped, not even at {at:#x}");
+    }
+
+    fn unmap(&self, _port: &impl Port, at: u64) {
+        unreachable!("nothing is mapped, not even at {at:#x}");
+    }
+
+    fn take_table(&self, _port: &impl Port) -> Taken {
+        Taken::Nothing
+    }
+}
