@@ -7,7 +7,7 @@ use crate::ticket::Ticket;
 use core::cell::Cell;
 
 /// The most objects that one section holds.
-pub const MOST: usize = 8;
+pub const MOST: usize = 6;
 
 /// The lock in every object of a kernel: `()` where sections guard the kernel as a whole.
 pub trait ObjectLock: Sync + Sized + 'static {

@@ -67,7 +67,7 @@ fn locks_are_taken_by_address_once_and_all_released() {
 }
 
 #[test]
-#[should_panic(expected = "a section holds more than 8 objects")]
+#[should_panic(expected = "a section holds more than 6 objects")]
 fn a_section_holds_so_many_objects_and_no_more() {
     let locks: Vec<Spy> = (0..=MOST).map(|_| Spy::new()).collect();
     let held = Ordered::new(Kind::Reader);
