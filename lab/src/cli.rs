@@ -140,6 +140,14 @@ pub struct Run {
     /// How many CPUs the machine has; the manifest's by default.
     #[arg(long, value_name = "N", value_parser = cpus())]
     pub cpus: Option<u32>,
+    /// On the twin: what guards the kernel; by default nothing for one CPU, one lock for several.
+    #[arg(long, value_name = "L", value_parser = PossibleValuesParser::new(twin::LOCKINGS))]
+    pub locking: Option<String>,
+    /// On the twin: what a line of memory costs that comes from another CPU: x86, arm (S1-14), or
+    /// figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within and across sockets, from
+    /// memory within and across; without it nothing.
+    #[arg(long, value_name = "T", value_parser = twin::Topology::parse)]
+    pub topology: Option<twin::Topology>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,

@@ -123,7 +123,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     };
     Packed::new(&boot, spoil)
 }

@@ -4,11 +4,11 @@ use super::boot::pack_with;
 use super::console::END_OF_INPUT;
 use super::memory::WORD;
 use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
-use crate::failure::did_you_mean;
+use crate::failure::{did_you_mean, usage};
 use abi::PAGE;
 use anyhow::Result;
 use std::io::{IsTerminal, Read};
-use twin::{End, Options};
+use twin::{End, Options, Topology};
 
 /// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
@@ -34,8 +34,24 @@ impl Machine for Twin {
     }
 }
 
+/// What a simulation can do and no emulator.
+#[derive(Clone, Debug, Default)]
+pub struct Simulation {
+    /// Delays and interrupts are injected once in so many places, and other CPUs go on once in so
+    /// many accesses; 0: never.
+    pub chaos: u64,
+    /// What guards the kernel; `None`: the usual for that many CPUs.
+    pub locking: Option<String>,
+    /// What lines of memory cost that come from other CPUs.
+    pub topology: Option<Topology>,
+}
+
 /// Runs a system as [`boot`](super::boot) does.
 pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
+    let cpus = boot.system.cpus;
+    if cpus > 1 && boot.simulation.locking.as_deref() == Some("none") {
+        return Err(usage(format!("{cpus} CPUs need a locking; leave `--locking none` out")));
+    }
     let options = Options {
         kernel: boot.kernel.to_string(),
         seed: boot.icount.unwrap_or(1),
@@ -44,7 +60,9 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         input: typed(boot.console.input),
         limit: boot.timeout.map_or(u64::MAX, |time| time.as_secs().saturating_mul(STEPS)),
         log: boot.log,
-        chaos: boot.chaos,
+        chaos: boot.simulation.chaos,
+        locking: boot.simulation.locking.clone(),
+        topology: boot.simulation.topology,
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;

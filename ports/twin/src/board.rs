@@ -2,8 +2,8 @@
 
 use crate::context::{Context, Regs, Trap};
 use crate::costs::Entry;
-use crate::fiber::Fibers;
 use crate::cpus;
+use crate::fiber::Fibers;
 use crate::hardware::Event;
 use crate::locking::Locking;
 use crate::meter;
@@ -50,10 +50,13 @@ macro_rules! enter {
         {
             let inside = &$board.twin.here().inside;
             inside.set(G::SEVERAL);
-            let done = if $board.machine.cpu.traced.get() {
-                $function::<G, S::Observed>($board.machine, $($argument),*)
-            } else {
-                $function::<G, S>($board.machine, $($argument),*)
+            let work = || match $board.machine.cpu.traced.get() {
+                true => $function::<G, S::Observed>($board.machine, $($argument),*),
+                false => $function::<G, S>($board.machine, $($argument),*),
+            };
+            let done = match G::SPECULATIVE {
+                true => cpus::section($board.twin, work),
+                false => work(),
             };
             inside.set(false);
             done
@@ -98,7 +101,10 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
     }
 }
 
-fn interrupt<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, event: Event) -> Next<G> {
+fn interrupt<G: Locking, S: System<Port = Twin<G>>>(
+    machine: Machine<Twin<G>>,
+    event: Event,
+) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match event {
@@ -145,7 +151,8 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         twin.write(text.as_bytes());
         twin.booted.set(meter::now());
         let kernel = machine.kernel;
-        let boards = kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
+        let boards =
+            kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
         match G::SEVERAL {
             true => cpus::run(twin, boards.map(|board| move || board.go())),
             false => board.go(),
@@ -371,11 +378,13 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     fn check(&self) {
         let inside = &self.twin.here().inside;
         inside.set(G::SEVERAL);
-        // Under several CPUs this waits until no other one is inside.
+        // With several CPUs this waits until no other one is inside.
         let core = self.core();
         inside.set(false);
+        let watcher = cells::watch(None);
         invariants::check(self.machine, &core.section.whole());
         self.check_kicks();
+        cells::watch(watcher);
         inside.set(G::SEVERAL);
         drop(core);
         inside.set(false);
@@ -400,7 +409,17 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             let asked = leaves || wakes || cpu.flush.get();
             let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
             let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
-            assert!(!asked || busy || kicked, "a CPU was asked for a decision and not interrupted");
+            assert!(
+                !asked || busy || kicked,
+                "a CPU was asked for a decision and not interrupted: {} leaves {leaves} wakes {wakes} flush {} resched {} me {} thread {} cpu {} runnable {} inside",
+                cpu.number,
+                cpu.flush.get(),
+                cpu.resched.get(),
+                self.machine.cpu.number,
+                running.index(),
+                thread.cpu.get(),
+                thread.runnable()
+            );
         }
     }
 }

@@ -24,6 +24,7 @@ mod cpus;
 mod fiber;
 mod hardware;
 mod kernels;
+mod lines;
 mod locking;
 mod memory;
 mod meter;
@@ -34,11 +35,15 @@ mod processor;
 mod program;
 mod rng;
 mod run;
+mod transactions;
 
 pub use costs::{Costs, Entry};
 pub use kernel::step::{Queue, Step};
 pub use kernels::KERNELS;
+pub use lines::Topology;
+pub use locking::LOCKINGS;
 pub use run::{Calls, End, Options, Outcome, run};
+pub use transactions::Refused;
 
 use rt::arch::hosted;
 

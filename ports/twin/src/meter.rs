@@ -83,15 +83,32 @@ pub fn enter(entry: Entry) {
     });
 }
 
-/// Charges a step.
+/// A step is taken.
 #[inline]
 pub fn step(step: Step) {
+    charge(step);
+    count(step);
+}
+
+fn times(step: Step) -> u64 {
+    if let Step::Copy(words) = step { u64::from(words) } else { 1 }
+}
+
+/// Charges a step.
+#[inline]
+pub fn charge(step: Step) {
     METER.with(|meter| {
-        let kind = step.kind();
-        let times = if let Step::Copy(words) = step { u64::from(words) } else { 1 };
-        meter.time.set(meter.time.get() + times * u64::from(meter.steps[kind].get()));
-        let count = &meter.counts[Entry::KINDS + kind];
-        count.set(count.get() + times);
+        let cost = u64::from(meter.steps[step.kind()].get());
+        meter.time.set(meter.time.get() + times(step) * cost);
+    });
+}
+
+/// Counts a step, and writes it down.
+#[inline]
+pub fn count(step: Step) {
+    METER.with(|meter| {
+        let count = &meter.counts[Entry::KINDS + step.kind()];
+        count.set(count.get() + times(step));
         meter.statistics.borrow().step(step);
         if !step.is_remark() {
             meter.events.set(meter.events.get() + 1);

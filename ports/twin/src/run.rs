@@ -2,8 +2,10 @@
 
 use crate::costs::Costs;
 use crate::hardware::{Hardware, Shutdown};
-use crate::locking::{BigLock, MOST_CPUS};
+use crate::lines::Topology;
+use crate::locking::{BigLock, ElidedLock, MOST_CPUS};
 use crate::memory::Ram;
+use crate::transactions::Refused;
 use crate::{kernels, meter};
 use abi::boot::WORD_CPUS;
 use abi::statistics::Counter;
@@ -15,6 +17,7 @@ use kernel::locks::{Guarding, Unlocked};
 use kernel::step::Step;
 use rt::arch::hosted::{self, Machine};
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
@@ -27,6 +30,8 @@ pub struct Options {
     pub kernel: String,
     /// What guards it, by name; `None`: nothing for one CPU, one lock for several.
     pub locking: Option<String>,
+    /// What lines of memory cost that come from other CPUs; `None`: nothing.
+    pub topology: Option<Topology>,
     /// Seed of everything that is injected.
     pub seed: u64,
     /// Something is injected once in so many work boundaries and preemption points, and another
@@ -55,6 +60,7 @@ impl Default for Options {
         Options {
             kernel: kernels::KERNELS[0].to_string(),
             locking: None,
+            topology: None,
             seed: 1,
             chaos: 0,
             memory: 256 << 20,
@@ -134,6 +140,8 @@ pub struct Outcome {
     pub calls: Calls,
     /// The kernel's steps, if they were logged.
     pub log: Vec<Step>,
+    /// How often transactions asked for what they do not survive, by [`Refused`].
+    pub refused: [u64; Refused::ALL.len()],
 }
 
 /// A reference that outlives its type.
@@ -164,6 +172,7 @@ fn run_kernel(
     match options.locking.as_deref().unwrap_or(usual) {
         Unlocked::NAME => kernels::run::<Unlocked>(options, hardware, archive, arena),
         BigLock::NAME => kernels::run::<BigLock>(options, hardware, archive, arena),
+        ElidedLock::NAME => kernels::run::<ElidedLock>(options, hardware, archive, arena),
         other => panic!("the twin has no kernel under the locking `{other}`"),
     }
 }
@@ -183,14 +192,12 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
     let cpus = archive.get(WORD_CPUS).map_or(1, |&cpus| cpus.clamp(1, MOST_CPUS.into()));
     let twin = Hardware::new(options, cpus as u32, frames);
     // SAFETY: as above: these are dropped after everything that refers to them.
-    let (port, module, kept) =
-        unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
+    let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
     let before = hosted::install(Some(port as &'static dyn Machine));
     Hardware::install(Some(port));
     let watched = cells::watch((cpus > 1).then_some(port as &'static dyn Watcher));
-    let end = catch_unwind(AssertUnwindSafe(|| {
-        run_kernel(kept, port, Archive::new(module), &mut arena)
-    }));
+    let end =
+        catch_unwind(AssertUnwindSafe(|| run_kernel(kept, port, Archive::new(module), &mut arena)));
     cells::watch(watched);
     Hardware::install(None);
     hosted::install(before);
@@ -225,5 +232,6 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),
+        refused: twin.refused.each_ref().map(Cell::get),
     }
 }
