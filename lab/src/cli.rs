@@ -475,6 +475,9 @@ pub struct Speed {
     /// Check every invariant after each step.
     #[arg(long)]
     pub check: bool,
+    /// How many CPUs the machine has; with several the system is the fuzzer's.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
 }
 
 fn repeats() -> clap::builder::RangedU64ValueParser<u64> {

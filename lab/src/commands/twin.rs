@@ -143,7 +143,10 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
     let mut rates = Vec::new();
     for kernel in manifest::KERNELS {
         if asked.kernel.as_deref().is_none_or(|asked| asked == kernel) {
-            let (events, seconds) = fuzz::speed(kernel, asked.check)?;
+            let (events, seconds) = match asked.cpus {
+                1 => fuzz::speed(kernel, asked.check)?,
+                cpus => fuzz::speed_on(kernel, cpus, asked.check)?,
+            };
             rates.push((kernel, events, seconds));
         }
     }
@@ -156,7 +159,7 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
                 "events_per_second": *events as f64 / seconds})
         };
         print_json(
-            &json!({"checked": asked.check, "rates": rates.iter().map(rate).collect::<Vec<_>>()}),
+            &json!({"checked": asked.check, "cpus": asked.cpus, "rates": rates.iter().map(rate).collect::<Vec<_>>()}),
         );
         return Ok(Verdict::Held);
     }

@@ -23,6 +23,9 @@ const STEPS: u64 = 30_000;
 /// Systems whose speed is measured: a busy one, and a small one with every invariant checked.
 const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
 
+/// Runs of the system that is fuzzed by which the speed on several CPUs is measured.
+const SPEED_RUNS: u64 = 10;
+
 /// What a seed stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -77,8 +80,12 @@ pub fn judge(end: &End) -> Result<(), String> {
     }
 }
 
-/// Runs a seed, and keeps a log if asked for.
+/// Runs a seed, every invariant checked, and keeps a log if asked for.
 pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
+    outcome_of(plan, true, log)
+}
+
+fn outcome_of(plan: &Plan, check: bool, log: bool) -> Result<Outcome> {
     let mut system = systems::load(SYSTEM)?;
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, value) in args.filter(|(name, _)| name == "seed") {
@@ -100,7 +107,7 @@ pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
         chaos: plan.chaos,
         memory: system.memory,
         limit: STEPS,
-        check: true,
+        check,
         count: true,
         log,
         input: b"typed".to_vec(),
@@ -176,6 +183,18 @@ pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
         anyhow::bail!("`{}` under {kernel} ended with {:?}", system.name, outcome.end);
     }
     Ok((outcome.events, seconds))
+}
+
+/// Kernel events of arbitrary system calls on so many CPUs, and how many seconds they took.
+pub fn speed_on(kernel: &'static str, cpus: u32, check: bool) -> Result<(u64, f64)> {
+    let plan = Plan { kernel, scarce: false, ..Plan::of(1, cpus) };
+    let (mut events, started) = (0, Instant::now());
+    for seed in 1..=SPEED_RUNS {
+        let outcome = outcome_of(&Plan { seed, ..plan.clone() }, check, false)?;
+        judge(&outcome.end).map_err(anyhow::Error::msg)?;
+        events += outcome.events;
+    }
+    Ok((events, started.elapsed().as_secs_f64()))
 }
 
 #[cfg(test)]

@@ -10,7 +10,11 @@
 //! | file | what |
 //! |---|---|
 //! | `meter.rs`, `costs.rs` | virtual time, what each step costs, the log of steps |
-//! | `hardware.rs` | the kernel's port: memory, lines, timer, console |
+//! | `hardware.rs`, `processor.rs` | memory, interrupt lines, a console; what each CPU has |
+//! | `port.rs`, `locking.rs` | the kernel's port, under each guarding |
+//! | `order.rs`, `cpus.rs` | several CPUs: which one goes on, and where they go on |
+//! | `lines.rs` | which CPU has which line of memory, and what moving one costs |
+//! | `transactions.rs` | sections that are undone |
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
 //! | `program.rs` | what programs see as their machine |
 //! | `fiber.rs` | coroutines |

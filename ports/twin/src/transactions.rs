@@ -243,3 +243,6 @@ impl Transactions for Modelled {
         transaction.is_active() || transaction.doomed.get().is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;
