@@ -143,9 +143,9 @@ pub struct Run {
     /// On the twin: what guards the kernel; by default nothing for one CPU, one lock for several.
     #[arg(long, value_name = "L", value_parser = PossibleValuesParser::new(twin::LOCKINGS))]
     pub locking: Option<String>,
-    /// On the twin: what a line of memory costs that comes from another CPU: x86, arm (S1-14), or
-    /// figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within and across sockets, from
-    /// memory within and across; without it nothing.
+    /// On the twin: what a line of memory costs that comes from another CPU: a machine of S1-14 by
+    /// its name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
+    /// and across sockets, from memory within and across; without it nothing.
     #[arg(long, value_name = "T", value_parser = twin::Topology::parse)]
     pub topology: Option<twin::Topology>,
     /// Boot a kernel that keeps statistics.

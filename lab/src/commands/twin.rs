@@ -158,9 +158,8 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
             json!({"kernel": kernel, "events": events, "seconds": seconds,
                 "events_per_second": *events as f64 / seconds})
         };
-        print_json(
-            &json!({"checked": asked.check, "cpus": asked.cpus, "rates": rates.iter().map(rate).collect::<Vec<_>>()}),
-        );
+        let rates: Vec<_> = rates.iter().map(rate).collect();
+        print_json(&json!({"checked": asked.check, "cpus": asked.cpus, "rates": rates}));
         return Ok(Verdict::Held);
     }
     for (kernel, events, seconds) in rates {

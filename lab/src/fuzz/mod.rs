@@ -187,7 +187,7 @@ pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
 
 /// Kernel events of arbitrary system calls on so many CPUs, and how many seconds they took.
 pub fn speed_on(kernel: &'static str, cpus: u32, check: bool) -> Result<(u64, f64)> {
-    let plan = Plan { kernel, scarce: false, ..Plan::of(1, cpus) };
+    let plan = Plan { kernel, chaos: 0, scarce: false, ..Plan::of(1, cpus) };
     let (mut events, started) = (0, Instant::now());
     for seed in 1..=SPEED_RUNS {
         let outcome = outcome_of(&Plan { seed, ..plan.clone() }, check, false)?;

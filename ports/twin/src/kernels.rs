@@ -13,7 +13,8 @@ use kernel::system::System;
 macro_rules! kernels {
     ($($kernel:ident)*) => {
         /// Names of the kernels that the twin can run.
-        pub const KERNELS: &[&str] = &[$(<kernel::system::$kernel<Twin<Unlocked>> as System>::NAME),*];
+        pub const KERNELS: &[&str] =
+            &[$(<kernel::system::$kernel<Twin<Unlocked>> as System>::NAME),*];
 
         /// Runs the kernel of that name from boot to its end; `None`: there is none.
         pub fn run<G: Locking>(

@@ -84,39 +84,49 @@ pub fn enter(entry: Entry) {
 }
 
 /// A step is taken.
-#[inline]
+#[inline(always)]
 pub fn step(step: Step) {
-    charge(step);
-    count(step);
+    METER.with(|meter| {
+        meter.charge(step);
+        meter.count(step);
+    });
 }
 
+/// Charges a step that may be undone.
+pub fn charge(step: Step) {
+    METER.with(|meter| meter.charge(step));
+}
+
+/// Counts a step that was charged.
+pub fn count(step: Step) {
+    METER.with(|meter| meter.count(step));
+}
+
+#[inline(always)]
 fn times(step: Step) -> u64 {
     if let Step::Copy(words) = step { u64::from(words) } else { 1 }
 }
 
-/// Charges a step.
-#[inline]
-pub fn charge(step: Step) {
-    METER.with(|meter| {
-        let cost = u64::from(meter.steps[step.kind()].get());
-        meter.time.set(meter.time.get() + times(step) * cost);
-    });
-}
+impl Meter {
+    #[inline(always)]
+    fn charge(&self, step: Step) {
+        let cost = u64::from(self.steps[step.kind()].get());
+        self.time.set(self.time.get() + times(step) * cost);
+    }
 
-/// Counts a step, and writes it down.
-#[inline]
-pub fn count(step: Step) {
-    METER.with(|meter| {
-        let count = &meter.counts[Entry::KINDS + step.kind()];
+    /// Counts a step, and writes it down.
+    #[inline(always)]
+    fn count(&self, step: Step) {
+        let count = &self.counts[Entry::KINDS + step.kind()];
         count.set(count.get() + times(step));
-        meter.statistics.borrow().step(step);
+        self.statistics.borrow().step(step);
         if !step.is_remark() {
-            meter.events.set(meter.events.get() + 1);
+            self.events.set(self.events.get() + 1);
         }
-        if meter.logging.get() {
-            write(meter, step);
+        if self.logging.get() {
+            write(self, step);
         }
-    });
+    }
 }
 
 #[cold]
