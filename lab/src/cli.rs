@@ -144,6 +144,11 @@ pub struct Run {
     /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
+    /// On the twin: what a line of memory costs that comes from another CPU: a machine of S1-14 by
+    /// its name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
+    /// and across sockets, from memory within and across; without it nothing.
+    #[arg(long, value_name = "T", value_parser = twin::Topology::parse)]
+    pub topology: Option<twin::Topology>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,
@@ -460,6 +465,9 @@ pub struct Fuzz {
     /// How many CPUs the machine has; the domains are spread over them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
     pub cpus: u32,
+    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
 }
 
 /// Which run to repeat.
@@ -471,6 +479,9 @@ pub struct Replay {
     /// How many CPUs the machine had.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
     pub cpus: u32,
+    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
 }
 
 /// What to measure.
@@ -482,6 +493,9 @@ pub struct Speed {
     /// Check every invariant after each step.
     #[arg(long)]
     pub check: bool,
+    /// How many CPUs the machine has; with several the system is the fuzzer's.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
 }
 
 fn repeats() -> clap::builder::RangedU64ValueParser<u64> {

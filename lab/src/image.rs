@@ -131,8 +131,18 @@ pub fn extra_for(system: &System) -> Result<Option<Extra>> {
     }
 }
 
+/// CPUs of an emulated machine: there a kernel's queue lock has 16 places.
+const MOST_EMULATED: u32 = 8;
+
 /// Builds what a system needs.
 pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
+    let (name, cpus) = (&system.name, system.cpus);
+    if machine.emulator().is_some() && cpus > MOST_EMULATED {
+        return Err(usage(format!(
+            "machine {} has at most {MOST_EMULATED} CPUs, {name} wants {cpus}; run it on the twin",
+            machine.name()
+        )));
+    }
     match extra_for(system)? {
         Some(extra) => build_with(machine, extra),
         None => build(machine),

@@ -101,7 +101,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     })?;
     match outcome.failure() {
         Some(failure) => bail!("`{name}`: {failure}"),

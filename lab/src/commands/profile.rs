@@ -42,7 +42,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
         inspect: false,
         log: false,
         sampling: Some(sampling),
-        chaos: 0,
+        simulation: Default::default(),
     };
     let outcome = {
         let _step = Step::start(format!("profiling {}", system.name));

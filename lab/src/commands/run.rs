@@ -4,7 +4,7 @@ use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::image::{self, Extra};
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
 use anyhow::Result;
 use serde_json::json;
@@ -18,8 +18,9 @@ const UNATTENDED: u64 = 60;
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
     let board = board(machine, run.board.as_deref())?;
-    if machine.emulator().is_some() && run.chaos > 0 {
-        let message = "nothing can be injected into an emulator; add `--machine twin`";
+    let simulated = run.chaos > 0 || run.topology.is_some();
+    if machine.emulator().is_some() && simulated {
+        let message = "--chaos and --topology are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
     let mut system = systems::load(&run.system)?;
@@ -58,7 +59,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             Some(_) => run.icount.then_some(1),
             None => Some(run.seed),
         },
-        chaos: run.chaos,
+        simulation: Simulation { chaos: run.chaos, topology: run.topology },
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,

@@ -92,7 +92,7 @@ fn boot(
         system,
         kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
         icount: Some(asked.seed),
-        chaos: 0,
+        simulation: Default::default(),
         console: Console { show: !as_json, input: Input::Nothing },
         timeout: Some(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT))),
         inspect: false,

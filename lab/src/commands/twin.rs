@@ -38,7 +38,9 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
             break;
         }
         step.detail(&format!("seed {seed:#x}, {} steps", reach.steps));
-        if let Err(failure) = fuzz::run(&Plan::of(seed, asked.cpus), &mut reach) {
+        if let Err(failure) =
+            fuzz::run(&Plan::of(seed, asked.cpus, asked.locking.as_deref()), &mut reach)
+        {
             if as_json {
                 print_json(&json!({"held": false, "seed": seed, "failure": failure}));
             } else {
@@ -85,7 +87,7 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
 }
 
 fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
-    let plan = Plan::of(asked.seed, asked.cpus);
+    let plan = Plan::of(asked.seed, asked.cpus, asked.locking.as_deref());
     if !as_json {
         output::line(&plan);
     }
@@ -143,7 +145,10 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
     let mut rates = Vec::new();
     for kernel in manifest::KERNELS {
         if asked.kernel.as_deref().is_none_or(|asked| asked == kernel) {
-            let (events, seconds) = fuzz::speed(kernel, asked.check)?;
+            let (events, seconds) = match asked.cpus {
+                1 => fuzz::speed(kernel, asked.check)?,
+                cpus => fuzz::speed_on(kernel, cpus, asked.check)?,
+            };
             rates.push((kernel, events, seconds));
         }
     }
@@ -155,9 +160,8 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
             json!({"kernel": kernel, "events": events, "seconds": seconds,
                 "events_per_second": *events as f64 / seconds})
         };
-        print_json(
-            &json!({"checked": asked.check, "rates": rates.iter().map(rate).collect::<Vec<_>>()}),
-        );
+        let rates: Vec<_> = rates.iter().map(rate).collect();
+        print_json(&json!({"checked": asked.check, "cpus": asked.cpus, "rates": rates}));
         return Ok(Verdict::Held);
     }
     for (kernel, events, seconds) in rates {

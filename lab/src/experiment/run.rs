@@ -75,7 +75,7 @@ impl Setup {
             inspect: false,
             log: false,
             sampling: None,
-            chaos: 0,
+            simulation: Default::default(),
         }
     }
 

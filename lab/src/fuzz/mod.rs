@@ -10,11 +10,11 @@ use crate::{image::Images, systems};
 use abi::boot::{HEADER_WORDS, Record};
 use abi::object::Resource;
 use anyhow::{Context, Result};
-use manifest::System;
+use manifest::{LOCKINGS, NO_LOCKING, System};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
-use twin::{End, Options, Outcome, Step};
+use twin::{End, KERNELS, LOCKED_KERNELS, Options, Outcome, Step};
 
 /// The system that is fuzzed.
 const SYSTEM: &str = "fuzz";
@@ -23,6 +23,9 @@ const STEPS: u64 = 30_000;
 /// Systems whose speed is measured: a busy one, and a small one with every invariant checked.
 const SPEED: [&str; 2] = ["hot-potato", "ping-same"];
 
+/// Runs of the system that is fuzzed by which the speed on several CPUs is measured.
+const SPEED_RUNS: u64 = 10;
+
 /// What a seed stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -30,6 +33,8 @@ pub struct Plan {
     pub seed: u64,
     /// How many CPUs, over which the domains are spread.
     pub cpus: u32,
+    /// What guards the kernel.
+    pub locking: &'static str,
     /// The kernel.
     pub kernel: &'static str,
     /// Something is injected once in so many work boundaries and preemption points.
@@ -39,12 +44,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a seed on so many CPUs.
-    pub fn of(seed: u64, cpus: u32) -> Plan {
-        let kernels = manifest::KERNELS;
+    /// The plan of a seed on so many CPUs, under a locking or one that goes by the seed.
+    pub fn of(seed: u64, cpus: u32, locking: Option<&str>) -> Plan {
+        let usual = if cpus == 1 { NO_LOCKING } else { LOCKINGS[1 + (seed / 27 % 3) as usize] };
+        let known = |name: &&&str| locking == Some(**name);
+        let locking = LOCKINGS.iter().find(known).copied().unwrap_or(usual);
+        let kernels = if locking == NO_LOCKING { KERNELS } else { LOCKED_KERNELS };
         Plan {
             seed,
             cpus,
+            locking,
             kernel: kernels[(seed % kernels.len() as u64) as usize],
             chaos: [3, 10, 40][(seed / 9 % 3) as usize],
             scarce: seed % 2 == 1,
@@ -54,10 +63,11 @@ impl Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan { seed, cpus, kernel, chaos, scarce } = self;
+        let Plan { seed, cpus, locking, kernel, chaos, scarce } = self;
         let pools = if *scarce { "scarce" } else { "as the manifest says" };
         let cpus = if *cpus == 1 { "1 CPU".to_string() } else { format!("{cpus} CPUs") };
-        write!(f, "seed {seed:#x}: kernel {kernel}, {cpus}, chaos once in {chaos}, pools {pools}")
+        write!(f, "seed {seed:#x}: kernel {kernel}, {cpus}, locks {locking}, ")?;
+        write!(f, "chaos once in {chaos}, pools {pools}")
     }
 }
 
@@ -77,8 +87,12 @@ pub fn judge(end: &End) -> Result<(), String> {
     }
 }
 
-/// Runs a seed, and keeps a log if asked for.
+/// Runs a seed, every invariant checked, and keeps a log if asked for.
 pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
+    outcome_of(plan, true, log)
+}
+
+fn outcome_of(plan: &Plan, check: bool, log: bool) -> Result<Outcome> {
     let mut system = systems::load(SYSTEM)?;
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, value) in args.filter(|(name, _)| name == "seed") {
@@ -96,11 +110,12 @@ pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
     let packed = pack(&system, plan.kernel, &scarce)?;
     let options = Options {
         kernel: plan.kernel.to_string(),
+        locking: Some(plan.locking.to_string()),
         seed: plan.seed,
         chaos: plan.chaos,
         memory: system.memory,
         limit: STEPS,
-        check: true,
+        check,
         count: true,
         log,
         input: b"typed".to_vec(),
@@ -123,7 +138,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     };
     Packed::new(&boot, spoil)
 }
@@ -176,6 +191,18 @@ pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
         anyhow::bail!("`{}` under {kernel} ended with {:?}", system.name, outcome.end);
     }
     Ok((outcome.events, seconds))
+}
+
+/// Kernel events of arbitrary system calls on so many CPUs, and how many seconds they took.
+pub fn speed_on(kernel: &'static str, cpus: u32, check: bool) -> Result<(u64, f64)> {
+    let plan = Plan { kernel, chaos: 0, scarce: false, ..Plan::of(1, cpus, None) };
+    let (mut events, started) = (0, Instant::now());
+    for seed in 1..=SPEED_RUNS {
+        let outcome = outcome_of(&Plan { seed, ..plan.clone() }, check, false)?;
+        judge(&outcome.end).map_err(anyhow::Error::msg)?;
+        events += outcome.events;
+    }
+    Ok((events, started.elapsed().as_secs_f64()))
 }
 
 #[cfg(test)]

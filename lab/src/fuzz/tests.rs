@@ -12,12 +12,12 @@ const KEPT: [u64; 0] = [];
 fn every_invariant_holds_after_a_million_steps() {
     let mut reach = Reach::default();
     for seed in KEPT {
-        if let Err(failure) = run(&Plan::of(seed, 1), &mut reach) {
+        if let Err(failure) = run(&Plan::of(seed, 1, None), &mut reach) {
             panic!("kept seed {seed:#x}: {failure}");
         }
     }
     for seed in 1.. {
-        if let Err(failure) = run(&Plan::of(seed, 1), &mut reach) {
+        if let Err(failure) = run(&Plan::of(seed, 1, None), &mut reach) {
             panic!("seed {seed:#x}: {failure}");
         }
         if reach.steps >= MOST || (reach.steps >= ENOUGH && reach.missing().is_empty()) {
@@ -30,8 +30,10 @@ fn every_invariant_holds_after_a_million_steps() {
 
 #[test]
 fn every_invariant_holds_on_several_cpus() {
-    for (seed, cpus) in (1..).zip([2, 3, 4, 8, 2, 4]) {
-        let plan = Plan::of(seed, cpus);
+    let lockings = &manifest::LOCKINGS[1..];
+    let each = lockings.iter().flat_map(|locking| [1, 2, 4, 8, 64].map(|cpus| (*locking, cpus)));
+    for (seed, (locking, cpus)) in (1..).zip(each) {
+        let plan = Plan::of(seed, cpus, Some(locking));
         let mut reach = Reach::default();
         assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
         assert!(reach.steps > 1000, "{plan}: only {} steps", reach.steps);
@@ -41,7 +43,7 @@ fn every_invariant_holds_on_several_cpus() {
 #[test]
 fn a_seed_says_everything_on_several_cpus() {
     let run = || {
-        let outcome = outcome(&Plan::of(5, 4), true).expect("the system is there");
+        let outcome = outcome(&Plan::of(5, 4, Some("fine")), true).expect("the system is there");
         (outcome.log, outcome.time, outcome.console)
     };
     assert_eq!(run(), run());
@@ -50,7 +52,7 @@ fn a_seed_says_everything_on_several_cpus() {
 #[test]
 fn a_seed_says_everything() {
     let log = |seed: u64| {
-        let outcome = outcome(&Plan::of(seed, 1), true).expect("the system is there");
+        let outcome = outcome(&Plan::of(seed, 1, None), true).expect("the system is there");
         (outcome.log, outcome.time, outcome.console)
     };
     let first = log(5);
@@ -62,7 +64,7 @@ fn a_seed_says_everything() {
 fn another_seed_interleaves_otherwise() {
     // The same programs with the same arguments: only what is injected differs.
     let log = |seed: u64| {
-        let plan = Plan { seed: 7, ..Plan::of(7, 1) };
+        let plan = Plan { seed: 7, ..Plan::of(7, 1, None) };
         let system = systems::load(SYSTEM).expect("it exists");
         let packed = pack(&system, plan.kernel, &|_| ()).expect("it is a system");
         let options = Options {

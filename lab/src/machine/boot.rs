@@ -3,7 +3,7 @@
 use super::console::{self, Console, INTERRUPT_STATUS, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
-use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, twin};
+use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, usage};
 use crate::image::{self, Images};
 use crate::symbols;
@@ -40,8 +40,8 @@ pub struct Boot<'a> {
     pub timeout: Option<Duration>,
     /// Judge the page tables that the run has left, if it ends well.
     pub inspect: bool,
-    /// Delays and interrupts are injected once in so many places; 0: never. The twin alone can.
-    pub chaos: u64,
+    /// What the twin alone can do.
+    pub simulation: Simulation,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,
     /// The kernel takes samples, which the outcome is to hold.

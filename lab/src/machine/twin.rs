@@ -4,12 +4,13 @@ use super::boot::pack_with;
 use super::console::END_OF_INPUT;
 use super::memory::WORD;
 use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
-use crate::failure::did_you_mean;
+use crate::failure::{did_you_mean, usage};
 use abi::PAGE;
 use anyhow::Result;
+use manifest::NO_LOCKING;
 use results::Origin;
 use std::io::{IsTerminal, Read};
-use twin::{End, Options};
+use twin::{End, LOCKED_KERNELS, Options, Topology};
 
 /// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
@@ -39,18 +40,35 @@ impl Machine for Twin {
     }
 }
 
+/// What a simulation can do and no emulator.
+#[derive(Clone, Debug, Default)]
+pub struct Simulation {
+    /// Delays and interrupts are injected once in so many places, and other CPUs go on once in so
+    /// many accesses; 0: never.
+    pub chaos: u64,
+    /// What lines of memory cost that come from other CPUs.
+    pub topology: Option<Topology>,
+}
+
 /// Runs a system as [`boot`](super::boot) does.
 pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
+    let locking = boot.system.locking();
+    if locking != NO_LOCKING && !LOCKED_KERNELS.contains(&boot.kernel) {
+        let known = LOCKED_KERNELS.join(", ");
+        let message = format!("the twin runs kernel {} on one CPU without locks only", boot.kernel);
+        return Err(usage(format!("{message}; under locks take one of {known}")));
+    }
     let options = Options {
         kernel: boot.kernel.to_string(),
-        locking: Some(boot.system.locking().to_string()),
+        locking: Some(locking.to_string()),
         seed: boot.icount.unwrap_or(1),
         memory: boot.system.memory,
         show: boot.console.show,
         input: typed(boot.console.input),
         limit: boot.timeout.map_or(u64::MAX, |time| time.as_secs().saturating_mul(STEPS)),
         log: boot.log,
-        chaos: boot.chaos,
+        chaos: boot.simulation.chaos,
+        topology: boot.simulation.topology,
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;

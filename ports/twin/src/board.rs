@@ -50,10 +50,13 @@ macro_rules! enter {
         {
             let inside = &$board.twin.here().inside;
             inside.set(G::SEVERAL);
-            let done = if $board.machine.cpu.traced.get() {
-                $function::<G, S::Observed>($board.machine, $($argument),*)
-            } else {
-                $function::<G, S>($board.machine, $($argument),*)
+            let work = || match $board.machine.cpu.traced.get() {
+                true => $function::<G, S::Observed>($board.machine, $($argument),*),
+                false => $function::<G, S>($board.machine, $($argument),*),
+            };
+            let done = match G::SPECULATIVE {
+                true => cpus::section($board.twin, work),
+                false => work(),
             };
             inside.set(false);
             done
@@ -375,11 +378,13 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     fn check(&self) {
         let inside = &self.twin.here().inside;
         inside.set(G::SEVERAL);
-        // Under several CPUs this waits until no other one is inside.
+        // With several CPUs this waits until no other one is inside.
         let core = self.core();
         inside.set(false);
+        let watcher = cells::watch(None);
         invariants::check(self.machine, &core.section.whole());
         self.check_kicks();
+        cells::watch(watcher);
         inside.set(G::SEVERAL);
         drop(core);
         inside.set(false);
@@ -392,20 +397,25 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         self.twin.most_blocked.set(self.twin.most_blocked.get().max(blocked as u32));
     }
 
-    /// A CPU that was asked for something, and is not in the kernel anyway, is being interrupted.
+    /// A CPU outside the kernel that has something to do is being interrupted.
     fn check_kicks(&self) {
         let cpus = self.machine.kernel.cpus.get();
         let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.kicks.get());
         for (cpu, hardware) in cpus.iter().zip(&self.twin.processors) {
-            let (running, idle) = (cpu.current.get(), cpu.current.get() == cpu.idle);
+            let (running, idles) = (cpu.current.get(), cpu.current.get() == cpu.idle);
             let thread = body(running);
-            let leaves = !idle && (!thread.runnable() || thread.cpu.get() != cpu.number);
-            let wakes = idle && cpu.ready.first().is_some_and(|first| body(first).runnable());
-            let arrived = !cpu.arrivals.is_empty();
-            let asked = leaves || wakes || arrived || cpu.flush.get();
+            let leaves = !idles && (!thread.runnable() || thread.cpu.get() != cpu.number);
+            let wakes = idles && cpu.ready.first().is_some_and(|first| body(first).runnable());
             let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
             let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
-            assert!(!asked || busy || kicked, "a CPU was asked for a decision and not interrupted");
+            // A decision may be left to any interrupt that waits; a device's is the first CPU's.
+            let other = hardware.due().is_some() || hardware.spurious.get() || cpu.number == 0;
+            let told = !leaves && !cpu.flush.get() || busy || kicked;
+            assert!(told, "CPU {} is not interrupted for what it is to leave", cpu.number);
+            let welcome = cpu.arrivals.is_empty() || busy || kicked;
+            assert!(welcome, "CPU {} is not interrupted for who arrives there", cpu.number);
+            let woken = !wakes || busy || kicked || other && cpu.resched.get();
+            assert!(woken, "CPU {} idles while a thread is ready there", cpu.number);
         }
     }
 }

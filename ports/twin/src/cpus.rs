@@ -4,7 +4,9 @@ use crate::hardware::Hardware;
 use crate::run::{End, ended_by};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
 
 /// Bytes of a CPU's stack.
 const STACK: usize = 512 << 10;
@@ -19,6 +21,57 @@ fn cpu(hardware: &'static Hardware, number: u32, work: impl FnOnce() -> End + 's
         // What ends the run unwinds no further than to where the CPU began.
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(ended_by)
     })
+}
+
+thread_local! {
+    /// Stacks of sections that may be undone.
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs a section that may be undone, anew after each time that it was.
+pub fn section<R>(hardware: &'static Hardware, work: impl Fn() -> R) -> R {
+    let me = hardware.here();
+    me.transaction.begin_section();
+    loop {
+        me.transaction.begin_attempt();
+        let outer = me.way_out.get();
+        let done = attempt(hardware, &work);
+        me.way_out.set(outer);
+        match done {
+            Some(Ok(done)) => return done,
+            Some(Err(cause)) => resume_unwind(cause),
+            None => continue,
+        }
+    }
+}
+
+/// Runs a section on a stack of its own. `None`: it was undone.
+fn attempt<R>(hardware: &'static Hardware, work: &impl Fn() -> R) -> Option<thread::Result<R>> {
+    let me = hardware.here();
+    let outer = me.way_out.get();
+    let stack = STACKS.with_borrow_mut(Vec::pop);
+    let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
+    let body = |way_out: &Yielder<(), ()>, ()| {
+        me.way_out.set(way_out);
+        catch_unwind(AssertUnwindSafe(work))
+    };
+    // SAFETY: it has ended, one way or the other, when this returns.
+    let mut section: Coroutine<(), (), _> = unsafe { Coroutine::with_stack_unchecked(stack, body) };
+    let done = loop {
+        match section.resume(()) {
+            CoroutineResult::Return(done) => break Some(done),
+            CoroutineResult::Yield(()) if me.gone_back.take() => {
+                // SAFETY: the kernel's stack holds nothing that needs to be dropped: the end of a
+                // section is what never happens to one that is undone.
+                unsafe { section.force_reset() };
+                break None;
+            }
+            // SAFETY: this is the CPU's own stack, and that its way out.
+            CoroutineResult::Yield(()) => unsafe { (*outer).suspend(()) },
+        }
+    };
+    STACKS.with_borrow_mut(|stacks| stacks.push(section.into_stack()));
+    done
 }
 
 /// Runs CPUs until one of them ends the run, or none goes on any more.

@@ -1,19 +1,24 @@
 //! The hardware: memory, CPUs, interrupts, a console.
 
 use crate::costs::Costs;
+use crate::lines::{LINE, Lines};
+use crate::locking::ElidedLock;
 use crate::memory::BASE;
 use crate::meter;
 use crate::order::Order;
 use crate::processor::Processor;
 use crate::rng::Rng;
 use crate::run::{Calls, Options};
+use crate::transactions::Refused;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
+use kernel::locks::Guarding;
 use kernel::port::Frame;
 use rt::Env;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::Write;
+use std::sync::atomic::AtomicU64;
 use std::thread_local;
 
 /// Interrupt lines.
@@ -62,6 +67,12 @@ pub struct Hardware {
     pub order: Order,
     /// What things cost.
     pub costs: Costs,
+    /// Where lines of memory are, if that costs anything.
+    lines: Option<Lines>,
+    /// Whether there may be transactions.
+    pub speculates: bool,
+    /// How often transactions asked for what they do not survive, by [`Refused`].
+    pub refused: [Cell<u64>; Refused::ALL.len()],
     enabled: Cell<u32>,
     raised: Cell<u32>,
     output: RefCell<Vec<u8>>,
@@ -96,6 +107,11 @@ impl Hardware {
             running: Cell::new(0),
             order: Order::new(if cpus > 1 { options.chaos } else { 0 }, options.seed),
             costs: options.costs.clone(),
+            lines: options
+                .topology
+                .map(|topology| Lines::new(topology, frames.as_ptr().addr(), size_of_val(frames))),
+            speculates: options.locking.as_deref() == Some(ElidedLock::NAME),
+            refused: Default::default(),
             enabled: Cell::new(0),
             raised: Cell::new(0),
             output: RefCell::default(),
@@ -191,6 +207,23 @@ impl Hardware {
         }
     }
 
+    /// The running CPU brings the lines of some memory that it touches.
+    pub fn reach_line(&self, at: usize, bytes: usize, writes: bool) {
+        if let Some(lines) = &self.lines {
+            meter::pass(lines.access(self.running.get(), at, bytes, writes));
+        }
+    }
+
+    /// The kernel touches some words of a page frame.
+    pub fn touch_words(&self, words: &[AtomicU64], kind: Kind) {
+        if (self.lines.is_some() || self.speculates) && self.here().inside.get() {
+            for line in words.chunks(LINE / 8) {
+                let bytes = size_of_val(line);
+                self.touch(Access { at: line.as_ptr().cast(), bytes, kind, atomic: false });
+            }
+        }
+    }
+
     /// Lets an interrupt line through, or holds it back.
     pub fn set_line(&self, line: u8, enabled: bool) {
         let others = self.enabled.get() & !(1 << line);
@@ -241,5 +274,9 @@ impl Watcher for Hardware {
             meter::pass(u64::from(self.costs.exchange));
         }
         self.before_access(me, access.at.addr(), access.atomic, writes);
+        self.reach_line(access.at.addr(), access.bytes, writes);
+        if self.speculates {
+            self.speculate(access);
+        }
     }
 }

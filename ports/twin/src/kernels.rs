@@ -11,12 +11,13 @@ use kernel::locks::Unlocked;
 use kernel::system::System;
 
 macro_rules! kernels {
-    ($($kernel:ident)*) => {
-        /// Names of the kernels that the twin can run.
-        pub const KERNELS: &[&str] = &[$(<kernel::system::$kernel<Twin<Unlocked>> as System>::NAME),*];
+    ($(#[$doc:meta])* $run:ident, $(#[$about:meta])* $names:ident: $($kernel:ident)*) => {
+        $(#[$about])*
+        pub const $names: &[&str] =
+            &[$(<kernel::system::$kernel<Twin<Unlocked>> as System>::NAME),*];
 
-        /// Runs the kernel of that name from boot to its end; `None`: there is none.
-        pub fn run<G: Locking>(
+        $(#[$doc])*
+        pub fn $run<G: Locking>(
             options: &'static Options,
             hardware: &'static Hardware,
             archive: Archive,
@@ -35,5 +36,18 @@ macro_rules! kernels {
 }
 
 kernels! {
+    /// Runs the kernel of that name from boot to its end; `None`: there is none.
+    run,
+    /// Names of the kernels that the twin can run on one CPU.
+    KERNELS:
     Fastpath Slowpath DirectLazy DirectEager StrictLazy StrictEager IpcScan IpcOrdered IpcHeap
+}
+
+// Each of these is compiled once more for each locking: one of every kind of path and queue.
+kernels! {
+    /// As [`run`], under a locking.
+    run_locked,
+    /// Names of the kernels that the twin can run under a locking.
+    LOCKED_KERNELS:
+    Fastpath StrictEager IpcScan IpcHeap
 }

@@ -10,7 +10,11 @@
 //! | file | what |
 //! |---|---|
 //! | `meter.rs`, `costs.rs` | virtual time, what each step costs, the log of steps |
-//! | `hardware.rs` | the kernel's port: memory, lines, timer, console |
+//! | `hardware.rs`, `processor.rs` | memory, interrupt lines, a console; what each CPU has |
+//! | `port.rs`, `locking.rs` | the kernel's port, under each guarding |
+//! | `order.rs`, `cpus.rs` | several CPUs: which one goes on, and where they go on |
+//! | `lines.rs` | which CPU has which line of memory, and what moving one costs |
+//! | `transactions.rs` | sections that are undone |
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
 //! | `program.rs` | what programs see as their machine |
 //! | `fiber.rs` | coroutines |
@@ -24,6 +28,7 @@ mod cpus;
 mod fiber;
 mod hardware;
 mod kernels;
+mod lines;
 mod locking;
 mod memory;
 mod meter;
@@ -34,11 +39,15 @@ mod processor;
 mod program;
 mod rng;
 mod run;
+mod transactions;
 
 pub use costs::{Costs, Entry};
 pub use kernel::step::{Queue, Step};
-pub use kernels::KERNELS;
+pub use kernels::{KERNELS, LOCKED_KERNELS};
+pub use lines::Topology;
+pub use locking::LOCKINGS;
 pub use run::{Calls, End, Options, Outcome, run};
+pub use transactions::Refused;
 
 use rt::arch::hosted;
 

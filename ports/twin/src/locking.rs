@@ -1,12 +1,16 @@
 //! What guards the kernel of a machine: a type each, and its name.
 
 use crate::hardware::Hardware;
-use kernel::locks::{Big, Fine, Guarding, Relax, Unlocked};
+use crate::transactions::Modelled;
+use kernel::locks::{Big, Elision, Fine, Guarding, Relax, Unlocked};
 
 /// CPUs that a machine can have.
 pub const MOST_CPUS: u32 = 64;
 /// Nodes of a queue lock for them.
 const NODES: usize = 128;
+
+/// Names of the guardings, that of one CPU first.
+pub const LOCKINGS: [&str; 4] = [Unlocked::NAME, BigLock::NAME, FineLocks::NAME, ElidedLock::NAME];
 
 /// A guarding that the twin can run a kernel under.
 pub trait Locking: Guarding {
@@ -27,6 +31,11 @@ impl Locking for BigLock {}
 pub type FineLocks = Fine<Spin, { MOST_CPUS as usize }>;
 
 impl Locking for FineLocks {}
+
+/// The same, left out by the transactions of the machine's CPUs.
+pub type ElidedLock = Elision<Modelled, Spin, NODES>;
+
+impl Locking for ElidedLock {}
 
 /// A round of a loop that waits for another CPU: that CPU may go on.
 pub struct Spin;

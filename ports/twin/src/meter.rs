@@ -83,23 +83,50 @@ pub fn enter(entry: Entry) {
     });
 }
 
-/// Charges a step.
-#[inline]
+/// A step is taken.
+#[inline(always)]
 pub fn step(step: Step) {
     METER.with(|meter| {
-        let kind = step.kind();
-        let times = if let Step::Copy(words) = step { u64::from(words) } else { 1 };
-        meter.time.set(meter.time.get() + times * u64::from(meter.steps[kind].get()));
-        let count = &meter.counts[Entry::KINDS + kind];
-        count.set(count.get() + times);
-        meter.statistics.borrow().step(step);
-        if !step.is_remark() {
-            meter.events.set(meter.events.get() + 1);
-        }
-        if meter.logging.get() {
-            write(meter, step);
-        }
+        meter.charge(step);
+        meter.count(step);
     });
+}
+
+/// Charges a step that may be undone.
+pub fn charge(step: Step) {
+    METER.with(|meter| meter.charge(step));
+}
+
+/// Counts a step that was charged.
+pub fn count(step: Step) {
+    METER.with(|meter| meter.count(step));
+}
+
+#[inline(always)]
+fn times(step: Step) -> u64 {
+    if let Step::Copy(words) = step { u64::from(words) } else { 1 }
+}
+
+impl Meter {
+    #[inline(always)]
+    fn charge(&self, step: Step) {
+        let cost = u64::from(self.steps[step.kind()].get());
+        self.time.set(self.time.get() + times(step) * cost);
+    }
+
+    /// Counts a step, and writes it down.
+    #[inline(always)]
+    fn count(&self, step: Step) {
+        let count = &self.counts[Entry::KINDS + step.kind()];
+        count.set(count.get() + times(step));
+        self.statistics.borrow().step(step);
+        if !step.is_remark() {
+            self.events.set(self.events.get() + 1);
+        }
+        if self.logging.get() {
+            write(self, step);
+        }
+    }
 }
 
 #[cold]

@@ -13,6 +13,7 @@ use crate::hardware::Hardware;
 use crate::meter;
 use crate::processor::{Processor, Stance};
 use crate::rng::Rng;
+use crate::transactions::Refused;
 use std::cell::Cell;
 
 /// By chance a CPU goes on early by at most so much.
@@ -200,6 +201,7 @@ impl Hardware {
     /// A round of a loop that waits: until the word that was just looked at changes, or, where
     /// something else is waited for, for a moment.
     pub fn spin(&self) {
+        self.refuse(Refused::Wait);
         let me = self.here();
         meter::pass(u64::from(self.costs.spin));
         let since = meter::now();

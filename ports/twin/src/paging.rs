@@ -1,6 +1,7 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
 use crate::hardware::Hardware;
+use crate::transactions::Refused;
 use abi::message::BUFFER_WORDS;
 use abi::{PAGE, Rights};
 use kernel::port::{self, Frame, Mapped, Port, Taken};
@@ -15,6 +16,7 @@ const ADDRESS: u64 = !(PAGE - 1);
 
 /// A mapping was changed or removed: what this CPU has looked up before may be void.
 fn change() {
+    Hardware::current().refuse(Refused::Tables);
     Hardware::current().here().pages.forget();
 }
 
@@ -138,6 +140,7 @@ impl port::Space for Space {
     }
 
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {
+        Hardware::current().refuse(Refused::Tables);
         let mut table = self.root;
         for level in (1..LEVELS).rev() {
             let entry = entry(port, table, at, level);
@@ -154,6 +157,7 @@ impl port::Space for Space {
         if leaf.load(Relaxed) & PRESENT != 0 {
             return Mapped::InUse;
         }
+        Hardware::current().refuse(Refused::Tables);
         leaf.store(leaf_word(frame, rights), Relaxed);
         Mapped::Done
     }
@@ -180,6 +184,7 @@ impl port::Space for Space {
             table = word.load(Relaxed) & ADDRESS;
         }
         let Some(above) = above else { return Taken::Nothing };
+        Hardware::current().refuse(Refused::Tables);
         above.store(0, Relaxed);
         Taken::Table(table)
     }

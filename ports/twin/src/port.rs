@@ -5,7 +5,9 @@ use crate::hardware::{HZ, Hardware, LINES, Shutdown};
 use crate::locking::Locking;
 use crate::meter;
 use crate::paging::Space;
+use crate::transactions::Refused;
 use abi::PAGE;
+use cells::Kind;
 use kernel::port::{Frame, Port};
 use kernel::statistics::Statistics;
 use kernel::step::Step;
@@ -58,10 +60,12 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     fn arm(&self, at: Option<u64>) {
+        self.refuse(Refused::Arm);
         self.here().armed.set(at);
     }
 
     fn pending(&self) -> bool {
+        self.refuse(Refused::Pending);
         if self.is_chaotic() {
             self.disturb();
         }
@@ -69,6 +73,7 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     fn set_line(&self, line: u8, enabled: bool) {
+        self.refuse(Refused::Line);
         self.hardware.set_line(line, enabled);
     }
 
@@ -84,21 +89,26 @@ impl<G: Locking> Port for Twin<G> {
     fn clear(&self, address: u64, words: usize) {
         let first = (address % PAGE / 8) as usize;
         let frame = self.frame(address - address % PAGE);
+        self.touch_words(&frame[first..first + words], Kind::Write);
         frame[first..first + words].iter().for_each(|word| word.store(0, Relaxed));
     }
 
     fn copy(&self, from: u64, to: u64, first: usize, end: usize) {
         let (from, to) = (self.frame(from), self.frame(to));
+        self.touch_words(&from[first..end], Kind::Read);
+        self.touch_words(&to[first..end], Kind::Write);
         for (from, to) in from[first..end].iter().zip(&to[first..end]) {
             to.store(from.load(Relaxed), Relaxed);
         }
     }
 
     fn console_write(&self, text: &[u8]) {
+        self.refuse(Refused::Console);
         self.write(text);
     }
 
     fn console_read(&self) -> Option<u8> {
+        self.refuse(Refused::Console);
         self.read()
     }
 
@@ -115,10 +125,12 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     fn shutdown(&self, status: u32) -> ! {
+        self.refuse(Refused::Shutdown);
         std::panic::resume_unwind(Box::new(Shutdown(status)))
     }
 
     fn forget(&self, _local: &(), thread: &Context) {
+        self.refuse(Refused::Forget);
         let fiber = thread.fiber.take();
         if fiber != 0 {
             self.dead.borrow_mut().push(fiber);
@@ -126,15 +138,24 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     fn reload(&self, _local: &(), space: &Space) {
+        self.refuse(Refused::Tables);
         self.here().use_tables(space.root);
     }
 
     fn kick(&self, cpu: u32) {
+        self.refuse(Refused::Kick);
         self.hardware.kick(cpu);
     }
 
     #[inline(always)]
     fn step(step: Step) {
+        if G::SPECULATIVE {
+            let transaction = &Hardware::current().here().transaction;
+            if transaction.is_active() {
+                meter::charge(step);
+                return transaction.note(step);
+            }
+        }
         meter::step(step);
     }
 }

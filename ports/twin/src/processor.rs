@@ -2,6 +2,7 @@
 
 use crate::context::{Regs, Trap};
 use crate::paging::Buffer;
+use crate::transactions::Transaction;
 use corosensei::Yielder;
 use std::cell::Cell;
 
@@ -55,6 +56,10 @@ pub struct Processor {
     pub stance: Cell<Stance>,
     /// The CPU's own way out, to where the next CPU is chosen.
     pub way_out: Cell<*const Yielder<(), ()>>,
+    /// Its transaction.
+    pub transaction: Transaction,
+    /// Its section is to begin anew.
+    pub gone_back: Cell<bool>,
     /// The address of its last access, if that was the read of an atomic.
     pub looked_at: Cell<usize>,
 }
@@ -79,6 +84,8 @@ impl Processor {
             stand: Cell::new(0),
             stance: Cell::new(Stance::Goes),
             way_out: Cell::new(std::ptr::null()),
+            transaction: Transaction::default(),
+            gone_back: Cell::new(false),
             looked_at: Cell::new(0),
         }
     }

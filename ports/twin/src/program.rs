@@ -72,7 +72,7 @@ impl Hardware {
         me.pages.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
     }
 
-    fn refuse(&self, trap: Trap) -> bool {
+    fn is_refused(&self, trap: Trap) -> bool {
         self.stop(trap);
         self.here().refused.take()
     }
@@ -113,7 +113,7 @@ impl Machine for Hardware {
                 return Some(word);
             }
             let (kind, code) = (FaultKind::Memory, u64::from(rights.0));
-            if self.refuse(Trap::Fault { kind, detail: address, code, probing, trap: false }) {
+            if self.is_refused(Trap::Fault { kind, detail: address, code, probing, trap: false }) {
                 return None;
             }
         }
@@ -121,8 +121,9 @@ impl Machine for Hardware {
 
     fn fault(&self, kind: FaultKind, trap: bool) {
         // Behind a trap the thread goes on in any case; what faults stays there until refused.
-        while !self.refuse(Trap::Fault { kind, detail: 0, code: 0, probing: true, trap }) && !trap {
-        }
+        while !self.is_refused(Trap::Fault { kind, detail: 0, code: 0, probing: true, trap })
+            && !trap
+        {}
     }
 
     fn function(&self, function: fn(&Env, u64)) -> u64 {

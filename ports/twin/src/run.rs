@@ -2,8 +2,10 @@
 
 use crate::costs::Costs;
 use crate::hardware::{Hardware, Shutdown};
-use crate::locking::{BigLock, FineLocks, MOST_CPUS};
+use crate::lines::Topology;
+use crate::locking::{BigLock, ElidedLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
+use crate::transactions::Refused;
 use crate::{kernels, meter};
 use abi::boot::WORD_CPUS;
 use abi::statistics::Counter;
@@ -15,6 +17,7 @@ use kernel::locks::{Guarding, Unlocked};
 use kernel::step::Step;
 use rt::arch::hosted::{self, Machine};
 use std::any::Any;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
@@ -27,6 +30,8 @@ pub struct Options {
     pub kernel: String,
     /// What guards it, by name; `None`: nothing for one CPU, one lock for several.
     pub locking: Option<String>,
+    /// What lines of memory cost that come from other CPUs; `None`: nothing.
+    pub topology: Option<Topology>,
     /// Seed of everything that is injected.
     pub seed: u64,
     /// Something is injected once in so many work boundaries and preemption points, and another
@@ -55,6 +60,7 @@ impl Default for Options {
         Options {
             kernel: kernels::KERNELS[0].to_string(),
             locking: None,
+            topology: None,
             seed: 1,
             chaos: 0,
             memory: 256 << 20,
@@ -134,6 +140,8 @@ pub struct Outcome {
     pub calls: Calls,
     /// The kernel's steps, if they were logged.
     pub log: Vec<Step>,
+    /// How often transactions asked for what they do not survive, by [`Refused`].
+    pub refused: [u64; Refused::ALL.len()],
 }
 
 /// A reference that outlives its type.
@@ -163,8 +171,9 @@ fn run_kernel(
     let usual = if hardware.processors.len() == 1 { Unlocked::NAME } else { BigLock::NAME };
     match options.locking.as_deref().unwrap_or(usual) {
         Unlocked::NAME => kernels::run::<Unlocked>(options, hardware, archive, arena),
-        BigLock::NAME => kernels::run::<BigLock>(options, hardware, archive, arena),
-        FineLocks::NAME => kernels::run::<FineLocks>(options, hardware, archive, arena),
+        BigLock::NAME => kernels::run_locked::<BigLock>(options, hardware, archive, arena),
+        FineLocks::NAME => kernels::run_locked::<FineLocks>(options, hardware, archive, arena),
+        ElidedLock::NAME => kernels::run_locked::<ElidedLock>(options, hardware, archive, arena),
         other => panic!("the twin has no kernel under the locking `{other}`"),
     }
 }
@@ -224,5 +233,6 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),
+        refused: twin.refused.each_ref().map(Cell::get),
     }
 }

@@ -81,7 +81,7 @@ fn log(
         inspect: false,
         log: true,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     })?;
     if let Some(failure) = outcome.failure() {
         bail!("on {}: {failure}", machine.name());

@@ -90,7 +90,7 @@ fn boot<'a>(
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     }
 }
 

@@ -76,7 +76,7 @@ fn run(
         inspect: false,
         log: false,
         sampling: Some(OFTEN),
-        chaos: 0,
+        simulation: Default::default(),
     })?;
     if let Some(failure) = outcome.failure() {
         bail!(failure);

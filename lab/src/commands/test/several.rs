@@ -2,9 +2,9 @@
 //! each other.
 
 use super::suite::Suite;
-use super::target::{SYSTEMS, judge_run, run};
-use crate::image;
-use crate::machine::{MACHINES, Machine};
+use super::target::{SYSTEMS, judge_run, run, run_simulated};
+use crate::image::{self, Images};
+use crate::machine::{MACHINES, Machine, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
 use manifest::LOCKINGS;
@@ -13,6 +13,44 @@ use manifest::LOCKINGS;
 const CPUS: [u32; 4] = [1, 2, 4, 8];
 /// Kernels: a path with and one without hints, a queue that is kept lazily and one that is not.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
+
+/// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
+const CHAOS: [u64; 2] = [0, 10];
+
+/// Checks the twin under each locking, whose CPUs take turns in each way.
+pub fn check_twin(suite: &mut Suite, quick: bool) {
+    let cpus = if quick { &CPUS[1..2] } else { &CPUS[..] };
+    for locking in &LOCKINGS[1..] {
+        for (kernel, chaos) in KERNELS.iter().flat_map(|k| CHAOS.map(|chaos| (*k, chaos))) {
+            for (system, cpus) in SYSTEMS.iter().flat_map(|s| cpus.iter().map(|cpus| (*s, *cpus))) {
+                if suite.is_over() {
+                    return;
+                }
+                simulate(suite, locking, (kernel, chaos), (system, cpus));
+            }
+        }
+    }
+}
+
+fn simulate(
+    suite: &mut Suite,
+    locking: &str,
+    (kernel, chaos): (&str, u64),
+    (system, cpus): (&str, u32),
+) {
+    let way = if chaos == 0 { "in order".to_string() } else { format!("chaos {chaos}") };
+    let name = format!("{system} under {kernel}, locks {locking}, on twin with {cpus} CPUs, {way}");
+    let _step = Step::start(&name);
+    let machine: &dyn Machine = &Twin;
+    let simulation = Simulation { chaos, ..Simulation::default() };
+    let outcome = systems::load(system).and_then(|mut system| {
+        system.cpus = cpus;
+        system.locking = Some(locking.to_string());
+        let images = Images::default();
+        run_simulated(machine, &images, machine.boards()[0], kernel, &system, simulation)
+    });
+    judge_run(suite, &name, kernel, outcome);
+}
 
 /// Checks the usual machine: the usual locking on all boards, the others on the first.
 pub fn check(suite: &mut Suite, quick: bool) {

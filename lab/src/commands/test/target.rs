@@ -3,7 +3,7 @@
 use super::suite::Suite;
 use super::{counting, endings, native, sampling, several, tracing};
 use crate::image::{self, Images};
-use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome};
+use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome, Simulation};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::Result;
@@ -47,6 +47,7 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
         endings::check(suite, machine, &images);
     }
     several::check(suite, quick);
+    several::check_twin(suite, quick);
     native::check(suite);
     sampling::check(suite);
     counting::check(suite);
@@ -62,6 +63,18 @@ pub fn run(
     kernel: &str,
     system: &System,
 ) -> Result<Outcome> {
+    run_simulated(machine, images, board, kernel, system, Simulation::default())
+}
+
+/// [`run`] with what the twin alone can do.
+pub fn run_simulated(
+    machine: &dyn Machine,
+    images: &Images,
+    board: &str,
+    kernel: &str,
+    system: &System,
+    simulation: Simulation,
+) -> Result<Outcome> {
     machine::boot(&Boot {
         machine,
         board,
@@ -74,7 +87,7 @@ pub fn run(
         inspect: true,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation,
     })
 }
 

@@ -156,7 +156,7 @@ fn ended(setup: &Setup) -> Result<()> {
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     })?;
     if outcome.exit != Exit::Hang {
         bail!("it ended by itself: {:?}", outcome.exit);

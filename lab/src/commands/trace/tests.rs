@@ -99,7 +99,7 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     };
     let packed = Packed::new(&boot, &|_| ()).expect("the system fits");
     let options = Options { kernel: kernel.into(), memory: system.memory, ..Options::default() };

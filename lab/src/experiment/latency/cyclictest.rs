@@ -24,7 +24,7 @@ fn run(options: &str) -> (u32, Vec<String>) {
         inspect: false,
         log: false,
         sampling: None,
-        chaos: 0,
+        simulation: Default::default(),
     });
     let Outcome { exit: Exit::Done(status), console, .. } = outcome.unwrap() else {
         panic!("`{options}` does not come to its end");
