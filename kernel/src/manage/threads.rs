@@ -56,7 +56,7 @@ impl<P: Port> Manager<'_, P> {
         let limit = self.whole.open(own).max_priority.get().min(home);
         let priority = checked_priority(priority, limit)?;
         let thread = self.whole.open(at);
-        let queued = thread.queued();
+        let queued = thread.queued() || (thread.arrives() && thread.runnable());
         let senders = &self.kernel.variant.senders;
         let sending = match (thread.state.get(), thread.wait.get()) {
             (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
