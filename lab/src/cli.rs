@@ -308,11 +308,14 @@ pub struct LabRun {
     /// Only this kernel; may be given several times.
     #[arg(long, value_name = "K", value_parser = kernels())]
     pub kernel: Vec<String>,
+    /// How many CPUs; theirs by default. For experiments on several CPUs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=8))]
+    pub cpus: Option<u32>,
     /// The seed of the machine.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Record the medians as golden figures in tests/golden.toml.
-    #[arg(long, conflicts_with = "kernel")]
+    #[arg(long, conflicts_with_all = ["kernel", "cpus"])]
     pub update_golden: bool,
     /// Also trace the experiments on latency up to the first wake-up that is later than this, such
     /// as 2us, and say what made it late.

@@ -73,7 +73,8 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<()> {
         fits(experiment, run)?;
     }
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    let setup = Setup::new(machine, run.seed)?;
+    let mut setup = Setup::new(machine, run.seed)?;
+    setup.cpus = run.cpus;
     let mut reports = Vec::new();
     for experiment in experiments {
         let wanted =

@@ -1,6 +1,7 @@
 //! Experiments: data, plus the function that measures.
 
 mod claims;
+pub mod cpus;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
@@ -63,7 +64,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 12] = [
+pub static EXPERIMENTS: [&Experiment; 13] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -76,6 +77,7 @@ pub static EXPERIMENTS: [&Experiment; 12] = [
     &trace_cost::EXPERIMENT,
     &profile::EXPERIMENT,
     &scheduler_stats::EXPERIMENT,
+    &cpus::ipc::EXPERIMENT,
 ];
 
 /// The experiment with this name.

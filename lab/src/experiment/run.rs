@@ -29,6 +29,8 @@ pub struct Setup {
     pub images: Images,
     /// The seed of the run.
     pub seed: u64,
+    /// How many CPUs experiments on several have; theirs by default.
+    pub cpus: Option<u32>,
     /// What else it has booted, by [`Extra`].
     extras: [OnceCell<Images>; Extra::KINDS],
 }
@@ -46,7 +48,8 @@ pub struct Sampled {
 impl Setup {
     /// Builds everything for a machine.
     pub fn new(machine: &'static dyn Machine, seed: u64) -> Result<Setup> {
-        Ok(Setup { machine, images: image::build(machine)?, seed, extras: Default::default() })
+        let images = image::build(machine)?;
+        Ok(Setup { machine, images, seed, cpus: None, extras: Default::default() })
     }
 
     /// Programs and a kernel that has something extra, built at the first use.
