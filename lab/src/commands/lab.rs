@@ -133,6 +133,13 @@ fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
         let known = experiment.machines.join(", ");
         return Err(usage(format!("`{name}` does not run on {}, only on {known}", run.machine)));
     }
+    if let Some(cpus) = run.cpus.filter(|cpus| !experiment.cpus.contains(cpus)) {
+        let known = match experiment.cpus {
+            [] => "only on one".to_string(),
+            known => format!("only on {}", known.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        return Err(usage(format!("`{name}` does not run on {cpus} CPUs, {known}")));
+    }
     if run.blame.is_some() && !BLAMED.contains(&name) {
         let known = BLAMED.join(", ");
         return Err(usage(format!("`{name}` measures no wake-ups; --blame is for {known}")));

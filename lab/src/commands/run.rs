@@ -54,6 +54,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             None => Some(run.seed),
         },
         chaos: run.chaos,
+        slices: true,
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,

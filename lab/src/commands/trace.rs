@@ -93,6 +93,7 @@ fn boot(
         kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
         icount: Some(asked.seed),
         chaos: 0,
+        slices: true,
         console: Console { show: !as_json, input: Input::Nothing },
         timeout: Some(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT))),
         inspect: false,

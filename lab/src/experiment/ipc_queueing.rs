@@ -12,6 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What it costs to queue for a server and be served, by the length of the queue",
     ledger: &["S0-38", "S0-E06", "S0-C07"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &["send-and-serve"],
     cases: &CASES,

@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What single operations of the kernel cost, from a null call to a thread's creation",
     ledger: &["S0-29", "S0-36"],
     machines: &["qemu-x86_64"],
+    cpus: &[],
     kernels: &["fastpath"],
     metrics: &METRIC_NAMES,
     cases: &[],

@@ -1,7 +1,7 @@
 //! Experiments: data, plus the function that measures.
 
 mod claims;
-pub mod cpus;
+mod cpus;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
@@ -31,6 +31,8 @@ pub struct Experiment {
     pub ledger: &'static [&'static str],
     /// Machines that it runs on, the usual one first.
     pub machines: &'static [&'static str],
+    /// How many CPUs it can run on if on several, the usual number first.
+    pub cpus: &'static [u32],
     /// Kernels that it compares.
     pub kernels: &'static [&'static str],
     /// What it measures.
@@ -64,7 +66,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 13] = [
+pub static EXPERIMENTS: [&Experiment; 15] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -78,6 +80,8 @@ pub static EXPERIMENTS: [&Experiment; 13] = [
     &profile::EXPERIMENT,
     &scheduler_stats::EXPERIMENT,
     &cpus::ipc::EXPERIMENT,
+    &cpus::ipi::EXPERIMENT,
+    &cpus::shootdown::EXPERIMENT,
 ];
 
 /// The experiment with this name.

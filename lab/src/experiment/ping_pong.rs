@@ -15,6 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What a call and its reply cost, across and within protection domains",
     ledger: &["S0-36", "S0-E04", "S0-C01", "S0-C04"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,

@@ -16,6 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Shares of messages and scheduler in a client/server load, by sampling",
     ledger: &["S0-42", "S0-43", "S0-E11", "S0-E12", "S0-C13", "S0-C14", "S0-C15"],
     machines: &["qemu-x86_64"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &[IPC, SCHEDULER, COMBINED, KERNEL],
     cases: &CASES,

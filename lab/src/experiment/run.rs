@@ -76,6 +76,8 @@ impl Setup {
             log: false,
             sampling: None,
             chaos: 0,
+            // Programs that are measured wait or pause.
+            slices: false,
         }
     }
 

@@ -16,6 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "The longest time for which the kernel keeps interrupts off, by operation",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &["qemu-x86_64"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &[LONGEST, MEDIAN],
     cases: &[],

@@ -15,6 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What trace points cost a message: not compiled in, compiled in but off, and on",
     ledger: &["S2C-10", "X-11"],
     machines: &["qemu-x86_64"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,

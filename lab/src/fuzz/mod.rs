@@ -115,6 +115,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         log: false,
         sampling: None,
         chaos: 0,
+        slices: true,
     };
     Packed::new(&boot, spoil)
 }

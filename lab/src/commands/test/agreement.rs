@@ -82,6 +82,7 @@ fn log(
         log: true,
         sampling: None,
         chaos: 0,
+        slices: true,
     })?;
     if let Some(failure) = outcome.failure() {
         bail!("on {}: {failure}", machine.name());

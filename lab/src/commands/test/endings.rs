@@ -91,6 +91,7 @@ fn boot<'a>(
         log: false,
         sampling: None,
         chaos: 0,
+        slices: true,
     }
 }
 

@@ -77,6 +77,7 @@ fn run(
         log: false,
         sampling: Some(OFTEN),
         chaos: 0,
+        slices: true,
     })?;
     if let Some(failure) = outcome.failure() {
         bail!(failure);

@@ -74,6 +74,7 @@ pub fn run(
         log: false,
         sampling: None,
         chaos: 0,
+        slices: true,
     })
 }
 

@@ -157,6 +157,7 @@ fn ended(setup: &Setup) -> Result<()> {
         log: false,
         sampling: None,
         chaos: 0,
+        slices: true,
     })?;
     if outcome.exit != Exit::Hang {
         bail!("it ended by itself: {:?}", outcome.exit);

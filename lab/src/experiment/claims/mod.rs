@@ -4,6 +4,7 @@ pub mod elevator;
 pub mod hot_potato;
 pub mod ipc_chain;
 pub mod ipc_queueing;
+pub mod ipi_latency;
 pub mod ping_pong;
 pub mod profile;
 pub mod scheduler_stats;

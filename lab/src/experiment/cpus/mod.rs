@@ -5,15 +5,32 @@
 //! CPUs that take no part idle, so it is the length of the path over the CPUs that do.
 
 pub mod ipc;
+pub mod ipi;
+pub mod shootdown;
 
 use super::Setup;
+use super::latency::set;
+use super::run::recording;
 use crate::image::Extra;
 use crate::machine::Outcome;
 use anyhow::Result;
 use manifest::System;
+use results::Recording;
 
 /// How many CPUs these experiments run on unless told otherwise: these are golden.
-pub const USUAL: u32 = 4;
+const USUAL: u32 = 4;
+
+/// What the unit of these experiments is.
+const NOTE: &str = "Figures are instructions that all CPUs together execute between two points; \
+                    the emulator runs one CPU after the other on one clock, and CPUs that take no \
+                    part idle. They are no time: parts that would overlap are added.";
+
+impl Setup {
+    /// How many CPUs experiments on several have.
+    fn cpus(&self) -> u32 {
+        self.cpus.unwrap_or(USUAL)
+    }
+}
 
 /// Boots a system that was changed on all CPUs of the run.
 fn boot(
@@ -23,7 +40,13 @@ fn boot(
     change: &mut dyn FnMut(&mut System),
 ) -> Result<Outcome> {
     setup.boot_with(Some(Extra::Several), system, kernel, &mut |system| {
-        system.cpus = setup.cpus.unwrap_or(USUAL);
+        system.cpus = setup.cpus();
         change(system);
     })
+}
+
+/// What the program `cross` recorded of one of its parts.
+fn cross(setup: &Setup, kernel: &str, part: &str) -> Result<Recording> {
+    let outcome = boot(setup, "cross", kernel, &mut |system| set(system, "part", part))?;
+    recording(&outcome, "recording", kernel)
 }

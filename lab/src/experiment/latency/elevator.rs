@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Wake-ups while threads in ascending order block on the ready queue and are purged",
     ledger: &["S0-39", "S0-E07", "S0-C08", "S0-C09", "X-13"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &[

@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Wake-ups while many transfers that hang on each other are made at once",
     ledger: &["S0-41", "S0-E09", "S0-C11"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &[

@@ -59,6 +59,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "How late the highest thread wakes, idle and under a storm in other domains",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &CASES,

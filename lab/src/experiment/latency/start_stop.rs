@@ -10,6 +10,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Wake-ups while a controller stops many threads and lets them run again",
     ledger: &["S0-40", "S0-E08", "S0-C10", "X-13"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: &[],
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &[

@@ -1,0 +1,44 @@
+//! `ipi-latency`: a wake-up whose interrupt comes on one CPU and whose thread is on another one,
+//! which tests of local timers never see (S2C-11).
+
+use super::super::{Experiment, Measured, Setup, claims};
+use super::{NOTE, cross};
+use anyhow::{Context, Result};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "ipi-latency",
+    about: "Wake-ups by an interrupt on the thread's own CPU, and by one on another CPU",
+    ledger: &["S2C-11", "S2C-C09"],
+    machines: &["qemu-x86_64"],
+    cpus: &[4, 2, 8],
+    kernels: &manifest::KERNELS,
+    metrics: &[results::WAKE_UP],
+    cases: &CASES,
+    parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "200")],
+    notes: &[
+        NOTE,
+        "wake-up: from the instant that a timer of the first CPU was set to until the thread that \
+         waits for its signal has the counter; every CPU idles before.",
+    ],
+    golden: true,
+    modelled: false,
+    claims: claims::ipi_latency::all,
+    measure,
+};
+
+/// Where the thread is.
+const CASES: [&str; 2] = ["same CPU", "another CPU"];
+/// The number of wake-ups in recordings.
+const WAKE_UPS: u16 = 3;
+
+fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let recorded = cross(setup, kernel, "ipi")?;
+    let mut delays = results::delays(&recorded, WAKE_UPS)?;
+    for (number, case) in (0..).zip(CASES) {
+        let delays = delays.remove(&number).context("the program lacks a case")?;
+        measured.samples.push(kernel, results::WAKE_UP, case, delays);
+    }
+    Ok(measured)
+}
