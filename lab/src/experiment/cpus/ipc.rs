@@ -30,8 +30,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         NOTE,
         "call-reply: a call and its reply, both CPUs' paths whole, without what the server does in \
          between. `1 CPU, no lock` is the usual image, all other cases the one for several.",
-        "notify: from before the signal to the woken thread's first instruction, which is higher. \
-         The way of the signalling CPU back to its program is not in it where another CPU wakes.",
+        "notify: from before the signal until the woken thread, which is higher, has the counter. \
+         Where that is on another CPU the signalling thread's whole call is part of it.",
         "migrate: `caller` is until it runs on the other CPU, `waiting` a thread that waits.",
     ],
     golden: true,

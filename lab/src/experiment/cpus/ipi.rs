@@ -1,8 +1,10 @@
 //! `ipi-latency`: a wake-up whose interrupt comes on one CPU and whose thread is on another one,
 //! which tests of local timers never see (S2C-11).
 
+use super::super::run::push_spans;
 use super::super::{Experiment, Measured, Setup, claims};
 use super::{NOTE, cross};
+use abi::results::Tag;
 use anyhow::{Context, Result};
 
 /// The experiment.
@@ -13,13 +15,15 @@ pub static EXPERIMENT: Experiment = Experiment {
     machines: &["qemu-x86_64"],
     cpus: &[4, 2, 8],
     kernels: &manifest::KERNELS,
-    metrics: &[results::WAKE_UP],
-    cases: &CASES,
+    metrics: &[results::WAKE_UP, KICK],
+    cases: &[],
     parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "200")],
     notes: &[
         NOTE,
         "wake-up: from the instant that a timer of the first CPU was set to until the thread that \
          waits for its signal has the counter; every CPU idles before.",
+        "kick: the part of it on the other CPU alone, without a timer: from where a thread that has \
+         signalled pauses until the woken one has the counter. The CPU idled, or ran a lower thread.",
     ],
     golden: true,
     modelled: false,
@@ -29,8 +33,12 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 /// Where the thread is.
 const CASES: [&str; 2] = ["same CPU", "another CPU"];
-/// The number of wake-ups in recordings.
+const KICK: &str = "kick";
+/// What the other CPU did.
+const BEFORE: [&str; 2] = ["idle", "busy"];
+/// The numbers of both in recordings.
 const WAKE_UPS: u16 = 3;
+const KICKS: u16 = 8;
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
@@ -40,5 +48,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let delays = delays.remove(&number).context("the program lacks a case")?;
         measured.samples.push(kernel, results::WAKE_UP, case, delays);
     }
+    let kicks = results::spans(&recorded, Tag::BEFORE, &recorded, Tag::AFTER, KICKS)?;
+    push_spans(&mut measured, kernel, KICK, &BEFORE, kicks)?;
     Ok(measured)
 }

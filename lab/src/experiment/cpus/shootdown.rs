@@ -19,10 +19,12 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[("CPUs", "4"), ("pages", "1"), ("samples", "200")],
     notes: &[
         NOTE,
-        "`seen by 1 CPU` is the caller's own. The CPUs that have seen the domain idle; `n busy` \
-         run a thread of it that pauses and never enters the kernel: its instructions while the \
-         call waits count too.",
-        "`unseen`: the page is in a domain that ran on no CPU, while all have seen the caller's.",
+        "Cases of protect and unmap are about the CPUs other than the caller's: `n idle` have run a \
+         thread of the domain since it last lost a page, and idle; `n busy` run one that pauses and \
+         never enters the kernel, a few instructions of which count while the call waits; `unseen`: \
+         none has ever run the page's domain, all have run the caller's.",
+        "A thread that ends gives back its message buffer, so where it ran on another CPU a \
+         shoot-down is part of it.",
     ],
     golden: true,
     modelled: false,
@@ -53,10 +55,10 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
 fn name(metric: &str, case: u16) -> Option<String> {
     let plain = |name: &str| Some(name.to_string());
     match (metric, case) {
-        ("protect" | "unmap", 0) => plain("seen by 1 CPU"),
+        ("protect" | "unmap", 0) => plain("none"),
         ("protect" | "unmap", UNSEEN) => plain("unseen"),
-        ("protect" | "unmap", 1..UNSEEN) => Some(format!("seen by {} CPUs", case + 1)),
-        ("protect" | "unmap", BUSY..) => Some(format!("seen by all, {} busy", case - BUSY)),
+        ("protect" | "unmap", 1..UNSEEN) => Some(format!("{case} idle")),
+        ("protect" | "unmap", BUSY..) => Some(format!("{} busy", case - BUSY)),
         ("destroy-thread", 2) => plain("runs on another CPU"),
         ("destroy-thread" | "destroy-domain", 0) => plain("waits on the same CPU"),
         ("destroy-thread" | "destroy-domain", 1) => plain("waits on another CPU"),
@@ -71,9 +73,9 @@ mod tests {
     #[test]
     fn cases_have_names() {
         let name = |metric, case| name(metric, case).unwrap_or_default();
-        assert_eq!(name("unmap", 3), "seen by 4 CPUs");
+        assert_eq!(name("unmap", 3), "3 idle");
         assert_eq!(name("protect", UNSEEN), "unseen");
-        assert_eq!(name("unmap", BUSY + 7), "seen by all, 7 busy");
+        assert_eq!(name("unmap", BUSY + 7), "7 busy");
         assert_eq!(name("destroy-domain", 2), "");
     }
 }

@@ -22,9 +22,9 @@ impl Cross {
         for (case, (work, cpu)) in victims.into_iter().enumerate() {
             for round in self.rounds() {
                 let n = self.cpus;
-                let helper = self.start_at(Helper { slot, bell }, n, cpu, work)?;
+                self.begin(Helper { slot, bell }, n, cpu, work)?;
                 self.time((Metric::DestroyThread, case as u16), round, || {
-                    system::status(Call::Destroy, [helper.slot.word()])
+                    system::status(Call::Destroy, [slot.word()])
                 })?;
             }
         }
@@ -46,7 +46,7 @@ impl Cross {
         }
         for cpu in [0, 1] {
             for round in self.rounds() {
-                self.begin(&slots, cpu)?;
+                self.begin_domain(&slots, cpu)?;
                 self.time((Metric::DestroyDomain, cpu as u16), round, || {
                     system::status(Call::Destroy, [slots.domain.word()])
                 })?;
@@ -58,7 +58,7 @@ impl Cross {
     }
 
     /// A domain with one page of code, and a thread that has run on a CPU and waits.
-    fn begin(&mut self, child: &Child, cpu: u64) -> Result<(), Error> {
+    fn begin_domain(&self, child: &Child, cpu: u64) -> Result<(), Error> {
         let mut quotas = [0; Resource::COUNT];
         quotas[Resource::Tables as usize] = 8;
         domain::create(child.domain, 4, OWN - 1, quotas)?;

@@ -23,6 +23,7 @@ enum Metric {
     Protect,
     DestroyThread,
     DestroyDomain,
+    Kick,
 }
 
 /// The priority of the thread that measures, and that of those that it wakes.
@@ -105,28 +106,29 @@ impl Cross {
         status.result()
     }
 
-    /// Starts further thread `n` on a CPU. It has a bell of its own, and waits for it or does
-    /// what it does for ever when this returns.
+    /// Starts further thread `n` on a CPU, above the one that measures. It has a bell of its own,
+    /// and waits for it or does what it does for ever when this returns.
     fn start(&mut self, n: u64, cpu: u64, work: fn(&Env, u64)) -> Result<Helper, Error> {
-        let (slot, bell) = (self.slots.fresh(), self.slots.fresh());
-        signal::create_notification(bell)?;
-        self.start_at(Helper { slot, bell }, n, cpu, work)
+        let helper = self.start_lower(n, cpu, work)?;
+        thread::set_priority(helper.slot, HIGHER)?;
+        Ok(helper)
     }
 
-    /// [`Cross::start`] with slots and a bell that another one has had.
-    fn start_at(
-        &mut self,
-        helper: Helper,
-        n: u64,
-        cpu: u64,
-        work: fn(&Env, u64),
-    ) -> Result<Helper, Error> {
+    /// [`Cross::start`] below the one that measures.
+    fn start_lower(&mut self, n: u64, cpu: u64, work: fn(&Env, u64)) -> Result<Helper, Error> {
+        let helper = Helper { slot: self.slots.fresh(), bell: self.slots.fresh() };
+        signal::create_notification(helper.bell)?;
+        self.begin(helper, n, cpu, work)?;
+        Ok(helper)
+    }
+
+    /// [`Cross::start_lower`] with a slot and a bell that another one has had.
+    fn begin(&self, helper: Helper, n: u64, cpu: u64, work: fn(&Env, u64)) -> Result<(), Error> {
         let spec = Spec::further(&self.env, n as usize, OWN - 1);
         thread::start(&self.env, n as usize, helper.slot, spec, (work, helper.bell.word()))?;
         thread::migrate(helper.slot, cpu)?;
-        thread::set_priority(helper.slot, HIGHER)?;
         rest();
-        Ok(helper)
+        Ok(())
     }
 
     fn end(&self, helper: Helper) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Threads that are woken, here and on another CPU, and threads that move.
 
-use super::{Cross, Helper, Metric, REST, listen, rest};
+use super::{Cross, Helper, Metric, REST, listen, rest, spin};
 use crate::latency::Clock;
 use abi::call::Call;
 use rt::arch::counter;
@@ -23,14 +23,38 @@ impl Cross {
     /// From before the signal until the woken thread has the counter.
     fn notify(&mut self, case: u16, helper: Helper) -> Result<(), Error> {
         for round in self.rounds() {
-            rest();
-            let before = counter();
-            let status = system::status(Call::Signal, [helper.bell.word()]);
-            status.result()?;
-            rest();
+            let (before, _) = self.ring(helper)?;
             self.span((Metric::Notify, case), round, before, self.stamps.get(0));
         }
         Ok(())
+    }
+
+    /// Signals; the counter before and after. Behind that this CPU pauses, so that on an emulator
+    /// the other one goes on, and rests.
+    fn ring(&mut self, helper: Helper) -> Result<(u64, u64), Error> {
+        rest();
+        let before = counter();
+        let status = system::status(Call::Signal, [helper.bell.word()]);
+        let after = counter();
+        core::hint::spin_loop();
+        status.result()?;
+        rest();
+        Ok((before, after))
+    }
+
+    /// From behind a signal until the other CPU, which was interrupted, has the woken thread read
+    /// the counter: it idled, or ran a lower thread.
+    fn kicks(&mut self) -> Result<(), Error> {
+        let helper = self.start(1, 1, listen)?;
+        for case in 0..2 {
+            let busy = if case == 1 { Some(self.start_lower(2, 1, spin)?) } else { None };
+            for round in self.rounds() {
+                let (_, after) = self.ring(helper)?;
+                self.span((Metric::Kick, case), round, after, self.stamps.get(0));
+            }
+            busy.map_or(Ok(()), |busy| self.end(busy))?;
+        }
+        self.end(helper)
     }
 
     /// The caller itself, and a thread that waits.
@@ -50,7 +74,7 @@ impl Cross {
         self.end(helper)
     }
 
-    /// A timer of this CPU wakes a thread of this or another one; both idle.
+    /// A timer of this CPU wakes a thread of this or another one; both idle. Then without a timer.
     pub fn wake_ups(&mut self) -> Result<(), Error> {
         let clock = Clock::ask();
         for (case, cpu) in PLACES.into_iter().enumerate() {
@@ -66,6 +90,6 @@ impl Cross {
             }
             self.end(helper)?;
         }
-        Ok(())
+        self.kicks()
     }
 }
