@@ -49,11 +49,14 @@ impl<S: System> Core<S> {
         kernel: &'static Kernel<S::Port>,
         cpu: &'static Cpu<S::Port>,
     ) -> Core<S> {
-        Guards::<S>::begin(&kernel.guards, &cpu.guards, Kind::Writer);
+        let asked = Core::<S>::asks(kernel.port);
+        let handoff = Guards::<S>::begin(&kernel.guards, &cpu.guards, Kind::Writer);
         // SAFETY: begun just now; dropping the core ends it.
         let section = unsafe { Section::begun() };
         S::Port::step(Step::Enter);
-        Core { kernel, cpu, section }
+        let core = Core { kernel, cpu, section };
+        core.locked(asked, handoff);
+        core
     }
 
     /// Opens a thread.
@@ -89,7 +92,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
         if self.cpu.enqueue(thread) {
-            self.note(Event::Insert, thread, 0, self.cpu.ready.length());
+            self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
 
@@ -97,7 +100,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn dequeue(&self, thread: Ref<Thread<S::Port>>) {
         if self.cpu.ready.remove(thread) {
-            self.note(Event::Remove, thread, 0, self.cpu.ready.length());
+            self.note(Event::Remove, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
 
@@ -235,6 +238,7 @@ impl<S: System> Core<S> {
 impl<S: System> Drop for Core<S> {
     #[inline(always)]
     fn drop(&mut self) {
+        self.unlocks();
         Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, Kind::Writer);
     }
 }

@@ -53,6 +53,7 @@ impl<P: Port> Cpu<P> {
     fn send_all_kicks(&self) {
         let mut kicks = self.kicks.take();
         while kicks != 0 {
+            self.note_nobody(Event::Kick, kicks.trailing_zeros(), 0);
             self.port().kick(kicks.trailing_zeros());
             kicks &= kicks - 1;
         }
@@ -133,7 +134,7 @@ impl<P: Port> Manager<'_, P> {
             return self.cpu.enqueue_slowly(at);
         }
         if home.ready.insert(at) {
-            self.cpu.note(Event::Insert, at, 0, home.ready.length());
+            self.cpu.note(Event::Insert, at, home.queue_number(), home.ready.length());
         }
         let priority = at.member().priority.get();
         home.raise(priority);
@@ -147,7 +148,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
         let home = self.home(at);
         if home.ready.remove(at) {
-            self.cpu.note(Event::Remove, at, 0, home.ready.length());
+            self.cpu.note(Event::Remove, at, home.queue_number(), home.ready.length());
         }
     }
 

@@ -60,20 +60,26 @@ pub enum Extra {
     Profile,
     /// Several CPUs.
     Several,
+    /// What several CPUs need but the lock; for one.
+    Unguarded,
+    /// Several CPUs and trace points.
+    SeveralTraced,
 }
 
 impl Extra {
     /// How many there are.
-    pub const KINDS: usize = 5;
+    pub const KINDS: usize = 7;
 
-    /// The port's feature of that name, and the directory in which it is built.
-    fn feature(self) -> &'static str {
+    /// The port's features, whose names are also the directory in which it is built.
+    fn features(self) -> &'static [&'static str] {
         match self {
-            Extra::Log => "log",
-            Extra::Trace => "trace",
-            Extra::Statistics => "statistics",
-            Extra::Profile => "profile",
-            Extra::Several => "several",
+            Extra::Log => &["log"],
+            Extra::Trace => &["trace"],
+            Extra::Statistics => &["statistics"],
+            Extra::Profile => &["profile"],
+            Extra::Several => &["several"],
+            Extra::Unguarded => &["unguarded"],
+            Extra::SeveralTraced => &["several", "trace"],
         }
     }
 }
@@ -81,31 +87,29 @@ impl Extra {
 /// Builds everything with a kernel that has something extra.
 pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
-    let feature = extra.feature();
-    let title = format!("building a kernel with {feature} for {}", machine.name());
-    let directory = workspace::build_directory().join(feature);
+    let features = extra.features();
+    let title = format!("building a kernel with {} for {}", features.join(" and "), machine.name());
+    let directory = workspace::build_directory().join(features.join("-"));
     let directory = directory.to_str().context("the build directory's name is not text")?;
-    let feature = format!("{}/{feature}", machine.port());
-    let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
+    let of_port = |feature: &&str| format!("{}/{feature}", machine.port());
+    let features = features.iter().map(of_port).collect::<Vec<_>>().join(",");
+    let more = ["-p", "programs", "--features", &features, "--target-dir", directory];
     images(machine, compile(machine, title, &more)?)
 }
 
 /// What a system needs beyond the usual image: trace points if it has a trace.
-pub fn extra_for(system: &System) -> Result<Option<Extra>> {
+pub fn extra_for(system: &System) -> Option<Extra> {
     match (&system.trace, system.cpus) {
-        (None, 1) => Ok(None),
-        (Some(_), 1) => Ok(Some(Extra::Trace)),
-        (None, _) => Ok(Some(Extra::Several)),
-        (Some(_), cpus) => Err(usage(format!(
-            "{}: a kernel on {cpus} CPUs keeps no trace; take `[trace]` out, or set `cpus = 1`",
-            system.name
-        ))),
+        (None, 1) => None,
+        (Some(_), 1) => Some(Extra::Trace),
+        (None, _) => Some(Extra::Several),
+        (Some(_), _) => Some(Extra::SeveralTraced),
     }
 }
 
 /// Builds what a system needs.
 pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
-    match extra_for(system)? {
+    match extra_for(system) {
         Some(extra) => build_with(machine, extra),
         None => build(machine),
     }

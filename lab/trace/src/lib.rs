@@ -26,7 +26,7 @@ mod testing;
 mod timeline;
 
 pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
-pub use decode::{Moment, Trace, TraceError};
+pub use decode::{Moment, Trace, TraceError, Traces};
 pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use names::{Introduction, Names};

@@ -51,9 +51,9 @@ impl Port for X86 {
     type Context = Context;
     type Space = Space;
     type Local = Local;
-    #[cfg(not(feature = "several"))]
+    #[cfg(any(not(feature = "several"), feature = "unguarded"))]
     type Guarding = locks::Unlocked;
-    #[cfg(feature = "several")]
+    #[cfg(all(feature = "several", not(feature = "unguarded")))]
     type Guarding = locks::Big<locks::Pause, 16>;
 
     const SEVERAL: bool = cfg!(feature = "several");

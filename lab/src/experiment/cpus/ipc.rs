@@ -29,7 +29,8 @@ pub static EXPERIMENT: Experiment = Experiment {
     notes: &[
         NOTE,
         "call-reply: a call and its reply, both CPUs' paths whole, without what the server does in \
-         between. `1 CPU, no lock` is the usual image, all other cases the one for several.",
+         between. `1 CPU, no lock` is the usual image, `unguarded` the one for several less its \
+         lock, all other cases the one for several.",
         "notify: from before the signal until the woken thread, which is higher, has the counter. \
          Where that is on another CPU the signalling thread's whole call is part of it.",
         "migrate: `caller` is until it runs on the other CPU, `waiting` a thread that waits.",
@@ -67,13 +68,18 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let outcome = boot(setup, SYSTEM, kernel, &mut on(cpu))?;
         call_reply(&mut measured, place, kernel, &outcome)?;
     }
-    measured.facts.push(Fact {
-        name: format!("{kernel} added one way by the image for several CPUs"),
-        value: big.saturating_sub(free).div_ceil(2),
+    let bare = &one(Some(Extra::Unguarded))?;
+    let bare = call_reply(&mut measured, "1 CPU, unguarded", kernel, bare)?;
+    let fact = |what: &str, value: u64, note: &str| Fact {
+        name: format!("{kernel} added one way by {what}"),
+        value: value.div_ceil(2),
         unit: "instructions".to_string(),
-        note: "half of a call and its reply without words, on 1 CPU; the big lock is part of it"
-            .to_string(),
-    });
+        note: format!("half of a call and its reply without words, on 1 CPU{note}"),
+    };
+    measured.facts.extend([
+        fact("the big lock", big.saturating_sub(bare), ""),
+        fact("several CPUs", bare.saturating_sub(free), ": everything but the lock"),
+    ]);
     let recorded = cross(setup, kernel, "ipc")?;
     for (number, metric, cases) in OF_CROSS {
         let spans = results::spans(&recorded, Tag::BEFORE, &recorded, Tag::AFTER, number)?;
