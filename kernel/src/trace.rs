@@ -16,8 +16,8 @@ use crate::system::System;
 use abi::PAGE;
 use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record};
 use abi::trace::{
-    MAGIC, NO_CPU, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL,
-    WORD_MAGIC, WORD_START,
+    MAGIC, NO_CPU, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP,
+    WORD_KERNEL, WORD_MAGIC, WORD_START,
 };
 use cells::Cell;
 use core::marker::PhantomData;

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Begins a trace in the pages of a board's memory that the kernel did not get.
 fn begin<S: System<Port = Host>>(board: &Board<S>, pages: u64, keep: Keep) -> u64 {
     let at = board.host.spare();
-    board.machine.cpu.begin_trace(S::NAME, at, pages, keep, Event::EVERY);
+    board.machine.cpu.begin_trace(board.machine.kernel, [at, pages], keep, Event::EVERY);
     at
 }
 

@@ -136,7 +136,10 @@ fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
     if let Some(cpus) = run.cpus.filter(|cpus| !experiment.cpus.contains(cpus)) {
         let known = match experiment.cpus {
             [] => "only on one".to_string(),
-            known => format!("only on {}", known.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+            known => format!(
+                "only on {}",
+                known.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+            ),
         };
         return Err(usage(format!("`{name}` does not run on {cpus} CPUs, {known}")));
     }

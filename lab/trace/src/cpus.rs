@@ -9,7 +9,7 @@ use abi::trace::{Event, entry};
 pub struct CpuUse {
     /// Its number.
     pub cpu: u8,
-    /// Nanoseconds from the first record of all CPUs to the last.
+    /// Nanoseconds from the end of boot to the last record of all CPUs.
     pub span: u64,
     /// Of these, in which it idled.
     pub idle: u64,
@@ -27,7 +27,8 @@ pub struct CpuUse {
 
 /// What the CPUs of a run did.
 pub fn cpus(traces: &Traces) -> Vec<CpuUse> {
-    let (from, to) = traces.all.span().unwrap_or_default();
+    let from = traces.all.begun().unwrap_or_default();
+    let to = traces.all.moments.last().map_or(from, |moment| moment.ns);
     let of = |trace: &crate::Trace| {
         let count = |wanted: &dyn Fn(&crate::Moment) -> bool| {
             trace.moments.iter().filter(|moment| wanted(moment)).count() as u64
@@ -89,6 +90,7 @@ mod tests {
     #[test]
     fn idle_time_is_from_exit_to_entry() {
         let mut m = Maker::new();
+        m.thread(1, 1, 100).pass(70);
         m.enter(1, 1).pass(90).note(Event::Kick, 1, 2, 0).exit(0).pass(500);
         m.enter(0, entry::KICK).pass(40).exit(1).pass(200);
         m.enter(1, 1).exit(0).pass(300).note(Event::Mark, 0, 0, 0);

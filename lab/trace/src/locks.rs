@@ -71,8 +71,16 @@ fn take(taken: &mut Taken, trace: &Trace, (first, last): (usize, usize)) {
 /// The uses as a table.
 pub fn locks_table(uses: &[LockUse]) -> String {
     let header = [
-        "lock taken for", "n", "again", "handed over", "waited", "median wait", "max wait",
-        "median hold", "p99 hold", "max hold",
+        "lock taken for",
+        "n",
+        "again",
+        "handed over",
+        "waited",
+        "median wait",
+        "max wait",
+        "median hold",
+        "p99 hold",
+        "max hold",
     ];
     let rows = uses.iter().map(|one| {
         let name = one.entry.map_or("nothing done".to_string(), |entry| entry.to_string());

@@ -2,8 +2,8 @@
 
 use crate::Trace;
 use abi::trace::{
-    Event, HEADER_WORDS, Keep, MAGIC, Record, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS,
-    WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, entry,
+    Event, HEADER_WORDS, Keep, MAGIC, Record, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS,
+    WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, entry,
 };
 
 /// The counter at boot, so that stamps soon wrap.

@@ -6,6 +6,7 @@
 
 pub mod ipc;
 pub mod ipi;
+mod kicks;
 pub mod shootdown;
 
 use super::Setup;

@@ -25,6 +25,7 @@ pub static EXPERIMENT: Experiment = Experiment {
          none has ever run the page's domain, all have run the caller's.",
         "A thread that ends gives back its message buffer, so where it ran on another CPU a \
          shoot-down is part of it.",
+        "Kicks, interrupts to other CPUs, are counted in the trace of a run of its own.",
     ],
     golden: true,
     modelled: false,
@@ -35,11 +36,12 @@ pub static EXPERIMENT: Experiment = Experiment {
 /// Numbers of metrics in recordings, in the order of their names.
 const METRICS: [u16; 4] = [5, 4, 6, 7];
 /// Cases of pages from here on: unseen by other CPUs, busy ones.
-const UNSEEN: u16 = 8;
-const BUSY: u16 = 16;
+pub(super) const UNSEEN: u16 = 8;
+pub(super) const BUSY: u16 = 16;
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    let mut measured = Measured::default();
+    let facts = super::kicks::facts(setup, kernel)?;
+    let mut measured = Measured { facts, ..Measured::default() };
     let recorded = cross(setup, kernel, "shootdown")?;
     for (metric, number) in EXPERIMENT.metrics.iter().zip(METRICS) {
         let spans = results::spans(&recorded, Tag::BEFORE, &recorded, Tag::AFTER, number)?;
@@ -52,7 +54,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
 }
 
 /// What the number of a case means.
-fn name(metric: &str, case: u16) -> Option<String> {
+pub(super) fn name(metric: &str, case: u16) -> Option<String> {
     let plain = |name: &str| Some(name.to_string());
     match (metric, case) {
         ("protect" | "unmap", 0) => plain("none"),

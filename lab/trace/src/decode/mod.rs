@@ -176,6 +176,12 @@ impl Trace {
         Some((self.moments.first()?.ns, self.moments.last()?.ns))
     }
 
+    /// When the kernel was first entered or left after boot, in ns since boot.
+    pub fn begun(&self) -> Option<u64> {
+        let entry = |moment: &&Moment| matches!(moment.event, Event::Enter | Event::Exit);
+        self.moments.iter().find(entry).map(|moment| moment.ns)
+    }
+
     /// The CPUs whose moments it holds.
     pub fn held(&self) -> std::ops::Range<u8> {
         if self.whole { 0..self.cpus } else { self.cpu..self.cpu + 1 }

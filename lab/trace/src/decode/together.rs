@@ -100,7 +100,8 @@ fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
     for two in held.windows(2) {
         let ((_, until, before), (at, _, cpu)) = (two[0], two[1]);
         if at < until {
-            let what = format!("CPU {cpu} takes the lock {} before CPU {before} lets go", until - at);
+            let what =
+                format!("CPU {cpu} takes the lock {} before CPU {before} lets go", until - at);
             return Err(TraceError::Disorder { at, what });
         }
     }

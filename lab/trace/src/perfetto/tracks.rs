@@ -79,7 +79,11 @@ pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives
         writer.track(named(ready(number), format!("CPU {number} ready queue"), Some("threads")));
     }
     let number = trace.cpu;
-    let title = if trace.held().len() > 1 { "lost records".to_string() } else { format!("CPU {number} lost records") };
+    let title = if trace.held().len() > 1 {
+        "lost records".to_string()
+    } else {
+        format!("CPU {number} lost records")
+    };
     writer.track(named(lost(number), title, Some("records")));
     let queues = trace.moments.iter().filter(|moment| moment.event == Event::Queue);
     for endpoint in queues.map(|moment| moment.argument).collect::<BTreeSet<u32>>() {

@@ -72,7 +72,11 @@ pub(super) fn cpu(
         spread(window, from, to, |column, part| kernel[column] += part);
     }
     let mut idle = vec![0; window.columns];
-    let idles = lives.all.iter().filter(|life| life.thread == u16::from(number)).flat_map(|life| &life.stretches);
+    let idles = lives
+        .all
+        .iter()
+        .filter(|life| life.thread == u16::from(number))
+        .flat_map(|life| &life.stretches);
     for stretch in idles.filter(|stretch| stretch.state == State::Running) {
         spread(window, stretch.from, stretch.to, |column, part| idle[column] += part);
     }

@@ -63,6 +63,8 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let Some((first, last)) = trace.span() else {
         return format!("The trace holds no records.\n{}", lost(trace));
     };
+    // Boot takes long where other CPUs must start.
+    let first = if trace.held().len() > 1 { trace.begun().unwrap_or(first) } else { first };
     let (from, to) = (view.from.unwrap_or(first), view.to.unwrap_or(last));
     let (from, to) = (from.min(to).min(u64::MAX - 1), from.max(to));
     let to = to.max(from + 1);
@@ -127,7 +129,9 @@ fn title(lives: &Lives, names: &Names, life: usize) -> String {
 /// there were.
 fn choose(lives: &Lives, window: Window, most: usize) -> (Vec<usize>, usize) {
     let mut busy: Vec<(u64, usize)> = Vec::new();
-    for (index, life) in lives.all.iter().enumerate().filter(|(_, l)| lives.idles(l.thread).is_none()) {
+    for (index, life) in
+        lives.all.iter().enumerate().filter(|(_, l)| lives.idles(l.thread).is_none())
+    {
         let inside = life.stretches.iter().filter(|s| s.to >= window.from && s.from <= window.to);
         let mut inside = inside.peekable();
         if inside.peek().is_none() {

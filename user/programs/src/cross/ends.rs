@@ -65,8 +65,7 @@ impl Cross {
         domain::grant(child.domain, child.door, Slot(1), Rights::RECEIVE)?;
         let page = Range { memory: self.env.cap("code"), first: 0, pages: 1, address: CODE };
         memory::map(child.mapping, child.domain, page, Rights::READ.or(Rights::EXECUTE))?;
-        let spec =
-            Spec { domain: child.domain, priority: OWN - 1, buffer: 0, handler: Slot::NONE };
+        let spec = Spec { domain: child.domain, priority: OWN - 1, buffer: 0, handler: Slot::NONE };
         thread::create(child.thread, spec)?;
         let instruction = Some(CODE);
         thread::set(child.thread, Registers { instruction, ..Registers::default() })?;

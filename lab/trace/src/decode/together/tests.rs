@@ -23,8 +23,7 @@ fn memory(cpus: [&[Wrote]; 2]) -> Vec<u8> {
 }
 
 /// Two sections of the lock, and an interrupt from CPU 0 to CPU 1.
-const FIRST: [Wrote; 3] =
-    [(Event::Lock, 0, 100), (Event::Unlock, 0, 150), (Event::Kick, 1, 160)];
+const FIRST: [Wrote; 3] = [(Event::Lock, 0, 100), (Event::Unlock, 0, 150), (Event::Kick, 1, 160)];
 const SECOND: [Wrote; 3] =
     [(Event::Lock, 20, 170), (Event::Enter, entry::KICK, 172), (Event::Unlock, 0, 190)];
 
