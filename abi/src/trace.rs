@@ -114,8 +114,8 @@ pub enum Event {
     Arm = 23,
     /// This CPU is about to interrupt CPU `argument`.
     Kick = 24,
-    /// This CPU has taken the kernel's lock, for which it waited `argument` counter steps; before it
-    /// CPU `extra` had it, or none is known ([`NO_CPU`]). Comes before the entry that it is for.
+    /// This CPU has taken the kernel's lock, for which it waited `argument` counter steps; before
+    /// it CPU `extra` had it, or none is known ([`NO_CPU`]). Comes before the entry that it is for.
     Lock = 25,
     /// This CPU is about to release the kernel's lock.
     Unlock = 26,

@@ -22,8 +22,9 @@ pub static EXPERIMENT: Experiment = Experiment {
         NOTE,
         "wake-up: from the instant that a timer of the first CPU was set to until the thread that \
          waits for its signal has the counter; every CPU idles before.",
-        "kick: the part of it on the other CPU alone, without a timer: from where a thread that has \
-         signalled pauses until the woken one has the counter. The CPU idled, or ran a lower thread.",
+        "kick: the part of it on the other CPU alone, without a timer: from where a thread that \
+         has signalled pauses until the woken one has the counter. The CPU idled, or ran a lower \
+         thread.",
     ],
     golden: true,
     modelled: false,

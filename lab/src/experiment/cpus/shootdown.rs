@@ -19,10 +19,10 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[("CPUs", "4"), ("pages", "1"), ("samples", "200")],
     notes: &[
         NOTE,
-        "Cases of protect and unmap are about the CPUs other than the caller's: `n idle` have run a \
-         thread of the domain since it last lost a page, and idle; `n busy` run one that pauses and \
-         never enters the kernel, a few instructions of which count while the call waits; `unseen`: \
-         none has ever run the page's domain, all have run the caller's.",
+        "Cases of protect and unmap are about the CPUs other than the caller's: `n idle` have run \
+         a thread of the domain since it last lost a page, and idle; `n busy` run one that pauses \
+         and never enters the kernel, a few instructions of which count while the call waits; \
+         `unseen`: none has ever run the page's domain, all have run the caller's.",
         "A thread that ends gives back its message buffer, so where it ran on another CPU a \
          shoot-down is part of it.",
         "Kicks, interrupts to other CPUs, are counted in the trace of a run of its own.",
