@@ -6,6 +6,9 @@
 //! every event that it wanted to write; with [`Keep::First`] those past the capacity are lost, with
 //! [`Keep::Last`] the oldest are overwritten, so that either way the number of lost records is the
 //! count less the capacity. A reader has no state in the kernel: it remembers how far it has read.
+//!
+//! With several CPUs each has a trace of its own, and these divide the memory evenly: they lie one
+//! behind the other in the order of the CPUs, and the header of each says how many there are.
 
 use crate::PAGE;
 
@@ -36,6 +39,9 @@ pub const WORD_KEEP: usize = 8;
 /// Header word with the counter steps that writing one record takes, as measured at boot.
 pub const WORD_COST: usize = 9;
 
+/// Header word with the number of CPUs, and so of traces in the memory.
+pub const WORD_CPUS: usize = 10;
+
 /// What becomes of events when there is no room left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
@@ -48,6 +54,9 @@ pub enum Keep {
 
 /// No thread, where a record names one; also the idle thread has this place taken by 0.
 pub const NO_THREAD: u16 = u16::MAX;
+
+/// No CPU, where a record names one.
+pub const NO_CPU: u16 = u16::MAX;
 
 /// A kind of event. What `thread`, `argument` and `extra` of its record are stands with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,9 +76,9 @@ pub enum Event {
     Wake = 5,
     /// `thread` joined the queue of senders of endpoint `argument`, now `extra` long.
     Queue = 6,
-    /// `thread` joined the ready queue, now `extra` long.
+    /// `thread` joined the ready queue of CPU `argument`, now `extra` long.
     Insert = 7,
-    /// `thread` left the ready queue, now `extra` long.
+    /// `thread` left the ready queue of CPU `argument`, now `extra` long.
     Remove = 8,
     /// A look-up for the highest thread found `thread`, and dropped `argument` on the way.
     LookUp = 9,
@@ -103,11 +112,18 @@ pub enum Event {
     UserAfter = 22,
     /// The timer was asked for an interrupt in `argument` ns.
     Arm = 23,
+    /// This CPU is about to interrupt CPU `argument`.
+    Kick = 24,
+    /// This CPU has taken the kernel's lock, for which it waited `argument` counter steps; before
+    /// it CPU `extra` had it, or none is known ([`NO_CPU`]). Comes before the entry that it is for.
+    Lock = 25,
+    /// This CPU is about to release the kernel's lock.
+    Unlock = 26,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 24] = [
+    pub const ALL: [Event; 27] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -132,6 +148,9 @@ impl Event {
         Event::UserBefore,
         Event::UserAfter,
         Event::Arm,
+        Event::Kick,
+        Event::Lock,
+        Event::Unlock,
     ];
 
     /// The kind with this number.

@@ -447,8 +447,9 @@ impl<P: Port> Builder<'_, '_, P> {
             _ => panic!("the boot archive's trace keeps neither the first nor the last"),
         };
         let (pages, mask) = (memory.pages.get(), self.field(at, 3));
-        assert!(pages > 1, "the trace's memory has no room for records");
-        self.manager.cpu.begin_trace(self.kernel().variant.name, base, pages, keep, mask);
+        for cpu in self.kernel().cpus.get() {
+            cpu.begin_trace(self.kernel(), [base, pages], keep, mask);
+        }
     }
 
     fn capability(&self, at: usize) {

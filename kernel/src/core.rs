@@ -78,11 +78,14 @@ impl<S: System> Core<S> {
         kind: Kind,
     ) -> Core<S> {
         const { assert!(Guards::<S>::EXCLUSIVE || cells::SHARED, "what is not held is looked at") };
-        Guards::<S>::begin(&kernel.guards, &cpu.guards, kind);
+        let asked = Core::<S>::asks(kernel.port);
+        let handoff = Guards::<S>::begin(&kernel.guards, &cpu.guards, kind);
         // SAFETY: begun just now; dropping the core ends it.
         let section = unsafe { Section::begun(kind) };
         S::Port::step(Step::Enter);
-        Core { kernel, cpu, section }
+        let core = Core { kernel, cpu, section };
+        core.locked(asked, handoff);
+        core
     }
 
     /// A reader that has done nothing yet, and holds nothing, goes on as a writer.
@@ -97,9 +100,12 @@ impl<S: System> Core<S> {
     #[inline(never)]
     fn begin_anew(&self) {
         let (shared, local) = (&self.kernel.guards, &self.cpu.guards);
+        self.unlocks();
         Guards::<S>::end(shared, local, Kind::Reader);
-        Guards::<S>::begin(shared, local, Kind::Writer);
+        let asked = Core::<S>::asks(self.kernel.port);
+        let handoff = Guards::<S>::begin(shared, local, Kind::Writer);
         self.section.holding().become_kind(Kind::Writer);
+        self.locked(asked, handoff);
     }
 
     /// Opens an object that this section holds.
@@ -147,7 +153,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
         if self.cpu.enqueue(thread) {
-            self.note(Event::Insert, thread, 0, self.cpu.ready.length());
+            self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
 
@@ -155,7 +161,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub fn dequeue(&self, thread: Ref<Thread<S::Port>>) {
         if self.cpu.ready.remove(thread) {
-            self.note(Event::Remove, thread, 0, self.cpu.ready.length());
+            self.note(Event::Remove, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
 
@@ -293,6 +299,7 @@ impl<S: System> Core<S> {
 impl<S: System> Drop for Core<S> {
     #[inline(always)]
     fn drop(&mut self) {
+        self.unlocks();
         let holding = self.section.holding();
         holding.let_go();
         Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, holding.kind());

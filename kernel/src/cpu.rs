@@ -128,7 +128,7 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     pub fn enqueue_slowly(&self, thread: Ref<Thread<P>>) {
         if self.enqueue(thread) {
-            self.note(Event::Insert, thread, 0, self.ready.length());
+            self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
         }
     }
 
@@ -157,7 +157,7 @@ impl<P: Port> Cpu<P> {
     /// Removes a thread that stops being schedulable (S0-22: halting dequeues eagerly).
     pub fn dequeue(&self, thread: Ref<Thread<P>>) {
         if self.ready.remove(thread) {
-            self.note(Event::Remove, thread, 0, self.ready.length());
+            self.note(Event::Remove, thread, self.queue_number(), self.ready.length());
         }
     }
 

@@ -61,6 +61,7 @@ impl<P: Port> Cpu<P> {
     fn send_all_kicks(&self) {
         let mut kicks = self.kicks.take();
         while kicks != 0 {
+            self.note_nobody(Event::Kick, kicks.trailing_zeros(), 0);
             self.port().kick(kicks.trailing_zeros());
             kicks &= kicks - 1;
         }
@@ -206,7 +207,7 @@ impl<P: Port> Manager<'_, P> {
             home.arrivals.remove(at);
         }
         if home.ready.remove(at) {
-            self.cpu.note(Event::Remove, at, 0, home.ready.length());
+            self.cpu.note(Event::Remove, at, home.queue_number(), home.ready.length());
         }
     }
 

@@ -9,18 +9,20 @@
 use crate::access::Ref;
 use crate::core::Core;
 use crate::cpu::Cpu;
+use crate::kernel::Kernel;
 use crate::object::Thread;
 use crate::port::{Frame, Port};
 use crate::system::System;
 use abi::PAGE;
 use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record};
 use abi::trace::{
-    MAGIC, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL,
-    WORD_MAGIC, WORD_START,
+    MAGIC, NO_CPU, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP,
+    WORD_KERNEL, WORD_MAGIC, WORD_START,
 };
 use cells::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::Ordering::{Relaxed, Release};
+use locks::Handoff;
 
 /// Words in a page.
 const WORDS: usize = (PAGE / 8) as usize;
@@ -131,8 +133,19 @@ pub fn number<P: Port>(thread: Ref<Thread<P>>) -> u16 {
 }
 
 impl<P: Port> Cpu<P> {
-    /// Begins a trace in a memory of this many pages at a physical address.
-    pub fn begin_trace(&self, kernel: &str, at: u64, pages: u64, keep: Keep, events: u64) {
+    /// Begins this CPU's trace in a memory of this many pages at a physical address, which all CPUs
+    /// share evenly.
+    pub fn begin_trace(
+        &self,
+        kernel: &Kernel<P>,
+        [memory, all]: [u64; 2],
+        keep: Keep,
+        events: u64,
+    ) {
+        let cpus = kernel.cpus.get().len() as u64;
+        let pages = all / cpus;
+        assert!(pages > 1, "the trace's memory has no room for records of each CPU");
+        let at = memory + u64::from(self.number) * pages * PAGE;
         let (ring, port) = (&self.ring, self.port());
         let header = port.frame(at);
         ring.at.set(at);
@@ -141,7 +154,7 @@ impl<P: Port> Cpu<P> {
         ring.wanted.set(events);
         let cost = self.cost_of_record();
         let (hz, start) = port.counter();
-        let [low, high] = abi::boot::name_words(kernel);
+        let [low, high] = abi::boot::name_words(kernel.variant.name);
         for (index, value) in [
             (WORD_KERNEL, low),
             (WORD_KERNEL + 1, high),
@@ -149,7 +162,8 @@ impl<P: Port> Cpu<P> {
             (WORD_EVENTS, 0),
             (WORD_HZ, hz),
             (WORD_START, start),
-            (WORD_CPU, 0),
+            (WORD_CPU, self.number.into()),
+            (WORD_CPUS, cpus),
             (WORD_KEEP, keep as u64),
             (WORD_COST, cost),
             (WORD_MAGIC, MAGIC),
@@ -187,6 +201,7 @@ impl<P: Port> Cpu<P> {
     fn write_at(&self, time: impl FnOnce() -> u64, thread: u16, second: u64) {
         // Bits of the second word from 8 on are the event's number, which is below 64.
         if self.ring.mask.get() >> (second >> 8 & 63) & 1 != 0 {
+            let second = if P::SEVERAL { second | u64::from(self.number) } else { second };
             self.ring.write(self.port(), [time() << 16 | u64::from(thread), second]);
         }
     }
@@ -195,6 +210,12 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     fn write_late(&self, time: u64, thread: u16, second: u64) {
         self.write_at(|| time, thread, second);
+    }
+
+    /// This CPU as records about its ready queue name it.
+    #[inline(always)]
+    pub(crate) fn queue_number(&self) -> u32 {
+        if P::SEVERAL { self.number } else { 0 }
     }
 
     /// A trace point in code that all kernels share.
@@ -214,7 +235,7 @@ impl<P: Port> Cpu<P> {
     }
 }
 
-/// The second word of a record of CPU 0.
+/// The second word of a record, but for the CPU.
 #[inline(always)]
 const fn second(event: Event, argument: u32, extra: u16) -> u64 {
     Record { time: 0, thread: 0, argument, extra, event, cpu: 0 }.words()[1]
@@ -226,6 +247,32 @@ impl<S: System> Core<S> {
     pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
         if S::TRACED && S::Port::TRACE & event.bit() != 0 {
             self.cpu.write(number(thread), second(event, argument, extra));
+        }
+    }
+
+    /// When the kernel's lock is asked for, for [`Core::locked`].
+    #[inline(always)]
+    pub(crate) fn asks(port: &S::Port) -> u64 {
+        if S::TRACED && S::Port::SEVERAL { port.stamp() } else { 0 }
+    }
+
+    /// The lock, which was asked for at this instant, is this CPU's.
+    #[inline(always)]
+    pub(crate) fn locked(&self, asked: u64, handoff: Handoff) {
+        if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Lock.bit() != 0 {
+            let now = self.kernel.port.stamp();
+            let waited = if handoff.waited() { now - asked } else { 0 };
+            let waited = u32::try_from(waited).unwrap_or(u32::MAX);
+            let last = handoff.last_owner().map_or(NO_CPU, |cpu| cpu as u16);
+            self.cpu.write_late(now, NO_THREAD, second(Event::Lock, waited, last));
+        }
+    }
+
+    /// The lock is going to be released.
+    #[inline(always)]
+    pub(crate) fn unlocks(&self) {
+        if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Unlock.bit() != 0 {
+            self.cpu.write(NO_THREAD, second(Event::Unlock, 0, 0));
         }
     }
 

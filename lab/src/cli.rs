@@ -58,6 +58,7 @@ const TRACE_EXAMPLES: &str = "\
 Examples:
   ./giusto trace hello --timeline                  draw it in the terminal
   ./giusto trace hello --perfetto hello.pftrace    for https://ui.perfetto.dev
+  ./giusto trace selftest --cpus 4 --locks         CPUs, and their lock
   ./giusto trace shell --last --size 64            the last 64 MiB of a long run";
 
 const TWIN_EXAMPLES: &str = "\
@@ -179,7 +180,10 @@ pub struct Trace {
     /// The seed of the machine.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
-    /// Room for the trace, in MiB: 65,280 records each.
+    /// How many CPUs the machine has; the manifest's by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub cpus: Option<u32>,
+    /// Room for the trace, in MiB: 65,280 records each. Several CPUs share it.
     #[arg(long, default_value_t = 32, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub size: u64,
@@ -204,6 +208,9 @@ pub struct Trace {
     /// How long the kernel keeps interrupts off, by operation.
     #[arg(long)]
     pub sections: bool,
+    /// What each CPU did, and how long the kernel's lock was waited for and held, by operation.
+    #[arg(long)]
+    pub locks: bool,
     /// Write the trace as the kernel left it; `trace FILE` shows it again.
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
@@ -324,7 +331,7 @@ pub struct LabRun {
     #[arg(long, value_name = "N", value_parser = model::cpus)]
     pub cpus: Option<model::Cpus>,
     /// Record the medians as golden figures in tests/golden.toml.
-    #[arg(long, conflicts_with = "kernel")]
+    #[arg(long, conflicts_with_all = ["kernel", "cpus"])]
     pub update_golden: bool,
     /// Also trace the experiments on latency up to the first wake-up that is later than this, such
     /// as 2us, and say what made it late.

@@ -76,6 +76,10 @@ pub enum Extra {
     Fine,
     /// Several CPUs, with one lock that transactions leave out.
     Elided,
+    /// What several CPUs need but the lock; for one.
+    Unguarded,
+    /// Several CPUs, with one lock, and trace points.
+    SeveralTraced,
 }
 
 impl Extra {
@@ -90,18 +94,20 @@ impl Extra {
     }
 
     /// How many there are.
-    pub const KINDS: usize = 7;
+    pub const KINDS: usize = 9;
 
-    /// The port's feature of that name, and the directory in which it is built.
-    fn feature(self) -> &'static str {
+    /// The port's features, whose names are also the directory in which it is built.
+    fn features(self) -> &'static [&'static str] {
         match self {
-            Extra::Log => "log",
-            Extra::Trace => "trace",
-            Extra::Statistics => "statistics",
-            Extra::Profile => "profile",
-            Extra::Big => "several",
-            Extra::Fine => "fine",
-            Extra::Elided => "elided",
+            Extra::Log => &["log"],
+            Extra::Trace => &["trace"],
+            Extra::Statistics => &["statistics"],
+            Extra::Profile => &["profile"],
+            Extra::Big => &["several"],
+            Extra::Fine => &["fine"],
+            Extra::Elided => &["elided"],
+            Extra::Unguarded => &["unguarded"],
+            Extra::SeveralTraced => &["several", "trace"],
         }
     }
 }
@@ -109,24 +115,27 @@ impl Extra {
 /// Builds everything with a kernel that has something extra.
 pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
-    let feature = extra.feature();
-    let title = format!("building a kernel with {feature} for {}", machine.name());
-    let directory = workspace::build_directory().join(feature);
+    let features = extra.features();
+    let title = format!("building a kernel with {} for {}", features.join(" and "), machine.name());
+    let directory = workspace::build_directory().join(features.join("-"));
     let directory = directory.to_str().context("the build directory's name is not text")?;
-    let feature = format!("{}/{feature}", machine.port());
-    let more = ["-p", "programs", "--features", &feature, "--target-dir", directory];
+    let of_port = |feature: &&str| format!("{}/{feature}", machine.port());
+    let features = features.iter().map(of_port).collect::<Vec<_>>().join(",");
+    let more = ["-p", "programs", "--features", &features, "--target-dir", directory];
     images(machine, compile(machine, title, &more)?)
 }
 
 /// What a system needs beyond the usual image: trace points if it has a trace.
 pub fn extra_for(system: &System) -> Result<Option<Extra>> {
-    let locking = Extra::of_locking(system.locking());
-    match (&system.trace, locking) {
-        (Some(_), None) => Ok(Some(Extra::Trace)),
+    match (&system.trace, Extra::of_locking(system.locking())) {
         (None, locking) => Ok(locking),
+        (Some(_), None) => Ok(Some(Extra::Trace)),
+        (Some(_), Some(Extra::Big)) => Ok(Some(Extra::SeveralTraced)),
         (Some(_), Some(_)) => Err(usage(format!(
-            "{}: a kernel for several CPUs keeps no trace; take `[trace]` out, or set `cpus = 1`",
-            system.name
+            "{}: a kernel with locking `{}` keeps no trace; take `[trace]` out, or set \
+             `locking = \"big\"`",
+            system.name,
+            system.locking()
         ))),
     }
 }

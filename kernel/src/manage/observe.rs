@@ -39,7 +39,7 @@ impl<P: Port> Manager<'_, P> {
         if !self.cpu.ring.exists() {
             return Err(Error::WrongState);
         }
-        self.cpu.trace(on);
+        self.kernel.cpus.get().iter().for_each(|cpu| cpu.trace(on));
         Ok(())
     }
 

@@ -102,6 +102,7 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     })?;
     match outcome.failure() {
         Some(failure) => bail!("`{name}`: {failure}"),

@@ -138,6 +138,9 @@ fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
         let known = experiment.machines.join(", ");
         return Err(usage(format!("`{name}` does not run on {}, only on {known}", run.machine)));
     }
+    if let Some(why) = run.cpus.as_ref().and_then(|cpus| experiment.cpus.refuse(&cpus.0)) {
+        return Err(usage(format!("`{name}` does not run with this --cpus: {why}")));
+    }
     if run.blame.is_some() && !BLAMED.contains(&name) {
         let known = BLAMED.join(", ");
         return Err(usage(format!("`{name}` measures no wake-ups; --blame is for {known}")));

@@ -43,6 +43,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
         log: false,
         sampling: Some(sampling),
         simulation: Default::default(),
+        slices: true,
     };
     let outcome = {
         let _step = Step::start(format!("profiling {}", system.name));

@@ -60,6 +60,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             None => Some(run.seed),
         },
         simulation: Simulation { chaos: run.chaos, topology: run.topology },
+        slices: true,
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),
         inspect: false,

@@ -12,7 +12,7 @@ use manifest::System;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace::{Names, Statistics, Trace, View};
+use trace::{CpuUse, LockUse, Names, Statistics, Trace, Traces, View};
 
 /// Seconds that a system may run.
 const TIMEOUT: u64 = 60;
@@ -31,12 +31,12 @@ pub fn trace(asked: &cli::Trace, as_json: bool) -> Result<Verdict> {
         Some(bytes) => Recorded { bytes, names: Names::default(), outcome: None },
         None => record(asked, as_json)?,
     };
-    let trace = Trace::decode(&recorded.bytes)?;
-    let files = write_files(asked, &recorded, &trace)?;
+    let traces = Traces::decode(&recorded.bytes)?;
+    let files = write_files(asked, &recorded, &traces.all)?;
     if as_json {
-        print_json(&document(asked, &recorded, &trace, &files));
+        print_json(&document(asked, &recorded, &traces, &files));
     } else {
-        show(asked, &recorded.names, &trace);
+        show(asked, &recorded.names, &traces);
         files.iter().for_each(|path| output::line(format_args!("written: {}", path.display())));
     }
     let Some(outcome) = &recorded.outcome else { return Ok(Verdict::Held) };
@@ -63,6 +63,7 @@ fn saved(path: &str) -> Result<Option<Vec<u8>>> {
 fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     let mut system = systems::load(&asked.system)?;
+    system.cpus = asked.cpus.unwrap_or(system.cpus);
     let keep = if asked.last { Keep::Last } else { Keep::First };
     let name = system.add_trace(asked.size << 20, keep);
     let outcome = boot(asked, machine, &system, as_json)?;
@@ -93,6 +94,7 @@ fn boot(
         kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
         icount: Some(asked.seed),
         simulation: Default::default(),
+        slices: true,
         console: Console { show: !as_json, input: Input::Nothing },
         timeout: Some(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT))),
         inspect: false,
@@ -117,13 +119,16 @@ fn write_files(asked: &cli::Trace, recorded: &Recorded, trace: &Trace) -> Result
     Ok(written)
 }
 
-fn show(asked: &cli::Trace, names: &Names, trace: &Trace) {
-    let lost = trace.lost();
+fn show(asked: &cli::Trace, names: &Names, traces: &Traces) {
+    let (trace, lost) = (&traces.all, traces.lost());
     let (from, to) = trace.span().unwrap_or_default();
     output::line(format_args!(
-        "kernel {}, CPU {}: {} events in {} us{}",
+        "kernel {}, {}: {} events in {} us{}",
         trace.kernel,
-        trace.cpu,
+        match traces.each.len() {
+            1 => format!("CPU {}", trace.cpu),
+            cpus => format!("{cpus} CPUs"),
+        },
         trace.events,
         (to - from) / 1000,
         match (lost, trace.keep) {
@@ -133,16 +138,24 @@ fn show(asked: &cli::Trace, names: &Names, trace: &Trace) {
         }
     ));
     let only_files = asked.raw.is_some() || asked.perfetto.is_some();
-    if asked.timeline || !(asked.overheads || asked.sections || only_files) {
+    if asked.timeline || !(asked.overheads || asked.sections || asked.locks || only_files) {
         let view = View { from: asked.from, to: asked.to, ..View::default() };
         output::line(::trace::timeline(trace, names, &view));
     }
-    if asked.overheads {
-        output::line(::trace::overheads(trace).table());
+    for trace in &traces.each {
+        let title = || output::line(format_args!("CPU {}", trace.cpu));
+        if asked.overheads {
+            title();
+            output::line(::trace::overheads(trace).table());
+        }
+        if asked.sections {
+            title();
+            output::line(::trace::kernel_times_table(&::trace::kernel_times(trace)));
+        }
     }
-    if asked.sections {
-        let times = ::trace::kernel_times(trace);
-        output::line(::trace::kernel_times_table(&times));
+    if asked.locks {
+        output::line(::trace::cpus_table(&::trace::cpus(traces)));
+        output::line(::trace::locks_table(&::trace::locks(&traces.each)));
     }
 }
 
@@ -159,23 +172,8 @@ fn figures(statistics: &Statistics) -> Value {
     })
 }
 
-fn document(asked: &cli::Trace, recorded: &Recorded, trace: &Trace, files: &[PathBuf]) -> Value {
-    let overhead = |overhead: &::trace::Overhead| {
-        json!({
-            "overhead": overhead.kind.to_string(),
-            "dropped": overhead.dropped,
-            "statistics": overhead.statistics().as_ref().map(figures),
-        })
-    };
-    let section = |time: &::trace::KernelTime| {
-        json!({
-            "entry": time.entry.to_string(),
-            "longest_at_ns": time.longest_at,
-            "statistics": figures(&time.statistics),
-        })
-    };
-    let overheads = ::trace::overheads(trace);
-    let sections = ::trace::kernel_times(trace);
+fn document(asked: &cli::Trace, recorded: &Recorded, traces: &Traces, files: &[PathBuf]) -> Value {
+    let trace = &traces.all;
     json!({
         "system": asked.system,
         "machine": recorded.outcome.as_ref().map(|_| &asked.machine),
@@ -184,12 +182,61 @@ fn document(asked: &cli::Trace, recorded: &Recorded, trace: &Trace, files: &[Pat
         "unit": "counter steps",
         "hz": trace.hz,
         "events": trace.events,
-        "lost": trace.lost(),
+        "lost": traces.lost(),
         "record_cost": trace.cost,
         "span_ns": trace.span(),
-        "overheads": overheads.all.iter().map(overhead).collect::<Vec<_>>(),
-        "sections": sections.iter().map(section).collect::<Vec<_>>(),
+        "cpus": ::trace::cpus(traces).iter().map(cpu).collect::<Vec<_>>(),
+        "locks": ::trace::locks(&traces.each).iter().map(lock).collect::<Vec<_>>(),
+        "overheads": traces.each.iter().flat_map(overheads).collect::<Vec<_>>(),
+        "sections": traces.each.iter().flat_map(sections).collect::<Vec<_>>(),
         "files": files,
+    })
+}
+
+fn overheads(trace: &Trace) -> Vec<Value> {
+    let overhead = |overhead: &::trace::Overhead| {
+        json!({
+            "cpu": trace.cpu,
+            "overhead": overhead.kind.to_string(),
+            "dropped": overhead.dropped,
+            "statistics": overhead.statistics().as_ref().map(figures),
+        })
+    };
+    ::trace::overheads(trace).all.iter().map(overhead).collect()
+}
+
+fn sections(trace: &Trace) -> Vec<Value> {
+    let section = |time: &::trace::KernelTime| {
+        json!({
+            "cpu": trace.cpu,
+            "entry": time.entry.to_string(),
+            "longest_at_ns": time.longest_at,
+            "statistics": figures(&time.statistics),
+        })
+    };
+    ::trace::kernel_times(trace).iter().map(section).collect()
+}
+
+fn cpu(one: &CpuUse) -> Value {
+    json!({
+        "cpu": one.cpu,
+        "span_ns": one.span,
+        "idle_ns": one.idle,
+        "kernel_ns": one.kernel,
+        "entries": one.entries,
+        "kicks_sent": one.sent,
+        "kicks_taken": one.taken,
+        "lost": one.lost,
+    })
+}
+
+fn lock(one: &LockUse) -> Value {
+    json!({
+        "entry": one.entry.map(|entry| entry.to_string()),
+        "again": one.again,
+        "handed_over": one.handed,
+        "waits": one.waits.as_ref().map(figures),
+        "holds": figures(&one.holds),
     })
 }
 

@@ -1,6 +1,6 @@
 //! `cache-lines`: what a modified cache line takes from where it is to a CPU (S1-14).
 
-use super::{Experiment, Measured, Setup};
+use super::{Cpus, Experiment, Measured, Setup};
 use crate::machine::native::{self, Lines};
 use anyhow::Result;
 use model::Topology;
@@ -12,6 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Ticks of a load by cache level and distance, and of a line between two CPUs",
     ledger: &["S1-14"],
     machines: &["native"],
+    cpus: Cpus::Any,
     kernels: &[NO_KERNEL],
     metrics: &["L1", "L2", "L3", "memory", PING],
     cases: &[LOCAL, WITHIN, ACROSS],

@@ -4,7 +4,7 @@
 //! last of them has made all its hops.
 
 use super::run::{push_shares, recording};
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use anyhow::Result;
 
 /// The experiment.
@@ -13,6 +13,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What a hop costs in a ring of 250 threads, by how many messages are under way",
     ledger: &["S0-37", "S0-E05", "S0-C05"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["hop"],
     cases: &CASES,

@@ -3,7 +3,7 @@
 //! The program writes BEFORE it wakes the first thread and AFTER it has answered the last.
 
 use super::run::{push_shares, recording};
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use anyhow::{Context, Result};
 
 /// The experiment.
@@ -12,6 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What it costs to queue for a server and be served, by the length of the queue",
     ledger: &["S0-38", "S0-E06", "S0-C07"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["send-and-serve"],
     cases: &CASES,

@@ -1,6 +1,6 @@
 //! `lock-cost`: what guarding the kernel adds to a message, uncontended (S1-E01).
 
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::machine::native::{self, Cost};
 use anyhow::{Context, Result};
 use results::{Fact, Limit};
@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What each locking adds to a message on one CPU",
     ledger: &["S1-E01", "S1-C01", "S1-C02"],
     machines: &["native"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[METRIC],
     cases: &[],

@@ -8,7 +8,7 @@ mod points;
 pub use points::{Point, case};
 pub use points::{Scene, facts, hold};
 
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::machine::native::{self, Host, Throughput};
 use anyhow::Result;
 use results::{Fact, Limit, Origin};
@@ -22,6 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "S1-C08", "S1-C09", "S1-C10", "S1-C11",
     ],
     machines: &["native"],
+    cpus: Cpus::Any,
     kernels: &["fastpath"],
     metrics: &[METRIC],
     cases: &[],

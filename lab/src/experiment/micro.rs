@@ -1,7 +1,7 @@
 //! `micro`: what single operations of the kernel cost.
 
 use super::run::{push_spans, recording};
-use super::{Experiment, Measured, Setup};
+use super::{Cpus, Experiment, Measured, Setup};
 use abi::results::Tag;
 use anyhow::Result;
 
@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What single operations of the kernel cost, from a null call to a thread's creation",
     ledger: &["S0-29", "S0-36"],
     machines: &["qemu-x86_64"],
+    cpus: Cpus::One,
     kernels: &["fastpath"],
     metrics: &METRIC_NAMES,
     cases: &[],

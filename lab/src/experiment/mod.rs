@@ -2,6 +2,7 @@
 
 pub mod cache_lines;
 mod claims;
+mod cpus;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
@@ -33,6 +34,8 @@ pub struct Experiment {
     pub ledger: &'static [&'static str],
     /// Machines that it runs on, the usual one first.
     pub machines: &'static [&'static str],
+    /// How many CPUs it can run on.
+    pub cpus: Cpus,
     /// Kernels that it compares.
     pub kernels: &'static [&'static str],
     /// What it measures.
@@ -52,6 +55,32 @@ pub struct Experiment {
     pub claims: fn(&Report) -> Vec<Claim>,
     /// Measures one kernel.
     pub measure: fn(&Setup, kernel: &str) -> Result<Measured>,
+}
+
+/// Numbers of CPUs that an experiment can run on.
+pub enum Cpus {
+    /// One CPU.
+    One,
+    /// One of these numbers, the usual one first.
+    OneOf(&'static [usize]),
+    /// Any numbers, one after the other.
+    Any,
+}
+
+impl Cpus {
+    /// Why an experiment cannot run on these numbers of CPUs, if it cannot.
+    pub fn refuse(&self, asked: &[usize]) -> Option<String> {
+        match (self, asked) {
+            (Cpus::Any, _) => None,
+            (Cpus::One, [1]) => None,
+            (Cpus::One, _) => Some("it runs on one CPU".to_string()),
+            (Cpus::OneOf(known), [one]) if known.contains(one) => None,
+            (Cpus::OneOf(known), _) => {
+                let known: Vec<String> = known.iter().map(usize::to_string).collect();
+                Some(format!("give one of {}", known.join(", ")))
+            }
+        }
+    }
 }
 
 /// What one kernel's runs gave.
@@ -74,7 +103,7 @@ pub struct Measured {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 15] = [
+pub static EXPERIMENTS: [&Experiment; 18] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -90,6 +119,9 @@ pub static EXPERIMENTS: [&Experiment; 15] = [
     &lock_cost::EXPERIMENT,
     &lock_scaling::EXPERIMENT,
     &cache_lines::EXPERIMENT,
+    &cpus::ipc::EXPERIMENT,
+    &cpus::ipi::EXPERIMENT,
+    &cpus::shootdown::EXPERIMENT,
 ];
 
 /// The experiment with this name.

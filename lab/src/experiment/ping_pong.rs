@@ -5,7 +5,7 @@
 //! reply at the client, so each span has its ends in two recordings.
 
 use super::run::{boot_fact, push_spans, recording, round_trip_facts};
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use abi::results::Tag;
 use anyhow::Result;
 
@@ -15,6 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What a call and its reply cost, across and within protection domains",
     ledger: &["S0-36", "S0-E04", "S0-C01", "S0-C04"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,

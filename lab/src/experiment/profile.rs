@@ -4,7 +4,7 @@
 //! A share is a row in millionths of all samples; the row's one sample is the whole run.
 
 use super::run::Sampled;
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::machine::Sampling;
 use crate::profile::Part;
 use anyhow::{Context, Result};
@@ -16,6 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Shares of messages and scheduler in a client/server load, by sampling",
     ledger: &["S0-42", "S0-43", "S0-E11", "S0-E12", "S0-C13", "S0-C14", "S0-C15"],
     machines: &["qemu-x86_64"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[IPC, SCHEDULER, COMBINED, KERNEL],
     cases: &CASES,

@@ -76,6 +76,7 @@ impl Setup {
             log: false,
             sampling: None,
             simulation: Default::default(),
+            slices: false,
         }
     }
 

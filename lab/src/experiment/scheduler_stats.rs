@@ -4,7 +4,7 @@
 //! A row's one sample is the whole run.
 
 use super::run::recording;
-use super::{Experiment, Measured, Setup, claims};
+use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::image::Extra;
 use abi::results::Tag;
 use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
@@ -17,6 +17,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What client/server loads ask of the scheduler and of send queues, by counters",
     ledger: &["S0-33", "S0-34", "S0-E01", "S0-E02", "S0-E03", "S0-C02", "S0-C03", "S0-C06"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &CASES,

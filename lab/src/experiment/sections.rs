@@ -1,7 +1,7 @@
 //! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
 
 use super::latency::set;
-use super::{Experiment, Measured, Setup};
+use super::{Cpus, Experiment, Measured, Setup};
 use crate::image::Extra;
 use abi::call::ThreadState;
 use abi::trace::{Event, Keep};
@@ -16,6 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "The longest time for which the kernel keeps interrupts off, by operation",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &["qemu-x86_64"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[LONGEST, MEDIAN],
     cases: &[],

@@ -1,7 +1,7 @@
 //! `trace-cost`: what the trace costs where it is not compiled in, compiled in but off, and on.
 
 use super::run::{push_spans, recording};
-use super::{Experiment, Measured, Setup};
+use super::{Cpus, Experiment, Measured, Setup};
 use crate::image::Extra;
 use abi::call::Call;
 use abi::results::Tag;
@@ -15,6 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What trace points cost a message: not compiled in, compiled in but off, and on",
     ledger: &["S2C-10", "X-11"],
     machines: &["qemu-x86_64"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
     cases: &CASES,

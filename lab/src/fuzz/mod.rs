@@ -139,6 +139,7 @@ fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Pack
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     };
     Packed::new(&boot, spoil)
 }

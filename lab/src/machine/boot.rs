@@ -42,6 +42,9 @@ pub struct Boot<'a> {
     pub inspect: bool,
     /// What the twin alone can do.
     pub simulation: Simulation,
+    /// Where all CPUs share one clock: whether the kernel hands out slices of it, without which a
+    /// program that neither pauses nor waits keeps other CPUs from running.
+    pub slices: bool,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,
     /// The kernel takes samples, which the outcome is to hold.
@@ -115,7 +118,7 @@ fn command_line(boot: &Boot) -> String {
         Some(Sampling { period, seed }) => {
             format!("kernel={kernel} profile={period} profile_seed={seed}")
         }
-        None if boot.system.cpus > 1 && boot.icount.is_some() => {
+        None if boot.slices && boot.system.cpus > 1 && boot.icount.is_some() => {
             format!("kernel={kernel} slices={SLICE}")
         }
         None => format!("kernel={kernel}"),

@@ -15,6 +15,8 @@ pub enum Entry {
     Spurious,
     /// A fault.
     Fault,
+    /// An interrupt by another CPU.
+    Kick,
     /// The interrupt of a device line.
     Line(u32),
     /// A code that stands for nothing.
@@ -29,6 +31,7 @@ impl Entry {
             entry::TIMER => Entry::Timer,
             entry::SPURIOUS => Entry::Spurious,
             entry::FAULT => Entry::Fault,
+            entry::KICK => Entry::Kick,
             entry::LINE_0.. => Entry::Line(code - entry::LINE_0),
             _ => Entry::Unknown(code),
         }
@@ -39,9 +42,9 @@ impl Entry {
         matches!(self, Entry::Call(_))
     }
 
-    /// Whether a device or the timer asked for it.
+    /// Whether a device, the timer or another CPU asked for it.
     pub fn is_interrupt(self) -> bool {
-        matches!(self, Entry::Timer | Entry::Spurious | Entry::Line(_))
+        matches!(self, Entry::Timer | Entry::Spurious | Entry::Kick | Entry::Line(_))
     }
 }
 
@@ -55,6 +58,7 @@ impl fmt::Display for Entry {
             Entry::Timer => f.write_str("timer"),
             Entry::Spurious => f.write_str("spurious"),
             Entry::Fault => f.write_str("fault"),
+            Entry::Kick => f.write_str("kick"),
             Entry::Line(line) => write!(f, "line {line}"),
             Entry::Unknown(code) => write!(f, "entry {code:#x}"),
         }
@@ -84,7 +88,7 @@ mod tests {
         assert_eq!(
             names.join(", "),
             "ipc, call, reply-wait, clock, cap-inspect, call 200, timer, spurious, fault, \
-             entry 0x103, line 0, line 4"
+             kick, line 0, line 4"
         );
     }
 }

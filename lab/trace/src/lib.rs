@@ -1,21 +1,25 @@
 //! What the kernel's trace shows: from the bytes that it left behind to values, text and files.
 //!
 //! ```text
-//! bytes -> Trace -> Sections, Lives -> timeline      text for a terminal
+//! bytes -> Traces, of each CPU and of all
+//!          Trace -> Sections, Lives -> timeline      text for a terminal
 //!                                   -> perfetto      a file for ui.perfetto.dev
 //!                                   -> overheads     samples and statistics per overhead
 //!                                   -> kernel_times  the longest section per entry
 //!                                   -> unpolled      runs without a chance for interrupts
 //!                                   -> blame         why one sample was late
+//!          Traces -> locks, cpus                       what CPUs do to each other
 //! ```
 //!
 //! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
 #![forbid(unsafe_code)]
 
 mod blame;
+mod cpus;
 mod decode;
 mod entry;
 mod lives;
+mod locks;
 mod names;
 mod overheads;
 mod perfetto;
@@ -26,9 +30,11 @@ mod testing;
 mod timeline;
 
 pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
-pub use decode::{Moment, Trace, TraceError};
+pub use cpus::{CpuUse, cpus, cpus_table};
+pub use decode::{Moment, Trace, TraceError, Traces};
 pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
+pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names};
 
 pub use overheads::{

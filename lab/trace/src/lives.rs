@@ -122,6 +122,8 @@ impl Life {
 pub struct Lives {
     /// The lives in the order of their beginnings.
     pub all: Vec<Life>,
+    /// How many CPUs there are: so many threads, the first, idle.
+    cpus: u8,
     /// By thread, the lives that had its index.
     by_thread: BTreeMap<u16, Vec<usize>>,
     /// How many threads each domain has had.
@@ -131,7 +133,7 @@ pub struct Lives {
 impl Lives {
     /// The threads of a trace.
     pub fn of(trace: &Trace, names: &Names) -> Lives {
-        let mut lives = Lives::default();
+        let mut lives = Lives { cpus: trace.cpus, ..Lives::default() };
         // A thread whose first mention is its introduction needs none from elsewhere.
         let introduced = |thread| {
             let mut about = trace.moments.iter().filter(|moment| mentions(moment, thread));
@@ -140,16 +142,21 @@ impl Lives {
         for known in names.threads.iter().filter(|known| !introduced(known.thread)) {
             lives.introduce(*known, 0);
         }
-        let mut running = None;
-        let mut entry = None;
+        let mut cpus: BTreeMap<u8, (Option<u16>, Option<Entry>)> = BTreeMap::new();
         for (index, moment) in trace.moments.iter().enumerate() {
-            lives.follow((index, moment), &mut running, &mut entry);
+            let (running, entry) = cpus.entry(moment.cpu).or_default();
+            lives.follow((index, moment), running, entry);
         }
         let end = trace.moments.last().map_or(0, |moment| moment.ns);
         for stretch in lives.all.iter_mut().filter_map(|life| life.stretches.last_mut()) {
             stretch.to = end;
         }
         lives
+    }
+
+    /// The CPU whose idle thread this is.
+    pub fn idles(&self, thread: u16) -> Option<u8> {
+        u8::try_from(thread).ok().filter(|cpu| *cpu < self.cpus)
     }
 
     /// The life that a thread's index stands for at a moment.

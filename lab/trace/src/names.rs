@@ -50,9 +50,11 @@ impl Names {
 
     /// The name of one life of a thread.
     pub(crate) fn life(&self, lives: &Lives, life: usize) -> String {
+        let idles = lives.idles(lives.all[life].thread);
         let life = &lives.all[life];
         match life.domain {
-            _ if life.thread == 0 => "idle".to_string(),
+            _ if idles == Some(0) => "idle".to_string(),
+            _ if idles.is_some() => format!("idle {}", life.thread),
             Some(domain) => format!("{}/{}", self.domain(domain), life.number),
             None => unknown(life.thread),
         }

@@ -7,6 +7,7 @@
 use crate::{Entry, Moment, Trace};
 use abi::call::Call;
 use abi::trace::Event;
+use std::collections::BTreeMap;
 
 /// One run through the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// Its moments, from `Enter` to `Exit`.
+    /// Its moments, from `Enter` to `Exit`, in a trace of one CPU.
     pub fn moments<'a>(&self, trace: &'a Trace) -> &'a [Moment] {
         &trace.moments[self.first..=self.last]
     }
@@ -45,19 +46,21 @@ impl Sections {
     /// The sections of a trace.
     pub fn of(trace: &Trace) -> Sections {
         let mut sections = Sections::default();
-        let mut open: Option<usize> = None;
-        // Boot leaves for the first thread without ever having entered.
-        let mut booting = trace.moments.first().is_some_and(|_| starts_at_boot(trace));
+        let mut cpus: BTreeMap<u8, Progress> = BTreeMap::new();
         for (index, moment) in trace.moments.iter().enumerate() {
+            let Progress { open, left, last } = cpus.entry(moment.cpu).or_default();
+            // Boot leaves for the first thread without ever having entered.
+            let booting = !*left && starts_at_boot(trace);
+            let before = last.replace(index);
             match moment.event {
                 Event::Enter => {
-                    booting = false;
-                    match open {
+                    *left = true;
+                    match *open {
                         // A fast path that gave up leaves it to the general path.
-                        Some(first) if index == first + 1 && again(trace, first, index) => {}
+                        Some(first) if before == Some(first) && again(trace, first, index) => {}
                         earlier => {
                             sections.broken += u64::from(earlier.is_some());
-                            open = Some(index);
+                            *open = Some(index);
                         }
                     }
                 }
@@ -75,15 +78,25 @@ impl Sections {
                     Some(_) => sections.stopped += 1,
                     None => {
                         sections.broken += u64::from(!booting);
-                        booting = false;
+                        *left = true;
                     }
                 },
                 _ => {}
             }
         }
-        sections.broken += u64::from(open.is_some());
+        sections.broken += cpus.values().filter(|cpu| cpu.open.is_some()).count() as u64;
         sections
     }
+}
+
+/// How far the moments of a CPU have been followed.
+#[derive(Default)]
+struct Progress {
+    /// The section that has begun.
+    open: Option<usize>,
+    /// Whether it has entered or left the kernel.
+    left: bool,
+    last: Option<usize>,
 }
 
 /// Whether nothing is missing at the beginning.

@@ -2,8 +2,8 @@
 
 use crate::Trace;
 use abi::trace::{
-    Event, HEADER_WORDS, Keep, MAGIC, Record, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_EVENTS,
-    WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, entry,
+    Event, HEADER_WORDS, Keep, MAGIC, Record, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS,
+    WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, entry,
 };
 
 /// The counter at boot, so that stamps soon wrap.
@@ -92,6 +92,17 @@ impl Maker {
 
 /// What a kernel leaves that wanted to write these records.
 pub(crate) fn encode(records: &[Record], keep: Keep, capacity: usize, cost: u64) -> Vec<u8> {
+    encode_cpu(records, keep, capacity, cost, [0, 1])
+}
+
+/// [`encode`] of one CPU of so many.
+pub(crate) fn encode_cpu(
+    records: &[Record],
+    keep: Keep,
+    capacity: usize,
+    cost: u64,
+    [cpu, cpus]: [u8; 2],
+) -> Vec<u8> {
     let mut words = vec![0; HEADER_WORDS + 2 * capacity];
     words[WORD_MAGIC] = MAGIC;
     words[WORD_KERNEL] = u64::from_le_bytes(*b"fastpath");
@@ -99,7 +110,8 @@ pub(crate) fn encode(records: &[Record], keep: Keep, capacity: usize, cost: u64)
     words[WORD_EVENTS] = records.len() as u64;
     words[WORD_HZ] = HZ;
     words[WORD_START] = START;
-    words[WORD_CPU] = 0;
+    words[WORD_CPU] = cpu.into();
+    words[WORD_CPUS] = cpus.into();
     words[WORD_KEEP] = keep as u64;
     words[WORD_COST] = cost;
     for (number, record) in records.iter().enumerate() {

@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use kernel::cpu::Cpu;
 use kernel::entry::Machine;
+use kernel::port::Port;
 use kernel::system::System;
 
 core::arch::global_asm!(include_str!("others.s"));
@@ -94,6 +95,14 @@ fn wait<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
     }
     // SAFETY: the same tables again: the code that only boot needs is gone from them.
     unsafe { machine::load_root(KERNEL_ROOT.load(Relaxed)) };
+    if X86::TRACE != 0 && machine.cpu.traced.get() {
+        begin::<S::Observed>(machine)
+    }
+    begin::<S>(machine)
+}
+
+/// Makes the first decision of a CPU and leaves for it.
+fn begin<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
     // SAFETY: interrupts are off, and this CPU has no other entry.
     let next = unsafe { kernel::entry::start::<S>(machine) };
     crate::entry::leave::<S>(next).go()

@@ -48,9 +48,12 @@ pub struct Local {
 }
 
 /// What guards the kernel in this image; queue locks need a node more than there are CPUs.
-#[cfg(not(feature = "several"))]
+#[cfg(any(not(feature = "several"), feature = "unguarded"))]
 type Guards = locks::Unlocked;
-#[cfg(all(feature = "several", not(any(feature = "fine", feature = "elided"))))]
+#[cfg(all(
+    feature = "several",
+    not(any(feature = "fine", feature = "elided", feature = "unguarded"))
+))]
 type Guards = locks::Big<locks::Pause, 16>;
 #[cfg(all(feature = "fine", not(feature = "elided")))]
 type Guards = locks::Fine<locks::Pause, 8>;

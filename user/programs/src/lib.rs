@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 pub mod busy;
+pub mod cross;
 pub mod cyclictest;
 pub mod echo;
 pub mod fuzz;

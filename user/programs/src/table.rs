@@ -9,6 +9,7 @@ pub type Program = (&'static str, fn(&Env));
 pub const PROGRAMS: &[Program] = &[
     ("busy", crate::busy::main),
     ("counter", crate::echo::counter),
+    ("cross", crate::cross::main),
     ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
     ("elevator", crate::latency::elevator),

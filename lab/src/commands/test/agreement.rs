@@ -82,6 +82,7 @@ fn log(
         log: true,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     })?;
     if let Some(failure) = outcome.failure() {
         bail!("on {}: {failure}", machine.name());

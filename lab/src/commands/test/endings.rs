@@ -91,6 +91,7 @@ fn boot<'a>(
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     }
 }
 

@@ -77,6 +77,7 @@ fn run(
         log: false,
         sampling: Some(OFTEN),
         simulation: Default::default(),
+        slices: true,
     })?;
     if let Some(failure) = outcome.failure() {
         bail!(failure);

@@ -88,6 +88,7 @@ pub fn run_simulated(
         log: false,
         sampling: None,
         simulation,
+        slices: true,
     })
 }
 

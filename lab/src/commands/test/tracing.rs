@@ -12,7 +12,7 @@ use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, bail, ensure};
 use manifest::System;
 use std::time::Duration;
-use trace::{Moment, Sections, Trace};
+use trace::{CpuUse, Moment, Sections, Trace, Traces};
 
 /// Bytes of the trace that `./giusto trace` records into unless it is told otherwise.
 const USUAL: u64 = 32 << 20;
@@ -25,6 +25,9 @@ const SECOND: u64 = 1_000_000_000;
 const BUSY: &str = "hot-potato";
 const SHORT: [(&str, &str); 2] = [("messages", "10"), ("rounds", "1")];
 const LONG: [(&str, &str); 2] = [("messages", "30"), ("rounds", "1")];
+/// For the trace of several CPUs: how many, and kernels with and without a fast path.
+const CPUS: u32 = 4;
+const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 /// Longer than the system that never ends needs to boot, on a slow host.
 const GIVEN_UP: Duration = Duration::from_secs(5);
 
@@ -45,6 +48,10 @@ pub fn check(suite: &mut Suite) {
             let name = format!("{system} under {kernel}, traced");
             record(name, &|| run(&setup, system, kernel));
         }
+    }
+    for kernel in KERNELS {
+        let name = format!("selftest under {kernel}, traced on {CPUS} CPUs");
+        record(name, &|| several(&setup, kernel));
     }
     record("two runs leave the same trace".into(), &|| repeats(&setup));
     record("a second of a million events is kept".into(), &|| holds(&setup));
@@ -85,6 +92,38 @@ fn run(setup: &Setup, system: &str, kernel: &str) -> Result<()> {
     ensure!(sections.whole.len() > 1000, "only {} entries", sections.whole.len());
     // The last is that of the call that ends the run.
     ensure!(sections.broken <= 1, "{} entries lack their beginning or end", sections.broken);
+    Ok(())
+}
+
+/// The suite on several CPUs: a trace of each, whose clocks agree, with what CPUs do to each other.
+fn several(setup: &Setup, kernel: &str) -> Result<()> {
+    let mut memory = String::new();
+    let outcome =
+        setup.boot_with(Some(Extra::SeveralTraced), "selftest", kernel, &mut |system| {
+            system.cpus = CPUS;
+            memory = system.add_trace(u64::from(CPUS) * USUAL / 2, Keep::First);
+        })?;
+    let traces = Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?;
+    ensure!(traces.each.len() == CPUS as usize, "{} CPUs", traces.each.len());
+    let uses = trace::cpus(&traces);
+    for (one, trace) in uses.iter().zip(&traces.each) {
+        let cpu = one.cpu;
+        ensure!(one.lost == 0, "CPU {cpu}: {} events are lost", one.lost);
+        ensure!(one.entries > 100 && one.taken > 10, "CPU {cpu}: {one:?}");
+        ensure!(one.idle > 0 && one.idle + one.kernel <= one.span, "CPU {cpu}: {one:?}");
+        let broken = Sections::of(trace).broken;
+        // The last is that of the call that ends the run, or what that interrupts.
+        ensure!(broken <= 1, "CPU {cpu}: {broken} entries lack their beginning or end");
+    }
+    let [sent, taken] = [|one: &CpuUse| one.sent, |one: &CpuUse| one.taken]
+        .map(|of| uses.iter().map(of).sum::<u64>());
+    ensure!(taken <= sent, "{taken} interrupts were taken and {sent} sent");
+    let locks = trace::locks(&traces.each);
+    let entries: u64 = uses.iter().map(|one| one.entries).sum();
+    let holds: u64 = locks.iter().map(|one| one.holds.n).sum();
+    ensure!(holds >= entries, "the lock was taken {holds} times for {entries} entries");
+    let handed: u64 = locks.iter().map(|one| one.handed).sum();
+    ensure!(handed > 100, "the lock went from one CPU to another only {handed} times");
     Ok(())
 }
 
@@ -157,6 +196,7 @@ fn ended(setup: &Setup) -> Result<()> {
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     })?;
     if outcome.exit != Exit::Hang {
         bail!("it ended by itself: {:?}", outcome.exit);

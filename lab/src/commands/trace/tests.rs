@@ -100,6 +100,7 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     };
     let packed = Packed::new(&boot, &|_| ()).expect("the system fits");
     let options = Options { kernel: kernel.into(), memory: system.memory, ..Options::default() };

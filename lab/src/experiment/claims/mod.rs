@@ -4,6 +4,7 @@ pub mod elevator;
 pub mod hot_potato;
 pub mod ipc_chain;
 pub mod ipc_queueing;
+pub mod ipi_latency;
 pub mod lock_cost;
 pub mod lock_scaling;
 pub mod ping_pong;

@@ -25,6 +25,7 @@ fn run(options: &str) -> (u32, Vec<String>) {
         log: false,
         sampling: None,
         simulation: Default::default(),
+        slices: true,
     });
     let Outcome { exit: Exit::Done(status), console, .. } = outcome.unwrap() else {
         panic!("`{options}` does not come to its end");

@@ -2,7 +2,7 @@
 //! (S0-41), and what a preemption point after each transfer does about it.
 
 use super::{METRICS, push, set, threads, wake_ups};
-use crate::experiment::{Experiment, Measured, Setup, claims};
+use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
 use anyhow::Result;
 
 /// The experiment.
@@ -11,6 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Wake-ups while many transfers that hang on each other are made at once",
     ledger: &["S0-41", "S0-E09", "S0-C11"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &[

@@ -11,7 +11,7 @@ pub mod ipc_chain;
 pub mod start_stop;
 
 use super::run::recording;
-use super::{Experiment, Measured, Setup};
+use super::{Cpus, Experiment, Measured, Setup};
 use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
@@ -59,6 +59,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "How late the highest thread wakes, idle and under a storm in other domains",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &CASES,

@@ -1,7 +1,7 @@
 //! `start-stop`: what it costs the highest thread that many threads are stopped (S0-40).
 
 use super::{METRICS, push, set, threads, wake_ups};
-use crate::experiment::{Experiment, Measured, Setup, claims};
+use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
 use anyhow::Result;
 
 /// The experiment.
@@ -10,6 +10,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "Wake-ups while a controller stops many threads and lets them run again",
     ledger: &["S0-40", "S0-E08", "S0-C10", "X-13"],
     machines: &["qemu-x86_64", "twin"],
+    cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
     cases: &[

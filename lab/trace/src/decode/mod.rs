@@ -2,7 +2,7 @@
 
 use abi::trace::{
     Event, HEADER_WORDS, Keep, MAGIC, RECORD_WORDS, Record, WORD_CAPACITY, WORD_COST, WORD_CPU,
-    WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START,
+    WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START,
 };
 
 /// The bits of a record's stamp.
@@ -24,15 +24,21 @@ pub struct Moment {
     pub argument: u32,
     /// More of it.
     pub extra: u16,
+    /// On which CPU.
+    pub cpu: u8,
 }
 
-/// The trace of one CPU.
+/// The trace of one CPU, or of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The name that the running kernel reported.
     pub kernel: String,
-    /// The CPU.
+    /// The CPU; of all, the first.
     pub cpu: u8,
+    /// How many CPUs there are.
+    pub cpus: u8,
+    /// Whether it holds the moments of all of them.
+    pub whole: bool,
     /// The counter's frequency in Hz.
     pub hz: u64,
     /// The counter's value at boot.
@@ -100,6 +106,24 @@ pub enum TraceError {
         /// The CPU of the trace.
         expected: u8,
     },
+    /// The memory holds the traces of several CPUs, which do not belong together.
+    #[error("the trace of CPU {cpu} is not one of {cpus} of the same run: {what} differs")]
+    Stranger {
+        /// The CPU whose trace is wrong.
+        cpu: u8,
+        /// How many there should be.
+        cpus: u8,
+        /// What is not as in the first one.
+        what: &'static str,
+    },
+    /// Two CPUs' records contradict each other: a clock runs backwards from one to the other.
+    #[error("the CPUs' records contradict each other {at} steps after boot: {what}")]
+    Disorder {
+        /// Counter steps since boot.
+        at: u64,
+        /// What cannot have been.
+        what: String,
+    },
     /// A record is older than the one before it.
     #[error(
         "record {number} of the trace is torn: it is {steps} counter steps older than the last"
@@ -150,6 +174,17 @@ impl Trace {
     /// When the first kept record was written, and the last, in ns since boot.
     pub fn span(&self) -> Option<(u64, u64)> {
         Some((self.moments.first()?.ns, self.moments.last()?.ns))
+    }
+
+    /// When the kernel was first entered or left after boot, in ns since boot.
+    pub fn begun(&self) -> Option<u64> {
+        let entry = |moment: &&Moment| matches!(moment.event, Event::Enter | Event::Exit);
+        self.moments.iter().find(entry).map(|moment| moment.ns)
+    }
+
+    /// The CPUs whose moments it holds.
+    pub fn held(&self) -> std::ops::Range<u8> {
+        if self.whole { 0..self.cpus } else { self.cpu..self.cpu + 1 }
     }
 
     /// Counter steps as nanoseconds.
@@ -203,7 +238,8 @@ impl Trace {
             last = Some(steps);
             let Record { thread, argument, extra, event, .. } = record;
             let ns = self.ns(steps);
-            self.moments.push(Moment { steps, ns, event, thread, argument, extra });
+            let cpu = self.cpu;
+            self.moments.push(Moment { steps, ns, event, thread, argument, extra, cpu });
         }
         Ok(())
     }
@@ -218,6 +254,11 @@ fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
         _ => return Err(damaged("what is kept", WORD_KEEP)),
     };
     let cpu = u8::try_from(word(WORD_CPU)).map_err(|_| damaged("the CPU", WORD_CPU))?;
+    // Traces of before there were several CPUs say nothing.
+    let cpus = u8::try_from(word(WORD_CPUS).max(1)).map_err(|_| damaged("the CPUs", WORD_CPUS))?;
+    if cpu >= cpus {
+        return Err(damaged("the CPU", WORD_CPU));
+    }
     if word(WORD_HZ) == 0 {
         return Err(damaged("the counter's frequency", WORD_HZ));
     }
@@ -231,6 +272,8 @@ fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
     Ok(Trace {
         kernel: String::from_utf8_lossy(name).into_owned(),
         cpu,
+        cpus,
+        whole: cpus == 1,
         hz: word(WORD_HZ),
         start: word(WORD_START),
         keep,
@@ -240,6 +283,10 @@ fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
         moments: Vec::new(),
     })
 }
+
+mod together;
+
+pub use together::Traces;
 
 #[cfg(test)]
 mod tests;

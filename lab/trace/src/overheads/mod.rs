@@ -146,7 +146,7 @@ fn figures(s: &Statistics) -> [String; 7] {
 }
 
 /// A table with names on the left and figures on the right.
-fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(crate) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::TableStyle::new());
     table.set_header(header.iter().copied());

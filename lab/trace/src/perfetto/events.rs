@@ -22,16 +22,20 @@ pub(super) fn write(
         names,
         lives,
         cpu: trace.cpu,
+        kicks: HashMap::new(),
         running: vec![false; lives.all.len()],
         waiting: HashMap::new(),
         flows: 0,
     };
-    let mut queues = Queues::of(trace.cpu);
+    let mut queues = Queues::default();
     let mut changes = changes(lives).into_iter().peekable();
-    let (mut first, mut last) =
-        (sections.whole.iter().peekable(), sections.whole.iter().peekable());
+    // Of several CPUs the one that begins first need not end first.
+    let mut begun: Vec<usize> = sections.whole.iter().map(|section| section.first).collect();
+    begun.sort_unstable();
+    let (mut first, mut last) = (begun.into_iter().peekable(), sections.whole.iter().peekable());
     for (index, moment) in trace.moments.iter().enumerate() {
-        if first.next_if(|section| section.first == index).is_some() {
+        scene.cpu = moment.cpu;
+        if first.next_if_eq(&index).is_some() {
             scene.enters((index, moment));
         }
         while let Some((_, life, place)) = changes.next_if(|(at, ..)| *at == index) {
@@ -40,7 +44,7 @@ pub(super) fn write(
         scene.happens((index, moment));
         queues.follow(scene.writer, moment);
         if last.next_if(|section| section.last == index).is_some() {
-            scene.writer.event(moment.ns, Draft::end(tracks::cpu(trace.cpu)));
+            scene.writer.event(moment.ns, Draft::end(tracks::cpu(moment.cpu)));
         }
     }
     let end = trace.span().map_or(0, |(_, end)| end);
@@ -67,7 +71,10 @@ struct Scene<'a> {
     writer: &'a mut Writer,
     names: &'a Names,
     lives: &'a Lives,
+    /// Of the moment that is written.
     cpu: u8,
+    /// By CPU, the flows of interrupts that it has not taken yet.
+    kicks: HashMap<u8, Vec<u64>>,
     /// By life.
     running: Vec<bool>,
     /// By life, the flows that end when it runs.
@@ -87,6 +94,11 @@ impl Scene<'_> {
         let draft = Draft::begin(tracks::cpu(self.cpu), entry.to_string())
             .text("thread", self.name(moment.thread, index))
             .number("code", moment.argument);
+        let kicks = match entry {
+            Entry::Kick => self.kicks.remove(&self.cpu).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let draft = draft.flows_in(kicks);
         self.writer.event(moment.ns, draft);
     }
 
@@ -118,6 +130,11 @@ impl Scene<'_> {
                 .number("prio", prio(Some(extra)))
                 .text("from", self.name(argument as u16, index))
                 .text("to", name),
+            Event::Kick => return self.kick(moment),
+            Event::Lock if argument > 0 => {
+                let draft = Draft::instant(cpu, "waited for the lock").number("steps", argument);
+                draft.number("of CPU", prio(Some(extra)))
+            }
             Event::Message => return self.message(at, name),
             Event::Donate => return self.donation(at, name),
             Event::Purge => Draft::instant(cpu, "purge").text("first", name),
@@ -154,6 +171,15 @@ impl Scene<'_> {
     /// The track of a thread; nobody's is the CPU's.
     fn track(&self, thread: u16, index: usize) -> u64 {
         self.lives.at(thread, index).map_or(tracks::cpu(self.cpu), tracks::life)
+    }
+
+    /// An interrupt to another CPU: a flow to the section in which that one takes it.
+    fn kick(&mut self, moment: &Moment) {
+        let to = moment.argument as u8;
+        self.flows += 1;
+        self.kicks.entry(to).or_default().push(self.flows);
+        let draft = Draft::instant(tracks::cpu(self.cpu), format!("kick CPU {to}"));
+        self.writer.event(moment.ns, draft.flows_out(self.flows));
     }
 
     fn message(&mut self, (index, moment): (usize, &Moment), name: String) {

@@ -10,11 +10,11 @@ use crate::Moment;
 use abi::trace::Event;
 use std::collections::HashMap;
 
-/// The queues of one CPU.
+/// The queues of all CPUs.
 #[derive(Default)]
 pub(super) struct Queues {
-    cpu: u8,
-    ready: i64,
+    /// By CPU.
+    ready: HashMap<u8, i64>,
     /// By endpoint.
     senders: HashMap<u32, i64>,
     /// By thread, the endpoint at which it waits.
@@ -22,19 +22,17 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Of this CPU.
-    pub(super) fn of(cpu: u8) -> Queues {
-        Queues { cpu, ..Queues::default() }
-    }
-
     /// Writes what a moment changes.
     pub(super) fn follow(&mut self, writer: &mut Writer, moment: &Moment) {
         let length = i64::from(moment.extra);
         match moment.event {
-            Event::Insert | Event::Remove => self.ready(writer, moment, length),
+            Event::Insert | Event::Remove => {
+                self.ready(writer, moment, moment.argument as u8, length);
+            }
             Event::LookUp if moment.argument > 0 => {
-                let length = (self.ready - i64::from(moment.argument)).max(0);
-                self.ready(writer, moment, length);
+                let ready = self.ready.get(&moment.cpu).copied().unwrap_or_default();
+                let length = (ready - i64::from(moment.argument)).max(0);
+                self.ready(writer, moment, moment.cpu, length);
             }
             Event::Queue => {
                 self.waits.insert(moment.thread, moment.argument);
@@ -50,9 +48,9 @@ impl Queues {
         }
     }
 
-    fn ready(&mut self, writer: &mut Writer, moment: &Moment, length: i64) {
-        self.ready = length;
-        writer.event(moment.ns, Draft::counter(tracks::ready(self.cpu), length));
+    fn ready(&mut self, writer: &mut Writer, moment: &Moment, cpu: u8, length: i64) {
+        self.ready.insert(cpu, length);
+        writer.event(moment.ns, Draft::counter(tracks::ready(cpu), length));
     }
 
     fn senders(&mut self, writer: &mut Writer, moment: &Moment, endpoint: u32, length: i64) {

@@ -74,10 +74,17 @@ pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives
         counter: counter.map(|unit| CounterDescriptor { unit_name: Some(unit.to_string()) }),
         ..Default::default()
     };
+    for number in trace.held() {
+        writer.track(named(cpu(number), format!("CPU {number}"), None));
+        writer.track(named(ready(number), format!("CPU {number} ready queue"), Some("threads")));
+    }
     let number = trace.cpu;
-    writer.track(named(cpu(number), format!("CPU {number}"), None));
-    writer.track(named(ready(number), format!("CPU {number} ready queue"), Some("threads")));
-    writer.track(named(lost(number), format!("CPU {number} lost records"), Some("records")));
+    let title = if trace.held().len() > 1 {
+        "lost records".to_string()
+    } else {
+        format!("CPU {number} lost records")
+    };
+    writer.track(named(lost(number), title, Some("records")));
     let queues = trace.moments.iter().filter(|moment| moment.event == Event::Queue);
     for endpoint in queues.map(|moment| moment.argument).collect::<BTreeSet<u32>>() {
         let name = format!("endpoint {endpoint} senders");

@@ -26,10 +26,13 @@ pub(super) fn head(trace: &Trace, window: Window) -> String {
     let length = window.to - window.from;
     let column = length as f64 / window.columns as f64;
     let column = if column < 10_000.0 { format!("{column:.1} ns") } else { time(column as u64) };
+    let cpus = match trace.held().len() {
+        1 => format!("CPU {}", trace.cpu),
+        cpus => format!("{cpus} CPUs"),
+    };
     format!(
-        "{} on CPU {}: {} records; {} to {} since boot; a column is {column}\n",
+        "{} on {cpus}: {} records; {} to {} since boot; a column is {column}\n",
         trace.kernel,
-        trace.cpu,
         trace.moments.len(),
         time(window.from),
         time(window.to),

@@ -59,15 +59,24 @@ fn draw(parts: &[u64; STATES.len()]) -> char {
     }
 }
 
-/// The CPU's line.
-pub(super) fn cpu(trace: &Trace, sections: &Sections, lives: &Lives, window: Window) -> String {
+/// A CPU's line.
+pub(super) fn cpu(
+    (trace, number): (&Trace, u8),
+    sections: &Sections,
+    lives: &Lives,
+    window: Window,
+) -> String {
     let mut kernel = vec![0; window.columns];
-    for section in &sections.whole {
+    for section in sections.whole.iter().filter(|s| trace.moments[s.first].cpu == number) {
         let [from, to] = [section.first, section.last].map(|moment| trace.moments[moment].ns);
         spread(window, from, to, |column, part| kernel[column] += part);
     }
     let mut idle = vec![0; window.columns];
-    let idles = lives.all.iter().filter(|life| life.thread == 0).flat_map(|life| &life.stretches);
+    let idles = lives
+        .all
+        .iter()
+        .filter(|life| life.thread == u16::from(number))
+        .flat_map(|life| &life.stretches);
     for stretch in idles.filter(|stretch| stretch.state == State::Running) {
         spread(window, stretch.from, stretch.to, |column, part| idle[column] += part);
     }

@@ -90,6 +90,11 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             Some((domain, _)) => format!("a thread of {domain} is made"),
             None => return None,
         },
+        Event::Kick => format!("CPU {} interrupts CPU {argument}", moment.cpu),
+        Event::Lock if argument > 0 => match extra {
+            abi::trace::NO_CPU => format!("CPU {} has waited for the lock", moment.cpu),
+            last => format!("CPU {} has waited for the lock of CPU {last}", moment.cpu),
+        },
         Event::Mark => format!("{} marks {argument}", name(thread)),
         Event::Enter => match Entry::from_code(argument) {
             line @ Entry::Line(_) => format!("interrupt of {line}"),

@@ -63,6 +63,8 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let Some((first, last)) = trace.span() else {
         return format!("The trace holds no records.\n{}", lost(trace));
     };
+    // Boot takes long where other CPUs must start.
+    let first = if trace.held().len() > 1 { trace.begun().unwrap_or(first) } else { first };
     let (from, to) = (view.from.unwrap_or(first), view.to.unwrap_or(last));
     let (from, to) = (from.min(to).min(u64::MAX - 1), from.max(to));
     let to = to.max(from + 1);
@@ -70,13 +72,16 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let mut window = Window { from, to, columns: 1 };
     let (chosen, others) = choose(&lives, window, view.threads);
     let titles: Vec<String> = chosen.iter().map(|&life| title(&lives, names, life)).collect();
-    let cpu = format!("CPU {}", trace.cpu);
-    let widest = titles.iter().chain([&cpu]).map(|title| title.chars().count()).max().unwrap_or(0);
+    let cpus: Vec<String> = trace.held().map(|cpu| format!("CPU {cpu}")).collect();
+    let widest = titles.iter().chain(&cpus).map(|title| title.chars().count()).max().unwrap_or(0);
     let width = view.width.clamp(LEAST_COLUMNS, MOST_COLUMNS);
     window.columns = width - widest - 2;
     let mut text = axis::head(trace, window) + &lost(trace);
     text += &line("", widest, &axis::ruler(window));
-    text += &line(&cpu, widest, &bars::cpu(trace, &sections, &lives, window));
+    for (title, number) in cpus.iter().zip(trace.held()) {
+        let bar = bars::cpu((trace, number), &sections, &lives, window);
+        text += &line(title, widest, &bar);
+    }
     for (title, &life) in titles.iter().zip(&chosen) {
         text += &line(title, widest, &Bar::of(&lives.all[life], window).draw());
     }
@@ -124,7 +129,9 @@ fn title(lives: &Lives, names: &Names, life: usize) -> String {
 /// there were.
 fn choose(lives: &Lives, window: Window, most: usize) -> (Vec<usize>, usize) {
     let mut busy: Vec<(u64, usize)> = Vec::new();
-    for (index, life) in lives.all.iter().enumerate().filter(|(_, life)| life.thread != 0) {
+    for (index, life) in
+        lives.all.iter().enumerate().filter(|(_, l)| lives.idles(l.thread).is_none())
+    {
         let inside = life.stretches.iter().filter(|s| s.to >= window.from && s.from <= window.to);
         let mut inside = inside.peekable();
         if inside.peek().is_none() {

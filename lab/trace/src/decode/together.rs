@@ -1,0 +1,152 @@
+//! The traces of all CPUs, each and in one.
+//!
+//! Stamps of different CPUs are of clocks that must agree. Two things show whether they do:
+//! sections of the kernel's lock never overlap, and no CPU takes more interrupts by others than
+//! were sent.
+
+use super::{Trace, TraceError};
+use crate::{Moment, Sections};
+use abi::PAGE;
+use abi::trace::{Event, Keep, RECORD_WORDS, entry};
+
+/// Records in a page.
+const PER_PAGE: u64 = PAGE / (RECORD_WORDS as u64 * 8);
+
+/// The traces of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traces {
+    /// CPU by CPU.
+    pub each: Vec<Trace>,
+    /// All moments in the order of time: for what threads do, which move.
+    pub all: Trace,
+}
+
+impl Traces {
+    /// Decodes the traces of all CPUs, and checks that their clocks agree.
+    pub fn decode(bytes: &[u8]) -> Result<Traces, TraceError> {
+        let first = Trace::decode(bytes)?;
+        let share = (first.capacity.div_ceil(PER_PAGE) + 1) * PAGE;
+        let mut each = vec![first];
+        for cpu in 1..each[0].cpus {
+            let from = usize::try_from(share * u64::from(cpu)).unwrap_or(usize::MAX);
+            let expected = share * u64::from(each[0].cpus);
+            let found = bytes.len() as u64;
+            let rest = bytes.get(from..).ok_or(TraceError::Truncated { expected, found })?;
+            each.push(belongs(Trace::decode(rest)?, cpu, &each[0])?);
+        }
+        in_order(&each)?;
+        Ok(Traces { all: merged(&each), each })
+    }
+
+    /// Events whose records were not kept, of all CPUs.
+    pub fn lost(&self) -> u64 {
+        self.each.iter().map(Trace::lost).sum()
+    }
+}
+
+/// The trace of this CPU, if it is of the same run as the first.
+fn belongs(trace: Trace, cpu: u8, first: &Trace) -> Result<Trace, TraceError> {
+    let differing = [
+        ("the CPU", trace.cpu == cpu),
+        ("the number of CPUs", trace.cpus == first.cpus),
+        ("the kernel", trace.kernel == first.kernel),
+        ("the room", trace.capacity == first.capacity),
+        ("the counter's frequency", trace.hz == first.hz),
+        ("the counter at boot", trace.start == first.start),
+    ];
+    match differing.into_iter().find(|(_, same)| !same) {
+        Some((what, _)) => Err(TraceError::Stranger { cpu, cpus: first.cpus, what }),
+        None => Ok(trace),
+    }
+}
+
+fn merged(each: &[Trace]) -> Trace {
+    let mut moments: Vec<Moment> = each.iter().flat_map(|trace| &trace.moments).copied().collect();
+    // Those of a CPU stay in their order.
+    moments.sort_by_key(|moment| moment.steps);
+    Trace {
+        whole: true,
+        moments,
+        events: each.iter().map(|trace| trace.events).sum(),
+        capacity: each.iter().map(|trace| trace.capacity).sum(),
+        ..each[0].clone()
+    }
+}
+
+/// Refuses records of different CPUs that contradict each other.
+fn in_order(each: &[Trace]) -> Result<(), TraceError> {
+    if each.len() > 1 {
+        locks_follow(each)?;
+        kicks_precede(each)?;
+    }
+    Ok(())
+}
+
+/// The lock is taken after it was released.
+fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
+    let mut held: Vec<(u64, u64, u8)> = Vec::new();
+    for trace in each {
+        let mut since = None;
+        for moment in &trace.moments {
+            match moment.event {
+                Event::Lock => since = Some(moment.steps),
+                Event::Unlock => {
+                    held.extend(since.take().map(|since| (since, moment.steps, trace.cpu)));
+                }
+                _ => {}
+            }
+        }
+    }
+    held.sort_unstable();
+    for two in held.windows(2) {
+        let ((_, until, before), (at, _, cpu)) = (two[0], two[1]);
+        if at < until {
+            let what =
+                format!("CPU {cpu} takes the lock {} before CPU {before} lets go", until - at);
+            return Err(TraceError::Disorder { at, what });
+        }
+    }
+    Ok(())
+}
+
+/// An interrupt by another CPU is taken after it was sent. Where records are missing that is not
+/// known.
+fn kicks_precede(each: &[Trace]) -> Result<(), TraceError> {
+    let unknown = |trace: &Trace| {
+        let stopped = Sections::of(trace).stopped > 0;
+        stopped || (trace.lost() > 0 && trace.keep == Keep::Last)
+    };
+    let has = |event| each.iter().flat_map(|t| &t.moments).any(|moment| moment.event == event);
+    // A manifest may leave out one kind of event.
+    if each.iter().any(unknown) || !(has(Event::Kick) && has(Event::Enter)) {
+        return Ok(());
+    }
+    let full = each.iter().filter(|trace| trace.lost() > 0);
+    let ends = full.filter_map(|trace| trace.moments.last()).map(|moment| moment.steps);
+    let known = ends.min().unwrap_or(u64::MAX);
+    let mut sent: Vec<(u64, u32)> = each
+        .iter()
+        .flat_map(|trace| &trace.moments)
+        .filter(|moment| moment.event == Event::Kick)
+        .map(|moment| (moment.steps, moment.argument))
+        .collect();
+    sent.sort_unstable();
+    for trace in each {
+        let own = u32::from(trace.cpu);
+        let mut sent = sent.iter().filter(|(_, to)| *to == own).map(|(steps, _)| *steps);
+        let taken = trace.moments.iter().filter(|moment| {
+            moment.event == Event::Enter && moment.argument == entry::KICK && moment.steps < known
+        });
+        for moment in taken {
+            let at = moment.steps;
+            if sent.next().is_none_or(|sent| sent > at) {
+                let what = format!("CPU {own} takes an interrupt that no CPU has sent yet");
+                return Err(TraceError::Disorder { at, what });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
