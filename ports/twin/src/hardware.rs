@@ -28,8 +28,9 @@ const CONSOLE_LINE: u8 = 4;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
 
-/// The longest delay that is injected into one of several CPUs.
-const LONGEST: u64 = 100_000;
+/// The longest delay that is injected into one CPU, and into one of several: others are not to wait
+/// for ever where this one has nothing to wait for.
+const LONGEST: [u64; 2] = [HZ, 100_000];
 
 /// A function that a further thread begins with.
 pub type Function = fn(&Env, u64);
@@ -195,9 +196,10 @@ impl Hardware {
             return;
         }
         match (self.rng.next() % 4, self.here().armed.get()) {
-            (0 | 1, Some(at)) if self.processors.len() == 1 => meter::pass_to(at),
-            // Others are not to wait for ever where this one has nothing to wait for.
-            (0 | 1, Some(at)) => meter::pass_to(at.min(meter::now() + LONGEST)),
+            (0 | 1, Some(at)) => {
+                let longest = LONGEST[usize::from(self.processors.len() > 1)];
+                meter::pass_to(at.min(meter::now() + longest));
+            }
             (2, _) => {
                 let line = self.rng.next() % LINES as u64;
                 self.raised.set(self.raised.get() | self.enabled.get() & 1 << line);
