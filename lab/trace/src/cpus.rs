@@ -96,9 +96,9 @@ mod tests {
         m.enter(1, 1).exit(0).pass(300).note(Event::Mark, 0, 0, 0);
         let traces = Traces::decode(&m.bytes(abi::trace::Keep::First, 32)).unwrap();
         let [cpu] = cpus(&traces)[..] else { panic!("one CPU") };
-        assert_eq!((cpu.idle, cpu.span), (510 + 310, 1210));
+        assert_eq!((cpu.idle, cpu.span), (510 + 310, 1200));
         assert_eq!((cpu.entries, cpu.sent, cpu.taken, cpu.lost), (3, 1, 1, 0));
         assert_eq!(cpu.kernel, 110 + 50 + 10);
-        assert!(cpus_table(&[cpu]).contains("67.8 %"), "{}", cpus_table(&[cpu]));
+        assert!(cpus_table(&[cpu]).contains("68.3 %"), "{}", cpus_table(&[cpu]));
     }
 }
