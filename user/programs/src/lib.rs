@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 pub mod busy;
 pub mod cross;
+pub mod curfew;
 pub mod cyclictest;
 pub mod echo;
 pub mod fuzz;

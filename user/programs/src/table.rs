@@ -10,6 +10,7 @@ pub const PROGRAMS: &[Program] = &[
     ("busy", crate::busy::main),
     ("counter", crate::echo::counter),
     ("cross", crate::cross::main),
+    ("curfew", crate::curfew::main),
     ("cyclictest", crate::cyclictest::main),
     ("echo", crate::echo::main),
     ("elevator", crate::latency::elevator),

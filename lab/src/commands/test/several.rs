@@ -2,9 +2,10 @@
 //! each other.
 
 use super::suite::Suite;
-use super::target::{SYSTEMS, judge_run, run, run_simulated};
+use super::target::{SYSTEMS, judge_run, record_findings, run, run_simulated};
+use crate::experiment::latency::set;
 use crate::image::{self, Images};
-use crate::machine::{MACHINES, Machine, Simulation, Twin};
+use crate::machine::{Exit, MACHINES, Machine, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
 use manifest::LOCKINGS;
@@ -13,6 +14,10 @@ use manifest::LOCKINGS;
 const CPUS: [u32; 4] = [1, 2, 4, 8];
 /// Kernels: a path with and one without hints, a queue that is kept lazily and one that is not.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
+
+/// The system of arbitrary calls from many domains, the kernel that it runs under, and for how many
+/// milliseconds.
+const FUZZ: (&str, &str, &str) = ("fuzz", "fastpath", "60");
 
 /// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
 const CHAOS: [u64; 2] = [0, 10];
@@ -69,6 +74,7 @@ fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&st
             return suite.broken(format!("a kernel with {locking}"), format!("{error:#}"));
         }
     };
+    fuzz(suite, machine, &images, locking);
     for (board, kernel) in boards.iter().flat_map(|board| KERNELS.map(|kernel| (*board, kernel))) {
         for (system, cpus) in SYSTEMS.iter().flat_map(|system| CPUS.map(|cpus| (*system, cpus))) {
             if suite.is_over() {
@@ -83,6 +89,39 @@ fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&st
                 run(machine, &images, board, kernel, &system)
             });
             judge_run(suite, &name, kernel, outcome);
+        }
+    }
+}
+
+/// Arbitrary calls from six domains, spread over the CPUs, each number of which has a seed.
+fn fuzz(suite: &mut Suite, machine: &'static dyn Machine, images: &Images, locking: &str) {
+    let (name, kernel, after) = FUZZ;
+    for cpus in CPUS {
+        if suite.is_over() {
+            return;
+        }
+        let on = format!("{} with {cpus} CPUs", machine.name());
+        let title = format!("{name} under {kernel}, locks {locking}, on {on}, {after} ms");
+        let _step = Step::start(&title);
+        let outcome = systems::load(name).and_then(|mut system| {
+            system.cpus = cpus;
+            system.locking = Some(locking.to_string());
+            for (domain, nth) in system.domains.iter_mut().zip(0..) {
+                domain.cpu = nth % cpus;
+            }
+            set(&mut system, "after", after);
+            set(&mut system, "seed", &cpus.to_string());
+            run(machine, images, machine.boards()[0], kernel, &system)
+        });
+        match outcome {
+            Ok(outcome) => {
+                record_findings(suite, &title, &outcome);
+                // It may come upon the right to end the run, with any status.
+                let ended = matches!(outcome.exit, Exit::Done(_));
+                let failure = || outcome.failure().unwrap_or_default();
+                suite.record(title, if ended { Ok(()) } else { Err(failure()) });
+            }
+            Err(error) => suite.record(title, Err(format!("{error:#}"))),
         }
     }
 }

@@ -126,7 +126,7 @@ pub fn judge_run(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Ou
 }
 
 /// Counts what was found in the page tables; the first finding says how much was looked at.
-fn record_findings(suite: &mut Suite, name: &str, outcome: &Outcome) {
+pub fn record_findings(suite: &mut Suite, name: &str, outcome: &Outcome) {
     for (index, (rule, result)) in outcome.findings.iter().enumerate() {
         let rule = format!("{name}: page tables: {rule}");
         match index {
