@@ -194,7 +194,9 @@ impl Hardware {
         if !self.rng.once_in(self.chaos) {
             return;
         }
-        match (self.rng.next() % 4, self.here().armed.get()) {
+        // Who sleeps for ever has a deadline too, at the end of time.
+        let armed = self.here().armed.get().filter(|at| *at != u64::MAX);
+        match (self.rng.next() % 4, armed) {
             (0 | 1, Some(at)) if self.processors.len() == 1 => meter::pass_to(at),
             // Others are not to wait for ever where this one has nothing to wait for.
             (0 | 1, Some(at)) => meter::pass_to(at.min(meter::now() + LONGEST)),

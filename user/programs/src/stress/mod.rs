@@ -102,6 +102,7 @@ fn round(place: &Place, number: u64) {
     for n in place.workers().filter(|n| place.role(*n) != Role::Server) {
         Worker::new(place, n).start();
     }
+    place.set(Common::Begun, 1);
     system::sleep(place.env.number("round", 20) * MS);
     place.set(Common::Stop, 1);
     let clients = place.workers().filter(|n| place.role(*n) == Role::Client);

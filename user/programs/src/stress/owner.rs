@@ -118,13 +118,18 @@ impl Owner {
             3..5 => self.stop_server(),
             5 => self.protect(),
             6 if !self.is_foreign() => self.ring(),
-            7 if self.me.place.get(Common::Stop) == 0 => {
+            7 if self.may_begin_anew() => {
                 self.me.colleague(2 + self.random.below(2) as usize).begin_anew();
             }
             _ => self
                 .me
                 .must(thread::migrate(self.me.thread(), self.random.below(self.me.place.cpus)), 31),
         }
+    }
+
+    /// While a round is on its way.
+    fn may_begin_anew(&self) -> bool {
+        self.me.place.get(Common::Begun) == 1 && self.me.place.get(Common::Stop) == 0
     }
 
     /// A stopped server is on no CPU once its registers were told, and does not run.

@@ -23,6 +23,8 @@ pub enum Common {
     /// 1: clients come to an end; 2: owners too.
     Stop,
     Round,
+    /// 1: everybody has begun, and may be begun anew.
+    Begun,
     /// How many things were wrong, and the first one in four words.
     Wrongs,
     First,
@@ -135,6 +137,7 @@ impl Place {
     pub fn begin_round(&self, number: u64) {
         self.set(Common::Round, number);
         self.set(Common::Stop, 0);
+        self.set(Common::Begun, 0);
         for station in (0..self.stations).map(|number| Station::new(self, number)) {
             station.set(Mark::Count, (station.get(Mark::Count) & !3) + 2);
         }
