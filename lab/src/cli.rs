@@ -160,6 +160,12 @@ pub struct Run {
     /// 0 is never.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub chaos: u64,
+    /// On the twin: check the kernel's invariants after each step.
+    #[arg(long)]
+    pub check: bool,
+    /// An argument of the system's programs, instead of the manifest's; several times for several.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub args: Vec<String>,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input.
     #[arg(long, value_name = "S")]

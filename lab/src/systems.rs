@@ -4,6 +4,7 @@ use crate::failure::{did_you_mean, usage};
 use crate::workspace;
 use anyhow::{Context, Result};
 use manifest::System;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The named systems, in order.
@@ -47,6 +48,28 @@ pub fn load(system: &str) -> Result<System> {
     Ok(manifest::parse(&shown, &text)?)
 }
 
+/// Gives an argument, `name=value`, to all programs that the manifest gives one of that name.
+pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
+    let Some((name, value)) = argument.split_once('=') else {
+        return Err(usage(format!("--arg takes NAME=VALUE, not `{argument}`")));
+    };
+    let mut known = BTreeSet::new();
+    let mut found = false;
+    for (had, text) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
+        known.insert(had.clone());
+        if had == name {
+            *text = value.to_string();
+            found = true;
+        }
+    }
+    if found {
+        return Ok(());
+    }
+    let known = known.into_iter().collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "none".to_string() } else { known };
+    Err(usage(format!("no program of `{}` takes an argument `{name}`, only {known}", system.name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +79,17 @@ mod tests {
         let error = path("no-such-system").unwrap_err();
         assert!(error.is::<crate::failure::Usage>());
         assert!(error.to_string().starts_with("there is no system `no-such-system`"));
+    }
+
+    #[test]
+    fn an_argument_takes_the_place_of_the_manifests() {
+        let mut system = load("stress").unwrap();
+        set_argument(&mut system, "seed=77").unwrap();
+        let args = &system.domains[0].args;
+        assert!(args.contains(&("seed".to_string(), "77".to_string())));
+        let said = |arg: &str| set_argument(&mut load("stress").unwrap(), arg).unwrap_err();
+        assert!(said("sed=1").is::<crate::failure::Usage>());
+        assert!(said("sed=1").to_string().contains("argument `sed`, only ms, pause, "));
+        assert!(said("seed").to_string().starts_with("--arg takes NAME=VALUE"));
     }
 }

@@ -18,14 +18,15 @@ const UNATTENDED: u64 = 60;
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
     let board = board(machine, run.board.as_deref())?;
-    let simulated = run.chaos > 0 || run.topology.is_some();
+    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
     if machine.emulator().is_some() && simulated {
-        let message = "--chaos and --topology are the twin's; add `--machine twin`";
+        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
     let mut system = systems::load(&run.system)?;
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
+    run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
     if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
         let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
         return Err(usage(message));
@@ -59,7 +60,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             Some(_) => run.icount.then_some(1),
             None => Some(run.seed),
         },
-        simulation: Simulation { chaos: run.chaos, topology: run.topology },
+        simulation: Simulation { chaos: run.chaos, topology: run.topology, check: run.check },
         slices: true,
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),

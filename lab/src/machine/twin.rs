@@ -48,6 +48,8 @@ pub struct Simulation {
     pub chaos: u64,
     /// What lines of memory cost that come from other CPUs.
     pub topology: Option<Topology>,
+    /// Whether the kernel's invariants are checked after each step.
+    pub check: bool,
 }
 
 /// Runs a system as [`boot`](super::boot) does.
@@ -69,6 +71,7 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         log: boot.log,
         chaos: boot.simulation.chaos,
         topology: boot.simulation.topology,
+        check: boot.simulation.check,
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;

@@ -19,6 +19,7 @@ mod random;
 pub mod reader;
 pub mod selftest;
 pub mod shell;
+pub mod stress;
 mod table;
 pub mod threads;
 pub mod worst;

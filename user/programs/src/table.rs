@@ -36,6 +36,7 @@ pub const PROGRAMS: &[Program] = &[
     ("shell", crate::shell::main),
     ("start-stop", crate::latency::start_stop),
     ("storm", crate::latency::storm),
+    ("stress", crate::stress::main),
     ("threads", crate::threads::main),
     ("worst", crate::worst::main),
 ];

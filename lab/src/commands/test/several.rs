@@ -5,10 +5,11 @@ use super::suite::Suite;
 use super::target::{SYSTEMS, judge_run, record_findings, run, run_simulated};
 use crate::experiment::latency::set;
 use crate::image::{self, Images};
-use crate::machine::{Exit, MACHINES, Machine, Simulation, Twin};
+use crate::machine::{Exit, MACHINES, Machine, Outcome, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
-use manifest::LOCKINGS;
+use anyhow::Result;
+use manifest::{LOCKINGS, System};
 
 /// How many CPUs.
 const CPUS: [u32; 4] = [1, 2, 4, 8];
@@ -31,7 +32,8 @@ pub fn check_twin(suite: &mut Suite, quick: bool) {
                 if suite.is_over() {
                     return;
                 }
-                simulate(suite, locking, (kernel, chaos), (system, cpus));
+                let simulation = Simulation { chaos, ..Simulation::default() };
+                simulate(suite, locking, (kernel, simulation), (system, cpus));
             }
         }
     }
@@ -40,14 +42,14 @@ pub fn check_twin(suite: &mut Suite, quick: bool) {
 fn simulate(
     suite: &mut Suite,
     locking: &str,
-    (kernel, chaos): (&str, u64),
+    (kernel, simulation): (&str, Simulation),
     (system, cpus): (&str, u32),
 ) {
+    let chaos = simulation.chaos;
     let way = if chaos == 0 { "in order".to_string() } else { format!("chaos {chaos}") };
     let name = format!("{system} under {kernel}, locks {locking}, on twin with {cpus} CPUs, {way}");
     let _step = Step::start(&name);
     let machine: &dyn Machine = &Twin;
-    let simulation = Simulation { chaos, ..Simulation::default() };
     let outcome = systems::load(system).and_then(|mut system| {
         system.cpus = cpus;
         system.locking = Some(locking.to_string());
@@ -55,6 +57,49 @@ fn simulate(
         run_simulated(machine, &images, machine.boards()[0], kernel, &system, simulation)
     });
     judge_run(suite, &name, kernel, outcome);
+}
+
+/// The system in which CPUs do to each other all that they can, and on how many.
+const STRESS: &str = "stress";
+const STRESSED: u32 = 4;
+const TWINS: [u32; 3] = [1, 4, 16];
+
+/// Stresses the twin under each locking, whose invariants are checked after each step, and runs
+/// each seed twice where a run differs most from another.
+pub fn stress_twin(suite: &mut Suite) {
+    for locking in &LOCKINGS[1..] {
+        for (cpus, chaos) in TWINS.iter().flat_map(|cpus| CHAOS.map(|chaos| (*cpus, chaos))) {
+            if suite.is_over() {
+                return;
+            }
+            let simulation = Simulation { chaos, check: true, ..Simulation::default() };
+            simulate(suite, locking, (KERNELS[0], simulation), (STRESS, cpus));
+        }
+        let name = format!("{STRESS}, locks {locking}, on twin: a seed is a run");
+        suite.record(name, repeats(locking));
+    }
+}
+
+/// Whether two runs with a seed say the same, with all their counts.
+fn repeats(locking: &str) -> Result<(), String> {
+    let run = || {
+        let simulation = Simulation { chaos: CHAOS[1], ..Simulation::default() };
+        let outcome = stressed(locking, |system| {
+            let (machine, images) = (&Twin as &dyn Machine, Images::default());
+            run_simulated(machine, &images, machine.boards()[0], KERNELS[0], system, simulation)
+        });
+        outcome.map(|outcome| outcome.console).map_err(|error| format!("{error:#}"))
+    };
+    let (first, second) = (run()?, run()?);
+    if first == second { Ok(()) } else { Err(format!("{first}\nis not\n{second}")) }
+}
+
+/// Runs the system on several CPUs.
+fn stressed(locking: &str, run: impl FnOnce(&System) -> Result<Outcome>) -> Result<Outcome> {
+    let mut system = systems::load(STRESS)?;
+    system.cpus = STRESSED;
+    system.locking = Some(locking.to_string());
+    run(&system)
 }
 
 /// Checks the usual machine: the usual locking on all boards, the others on the first.
@@ -91,6 +136,12 @@ fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&st
             judge_run(suite, &name, kernel, outcome);
         }
     }
+    let on = format!("{} with {STRESSED} CPUs", machine.name());
+    let name = format!("{STRESS} under {}, locks {locking}, on {on}", KERNELS[0]);
+    let _step = Step::start(&name);
+    let board = machine.boards()[0];
+    let outcome = stressed(locking, |system| run(machine, &images, board, KERNELS[0], system));
+    judge_run(suite, &name, KERNELS[0], outcome);
 }
 
 /// Arbitrary calls from six domains, spread over the CPUs, each number of which has a seed.

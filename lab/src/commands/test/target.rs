@@ -47,6 +47,7 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
         endings::check(suite, machine, &images);
     }
     several::check(suite, quick);
+    several::stress_twin(suite);
     several::check_twin(suite, quick);
     native::check(suite);
     sampling::check(suite);
