@@ -2,8 +2,9 @@
 
 use crate::failure::{did_you_mean, usage};
 use crate::workspace;
+use abi::Rights;
 use anyhow::{Context, Result};
-use manifest::System;
+use manifest::{Endpoint, Memory, System, Target};
 use std::path::{Path, PathBuf};
 
 /// The named systems, in order.
@@ -45,6 +46,45 @@ pub fn load(system: &str) -> Result<System> {
     let shown = workspace::shown(&path);
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {shown}"))?;
     Ok(manifest::parse(&shown, &text)?)
+}
+
+/// The system `pairs` with a pair on each of so many CPUs: the first is that of the manifest, the
+/// others have no part in it but `done`. A pair's recording is a memory of its own.
+pub fn pairs(cpus: u32) -> Result<System> {
+    let mut system = load("pairs")?;
+    let (pair, recording) = (system.endpoints[0].clone(), system.memories[0].clone());
+    let domains = system.domains.clone();
+    system.cpus = cpus;
+    for cpu in 1..cpus {
+        let [endpoint, memory] = [system.endpoints.len(), system.memories.len()];
+        system.endpoints.push(Endpoint { name: format!("pair-{cpu}"), ..pair.clone() });
+        system.memories.push(Memory { name: format!("recording-{cpu}"), ..recording.clone() });
+        for mut domain in domains.clone() {
+            domain.name = format!("{}-{cpu}", domain.name);
+            domain.cpu = cpu;
+            domain.args.retain(|(name, _)| name != "others");
+            domain.maps.iter_mut().for_each(|map| map.memory = memory);
+            domain.caps.retain(|cap| matches!(cap.target, Target::Endpoint(_)));
+            for cap in &mut domain.caps {
+                match cap.target {
+                    Target::Endpoint(0) => cap.target = Target::Endpoint(endpoint),
+                    _ => cap.rights = Rights::SEND,
+                }
+            }
+            system.domains.push(domain);
+        }
+    }
+    set_arguments(&mut system, "others", &|_| u64::from(cpus) - 1);
+    set_arguments(&mut system, "seed", &|domain| domain as u64 / 2 + 1);
+    Ok(system)
+}
+
+/// Sets an argument wherever a domain has it, by the domain's number.
+pub fn set_arguments(system: &mut System, name: &str, value: &dyn Fn(usize) -> u64) {
+    for (number, domain) in system.domains.iter_mut().enumerate() {
+        let own = domain.args.iter_mut().filter(|(own, _)| own == name);
+        own.for_each(|(_, text)| *text = value(number).to_string());
+    }
 }
 
 #[cfg(test)]

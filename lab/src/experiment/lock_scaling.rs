@@ -3,6 +3,7 @@
 
 mod curves;
 mod points;
+mod simulated;
 
 #[cfg(test)]
 pub use points::{Point, case};
@@ -21,10 +22,10 @@ pub static EXPERIMENT: Experiment = Experiment {
         "S1-E02", "S1-E03", "S1-E04", "S1-12", "S1-C03", "S1-C04", "S1-C05", "S1-C06", "S1-C07",
         "S1-C08", "S1-C09", "S1-C10", "S1-C11",
     ],
-    machines: &["native"],
+    machines: &["native", "twin"],
     cpus: Cpus::Any,
     kernels: &["fastpath"],
-    metrics: &[METRIC],
+    metrics: &[METRIC, points::ARM, "throughput-exponential", "throughput-deterministic"],
     cases: &[],
     parameters: &[
         ("think", "0 and 500 to 32,000 ticks in powers of two, exponential, before each message"),
@@ -56,6 +57,13 @@ const WINDOWS: &str = "25";
 const SCALING: [(&str, f64); 2] = [("elided", 0.95), ("fine", 0.95)];
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    match setup.machine.host_program() {
+        Some(_) => on_host(setup, kernel),
+        None => simulated::measure(setup, kernel),
+    }
+}
+
+fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
     let cpus = match &setup.cpus {
         Some(cpus) => cpus.clone(),
         None => (1..=std::thread::available_parallelism()?.get()).collect(),
@@ -88,7 +96,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let note = "THIS PROCESSOR HAS NO TRANSACTIONS: `elided` runs on its fall-back, the lock.";
         measured.notes.push(note.to_string());
     }
-    let scene = Scene::of(&measured.samples.rows(), &measured.facts);
+    let scene = Scene::of(METRIC, &measured.samples.rows(), &measured.facts);
     measured.limits = limits(&scene);
     curves::add(&mut measured, &scene, Origin::HARDWARE);
     Ok(measured)

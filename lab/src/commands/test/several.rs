@@ -7,12 +7,38 @@ use crate::image::{self, Images};
 use crate::machine::{MACHINES, Machine, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
-use manifest::LOCKINGS;
+use anyhow::Result;
+use manifest::{LOCKINGS, System};
 
 /// How many CPUs.
 const CPUS: [u32; 4] = [1, 2, 4, 8];
 /// Kernels: a path with and one without hints, a queue that is kept lazily and one that is not.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
+
+/// A system with a part on each CPU, and where it runs: on these numbers of CPUs under the first
+/// kernel.
+const PAIRS: (&str, [u32; 2]) = ("pairs", [1, 4]);
+
+/// The systems that a kernel runs on these numbers of CPUs, and on how many.
+fn systems_on<'a>(
+    kernel: &str,
+    cpus: &'a [u32],
+) -> impl Iterator<Item = (&'static str, u32)> + use<'a> {
+    let (pairs, few) = PAIRS;
+    let paired = kernel == KERNELS[0];
+    let paired = cpus.iter().filter(move |cpus| paired && few.contains(cpus));
+    let all = SYSTEMS.iter().flat_map(|system| cpus.iter().map(|cpus| (*system, *cpus)));
+    all.chain(paired.map(move |cpus| (pairs, *cpus)))
+}
+
+/// A system for so many CPUs, under a locking.
+fn load(system: &str, cpus: u32, locking: &str) -> Result<System> {
+    let mut system =
+        if system == PAIRS.0 { systems::pairs(cpus)? } else { systems::load(system)? };
+    system.cpus = cpus;
+    system.locking = Some(locking.to_string());
+    Ok(system)
+}
 
 /// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
 const CHAOS: [u64; 2] = [0, 10];
@@ -22,7 +48,7 @@ pub fn check_twin(suite: &mut Suite, quick: bool) {
     let cpus = if quick { &CPUS[1..2] } else { &CPUS[..] };
     for locking in &LOCKINGS[1..] {
         for (kernel, chaos) in KERNELS.iter().flat_map(|k| CHAOS.map(|chaos| (*k, chaos))) {
-            for (system, cpus) in SYSTEMS.iter().flat_map(|s| cpus.iter().map(|cpus| (*s, *cpus))) {
+            for (system, cpus) in systems_on(kernel, cpus) {
                 if suite.is_over() {
                     return;
                 }
@@ -43,9 +69,7 @@ fn simulate(
     let _step = Step::start(&name);
     let machine: &dyn Machine = &Twin;
     let simulation = Simulation { chaos, ..Simulation::default() };
-    let outcome = systems::load(system).and_then(|mut system| {
-        system.cpus = cpus;
-        system.locking = Some(locking.to_string());
+    let outcome = load(system, cpus, locking).and_then(|system| {
         let images = Images::default();
         run_simulated(machine, &images, machine.boards()[0], kernel, &system, simulation)
     });
@@ -70,18 +94,15 @@ fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&st
         }
     };
     for (board, kernel) in boards.iter().flat_map(|board| KERNELS.map(|kernel| (*board, kernel))) {
-        for (system, cpus) in SYSTEMS.iter().flat_map(|system| CPUS.map(|cpus| (*system, cpus))) {
+        for (system, cpus) in systems_on(kernel, &CPUS) {
             if suite.is_over() {
                 return;
             }
             let on = format!("{} with {cpus} CPUs, {board}", machine.name());
             let name = format!("{system} under {kernel}, locks {locking}, on {on}");
             let _step = Step::start(&name);
-            let outcome = systems::load(system).and_then(|mut system| {
-                system.cpus = cpus;
-                system.locking = Some(locking.to_string());
-                run(machine, &images, board, kernel, &system)
-            });
+            let outcome = load(system, cpus, locking)
+                .and_then(|system| run(machine, &images, board, kernel, &system));
             judge_run(suite, &name, kernel, outcome);
         }
     }

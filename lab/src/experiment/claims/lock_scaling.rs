@@ -1,7 +1,7 @@
 //! Claims about how lockings scale (S1-E02 to E04), judged by points of any machine.
 
 use super::{judged, unobservable};
-use crate::experiment::lock_scaling::{COMPARED, Scene, hold};
+use crate::experiment::lock_scaling::{COMPARED, METRIC, Scene, hold};
 use model::{Distribution, Fit, Repairman, fit};
 use results::{Claim, Report};
 
@@ -14,7 +14,8 @@ const SMALL: usize = 4;
 
 /// S1-C03 to C11.
 pub fn all(report: &Report) -> Vec<Claim> {
-    let scene = Scene::of(&report.rows, &report.facts);
+    let scene = Scene::of(METRIC, &report.rows, &report.facts);
+    let small = Scene::small(&report.rows, &report.facts);
     vec![
         one_service(&scene),
         between(&scene),
@@ -23,8 +24,8 @@ pub fn all(report: &Report) -> Vec<Claim> {
         transfers(report, &scene),
         alike(&scene),
         knee(&scene),
-        small_with_think(&scene),
-        small_without(&scene),
+        small_with_think(&small),
+        small_without(&small),
     ]
 }
 

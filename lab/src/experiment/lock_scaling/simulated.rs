@@ -1,0 +1,213 @@
+//! The points that the twin gives: pairs on up to two sockets, on the small machine, and with
+//! sections that scatter as the queueing model has them.
+
+use super::points::{ARM, facts, hold};
+use super::{COMPARED, METRIC, Scene, THINK, curves, points};
+use crate::experiment::pairs::Pairs;
+use crate::experiment::{Measured, Setup};
+use crate::failure::usage;
+use crate::machine::Simulation;
+use crate::progress::Step;
+use anyhow::Result;
+use model::{Distribution, Fit};
+use results::{Fact, Limit, Origin};
+use twin::{Scatter, Sections, Service, Topology};
+
+/// Numbers of CPUs without `--cpus`.
+const USUAL: [usize; 7] = [1, 2, 4, 8, 14, 20, 28];
+/// Windows of each point, and messages in each, about.
+const WINDOWS: u64 = 5;
+const IN_WINDOW: u64 = 20_000;
+/// Units that a message takes at least besides thinking, about: a pass through the lock.
+const PASS: u64 = 300;
+/// The mean length of sections that scatter: the paper's fitted s.
+const SERVICE: u64 = 358;
+/// By how many percent the model may miss a point of theirs.
+const NEAR: f64 = 2.0;
+/// The least r squared of one service time for all think times within a socket.
+const EXPLAINED: f64 = 0.99;
+
+/// Sections that scatter in a way: the name of that, and the model's.
+struct Shape {
+    name: &'static str,
+    scatter: Scatter,
+    distribution: Distribution,
+}
+
+const SHAPES: [Shape; 2] = [
+    Shape {
+        name: "exponential",
+        scatter: Scatter::Exponential,
+        distribution: Distribution::Exponential,
+    },
+    Shape {
+        name: "deterministic",
+        scatter: Scatter::Deterministic,
+        distribution: Distribution::Deterministic,
+    },
+];
+
+/// Simulates all points, and says what they mean.
+pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let (large, small) = (Topology::X86, Topology::ARM);
+    let most = (large.sockets * large.per_socket) as usize;
+    let asked = setup.cpus.as_deref();
+    if let Some(wrong) = asked.and_then(|cpus| cpus.iter().find(|cpus| **cpus > most)) {
+        let why = format!("{wrong} CPUs were asked for, and the simulated machine has {most}");
+        return Err(usage(why));
+    }
+    let mut run = Run { setup, kernel, measured: Measured::default(), held: Vec::new() };
+    run.measured.unit = Some("messages per second".to_string());
+    run.simulate(&(METRIC, topology(large)), asked.unwrap_or(&USUAL), &|locking, think| {
+        locking == "big" || think == COMPARED
+    })?;
+    let few: Vec<usize> = (1..=small.per_socket as usize).collect();
+    let few: Vec<usize> = match asked {
+        Some(asked) => few.into_iter().filter(|cpus| asked.contains(cpus)).collect(),
+        None => few,
+    };
+    run.simulate(&(ARM, topology(small)), &few, &|locking, think| {
+        locking != "elided" && [0, 500].contains(&think)
+    })?;
+    for shape in &SHAPES {
+        let service = Some(Service { mean: SERVICE, scatter: shape.scatter });
+        let simulation = Simulation { service, ..Simulation::default() };
+        let metric = points::of_service(shape.name);
+        run.simulate(&(&metric, simulation), asked.unwrap_or(&USUAL), &|locking, think| {
+            locking == "big" && think > 0
+        })?;
+    }
+    Ok(run.report())
+}
+
+fn topology(topology: Topology) -> Simulation {
+    Simulation { topology: Some(topology), ..Simulation::default() }
+}
+
+/// What has been simulated so far.
+struct Run<'a> {
+    setup: &'a Setup,
+    kernel: &'a str,
+    measured: Measured,
+    /// Sections of the large machine without think time under the big lock, by numbers of CPUs.
+    held: Vec<(usize, Sections)>,
+}
+
+impl Run<'_> {
+    /// Simulates the points of a family that are wanted, by locking and think time.
+    fn simulate(
+        &mut self,
+        (metric, simulation): &(&str, Simulation),
+        cpus: &[usize],
+        wanted: &dyn Fn(&str, u64) -> bool,
+    ) -> Result<()> {
+        let step = Step::start(format!("simulating {metric}"));
+        for locking in ["big", "fine", "elided"] {
+            for think in THINK.into_iter().filter(|think| wanted(locking, *think)) {
+                for cpus in cpus.iter().copied() {
+                    let case = points::case(locking, think, cpus);
+                    step.detail(&case);
+                    let window = IN_WINDOW * ((think + PASS) / cpus as u64).max(PASS);
+                    let windows = WINDOWS;
+                    let pairs = Pairs { locking, think, cpus, window, windows, simulation };
+                    let passed = pairs.run(self.setup, self.kernel)?;
+                    let rate = |messages: &u64| messages * passed.hertz / window;
+                    let values = passed.messages.iter().map(rate).collect();
+                    self.measured.samples.push(self.kernel, metric, &case, values);
+                    if (*metric, locking, think) == (METRIC, "big", 0) {
+                        self.held.push((cpus, passed.seen.sections));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Facts, limits and curves.
+    fn report(mut self) -> Measured {
+        let large = Topology::X86;
+        let in_socket = large.per_socket as usize;
+        self.machine("CPUs of the large machine; the small one has 4", &large);
+        let rows = self.measured.samples.rows();
+        let scene = Scene::of(METRIC, &rows, &self.measured.facts);
+        self.lock_held(&scene, in_socket);
+        let measured = &mut self.measured;
+        let both = [Distribution::Exponential, Distribution::Deterministic];
+        let fits = curves::model(measured, "", &scene, Origin::SIMULATED, &both);
+        curves::lockings(measured, "", &scene, Origin::SIMULATED);
+        let best = fits.iter().map(|fit| fit.r_squared).reduce(f64::max);
+        measured.limits.extend(best.map(|r_squared| Limit {
+            name: "r squared of one service time within a socket".to_string(),
+            value: (r_squared * 1e5).floor() / 1e5,
+            bound: EXPLAINED,
+            least: true,
+            unit: String::new(),
+        }));
+        let small = Scene::small(&rows, &measured.facts);
+        curves::lockings(measured, "arm", &small, Origin::SIMULATED);
+        for shape in &SHAPES {
+            let scene = Scene::of(&points::of_service(shape.name), &rows, &measured.facts);
+            let scene = Scene { in_socket: 0, ..scene };
+            let fits = curves::model(
+                measured,
+                shape.name,
+                &scene,
+                Origin::SIMULATED,
+                &[shape.distribution],
+            );
+            measured.limits.extend(fits.iter().map(|fit| near(shape.name, fit)));
+        }
+        self.measured
+    }
+
+    fn machine(&mut self, note: &str, topology: &Topology) {
+        let Topology { sockets, per_socket, .. } = *topology;
+        let fact = |name: &str, value: u64, unit: &str, note: &str| Fact {
+            name: name.to_string(),
+            value,
+            unit: unit.to_string(),
+            note: note.to_string(),
+        };
+        let all: u64 = self.measured.samples.series.iter().map(|s| s.values.len() as u64).sum();
+        self.measured.facts.extend([
+            fact(facts::HERTZ, 1_000_000_000, "per second", "modelled instructions"),
+            fact(facts::CPUS, (sockets * per_socket).into(), "", note),
+            fact(facts::IN_SOCKET, per_socket.into(), "", "of those"),
+            fact("windows", all, "", "in all"),
+        ]);
+    }
+
+    /// How long the lock is held: by one CPU, and where it never rests.
+    fn lock_held(&mut self, scene: &Scene, in_socket: usize) {
+        let mut fact = |name: &str, value: f64, unit: &str, note: String| {
+            let (name, unit) = (name.to_string(), unit.to_string());
+            self.measured.facts.push(Fact { name, value: value.round() as u64, unit, note });
+        };
+        for (cpus, sections) in &self.held {
+            let count = sections.count as f64;
+            let mean = sections.time as f64 / count;
+            let same = sections.same as f64 / count * 100.0;
+            let about = format!("section {mean:.0}, the same CPU again {same:.0} %");
+            let whole = scene.throughput("big", 0, *cpus).map_or(0.0, |x| scene.hertz / x);
+            match *cpus {
+                1 => fact(hold::ONE, mean, "ticks", about),
+                n if n == in_socket => fact(hold::SOCKET, whole, "ticks", about),
+                n if n == scene.cpus => fact(hold::ALL, whole, "ticks", about),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// How far the farthest point may be from the model.
+fn near(name: &str, fit: &Fit) -> Limit {
+    let off = |r: &model::Residual| (r.residual / r.fitted * 100.0).abs();
+    let worst = fit.residuals.iter().map(off).fold(0.0, f64::max);
+    Limit {
+        name: format!("sections of {name} length: the model misses a point by"),
+        value: (worst * 100.0).ceil() / 100.0,
+        bound: NEAR,
+        least: false,
+        unit: "%".to_string(),
+    }
+}
