@@ -64,11 +64,16 @@ pub fn pairs(cpus: u32) -> Result<System> {
             domain.cpu = cpu;
             domain.args.retain(|(name, _)| name != "others");
             domain.maps.iter_mut().for_each(|map| map.memory = memory);
-            domain.caps.retain(|cap| matches!(cap.target, Target::Endpoint(_)));
+            for (name, value) in &mut domain.args {
+                if name == "recording" {
+                    *value = format!("recording-{cpu}");
+                }
+            }
             for cap in &mut domain.caps {
                 match cap.target {
                     Target::Endpoint(0) => cap.target = Target::Endpoint(endpoint),
-                    _ => cap.rights = Rights::SEND,
+                    Target::Endpoint(_) => cap.rights = Rights::SEND,
+                    _ => {}
                 }
             }
             system.domains.push(domain);

@@ -47,7 +47,8 @@ impl Default for Costs {
     /// to each other is a guess of the right size.
     fn default() -> Costs {
         let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
-        let mut costs = Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
+        let mut costs =
+            Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
         for (entry, cost) in [
             (Entry::Attempt, 47),
             (Entry::Message, 85),

@@ -50,14 +50,8 @@ impl Topology {
     };
 
     /// CPUs to which nothing is far.
-    pub const FREE: Topology = Topology {
-        sockets: 1,
-        per_socket: 64,
-        within: 0,
-        across: 0,
-        memory: 0,
-        memory_across: 0,
-    };
+    pub const FREE: Topology =
+        Topology { sockets: 1, per_socket: 64, within: 0, across: 0, memory: 0, memory_across: 0 };
 
     /// A topology by its name, or by its figures.
     pub fn parse(text: &str) -> Result<Topology, String> {

@@ -34,13 +34,13 @@ impl Think {
     }
 }
 
-/// A client: capability `pair` (send), and `done` (send, or in the first client receive); memory
-/// `recording`; arguments `seed`, `think`, `warmup`, `window`, `windows`, times in steps of the
-/// counter. The first has `system` and `console`, and the argument `others`: how many more there
-/// are.
+/// A client: capability `pair` (send), and `done` (send, or in the first client receive), and
+/// `system`; a memory, named by argument `recording`; arguments `seed`, `think`, `warmup`,
+/// `window`, `windows`, times in steps of the counter. The first has `others`, too: how many more
+/// there are.
 pub fn client(env: &Env) {
     let mut client = Client { to: env.cap("pair"), think: Think::of(env, 0), round: 0 };
-    let mut recorder = Recorder::open(env.mem("recording"));
+    let mut recorder = Recorder::open(env.mem(env.arg("recording").unwrap_or("recording")));
     let mut until = counter() + env.number("warmup", 0);
     client.converse(until);
     let mut all = 0;

@@ -33,8 +33,7 @@ fn systems_on<'a>(
 
 /// A system for so many CPUs, under a locking.
 fn load(system: &str, cpus: u32, locking: &str) -> Result<System> {
-    let mut system =
-        if system == PAIRS.0 { systems::pairs(cpus)? } else { systems::load(system)? };
+    let mut system = if system == PAIRS.0 { systems::pairs(cpus)? } else { systems::load(system)? };
     system.cpus = cpus;
     system.locking = Some(locking.to_string());
     Ok(system)

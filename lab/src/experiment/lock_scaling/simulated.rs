@@ -9,6 +9,7 @@ use crate::failure::usage;
 use crate::machine::Simulation;
 use crate::progress::Step;
 use anyhow::Result;
+use manifest::{LOCKINGS, NO_LOCKING};
 use model::{Distribution, Fit};
 use results::{Fact, Limit, Origin};
 use twin::{Scatter, Sections, Service, Topology};
@@ -26,6 +27,9 @@ const SERVICE: u64 = 358;
 const NEAR: f64 = 2.0;
 /// The least r squared of one service time for all think times within a socket.
 const EXPLAINED: f64 = 0.99;
+
+/// Units in which shared lines are looked for.
+const WATCHED: u64 = 1_000_000;
 
 /// Sections that scatter in a way: the name of that, and the model's.
 struct Shape {
@@ -77,6 +81,7 @@ pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
             locking == "big" && think > 0
         })?;
     }
+    run.shared(asked.unwrap_or(&USUAL))?;
     Ok(run.report())
 }
 
@@ -102,7 +107,7 @@ impl Run<'_> {
         wanted: &dyn Fn(&str, u64) -> bool,
     ) -> Result<()> {
         let step = Step::start(format!("simulating {metric}"));
-        for locking in ["big", "fine", "elided"] {
+        for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
             for think in THINK.into_iter().filter(|think| wanted(locking, *think)) {
                 for cpus in cpus.iter().copied() {
                     let case = points::case(locking, think, cpus);
@@ -119,6 +124,26 @@ impl Run<'_> {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// How many lines of kernel memory several CPUs share, one of them writing, while messages are
+    /// under way.
+    fn shared(&mut self, cpus: &[usize]) -> Result<()> {
+        let Some(cpus) = cpus.iter().copied().filter(|cpus| *cpus > 1).min() else { return Ok(()) };
+        let (think, window, windows) = (COMPARED, WATCHED, 3);
+        let simulation =
+            &Simulation { observed: Some(WATCHED..2 * WATCHED), ..Simulation::default() };
+        for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
+            let pairs = Pairs { locking, think, cpus, window, windows, simulation };
+            let seen = pairs.run(self.setup, self.kernel)?.seen;
+            self.measured.facts.push(Fact {
+                name: format!("{locking}: lines that CPUs share"),
+                value: seen.shared.len() as u64,
+                unit: String::new(),
+                note: format!("written by one and touched by another of {cpus}"),
+            });
         }
         Ok(())
     }
