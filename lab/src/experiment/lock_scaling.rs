@@ -29,14 +29,18 @@ pub static EXPERIMENT: Experiment = Experiment {
     cases: &[],
     parameters: &[
         ("think", "0 and 500 to 32,000 ticks in powers of two, exponential, before each message"),
-        ("window", "2 ms, longer with much think time, after 0.5 ms"),
-        ("windows", "25 that the host left alone, points taking turns"),
+        ("window", "2 ms, longer with much think time, after 0.5 ms; twin: 20,000 messages"),
+        ("windows", "25 that the host left alone, points taking turns; twin: 5"),
+        ("CPUs", "those of the host; twin: 1, 2, 4, 7, 14, 20, 28 on two sockets, 1 to 4 on one"),
     ],
     notes: &[
         "A message is one way: a call, or a reply that waits. Client and server both think between \
          receiving and sending, so that a message is a think time and a pass through the lock.",
         "A window is disturbed if the host ran something else on one of the CPUs for more than 1 % \
          of it, or let it come late. Rows are of the other windows, as long as there are any.",
+        "On the twin a tick is a modelled instruction, a thousand millions of them a second. \
+         `throughput` is of two sockets of 14 CPUs, `throughput-arm` of one of 4, the other two are \
+         of CPUs to which nothing is far and sections of 358 ticks in the mean.",
     ],
     golden: false,
     modelled: false,

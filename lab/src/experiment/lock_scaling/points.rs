@@ -26,9 +26,12 @@ pub mod facts {
 /// Names of the facts that say for how many ticks the lock is held, hand-off included, where the
 /// machine tells.
 pub mod hold {
-    /// With one CPU.
+    /// With one CPU and no think time.
     pub const ONE: &str = "lock held, one CPU";
-    /// With all CPUs of a socket and no think time.
+    /// The think time with which more CPUs are at it. Without any they would take turns in one
+    /// order for ever, and the way to the next one would be that order's.
+    pub const THINK: u64 = 500;
+    /// With all CPUs of a socket.
     pub const SOCKET: &str = "lock held, one socket";
     /// With all CPUs.
     pub const ALL: &str = "lock held, all CPUs";

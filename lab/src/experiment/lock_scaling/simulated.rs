@@ -15,7 +15,7 @@ use results::{Fact, Limit, Origin};
 use twin::{Scatter, Sections, Service, Topology};
 
 /// Numbers of CPUs without `--cpus`.
-const USUAL: [usize; 7] = [1, 2, 4, 8, 14, 20, 28];
+const USUAL: [usize; 7] = [1, 2, 4, 7, 14, 20, 28];
 /// Windows of each point, and messages in each, about.
 const WINDOWS: u64 = 5;
 const IN_WINDOW: u64 = 20_000;
@@ -94,8 +94,8 @@ struct Run<'a> {
     setup: &'a Setup,
     kernel: &'a str,
     measured: Measured,
-    /// Sections of the large machine without think time under the big lock, by numbers of CPUs.
-    held: Vec<(usize, Sections)>,
+    /// Sections of the large machine under the big lock, by think time and number of CPUs.
+    held: Vec<((u64, usize), Sections)>,
 }
 
 impl Run<'_> {
@@ -119,8 +119,8 @@ impl Run<'_> {
                     let rate = |messages: &u64| messages * passed.hertz / window;
                     let values = passed.messages.iter().map(rate).collect();
                     self.measured.samples.push(self.kernel, metric, &case, values);
-                    if (*metric, locking, think) == (METRIC, "big", 0) {
-                        self.held.push((cpus, passed.seen.sections));
+                    if (*metric, locking) == (METRIC, "big") {
+                        self.held.push(((think, cpus), passed.seen.sections));
                     }
                 }
             }
@@ -161,6 +161,7 @@ impl Run<'_> {
         let fits = curves::model(measured, "", &scene, Origin::SIMULATED, &both);
         curves::lockings(measured, "", &scene, Origin::SIMULATED);
         let best = fits.iter().map(|fit| fit.r_squared).reduce(f64::max);
+        let best = best.filter(|_| scene.most("big") >= in_socket);
         measured.limits.extend(best.map(|r_squared| Limit {
             name: "r squared of one service time within a socket".to_string(),
             value: (r_squared * 1e5).floor() / 1e5,
@@ -204,22 +205,23 @@ impl Run<'_> {
 
     /// How long the lock is held: by one CPU, and where it never rests.
     fn lock_held(&mut self, scene: &Scene, in_socket: usize) {
-        let mut fact = |name: &str, value: f64, unit: &str, note: String| {
-            let (name, unit) = (name.to_string(), unit.to_string());
-            self.measured.facts.push(Fact { name, value: value.round() as u64, unit, note });
-        };
-        for (cpus, sections) in &self.held {
+        for ((think, cpus), sections) in &self.held {
             let count = sections.count as f64;
-            let mean = sections.time as f64 / count;
-            let same = sections.same as f64 / count * 100.0;
-            let about = format!("section {mean:.0}, the same CPU again {same:.0} %");
-            let whole = scene.throughput("big", 0, *cpus).map_or(0.0, |x| scene.hertz / x);
-            match *cpus {
-                1 => fact(hold::ONE, mean, "ticks", about),
-                n if n == in_socket => fact(hold::SOCKET, whole, "ticks", about),
-                n if n == scene.cpus => fact(hold::ALL, whole, "ticks", about),
-                _ => {}
-            }
+            let (mean, again) = (sections.time as f64 / count, sections.same as f64 / count);
+            let whole = scene.throughput("big", *think, *cpus).map_or(0.0, |x| scene.hertz / x);
+            let (name, value) = match (*think, *cpus) {
+                (0, 1) => (hold::ONE, mean),
+                (hold::THINK, n) if n == in_socket => (hold::SOCKET, whole),
+                (hold::THINK, n) if n == scene.cpus => (hold::ALL, whole),
+                _ => continue,
+            };
+            let again = again * 100.0;
+            self.measured.facts.push(Fact {
+                name: name.to_string(),
+                value: value.round() as u64,
+                unit: "ticks".to_string(),
+                note: format!("section {mean:.0}, the same CPU again {again:.0} %"),
+            });
         }
     }
 }
