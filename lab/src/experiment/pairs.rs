@@ -92,7 +92,8 @@ mod tests {
         for cpus in [2, 5] {
             assert_eq!(shared("fine", cpus), [0usize; 0], "fine-grained locks, {cpus} CPUs");
             assert_eq!(shared("elided", cpus), [0usize; 0], "transactions, {cpus} CPUs");
-            assert!(!shared("big", cpus).is_empty(), "the big lock is shared by {cpus} CPUs");
+            let lock = shared("big", cpus).len();
+            assert_eq!(lock, cpus + 2, "the tail and a node for each CPU and one more");
         }
     }
 

@@ -131,12 +131,14 @@ fn between(report: &Report, scene: &Scene) -> Claim {
             let model = Repairman::new(service, think as f64 + extra).ok()?;
             Some(model.solve(cpus, Distribution::Exponential).ok()?.throughput * hertz)
         };
-        let mut outside = Vec::new();
+        let (mut outside, mut farthest) = (Vec::new(), 0.0f64);
         for point in scene.points.iter().filter(|p| p.locking == "big" && p.cpus >= FEW) {
             let think = point.think.max(1);
             let [upper, lower] = extremes.map(|service| bound(service, think, point.cpus));
-            let between = lower? * (1.0 - scatter)..=upper? * (1.0 + scatter);
-            if !between.contains(&point.throughput) && point.think > 0 {
+            let (lower, upper, x) = (lower?, upper?, point.throughput);
+            let off = (1.0 - x / lower).max(x / upper - 1.0);
+            if off > scatter && point.think > 0 {
+                farthest = farthest.max(off * 100.0);
                 outside.push(format!("{}x{}", point.think, point.cpus));
             }
         }
@@ -145,8 +147,8 @@ fn between(report: &Report, scene: &Scene) -> Claim {
         evidence += &match outside.len() {
             0 => format!("; every point between the curves of {least:.0} and {greatest:.0} ticks"),
             count => format!(
-                "; {count} points outside the curves of {least:.0} and {greatest:.0} ticks, as \
-                 think x CPUs: {}",
+                "; {count} points outside the curves of {least:.0} and {greatest:.0} ticks, by \
+                 {farthest:.1} % at most, as think x CPUs: {}",
                 outside.join(", ")
             ),
         };

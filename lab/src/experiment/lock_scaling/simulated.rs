@@ -238,3 +238,25 @@ fn near(name: &str, fit: &Fit) -> Limit {
         unit: "%".to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Point, Repairman, fit};
+
+    #[test]
+    fn sections_of_another_shape_are_farther_than_the_limit() {
+        let point = |(think, cpus): (f64, usize)| {
+            let model = Repairman::new(358.0, think).unwrap();
+            let solved = model.solve(cpus, Distribution::Exponential).unwrap();
+            Point { cpus, throughput: solved.throughput, think: Some(think) }
+        };
+        let places = [500.0, 2000.0, 8000.0]
+            .into_iter()
+            .flat_map(|think| [1, 2, 4, 8, 16].map(|cpus| (think, cpus)));
+        let points: Vec<Point> = places.map(point).collect();
+        let limit = |distribution| near("made-up", &fit(&points, distribution).unwrap());
+        assert!(limit(Distribution::Exponential).held());
+        assert!(!limit(Distribution::Deterministic).held());
+    }
+}
