@@ -25,7 +25,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     machines: &["native", "twin"],
     cpus: Cpus::Any,
     kernels: &["fastpath"],
-    metrics: &[METRIC, points::ARM, "throughput-exponential", "throughput-deterministic"],
+    metrics: &[METRIC, points::ARM, points::EXPONENTIAL, points::DETERMINISTIC],
     cases: &[],
     parameters: &[
         ("think", "0 and 500 to 32,000 ticks in powers of two, exponential, before each message"),
@@ -39,7 +39,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "A window is disturbed if the host ran something else on one of the CPUs for more than 1 % \
          of it, or let it come late. Rows are of the other windows, as long as there are any.",
         "On the twin a tick is a modelled instruction, a thousand millions of them a second. \
-         `throughput` is of two sockets of 14 CPUs, `throughput-arm` of one of 4, the other two are \
+         `throughput` is of two sockets of 14 CPUs, `throughput-arm` of one of 4, the others are \
          of CPUs to which nothing is far and sections of 358 ticks in the mean.",
     ],
     golden: false,

@@ -16,6 +16,11 @@ use twin::{End, LOCKED_KERNELS, Options, Sections, Service, Topology};
 /// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
 
+/// The paper's larger machine: two sockets of 14 CPUs.
+pub const LARGE: Topology = Topology::X86;
+/// Its smaller one, of 4 CPUs.
+pub const SMALL: Topology = Topology::ARM;
+
 /// The machine.
 pub struct Twin;
 

@@ -7,11 +7,10 @@ use results::{Fact, Row};
 pub const ARM: &str = "throughput-arm";
 /// CPUs of the small machine.
 const SMALL: usize = 4;
-
-/// The metric of sections that scatter in a way.
-pub fn of_service(shape: &str) -> String {
-    format!("throughput-{shape}")
-}
+/// The metrics of sections that scatter.
+pub const EXPONENTIAL: &str = "throughput-exponential";
+/// See [`EXPONENTIAL`]: these do not.
+pub const DETERMINISTIC: &str = "throughput-deterministic";
 
 /// Names of the facts that say what the machine is.
 pub mod facts {

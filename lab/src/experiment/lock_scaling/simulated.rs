@@ -6,7 +6,7 @@ use super::{COMPARED, METRIC, Scene, THINK, curves, points};
 use crate::experiment::pairs::Pairs;
 use crate::experiment::{Measured, Setup};
 use crate::failure::usage;
-use crate::machine::Simulation;
+use crate::machine::{LARGE, SMALL, Simulation};
 use crate::progress::Step;
 use anyhow::Result;
 use manifest::{LOCKINGS, NO_LOCKING};
@@ -31,9 +31,10 @@ const EXPLAINED: f64 = 0.99;
 /// Units in which shared lines are looked for.
 const WATCHED: u64 = 1_000_000;
 
-/// Sections that scatter in a way: the name of that, and the model's.
+/// Sections that scatter in a way: its name, the metric, and the model's name of it.
 struct Shape {
     name: &'static str,
+    metric: &'static str,
     scatter: Scatter,
     distribution: Distribution,
 }
@@ -41,11 +42,13 @@ struct Shape {
 const SHAPES: [Shape; 2] = [
     Shape {
         name: "exponential",
+        metric: points::EXPONENTIAL,
         scatter: Scatter::Exponential,
         distribution: Distribution::Exponential,
     },
     Shape {
         name: "deterministic",
+        metric: points::DETERMINISTIC,
         scatter: Scatter::Deterministic,
         distribution: Distribution::Deterministic,
     },
@@ -53,7 +56,7 @@ const SHAPES: [Shape; 2] = [
 
 /// Simulates all points, and says what they mean.
 pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    let (large, small) = (Topology::X86, Topology::ARM);
+    let (large, small) = (LARGE, SMALL);
     let most = (large.sockets * large.per_socket) as usize;
     let asked = setup.cpus.as_deref();
     if let Some(wrong) = asked.and_then(|cpus| cpus.iter().find(|cpus| **cpus > most)) {
@@ -76,8 +79,7 @@ pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     for shape in &SHAPES {
         let service = Some(Service { mean: SERVICE, scatter: shape.scatter });
         let simulation = Simulation { service, ..Simulation::default() };
-        let metric = points::of_service(shape.name);
-        run.simulate(&(&metric, simulation), asked.unwrap_or(&USUAL), &|locking, think| {
+        run.simulate(&(shape.metric, simulation), asked.unwrap_or(&USUAL), &|locking, think| {
             locking == "big" && think > 0
         })?;
     }
@@ -150,7 +152,7 @@ impl Run<'_> {
 
     /// Facts, limits and curves.
     fn report(mut self) -> Measured {
-        let large = Topology::X86;
+        let large = LARGE;
         let in_socket = large.per_socket as usize;
         self.machine("CPUs of the large machine; the small one has 4", &large);
         let rows = self.measured.samples.rows();
@@ -172,7 +174,7 @@ impl Run<'_> {
         let small = Scene::small(&rows, &measured.facts);
         curves::lockings(measured, "arm", &small, Origin::SIMULATED);
         for shape in &SHAPES {
-            let scene = Scene::of(&points::of_service(shape.name), &rows, &measured.facts);
+            let scene = Scene::of(shape.metric, &rows, &measured.facts);
             let scene = Scene { in_socket: 0, ..scene };
             let fits = curves::model(
                 measured,
