@@ -2,8 +2,9 @@
 
 use crate::failure::{did_you_mean, usage};
 use crate::workspace;
+use abi::Rights;
 use anyhow::{Context, Result};
-use manifest::System;
+use manifest::{Endpoint, Memory, System, Target};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -53,21 +54,64 @@ pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
     let Some((name, value)) = argument.split_once('=') else {
         return Err(usage(format!("--arg takes NAME=VALUE, not `{argument}`")));
     };
-    let mut known = BTreeSet::new();
-    let mut found = false;
-    for (had, text) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
-        known.insert(had.clone());
-        if had == name {
-            *text = value.to_string();
-            found = true;
-        }
-    }
-    if found {
+    set(system, name, value);
+    let args = system.domains.iter().flat_map(|domain| &domain.args);
+    let known: BTreeSet<&str> = args.map(|(name, _)| name.as_str()).collect();
+    if known.contains(name) {
         return Ok(());
     }
     let known = known.into_iter().collect::<Vec<_>>().join(", ");
     let known = if known.is_empty() { "none".to_string() } else { known };
     Err(usage(format!("no program of `{}` takes an argument `{name}`, only {known}", system.name)))
+}
+
+/// The system `pairs` with a pair on each of so many CPUs: the first is that of the manifest, the
+/// others have no part in it but `done`. A pair's recording is a memory of its own.
+pub fn pairs(cpus: u32) -> Result<System> {
+    let mut system = load("pairs")?;
+    let (pair, recording) = (system.endpoints[0].clone(), system.memories[0].clone());
+    let domains = system.domains.clone();
+    system.cpus = cpus;
+    for cpu in 1..cpus {
+        let [endpoint, memory] = [system.endpoints.len(), system.memories.len()];
+        system.endpoints.push(Endpoint { name: format!("pair-{cpu}"), ..pair.clone() });
+        system.memories.push(Memory { name: format!("recording-{cpu}"), ..recording.clone() });
+        for mut domain in domains.clone() {
+            domain.name = format!("{}-{cpu}", domain.name);
+            domain.cpu = cpu;
+            domain.args.retain(|(name, _)| name != "others");
+            domain.maps.iter_mut().for_each(|map| map.memory = memory);
+            for (name, value) in &mut domain.args {
+                if name == "recording" {
+                    *value = format!("recording-{cpu}");
+                }
+            }
+            for cap in &mut domain.caps {
+                match cap.target {
+                    Target::Endpoint(0) => cap.target = Target::Endpoint(endpoint),
+                    Target::Endpoint(_) => cap.rights = Rights::SEND,
+                    _ => {}
+                }
+            }
+            system.domains.push(domain);
+        }
+    }
+    set(&mut system, "others", &(cpus - 1).to_string());
+    set_each(&mut system, "seed", &|domain| (domain / 2 + 1).to_string());
+    Ok(system)
+}
+
+/// Sets an argument of all programs that have it.
+pub fn set(system: &mut System, name: &str, value: &str) {
+    set_each(system, name, &|_| value.to_string());
+}
+
+/// [`set`], to a value that goes by the domain's number.
+pub fn set_each(system: &mut System, name: &str, value: &dyn Fn(usize) -> String) {
+    for (number, domain) in system.domains.iter_mut().enumerate() {
+        let args = domain.args.iter_mut().filter(|(own, _)| own == name);
+        args.for_each(|(_, text)| *text = value(number));
+    }
 }
 
 #[cfg(test)]

@@ -60,7 +60,12 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             Some(_) => run.icount.then_some(1),
             None => Some(run.seed),
         },
-        simulation: Simulation { chaos: run.chaos, topology: run.topology, check: run.check },
+        simulation: Simulation {
+            chaos: run.chaos,
+            topology: run.topology,
+            check: run.check,
+            ..Simulation::default()
+        },
         slices: true,
         console: Console { show: !as_json, input },
         timeout: seconds.map(Duration::from_secs),

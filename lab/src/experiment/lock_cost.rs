@@ -1,5 +1,7 @@
 //! `lock-cost`: what guarding the kernel adds to a message, uncontended (S1-E01).
 
+mod simulated;
+
 use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::machine::native::{self, Cost};
 use anyhow::{Context, Result};
@@ -10,7 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "lock-cost",
     about: "What each locking adds to a message on one CPU",
     ledger: &["S1-E01", "S1-C01", "S1-C02"],
-    machines: &["native"],
+    machines: &["native", "twin"],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[METRIC],
@@ -26,6 +28,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         "`none` is a kernel for one CPU. `none-several` is a kernel with the code for several CPUs \
          and no lock: what it adds is not the lock's. What a locking adds is the median over \
          starts of the differences of medians within a start.",
+        "On the twin ticks are modelled instructions: what a locking adds is its atomic exchanges \
+         and transactions, at what the table of costs says.",
     ],
     golden: false,
     modelled: false,
@@ -55,6 +59,13 @@ const STARTS: usize = 5;
 const BATCHES: &str = "400";
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    match setup.machine.host_program() {
+        Some(_) => on_host(setup, kernel),
+        None => simulated::measure(setup, kernel),
+    }
+}
+
+fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
     let options = ["cost", "--kernel", kernel, "--trips", "100", "--rounds", BATCHES];
     let start = |_| native::run::<Vec<Cost>>(&setup.images.kernel, &options);
     let starts = (0..STARTS).map(start).collect::<Result<Vec<_>>>()?;
@@ -103,13 +114,7 @@ fn tell_of_transactions(measured: &mut Measured, usable: bool) {
 
 /// What a locking adds, as a fact and where it has one as a limit.
 fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64, base: f64) {
-    let percent = added / (base + TRAP_AND_SWITCH) * 100.0;
-    measured.facts.push(Fact {
-        name: format!("{kernel} {locking}: added"),
-        value: added.max(0.0).round() as u64,
-        unit: "ticks".to_string(),
-        note: format!("{percent:.1} % of a message with trap and switch"),
-    });
+    measured.facts.push(added_fact([kernel, locking], added, base));
     let limit = LIMITS.iter().find(|(name, _)| *name == locking);
     measured.limits.extend(limit.map(|(name, bound)| Limit {
         name: format!("{kernel}: added by {name} to a message"),
@@ -118,6 +123,16 @@ fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64, base: 
         least: false,
         unit: "ticks".to_string(),
     }));
+}
+
+fn added_fact([kernel, locking]: [&str; 2], added: f64, base: f64) -> Fact {
+    let percent = added / (base + TRAP_AND_SWITCH) * 100.0;
+    Fact {
+        name: format!("{kernel} {locking}: added"),
+        value: added.max(0.0).round() as u64,
+        unit: "ticks".to_string(),
+        note: format!("{percent:.1} % of a message with trap and switch"),
+    }
 }
 
 /// The median over batches of the mean ticks of a message.

@@ -3,6 +3,7 @@
 
 mod curves;
 mod points;
+mod simulated;
 
 #[cfg(test)]
 pub use points::{Point, case};
@@ -21,21 +22,25 @@ pub static EXPERIMENT: Experiment = Experiment {
         "S1-E02", "S1-E03", "S1-E04", "S1-12", "S1-C03", "S1-C04", "S1-C05", "S1-C06", "S1-C07",
         "S1-C08", "S1-C09", "S1-C10", "S1-C11",
     ],
-    machines: &["native"],
+    machines: &["native", "twin"],
     cpus: Cpus::Any,
     kernels: &["fastpath"],
-    metrics: &[METRIC],
+    metrics: &[METRIC, points::ARM, points::EXPONENTIAL, points::DETERMINISTIC],
     cases: &[],
     parameters: &[
         ("think", "0 and 500 to 32,000 ticks in powers of two, exponential, before each message"),
-        ("window", "2 ms, longer with much think time, after 0.5 ms"),
-        ("windows", "25 that the host left alone, points taking turns"),
+        ("window", "2 ms, longer with much think time, after 0.5 ms; twin: 20,000 messages"),
+        ("windows", "25 that the host left alone, points taking turns; twin: 5"),
+        ("CPUs", "those of the host; twin: 1, 2, 4, 7, 14, 20, 28 on two sockets, 1 to 4 on one"),
     ],
     notes: &[
         "A message is one way: a call, or a reply that waits. Client and server both think between \
          receiving and sending, so that a message is a think time and a pass through the lock.",
         "A window is disturbed if the host ran something else on one of the CPUs for more than 1 % \
          of it, or let it come late. Rows are of the other windows, as long as there are any.",
+        "On the twin a tick is a modelled instruction, a thousand millions of them a second. \
+         `throughput` is of two sockets of 14 CPUs, `throughput-arm` of one of 4, the others are \
+         of CPUs to which nothing is far and sections of 358 ticks in the mean.",
     ],
     golden: false,
     modelled: false,
@@ -56,6 +61,13 @@ const WINDOWS: &str = "25";
 const SCALING: [(&str, f64); 2] = [("elided", 0.95), ("fine", 0.95)];
 
 fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    match setup.machine.host_program() {
+        Some(_) => on_host(setup, kernel),
+        None => simulated::measure(setup, kernel),
+    }
+}
+
+fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
     let cpus = match &setup.cpus {
         Some(cpus) => cpus.clone(),
         None => (1..=std::thread::available_parallelism()?.get()).collect(),
@@ -88,7 +100,7 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let note = "THIS PROCESSOR HAS NO TRANSACTIONS: `elided` runs on its fall-back, the lock.";
         measured.notes.push(note.to_string());
     }
-    let scene = Scene::of(&measured.samples.rows(), &measured.facts);
+    let scene = Scene::of(METRIC, &measured.samples.rows(), &measured.facts);
     measured.limits = limits(&scene);
     curves::add(&mut measured, &scene, Origin::HARDWARE);
     Ok(measured)

@@ -9,6 +9,7 @@ pub mod latency;
 mod lock_cost;
 mod lock_scaling;
 mod micro;
+mod pairs;
 mod ping_pong;
 mod profile;
 mod run;

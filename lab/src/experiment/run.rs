@@ -2,7 +2,7 @@
 
 use super::{Experiment, Measured};
 use crate::image::{self, Extra, Images};
-use crate::machine::{self, Boot, Console, Count, Machine, Outcome, Sampling};
+use crate::machine::{self, Boot, Console, Count, Machine, Outcome, Sampling, Seen, Simulation};
 use crate::profile::Profile;
 use crate::progress::Step;
 use crate::{systems, workspace};
@@ -108,6 +108,18 @@ impl Setup {
         let images = extra.map_or(Ok(&self.images), |extra| self.images_with(extra))?;
         let launch = Boot { images, ..self.launch(&system, kernel) };
         checked(machine::boot(&launch)?, &system, kernel)
+    }
+
+    /// Runs a system under a kernel in the simulation; also what that has seen.
+    pub fn simulate(
+        &self,
+        system: &System,
+        kernel: &str,
+        simulation: Simulation,
+    ) -> Result<(Outcome, Seen)> {
+        let launch = Boot { simulation, ..self.launch(system, kernel) };
+        let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
+        Ok((checked(outcome, system, kernel)?, seen))
     }
 
     /// Boots a system by name under a kernel that takes samples.

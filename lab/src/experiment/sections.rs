@@ -1,8 +1,8 @@
 //! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
 
-use super::latency::set;
 use super::{Cpus, Experiment, Measured, Setup};
 use crate::image::Extra;
+use crate::systems::set;
 use abi::call::ThreadState;
 use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, ensure};

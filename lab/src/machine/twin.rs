@@ -10,10 +10,16 @@ use anyhow::Result;
 use manifest::NO_LOCKING;
 use results::Origin;
 use std::io::{IsTerminal, Read};
-use twin::{End, LOCKED_KERNELS, Options, Topology};
+use std::ops::Range;
+use twin::{End, LOCKED_KERNELS, Options, Sections, Service, Topology};
 
 /// Steps of a run for each second of its timeout: what a spin may take.
 const STEPS: u64 = 5_000_000;
+
+/// The paper's larger machine: two sockets of 14 CPUs.
+pub const LARGE: Topology = Topology::X86;
+/// Its smaller one, of 4 CPUs.
+pub const SMALL: Topology = Topology::ARM;
 
 /// The machine.
 pub struct Twin;
@@ -50,10 +56,29 @@ pub struct Simulation {
     pub topology: Option<Topology>,
     /// Whether the kernel's invariants are checked after each step.
     pub check: bool,
+    /// How long sections take, if not as long as what happens in them.
+    pub service: Option<Service>,
+    /// The instants between which lines are noted that several CPUs share.
+    pub observed: Option<Range<u64>>,
+}
+
+/// What a simulation has seen besides.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Sections of all CPUs.
+    pub sections: Sections,
+    /// Lines of kernel memory that one CPU has written and another one touched, while that was
+    /// observed: offsets in RAM.
+    pub shared: Vec<usize>,
 }
 
 /// Runs a system as [`boot`](super::boot) does.
 pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
+    Ok(simulate(boot, spoil)?.0)
+}
+
+/// [`boot`], and what there is to know of a simulation alone.
+pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen)> {
     let locking = boot.system.locking();
     if locking != NO_LOCKING && !LOCKED_KERNELS.contains(&boot.kernel) {
         let known = LOCKED_KERNELS.join(", ");
@@ -72,11 +97,14 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         chaos: boot.simulation.chaos,
         topology: boot.simulation.topology,
         check: boot.simulation.check,
+        service: boot.simulation.service,
+        observed: boot.simulation.observed.clone(),
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;
-    let ran = twin::run(&archive.words, &options, &archive.wanted);
-    Ok(archive.outcome(ran, boot.kernel))
+    let mut ran = twin::run(&archive.words, &options, &archive.wanted);
+    let seen = Seen { sections: ran.sections, shared: std::mem::take(&mut ran.shared) };
+    Ok((archive.outcome(ran, boot.kernel), seen))
 }
 
 /// What will be typed: all of it beforehand, since time here is not a user's.

@@ -35,8 +35,10 @@ pub struct Costs {
     pub kick: u32,
     /// A round of a loop that waits for another CPU.
     pub spin: u32,
-    /// An atomic exchange, with several CPUs.
+    /// An atomic exchange, under a lock.
     pub exchange: u32,
+    /// A transaction's begin and end.
+    pub transaction: u32,
 }
 
 impl Default for Costs {
@@ -45,7 +47,8 @@ impl Default for Costs {
     /// to each other is a guess of the right size.
     fn default() -> Costs {
         let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
-        let mut costs = Costs { entries, steps, kick: 1000, spin: 10, exchange: 20 };
+        let mut costs =
+            Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
         for (entry, cost) in [
             (Entry::Attempt, 47),
             (Entry::Message, 85),

@@ -9,6 +9,7 @@ use crate::order::Order;
 use crate::processor::Processor;
 use crate::rng::Rng;
 use crate::run::{Calls, Options};
+use crate::sections::{Sections, Service};
 use crate::transactions::Refused;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
@@ -27,6 +28,9 @@ pub const LINES: usize = 32;
 const CONSOLE_LINE: u8 = 4;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
+
+/// Tells the lengths of sections from what else a seed stands for.
+const LENGTHS: u64 = 0x5e1f_1e55;
 
 /// The longest delay that is injected into one CPU, and into one of several: others are not to wait
 /// for ever where this one has nothing to wait for.
@@ -69,7 +73,13 @@ pub struct Hardware {
     /// What things cost.
     pub costs: Costs,
     /// Where lines of memory are, if that costs anything.
-    lines: Option<Lines>,
+    pub lines: Option<Lines>,
+    /// How long sections take, if not as long as what happens in them.
+    pub service: Option<Service>,
+    /// Where their lengths come from.
+    pub lengths: Rng,
+    /// Sections so far.
+    pub sections: Cell<Sections>,
     /// Whether there may be transactions.
     pub speculates: bool,
     /// How often transactions asked for what they do not survive, by [`Refused`].
@@ -107,10 +117,11 @@ impl Hardware {
             processors: (0..cpus).map(Processor::new).collect(),
             running: Cell::new(0),
             order: Order::new(if cpus > 1 { options.chaos } else { 0 }, options.seed),
-            costs: options.costs.clone(),
-            lines: options
-                .topology
-                .map(|topology| Lines::new(topology, frames.as_ptr().addr(), size_of_val(frames))),
+            costs: options.costs(),
+            lines: options.lines(frames.as_ptr().addr(), size_of_val(frames)),
+            service: options.service,
+            lengths: Rng::new(options.seed ^ LENGTHS),
+            sections: Cell::default(),
             speculates: options.locking.as_deref() == Some(ElidedLock::NAME),
             refused: Default::default(),
             enabled: Cell::new(0),

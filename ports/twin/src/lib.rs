@@ -12,6 +12,7 @@
 //! | `meter.rs`, `costs.rs` | virtual time, what each step costs, the log of steps |
 //! | `hardware.rs`, `processor.rs` | memory, interrupt lines, a console; what each CPU has |
 //! | `port.rs`, `locking.rs` | the kernel's port, under each guarding |
+//! | `sections.rs` | how long the kernel is locked |
 //! | `order.rs`, `cpus.rs` | several CPUs: which one goes on, and where they go on |
 //! | `lines.rs` | which CPU has which line of memory, and what moving one costs |
 //! | `transactions.rs` | sections that are undone |
@@ -39,6 +40,7 @@ mod processor;
 mod program;
 mod rng;
 mod run;
+mod sections;
 mod transactions;
 
 pub use costs::{Costs, Entry};
@@ -47,6 +49,7 @@ pub use kernels::{KERNELS, LOCKED_KERNELS};
 pub use lines::Topology;
 pub use locking::LOCKINGS;
 pub use run::{Calls, End, Options, Outcome, run};
+pub use sections::{Scatter, Sections, Service};
 pub use transactions::Refused;
 
 use rt::arch::hosted;

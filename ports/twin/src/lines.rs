@@ -3,7 +3,10 @@
 //! A line is with nobody, with CPUs that have read it, or with the one that has written it last.
 //! Caches are taken to be endless: what a CPU has it keeps until another one writes.
 
+use crate::meter;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Bytes of a line.
 pub const LINE: usize = 64;
@@ -45,6 +48,10 @@ impl Topology {
         memory: 140,
         memory_across: 140,
     };
+
+    /// CPUs to which nothing is far.
+    pub const FREE: Topology =
+        Topology { sockets: 1, per_socket: 64, within: 0, across: 0, memory: 0, memory_across: 0 };
 
     /// A topology by its name, or by its figures.
     pub fn parse(text: &str) -> Result<Topology, String> {
@@ -96,14 +103,41 @@ pub struct Lines {
     holders: RefCell<Vec<u64>>,
     /// Who has written it last and has it alone: the CPU plus one; 0: nobody.
     owners: RefCell<Vec<u8>>,
+    /// When accesses are noted.
+    observed: Range<u64>,
+    /// Who has touched and who has written lines meanwhile: a bit for each CPU.
+    touched: RefCell<BTreeMap<usize, [u64; 2]>>,
 }
 
 impl Lines {
-    /// Lines from this address, none of which any CPU has.
-    pub fn new(topology: Topology, first: usize, bytes: usize) -> Lines {
+    /// Lines from this address, none of which any CPU has. Between two instants it is noted which
+    /// lines are shared.
+    pub fn new(
+        topology: Topology,
+        observed: Option<Range<u64>>,
+        first: usize,
+        bytes: usize,
+    ) -> Lines {
         let count = bytes / LINE;
         let (holders, owners) = (RefCell::new(vec![0; count]), RefCell::new(vec![0; count]));
-        Lines { topology, first, holders, owners }
+        let observed = observed.unwrap_or_default();
+        Lines { topology, first, holders, owners, observed, touched: RefCell::default() }
+    }
+
+    /// Offsets of the lines that one CPU has written and another one touched.
+    pub fn shared(&self) -> Vec<usize> {
+        let touched = self.touched.borrow();
+        let shared = |(_, [by, written]): &(&usize, &[u64; 2])| {
+            *written != 0 && (*by & by.wrapping_sub(1)) != 0
+        };
+        touched.iter().filter(shared).map(|(line, _)| line * LINE).collect()
+    }
+
+    fn note(&self, cpu: u32, index: usize, writes: bool) {
+        let mut touched = self.touched.borrow_mut();
+        let [by, written] = touched.entry(index).or_default();
+        *by |= 1 << cpu;
+        *written |= u64::from(writes) << cpu;
     }
 
     /// What an access of a CPU costs; the lines are where it leaves them.
@@ -118,6 +152,9 @@ impl Lines {
         let (Some(holders), Some(owner)) = (holders.get_mut(index), owners.get_mut(index)) else {
             return 0;
         };
+        if self.observed.contains(&meter::now()) {
+            self.note(cpu, index, writes);
+        }
         let me = 1 << cpu;
         let others = (0..u64::BITS).filter(|other| *holders & !me & 1 << other != 0);
         let ways = others.map(|other| self.topology.transfer(other, cpu));
@@ -140,7 +177,19 @@ mod tests {
     use super::*;
 
     fn lines() -> Lines {
-        Lines::new(Topology::X86, 0, 4096)
+        Lines::new(Topology::X86, None, 0, 4096)
+    }
+
+    #[test]
+    fn a_line_is_shared_that_one_writes_and_another_touches() {
+        let lines = Lines::new(Topology::FREE, Some(0..1), 0, 4096);
+        for (cpu, at, writes) in [(0, 0, true), (0, 64, false), (1, 64, false), (0, 0, false)] {
+            lines.access(cpu, at, 8, writes);
+        }
+        assert!(lines.shared().is_empty());
+        lines.access(1, 8, 8, false);
+        lines.access(2, 72, 8, true);
+        assert_eq!(lines.shared(), [0, 64]);
     }
 
     #[test]

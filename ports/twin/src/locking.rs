@@ -1,6 +1,7 @@
 //! What guards the kernel of a machine: a type each, and its name.
 
 use crate::hardware::Hardware;
+use crate::sections::Timed;
 use crate::transactions::Modelled;
 use kernel::locks::{Big, Elision, Fine, Guarding, Relax, Unlocked};
 
@@ -23,17 +24,17 @@ impl Locking for Unlocked {
 }
 
 /// One lock around everything.
-pub type BigLock = Big<Spin, NODES>;
+pub type BigLock = Timed<Big<Spin, NODES>>;
 
 impl Locking for BigLock {}
 
 /// Locks of single objects.
-pub type FineLocks = Fine<Spin, { MOST_CPUS as usize }>;
+pub type FineLocks = Timed<Fine<Spin, { MOST_CPUS as usize }>>;
 
 impl Locking for FineLocks {}
 
 /// The same, left out by the transactions of the machine's CPUs.
-pub type ElidedLock = Elision<Modelled, Spin, NODES>;
+pub type ElidedLock = Timed<Elision<Modelled, Spin, NODES>>;
 
 impl Locking for ElidedLock {}
 

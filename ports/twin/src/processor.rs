@@ -62,6 +62,8 @@ pub struct Processor {
     pub gone_back: Cell<bool>,
     /// The address of its last access, if that was the read of an atomic.
     pub looked_at: Cell<usize>,
+    /// When its section began, and whether this CPU had the lock before.
+    pub section: Cell<(u64, bool)>,
 }
 
 impl Processor {
@@ -87,6 +89,7 @@ impl Processor {
             transaction: Transaction::default(),
             gone_back: Cell::new(false),
             looked_at: Cell::new(0),
+            section: Cell::default(),
         }
     }
 

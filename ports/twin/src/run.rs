@@ -2,9 +2,10 @@
 
 use crate::costs::Costs;
 use crate::hardware::{Hardware, Shutdown};
-use crate::lines::Topology;
+use crate::lines::{Lines, Topology};
 use crate::locking::{BigLock, ElidedLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
+use crate::sections::{Sections, Service};
 use crate::transactions::Refused;
 use crate::{kernels, meter};
 use abi::boot::WORD_CPUS;
@@ -19,6 +20,7 @@ use rt::arch::hosted::{self, Machine};
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,6 +34,10 @@ pub struct Options {
     pub locking: Option<String>,
     /// What lines of memory cost that come from other CPUs; `None`: nothing.
     pub topology: Option<Topology>,
+    /// How long sections take; `None`: as long as what happens in them.
+    pub service: Option<Service>,
+    /// The instants between which lines are noted that several CPUs share ([`Outcome::shared`]).
+    pub observed: Option<Range<u64>>,
     /// Seed of everything that is injected.
     pub seed: u64,
     /// Something is injected once in so many work boundaries and preemption points, and another
@@ -61,6 +67,8 @@ impl Default for Options {
             kernel: kernels::KERNELS[0].to_string(),
             locking: None,
             topology: None,
+            service: None,
+            observed: None,
             seed: 1,
             chaos: 0,
             memory: 256 << 20,
@@ -72,6 +80,20 @@ impl Default for Options {
             input: Vec::new(),
             show: false,
         }
+    }
+}
+
+impl Options {
+    /// What each step costs, if the sections do not say.
+    pub fn costs(&self) -> Costs {
+        self.service.map_or_else(|| self.costs.clone(), |_| Service::costs(&self.costs))
+    }
+
+    /// The directory of the lines of the machine's memory, if that is needed.
+    pub fn lines(&self, first: usize, bytes: usize) -> Option<Lines> {
+        let needed = self.topology.is_some() || self.observed.is_some();
+        let topology = self.topology.unwrap_or(Topology::FREE);
+        needed.then(|| Lines::new(topology, self.observed.clone(), first, bytes))
     }
 }
 
@@ -140,6 +162,11 @@ pub struct Outcome {
     pub calls: Calls,
     /// The kernel's steps, if they were logged.
     pub log: Vec<Step>,
+    /// Sections of all CPUs.
+    pub sections: Sections,
+    /// Lines of kernel memory that one CPU has written and another one touched, while that was
+    /// observed: their addresses from the beginning of RAM.
+    pub shared: Vec<usize>,
     /// How often transactions asked for what they do not survive, by [`Refused`].
     pub refused: [u64; Refused::ALL.len()],
 }
@@ -185,7 +212,7 @@ fn run_kernel(
 /// If no kernel has the name in the options.
 pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Outcome {
     hosted::remember_panics();
-    meter::reset(&options.costs, options.log);
+    meter::reset(&options.costs(), options.log);
     let ram = Ram::new((options.memory / PAGE) as usize);
     let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
@@ -196,7 +223,8 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
     let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
     let before = hosted::install(Some(port as &'static dyn Machine));
     Hardware::install(Some(port));
-    let watched = cells::watch((cpus > 1).then_some(port as &'static dyn Watcher));
+    let locked = options.locking.as_deref().is_some_and(|locking| locking != Unlocked::NAME);
+    let watched = cells::watch((cpus > 1 || locked).then_some(port as &'static dyn Watcher));
     let end =
         catch_unwind(AssertUnwindSafe(|| run_kernel(kept, port, Archive::new(module), &mut arena)));
     cells::watch(watched);
@@ -233,6 +261,8 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),
+        sections: twin.sections.get(),
+        shared: twin.lines.as_ref().map(Lines::shared).unwrap_or_default(),
         refused: twin.refused.each_ref().map(Cell::get),
     }
 }

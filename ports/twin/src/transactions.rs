@@ -214,6 +214,7 @@ impl Transactions for Modelled {
         if let Some(abort) = transaction.history.borrow().get(told) {
             return Attempt::Aborted(*abort);
         }
+        meter::pass(u64::from(Hardware::current().costs.transaction));
         transaction.active.set(true);
         Attempt::Started
     }

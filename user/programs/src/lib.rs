@@ -12,6 +12,7 @@ pub mod hostile;
 pub mod latency;
 pub mod micro;
 pub mod mix;
+pub mod pairs;
 pub mod ping;
 pub mod potato;
 pub mod queue;

@@ -26,6 +26,8 @@ pub const PROGRAMS: &[Program] = &[
     ("micro", crate::micro::main),
     ("mix-client", crate::mix::client),
     ("mix-server", crate::mix::server),
+    ("pairs-client", crate::pairs::client),
+    ("pairs-server", crate::pairs::server),
     ("ping-client", crate::ping::client),
     ("ping-same", crate::ping::same),
     ("ping-server", crate::ping::server),

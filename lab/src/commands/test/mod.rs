@@ -10,6 +10,7 @@ mod native;
 mod patch;
 mod sampling;
 mod several;
+mod stress;
 mod suite;
 mod target;
 mod tracing;

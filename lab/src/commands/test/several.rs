@@ -1,34 +1,54 @@
 //! Kernels on several CPUs, whatever guards them: the suites of one CPU, and what CPUs do to
 //! each other.
 
+use super::stress;
 use super::suite::Suite;
-use super::target::{SYSTEMS, judge_run, record_findings, run, run_simulated};
-use crate::experiment::latency::set;
+use super::target::{SYSTEMS, judge_run, run, run_simulated};
 use crate::image::{self, Images};
-use crate::machine::{Exit, MACHINES, Machine, Outcome, Simulation, Twin};
+use crate::machine::{MACHINES, Machine, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::Result;
 use manifest::{LOCKINGS, System};
 
 /// How many CPUs.
-const CPUS: [u32; 4] = [1, 2, 4, 8];
+pub const CPUS: [u32; 4] = [1, 2, 4, 8];
 /// Kernels: a path with and one without hints, a queue that is kept lazily and one that is not.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 
-/// The system of arbitrary calls from many domains, the kernel that it runs under, and for how many
-/// milliseconds.
-const FUZZ: (&str, &str, &str) = ("fuzz", "fastpath", "60");
+/// A system with a part on each CPU, and where it runs: on these numbers of CPUs under the first
+/// kernel.
+const PAIRS: (&str, [u32; 2]) = ("pairs", [1, 4]);
+
+/// The systems that a kernel runs on these numbers of CPUs, and on how many.
+fn systems_on<'a>(
+    kernel: &str,
+    cpus: &'a [u32],
+) -> impl Iterator<Item = (&'static str, u32)> + use<'a> {
+    let (pairs, few) = PAIRS;
+    let paired = kernel == KERNELS[0];
+    let paired = cpus.iter().filter(move |cpus| paired && few.contains(cpus));
+    let all = SYSTEMS.iter().flat_map(|system| cpus.iter().map(|cpus| (*system, *cpus)));
+    all.chain(paired.map(move |cpus| (pairs, *cpus)))
+}
+
+/// A system for so many CPUs, under a locking.
+pub fn load(system: &str, cpus: u32, locking: &str) -> Result<System> {
+    let mut system = if system == PAIRS.0 { systems::pairs(cpus)? } else { systems::load(system)? };
+    system.cpus = cpus;
+    system.locking = Some(locking.to_string());
+    Ok(system)
+}
 
 /// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
-const CHAOS: [u64; 2] = [0, 10];
+pub const CHAOS: [u64; 2] = [0, 10];
 
 /// Checks the twin under each locking, whose CPUs take turns in each way.
 pub fn check_twin(suite: &mut Suite, quick: bool) {
     let cpus = if quick { &CPUS[1..2] } else { &CPUS[..] };
     for locking in &LOCKINGS[1..] {
         for (kernel, chaos) in KERNELS.iter().flat_map(|k| CHAOS.map(|chaos| (*k, chaos))) {
-            for (system, cpus) in SYSTEMS.iter().flat_map(|s| cpus.iter().map(|cpus| (*s, *cpus))) {
+            for (system, cpus) in systems_on(kernel, cpus) {
                 if suite.is_over() {
                     return;
                 }
@@ -39,7 +59,8 @@ pub fn check_twin(suite: &mut Suite, quick: bool) {
     }
 }
 
-fn simulate(
+/// Runs a system in the twin, and judges that.
+pub fn simulate(
     suite: &mut Suite,
     locking: &str,
     (kernel, simulation): (&str, Simulation),
@@ -50,56 +71,11 @@ fn simulate(
     let name = format!("{system} under {kernel}, locks {locking}, on twin with {cpus} CPUs, {way}");
     let _step = Step::start(&name);
     let machine: &dyn Machine = &Twin;
-    let outcome = systems::load(system).and_then(|mut system| {
-        system.cpus = cpus;
-        system.locking = Some(locking.to_string());
+    let outcome = load(system, cpus, locking).and_then(|system| {
         let images = Images::default();
         run_simulated(machine, &images, machine.boards()[0], kernel, &system, simulation)
     });
     judge_run(suite, &name, kernel, outcome);
-}
-
-/// The system in which CPUs do to each other all that they can, and on how many.
-const STRESS: &str = "stress";
-const STRESSED: u32 = 4;
-const TWINS: [u32; 3] = [1, 4, 16];
-
-/// Stresses the twin under each locking, whose invariants are checked after each step, and runs
-/// each seed twice where a run differs most from another.
-pub fn stress_twin(suite: &mut Suite) {
-    for locking in &LOCKINGS[1..] {
-        for (cpus, chaos) in TWINS.iter().flat_map(|cpus| CHAOS.map(|chaos| (*cpus, chaos))) {
-            if suite.is_over() {
-                return;
-            }
-            let simulation = Simulation { chaos, check: true, ..Simulation::default() };
-            simulate(suite, locking, (KERNELS[0], simulation), (STRESS, cpus));
-        }
-        let name = format!("{STRESS}, locks {locking}, on twin: a seed is a run");
-        suite.record(name, repeats(locking));
-    }
-}
-
-/// Whether two runs with a seed say the same, with all their counts.
-fn repeats(locking: &str) -> Result<(), String> {
-    let run = || {
-        let simulation = Simulation { chaos: CHAOS[1], ..Simulation::default() };
-        let outcome = stressed(locking, |system| {
-            let (machine, images) = (&Twin as &dyn Machine, Images::default());
-            run_simulated(machine, &images, machine.boards()[0], KERNELS[0], system, simulation)
-        });
-        outcome.map(|outcome| outcome.console).map_err(|error| format!("{error:#}"))
-    };
-    let (first, second) = (run()?, run()?);
-    if first == second { Ok(()) } else { Err(format!("{first}\nis not\n{second}")) }
-}
-
-/// Runs the system on several CPUs.
-fn stressed(locking: &str, run: impl FnOnce(&System) -> Result<Outcome>) -> Result<Outcome> {
-    let mut system = systems::load(STRESS)?;
-    system.cpus = STRESSED;
-    system.locking = Some(locking.to_string());
-    run(&system)
 }
 
 /// Checks the usual machine: the usual locking on all boards, the others on the first.
@@ -119,60 +95,18 @@ fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&st
             return suite.broken(format!("a kernel with {locking}"), format!("{error:#}"));
         }
     };
-    fuzz(suite, machine, &images, locking);
     for (board, kernel) in boards.iter().flat_map(|board| KERNELS.map(|kernel| (*board, kernel))) {
-        for (system, cpus) in SYSTEMS.iter().flat_map(|system| CPUS.map(|cpus| (*system, cpus))) {
+        for (system, cpus) in systems_on(kernel, &CPUS) {
             if suite.is_over() {
                 return;
             }
             let on = format!("{} with {cpus} CPUs, {board}", machine.name());
             let name = format!("{system} under {kernel}, locks {locking}, on {on}");
             let _step = Step::start(&name);
-            let outcome = systems::load(system).and_then(|mut system| {
-                system.cpus = cpus;
-                system.locking = Some(locking.to_string());
-                run(machine, &images, board, kernel, &system)
-            });
+            let outcome = load(system, cpus, locking)
+                .and_then(|system| run(machine, &images, board, kernel, &system));
             judge_run(suite, &name, kernel, outcome);
         }
     }
-    let on = format!("{} with {STRESSED} CPUs", machine.name());
-    let name = format!("{STRESS} under {}, locks {locking}, on {on}", KERNELS[0]);
-    let _step = Step::start(&name);
-    let board = machine.boards()[0];
-    let outcome = stressed(locking, |system| run(machine, &images, board, KERNELS[0], system));
-    judge_run(suite, &name, KERNELS[0], outcome);
-}
-
-/// Arbitrary calls from six domains, spread over the CPUs, each number of which has a seed.
-fn fuzz(suite: &mut Suite, machine: &'static dyn Machine, images: &Images, locking: &str) {
-    let (name, kernel, after) = FUZZ;
-    for cpus in CPUS {
-        if suite.is_over() {
-            return;
-        }
-        let on = format!("{} with {cpus} CPUs", machine.name());
-        let title = format!("{name} under {kernel}, locks {locking}, on {on}, {after} ms");
-        let _step = Step::start(&title);
-        let outcome = systems::load(name).and_then(|mut system| {
-            system.cpus = cpus;
-            system.locking = Some(locking.to_string());
-            for (domain, nth) in system.domains.iter_mut().zip(0..) {
-                domain.cpu = nth % cpus;
-            }
-            set(&mut system, "after", after);
-            set(&mut system, "seed", &cpus.to_string());
-            run(machine, images, machine.boards()[0], kernel, &system)
-        });
-        match outcome {
-            Ok(outcome) => {
-                record_findings(suite, &title, &outcome);
-                // It may come upon the right to end the run, with any status.
-                let ended = matches!(outcome.exit, Exit::Done(_));
-                let failure = || outcome.failure().unwrap_or_default();
-                suite.record(title, if ended { Ok(()) } else { Err(failure()) });
-            }
-            Err(error) => suite.record(title, Err(format!("{error:#}"))),
-        }
-    }
+    stress::check(suite, machine, &images, locking);
 }

@@ -1,7 +1,7 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
 use super::suite::Suite;
-use super::{counting, endings, native, sampling, several, tracing};
+use super::{counting, endings, native, sampling, several, stress, tracing};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome, Simulation};
 use crate::progress::Step;
@@ -47,7 +47,7 @@ pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
         endings::check(suite, machine, &images);
     }
     several::check(suite, quick);
-    several::stress_twin(suite);
+    stress::check_twin(suite);
     several::check_twin(suite, quick);
     native::check(suite);
     sampling::check(suite);

@@ -77,10 +77,8 @@ fn traced(
 }
 
 fn set(system: &mut System, args: &[(&str, &str)]) {
-    for (name, value) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
-        if let Some((_, other)) = args.iter().find(|(wanted, _)| wanted == name) {
-            *value = other.to_string();
-        }
+    for (name, value) in args {
+        systems::set(system, name, value);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which CPUs a call interrupts, as the trace tells.
 
 use super::super::Setup;
-use super::super::latency::set;
 use super::shootdown::name;
 use crate::image::Extra;
+use crate::systems::set;
 use abi::call::Call;
 use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, ensure};

@@ -10,10 +10,10 @@ mod kicks;
 pub mod shootdown;
 
 use super::Setup;
-use super::latency::set;
 use super::run::recording;
 use crate::image::Extra;
 use crate::machine::Outcome;
+use crate::systems::set;
 use anyhow::Result;
 use manifest::System;
 use results::Recording;

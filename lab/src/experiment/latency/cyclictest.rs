@@ -1,9 +1,9 @@
 //! What the program `cyclictest` prints, in the simulation.
 
-use super::set;
 use crate::image::Images;
 use crate::machine::{self, Boot, Console, Exit, Outcome};
 use crate::systems;
+use crate::systems::set;
 use serde_json::Value;
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! `elevator`: what lazy queueing costs the highest thread when a chain of threads has blocked on
 //! the ready queue (S0-39), and what bounding the purge does about it.
 
-use super::{METRICS, push, set, threads, wake_ups};
+use super::{METRICS, push, threads, wake_ups};
 use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::systems::set;
 use anyhow::Result;
 
 /// The experiment.

@@ -1,8 +1,9 @@
 //! `ipc-chain`: what a chain of transfers in one activation of the kernel costs the highest thread
 //! (S0-41), and what a preemption point after each transfer does about it.
 
-use super::{METRICS, push, set, threads, wake_ups};
+use super::{METRICS, push, threads, wake_ups};
 use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::systems::set;
 use anyhow::Result;
 
 /// The experiment.

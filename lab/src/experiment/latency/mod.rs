@@ -132,14 +132,6 @@ fn wake_ups(
     )
 }
 
-/// Sets an argument of a domain that has it.
-pub fn set(system: &mut System, name: &str, value: &str) {
-    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
-    for (_, other) in args.filter(|(own, _)| own == name) {
-        *other = value.to_string();
-    }
-}
-
 /// Adds the wake-ups of a metric of a recording, and of each case its 99th percentile and worst,
 /// under the names that its cases have.
 fn push(

@@ -1,7 +1,8 @@
 //! `start-stop`: what it costs the highest thread that many threads are stopped (S0-40).
 
-use super::{METRICS, push, set, threads, wake_ups};
+use super::{METRICS, push, threads, wake_ups};
 use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::systems::set;
 use anyhow::Result;
 
 /// The experiment.

@@ -10,28 +10,54 @@ const MODELLED: &str = "big";
 /// What the axis upwards shows.
 const UPWARDS: &str = "million messages per second";
 
-/// Fits the model and adds what it finds: facts, residuals and plots. The origin says whether the
-/// points are a processor's or a simulation's.
+/// Fits the model and adds what it finds, and plots. The origin says whether the points are a
+/// processor's or a simulation's.
 pub fn add(measured: &mut Measured, scene: &Scene, origin: Origin) {
+    let both = [Distribution::Exponential, Distribution::Deterministic];
+    model(measured, "", scene, origin, &both);
+    lockings(measured, "", scene, origin);
+}
+
+/// Fits the model with these distributions to points of one socket, and adds what it finds: facts,
+/// residuals and a plot. The label, if any, tells these points from others.
+pub fn model(
+    measured: &mut Measured,
+    label: &str,
+    scene: &Scene,
+    origin: Origin,
+    distributions: &[Distribution],
+) -> Vec<Fit> {
     let within = if scene.in_socket > 0 { scene.in_socket } else { usize::MAX };
-    let fits: Vec<Fit> = [Distribution::Exponential, Distribution::Deterministic]
-        .into_iter()
-        .filter_map(|distribution| match fit(&scene.for_model(MODELLED, within), distribution) {
-            Ok(fit) => Some(fit),
+    let mut fits = Vec::new();
+    for distribution in distributions {
+        match fit(&scene.for_model(MODELLED, within), *distribution) {
+            Ok(fit) => fits.push(fit),
             Err(error) => {
                 measured.notes.push(format!("the model cannot be fitted: {error}"));
-                None
             }
-        })
-        .collect();
+        }
+    }
     for fit in &fits {
-        tell(measured, fit, scene);
+        tell(measured, label, fit, scene);
     }
-    let source = if origin == Origin::HARDWARE { Source::Measured } else { Source::Simulated };
-    measured.curves.push(by_think(scene, &fits, source));
+    measured.curves.push(by_think(label, scene, &fits, origin));
+    fits
+}
+
+/// Plots lockings beside each other.
+pub fn lockings(measured: &mut Measured, label: &str, scene: &Scene, origin: Origin) {
     for think in [COMPARED, 500, 0] {
-        measured.curves.extend(by_locking(scene, think, source));
+        measured.curves.extend(by_locking(label, scene, think, source_of(origin)));
     }
+}
+
+fn source_of(origin: Origin) -> Source {
+    if origin == Origin::HARDWARE { Source::Measured } else { Source::Simulated }
+}
+
+/// A name with a label, if there is one.
+fn labelled(name: &str, label: &str) -> String {
+    if label.is_empty() { name.to_string() } else { format!("{name}-{label}") }
 }
 
 fn source(fit: &Fit) -> Source {
@@ -42,13 +68,17 @@ fn source(fit: &Fit) -> Source {
 }
 
 /// Facts and residuals of a fit.
-fn tell(measured: &mut Measured, fit: &Fit, scene: &Scene) {
+fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
+    let of = match label {
+        "" => "model".to_string(),
+        label => format!("sections of {label} length, model"),
+    };
     let name = match fit.distribution {
         Distribution::Exponential => "exponential",
         Distribution::Deterministic => "deterministic",
     };
     let fact = |what: &str, value: f64, unit: &str, note: String| Fact {
-        name: format!("model, {name}: {what}"),
+        name: format!("{of}, {name}: {what}"),
         value: value.abs().round() as u64,
         unit: unit.to_string(),
         note,
@@ -69,7 +99,7 @@ fn tell(measured: &mut Measured, fit: &Fit, scene: &Scene) {
     };
     let all: Vec<String> = fit.residuals.iter().map(line).collect();
     measured.notes.push(format!(
-        "Residuals of the {name} model with one service time, as think x CPUs, in percent of the \
+        "Residuals of {of}, {name}, with one service time, as think x CPUs, in percent of the \
          prediction (scatter {:.0} messages per second): {}.",
         fit.scatter * scene.hertz,
         all.join(", ")
@@ -78,10 +108,10 @@ fn tell(measured: &mut Measured, fit: &Fit, scene: &Scene) {
 
 /// Throughput of one locking, a case for each think time that the model is fitted to. Without any a
 /// lone CPU is so fast that the other curves would be flat; that is a plot of its own.
-fn by_think(scene: &Scene, fits: &[Fit], source_of_points: Source) -> Curves {
+fn by_think(label: &str, scene: &Scene, fits: &[Fit], origin: Origin) -> Curves {
     let case = |think: u64| {
         let own = scene.curve(MODELLED, think);
-        let mut trails = vec![points(source_of_points, own.iter().copied())];
+        let mut trails = vec![points(source_of(origin), own.iter().copied())];
         for fit in fits {
             let at = |(cpus, _): &(usize, f64)| {
                 let solved = fit.predict(think as f64, *cpus, fit.distribution).ok()?;
@@ -92,8 +122,11 @@ fn by_think(scene: &Scene, fits: &[Fit], source_of_points: Source) -> Curves {
         Case { name: format!("think {think}"), trails }
     };
     Curves {
-        name: format!("throughput-{MODELLED}"),
-        title: format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
+        name: labelled(&format!("throughput-{MODELLED}"), label),
+        title: labelled(
+            &format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
+            label,
+        ),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
         cases: scene.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
@@ -101,7 +134,7 @@ fn by_think(scene: &Scene, fits: &[Fit], source_of_points: Source) -> Curves {
 }
 
 /// Throughput at one think time, a case for each locking that several CPUs can have.
-fn by_locking(scene: &Scene, think: u64, source: Source) -> Option<Curves> {
+fn by_locking(label: &str, scene: &Scene, think: u64, source: Source) -> Option<Curves> {
     let of = |locking: &str| {
         let own = scene.curve(locking, think);
         let trails = vec![points(source, own.iter().copied())];
@@ -109,8 +142,8 @@ fn by_locking(scene: &Scene, think: u64, source: Source) -> Option<Curves> {
     };
     let cases: Vec<Case> = scene.lockings().into_iter().filter_map(of).collect();
     (!cases.is_empty()).then(|| Curves {
-        name: format!("throughput-think-{think}"),
-        title: format!("Messages a second at think time {think}, by locking"),
+        name: labelled(&format!("throughput-think-{think}"), label),
+        title: labelled(&format!("Messages a second at think time {think}, by locking"), label),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
         cases,

@@ -3,6 +3,15 @@
 use super::METRIC;
 use results::{Fact, Row};
 
+/// The metric of the small machine, where that is another one.
+pub const ARM: &str = "throughput-arm";
+/// CPUs of the small machine.
+const SMALL: usize = 4;
+/// The metrics of sections that scatter.
+pub const EXPONENTIAL: &str = "throughput-exponential";
+/// See [`EXPONENTIAL`]: these do not.
+pub const DETERMINISTIC: &str = "throughput-deterministic";
+
 /// Names of the facts that say what the machine is.
 pub mod facts {
     /// Ticks of a second.
@@ -16,9 +25,12 @@ pub mod facts {
 /// Names of the facts that say for how many ticks the lock is held, hand-off included, where the
 /// machine tells.
 pub mod hold {
-    /// With one CPU.
+    /// With one CPU and no think time.
     pub const ONE: &str = "lock held, one CPU";
-    /// With all CPUs of a socket and no think time.
+    /// The think time with which more CPUs are at it. Without any they would take turns in one
+    /// order for ever, and the way to the next one would be that order's.
+    pub const THINK: u64 = 500;
+    /// With all CPUs of a socket.
     pub const SOCKET: &str = "lock held, one socket";
     /// With all CPUs.
     pub const ALL: &str = "lock held, all CPUs";
@@ -70,14 +82,24 @@ fn point(row: &Row) -> Option<Point> {
 }
 
 impl Scene {
-    /// The points of rows, and a machine's facts.
-    pub fn of(rows: &[Row], known: &[Fact]) -> Scene {
+    /// The points of the small machine, if they have a metric of their own, else those of the only
+    /// machine.
+    pub fn small(rows: &[Row], known: &[Fact]) -> Scene {
+        let scene = Scene::of(ARM, rows, known);
+        match scene.points.is_empty() {
+            true => Scene::of(METRIC, rows, known),
+            false => Scene { cpus: SMALL, in_socket: SMALL, ..scene },
+        }
+    }
+
+    /// The points of rows of a metric, and a machine's facts.
+    pub fn of(metric: &str, rows: &[Row], known: &[Fact]) -> Scene {
         let fact = |name: &str| {
             let found = known.iter().find(|fact| fact.name == name);
             found.map_or(0, |fact| fact.value)
         };
         Scene {
-            points: rows.iter().filter(|row| row.metric == METRIC).filter_map(point).collect(),
+            points: rows.iter().filter(|row| row.metric == metric).filter_map(point).collect(),
             hertz: fact(facts::HERTZ) as f64,
             cpus: fact(facts::CPUS) as usize,
             in_socket: fact(facts::IN_SOCKET) as usize,
@@ -152,7 +174,7 @@ mod tests {
         samples.push("fastpath", METRIC, &case("big", 500, 1), vec![5]);
         samples.push("fastpath", METRIC, "else", vec![5]);
         samples.push("fastpath", "other", &case("big", 500, 3), vec![5]);
-        let scene = Scene::of(&samples.rows(), &[]);
+        let scene = Scene::of(METRIC, &samples.rows(), &[]);
         assert_eq!(scene.curve("big", 500), [(1, 5.0), (2, 8.0)]);
         assert_eq!((scene.lockings(), scene.thinks("big")), (vec!["big"], vec![500]));
         assert_eq!((scene.most("big"), scene.most("fine")), (2, 0));

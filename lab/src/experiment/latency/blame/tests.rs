@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::MACHINES;
+use crate::systems;
 use manifest::Domain;
 use std::fmt::Debug;
 use trace::Cause;
@@ -44,10 +45,7 @@ fn pick<T: Copy + Debug>(from: &[T], number: u64) -> T {
 }
 
 fn set(system: &mut System, name: &str, value: impl ToString) {
-    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
-    for (_, other) in args.filter(|(own, _)| own == name) {
-        *other = value.to_string();
-    }
+    systems::set(system, name, &value.to_string());
 }
 
 /// A domain above all others, with a thread that computes now and then.

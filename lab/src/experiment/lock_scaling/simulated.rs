@@ -1,0 +1,264 @@
+//! The points that the twin gives: pairs on up to two sockets, on the small machine, and with
+//! sections that scatter as the queueing model has them.
+
+use super::points::{ARM, facts, hold};
+use super::{COMPARED, METRIC, Scene, THINK, curves, points};
+use crate::experiment::pairs::Pairs;
+use crate::experiment::{Measured, Setup};
+use crate::failure::usage;
+use crate::machine::{LARGE, SMALL, Simulation};
+use crate::progress::Step;
+use anyhow::Result;
+use manifest::{LOCKINGS, NO_LOCKING};
+use model::{Distribution, Fit};
+use results::{Fact, Limit, Origin};
+use twin::{Scatter, Sections, Service, Topology};
+
+/// Numbers of CPUs without `--cpus`.
+const USUAL: [usize; 7] = [1, 2, 4, 7, 14, 20, 28];
+/// Windows of each point, and messages in each, about.
+const WINDOWS: u64 = 5;
+const IN_WINDOW: u64 = 20_000;
+/// Units that a message takes at least besides thinking, about: a pass through the lock.
+const PASS: u64 = 300;
+/// The mean length of sections that scatter: the paper's fitted s.
+const SERVICE: u64 = 358;
+/// By how many percent the model may miss a point of theirs.
+const NEAR: f64 = 2.0;
+/// The least r squared of one service time for all think times within a socket.
+const EXPLAINED: f64 = 0.99;
+
+/// Units in which shared lines are looked for.
+const WATCHED: u64 = 1_000_000;
+
+/// Sections that scatter in a way: its name, the metric, and the model's name of it.
+struct Shape {
+    name: &'static str,
+    metric: &'static str,
+    scatter: Scatter,
+    distribution: Distribution,
+}
+
+const SHAPES: [Shape; 2] = [
+    Shape {
+        name: "exponential",
+        metric: points::EXPONENTIAL,
+        scatter: Scatter::Exponential,
+        distribution: Distribution::Exponential,
+    },
+    Shape {
+        name: "deterministic",
+        metric: points::DETERMINISTIC,
+        scatter: Scatter::Deterministic,
+        distribution: Distribution::Deterministic,
+    },
+];
+
+/// Simulates all points, and says what they mean.
+pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+    let (large, small) = (LARGE, SMALL);
+    let most = (large.sockets * large.per_socket) as usize;
+    let asked = setup.cpus.as_deref();
+    if let Some(wrong) = asked.and_then(|cpus| cpus.iter().find(|cpus| **cpus > most)) {
+        let why = format!("{wrong} CPUs were asked for, and the simulated machine has {most}");
+        return Err(usage(why));
+    }
+    let mut run = Run { setup, kernel, measured: Measured::default(), held: Vec::new() };
+    run.measured.unit = Some("messages per second".to_string());
+    run.simulate(&(METRIC, topology(large)), asked.unwrap_or(&USUAL), &|locking, think| {
+        locking == "big" || think == COMPARED
+    })?;
+    let few: Vec<usize> = (1..=small.per_socket as usize).collect();
+    let few: Vec<usize> = match asked {
+        Some(asked) => few.into_iter().filter(|cpus| asked.contains(cpus)).collect(),
+        None => few,
+    };
+    run.simulate(&(ARM, topology(small)), &few, &|locking, think| {
+        locking != "elided" && [0, 500].contains(&think)
+    })?;
+    for shape in &SHAPES {
+        let service = Some(Service { mean: SERVICE, scatter: shape.scatter });
+        let simulation = Simulation { service, ..Simulation::default() };
+        run.simulate(&(shape.metric, simulation), asked.unwrap_or(&USUAL), &|locking, think| {
+            locking == "big" && think > 0
+        })?;
+    }
+    run.shared(asked.unwrap_or(&USUAL))?;
+    Ok(run.report())
+}
+
+fn topology(topology: Topology) -> Simulation {
+    Simulation { topology: Some(topology), ..Simulation::default() }
+}
+
+/// What has been simulated so far.
+struct Run<'a> {
+    setup: &'a Setup,
+    kernel: &'a str,
+    measured: Measured,
+    /// Sections of the large machine under the big lock, by think time and number of CPUs.
+    held: Vec<((u64, usize), Sections)>,
+}
+
+impl Run<'_> {
+    /// Simulates the points of a family that are wanted, by locking and think time.
+    fn simulate(
+        &mut self,
+        (metric, simulation): &(&str, Simulation),
+        cpus: &[usize],
+        wanted: &dyn Fn(&str, u64) -> bool,
+    ) -> Result<()> {
+        let step = Step::start(format!("simulating {metric}"));
+        for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
+            for think in THINK.into_iter().filter(|think| wanted(locking, *think)) {
+                for cpus in cpus.iter().copied() {
+                    let case = points::case(locking, think, cpus);
+                    step.detail(&case);
+                    let window = IN_WINDOW * ((think + PASS) / cpus as u64).max(PASS);
+                    let windows = WINDOWS;
+                    let pairs = Pairs { locking, think, cpus, window, windows, simulation };
+                    let passed = pairs.run(self.setup, self.kernel)?;
+                    let rate = |messages: &u64| messages * passed.hertz / window;
+                    let values = passed.messages.iter().map(rate).collect();
+                    self.measured.samples.push(self.kernel, metric, &case, values);
+                    if (*metric, locking) == (METRIC, "big") {
+                        self.held.push(((think, cpus), passed.seen.sections));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many lines of kernel memory several CPUs share, one of them writing, while messages are
+    /// under way.
+    fn shared(&mut self, cpus: &[usize]) -> Result<()> {
+        let Some(cpus) = cpus.iter().copied().filter(|cpus| *cpus > 1).min() else { return Ok(()) };
+        let (think, window, windows) = (COMPARED, WATCHED, 3);
+        let simulation =
+            &Simulation { observed: Some(WATCHED..2 * WATCHED), ..Simulation::default() };
+        for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
+            let pairs = Pairs { locking, think, cpus, window, windows, simulation };
+            let seen = pairs.run(self.setup, self.kernel)?.seen;
+            self.measured.facts.push(Fact {
+                name: format!("{locking}: lines that CPUs share"),
+                value: seen.shared.len() as u64,
+                unit: String::new(),
+                note: format!("written by one and touched by another of {cpus}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// Facts, limits and curves.
+    fn report(mut self) -> Measured {
+        let large = LARGE;
+        let in_socket = large.per_socket as usize;
+        self.machine("CPUs of the large machine; the small one has 4", &large);
+        let rows = self.measured.samples.rows();
+        let scene = Scene::of(METRIC, &rows, &self.measured.facts);
+        self.lock_held(&scene, in_socket);
+        let measured = &mut self.measured;
+        let both = [Distribution::Exponential, Distribution::Deterministic];
+        let fits = curves::model(measured, "", &scene, Origin::SIMULATED, &both);
+        curves::lockings(measured, "", &scene, Origin::SIMULATED);
+        let best = fits.iter().map(|fit| fit.r_squared).reduce(f64::max);
+        let best = best.filter(|_| scene.most("big") >= in_socket);
+        measured.limits.extend(best.map(|r_squared| Limit {
+            name: "r squared of one service time within a socket".to_string(),
+            value: (r_squared * 1e5).floor() / 1e5,
+            bound: EXPLAINED,
+            least: true,
+            unit: String::new(),
+        }));
+        let small = Scene::small(&rows, &measured.facts);
+        curves::lockings(measured, "arm", &small, Origin::SIMULATED);
+        for shape in &SHAPES {
+            let scene = Scene::of(shape.metric, &rows, &measured.facts);
+            let scene = Scene { in_socket: 0, ..scene };
+            let fits = curves::model(
+                measured,
+                shape.name,
+                &scene,
+                Origin::SIMULATED,
+                &[shape.distribution],
+            );
+            measured.limits.extend(fits.iter().map(|fit| near(shape.name, fit)));
+        }
+        self.measured
+    }
+
+    fn machine(&mut self, note: &str, topology: &Topology) {
+        let Topology { sockets, per_socket, .. } = *topology;
+        let fact = |name: &str, value: u64, unit: &str, note: &str| Fact {
+            name: name.to_string(),
+            value,
+            unit: unit.to_string(),
+            note: note.to_string(),
+        };
+        let all: u64 = self.measured.samples.series.iter().map(|s| s.values.len() as u64).sum();
+        self.measured.facts.extend([
+            fact(facts::HERTZ, 1_000_000_000, "per second", "modelled instructions"),
+            fact(facts::CPUS, (sockets * per_socket).into(), "", note),
+            fact(facts::IN_SOCKET, per_socket.into(), "", "of those"),
+            fact("windows", all, "", "in all"),
+        ]);
+    }
+
+    /// How long the lock is held: by one CPU, and where it never rests.
+    fn lock_held(&mut self, scene: &Scene, in_socket: usize) {
+        for ((think, cpus), sections) in &self.held {
+            let count = sections.count as f64;
+            let (mean, again) = (sections.time as f64 / count, sections.same as f64 / count);
+            let whole = scene.throughput("big", *think, *cpus).map_or(0.0, |x| scene.hertz / x);
+            let (name, value) = match (*think, *cpus) {
+                (0, 1) => (hold::ONE, mean),
+                (hold::THINK, n) if n == in_socket => (hold::SOCKET, whole),
+                (hold::THINK, n) if n == scene.cpus => (hold::ALL, whole),
+                _ => continue,
+            };
+            let again = again * 100.0;
+            self.measured.facts.push(Fact {
+                name: name.to_string(),
+                value: value.round() as u64,
+                unit: "ticks".to_string(),
+                note: format!("section {mean:.0}, the same CPU again {again:.0} %"),
+            });
+        }
+    }
+}
+
+/// How far the farthest point may be from the model.
+fn near(name: &str, fit: &Fit) -> Limit {
+    let off = |r: &model::Residual| (r.residual / r.fitted * 100.0).abs();
+    let worst = fit.residuals.iter().map(off).fold(0.0, f64::max);
+    Limit {
+        name: format!("sections of {name} length: the model misses a point by"),
+        value: (worst * 100.0).ceil() / 100.0,
+        bound: NEAR,
+        least: false,
+        unit: "%".to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Point, Repairman, fit};
+
+    #[test]
+    fn sections_of_another_shape_are_farther_than_the_limit() {
+        let point = |(think, cpus): (f64, usize)| {
+            let model = Repairman::new(358.0, think).unwrap();
+            let solved = model.solve(cpus, Distribution::Exponential).unwrap();
+            Point { cpus, throughput: solved.throughput, think: Some(think) }
+        };
+        let places = [500.0, 2000.0, 8000.0]
+            .into_iter()
+            .flat_map(|think| [1, 2, 4, 8, 16].map(|cpus| (think, cpus)));
+        let points: Vec<Point> = places.map(point).collect();
+        let limit = |distribution| near("made-up", &fit(&points, distribution).unwrap());
+        assert!(limit(Distribution::Exponential).held());
+        assert!(!limit(Distribution::Deterministic).held());
+    }
+}
