@@ -74,6 +74,7 @@ impl Statistics {
     }
 
     /// Counts a step.
+    #[inline]
     pub fn step(&self, step: Step) {
         match step {
             Step::Enter => self.moves.set(false),
