@@ -84,7 +84,7 @@ impl<S: System> Core<S> {
         let section = unsafe { Section::begun(kind) };
         S::Port::step(Step::Enter);
         let core = Core { kernel, cpu, section };
-        core.locked(asked, handoff);
+        core.locked(asked, handoff, kind);
         core
     }
 
@@ -105,7 +105,7 @@ impl<S: System> Core<S> {
         let asked = Core::<S>::asks(self.kernel.port);
         let handoff = Guards::<S>::begin(shared, local, Kind::Writer);
         self.section.holding().become_kind(Kind::Writer);
-        self.locked(asked, handoff);
+        self.locked(asked, handoff, Kind::Writer);
     }
 
     /// Opens an object that this section holds.
@@ -303,5 +303,6 @@ impl<S: System> Drop for Core<S> {
         let holding = self.section.holding();
         holding.let_go();
         Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, holding.kind());
+        self.was_undone();
     }
 }

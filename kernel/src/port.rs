@@ -50,6 +50,10 @@ pub trait Port: Sized + 'static {
     fn lines(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
+    /// The trace changes a word of a page frame, which vanishes if the section is undone: a machine
+    /// that undoes by itself wants to know.
+    #[inline(always)]
+    fn overwrites(&self, _word: &AtomicU64) {}
     /// Zeroes words within a page frame.
     fn clear(&self, address: u64, words: usize);
     /// Copies words of one page frame to the same places of another, from `first` up to `end`.

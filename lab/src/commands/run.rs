@@ -7,6 +7,7 @@ use crate::image::{self, Extra};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
 use anyhow::Result;
+use manifest::System;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -26,14 +27,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let mut system = systems::load(&run.system)?;
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
-    if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
-        let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
-        return Err(usage(message));
-    }
-    if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
-        let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
-        return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
-    }
+    check_cpus(&system)?;
     if run.statistics && system.locking() != manifest::NO_LOCKING {
         return Err(usage("a kernel for several CPUs keeps no statistics".to_string()));
     }
@@ -77,6 +71,19 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// Refuses CPUs that a system's kernel or domains cannot have.
+pub(super) fn check_cpus(system: &System) -> Result<()> {
+    if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
+        let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
+        return Err(usage(message));
+    }
+    if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
+        let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
+        return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
+    }
+    Ok(())
 }
 
 pub(super) fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {

@@ -13,6 +13,7 @@ use kernel::statistics::Statistics;
 use kernel::step::Step;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The machine under a guarding.
@@ -84,6 +85,13 @@ impl<G: Locking> Port for Twin<G> {
     #[inline]
     fn frame(&self, address: u64) -> &'static Frame {
         self.hardware.frame(address)
+    }
+
+    #[inline]
+    fn overwrites(&self, word: &AtomicU64) {
+        if G::SPECULATIVE {
+            self.hardware.remember(word);
+        }
     }
 
     fn clear(&self, address: u64, words: usize) {

@@ -1,10 +1,11 @@
 //! The statistics say what the trace says.
 
 use crate::image::Images;
-use crate::machine::{Boot, Console, MACHINES, Packed};
+use crate::machine::{self, Boot, Console, Exit, MACHINES, Packed};
 use crate::systems;
+use ::trace::{Sections, Traces};
 use abi::statistics::Counter;
-use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS};
+use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS, Way};
 use twin::{End, Options};
 
 /// Systems with arguments that keep them short.
@@ -118,6 +119,65 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
     for counter in Counter::ALL.into_iter().filter(|counter| *counter != Counter::Time) {
         let [told, traced] = [ran.statistics, count.counters].map(|all| all[counter as usize]);
         assert_eq!(told, traced, "{case}: {counter:?}");
+    }
+}
+
+/// The memory with the trace of a subject of the suite on several CPUs of the twin.
+fn on_several(locking: &str, kernel: &str) -> Vec<u8> {
+    let mut system = systems::load("selftest").expect("the system exists");
+    system.cpus = 4;
+    system.locking = Some(locking.to_string());
+    system.domains.iter_mut().for_each(|domain| {
+        domain.args.push(("only".to_string(), "cpus".to_string()));
+    });
+    let name = system.add_trace(32 << 20, Keep::First);
+    let outcome = machine::boot(&Boot {
+        machine: MACHINES[1],
+        board: MACHINES[1].boards()[0],
+        images: &Images::default(),
+        system: &system,
+        kernel,
+        icount: Some(1),
+        console: Console::CAPTURE,
+        timeout: None,
+        inspect: false,
+        log: false,
+        sampling: None,
+        simulation: Default::default(),
+        slices: true,
+    });
+    let mut outcome = outcome.expect("the system boots");
+    assert_eq!(outcome.exit, Exit::Done(0), "{locking}, {kernel}: {}", outcome.console);
+    outcome.memories.remove(&name).expect("the host reads the trace")
+}
+
+#[test]
+fn records_of_undone_transactions_are_gone() {
+    for locking in ["big", "fine", "elided"] {
+        for kernel in ["fastpath", "strict-eager"] {
+            let case = format!("{locking}, {kernel}");
+            let traces = Traces::decode(&on_several(locking, kernel)).expect("a trace");
+            assert_eq!(traces.lost(), 0, "{case}");
+            for trace in &traces.each {
+                let broken = Sections::of(trace).broken;
+                assert!(broken <= 1, "{case}, CPU {}: {broken} sections are broken", trace.cpu);
+                let of = |event| trace.moments.iter().filter(|m| m.event == event).count();
+                let open = of(Event::Lock) - of(Event::Unlock);
+                assert!(open <= 1, "{case}, CPU {}: {open} sections never end", trace.cpu);
+            }
+            let uses = ::trace::locks(&traces.each);
+            let ways: Vec<Way> =
+                Way::ALL.into_iter().filter(|way| uses.iter().any(|one| one.way == *way)).collect();
+            let undone: u64 = uses.iter().flat_map(|one| one.undone).sum();
+            match locking {
+                "big" => assert_eq!((ways, undone), (vec![Way::Alone], 0), "{case}"),
+                "fine" => assert_eq!((ways, undone), (vec![Way::Alone, Way::Reader], 0), "{case}"),
+                _ => {
+                    assert!(ways.contains(&Way::Transaction), "{case}: {ways:?}");
+                    assert!(undone > 0, "{case}: no transaction was undone");
+                }
+            }
+        }
     }
 }
 
