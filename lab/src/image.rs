@@ -84,6 +84,12 @@ pub enum Extra {
     FineTraced,
     /// Several CPUs, with one lock that transactions leave out, and trace points.
     ElidedTraced,
+    /// Several CPUs, with one lock, and statistics.
+    SeveralCounted,
+    /// Several CPUs, with locks for single objects, and statistics.
+    FineCounted,
+    /// Several CPUs, with one lock that transactions leave out, and statistics.
+    ElidedCounted,
 }
 
 impl Extra {
@@ -107,8 +113,18 @@ impl Extra {
         }
     }
 
+    /// What a kernel with a locking needs to keep statistics.
+    pub fn counted(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralCounted,
+            "fine" => Extra::FineCounted,
+            "elided" => Extra::ElidedCounted,
+            _ => Extra::Statistics,
+        }
+    }
+
     /// How many there are.
-    pub const KINDS: usize = 11;
+    pub const KINDS: usize = 14;
 
     /// The port's features, whose names are also the directory in which it is built.
     fn features(self) -> &'static [&'static str] {
@@ -124,6 +140,9 @@ impl Extra {
             Extra::SeveralTraced => &["several", "trace"],
             Extra::FineTraced => &["fine", "trace"],
             Extra::ElidedTraced => &["elided", "trace"],
+            Extra::SeveralCounted => &["several", "statistics"],
+            Extra::FineCounted => &["fine", "statistics"],
+            Extra::ElidedCounted => &["elided", "statistics"],
         }
     }
 }

@@ -28,15 +28,12 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
     check_cpus(&system)?;
-    if run.statistics && system.locking() != manifest::NO_LOCKING {
-        return Err(usage("a kernel for several CPUs keeps no statistics".to_string()));
-    }
     if run.statistics && system.trace.is_some() {
         let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";
         return Err(usage(message.to_string()));
     }
     let images = match run.statistics {
-        true => image::build_with(machine, Extra::Statistics)?,
+        true => image::build_with(machine, Extra::counted(system.locking()))?,
         false => image::build_for(machine, &system)?,
     };
     let typed = std::io::stdin().is_terminal() && !as_json;

@@ -44,12 +44,14 @@ pub fn locks(each: &[Trace]) -> Vec<LockUse> {
         let mut last = None;
         for (index, moment) in trace.moments.iter().enumerate() {
             match moment.event {
-                Event::Lock => (since, entry) = (Some(index), None),
+                Event::Lock => since = Some(index),
                 Event::Enter => entry = Some(Entry::from_code(moment.argument)),
+                // Until then it may let go of the lock and have it in another way.
+                Event::Exit => entry = None,
                 Event::Unlock => {
                     let Some(first) = since.take() else { continue };
                     let (way, before) = Way::of(trace.moments[first].extra);
-                    let kind = (entry.take(), way);
+                    let kind = (entry, way);
                     take(all.entry(kind).or_default(), trace, (first, index), before);
                     last = Some(kind);
                 }
@@ -134,6 +136,7 @@ fn undone(counts: &[u64; Undone::ALL.len()]) -> String {
 mod tests {
     use super::*;
     use crate::testing::Maker;
+    use abi::trace::entry;
 
     #[test]
     fn each_kind_of_entry_has_its_own() {
@@ -141,7 +144,7 @@ mod tests {
         let mut section = |wait, (way, last): (Way, Option<u8>), code: Option<u32>, hold| {
             m.note(Event::Lock, 0, wait, way.extra(last));
             code.map(|code| m.enter(1, code).pass(0));
-            m.pass(hold).note(Event::Unlock, 0, 0, 0);
+            m.pass(hold).note(Event::Unlock, 0, 0, 0).exit(1);
         };
         section(0, (Way::Alone, None), Some(1), 100);
         section(7, (Way::Alone, Some(3)), Some(1), 120);
@@ -157,6 +160,20 @@ mod tests {
         assert_eq!((readers.way, readers.again + readers.handed), (Way::Reader, 0));
         let text = locks_table(&uses);
         assert!(text.contains("nothing done") && text.contains("reader"), "{text}");
+    }
+
+    #[test]
+    fn an_entry_may_have_the_lock_twice() {
+        let mut m = Maker::new();
+        m.note(Event::Lock, 0, 0, Way::Reader.extra(None)).enter(1, entry::TIMER);
+        m.note(Event::Unlock, 0, 0, 0).note(Event::Lock, 0, 0, Way::Alone.extra(None));
+        m.pass(70).note(Event::Unlock, 0, 0, 0).exit(1);
+        m.note(Event::Lock, 0, 0, Way::Reader.extra(None)).note(Event::Unlock, 0, 0, 0);
+        let uses = locks(&[m.trace()]);
+        let what: Vec<_> = uses.iter().map(|one| (one.entry, one.way, one.holds.n)).collect();
+        let timer = Some(Entry::Timer);
+        let wanted = [(None, Way::Reader), (timer, Way::Alone), (timer, Way::Reader)];
+        assert_eq!(what, wanted.map(|(entry, way)| (entry, way, 1)));
     }
 
     #[test]

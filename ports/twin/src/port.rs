@@ -124,8 +124,8 @@ impl<G: Locking> Port for Twin<G> {
         (HZ, 0)
     }
 
-    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
-        Some(meter::statistics(look))
+    fn statistics<R>(&self, cpu: u32, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(meter::statistics(cpu, look))
     }
 
     fn kernel_facts(&self) -> (u64, u64) {
@@ -165,5 +165,14 @@ impl<G: Locking> Port for Twin<G> {
             }
         }
         meter::step(step);
+    }
+
+    #[inline(always)]
+    fn step_at(cpu: u32, step: Step) {
+        // Transactions touch the own queue alone.
+        match G::SPECULATIVE && Hardware::current().here().transaction.is_active() {
+            true => Self::step(step),
+            false => meter::step_at(cpu, step),
+        }
     }
 }

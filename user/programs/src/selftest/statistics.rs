@@ -1,7 +1,7 @@
 //! Statistics: who may read them, that they count, and that a kernel without them refuses.
 
 use super::bench::*;
-use abi::call::{Observe, Table};
+use abi::call::{Fact, Observe, Table};
 use abi::statistics::{Counter, LENGTHS};
 use rt::{Error, Rights, Slot};
 use rt::{cap, statistics, system};
@@ -12,6 +12,7 @@ pub const CHECKS: Checks = &[
     ("there are no further counters, lengths and CPUs", unknown),
     ("counters begin again", again),
     ("counters count", counts),
+    ("each CPU has its counters", of_each_cpu),
 ];
 
 /// Whether the kernel keeps statistics; they begin again.
@@ -103,4 +104,21 @@ fn counts(bench: &Bench) -> Check {
     expect(system::counter(system, Counter::Eager)? > blocked, "blocking counts")?;
     expect(system::counter(system, Counter::LookUps)? > 0, "looking for another counts")?;
     expect(operations(system)? > all, "the queue's length counts")
+}
+
+fn of_each_cpu(bench: &Bench) -> Check {
+    let system = bench.env.cap("system");
+    let (cpus, own) = system::fact(Fact::Cpus)?;
+    if !kept(bench)? {
+        return Ok(());
+    }
+    let locked = |cpu| system::counter_of(system, cpu, Counter::Locked);
+    for cpu in 0..cpus {
+        Counter::ALL
+            .into_iter()
+            .try_for_each(|counter| system::counter_of(system, cpu, counter).map(|_| ()))?;
+    }
+    let before = locked(own)?;
+    expect(cpus == 1 || locked(own)? > before, "each call takes the lock")?;
+    refused(locked(cpus), Error::InvalidArgument, "a CPU that is not there")
 }
