@@ -115,7 +115,8 @@ pub enum Event {
     /// This CPU is about to interrupt CPU `argument`.
     Kick = 24,
     /// This CPU has the kernel's lock, for which it waited `argument` counter steps, or does
-    /// without; `extra` is the [`Way`] and who had it before. Comes before the entry that it is for.
+    /// without; `extra` is the [`Way`] and who had it before. Comes before the entry that it is
+    /// for.
     Lock = 25,
     /// This CPU is about to release the kernel's lock, or to commit.
     Unlock = 26,

@@ -1,8 +1,8 @@
 //! The traces of all CPUs, each and in one.
 //!
 //! Stamps of different CPUs are of clocks that must agree. Two things show whether they do:
-//! sections that are to be alone in the kernel never overlap, and no CPU takes more interrupts by others than
-//! were sent.
+//! sections that are to be alone in the kernel never overlap, and no CPU takes more interrupts by
+//! others than were sent.
 
 use super::{Trace, TraceError};
 use crate::{Moment, Sections};
