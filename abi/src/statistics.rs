@@ -25,11 +25,33 @@ pub enum Counter {
     LongestQueue = 8,
     /// Nanoseconds from the last reset to now.
     Time = 9,
+    /// Times that this CPU had the kernel's lock, or shared it with readers.
+    Locked = 10,
+    /// Of these, when it had to wait.
+    LockWaits = 11,
+    /// Of these, when this CPU had had it last.
+    LockAgain = 12,
+    /// Of these, when another CPU had had it last.
+    LockHanded = 13,
+    /// Sections that committed as transactions instead.
+    Commits = 14,
+    /// Of those that had the lock, sections whose transactions were undone too often.
+    FallBacks = 15,
+    /// Transactions undone by [`Conflict`](crate::trace::Undone).
+    UndoneConflict = 16,
+    /// Transactions undone by [`Capacity`](crate::trace::Undone).
+    UndoneCapacity = 17,
+    /// Transactions undone by [`LockHeld`](crate::trace::Undone).
+    UndoneLockHeld = 18,
+    /// Transactions undone by [`Unexplained`](crate::trace::Undone).
+    UndoneUnexplained = 19,
+    /// Transactions undone by [`Other`](crate::trace::Undone).
+    UndoneOther = 20,
 }
 
 impl Counter {
     /// All counters, in the order of their numbers.
-    pub const ALL: [Counter; 10] = [
+    pub const ALL: [Counter; 21] = [
         Counter::Eager,
         Counter::Actual,
         Counter::DeferredEnqueues,
@@ -40,7 +62,26 @@ impl Counter {
         Counter::QueuedMessages,
         Counter::LongestQueue,
         Counter::Time,
+        Counter::Locked,
+        Counter::LockWaits,
+        Counter::LockAgain,
+        Counter::LockHanded,
+        Counter::Commits,
+        Counter::FallBacks,
+        Counter::UndoneConflict,
+        Counter::UndoneCapacity,
+        Counter::UndoneLockHeld,
+        Counter::UndoneUnexplained,
+        Counter::UndoneOther,
     ];
+
+    /// What several CPUs make of it: a sum, but the most of the longest queue and of the time.
+    pub fn of_all(self, each: impl Iterator<Item = u64>) -> u64 {
+        match self {
+            Counter::LongestQueue | Counter::Time => each.max().unwrap_or(0),
+            _ => each.sum(),
+        }
+    }
 
     /// What it is called in text.
     pub const fn name(self) -> &'static str {
@@ -55,6 +96,17 @@ impl Counter {
             Counter::QueuedMessages => "queued messages",
             Counter::LongestQueue => "longest queue",
             Counter::Time => "nanoseconds",
+            Counter::Locked => "lock taken",
+            Counter::LockWaits => "... waited for",
+            Counter::LockAgain => "... again",
+            Counter::LockHanded => "... handed over",
+            Counter::Commits => "transactions",
+            Counter::FallBacks => "fall-backs",
+            Counter::UndoneConflict => "undone: conflict",
+            Counter::UndoneCapacity => "undone: capacity",
+            Counter::UndoneLockHeld => "undone: lock held",
+            Counter::UndoneUnexplained => "undone: unexplained",
+            Counter::UndoneOther => "undone: other",
         }
     }
 }

@@ -56,7 +56,7 @@ pub enum Keep {
 pub const NO_THREAD: u16 = u16::MAX;
 
 /// No CPU, where a record names one.
-pub const NO_CPU: u16 = u16::MAX;
+const NO_CPU: u16 = 0xff;
 
 /// A kind of event. What `thread`, `argument` and `extra` of its record are stands with each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,16 +114,20 @@ pub enum Event {
     Arm = 23,
     /// This CPU is about to interrupt CPU `argument`.
     Kick = 24,
-    /// This CPU has taken the kernel's lock, for which it waited `argument` counter steps; before
-    /// it CPU `extra` had it, or none is known ([`NO_CPU`]). Comes before the entry that it is for.
+    /// This CPU has the kernel's lock, for which it waited `argument` counter steps, or does
+    /// without; `extra` is the [`Way`] and who had it before. Comes before the entry that it is
+    /// for.
     Lock = 25,
-    /// This CPU is about to release the kernel's lock.
+    /// This CPU is about to release the kernel's lock, or to commit.
     Unlock = 26,
+    /// Before the section that has ended, this CPU was undone `argument` times; `extra` says why
+    /// ([`Undone`]). Written behind the section.
+    Undone = 27,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 27] = [
+    pub const ALL: [Event; 28] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -151,6 +155,7 @@ impl Event {
         Event::Kick,
         Event::Lock,
         Event::Unlock,
+        Event::Undone,
     ];
 
     /// The kind with this number.
@@ -165,6 +170,85 @@ impl Event {
 
     /// The mask of all kinds.
     pub const EVERY: u64 = (1 << Event::ALL.len()) - 1;
+}
+
+/// How a section has the kernel's lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Way {
+    /// It has the lock, and no other CPU is inside.
+    Alone = 0,
+    /// It shares the lock with others of its kind, and locks single objects.
+    Reader = 1,
+    /// It does without, as a transaction.
+    Transaction = 2,
+    /// It has the lock alone, since its transactions were undone or the processor has none.
+    FallBack = 3,
+}
+
+impl Way {
+    /// All ways, in the order of their numbers.
+    pub const ALL: [Way; 4] = [Way::Alone, Way::Reader, Way::Transaction, Way::FallBack];
+
+    /// What it is called in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Way::Alone => "alone",
+            Way::Reader => "reader",
+            Way::Transaction => "transaction",
+            Way::FallBack => "fall-back",
+        }
+    }
+
+    /// As [`Event::Lock`] has it, with the CPU that had the lock before, if one is known.
+    #[inline(always)]
+    pub const fn extra(self, before: Option<u8>) -> u16 {
+        let before = match before {
+            Some(cpu) => cpu as u16,
+            None => NO_CPU,
+        };
+        (self as u16) << 8 | before
+    }
+
+    /// What [`Way::extra`] has put together.
+    pub const fn of(extra: u16) -> (Way, Option<u8>) {
+        let before = extra & 0xff;
+        let before = if before == NO_CPU { None } else { Some(before as u8) };
+        (Way::ALL[(extra >> 8 & 3) as usize], before)
+    }
+}
+
+/// Why a transaction was undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Undone {
+    /// Another CPU touched what it had touched.
+    Conflict = 0,
+    /// It touched more than the processor follows.
+    Capacity = 1,
+    /// The lock was held.
+    LockHeld = 2,
+    /// The processor gives no reason.
+    Unexplained = 3,
+    /// Another reason.
+    Other = 4,
+}
+
+impl Undone {
+    /// All causes, in the order of their numbers.
+    pub const ALL: [Undone; 5] =
+        [Undone::Conflict, Undone::Capacity, Undone::LockHeld, Undone::Unexplained, Undone::Other];
+
+    /// What it is called in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Undone::Conflict => "conflict",
+            Undone::Capacity => "capacity",
+            Undone::LockHeld => "lock held",
+            Undone::Unexplained => "unexplained",
+            Undone::Other => "other",
+        }
+    }
 }
 
 /// Codes of ways into the kernel.

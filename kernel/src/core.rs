@@ -12,7 +12,7 @@ use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::trace::{Event, point};
-use locks::{Guarding, Holding, Kind};
+use locks::{Guarding, Handoff, Holding, Kind};
 
 /// What guards the kernel `S` on several CPUs.
 pub(crate) type Guards<S> = <<S as System>::Port as Port>::Guarding;
@@ -84,7 +84,7 @@ impl<S: System> Core<S> {
         let section = unsafe { Section::begun(kind) };
         S::Port::step(Step::Enter);
         let core = Core { kernel, cpu, section };
-        core.locked(asked, handoff);
+        core.took_lock(asked, handoff, kind);
         core
     }
 
@@ -105,7 +105,17 @@ impl<S: System> Core<S> {
         let asked = Core::<S>::asks(self.kernel.port);
         let handoff = Guards::<S>::begin(shared, local, Kind::Writer);
         self.section.holding().become_kind(Kind::Writer);
-        self.locked(asked, handoff);
+        self.took_lock(asked, handoff, Kind::Writer);
+    }
+
+    /// The section has the lock, which was asked for at this instant.
+    #[inline(always)]
+    fn took_lock(&self, asked: u64, handoff: Handoff, kind: Kind) {
+        let local = &self.cpu.guards;
+        if S::Port::SEVERAL && !(Guards::<S>::SPECULATIVE && Guards::<S>::is_speculating(local)) {
+            S::Port::step(Step::Lock(handoff));
+        }
+        self.locked(asked, handoff, kind);
     }
 
     /// Opens an object that this section holds.
@@ -303,5 +313,6 @@ impl<S: System> Drop for Core<S> {
         let holding = self.section.holding();
         holding.let_go();
         Guards::<S>::end(&self.kernel.guards, &self.cpu.guards, holding.kind());
+        self.was_undone();
     }
 }

@@ -50,6 +50,10 @@ pub trait Port: Sized + 'static {
     fn lines(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
+    /// The trace changes a word of a page frame, which vanishes if the section is undone: a machine
+    /// that undoes by itself wants to know.
+    #[inline(always)]
+    fn overwrites(&self, _word: &AtomicU64) {}
     /// Zeroes words within a page frame.
     fn clear(&self, address: u64, words: usize);
     /// Copies words of one page frame to the same places of another, from `first` up to `end`.
@@ -74,13 +78,18 @@ pub trait Port: Sized + 'static {
     /// Interrupts another CPU, which then calls [`kicked`](crate::entry::kicked). Only with several
     /// CPUs.
     fn kick(&self, _cpu: u32) {}
-    /// Looks at the counters that [`Port::step`] keeps, if it does.
-    fn statistics<R>(&self, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+    /// Looks at the counters that [`Port::step`] keeps of a CPU, if it does.
+    fn statistics<R>(&self, _cpu: u32, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
         None
     }
     /// The core takes a primitive step; most machines do not care.
     #[inline(always)]
     fn step(_step: Step) {}
+    /// [`Port::step`] on the ready queue of a CPU, which may be another one.
+    #[inline(always)]
+    fn step_at(_cpu: u32, step: Step) {
+        Self::step(step);
+    }
 }
 
 /// A thread's registers, as the core needs them: the system call that it made and its results.

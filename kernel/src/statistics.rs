@@ -6,6 +6,7 @@
 use crate::step::{Queue, Step};
 use abi::statistics::{Counter, LENGTHS};
 use core::cell::Cell;
+use locks::{Cause, Counts, Handoff};
 
 /// The counters of one CPU.
 pub struct Statistics {
@@ -43,17 +44,23 @@ impl Statistics {
         }
     }
 
-    /// Counts from now on.
-    pub fn reset(&self, now: u64) {
+    /// Counts from now on, also what the CPU's lock counts.
+    pub fn reset(&self, now: u64, lock: Option<&Counts>) {
         self.counters.iter().chain(&self.lengths).for_each(|counter| counter.set(0));
         self.since.set(now);
+        for counter in Counter::ALL {
+            self.counters[counter as usize].set(of_lock(counter, lock).unwrap_or(0));
+        }
     }
 
-    /// A counter at an instant.
-    pub fn counter(&self, counter: Counter, now: u64) -> u64 {
-        match counter {
-            Counter::Time => now - self.since.get(),
-            _ => self.counters[counter as usize].get(),
+    /// A counter at an instant, some of which the CPU's lock keeps.
+    pub fn counter(&self, counter: Counter, now: u64, lock: Option<&Counts>) -> u64 {
+        let counted = self.counters[counter as usize].get();
+        match of_lock(counter, lock) {
+            _ if counter == Counter::Time => now - self.since.get(),
+            // Before the counters began it was as much.
+            Some(all) => all - counted,
+            None => counted,
         }
     }
 
@@ -67,15 +74,27 @@ impl Statistics {
         cell.set(cell.get() + 1);
     }
 
+    fn lock(&self, cpu: u32, handoff: Handoff) {
+        self.count(Counter::Locked);
+        if handoff.waited() {
+            self.count(Counter::LockWaits);
+        }
+        match handoff.last_owner() {
+            None => {}
+            Some(last) if last == cpu as usize => self.count(Counter::LockAgain),
+            Some(_) => self.count(Counter::LockHanded),
+        }
+    }
+
     /// The ready queue is about to be used.
     fn sample(&self) {
         let place = &self.lengths[(self.length.get() as usize).min(LENGTHS - 1)];
         place.set(place.get() + 1);
     }
 
-    /// Counts a step.
+    /// Counts a step of this CPU.
     #[inline]
-    pub fn step(&self, step: Step) {
+    pub fn step(&self, cpu: u32, step: Step) {
         match step {
             Step::Enter => self.moves.set(false),
             Step::Search => {
@@ -101,6 +120,7 @@ impl Statistics {
                     self.running.set(0);
                 }
             }
+            Step::Lock(handoff) => self.lock(cpu, handoff),
             Step::Purge => self.count(Counter::DeferredDequeues),
             Step::Message(..) => self.count(Counter::Messages),
             Step::Queued(length) => {
@@ -117,4 +137,19 @@ impl Statistics {
             _ => {}
         }
     }
+}
+
+/// A counter that the lock keeps.
+fn of_lock(counter: Counter, lock: Option<&Counts>) -> Option<u64> {
+    let lock = lock?;
+    Some(match counter {
+        Counter::Commits => lock.commits(),
+        Counter::FallBacks => lock.fall_backs(),
+        Counter::UndoneConflict => lock.aborts(Cause::Conflict),
+        Counter::UndoneCapacity => lock.aborts(Cause::Capacity),
+        Counter::UndoneLockHeld => lock.aborts(Cause::LockHeld),
+        Counter::UndoneUnexplained => lock.aborts(Cause::Unexplained),
+        Counter::UndoneOther => lock.aborts(Cause::Other),
+        _ => return None,
+    })
 }

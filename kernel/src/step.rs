@@ -4,6 +4,8 @@
 //! then empty and vanishes. The simulation charges time for each step, and a kernel image built to
 //! keep a log of them writes them down, so that the two can be compared.
 
+use locks::Handoff;
+
 /// Which queue of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
@@ -52,11 +54,13 @@ pub enum Step {
     Purge,
     /// A thread joined a queue of senders, which has this length now.
     Queued(u32),
+    /// The kernel's lock was taken. Only with several CPUs.
+    Lock(Handoff),
 }
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 20;
+    pub const KINDS: usize = 21;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
@@ -82,6 +86,7 @@ impl Step {
             Step::Queued(_) => 17,
             Step::Search => 18,
             Step::Enter => 19,
+            Step::Lock(_) => 20,
         }
     }
 
@@ -97,6 +102,7 @@ impl Step {
                 | Step::Block(_)
                 | Step::Purge
                 | Step::Queued(_)
+                | Step::Lock(_)
         )
     }
 
@@ -112,6 +118,7 @@ impl Step {
             Step::Copy(words) => (0, words as u64),
             Step::Message(thread, info) => (thread, info),
             Step::Status(status) => (0, status),
+            Step::Lock(handoff) => (0, handoff.waited() as u64),
         };
         let kind = self.kind() as u64 + 1;
         kind << 56 | (thread as u64 & 0xffff) << 32 | rest & 0xffff_ffff

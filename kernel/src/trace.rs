@@ -7,22 +7,23 @@
 //! at the same flag again.
 
 use crate::access::Ref;
-use crate::core::Core;
+use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::object::Thread;
 use crate::port::{Frame, Port};
 use crate::system::System;
 use abi::PAGE;
-use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record};
+use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record, Undone, Way};
 use abi::trace::{
-    MAGIC, NO_CPU, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP,
+    MAGIC, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP,
     WORD_KERNEL, WORD_MAGIC, WORD_START,
 };
 use cells::Cell;
 use core::marker::PhantomData;
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Relaxed, Release};
-use locks::Handoff;
+use locks::{Cause, Counts, Guarding, Handoff, Kind};
 
 /// Words in a page.
 const WORDS: usize = (PAGE / 8) as usize;
@@ -47,6 +48,8 @@ pub struct Ring {
     wanted: Cell<u64>,
     /// The same while the trace is on, else 0.
     mask: Cell<u64>,
+    /// Aborts by cause that records tell of; this CPU's alone.
+    told: [AtomicU64; Cause::ALL.len()],
 }
 
 impl Ring {
@@ -61,6 +64,7 @@ impl Ring {
             next: Cell::new(0),
             wanted: Cell::new(0),
             mask: Cell::new(0),
+            told: [const { AtomicU64::new(0) }; Cause::ALL.len()],
         }
     }
 
@@ -93,7 +97,7 @@ impl Ring {
     #[cold]
     #[inline(never)]
     fn lose<P: Port>(&self, port: &P) {
-        count(port.frame(self.at.get()));
+        count(port, port.frame(self.at.get()));
     }
 
     /// Counts an event and writes its record, if there is room or the oldest may go.
@@ -102,10 +106,12 @@ impl Ring {
         let Some([header, page]) = self.open.get() else { return self.lose(port) };
         // Never beyond the page: the mask saves the check.
         let at = self.next.get() & (WORDS - RECORD_WORDS);
-        page[at].store(low, Relaxed);
-        page[at + 1].store(high, Relaxed);
+        let words = [&page[at], &page[at + 1]];
+        words.into_iter().for_each(|word| port.overwrites(word));
+        words[0].store(low, Relaxed);
+        words[1].store(high, Relaxed);
         self.next.set(at + RECORD_WORDS);
-        count(header);
+        count(port, header);
         if at == WORDS - RECORD_WORDS {
             // The last thing, so that the usual way needs no stack.
             self.turn_to(port, self.number.get() + 1);
@@ -121,7 +127,8 @@ impl Default for Ring {
 
 /// Counts an event, after its record: whoever sees the count sees the record.
 #[inline(always)]
-fn count(header: &Frame) {
+fn count<P: Port>(port: &P, header: &Frame) {
+    port.overwrites(&header[WORD_EVENTS]);
     let events = header[WORD_EVENTS].load(Relaxed);
     header[WORD_EVENTS].store(events.wrapping_add(1), Release);
 }
@@ -206,6 +213,19 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// Writes down the aborts that no record tells of yet, by cause.
+    fn tell_undone(&self, counts: &Counts) {
+        for (cause, told) in Cause::ALL.into_iter().zip(&self.ring.told) {
+            let times = counts.aborts(cause);
+            let more = times - told.load(Relaxed);
+            if more > 0 {
+                told.store(times, Relaxed);
+                let more = u32::try_from(more).unwrap_or(u32::MAX);
+                self.write(NO_THREAD, second(Event::Undone, more, reason(cause) as u16));
+            }
+        }
+    }
+
     /// [`Cpu::write`] of what was at an earlier instant.
     #[inline(never)]
     fn write_late(&self, time: u64, thread: u16, second: u64) {
@@ -235,6 +255,17 @@ impl<P: Port> Cpu<P> {
     }
 }
 
+/// A cause, as records name it.
+fn reason(cause: Cause) -> Undone {
+    match cause {
+        Cause::Conflict => Undone::Conflict,
+        Cause::Capacity => Undone::Capacity,
+        Cause::LockHeld => Undone::LockHeld,
+        Cause::Unexplained => Undone::Unexplained,
+        Cause::Other => Undone::Other,
+    }
+}
+
 /// The second word of a record, but for the CPU.
 #[inline(always)]
 const fn second(event: Event, argument: u32, extra: u16) -> u64 {
@@ -258,13 +289,25 @@ impl<S: System> Core<S> {
 
     /// The lock, which was asked for at this instant, is this CPU's.
     #[inline(always)]
-    pub(crate) fn locked(&self, asked: u64, handoff: Handoff) {
+    pub(crate) fn locked(&self, asked: u64, handoff: Handoff, kind: Kind) {
         if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Lock.bit() != 0 {
             let now = self.kernel.port.stamp();
             let waited = if handoff.waited() { now - asked } else { 0 };
             let waited = u32::try_from(waited).unwrap_or(u32::MAX);
-            let last = handoff.last_owner().map_or(NO_CPU, |cpu| cpu as u16);
-            self.cpu.write_late(now, NO_THREAD, second(Event::Lock, waited, last));
+            let extra = self.way(kind).extra(handoff.last_owner().map(|cpu| cpu as u8));
+            self.cpu.write_late(now, NO_THREAD, second(Event::Lock, waited, extra));
+        }
+    }
+
+    /// How a section of this kind has the lock now.
+    fn way(&self, kind: Kind) -> Way {
+        let speculates = Guards::<S>::SPECULATIVE;
+        match kind {
+            _ if speculates && Guards::<S>::is_speculating(&self.cpu.guards) => Way::Transaction,
+            Kind::Writer => Way::Alone,
+            Kind::Reader if speculates => Way::FallBack,
+            Kind::Reader if Guards::<S>::EXCLUSIVE => Way::Alone,
+            Kind::Reader => Way::Reader,
         }
     }
 
@@ -273,6 +316,16 @@ impl<S: System> Core<S> {
     pub(crate) fn unlocks(&self) {
         if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Unlock.bit() != 0 {
             self.cpu.write(NO_THREAD, second(Event::Unlock, 0, 0));
+        }
+    }
+
+    /// The section is over: tells what was undone before it came to that.
+    #[inline(always)]
+    pub(crate) fn was_undone(&self) {
+        if S::TRACED && Guards::<S>::SPECULATIVE && S::Port::TRACE & Event::Undone.bit() != 0 {
+            Guards::<S>::counts(&self.cpu.guards)
+                .into_iter()
+                .for_each(|counts| self.cpu.tell_undone(counts));
         }
     }
 

@@ -59,6 +59,7 @@ Examples:
   ./giusto trace hello --timeline                  draw it in the terminal
   ./giusto trace hello --perfetto hello.pftrace    for https://ui.perfetto.dev
   ./giusto trace selftest --cpus 4 --locks         CPUs, and their lock
+  ./giusto trace selftest --cpus 4 --locks --machine twin --locking elided   transactions
   ./giusto trace shell --last --size 64            the last 64 MiB of a long run";
 
 const TWIN_EXAMPLES: &str = "\
@@ -189,6 +190,9 @@ pub struct Trace {
     /// How many CPUs the machine has; the manifest's by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
     pub cpus: Option<u32>,
+    /// What guards the kernel; the manifest's by default.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
     /// Room for the trace, in MiB: 65,280 records each. Several CPUs share it.
     #[arg(long, default_value_t = 32, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(1..=1024))]

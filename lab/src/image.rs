@@ -80,6 +80,16 @@ pub enum Extra {
     Unguarded,
     /// Several CPUs, with one lock, and trace points.
     SeveralTraced,
+    /// Several CPUs, with locks for single objects, and trace points.
+    FineTraced,
+    /// Several CPUs, with one lock that transactions leave out, and trace points.
+    ElidedTraced,
+    /// Several CPUs, with one lock, and statistics.
+    SeveralCounted,
+    /// Several CPUs, with locks for single objects, and statistics.
+    FineCounted,
+    /// Several CPUs, with one lock that transactions leave out, and statistics.
+    ElidedCounted,
 }
 
 impl Extra {
@@ -93,8 +103,28 @@ impl Extra {
         }
     }
 
+    /// What a traced kernel with a locking needs.
+    pub fn traced(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralTraced,
+            "fine" => Extra::FineTraced,
+            "elided" => Extra::ElidedTraced,
+            _ => Extra::Trace,
+        }
+    }
+
+    /// What a kernel with a locking needs to keep statistics.
+    pub fn counted(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralCounted,
+            "fine" => Extra::FineCounted,
+            "elided" => Extra::ElidedCounted,
+            _ => Extra::Statistics,
+        }
+    }
+
     /// How many there are.
-    pub const KINDS: usize = 9;
+    pub const KINDS: usize = 14;
 
     /// The port's features, whose names are also the directory in which it is built.
     fn features(self) -> &'static [&'static str] {
@@ -108,6 +138,11 @@ impl Extra {
             Extra::Elided => &["elided"],
             Extra::Unguarded => &["unguarded"],
             Extra::SeveralTraced => &["several", "trace"],
+            Extra::FineTraced => &["fine", "trace"],
+            Extra::ElidedTraced => &["elided", "trace"],
+            Extra::SeveralCounted => &["several", "statistics"],
+            Extra::FineCounted => &["fine", "statistics"],
+            Extra::ElidedCounted => &["elided", "statistics"],
         }
     }
 }
@@ -125,18 +160,11 @@ pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     images(machine, compile(machine, title, &more)?)
 }
 
-/// What a system needs beyond the usual image: trace points if it has a trace.
-pub fn extra_for(system: &System) -> Result<Option<Extra>> {
-    match (&system.trace, Extra::of_locking(system.locking())) {
-        (None, locking) => Ok(locking),
-        (Some(_), None) => Ok(Some(Extra::Trace)),
-        (Some(_), Some(Extra::Big)) => Ok(Some(Extra::SeveralTraced)),
-        (Some(_), Some(_)) => Err(usage(format!(
-            "{}: a kernel with locking `{}` keeps no trace; take `[trace]` out, or set \
-             `locking = \"big\"`",
-            system.name,
-            system.locking()
-        ))),
+/// What a system needs beyond the usual image: locks, and trace points if it has a trace.
+pub fn extra_for(system: &System) -> Option<Extra> {
+    match system.trace {
+        Some(_) => Some(Extra::traced(system.locking())),
+        None => Extra::of_locking(system.locking()),
     }
 }
 
@@ -152,7 +180,7 @@ pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
             machine.name()
         )));
     }
-    match extra_for(system)? {
+    match extra_for(system) {
         Some(extra) => build_with(machine, extra),
         None => build(machine),
     }

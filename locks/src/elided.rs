@@ -123,7 +123,7 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
     #[cold]
     #[inline(never)]
     fn go_on<R: Relax>(&self, seat: &ElidedSeat, attempts: u32, abort: Abort) -> Handoff {
-        seat.counts.aborted(abort);
+        seat.counts.aborted::<T>(abort);
         for _ in 1..attempts {
             while self.lock.is_held() {
                 R::relax();
@@ -132,7 +132,7 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
                 None => return Handoff::NONE,
                 Some(abort) => abort,
             };
-            seat.counts.aborted(abort);
+            seat.counts.aborted::<T>(abort);
         }
         seat.counts.fall_backs.add();
         self.lock.acquire::<R>(&seat.seat)
@@ -205,8 +205,10 @@ impl Counts {
         }
     }
 
-    fn aborted(&self, abort: Abort) {
-        self.aborts[Cause::of(abort) as usize].add();
+    fn aborted<T: Transactions>(&self, abort: Abort) {
+        if !T::is_told_again() {
+            self.aborts[Cause::of(abort) as usize].add();
+        }
     }
 
     /// Sections that committed as transactions.

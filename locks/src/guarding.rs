@@ -2,7 +2,7 @@
 
 use crate::big_reader::BigReader;
 use crate::clh::{Clh, Seat};
-use crate::elided::{Elided, ElidedSeat};
+use crate::elided::{Counts, Elided, ElidedSeat};
 use crate::handoff::Handoff;
 use crate::line::Line;
 use crate::object::ObjectLock;
@@ -54,6 +54,11 @@ pub trait Guarding: 'static {
     #[inline(always)]
     fn is_speculating(_local: &Self::Local) -> bool {
         false
+    }
+    /// What became of this CPU's attempts to do without the lock, if it makes any.
+    #[inline(always)]
+    fn counts(_local: &Self::Local) -> Option<&Counts> {
+        None
     }
     /// Begins a section.
     fn begin(shared: &Self::Shared, local: &Self::Local, kind: Kind) -> Handoff;
@@ -185,6 +190,10 @@ impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, N
     #[inline(always)]
     fn is_speculating(local: &ElidedSeat) -> bool {
         T::AVAILABLE && !local.holds_lock()
+    }
+    #[inline(always)]
+    fn counts(local: &ElidedSeat) -> Option<&Counts> {
+        Some(local.counts())
     }
     #[inline(always)]
     fn begin(shared: &Elided<T, NODES>, local: &ElidedSeat, kind: Kind) -> Handoff {

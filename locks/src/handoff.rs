@@ -33,7 +33,7 @@ impl Handoff {
 
     /// Whether the lock was not free.
     #[inline(always)]
-    pub fn waited(self) -> bool {
+    pub const fn waited(self) -> bool {
         self.waited
     }
 }

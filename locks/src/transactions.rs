@@ -21,6 +21,13 @@ pub trait Transactions: 'static {
 
     /// Whether this CPU is in a transaction.
     fn is_active() -> bool;
+
+    /// Whether [`Transactions::begin`] has told of its last abort before: a model that goes back to
+    /// where the section began tells of all of them again.
+    #[inline(always)]
+    fn is_told_again() -> bool {
+        false
+    }
 }
 
 /// What [`Transactions::begin`] comes back with.

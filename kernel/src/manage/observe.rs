@@ -4,10 +4,12 @@ use super::{Done, Manager};
 use crate::access::Ref;
 use crate::object::Domain;
 use crate::port::Port;
+use crate::statistics::Statistics;
 use abi::Error;
 use abi::call::Observe;
 use abi::statistics::Counter;
 use abi::trace::Event;
+use locks::Guarding;
 
 impl<P: Port> Manager<'_, P> {
     pub(super) fn observe(
@@ -20,9 +22,7 @@ impl<P: Port> Manager<'_, P> {
         self.machine(own, slot)?;
         match what {
             w if w == Observe::Reset as u64 => {
-                let now = self.kernel.port.now();
-                let done = self.kernel.port.statistics(|statistics| statistics.reset(now));
-                done.ok_or(Error::UnknownCall)?;
+                self.reset_statistics()?;
             }
             _ if P::TRACE == 0 => return Err(Error::UnknownCall),
             w if w == Observe::Freeze as u64 => self.trace(false)?,
@@ -33,6 +33,15 @@ impl<P: Port> Manager<'_, P> {
             _ => return Err(Error::InvalidArgument),
         }
         Ok(Done::Nothing)
+    }
+
+    fn reset_statistics(&self) -> Result<(), Error> {
+        let now = self.kernel.port.now();
+        self.kernel.cpus.get().iter().try_for_each(|cpu| {
+            let lock = P::Guarding::counts(&cpu.guards);
+            let reset = |statistics: &Statistics| statistics.reset(now, lock);
+            self.kernel.port.statistics(cpu.number, reset).ok_or(Error::UnknownCall)
+        })
     }
 
     fn trace(&self, on: bool) -> Result<(), Error> {
@@ -49,17 +58,19 @@ impl<P: Port> Manager<'_, P> {
 
     /// A counter of a CPU.
     pub(super) fn counter_row(&self, cpu: u32, counter: u32) -> Result<Done, Error> {
-        let counter = Counter::ALL.get(counter as usize).filter(|_| cpu == 0);
-        let counter = *counter.ok_or(Error::InvalidArgument)?;
-        let now = self.kernel.port.now();
-        let value = self.kernel.port.statistics(|statistics| statistics.counter(counter, now));
+        let cpu = self.kernel.cpus.get().get(cpu as usize).ok_or(Error::InvalidArgument)?;
+        let counter = *Counter::ALL.get(counter as usize).ok_or(Error::InvalidArgument)?;
+        let (now, lock) = (self.kernel.port.now(), P::Guarding::counts(&cpu.guards));
+        let look = |statistics: &Statistics| statistics.counter(counter, now, lock);
+        let value = self.kernel.port.statistics(cpu.number, look);
         Ok(Done::Values(value.ok_or(Error::InvalidArgument)?, 0))
     }
 
     /// How often the ready queue of a CPU had a length.
     pub(super) fn length_row(&self, cpu: u32, length: u32) -> Result<Done, Error> {
-        let times = self.kernel.port.statistics(|statistics| statistics.length(length as usize));
-        let times = times.flatten().filter(|_| cpu == 0);
+        let cpu = self.kernel.cpus.get().get(cpu as usize).ok_or(Error::InvalidArgument)?;
+        let look = |statistics: &Statistics| statistics.length(length as usize);
+        let times = self.kernel.port.statistics(cpu.number, look).flatten();
         Ok(Done::Values(times.ok_or(Error::InvalidArgument)?, 0))
     }
 }

@@ -276,6 +276,15 @@ impl<P: Port> Thread<P> {
     }
 }
 
+/// A step on the ready queue that a thread is in, which is that of its CPU.
+#[inline(always)]
+fn step_at_home<P: Port>(member: Ref<Thread<P>>, step: Step) {
+    match P::SEVERAL {
+        true => P::step_at(member.member().cpu.get(), step),
+        false => P::step(step),
+    }
+}
+
 impl<P: Port> Linked<Running> for Thread<P> {
     #[inline(always)]
     fn links(&self) -> &Links<Self> {
@@ -284,12 +293,12 @@ impl<P: Port> Linked<Running> for Thread<P> {
 
     #[inline(always)]
     fn joins(member: Ref<Self>) {
-        P::step(Step::Link(Queue::Ready, member.index()));
+        step_at_home(member, Step::Link(Queue::Ready, member.index()));
     }
 
     #[inline(always)]
     fn leaves(member: Ref<Self>) {
-        P::step(Step::Unlink(Queue::Ready, member.index()));
+        step_at_home(member, Step::Unlink(Queue::Ready, member.index()));
     }
 }
 

@@ -139,7 +139,7 @@ fn traced_kernels_do_the_same_and_say_so() {
         }
     }
     let by_programs = [Event::Mark, Event::UserBefore, Event::UserAfter];
-    let of_several = [Event::Kick, Event::Lock, Event::Unlock];
+    let of_several = [Event::Kick, Event::Lock, Event::Unlock, Event::Undone];
     for event in Event::ALL {
         let others = by_programs.contains(&event) || of_several.contains(&event);
         let wanted = !others && event != Event::Thread;

@@ -7,6 +7,7 @@ use crate::image::{self, Extra};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
 use anyhow::Result;
+use manifest::System;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -27,23 +28,13 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
     run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
-    if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
-        let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
-        return Err(usage(message));
-    }
-    if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
-        let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
-        return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
-    }
-    if run.statistics && system.locking() != manifest::NO_LOCKING {
-        return Err(usage("a kernel for several CPUs keeps no statistics".to_string()));
-    }
+    check_cpus(&system)?;
     if run.statistics && system.trace.is_some() {
         let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";
         return Err(usage(message.to_string()));
     }
     let images = match run.statistics {
-        true => image::build_with(machine, Extra::Statistics)?,
+        true => image::build_with(machine, Extra::counted(system.locking()))?,
         false => image::build_for(machine, &system)?,
     };
     let typed = std::io::stdin().is_terminal() && !as_json;
@@ -83,6 +74,19 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// Refuses CPUs that a system's kernel or domains cannot have.
+pub(super) fn check_cpus(system: &System) -> Result<()> {
+    if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
+        let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
+        return Err(usage(message));
+    }
+    if let Some(domain) = system.domains.iter().find(|domain| domain.cpu >= system.cpus) {
+        let (name, cpu, cpus) = (&domain.name, domain.cpu, system.cpus);
+        return Err(usage(format!("domain {name} runs on CPU {cpu}; with {cpus} there is none")));
+    }
+    Ok(())
 }
 
 pub(super) fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result<&'a str> {

@@ -6,10 +6,10 @@ use crate::failure::Verdict;
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
 use crate::output;
 use crate::{image, systems};
-use abi::trace::{Keep, MAGIC};
+use abi::trace::{Keep, MAGIC, Undone, Way};
 use anyhow::{Context, Result};
 use manifest::System;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace::{CpuUse, LockUse, Names, Statistics, Trace, Traces, View};
@@ -64,6 +64,8 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     let mut system = systems::load(&asked.system)?;
     system.cpus = asked.cpus.unwrap_or(system.cpus);
+    system.locking = asked.locking.clone().or(system.locking);
+    super::run::check_cpus(&system)?;
     let keep = if asked.last { Keep::Last } else { Keep::First };
     let name = system.add_trace(asked.size << 20, keep);
     let outcome = boot(asked, machine, &system, as_json)?;
@@ -155,7 +157,23 @@ fn show(asked: &cli::Trace, names: &Names, traces: &Traces) {
     }
     if asked.locks {
         output::line(::trace::cpus_table(&::trace::cpus(traces)));
-        output::line(::trace::locks_table(&::trace::locks(&traces.each)));
+        let locks = ::trace::locks(&traces.each);
+        output::line(::trace::locks_table(&locks));
+        if let Some(note) = about_transactions(&locks) {
+            output::line(note);
+        }
+    }
+}
+
+/// Says so where a lock that transactions are to leave out was always taken.
+fn about_transactions(locks: &[LockUse]) -> Option<&'static str> {
+    let has = |way| locks.iter().any(|one| one.way == way);
+    let without = has(Way::FallBack) && !has(Way::Transaction);
+    let tried = locks.iter().any(|one| one.undone.iter().any(|times| *times > 0));
+    match (without, tried) {
+        (false, _) => None,
+        (true, false) => Some("this processor has no transactions: the lock was always taken"),
+        (true, true) => Some("no transaction has committed"),
     }
 }
 
@@ -231,12 +249,17 @@ fn cpu(one: &CpuUse) -> Value {
 }
 
 fn lock(one: &LockUse) -> Value {
+    let causes = Undone::ALL.iter().zip(one.undone);
+    let undone: Map<String, Value> =
+        causes.map(|(cause, times)| (cause.name().to_string(), json!(times))).collect();
     json!({
         "entry": one.entry.map(|entry| entry.to_string()),
+        "as": one.way.name(),
         "again": one.again,
         "handed_over": one.handed,
         "waits": one.waits.as_ref().map(figures),
         "holds": figures(&one.holds),
+        "undone": undone,
     })
 }
 

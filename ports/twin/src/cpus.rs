@@ -2,9 +2,8 @@
 
 use crate::hardware::Hardware;
 use crate::run::{End, ended_by};
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
@@ -21,11 +20,6 @@ fn cpu(hardware: &'static Hardware, number: u32, work: impl FnOnce() -> End + 's
         // What ends the run unwinds no further than to where the CPU began.
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(ended_by)
     })
-}
-
-thread_local! {
-    /// Stacks of sections that may be undone.
-    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs a section that may be undone, anew after each time that it was.
@@ -45,33 +39,46 @@ pub fn section<R>(hardware: &'static Hardware, work: impl Fn() -> R) -> R {
     }
 }
 
+/// A stack of the machine's, which outlives the coroutine: that may never end.
+struct Lent(&'static DefaultStack);
+
+// SAFETY: it is what it refers to; a CPU has one section at a time, and so one user of its stack.
+unsafe impl Stack for Lent {
+    fn base(&self) -> StackPointer {
+        self.0.base()
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.0.limit()
+    }
+}
+
 /// Runs a section on a stack of its own. `None`: it was undone.
 fn attempt<R>(hardware: &'static Hardware, work: &impl Fn() -> R) -> Option<thread::Result<R>> {
     let me = hardware.here();
     let outer = me.way_out.get();
-    let stack = STACKS.with_borrow_mut(Vec::pop);
-    let stack = stack.unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a stack"));
+    let new = || DefaultStack::new(STACK).expect("memory for a stack");
+    let stack = Lent(me.stack.get_or_init(new));
     let body = |way_out: &Yielder<(), ()>, ()| {
         me.way_out.set(way_out);
         catch_unwind(AssertUnwindSafe(work))
     };
     // SAFETY: it has ended, one way or the other, when this returns.
-    let mut section: Coroutine<(), (), _> = unsafe { Coroutine::with_stack_unchecked(stack, body) };
-    let done = loop {
+    let mut section: Coroutine<(), (), _, Lent> =
+        unsafe { Coroutine::with_stack_unchecked(stack, body) };
+    loop {
         match section.resume(()) {
-            CoroutineResult::Return(done) => break Some(done),
+            CoroutineResult::Return(done) => return Some(done),
             CoroutineResult::Yield(()) if me.gone_back.take() => {
                 // SAFETY: the kernel's stack holds nothing that needs to be dropped: the end of a
                 // section is what never happens to one that is undone.
                 unsafe { section.force_reset() };
-                break None;
+                return None;
             }
             // SAFETY: this is the CPU's own stack, and that its way out.
             CoroutineResult::Yield(()) => unsafe { (*outer).suspend(()) },
         }
-    };
-    STACKS.with_borrow_mut(|stacks| stacks.push(section.into_stack()));
-    done
+    }
 }
 
 /// Runs CPUs until one of them ends the run, or none goes on any more.

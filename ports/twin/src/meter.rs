@@ -14,7 +14,10 @@ pub struct Meter {
     steps: [Cell<u32>; Step::KINDS],
     /// How often each kind of entry and step occurred.
     counts: [Cell<u64>; Entry::KINDS + Step::KINDS],
-    statistics: RefCell<Statistics>,
+    /// Of each CPU.
+    statistics: RefCell<Vec<Statistics>>,
+    /// The CPU that runs.
+    cpu: Cell<u32>,
     logging: Cell<bool>,
     log: RefCell<Vec<Step>>,
 }
@@ -28,22 +31,24 @@ thread_local! {
             entries: [const { Cell::new(0) }; Entry::KINDS],
             steps: [const { Cell::new(0) }; Step::KINDS],
             counts: [const { Cell::new(0) }; Entry::KINDS + Step::KINDS],
-            statistics: RefCell::new(Statistics::new()),
+            statistics: RefCell::new(Vec::new()),
+            cpu: Cell::new(0),
             logging: Cell::new(false),
             log: RefCell::new(Vec::new()),
         }
     };
 }
 
-/// Starts at instant 0 with these costs.
-pub fn reset(costs: &Costs, logging: bool) {
+/// Starts at instant 0 with so many CPUs and these costs.
+pub fn reset(cpus: u32, costs: &Costs, logging: bool) {
     METER.with(|meter| {
         meter.time.set(0);
         meter.events.set(0);
         meter.entries.iter().zip(costs.entries).for_each(|(cell, cost)| cell.set(cost));
         meter.steps.iter().zip(costs.steps).for_each(|(cell, cost)| cell.set(cost));
         meter.counts.iter().for_each(|count| count.set(0));
-        meter.statistics.replace(Statistics::new());
+        meter.statistics.replace((0..cpus).map(|_| Statistics::new()).collect());
+        meter.cpu.set(0);
         meter.logging.set(logging);
         meter.log.borrow_mut().clear();
     });
@@ -55,10 +60,13 @@ pub fn now() -> u64 {
     METER.with(|meter| meter.time.get())
 }
 
-/// Another CPU goes on, at this instant.
+/// This CPU goes on, at this instant.
 #[inline]
-pub fn set(instant: u64) {
-    METER.with(|meter| meter.time.set(instant));
+pub fn go_on(cpu: u32, instant: u64) {
+    METER.with(|meter| {
+        meter.time.set(instant);
+        meter.cpu.set(cpu);
+    });
 }
 
 /// Lets time pass.
@@ -86,10 +94,24 @@ pub fn enter(entry: Entry) {
 /// A step is taken. What is known of it where it is taken is known here, too.
 #[inline(always)]
 pub fn step(step: Step) {
-    // SAFETY: the thread's own meter, which outlives this function.
-    let meter = METER.with(|meter| unsafe { &*std::ptr::from_ref(meter) });
+    let meter = here();
     meter.charge(step);
-    meter.count(step);
+    meter.count(meter.cpu.get(), step);
+}
+
+/// A step is taken on the ready queue of a CPU.
+#[inline(always)]
+pub fn step_at(cpu: u32, step: Step) {
+    let meter = here();
+    meter.charge(step);
+    meter.count(cpu, step);
+}
+
+/// The host thread's meter.
+#[inline(always)]
+fn here() -> &'static Meter {
+    // SAFETY: the thread's own meter, which outlives the functions of this file.
+    METER.with(|meter| unsafe { &*std::ptr::from_ref(meter) })
 }
 
 /// Charges a step that may be undone.
@@ -99,7 +121,7 @@ pub fn charge(step: Step) {
 
 /// Counts a step that was charged.
 pub fn count(step: Step) {
-    METER.with(|meter| meter.count(step));
+    METER.with(|meter| meter.count(meter.cpu.get(), step));
 }
 
 #[inline(always)]
@@ -114,12 +136,12 @@ impl Meter {
         self.time.set(self.time.get() + times(step) * cost);
     }
 
-    /// Counts a step, and writes it down.
+    /// Counts a step for a CPU, and writes it down.
     #[inline(always)]
-    fn count(&self, step: Step) {
+    fn count(&self, cpu: u32, step: Step) {
         let count = &self.counts[Entry::KINDS + step.kind()];
         count.set(count.get() + times(step));
-        self.statistics.borrow().step(step);
+        self.statistics.borrow()[cpu as usize].step(cpu, step);
         if !step.is_remark() {
             self.events.set(self.events.get() + 1);
         }
@@ -140,9 +162,9 @@ pub fn events() -> u64 {
     METER.with(|meter| meter.events.get())
 }
 
-/// Looks at the statistics.
-pub fn statistics<R>(look: impl FnOnce(&Statistics) -> R) -> R {
-    METER.with(|meter| look(&meter.statistics.borrow()))
+/// Looks at the statistics of a CPU.
+pub fn statistics<R>(cpu: u32, look: impl FnOnce(&Statistics) -> R) -> R {
+    METER.with(|meter| look(&meter.statistics.borrow()[cpu as usize]))
 }
 
 /// How often each kind of entry occurred, then each kind of step.

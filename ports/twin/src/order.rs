@@ -89,7 +89,7 @@ impl Hardware {
         self.running.set(me.number);
         // By chance there is one present; it is where the CPU before has left it.
         let present = if self.order.chance > 0 { meter::now() } else { 0 };
-        meter::set(me.stand.get().max(present));
+        meter::go_on(me.number, me.stand.get().max(present));
         me.stance.set(Stance::Goes);
         let others = self.processors.iter().filter(|other| other.number != me.number);
         self.order.horizon.set(others.map(|other| other.stand.get()).min().unwrap_or(NEVER));

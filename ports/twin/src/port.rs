@@ -13,6 +13,7 @@ use kernel::statistics::Statistics;
 use kernel::step::Step;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The machine under a guarding.
@@ -86,6 +87,13 @@ impl<G: Locking> Port for Twin<G> {
         self.hardware.frame(address)
     }
 
+    #[inline]
+    fn overwrites(&self, word: &AtomicU64) {
+        if G::SPECULATIVE {
+            self.hardware.remember(word);
+        }
+    }
+
     fn clear(&self, address: u64, words: usize) {
         let first = (address % PAGE / 8) as usize;
         let frame = self.frame(address - address % PAGE);
@@ -116,8 +124,8 @@ impl<G: Locking> Port for Twin<G> {
         (HZ, 0)
     }
 
-    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
-        Some(meter::statistics(look))
+    fn statistics<R>(&self, cpu: u32, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(meter::statistics(cpu, look))
     }
 
     fn kernel_facts(&self) -> (u64, u64) {
@@ -157,5 +165,14 @@ impl<G: Locking> Port for Twin<G> {
             }
         }
         meter::step(step);
+    }
+
+    #[inline(always)]
+    fn step_at(cpu: u32, step: Step) {
+        // Transactions touch the own queue alone.
+        match G::SPECULATIVE && Hardware::current().here().transaction.is_active() {
+            true => Self::step(step),
+            false => meter::step_at(cpu, step),
+        }
     }
 }

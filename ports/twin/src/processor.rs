@@ -4,7 +4,8 @@ use crate::context::{Regs, Trap};
 use crate::paging::Buffer;
 use crate::transactions::Transaction;
 use corosensei::Yielder;
-use std::cell::Cell;
+use corosensei::stack::DefaultStack;
+use std::cell::{Cell, OnceCell};
 
 /// What a CPU does while others go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub struct Processor {
     pub transaction: Transaction,
     /// Its section is to begin anew.
     pub gone_back: Cell<bool>,
+    /// For sections that may be undone.
+    pub stack: OnceCell<DefaultStack>,
     /// The address of its last access, if that was the read of an atomic.
     pub looked_at: Cell<usize>,
     /// When its section began, and whether this CPU had the lock before.
@@ -88,6 +91,7 @@ impl Processor {
             way_out: Cell::new(std::ptr::null()),
             transaction: Transaction::default(),
             gone_back: Cell::new(false),
+            stack: OnceCell::new(),
             looked_at: Cell::new(0),
             section: Cell::default(),
         }

@@ -154,8 +154,8 @@ pub struct Outcome {
     pub events: u64,
     /// How often each kind of [`Entry`](crate::Entry), then each kind of [`Step`] occurred.
     pub counts: Vec<u64>,
-    /// The statistics at the end, by [`Counter`].
-    pub statistics: [u64; Counter::ALL.len()],
+    /// The statistics at the end, CPU by CPU, by [`Counter`]; those that a lock keeps are 0.
+    pub statistics: Vec<[u64; Counter::ALL.len()]>,
     /// The most threads that were blocked at once, if invariants were checked.
     pub most_blocked: u32,
     /// System calls, if they were counted.
@@ -205,6 +205,13 @@ fn run_kernel(
     }
 }
 
+/// The counters of a CPU now.
+fn counters(cpu: u32) -> [u64; Counter::ALL.len()] {
+    meter::statistics(cpu, |statistics| {
+        Counter::ALL.map(|counter| statistics.counter(counter, meter::now(), None))
+    })
+}
+
 /// Boots an archive (its words) and runs it. `memories` are the words of the archive in which the
 /// kernel leaves the physical addresses of memory objects that are wanted, with their bytes.
 ///
@@ -212,12 +219,12 @@ fn run_kernel(
 /// If no kernel has the name in the options.
 pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Outcome {
     hosted::remember_panics();
-    meter::reset(&options.costs(), options.log);
     let ram = Ram::new((options.memory / PAGE) as usize);
     let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
     let (frames, mut arena) = unsafe { ram.hand_out() };
     let cpus = archive.get(WORD_CPUS).map_or(1, |&cpus| cpus.clamp(1, MOST_CPUS.into()));
+    meter::reset(cpus as u32, &options.costs(), options.log);
     let twin = Hardware::new(options, cpus as u32, frames);
     // SAFETY: as above: these are dropped after everything that refers to them.
     let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
@@ -255,9 +262,7 @@ pub fn run(archive: &[u64], options: &Options, memories: &[(usize, u64)]) -> Out
         entries: twin.entries.get(),
         events: meter::events(),
         counts: meter::counts().to_vec(),
-        statistics: meter::statistics(|statistics| {
-            Counter::ALL.map(|counter| statistics.counter(counter, meter::now()))
-        }),
+        statistics: (0..cpus as u32).map(counters).collect(),
         most_blocked: twin.most_blocked.get(),
         calls: twin.calls.as_ref().map(|calls| calls.take()).unwrap_or_default(),
         log: meter::log(),

@@ -12,6 +12,7 @@ use kernel::locks::{Abort, Attempt, Transactions};
 use kernel::step::Step;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU64;
 
 /// Lines that a transaction can write.
 const WRITES: usize = 512;
@@ -71,12 +72,17 @@ pub struct Transaction {
     /// Why this section's attempts were undone, and how many of them `begin` has told.
     history: RefCell<Vec<Abort>>,
     told: Cell<usize>,
+    /// How many of them it has told at least once.
+    known: Cell<usize>,
+    /// Whether the last that it has told was among those before.
+    again: Cell<bool>,
 }
 
 impl Transaction {
     /// A section begins.
     pub fn begin_section(&self) {
         self.history.borrow_mut().clear();
+        self.known.set(0);
     }
 
     /// A section begins for the first time, or anew.
@@ -163,6 +169,14 @@ impl Hardware {
         }
     }
 
+    /// The running CPU changes a word of memory that is no cell.
+    pub fn remember(&self, word: &AtomicU64) {
+        if self.here().inside.get() {
+            let (at, bytes) = (std::ptr::from_ref(word).cast(), size_of_val(word));
+            self.speculate(Access { at, bytes, kind: Kind::Write, atomic: true });
+        }
+    }
+
     /// Leaves a section whose transaction is undone, to begin it anew.
     fn go_back(&self, abort: Abort) -> ! {
         let me = self.here();
@@ -212,6 +226,8 @@ impl Transactions for Modelled {
         let transaction = &Hardware::current().here().transaction;
         let told = transaction.told.replace(transaction.told.get() + 1);
         if let Some(abort) = transaction.history.borrow().get(told) {
+            transaction.again.set(told < transaction.known.get());
+            transaction.known.set(transaction.known.get().max(told + 1));
             return Attempt::Aborted(*abort);
         }
         meter::pass(u64::from(Hardware::current().costs.transaction));
@@ -242,6 +258,10 @@ impl Transactions for Modelled {
     fn is_active() -> bool {
         let transaction = &Hardware::current().here().transaction;
         transaction.is_active() || transaction.doomed.get().is_some()
+    }
+
+    fn is_told_again() -> bool {
+        Hardware::current().here().transaction.again.get()
     }
 }
 

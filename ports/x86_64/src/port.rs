@@ -27,9 +27,9 @@ pub struct X86 {
     pub text: Cell<u64>,
     /// Counter at kernel entry, then steps from there to the first user instruction.
     pub boot: Cell<u64>,
-    /// The statistics of the one CPU.
+    /// The statistics of each CPU, on lines of its own: others' sections are not to meet there.
     #[cfg(feature = "statistics")]
-    pub statistics: Statistics,
+    pub statistics: [locks::Line<Statistics>; crate::segments::CPUS],
 }
 
 /// What entry code finds in GS behind the core's own fields.
@@ -174,8 +174,8 @@ impl Port for X86 {
     }
 
     #[cfg(feature = "statistics")]
-    fn statistics<R>(&self, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
-        Some(look(&self.statistics))
+    fn statistics<R>(&self, cpu: u32, look: impl FnOnce(&Statistics) -> R) -> Option<R> {
+        Some(look(&self.statistics[cpu as usize]))
     }
 
     #[cfg(any(feature = "log", feature = "statistics"))]
@@ -184,7 +184,24 @@ impl Port for X86 {
         #[cfg(feature = "log")]
         crate::log::write(step);
         #[cfg(feature = "statistics")]
-        crate::state::PORT.0.statistics.step(step);
+        crate::state::PORT.0.count(crate::state::number(), step);
+    }
+
+    #[cfg(all(feature = "several", feature = "statistics"))]
+    fn step_at(cpu: u32, step: kernel::step::Step) {
+        #[cfg(feature = "log")]
+        crate::log::write(step);
+        crate::state::PORT.0.count(cpu, step);
+    }
+}
+
+#[cfg(feature = "statistics")]
+impl X86 {
+    /// Counts a step of a CPU.
+    #[inline(always)]
+    fn count(&self, cpu: u32, step: kernel::step::Step) {
+        // There are no more of them; the mask saves the check.
+        self.statistics[cpu as usize & (crate::segments::CPUS - 1)].step(cpu, step);
     }
 }
 

@@ -19,7 +19,8 @@ pub static PORT: Shared = Shared(X86 {
     text: Cell::new(0),
     boot: Cell::new(0),
     #[cfg(feature = "statistics")]
-    statistics: kernel::statistics::Statistics::new(),
+    statistics: [const { locks::Line::new(kernel::statistics::Statistics::new()) };
+        crate::segments::CPUS],
 });
 
 struct Entered(Cell<Option<Machine<X86>>>);
@@ -57,6 +58,13 @@ pub fn machine_of_first() -> Machine<X86> {
 
 #[cfg(not(feature = "several"))]
 pub use machine_of_first as machine;
+
+/// The number of this CPU.
+#[cfg(feature = "statistics")]
+#[inline(always)]
+pub fn number() -> u32 {
+    if cfg!(feature = "several") { machine().cpu.number } else { 0 }
+}
 
 /// Says what the core is entered with.
 pub fn set_machine(machine: Machine<X86>) {

@@ -82,7 +82,12 @@ pub fn observe(system: Slot, what: Observe, value: u64) -> Result<(), Error> {
 /// A counter of the first CPU, since the last [`Observe::Reset`]. A kernel that was built without
 /// statistics refuses with [`Error::InvalidArgument`].
 pub fn counter(system: Slot, counter: Counter) -> Result<u64, Error> {
-    Ok(inspect(system, Table::Counter, counter as u64)?.results[0])
+    counter_of(system, 0, counter)
+}
+
+/// A [`counter`] of a CPU. One that does not exist is refused with [`Error::InvalidArgument`].
+pub fn counter_of(system: Slot, cpu: u64, counter: Counter) -> Result<u64, Error> {
+    Ok(inspect(system, Table::Counter, cpu << 32 | counter as u64)?.results[0])
 }
 
 /// How often the ready queue of the first CPU had this length, below

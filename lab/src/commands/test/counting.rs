@@ -6,8 +6,8 @@ use crate::experiment::{self, Setup};
 use crate::image::Extra;
 use crate::machine::MACHINES;
 use crate::progress::Step;
-use anyhow::{Context, Result, bail};
-use manifest::System;
+use anyhow::{Context, Result, bail, ensure};
+use manifest::{LOCKINGS, System};
 use results::Samples;
 
 /// The system that looks at statistics from inside, and its argument that says whether there are.
@@ -15,6 +15,9 @@ const SYSTEM: &str = "selftest";
 const ARGUMENT: &str = "statistics";
 /// The kernel whose counters are compared between machines.
 const COMPARED: &str = "direct-lazy";
+/// CPUs of the runs on several, and their kernel.
+const CPUS: u32 = 4;
+const USUAL: &str = "fastpath";
 
 /// Metrics that must agree between machines, and by how many percent they may differ. The same
 /// work is interrupted at other places, since a message does not take the same time to the
@@ -53,6 +56,11 @@ pub fn check(suite: &mut Suite) {
             suite.record(name, run(&setup, kernel, extra).map_err(|error| format!("{error:#}")));
         }
     }
+    for locking in &LOCKINGS[1..] {
+        let name = format!("{SYSTEM} with statistics on {CPUS} CPUs, locks {locking}");
+        let _step = Step::start(&name);
+        suite.record(name, several(locking).map_err(|error| format!("{error:#}")));
+    }
     let [usual, .., simulation] = MACHINES;
     let name = format!("{} counts as {} does under {COMPARED}", simulation.name(), usual.name());
     let _step = Step::start(&name);
@@ -76,6 +84,21 @@ fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
     if held == 0 {
         bail!("it reports no check of statistics");
     }
+    Ok(())
+}
+
+/// The suite ends well on several CPUs that count.
+fn several(locking: &str) -> Result<()> {
+    let setup = Setup::new(MACHINES[0], 1)?;
+    let outcome = setup.boot_with(Some(Extra::counted(locking)), SYSTEM, USUAL, &mut |system| {
+        system.cpus = CPUS;
+        system.locking = Some(locking.to_string());
+        for domain in system.domains.iter_mut().filter(|domain| domain.program == SYSTEM) {
+            domain.args.push((ARGUMENT.to_string(), "yes".to_string()));
+        }
+    })?;
+    let held = "ok statistics: each CPU has its counters";
+    ensure!(outcome.console.contains(held), "it does not say `{held}`");
     Ok(())
 }
 

@@ -3,8 +3,10 @@
 use crate::image::Images;
 use crate::machine::{Boot, Console, MACHINES, Packed};
 use crate::systems;
+use ::trace::{Sections, Trace, Traces};
 use abi::statistics::Counter;
-use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS};
+use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS, Way};
+use manifest::System;
 use twin::{End, Options};
 
 /// Systems with arguments that keep them short.
@@ -87,11 +89,44 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         }
     }
     let name = system.add_trace(24 << 20, Keep::First);
+    let (ran, place) = run(&system, &name, kernel);
+    let case = format!("{} under {kernel}", system.name);
+    assert_eq!(ran.end, End::Done(0), "{case}: {}", ran.console);
+    let words = &ran.memories[place];
+    let events = words[WORD_EVENTS];
+    assert!((100..words[WORD_CAPACITY]).contains(&events), "{case}: {events} events");
+    let mut count = Count::default();
+    for pair in words[HEADER_WORDS..].chunks_exact(2).take(events as usize) {
+        count.take(Record::from_words([pair[0], pair[1]]).expect("a record"));
+    }
+    for counter in Counter::ALL.into_iter().filter(|counter| *counter != Counter::Time) {
+        let [told, traced] = [ran.statistics[0], count.counters].map(|all| all[counter as usize]);
+        assert_eq!(told, traced, "{case}: {counter:?}");
+    }
+}
+
+/// The trace of a subject of the suite on several CPUs of the twin, and each one's counters.
+fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<[u64; Counter::ALL.len()]>) {
+    let mut system = systems::load("selftest").expect("the system exists");
+    system.cpus = 4;
+    system.locking = Some(locking.to_string());
+    system.domains.iter_mut().for_each(|domain| {
+        domain.args.push(("only".to_string(), "cpus".to_string()));
+    });
+    let name = system.add_trace(32 << 20, Keep::First);
+    let (ran, place) = run(&system, &name, kernel);
+    assert_eq!(ran.end, End::Done(0), "{locking}, {kernel}: {}", ran.console);
+    let bytes: Vec<u8> = ran.memories[place].iter().flat_map(|word| word.to_le_bytes()).collect();
+    (Traces::decode(&bytes).expect("a trace"), ran.statistics)
+}
+
+/// Runs a system on the twin; where among its memories that of this name is.
+fn run(system: &System, memory: &str, kernel: &str) -> (twin::Outcome, usize) {
     let boot = Boot {
         machine: MACHINES[1],
         board: MACHINES[1].boards()[0],
         images: &Images::default(),
-        system: &system,
+        system,
         kernel,
         icount: None,
         console: Console::CAPTURE,
@@ -103,21 +138,76 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         slices: true,
     };
     let packed = Packed::new(&boot, &|_| ()).expect("the system fits");
-    let options = Options { kernel: kernel.into(), memory: system.memory, ..Options::default() };
+    let options = Options {
+        kernel: kernel.into(),
+        memory: system.memory,
+        locking: Some(system.locking().to_string()),
+        ..Options::default()
+    };
     let ran = twin::run(&packed.words, &options, &packed.wanted);
-    let case = format!("{} under {kernel}", system.name);
-    assert_eq!(ran.end, End::Done(0), "{case}: {}", ran.console);
-    let place = packed.names().position(|host| host == name).expect("the host reads the trace");
-    let words = &ran.memories[place];
-    let events = words[WORD_EVENTS];
-    assert!((100..words[WORD_CAPACITY]).contains(&events), "{case}: {events} events");
+    let place = packed.names().position(|host| host == memory).expect("the host reads the trace");
+    (ran, place)
+}
+
+/// Each CPU's counters are what its trace says.
+fn agree(case: &str, trace: &Trace, told: &[u64]) {
     let mut count = Count::default();
-    for pair in words[HEADER_WORDS..].chunks_exact(2).take(events as usize) {
-        count.take(Record::from_words([pair[0], pair[1]]).expect("a record"));
+    trace.moments.iter().for_each(|moment| {
+        count.take(Record {
+            time: 0,
+            thread: moment.thread,
+            argument: moment.argument,
+            extra: moment.extra,
+            event: moment.event,
+            cpu: moment.cpu,
+        });
+    });
+    let locks = trace.moments.iter().filter(|moment| moment.event == Event::Lock);
+    let ways: Vec<_> = locks.map(|moment| Way::of(moment.extra)).collect();
+    let had = ways.iter().filter(|(way, _)| *way != Way::Transaction);
+    let last = |own| {
+        let is_own = |last: u8| (last == trace.cpu) == own;
+        had.clone().filter(|(_, last)| last.is_some_and(is_own)).count() as u64
+    };
+    // Boot has the lock before there is a trace.
+    count.add(Counter::Locked, had.clone().count() as u64 + u64::from(trace.cpu == 0));
+    count.add(Counter::LockAgain, last(true));
+    count.add(Counter::LockHanded, last(false));
+    let counted = [Counter::LookUps, Counter::Messages, Counter::QueuedMessages];
+    let locks = [Counter::Locked, Counter::LockAgain, Counter::LockHanded];
+    for counter in counted.into_iter().chain(locks) {
+        let [told, traced] = [told, &count.counters].map(|all| all[counter as usize]);
+        assert_eq!(told, traced, "{case}, CPU {}: {counter:?}", trace.cpu);
     }
-    for counter in Counter::ALL.into_iter().filter(|counter| *counter != Counter::Time) {
-        let [told, traced] = [ran.statistics, count.counters].map(|all| all[counter as usize]);
-        assert_eq!(told, traced, "{case}: {counter:?}");
+}
+
+#[test]
+fn traces_of_several_cpus_are_whole_and_agree_with_the_statistics() {
+    let cases = [("big", "strict-eager"), ("fine", "fastpath"), ("elided", "fastpath")];
+    for (locking, kernel) in cases {
+        let case = format!("{locking}, {kernel}");
+        let (traces, statistics) = on_several(locking, kernel);
+        assert_eq!(traces.lost(), 0, "{case}");
+        for (trace, statistics) in traces.each.iter().zip(&statistics) {
+            agree(&case, trace, statistics);
+            let broken = Sections::of(trace).broken;
+            assert!(broken <= 1, "{case}, CPU {}: {broken} sections are broken", trace.cpu);
+            let of = |event| trace.moments.iter().filter(|m| m.event == event).count();
+            let open = of(Event::Lock) - of(Event::Unlock);
+            assert!(open <= 1, "{case}, CPU {}: {open} sections never end", trace.cpu);
+        }
+        let uses = ::trace::locks(&traces.each);
+        let used = |way: &Way| uses.iter().any(|one| one.way == *way);
+        let ways: Vec<Way> = Way::ALL.into_iter().filter(used).collect();
+        let undone: u64 = uses.iter().flat_map(|one| one.undone).sum();
+        match locking {
+            "big" => assert_eq!((ways, undone), (vec![Way::Alone], 0), "{case}"),
+            "fine" => assert_eq!((ways, undone), (vec![Way::Alone, Way::Reader], 0), "{case}"),
+            _ => {
+                assert!(ways.contains(&Way::Transaction), "{case}: {ways:?}");
+                assert!(undone > 0, "{case}: no transaction was undone");
+            }
+        }
     }
 }
 

@@ -30,7 +30,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         NOTE,
         "call-reply: a call and its reply, both CPUs' paths whole, without what the server does in \
          between. `1 CPU, no lock` is the usual image, `unguarded` the one for several less its \
-         lock, all other cases the one for several.",
+         lock, `fine` and `elided` those with these locks, all other cases the one with one lock. \
+         The emulator has no transactions: there the elided lock is taken.",
         "notify: from before the signal until the woken thread, which is higher, has the counter. \
          Where that is on another CPU the signalling thread's whole call is part of it.",
         "migrate: `caller` is until it runs on the other CPU, `waiting` a thread that waits.",
@@ -68,6 +69,9 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let outcome = boot(setup, SYSTEM, kernel, &mut on(cpu))?;
         call_reply(&mut measured, place, kernel, &outcome)?;
     }
+    let fine = call_reply(&mut measured, "1 CPU, fine locks", kernel, &one(Some(Extra::Fine))?)?;
+    let elided = one(Some(Extra::Elided))?;
+    let elided = call_reply(&mut measured, "1 CPU, elided lock", kernel, &elided)?;
     let bare = &one(Some(Extra::Unguarded))?;
     let bare = call_reply(&mut measured, "1 CPU, unguarded", kernel, bare)?;
     let fact = |what: &str, value: u64, note: &str| Fact {
@@ -78,6 +82,8 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     };
     measured.facts.extend([
         fact("the big lock", big.saturating_sub(bare), ""),
+        fact("locks of objects", fine.saturating_sub(bare), ", and cells that CPUs share"),
+        fact("the elided lock", elided.saturating_sub(bare), ", where it is taken as usual"),
         fact("several CPUs", bare.saturating_sub(free), ": everything but the lock"),
     ]);
     let recorded = cross(setup, kernel, "ipc")?;

@@ -1,13 +1,13 @@
 //! The traces of all CPUs, each and in one.
 //!
 //! Stamps of different CPUs are of clocks that must agree. Two things show whether they do:
-//! sections of the kernel's lock never overlap, and no CPU takes more interrupts by others than
-//! were sent.
+//! sections that are to be alone in the kernel never overlap, and no CPU takes more interrupts by
+//! others than were sent.
 
 use super::{Trace, TraceError};
 use crate::{Moment, Sections};
 use abi::PAGE;
-use abi::trace::{Event, Keep, RECORD_WORDS, entry};
+use abi::trace::{Event, Keep, RECORD_WORDS, Way, entry};
 
 /// Records in a page.
 const PER_PAGE: u64 = PAGE / (RECORD_WORDS as u64 * 8);
@@ -82,31 +82,46 @@ fn in_order(each: &[Trace]) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// The lock is taken after it was released.
+/// Who has the lock alone is alone. Readers overlap, and so does what transactions say: they
+/// happen when they commit.
 fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
-    let mut held: Vec<(u64, u64, u8)> = Vec::new();
-    for trace in each {
-        let mut since = None;
-        for moment in &trace.moments {
-            match moment.event {
-                Event::Lock => since = Some(moment.steps),
-                Event::Unlock => {
-                    held.extend(since.take().map(|since| (since, moment.steps, trace.cpu)));
-                }
-                _ => {}
-            }
-        }
-    }
+    let mut held: Vec<(u64, u64, u8, bool)> = each.iter().flat_map(held).collect();
     held.sort_unstable();
-    for two in held.windows(2) {
-        let ((_, until, before), (at, _, cpu)) = (two[0], two[1]);
-        if at < until {
+    // The latest end so far, of any section and of one that was to be alone.
+    let [mut any, mut alone] = [(0, 0); 2];
+    for (at, until, cpu, is_alone) in held {
+        let (last, before) = if is_alone { any } else { alone };
+        if at < last {
             let what =
-                format!("CPU {cpu} takes the lock {} before CPU {before} lets go", until - at);
+                format!("CPU {cpu} takes the lock {} before CPU {before} lets go", last - at);
             return Err(TraceError::Disorder { at, what });
+        }
+        any = any.max((until, cpu));
+        if is_alone {
+            alone = alone.max((until, cpu));
         }
     }
     Ok(())
+}
+
+/// From when to when a CPU had the lock, and whether alone.
+fn held(trace: &Trace) -> Vec<(u64, u64, u8, bool)> {
+    let mut held = Vec::new();
+    let mut since = None;
+    for moment in &trace.moments {
+        match moment.event {
+            Event::Lock => since = Some((moment.steps, Way::of(moment.extra).0)),
+            Event::Unlock => {
+                let section = since.take().filter(|(_, way)| *way != Way::Transaction);
+                held.extend(
+                    section
+                        .map(|(since, way)| (since, moment.steps, trace.cpu, way != Way::Reader)),
+                );
+            }
+            _ => {}
+        }
+    }
+    held
 }
 
 /// An interrupt by another CPU is taken after it was sent. Where records are missing that is not

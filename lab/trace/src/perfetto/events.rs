@@ -6,7 +6,7 @@ use super::writer::{Draft, Writer};
 use crate::lives::{Lives, State, Stretch};
 use crate::timeline::point_name;
 use crate::{Entry, Moment, Names, Sections, Trace};
-use abi::trace::{Event, NO_THREAD};
+use abi::trace::{Event, NO_THREAD, Undone, Way};
 use std::collections::HashMap;
 
 /// Writes all events of a trace in the order of their times.
@@ -133,7 +133,13 @@ impl Scene<'_> {
             Event::Kick => return self.kick(moment),
             Event::Lock if argument > 0 => {
                 let draft = Draft::instant(cpu, "waited for the lock").number("steps", argument);
-                draft.number("of CPU", prio(Some(extra)))
+                let of = Way::of(extra).1.map_or("nobody known".to_string(), |of| of.to_string());
+                draft.text("of CPU", of)
+            }
+            Event::Undone => {
+                let draft = Draft::instant(cpu, "transactions undone").number("times", argument);
+                let cause = Undone::ALL.get(usize::from(extra));
+                draft.text("cause", cause.map_or("unknown", |cause| cause.name()).to_string())
             }
             Event::Message => return self.message(at, name),
             Event::Donate => return self.donation(at, name),

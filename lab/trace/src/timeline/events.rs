@@ -3,7 +3,7 @@
 use super::{Window, axis};
 use crate::lives::Lives;
 use crate::{Entry, Moment, Names, Trace};
-use abi::trace::{Event, NO_THREAD, point};
+use abi::trace::{Event, NO_THREAD, Way, point};
 use std::collections::HashMap;
 
 /// A kind of notable event and when it happened.
@@ -91,10 +91,11 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             None => return None,
         },
         Event::Kick => format!("CPU {} interrupts CPU {argument}", moment.cpu),
-        Event::Lock if argument > 0 => match extra {
-            abi::trace::NO_CPU => format!("CPU {} has waited for the lock", moment.cpu),
-            last => format!("CPU {} has waited for the lock of CPU {last}", moment.cpu),
+        Event::Lock if argument > 0 => match Way::of(extra).1 {
+            None => format!("CPU {} has waited for the lock", moment.cpu),
+            Some(last) => format!("CPU {} has waited for the lock of CPU {last}", moment.cpu),
         },
+        Event::Undone => format!("a transaction of CPU {} is undone", moment.cpu),
         Event::Mark => format!("{} marks {argument}", name(thread)),
         Event::Enter => match Entry::from_code(argument) {
             line @ Entry::Line(_) => format!("interrupt of {line}"),

@@ -6,12 +6,23 @@ use crate::hardware::Hardware;
 use crate::locking::ElidedLock;
 use crate::run::{End, Options};
 use cells::{Cell, Watcher};
-use kernel::locks::{Guarding, Kind};
+use kernel::locks::{ATTEMPTS, Cause, Guarding, Kind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 const ROUNDS: u64 = 200;
 
-/// Lets two CPUs do sections, by seed; how many committed as transactions and how many did not.
-fn run(seed: u64, work: fn(&Hardware, &[Cell<u64>; 2])) -> ([u64; 2], &'static Hardware, u64) {
+/// What is left of a run.
+struct Ran {
+    cells: [u64; 2],
+    hardware: &'static Hardware,
+    commits: u64,
+    fall_backs: u64,
+    aborts: u64,
+}
+
+/// Lets two CPUs do sections, by seed.
+fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) -> Ran {
     type State = (<ElidedLock as Guarding>::Shared, [Cell<u64>; 2]);
     let locking = Some(ElidedLock::NAME.to_string());
     let options = Options { locking, seed, chaos: 3, ..Options::default() };
@@ -47,29 +58,54 @@ fn run(seed: u64, work: fn(&Hardware, &[Cell<u64>; 2])) -> ([u64; 2], &'static H
     cells::watch(None);
     Hardware::install(None);
     let counts = seats.each_ref().map(|seat| seat.counts());
-    let commits = counts.iter().map(|counts| counts.commits()).sum();
-    (state.1.each_ref().map(Cell::get), hardware, commits)
+    Ran {
+        cells: state.1.each_ref().map(Cell::get),
+        hardware,
+        commits: counts.iter().map(|counts| counts.commits()).sum(),
+        fall_backs: counts.iter().map(|counts| counts.fall_backs()).sum(),
+        aborts: counts.iter().flat_map(|counts| Cause::ALL.map(|cause| counts.aborts(cause))).sum(),
+    }
 }
 
 #[test]
 fn sections_that_meet_are_undone() {
     for seed in 1..20 {
-        let (cells, _, commits) = run(seed, |_, [first, second]| {
+        let ran = run(seed, |_, [first, second]| {
             first.set(first.get() + 1);
             second.set(second.get() + 1);
         });
-        assert_eq!(cells, [2 * ROUNDS; 2], "seed {seed}");
-        assert!(commits > 0, "seed {seed}: no transaction commits");
+        assert_eq!(ran.cells, [2 * ROUNDS; 2], "seed {seed}");
+        assert!(ran.commits > 0, "seed {seed}: no transaction commits");
+        assert_eq!(ran.commits + ran.fall_backs, 2 * ROUNDS, "seed {seed}");
     }
 }
 
 #[test]
 fn what_is_no_memory_ends_a_transaction() {
-    let (cells, hardware, commits) = run(1, |hardware, [first, _]| {
+    let ran = run(1, |hardware, [first, _]| {
         first.set(first.get() + 1);
         hardware.refuse(Refused::Arm);
     });
-    assert_eq!(cells[0], 2 * ROUNDS, "each section took the lock in the end");
-    assert_eq!(commits, 0);
-    assert!(hardware.refused[Refused::Arm as usize].get() >= 2 * ROUNDS);
+    assert_eq!(ran.cells[0], 2 * ROUNDS, "each section took the lock in the end");
+    assert_eq!((ran.commits, ran.fall_backs), (0, 2 * ROUNDS));
+    // Each attempt counts once, though a section that begins anew goes through all of them.
+    assert_eq!(ran.aborts, 2 * ROUNDS * u64::from(ATTEMPTS));
+    assert!(ran.hardware.refused[Refused::Arm as usize].get() >= 2 * ROUNDS);
+}
+
+#[test]
+fn words_of_the_trace_are_undone() {
+    let mut aborts = 0;
+    for seed in 1..20 {
+        let word: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
+        let ran = run(seed, move |hardware, [first, second]| {
+            first.set(first.get() + 1);
+            hardware.remember(word);
+            word.store(word.load(Relaxed) + 1, Relaxed);
+            second.set(second.get() + 1);
+        });
+        assert_eq!(word.load(Relaxed), 2 * ROUNDS, "seed {seed}");
+        aborts += ran.aborts;
+    }
+    assert!(aborts > 0, "no transaction was undone");
 }

@@ -1,7 +1,7 @@
 //! Statistics: who may read them, that they count, and that a kernel without them refuses.
 
 use super::bench::*;
-use abi::call::{Observe, Table};
+use abi::call::{Fact, Observe, Table};
 use abi::statistics::{Counter, LENGTHS};
 use rt::{Error, Rights, Slot};
 use rt::{cap, statistics, system};
@@ -12,6 +12,7 @@ pub const CHECKS: Checks = &[
     ("there are no further counters, lengths and CPUs", unknown),
     ("counters begin again", again),
     ("counters count", counts),
+    ("each CPU has its counters", of_each_cpu),
 ];
 
 /// Whether the kernel keeps statistics; they begin again.
@@ -62,10 +63,11 @@ fn unknown(bench: &Bench) -> Check {
         let row = system::inspect(system, table, index);
         refused(row, Error::InvalidArgument, "a row that is not there")
     };
-    for index in [Counter::ALL.len() as u64, 0xffff_ffff, 1 << 32, u64::MAX] {
+    let (cpus, _) = system::fact(Fact::Cpus)?;
+    for index in [Counter::ALL.len() as u64, 0xffff_ffff, cpus << 32, u64::MAX] {
         none(Table::Counter, index)?;
     }
-    for index in [LENGTHS as u64, 0xffff_ffff, 1 << 32, u64::MAX] {
+    for index in [LENGTHS as u64, 0xffff_ffff, cpus << 32, u64::MAX] {
         none(Table::Length, index)?;
     }
     Ok(())
@@ -103,4 +105,21 @@ fn counts(bench: &Bench) -> Check {
     expect(system::counter(system, Counter::Eager)? > blocked, "blocking counts")?;
     expect(system::counter(system, Counter::LookUps)? > 0, "looking for another counts")?;
     expect(operations(system)? > all, "the queue's length counts")
+}
+
+fn of_each_cpu(bench: &Bench) -> Check {
+    let system = bench.env.cap("system");
+    let (cpus, own) = system::fact(Fact::Cpus)?;
+    if !kept(bench)? {
+        return Ok(());
+    }
+    let locked = |cpu| system::counter_of(system, cpu, Counter::Locked);
+    for cpu in 0..cpus {
+        Counter::ALL
+            .into_iter()
+            .try_for_each(|counter| system::counter_of(system, cpu, counter).map(|_| ()))?;
+    }
+    let before = locked(own)?;
+    expect(cpus == 1 || locked(own)? > before, "each call takes the lock")?;
+    refused(locked(cpus), Error::InvalidArgument, "a CPU that is not there")
 }

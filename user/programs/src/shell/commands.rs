@@ -313,11 +313,7 @@ fn authority(env: &Env, name: &str) -> Option<Slot> {
 fn stats(shell: &Shell, argument: &str) {
     let system = shell.system();
     let result = match argument {
-        "" => Counter::ALL.into_iter().try_for_each(|counter| {
-            let value = system::counter(system, counter)?;
-            println!(shell.console, "  {:<20}{value:>12}", counter.name());
-            Ok(())
-        }),
+        "" => Counter::ALL.into_iter().try_for_each(|counter| stat(shell, counter)),
         "reset" => statistics::reset(system),
         _ => {
             println!(shell.console, "stats: '{argument}' is not 'reset'");
@@ -327,6 +323,21 @@ fn stats(shell: &Shell, argument: &str) {
     if let Err(error) = result {
         println!(shell.console, "stats: the kernel was built without statistics ({error:?})");
     }
+}
+
+/// A counter: all CPUs together, then each.
+fn stat(shell: &Shell, counter: Counter) -> Result<(), rt::Error> {
+    let (system, cpus) = (shell.system(), system::fact(Fact::Cpus)?.0);
+    let first = system::counter(system, counter)?;
+    let others = (1..cpus).map(|cpu| system::counter_of(system, cpu, counter).unwrap_or(0));
+    let all = counter.of_all(core::iter::once(first).chain(others.clone()));
+    print!(shell.console, "  {:<20}{all:>12}", counter.name());
+    if cpus > 1 {
+        print!(shell.console, "{first:>14}");
+        others.for_each(|value| print!(shell.console, "{value:>14}"));
+    }
+    println!(shell.console);
+    Ok(())
 }
 
 fn uptime(shell: &Shell, _: &str) {

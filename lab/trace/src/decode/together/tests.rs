@@ -1,18 +1,23 @@
 use super::*;
 use crate::testing::{START, encode_cpu};
-use abi::trace::{NO_CPU, NO_THREAD, Record};
+use abi::trace::{NO_THREAD, Record};
 
 /// What one CPU writes: the event, its argument and when.
 type Wrote = (Event, u32, u64);
 
-/// The memory of two CPUs.
+/// The memory of two CPUs, each of which is alone where it has the lock.
 fn memory(cpus: [&[Wrote]; 2]) -> Vec<u8> {
+    memory_of(cpus, [Way::Alone; 2])
+}
+
+/// The memory of two CPUs, each of which takes the lock in a way.
+fn memory_of(cpus: [&[Wrote]; 2], ways: [Way; 2]) -> Vec<u8> {
     let ring = |(cpu, wrote): (u8, &[Wrote])| {
         let record = |&(event, argument, at): &Wrote| Record {
             time: (START + at) & ((1 << 48) - 1),
             thread: NO_THREAD,
             argument,
-            extra: NO_CPU,
+            extra: ways[usize::from(cpu)].extra(None),
             event,
             cpu,
         };
@@ -42,6 +47,22 @@ fn a_lock_is_not_taken_before_it_is_released() {
     let error = Traces::decode(&memory([&FIRST, &early])).unwrap_err();
     let what = "CPU 1 takes the lock 10 before CPU 0 lets go".to_string();
     assert_eq!(error, TraceError::Disorder { at: 140, what });
+}
+
+#[test]
+fn who_shares_the_lock_may_meet() {
+    let early: Vec<Wrote> = SECOND.iter().map(|&(e, a, at)| (e, a, at - 30)).collect();
+    let early = [&FIRST[..2], &early[..1], &early[2..]];
+    let read = |ways| {
+        let second = [early[1], early[2]].concat();
+        Traces::decode(&memory_of([early[0], &second], ways))
+    };
+    for way in [Way::Reader, Way::Transaction] {
+        assert!(read([way; 2]).is_ok(), "{way:?}");
+    }
+    for ways in [[Way::Reader, Way::Alone], [Way::FallBack, Way::Reader], [Way::FallBack; 2]] {
+        assert!(matches!(read(ways), Err(TraceError::Disorder { at: 140, .. })), "{ways:?}");
+    }
 }
 
 #[test]
