@@ -41,6 +41,34 @@ fn every_invariant_holds_on_several_cpus() {
 }
 
 #[test]
+fn what_cpus_do_to_each_other_holds_under_every_locking() {
+    for locking in &manifest::LOCKINGS[1..] {
+        for (cpus, chaos) in [(4, 0), (4, 10), (16, 10)] {
+            let outcome = stress(locking, cpus, chaos);
+            let plan = format!("locks {locking}, {cpus} CPUs, chaos {chaos}");
+            assert_eq!(outcome.end, End::Done(0), "{plan}:\n{}", outcome.console);
+            assert!(!outcome.console.contains("FAILED"), "{plan}:\n{}", outcome.console);
+        }
+    }
+}
+
+/// Runs the program that checks itself, and every invariant with it.
+fn stress(locking: &str, cpus: u32, chaos: u64) -> Outcome {
+    let mut system = systems::load("stress").expect("it exists");
+    (system.cpus, system.locking) = (cpus, Some(locking.to_string()));
+    let packed = pack(&system, &system.kernel, &|_| ()).expect("it is a system");
+    let options = Options {
+        kernel: system.kernel.clone(),
+        locking: Some(locking.to_string()),
+        chaos,
+        memory: system.memory,
+        check: true,
+        ..Options::default()
+    };
+    twin::run(&packed.words, &options, &[])
+}
+
+#[test]
 fn a_seed_says_everything_on_several_cpus() {
     let run = || {
         let outcome = outcome(&Plan::of(5, 4, Some("fine")), true).expect("the system is there");

@@ -17,7 +17,7 @@ fn remote_is_later(report: &Report) -> Option<(bool, String)> {
     let terms = kernels.into_iter().map(|kernel| {
         let of = |metric, case| median(report, kernel, metric, case);
         let (local, remote) = (of(WAKE_UP, "same CPU")?, of(WAKE_UP, "another CPU")?);
-        Some((remote - local - of("kick", "idle")?, kernel, local, remote))
+        Some((remote - local - of("ipi", "sent to entered")?, kernel, local, remote))
     });
     let terms = terms.collect::<Option<Vec<_>>>()?;
     let (spare, kernel, local, remote) = terms.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -40,10 +40,10 @@ mod tests {
         let rows = [
             ("fastpath", WAKE_UP, "same CPU", 400),
             ("fastpath", WAKE_UP, "another CPU", 900),
-            ("fastpath", "kick", "idle", 300),
+            ("fastpath", "ipi", "sent to entered", 300),
             ("slowpath", WAKE_UP, "same CPU", 400),
             ("slowpath", WAKE_UP, "another CPU", remote),
-            ("slowpath", "kick", "idle", 300),
+            ("slowpath", "ipi", "sent to entered", 300),
         ];
         verdict(&all(&report("qemu-x86_64", &rows)), "S2C-C09")
     }
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(judge(701), Verdict::Reproduced);
         assert_eq!(judge(700), Verdict::Contradicted);
         assert_eq!(judge(390), Verdict::Contradicted);
-        let alone = all(&report("qemu-x86_64", &[("fastpath", "kick", "idle", 300)]));
+        let alone = all(&report("qemu-x86_64", &[("fastpath", "ipi", "sent to entered", 300)]));
         assert_eq!(verdict(&alone, "S2C-C09"), Verdict::NotObservable);
     }
 }

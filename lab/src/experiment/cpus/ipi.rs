@@ -3,9 +3,11 @@
 
 use super::super::run::push_spans;
 use super::super::{Cpus, Experiment, Measured, Setup, claims};
-use super::{CHOICE, NOTE, cross};
+use super::{CHOICE, NOTE, cross, kicks};
 use abi::results::Tag;
-use anyhow::{Context, Result};
+use abi::trace::{Event, entry};
+use anyhow::{Context, Result, ensure};
+use trace::{Entry, Moment, Traces};
 
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
@@ -15,13 +17,16 @@ pub static EXPERIMENT: Experiment = Experiment {
     machines: &["qemu-x86_64"],
     cpus: Cpus::OneOf(&CHOICE),
     kernels: &manifest::KERNELS,
-    metrics: &[results::WAKE_UP, KICK],
+    metrics: &[results::WAKE_UP, IPI, KICK],
     cases: &[],
     parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "200")],
     notes: &[
         NOTE,
         "wake-up: from the instant that a timer of the first CPU was set to until the thread that \
          waits for its signal has the counter; every CPU idles before.",
+        "ipi: the part of `another CPU` between the CPUs alone, from the trace: from where the first \
+         CPU sends the interrupt until the other one enters the kernel, less what writing records \
+         took. The first CPU's way back to its idle loop is in it.",
         "kick: the part of it on the other CPU alone, without a timer: from where a thread that \
          has signalled pauses until the woken one has the counter. The CPU idled, or ran a lower \
          thread.",
@@ -34,9 +39,14 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 /// Where the thread is.
 const CASES: [&str; 2] = ["same CPU", "another CPU"];
+/// From the interrupt's sending until the other CPU has entered the kernel.
+const IPI: &str = "ipi";
+const SENT: &str = "sent to entered";
 const KICK: &str = "kick";
 /// What the other CPU did.
 const BEFORE: [&str; 2] = ["idle", "busy"];
+/// Rounds that are traced.
+const ROUNDS: [(&str, u64); 2] = [("warmup", 8), ("rounds", 50)];
 /// The numbers of both in recordings.
 const WAKE_UPS: u16 = 3;
 const KICKS: u16 = 8;
@@ -51,5 +61,30 @@ fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
     }
     let kicks = results::spans(&recorded, Tag::BEFORE, &recorded, Tag::AFTER, KICKS)?;
     push_spans(&mut measured, kernel, KICK, &BEFORE, kicks)?;
+    let traces = kicks::traced(setup, kernel, "ipi", ROUNDS)?;
+    let sent = sent_to_entered(&traces);
+    ensure!(!sent.is_empty(), "no timer of the first CPU has woken a thread on another");
+    measured.samples.push(kernel, IPI, SENT, sent);
     Ok(measured)
+}
+
+/// Of each timer interrupt on the first CPU that interrupts another one: counter steps from there
+/// until that has entered the kernel, without those that records took.
+fn sent_to_entered(traces: &Traces) -> Vec<u64> {
+    let first = &traces.each[0];
+    let timers = trace::Sections::of(first).whole.into_iter();
+    let timers = timers.filter(|section| section.entry == Entry::Timer);
+    let sent = timers.flat_map(|section| section.moments(first).iter());
+    let sent = sent.filter(|moment| moment.event == Event::Kick);
+    sent.filter_map(|kick| {
+        let other = traces.each.iter().find(|trace| u32::from(trace.cpu) == kick.argument)?;
+        let entered = |m: &&Moment| {
+            (m.event, m.argument) == (Event::Enter, entry::KICK) && m.steps >= kick.steps
+        };
+        let entered = other.moments.iter().find(entered)?;
+        let between = kick.steps..entered.steps;
+        let records = traces.all.moments.iter().filter(|m| between.contains(&m.steps)).count();
+        Some((entered.steps - kick.steps).saturating_sub(records as u64 * first.cost))
+    })
+    .collect()
 }

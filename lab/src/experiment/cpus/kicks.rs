@@ -20,18 +20,24 @@ const WARM_UP: usize = 1;
 /// A call's interrupts: how many, and how many of them to CPUs other than the first few.
 type Kicks = (u64, u64);
 
-/// How many CPUs taking a right away interrupts, by what they have seen.
-pub fn facts(setup: &Setup, kernel: &str) -> Result<Vec<Fact>> {
+/// A part of the program `cross` with so many rounds, traced on all CPUs.
+pub fn traced(setup: &Setup, kernel: &str, part: &str, rounds: [(&str, u64); 2]) -> Result<Traces> {
     let mut memory = String::new();
     let extra = Some(Extra::SeveralTraced);
     let outcome = setup.boot_with(extra, "cross", kernel, &mut |system| {
         system.cpus = setup.cpus();
-        set(system, "part", "shootdown");
-        ROUNDS.iter().for_each(|(name, value)| set(system, name, &value.to_string()));
+        set(system, "part", part);
+        rounds.iter().for_each(|(name, value)| set(system, name, &value.to_string()));
         memory = system.add_trace(TRACE, Keep::First);
     })?;
     let traces = Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?;
     ensure!(traces.lost() == 0, "{} events did not fit into the trace", traces.lost());
+    Ok(traces)
+}
+
+/// How many CPUs taking a right away interrupts, by what they have seen.
+pub fn facts(setup: &Setup, kernel: &str) -> Result<Vec<Fact>> {
+    let traces = traced(setup, kernel, "shootdown", ROUNDS)?;
     let calls = calls(&traces.each[0]);
     let rounds = ROUNDS.iter().map(|(_, value)| *value as usize).sum();
     let cases = cases(setup.cpus());

@@ -22,6 +22,7 @@ pub const CHECKS: Checks = &[
     ("a busy thread there is destroyed", destroys),
     ("memory that is taken away is gone there too", shoot_down),
     ("a domain that runs there is destroyed", ends_domain),
+    ("a CPU that never calls holds up no deletion", never_calls),
     ("vector registers move along", vectors),
 ];
 
@@ -285,6 +286,39 @@ fn ends_domain(bench: &Bench) -> Check {
         bench.clean();
     }
     Ok(())
+}
+
+/// Above the threads that are to end, so that these do not run there, and below the suite's own.
+const BUSY: u64 = LOW + 5;
+
+/// The other CPU runs a thread that never enters the kernel: an interrupt is all that gets it
+/// there. Each deletion needs that CPU to let go of something.
+fn never_calls(bench: &Bench) -> Check {
+    let (e, page, mapping) = (bench.endpoint()?, bench.slot(), bench.slot());
+    let (child, server) = tiny(bench, e)?;
+    thread::migrate(server, other()?)?;
+    expect(ipc::call(e, Message::short(0, [1]))?.words[0] == 2, "the domain has run there")?;
+    memory::create(page, 1)?;
+    let range = Range { memory: page, first: 0, pages: 1, address: PAGE_AT };
+    memory::map(mapping, Slot::NONE, range, RW)?;
+    let queued = there(bench, LOW, count, Slot::NONE)?;
+    bench.settle();
+    let busy = there(bench, BUSY, count, Slot::NONE)?;
+    bench.settle();
+    let words = bench.words(busy);
+    let counted = words.get(8);
+    cap::destroy(mapping)?;
+    cap::destroy(page)?;
+    cap::destroy(queued.slot)?;
+    cap::destroy(child)?;
+    refused(thread::state(server), Error::Stale, "the domain's thread is gone")?;
+    bench.settle();
+    expect(counted > 0 && words.get(8) > counted, "all that while it has computed")?;
+    // Alone there, it is not even interrupted by a tick.
+    cap::destroy(busy.slot)?;
+    let counted = words.get(8);
+    bench.settle();
+    expect(words.get(8) == counted, "and is gone itself")
 }
 
 fn vectors(bench: &Bench) -> Check {
