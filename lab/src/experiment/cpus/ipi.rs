@@ -24,9 +24,9 @@ pub static EXPERIMENT: Experiment = Experiment {
         NOTE,
         "wake-up: from the instant that a timer of the first CPU was set to until the thread that \
          waits for its signal has the counter; every CPU idles before.",
-        "ipi: the part of `another CPU` between the CPUs alone, from the trace: from where the first \
-         CPU sends the interrupt until the other one enters the kernel, less what writing records \
-         took. The first CPU's way back to its idle loop is in it.",
+        "ipi: the part of `another CPU` between the CPUs alone, from the trace: from where the \
+         first CPU sends the interrupt until the other one enters the kernel, less what writing \
+         records took. The first CPU's way back to its idle loop is in it.",
         "kick: the part of it on the other CPU alone, without a timer: from where a thread that \
          has signalled pauses until the woken one has the counter. The CPU idled, or ran a lower \
          thread.",
