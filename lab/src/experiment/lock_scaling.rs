@@ -1,6 +1,7 @@
 //! `lock-scaling`: how many messages a second several CPUs get through, by locking and think time
 //! (S1-E02 to E04), beside what the queueing model makes of it.
 
+mod beyond;
 mod curves;
 mod points;
 mod simulated;
@@ -12,6 +13,7 @@ pub use points::{Scene, facts, hold};
 use super::{Cpus, Experiment, Measured, Setup, claims};
 use crate::machine::native::{self, Host, Throughput};
 use anyhow::Result;
+use model::Distribution;
 use results::{Fact, Limit, Origin};
 
 /// The experiment.
@@ -38,6 +40,8 @@ pub static EXPERIMENT: Experiment = Experiment {
          receiving and sending, so that a message is a think time and a pass through the lock.",
         "A window is disturbed if the host ran something else on one of the CPUs for more than 1 % \
          of it, or let it come late. Rows are of the other windows, as long as there are any.",
+        "On native more CPUs than the host has are simulated on the same plot: the twin, with \
+         exponential sections as long as the model has found, without lines of memory.",
         "On the twin a tick is a modelled instruction, a thousand millions of them a second. \
          `throughput` is of two sockets of 14 CPUs, `throughput-arm` of one of 4, the others are \
          of CPUs to which nothing is far and sections of 358 ticks in the mean.",
@@ -102,7 +106,13 @@ fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
     }
     let scene = Scene::of(METRIC, &measured.samples.rows(), &measured.facts);
     measured.limits = limits(&scene);
-    curves::add(&mut measured, &scene, Origin::HARDWARE);
+    let fits = curves::fits(&mut measured, "", &scene, &curves::BOTH);
+    let exponential = fits.iter().find(|fit| fit.distribution == Distribution::Exponential);
+    let more = exponential.map(|fit| beyond::simulate(setup, kernel, &scene, fit)).transpose()?;
+    let mut shown = vec![(Origin::HARDWARE, &scene)];
+    shown.extend(more.iter().map(|scene| (Origin::SIMULATED, scene)));
+    curves::thinks(&mut measured, "", &shown, &fits);
+    curves::lockings(&mut measured, "", &scene, Origin::HARDWARE);
     Ok(measured)
 }
 

@@ -4,27 +4,21 @@ use super::{COMPARED, Scene};
 use crate::experiment::Measured;
 use model::{Distribution, Fit, fit};
 use results::{Case, Curves, Fact, Origin, Points, Source};
+use std::collections::BTreeSet;
 
 /// The locking that the model is about.
 const MODELLED: &str = "big";
+/// How sections may scatter.
+pub const BOTH: [Distribution; 2] = [Distribution::Exponential, Distribution::Deterministic];
 /// What the axis upwards shows.
 const UPWARDS: &str = "million messages per second";
 
-/// Fits the model and adds what it finds, and plots. The origin says whether the points are a
-/// processor's or a simulation's.
-pub fn add(measured: &mut Measured, scene: &Scene, origin: Origin) {
-    let both = [Distribution::Exponential, Distribution::Deterministic];
-    model(measured, "", scene, origin, &both);
-    lockings(measured, "", scene, origin);
-}
-
-/// Fits the model with these distributions to points of one socket, and adds what it finds: facts,
-/// residuals and a plot. The label, if any, tells these points from others.
-pub fn model(
+/// Fits the model with these distributions to points of one socket, and adds what it finds: facts
+/// and residuals. The label, if any, tells these points from others.
+pub fn fits(
     measured: &mut Measured,
     label: &str,
     scene: &Scene,
-    origin: Origin,
     distributions: &[Distribution],
 ) -> Vec<Fit> {
     let within = if scene.in_socket > 0 { scene.in_socket } else { usize::MAX };
@@ -40,7 +34,6 @@ pub fn model(
     for fit in &fits {
         tell(measured, label, fit, scene);
     }
-    measured.curves.push(by_think(label, scene, &fits, origin));
     fits
 }
 
@@ -106,22 +99,28 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
     ));
 }
 
-/// Throughput of one locking, a case for each think time that the model is fitted to. Without any a
-/// lone CPU is so fast that the other curves would be flat; that is a plot of its own.
-fn by_think(label: &str, scene: &Scene, fits: &[Fit], origin: Origin) -> Curves {
+/// Plots the throughput of one locking, a case for each think time that the model is fitted to:
+/// points, by where they are from, and what each fit predicts for their numbers of CPUs. Without any
+/// think time a lone CPU is so fast that the other curves would be flat; that is a plot of its own.
+pub fn thinks(measured: &mut Measured, label: &str, shown: &[(Origin, &Scene)], fits: &[Fit]) {
+    let Some((_, first)) = shown.first() else { return };
     let case = |think: u64| {
-        let own = scene.curve(MODELLED, think);
-        let mut trails = vec![points(source_of(origin), own.iter().copied())];
+        let of = |(origin, scene): &(Origin, &Scene)| {
+            points(source_of(*origin), scene.curve(MODELLED, think).into_iter())
+        };
+        let mut trails: Vec<Points> = shown.iter().map(of).collect();
+        let all = shown.iter().flat_map(|(_, scene)| scene.curve(MODELLED, think));
+        let numbers: BTreeSet<usize> = all.map(|(cpus, _)| cpus).collect();
         for fit in fits {
-            let at = |(cpus, _): &(usize, f64)| {
+            let at = |cpus: &usize| {
                 let solved = fit.predict(think as f64, *cpus, fit.distribution).ok()?;
-                Some((*cpus, solved.throughput * scene.hertz))
+                Some((*cpus, solved.throughput * first.hertz))
             };
-            trails.push(points(source(fit), own.iter().filter_map(at)));
+            trails.push(points(source(fit), numbers.iter().filter_map(at)));
         }
         Case { name: format!("think {think}"), trails }
     };
-    Curves {
+    measured.curves.push(Curves {
         name: labelled(&format!("throughput-{MODELLED}"), label),
         title: labelled(
             &format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
@@ -129,8 +128,8 @@ fn by_think(label: &str, scene: &Scene, fits: &[Fit], origin: Origin) -> Curves 
         ),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
-        cases: scene.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
-    }
+        cases: first.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
+    });
 }
 
 /// Throughput at one think time, a case for each locking that several CPUs can have.
@@ -177,15 +176,23 @@ mod tests {
     #[test]
     fn one_service_time_is_found_for_all_think_times() {
         let mut measured = Measured::default();
-        add(&mut measured, &made_up(), Origin::HARDWARE);
+        let scene = made_up();
+        let fits = fits(&mut measured, "", &scene, &BOTH);
+        let more = Point { locking: "big".into(), think: 500, cpus: 16, throughput: 5.0 };
+        let more = Scene { points: vec![more], ..scene.clone() };
+        let shown = [(Origin::HARDWARE, &scene), (Origin::SIMULATED, &more)];
+        thinks(&mut measured, "", &shown, &fits);
         let value = |name: &str| measured.facts.iter().find(|f| f.name == name).unwrap().value;
         assert_eq!(value("model, exponential: service"), 358);
         assert_eq!(value("model, exponential: added to think times"), 20);
         assert_eq!(value("model, exponential: r squared"), 1_000_000);
         assert_eq!(measured.curves[0].cases.len(), 3);
-        let sources = |case: &Case| case.trails.iter().map(|t| t.source).collect::<Vec<_>>();
-        let expected = [Source::Measured, Source::Exponential, Source::Deterministic];
-        assert_eq!(sources(&measured.curves[0].cases[0]), expected);
+        let least = &measured.curves[0].cases[2];
+        assert_eq!(least.name, "think 500");
+        let trails: Vec<_> = least.trails.iter().map(|t| (t.source, t.points.len())).collect();
+        let predicted = [(Source::Exponential, 5), (Source::Deterministic, 5)];
+        assert_eq!(trails[..2], [(Source::Measured, 4), (Source::Simulated, 1)]);
+        assert_eq!(trails[2..], predicted);
     }
 
     #[test]
@@ -193,7 +200,9 @@ mod tests {
         let mut measured = Measured::default();
         let mut scene = made_up();
         scene.points.truncate(2);
-        add(&mut measured, &scene, Origin::SIMULATED);
+        let fits = fits(&mut measured, "", &scene, &BOTH);
+        assert!(fits.is_empty());
+        thinks(&mut measured, "", &[(Origin::SIMULATED, &scene)], &fits);
         assert!(measured.notes[0].starts_with("the model cannot be fitted"));
         assert_eq!(measured.curves[0].cases[0].trails[0].source, Source::Simulated);
     }

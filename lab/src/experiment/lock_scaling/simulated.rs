@@ -159,8 +159,8 @@ impl Run<'_> {
         let scene = Scene::of(METRIC, &rows, &self.measured.facts);
         self.lock_held(&scene, in_socket);
         let measured = &mut self.measured;
-        let both = [Distribution::Exponential, Distribution::Deterministic];
-        let fits = curves::model(measured, "", &scene, Origin::SIMULATED, &both);
+        let fits = curves::fits(measured, "", &scene, &curves::BOTH);
+        curves::thinks(measured, "", &[(Origin::SIMULATED, &scene)], &fits);
         curves::lockings(measured, "", &scene, Origin::SIMULATED);
         let best = fits.iter().map(|fit| fit.r_squared).reduce(f64::max);
         let best = best.filter(|_| scene.most("big") >= in_socket);
@@ -176,13 +176,8 @@ impl Run<'_> {
         for shape in &SHAPES {
             let scene = Scene::of(shape.metric, &rows, &measured.facts);
             let scene = Scene { in_socket: 0, ..scene };
-            let fits = curves::model(
-                measured,
-                shape.name,
-                &scene,
-                Origin::SIMULATED,
-                &[shape.distribution],
-            );
+            let fits = curves::fits(measured, shape.name, &scene, &[shape.distribution]);
+            curves::thinks(measured, shape.name, &[(Origin::SIMULATED, &scene)], &fits);
             measured.limits.extend(fits.iter().map(|fit| near(shape.name, fit)));
         }
         self.measured
