@@ -127,6 +127,10 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     uart::write(concat!("giusto ", env!("CARGO_PKG_VERSION"), ", kernel ").as_bytes());
     uart::write(S::NAME.as_bytes());
     uart::write(b"\n");
+    #[cfg(feature = "elided")]
+    if !<rtm::Rtm as locks::Transactions>::is_usable() {
+        uart::write(b"locks: this processor has no transactions; the lock is always taken\n");
+    }
     let (mut arena, archive) = memory(info, image);
     let machine = boot::carve(&state::PORT.0, Variant::of::<S>(), archive, &mut arena);
     state::set_machine(machine);

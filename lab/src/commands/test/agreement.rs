@@ -1,12 +1,13 @@
 //! The simulation takes the same steps as the other machines: under every kernel the sequence of
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
-use super::suite::Suite;
+use super::suite::{Branch, Suite};
 use crate::image::{self, Extra, Images, LOG_ROOM};
 use crate::machine::{self, Boot, Console, MACHINES, Machine};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::{Result, bail};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The systems of the experiments, with arguments that keep them short.
@@ -24,35 +25,42 @@ const LEAST: usize = 500;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Compares every machine with the last, the simulation.
-pub fn check(suite: &mut Suite) -> Result<()> {
-    let [machines @ .., simulation] = &MACHINES;
+pub fn check(suite: &mut Suite) {
+    let [machines @ .., _] = MACHINES;
+    let mut branches: Vec<Branch> = Vec::new();
     for machine in machines {
-        let images = match image::build_with(*machine, Extra::Log) {
-            Ok(images) => images,
+        let images = match image::build_with(machine, Extra::Log) {
+            Ok(images) => Arc::new(images),
             Err(error) => {
                 suite.broken(format!("a log on {}", machine.name()), format!("{error:#}"));
                 continue;
             }
         };
         for kernel in manifest::KERNELS {
-            for (system, args) in SYSTEMS {
-                if suite.is_over() {
-                    return Ok(());
-                }
-                let name = format!("{system} under {kernel}: steps as on {}", machine.name());
-                let _step = Step::start(&name);
-                let logs = log(*machine, &images, kernel, system, args).and_then(|real| {
-                    Ok((real, log(*simulation, &Images::default(), kernel, system, args)?))
-                });
-                let result = match logs {
-                    Ok((real, simulated)) => compare(&real, &simulated),
-                    Err(error) => Err(format!("{error:#}")),
-                };
-                suite.record(name, result);
-            }
+            let images = Arc::clone(&images);
+            branches.push(Box::new(move |suite| check_kernel(suite, machine, &images, kernel)));
         }
     }
-    Ok(())
+    suite.beside(branches);
+}
+
+fn check_kernel(suite: &mut Suite, machine: &dyn Machine, images: &Images, kernel: &str) {
+    let [.., simulation] = MACHINES;
+    for (system, args) in SYSTEMS {
+        if suite.is_over() {
+            return;
+        }
+        let name = format!("{system} under {kernel}: steps as on {}", machine.name());
+        let _step = Step::start(&name);
+        let logs = log(machine, images, kernel, system, args).and_then(|real| {
+            Ok((real, log(simulation, &Images::default(), kernel, system, args)?))
+        });
+        let result = match logs {
+            Ok((real, simulated)) => compare(&real, &simulated),
+            Err(error) => Err(format!("{error:#}")),
+        };
+        suite.record(name, result);
+    }
 }
 
 /// The steps of a system on a machine.

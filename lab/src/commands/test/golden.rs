@@ -1,6 +1,6 @@
 //! Golden figures: measured again, they must be what the repository has recorded.
 
-use super::suite::Suite;
+use super::suite::{Branch, Suite};
 use crate::commands::lab;
 use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
 use crate::machine::{MACHINES, Machine};
@@ -8,6 +8,7 @@ use crate::scoreboard::Recorded;
 use anyhow::Result;
 use results::{Claim, Deviation, Golden, GoldenError, Limit, Report, Samples};
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// The experiment that is run twice to show that its rows repeat.
 const REPEATED: &str = "ping-pong";
@@ -19,32 +20,37 @@ const SIMULATION: &dyn Machine = MACHINES[MACHINES.len() - 1];
 const MODEL: f64 = 8.0;
 
 /// Runs the experiments and compares.
-pub fn figures(suite: &mut Suite) -> Result<()> {
+pub fn figures(suite: &mut Suite) {
+    let golden = Arc::new(Golden::load(&lab::golden_path()));
+    let branch = |experiment: &'static Experiment| -> Branch {
+        let golden = Arc::clone(&golden);
+        Box::new(move |suite| figures_of(suite, experiment, &golden))
+    };
+    suite.beside(EXPERIMENTS.into_iter().map(branch).collect());
+}
+
+fn figures_of(suite: &mut Suite, experiment: &Experiment, golden: &Result<Golden, GoldenError>) {
+    if suite.is_over() {
+        return;
+    }
     let setup = match Setup::new(MACHINES[0], 1) {
         Ok(setup) => setup,
-        Err(error) => {
-            suite.broken("golden figures", format!("{error:#}"));
-            return Ok(());
-        }
+        Err(error) => return suite.broken(experiment.name, format!("{error:#}")),
     };
-    let golden = Golden::load(&lab::golden_path());
-    for experiment in EXPERIMENTS {
-        // What takes the host's own time is measured when asked for.
-        let usual = runs_on(experiment, MACHINES[0]);
-        let real = if usual { real(suite, experiment, &setup, &golden) } else { None };
-        if usual && real.is_none() {
-            continue;
-        }
-        if runs_on(experiment, SIMULATION) {
-            simulation(suite, experiment, real.as_ref().map(|(report, _)| report));
-        }
-        if let Some(first) = real.filter(|_| experiment.name == REPEATED) {
-            let again = measure(experiment, &setup).map_err(|error| format!("{error:#}"));
-            let same = again.and_then(|again| same_results(&first, &again));
-            suite.record(format!("two runs of {REPEATED} give identical rows and samples"), same);
-        }
+    // What takes the host's own time is measured when asked for.
+    let usual = runs_on(experiment, MACHINES[0]);
+    let real = if usual { real(suite, experiment, &setup, golden) } else { None };
+    if usual && real.is_none() {
+        return;
     }
-    Ok(())
+    if runs_on(experiment, SIMULATION) {
+        simulation(suite, experiment, real.as_ref().map(|(report, _)| report));
+    }
+    if let Some(first) = real.filter(|_| experiment.name == REPEATED) {
+        let again = measure(experiment, &setup).map_err(|error| format!("{error:#}"));
+        let same = again.and_then(|again| same_results(&first, &again));
+        suite.record(format!("two runs of {REPEATED} give identical rows and samples"), same);
+    }
 }
 
 fn runs_on(experiment: &Experiment, machine: &dyn Machine) -> bool {

@@ -2,14 +2,14 @@
 //! each other.
 
 use super::stress;
-use super::suite::Suite;
+use super::suite::{Branch, Suite};
 use super::target::{SYSTEMS, judge_run, run, run_simulated};
 use crate::image::{self, Images};
 use crate::machine::{MACHINES, Machine, Simulation, Twin};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::Result;
-use manifest::{LOCKINGS, System};
+use manifest::{LOCKINGS, NO_LOCKING, System};
 
 /// How many CPUs.
 pub const CPUS: [u32; 4] = [1, 2, 4, 8];
@@ -43,18 +43,28 @@ pub fn load(system: &str, cpus: u32, locking: &str) -> Result<System> {
 /// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
 pub const CHAOS: [u64; 2] = [0, 10];
 
-/// Checks the twin under each locking, whose CPUs take turns in each way.
-pub fn check_twin(suite: &mut Suite, quick: bool) {
+/// Each locking on the usual machine and on the twin.
+pub fn branches(quick: bool) -> impl Iterator<Item = Branch> {
+    let lockings = LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING);
+    lockings.flat_map(move |locking| -> [Branch; 2] {
+        [
+            Box::new(move |suite| check(suite, locking, quick)),
+            Box::new(move |suite| check_twin(suite, locking, quick)),
+        ]
+    })
+}
+
+/// Checks the twin under a locking, whose CPUs take turns in each way.
+fn check_twin(suite: &mut Suite, locking: &str, quick: bool) {
+    stress::check_twin(suite, locking);
     let cpus = if quick { &CPUS[1..2] } else { &CPUS[..] };
-    for locking in &LOCKINGS[1..] {
-        for (kernel, chaos) in KERNELS.iter().flat_map(|k| CHAOS.map(|chaos| (*k, chaos))) {
-            for (system, cpus) in systems_on(kernel, cpus) {
-                if suite.is_over() {
-                    return;
-                }
-                let simulation = Simulation { chaos, ..Simulation::default() };
-                simulate(suite, locking, (kernel, simulation), (system, cpus));
+    for (kernel, chaos) in KERNELS.iter().flat_map(|k| CHAOS.map(|chaos| (*k, chaos))) {
+        for (system, cpus) in systems_on(kernel, cpus) {
+            if suite.is_over() {
+                return;
             }
+            let simulation = Simulation { chaos, ..Simulation::default() };
+            simulate(suite, locking, (kernel, simulation), (system, cpus));
         }
     }
 }
@@ -79,15 +89,10 @@ pub fn simulate(
 }
 
 /// Checks the usual machine: the usual locking on all boards, the others on the first.
-pub fn check(suite: &mut Suite, quick: bool) {
+fn check(suite: &mut Suite, locking: &str, quick: bool) {
     let machine = MACHINES[0];
-    for (n, locking) in LOCKINGS[1..].iter().enumerate() {
-        let boards = if quick || n > 0 { &machine.boards()[..1] } else { machine.boards() };
-        check_locking(suite, machine, boards, locking);
-    }
-}
-
-fn check_locking(suite: &mut Suite, machine: &'static dyn Machine, boards: &[&str], locking: &str) {
+    let usual = locking == LOCKINGS[1] && !quick;
+    let boards = if usual { machine.boards() } else { &machine.boards()[..1] };
     let images = image::Extra::of_locking(locking).map(|extra| image::build_with(machine, extra));
     let images = match images.expect("every locking but none has an image") {
         Ok(images) => images,

@@ -3,6 +3,15 @@
 use crate::cli::Group;
 use crate::output;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Checks that need no others.
+pub type Branch = Box<dyn FnOnce(&mut Suite) + Send>;
+
+/// Bytes of the stack of whoever runs branches: as much as a program's first thread has.
+const STACK: usize = 8 << 20;
 
 /// Lines that a failure shows on the terminal.
 const SHOWN_LINES: usize = 40;
@@ -37,17 +46,52 @@ pub struct Suite {
     group: Group,
     show: bool,
     fail_fast: bool,
+    /// Failures here and in branches.
+    failures: Arc<AtomicUsize>,
 }
 
 impl Suite {
     /// An empty suite, which prints what happens if `show`.
     pub fn new(show: bool, fail_fast: bool) -> Suite {
-        Suite { checks: Vec::new(), group: Group::Format, show, fail_fast }
+        let failures = Arc::default();
+        Suite { checks: Vec::new(), group: Group::Format, show, fail_fast, failures }
     }
 
     /// Whether the rest need not run.
     pub fn is_over(&self) -> bool {
-        self.fail_fast && self.failed() > 0
+        self.fail_fast && self.failures.load(Ordering::Relaxed) > 0
+    }
+
+    /// Runs branches beside each other, as many as there are CPUs, those in front first; what they
+    /// have checked is counted in their order.
+    pub fn beside(&mut self, branches: Vec<Branch>) {
+        let (group, show, fail_fast) = (self.group, self.show, self.fail_fast);
+        let branch = |branch| {
+            let failures = Arc::clone(&self.failures);
+            let own = Suite { checks: Vec::new(), group, show, fail_fast, failures };
+            (Mutex::new(Some(branch)), Mutex::new(own))
+        };
+        let branches: Vec<_> = branches.into_iter().map(branch).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((branch, suite)) = branches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let branch = branch.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let mut suite = suite.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(branch) = branch {
+                    branch(&mut suite);
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                let worker = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+                worker.expect("the host has threads");
+            }
+        });
+        for (_, suite) in branches {
+            let suite = suite.into_inner().unwrap_or_else(PoisonError::into_inner);
+            self.checks.extend(suite.checks);
+        }
     }
 
     /// Begins a group.
@@ -78,6 +122,7 @@ impl Suite {
                 None => {}
             }
         }
+        self.failures.fetch_add(usize::from(failure.is_some()), Ordering::Relaxed);
         self.checks.push(Check { group: self.group, name, broken, failure });
     }
 
@@ -135,6 +180,20 @@ mod tests {
         assert_eq!((summary.passed, summary.failed), (1, 2));
         assert!(summary.checks[2].broken && !summary.checks[1].broken);
         assert_eq!(summary.checks[1].group, Group::Target);
+    }
+
+    #[test]
+    fn branches_are_counted_in_their_order() {
+        let mut suite = Suite::new(false, true);
+        suite.begin(Group::Target);
+        let branch = |name: &'static str, failure: Option<&'static str>| -> Branch {
+            Box::new(move |suite| suite.record(name, failure.map_or(Ok(()), |f| Err(f.into()))))
+        };
+        suite.beside(vec![branch("a", None), branch("b", Some("no")), branch("c", None)]);
+        assert!(suite.is_over());
+        let summary = suite.summary();
+        let names: Vec<&str> = summary.checks.iter().map(|check| &*check.name).collect();
+        assert_eq!((names, summary.failed), (vec!["a", "b", "c"], 1));
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The suite on the machines: systems that check the kernel from user mode.
 
-use super::suite::Suite;
-use super::{counting, endings, native, sampling, several, stress, tracing};
+use super::suite::{Branch, Suite};
+use super::{counting, endings, native, sampling, several, tracing};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome, Simulation};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::Result;
 use manifest::System;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Systems that end with status 0 if every check in them held.
@@ -19,41 +20,54 @@ const BOOT_LIMIT: u64 = 5_000_000;
 /// Longer than any of them takes on a slow host.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Boots the systems under every kernel on every board, or only the usual one.
-pub fn suite(suite: &mut Suite, quick: bool) -> Result<()> {
+/// Boots the systems under every kernel on every board, or only the usual one, and all that goes
+/// beyond that.
+pub fn suite(suite: &mut Suite, quick: bool) {
+    let mut branches: Vec<Branch> = Vec::new();
+    branches.extend(several::branches(quick));
     for machine in MACHINES {
-        let images = match image::build(machine) {
-            Ok(images) => images,
+        match image::build(machine) {
+            Ok(images) => branches.extend(on(machine, &Arc::new(images), quick)),
             Err(error) => {
                 suite.broken(format!("images for {}", machine.name()), format!("{error:#}"));
-                continue;
-            }
-        };
-        let boards = if quick { &machine.boards()[..1] } else { machine.boards() };
-        for board in boards {
-            for kernel in manifest::KERNELS {
-                for system in SYSTEMS {
-                    if suite.is_over() {
-                        return Ok(());
-                    }
-                    let name = format!("{system} under {kernel} on {}, {board}", machine.name());
-                    let _step = Step::start(&name);
-                    let outcome = systems::load(system)
-                        .and_then(|system| run(machine, &images, board, kernel, &system));
-                    judge(suite, &name, kernel, outcome);
-                }
             }
         }
-        endings::check(suite, machine, &images);
     }
-    several::check(suite, quick);
-    stress::check_twin(suite);
-    several::check_twin(suite, quick);
+    branches.push(Box::new(tracing::check));
+    branches.push(Box::new(counting::check));
+    branches.push(Box::new(sampling::check));
+    suite.beside(branches);
+    // By itself: its threads run at once.
     native::check(suite);
-    sampling::check(suite);
-    counting::check(suite);
-    tracing::check(suite);
-    Ok(())
+}
+
+/// A machine's boards, and how runs end on it.
+fn on(
+    machine: &'static dyn Machine,
+    images: &Arc<Images>,
+    quick: bool,
+) -> impl Iterator<Item = Branch> {
+    let boards = if quick { &machine.boards()[..1] } else { machine.boards() };
+    let every = boards.iter().map(move |board| -> Branch {
+        let images = Arc::clone(images);
+        Box::new(move |suite| every_kernel(suite, machine, &images, board))
+    });
+    let images = Arc::clone(images);
+    let ends: Branch = Box::new(move |suite| endings::check(suite, machine, &images));
+    every.chain([ends])
+}
+
+fn every_kernel(suite: &mut Suite, machine: &dyn Machine, images: &Images, board: &str) {
+    for (kernel, system) in manifest::KERNELS.iter().flat_map(|k| SYSTEMS.map(|s| (*k, s))) {
+        if suite.is_over() {
+            return;
+        }
+        let name = format!("{system} under {kernel} on {}, {board}", machine.name());
+        let _step = Step::start(&name);
+        let outcome =
+            systems::load(system).and_then(|system| run(machine, images, board, kernel, &system));
+        judge(suite, &name, kernel, outcome);
+    }
 }
 
 /// Boots a system and keeps what it says.
