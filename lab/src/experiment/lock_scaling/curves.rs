@@ -100,8 +100,8 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
 }
 
 /// Plots the throughput of one locking, a case for each think time that the model is fitted to:
-/// points, by where they are from, and what each fit predicts for their numbers of CPUs. Without any
-/// think time a lone CPU is so fast that the other curves would be flat; that is a plot of its own.
+/// points, by where they are from, and what each fit predicts for their numbers of CPUs. Without
+/// any think time a lone CPU is so fast that the other curves would be flat; that is another plot.
 pub fn thinks(measured: &mut Measured, label: &str, shown: &[(Origin, &Scene)], fits: &[Fit]) {
     let Some((_, first)) = shown.first() else { return };
     let case = |think: u64| {
