@@ -4,7 +4,7 @@ use crate::costs::Costs;
 use crate::hardware::Hardware;
 use crate::meter;
 use crate::rng::Rng;
-use kernel::locks::{Guarding, Handoff, Kind};
+use kernel::locks::{Counts, Guarding, Handoff, Kind};
 use std::marker::PhantomData;
 
 /// How the lengths of sections scatter.
@@ -78,6 +78,11 @@ impl<G: Guarding> Guarding for Timed<G> {
     #[inline(always)]
     fn is_speculating(local: &G::Local) -> bool {
         G::is_speculating(local)
+    }
+
+    #[inline(always)]
+    fn counts(local: &G::Local) -> Option<&Counts> {
+        G::counts(local)
     }
 
     #[inline(always)]

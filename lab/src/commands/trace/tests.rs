@@ -105,14 +105,12 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
     }
 }
 
-/// The trace of a subject of the suite on several CPUs of the twin, and each one's counters.
+/// The trace of CPUs of the twin that get into each other's way, and each one's counters.
 fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<[u64; Counter::ALL.len()]>) {
-    let mut system = systems::load("selftest").expect("the system exists");
+    let mut system = systems::load("stress").expect("the system exists");
     system.cpus = 4;
     system.locking = Some(locking.to_string());
-    system.domains.iter_mut().for_each(|domain| {
-        domain.args.push(("only".to_string(), "cpus".to_string()));
-    });
+    systems::set(&mut system, "ms", "20");
     let name = system.add_trace(32 << 20, Keep::First);
     let (ran, place) = run(&system, &name, kernel);
     assert_eq!(ran.end, End::Done(0), "{locking}, {kernel}: {}", ran.console);
@@ -142,6 +140,7 @@ fn run(system: &System, memory: &str, kernel: &str) -> (twin::Outcome, usize) {
         kernel: kernel.into(),
         memory: system.memory,
         locking: Some(system.locking().to_string()),
+        chaos: if system.cpus > 1 { 10 } else { 0 },
         ..Options::default()
     };
     let ran = twin::run(&packed.words, &options, &packed.wanted);
