@@ -31,6 +31,8 @@ pub struct Setup {
     pub seed: u64,
     /// Numbers of CPUs, where an experiment has a choice and one was made.
     pub cpus: Option<Vec<usize>>,
+    /// Whether CPUs that share a clock get slices of it; programs that are measured wait or pause.
+    slices: bool,
     /// What else it has booted, by [`Extra`].
     extras: [OnceCell<Images>; Extra::KINDS],
 }
@@ -49,7 +51,12 @@ impl Setup {
     /// Builds everything for a machine.
     pub fn new(machine: &'static dyn Machine, seed: u64) -> Result<Setup> {
         let images = image::build(machine)?;
-        Ok(Setup { machine, images, seed, cpus: None, extras: Default::default() })
+        Ok(Setup { machine, images, seed, cpus: None, slices: false, extras: Default::default() })
+    }
+
+    /// The same with slices.
+    pub fn sliced(self) -> Setup {
+        Setup { slices: true, ..self }
     }
 
     /// Programs and a kernel that has something extra, built at the first use.
@@ -76,7 +83,7 @@ impl Setup {
             log: false,
             sampling: None,
             simulation: Default::default(),
-            slices: false,
+            slices: self.slices,
         }
     }
 

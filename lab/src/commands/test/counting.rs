@@ -89,7 +89,7 @@ fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
 
 /// The suite ends well on several CPUs that count.
 fn several(locking: &str) -> Result<()> {
-    let setup = Setup::new(MACHINES[0], 1)?;
+    let setup = Setup::new(MACHINES[0], 1)?.sliced();
     let outcome = setup.boot_with(Some(Extra::counted(locking)), SYSTEM, USUAL, &mut |system| {
         system.cpus = CPUS;
         system.locking = Some(locking.to_string());

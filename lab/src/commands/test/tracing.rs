@@ -34,7 +34,7 @@ const GIVEN_UP: Duration = Duration::from_secs(5);
 /// Checks the usual machine.
 pub fn check(suite: &mut Suite) {
     let setup = match Setup::new(MACHINES[0], 1) {
-        Ok(setup) => setup,
+        Ok(setup) => setup.sliced(),
         Err(error) => return suite.broken("kernels with trace points", format!("{error:#}")),
     };
     let mut record = |name: String, check: &dyn Fn() -> Result<()>| {
