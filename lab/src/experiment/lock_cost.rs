@@ -13,11 +13,12 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "What each locking adds to a message on one CPU",
     ledger: &["S1-E01", "S1-C01", "S1-C02"],
     machines: &["native", "twin"],
-    cpus: Cpus::One,
+    cpus: Cpus::Any,
     kernels: &manifest::KERNELS,
     metrics: &[METRIC],
     cases: &[],
     parameters: &[
+        ("CPUs", "one, whatever is asked for, so that it can stand beside `lock-scaling`"),
         ("batch", "100 round trips"),
         ("batches", "5 starts of 400, lockings taking turns"),
     ],
