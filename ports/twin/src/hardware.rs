@@ -206,9 +206,7 @@ impl Hardware {
         if !self.rng.once_in(self.chaos) {
             return;
         }
-        // Who sleeps for ever has a deadline too, at the end of time.
-        let armed = self.here().armed.get().filter(|at| *at != u64::MAX);
-        match (self.rng.next() % 4, armed) {
+        match (self.rng.next() % 4, self.here().armed.get()) {
             (0 | 1, Some(at)) => {
                 let longest = LONGEST[usize::from(self.processors.len() > 1)];
                 meter::pass_to(at.min(meter::now() + longest));

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::hardware::{HZ, Hardware, LINES, Shutdown};
 use crate::locking::Locking;
 use crate::meter;
+use crate::order::NEVER;
 use crate::paging::Space;
 use crate::transactions::Refused;
 use abi::PAGE;
@@ -62,7 +63,8 @@ impl<G: Locking> Port for Twin<G> {
 
     fn arm(&self, at: Option<u64>) {
         self.refuse(Refused::Arm);
-        self.here().armed.set(at);
+        // Who sleeps for ever has a deadline too, at the end of time, which never comes.
+        self.here().armed.set(at.filter(|at| *at != NEVER));
     }
 
     fn pending(&self) -> bool {
