@@ -134,9 +134,6 @@ impl<P: Port> Capability<P> {
     /// A copy with at most these rights and, where the original has none, a badge. Needs the
     /// right to copy; a reply right cannot be copied.
     pub fn copy(mut self, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
-        if matches!(self, Capability::Reply(_)) {
-            return Err(Error::MissingRight);
-        }
         let (rights, old) = self.inspect()?;
         if !rights.contains(Rights::COPY) {
             return Err(Error::MissingRight);
@@ -155,7 +152,8 @@ impl<P: Port> Capability<P> {
             Capability::Memory(cap) => cap.rights = rights,
             Capability::Mapping(cap) => cap.rights = rights,
             Capability::Timer(cap) => cap.rights = rights,
-            Capability::Empty | Capability::Reply(_) => {}
+            Capability::Reply(_) => return Err(Error::MissingRight),
+            Capability::Empty => {}
         }
         Ok(self)
     }
