@@ -144,6 +144,7 @@ impl<P: Port> Capability<P> {
             Capability::Notification(cap) => {
                 (cap.rights, cap.badge) = (rights, minted(old, badge)?);
             }
+            Capability::Reply(_) => return Err(Error::MissingRight),
             _ if badge != 0 => return Err(Error::WrongKind),
             Capability::Console(own) | Capability::System(own) => *own = rights,
             Capability::Domain(cap) => cap.rights = rights,
@@ -152,7 +153,6 @@ impl<P: Port> Capability<P> {
             Capability::Memory(cap) => cap.rights = rights,
             Capability::Mapping(cap) => cap.rights = rights,
             Capability::Timer(cap) => cap.rights = rights,
-            Capability::Reply(_) => return Err(Error::MissingRight),
             Capability::Empty => {}
         }
         Ok(self)
