@@ -107,10 +107,7 @@ fn operation(trace: &Trace, section: &Section) -> String {
     };
     match section.entry {
         Entry::Fault if section.moments(trace).iter().any(stops) => UNHANDLED.to_string(),
-        Entry::Call(number) if abi::call::Call::from_number(number.into()).is_none() => {
-            "unknown-call".to_string()
-        }
         Entry::Line(_) => "line".to_string(),
-        entry => entry.to_string(),
+        entry => entry.kind().to_string(),
     }
 }

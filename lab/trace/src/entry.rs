@@ -9,6 +9,8 @@ use std::fmt;
 pub enum Entry {
     /// A system call with this number.
     Call(u8),
+    /// A system call with any number that means nothing.
+    NoCall,
     /// The timer interrupt.
     Timer,
     /// An interrupt for nothing that concerns the core.
@@ -37,9 +39,17 @@ impl Entry {
         }
     }
 
+    /// What stands for it where entries are counted: all numbers that mean nothing are one.
+    pub fn kind(self) -> Entry {
+        match self {
+            Entry::Call(number) if Call::from_number(number.into()).is_none() => Entry::NoCall,
+            entry => entry,
+        }
+    }
+
     /// Whether a program asked for it.
     pub fn is_call(self) -> bool {
-        matches!(self, Entry::Call(_))
+        matches!(self, Entry::Call(_) | Entry::NoCall)
     }
 
     /// Whether a device, the timer or another CPU asked for it.
@@ -55,6 +65,7 @@ impl fmt::Display for Entry {
                 Some(call) => f.write_str(&dashed(&format!("{call:?}"))),
                 None => write!(f, "call {number}"),
             },
+            Entry::NoCall => f.write_str("unknown-call"),
             Entry::Timer => f.write_str("timer"),
             Entry::Spurious => f.write_str("spurious"),
             Entry::Fault => f.write_str("fault"),
@@ -80,6 +91,12 @@ pub(crate) fn dashed(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_that_mean_nothing_are_one_kind() {
+        let kinds = [200, 201, 1, 0x100].map(|code| Entry::from_code(code).kind());
+        assert_eq!(kinds, [Entry::NoCall, Entry::NoCall, Entry::Call(1), Entry::Timer]);
+    }
 
     #[test]
     fn codes_read_like_names() {

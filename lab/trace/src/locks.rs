@@ -45,7 +45,7 @@ pub fn locks(each: &[Trace]) -> Vec<LockUse> {
         for (index, moment) in trace.moments.iter().enumerate() {
             match moment.event {
                 Event::Lock => since = Some(index),
-                Event::Enter => entry = Some(Entry::from_code(moment.argument)),
+                Event::Enter => entry = Some(Entry::from_code(moment.argument).kind()),
                 // Until then it may let go of the lock and have it in another way.
                 Event::Exit => entry = None,
                 Event::Unlock => {

@@ -1,6 +1,7 @@
 //! The claim about wake-ups across CPUs (S2C-11).
 
 use super::{judged, median};
+use crate::experiment::cpus::ipi::{IPI, SENT};
 use results::{Claim, Report, WAKE_UP};
 
 /// S2C-C09.
@@ -17,7 +18,7 @@ fn remote_is_later(report: &Report) -> Option<(bool, String)> {
     let terms = kernels.into_iter().map(|kernel| {
         let of = |metric, case| median(report, kernel, metric, case);
         let (local, remote) = (of(WAKE_UP, "same CPU")?, of(WAKE_UP, "another CPU")?);
-        Some((remote - local - of("ipi", "sent to entered")?, kernel, local, remote))
+        Some((remote - local - of(IPI, SENT)?, kernel, local, remote))
     });
     let terms = terms.collect::<Option<Vec<_>>>()?;
     let (spare, kernel, local, remote) = terms.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -40,10 +41,10 @@ mod tests {
         let rows = [
             ("fastpath", WAKE_UP, "same CPU", 400),
             ("fastpath", WAKE_UP, "another CPU", 900),
-            ("fastpath", "ipi", "sent to entered", 300),
+            ("fastpath", IPI, SENT, 300),
             ("slowpath", WAKE_UP, "same CPU", 400),
             ("slowpath", WAKE_UP, "another CPU", remote),
-            ("slowpath", "ipi", "sent to entered", 300),
+            ("slowpath", IPI, SENT, 300),
         ];
         verdict(&all(&report("qemu-x86_64", &rows)), "S2C-C09")
     }
@@ -53,7 +54,7 @@ mod tests {
         assert_eq!(judge(701), Verdict::Reproduced);
         assert_eq!(judge(700), Verdict::Contradicted);
         assert_eq!(judge(390), Verdict::Contradicted);
-        let alone = all(&report("qemu-x86_64", &[("fastpath", "ipi", "sent to entered", 300)]));
+        let alone = all(&report("qemu-x86_64", &[("fastpath", IPI, SENT, 300)]));
         assert_eq!(verdict(&alone, "S2C-C09"), Verdict::NotObservable);
     }
 }

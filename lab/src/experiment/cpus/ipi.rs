@@ -40,8 +40,9 @@ pub static EXPERIMENT: Experiment = Experiment {
 /// Where the thread is.
 const CASES: [&str; 2] = ["same CPU", "another CPU"];
 /// From the interrupt's sending until the other CPU has entered the kernel.
-const IPI: &str = "ipi";
-const SENT: &str = "sent to entered";
+pub const IPI: &str = "ipi";
+/// Its only case.
+pub const SENT: &str = "sent to entered";
 const KICK: &str = "kick";
 /// What the other CPU did.
 const BEFORE: [&str; 2] = ["idle", "busy"];
