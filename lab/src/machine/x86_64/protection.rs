@@ -4,7 +4,7 @@ use super::tables::{Leaf, Space, USER_END, walk};
 use crate::machine::{Finding, Remains};
 use abi::PAGE;
 use abi::boot::protection::{NO_EXECUTE, NO_USER_ACCESS, NO_USER_EXECUTE, WRITE_PROTECT};
-use abi::boot::{HEADER_WORDS, Record, WORD_PROTECTION, WORD_RECORDS, WORD_ROOTS};
+use abi::boot::{HEADER_WORDS, Record, WORD_CPUS, WORD_PROTECTION, WORD_RECORDS, WORD_ROOTS};
 use abi::object::Resource;
 use anyhow::{Context, Result, bail, ensure};
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -79,9 +79,7 @@ impl World {
         let roots = (0..pools.of(Resource::Domains) + 1).map(|slot| first + slot * PAGE);
         let spaces = roots.map(|root| walk(&table, root)).collect::<Result<Vec<Space>>>()?;
         let tables = spaces.iter().flat_map(|space| space.tables.iter().copied()).collect();
-        // Message buffers, one for the idle thread too, then free frames lie below the roots.
-        let frames = pools.of(Resource::Threads) + 1 + pools.of(Resource::Frames);
-        let pooled = first.saturating_sub(frames * PAGE)..first;
+        let pooled = pools.pages_below(first, word(WORD_CPUS)?);
         let programs = std::iter::once(pooled).chain(pools.memories).collect();
         Ok(World { spaces, tables, kernel, programs, protection: word(WORD_PROTECTION)? })
     }
@@ -227,6 +225,13 @@ impl Pools {
     fn of(&self, resource: Resource) -> u64 {
         self.sizes[resource as usize]
     }
+
+    /// Message buffers, those of each CPU's idle thread too, and then the frames of memory objects:
+    /// they lie right below the first root.
+    fn pages_below(&self, root: u64, cpus: u64) -> Range<u64> {
+        let pages = self.of(Resource::Threads) + cpus + self.of(Resource::Frames);
+        root.saturating_sub(pages * PAGE)..root
+    }
 }
 
 /// Where an image range lies in physical memory.
@@ -350,6 +355,16 @@ mod tests {
             m.set_user_to(r, DIRECT + FRAMES);
         });
         assert_eq!(above, ["no user page lies above the user half"]);
+    }
+
+    #[test]
+    fn each_cpu_has_an_idle_thread_with_a_message_buffer() {
+        let mut sizes = vec![0; Resource::COUNT];
+        sizes[Resource::Threads as usize] = 3;
+        sizes[Resource::Frames as usize] = 10;
+        let pools = Pools { sizes, memories: Vec::new() };
+        assert_eq!(pools.pages_below(TABLES, 1), TABLES - 14 * PAGE..TABLES);
+        assert_eq!(pools.pages_below(TABLES, 8), TABLES - 21 * PAGE..TABLES);
     }
 
     #[test]
