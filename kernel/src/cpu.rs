@@ -282,34 +282,39 @@ impl<P: Port> Cpu<P> {
     }
 
     /// At a point of the tick grid: a donation ends (S0-09), and a thread at the end of its time
-    /// slice makes room for its equals (S0-05).
+    /// slice makes room for its equals (S0-05). One that this interrupt has woken, and nobody is
+    /// higher, stays: it has not run in this tick.
     pub fn tick(&self, now: u64) {
         let Some(at) = self.tick_at.get() else { return };
         if now + NEAR <= at {
             return;
         }
-        self.note(Event::Tick, self.current.get(), 0, 0);
-        let running = self.next.get();
-        let thread = running.member();
-        if running == self.idle || !thread.runnable() {
+        let (ran, next) = (self.current.get(), self.next.get());
+        self.note(Event::Tick, ran, 0, 0);
+        let expired = self.charge(ran);
+        if next == self.idle || !next.member().runnable() {
             self.next.set(self.look_up());
-        } else {
-            let left = thread.slice.get().saturating_sub(1);
-            let expired = left == 0;
-            thread.slice.set(if expired { self.settings.slice } else { left });
-            self.yield_cpu(running, expired);
+        } else if next == ran || next.member().priority.get() < self.highest.get() {
+            self.yield_cpu(next, expired && next == ran);
         }
         let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
         self.tick_at.set(busy.then(|| self.next_tick(now.max(at))));
     }
 
+    /// Takes a tick from a thread's time slice. Whether that was its last; a new slice begins then.
+    fn charge(&self, thread: Ref<Thread<P>>) -> bool {
+        let left = thread.member().slice.get().saturating_sub(1);
+        thread.member().slice.set(if left == 0 { self.settings.slice } else { left });
+        left == 0
+    }
+
     /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
-        if !self.settings.eager {
+        if to_equals || !self.settings.eager {
             self.dequeue(running);
-        } else if to_equals {
-            self.dequeue(running);
-            self.enqueue_slowly(running);
+            if self.settings.eager {
+                self.enqueue_slowly(running);
+            }
         }
         let priority = running.member().priority.get();
         let other = self.first::<true>(priority);

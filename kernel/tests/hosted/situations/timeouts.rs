@@ -1,16 +1,17 @@
 //! Timeouts, at the instant of delivery above all.
 
-use crate::support::archive::TICK;
+use crate::support::archive::{SLICE, TICK};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send, system, timed,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send, system,
+    timed,
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout};
 use abi::{Error, Info};
 use kernel::port::Port;
-use kernel::system::{DirectLazy, Fastpath, System};
+use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 
 const MESSAGE: Info = Info::new(7, 2);
 const AT: u64 = TICK / 2;
@@ -155,6 +156,30 @@ fn a_call_that_must_not_wait_sends_and_fails_in_its_receive_half() {
     board.fails(2, send(CALLER, MESSAGE), Error::NoReply);
     board.does(2, receive(ENDPOINT));
     board.sees_in_receive(1, Error::Timeout);
+}
+
+/// Threads 3 and 4, equals above two others, wake at each tick: 3 by a signal, 4 by a timeout.
+fn wakes_at_ticks<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 10), (1, 20), (1, 20)]);
+    for tick in 1..=2 * SLICE {
+        board.succeeds(3, system(Call::TimerSet, &[TIMER, tick * TICK]));
+        board.does(3, receive(NOTIFICATION));
+        // It has run in no tick, so that its time slice never ends.
+        if tick > 1 {
+            board.sees_in_receive(4, Error::Timeout);
+        }
+        board.does(4, at(NOBODY, NOBODY, tick * TICK));
+        assert!(board.running().is_some_and(|low| low < 3));
+        board.wait(TICK);
+        board.sees(3, Ok(()));
+    }
+}
+
+#[test]
+fn who_wakes_at_a_tick_does_not_pay_it() {
+    wakes_at_ticks::<DirectLazy<Host>>();
+    wakes_at_ticks::<Fastpath<Host>>();
+    wakes_at_ticks::<StrictEager<Host>>();
 }
 
 #[test]

@@ -11,6 +11,9 @@ const ORDER: [&str; 6] =
 const POINT: f64 = 10_000.0;
 /// Standard errors from which on two figures differ.
 const ERRORS: f64 = 2.0;
+/// The same for a difference over all kernels: it scatters by 1.5 errors from seed to seed, since
+/// samples of a periodic load are not independent.
+const ERRORS_OVERALL: f64 = 3.0;
 
 /// All claims.
 pub fn all(report: &Report) -> Vec<Claim> {
@@ -72,7 +75,7 @@ fn undisturbed(report: &Report) -> Claim {
             apart / POINT,
             error / POINT
         );
-        (count > 0.0).then_some((apart.abs() <= ERRORS * error, evidence))
+        (count > 0.0).then_some((apart.abs() <= ERRORS_OVERALL * error, evidence))
     };
     let statement = "Sampling at 25 us perturbs the profile by less than its own noise";
     judged("S0-C13b", statement, found())
