@@ -73,7 +73,7 @@ const TEST_EXAMPLES: &str = "\
 Examples:
   ./giusto test --quick
   ./giusto test --only host --only tidy
-  ./giusto test --mutants";
+  ./giusto test --mutants no-shoot-down no-revalidation";
 
 /// Giusto: a real-time microkernel with a laboratory.
 #[derive(Debug, Parser)]
@@ -358,9 +358,10 @@ pub struct Test {
     /// Stop at the first check that fails.
     #[arg(long)]
     pub fail_fast: bool,
-    /// Apply every patch in tests/mutants/ to a copy of the work tree: each must fail a test.
-    #[arg(long, conflicts_with_all = ["quick", "fail_fast", "only"])]
-    pub mutants: bool,
+    /// Apply the patches in tests/mutants/, or those of these names, to a copy of the work tree:
+    /// each must fail a test. All of them take hours.
+    #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with_all = ["quick", "fail_fast", "only"])]
+    pub mutants: Option<Vec<String>>,
     /// Only these groups; may be given several times.
     #[arg(long, value_name = "GROUP")]
     pub only: Vec<Group>,

@@ -36,8 +36,8 @@ const ALL: [Group; 7] = [
 
 /// Runs the tests.
 pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
-    if test.mutants {
-        return mutants::mutants(as_json);
+    if let Some(names) = &test.mutants {
+        return mutants::mutants(names, as_json);
     }
     let mut suite = Suite::new(!as_json, test.fail_fast);
     let wanted = |group: &Group| match &test.only[..] {

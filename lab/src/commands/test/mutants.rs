@@ -5,15 +5,15 @@
 
 use super::patch::Mutant;
 use super::suite::Summary;
-use crate::commands::{self, counted, print_json};
+use crate::commands::{counted, print_json};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use comfy_table::Table;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,10 +28,19 @@ struct Fate {
     by: Vec<String>,
 }
 
-/// Applies every patch and expects failures.
-pub fn mutants(as_json: bool) -> Result<Verdict> {
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Fate { mutant, about, killed, by } = self;
+        let fate = if *killed { "killed  " } else { "SURVIVED" };
+        write!(f, "{fate} {mutant}: {about}")?;
+        by.first().map_or(Ok(()), |by| write!(f, "\n         first noticed by: {by}"))
+    }
+}
+
+/// Applies every patch, or those of these names, and expects failures.
+pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
     let directory = workspace::root().join("tests/mutants");
-    let mutants = read_all(&directory)?;
+    let mutants = chosen(read_all(&directory)?, names)?;
     let copy = workspace::root().join("target/mutants/tree");
     let mut fates = Vec::new();
     // Without a sabotage everything must pass, or failing proves nothing.
@@ -53,17 +62,17 @@ pub fn mutants(as_json: bool) -> Result<Verdict> {
             bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.name);
         }
         let (mutant, about) = (mutant.name.clone(), mutant.about.clone());
-        fates.push(Fate { mutant, about, killed: summary.failed > 0, by: failures(&summary) });
+        let fate = Fate { mutant, about, killed: summary.failed > 0, by: failures(&summary) };
+        if !as_json {
+            output::line(&fate);
+        }
+        fates.push(fate);
     }
     let survivors = fates.iter().filter(|fate| !fate.killed).count();
     if as_json {
         print_json(&serde_json::json!({"mutants": fates, "survivors": survivors}));
     } else {
-        output::line(format_args!(
-            "{}\n{}",
-            table(&fates).trim_fmt(),
-            counted(survivors, "survivor")
-        ));
+        output::line(counted(survivors, "survivor"));
     }
     Ok(Verdict::from_bool(survivors == 0))
 }
@@ -79,6 +88,17 @@ fn read_all(directory: &Path) -> Result<Vec<Mutant>> {
         return Err(usage(format!("there is no mutant in {}", workspace::shown(directory))));
     }
     paths.iter().map(|path| Mutant::read(path)).collect()
+}
+
+/// All, or those of these names.
+fn chosen(mutants: Vec<Mutant>, names: &[String]) -> Result<Vec<Mutant>> {
+    let is = |mutant: &Mutant, name: &String| mutant.name == *name;
+    if let Some(wrong) = names.iter().find(|name| !mutants.iter().any(|m| is(m, name))) {
+        let all: Vec<&str> = mutants.iter().map(|mutant| mutant.name.as_str()).collect();
+        return Err(usage(format!("there is no mutant `{wrong}`, only {}", all.join(", "))));
+    }
+    let wanted = |mutant: &Mutant| names.is_empty() || names.iter().any(|name| is(mutant, name));
+    Ok(mutants.into_iter().filter(wanted).collect())
 }
 
 /// Makes `to` a copy of `from` without hidden and build directories, writing only what differs.
@@ -161,16 +181,6 @@ fn failures(summary: &Summary) -> Vec<String> {
     failed.map(|check| check.name.clone()).collect()
 }
 
-fn table(fates: &[Fate]) -> Table {
-    let mut table = commands::table(&["mutant", "what it does", "fate", "first noticed by"]);
-    for fate in fates {
-        let killed = if fate.killed { "killed" } else { "SURVIVED" };
-        let by = fate.by.first().map_or("-", String::as_str);
-        table.add_row([fate.mutant.as_str(), &fate.about, killed, by]);
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,6 +194,26 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         root
+    }
+
+    #[test]
+    fn mutants_are_chosen_by_name() {
+        let names = ["a", "b", "c"];
+        let all = || {
+            let diff = "Mutant: m\nCaught-by: host\n\n--- a/y.rs\n";
+            let files = names.map(|name| (format!("{name}.patch"), diff));
+            let files: Vec<_> = files.iter().map(|(path, diff)| (path.as_str(), *diff)).collect();
+            read_all(tree(&files).path()).unwrap()
+        };
+        let chosen = |wanted: &[&str]| {
+            let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+            super::chosen(all(), &wanted)
+                .map(|mutants| mutants.into_iter().map(|m| m.name).collect::<Vec<_>>())
+        };
+        assert_eq!(chosen(&[]).unwrap(), names);
+        assert_eq!(chosen(&["c", "a"]).unwrap(), ["a", "c"]);
+        let error = chosen(&["a", "d"]).unwrap_err().to_string();
+        assert_eq!(error, "there is no mutant `d`, only a, b, c");
     }
 
     #[test]
