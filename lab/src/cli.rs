@@ -360,7 +360,8 @@ pub struct Test {
     pub fail_fast: bool,
     /// Apply the patches in tests/mutants/, or those of these names, to a copy of the work tree:
     /// each must fail a test. All of them take hours.
-    #[arg(long, value_name = "NAME", num_args = 0.., conflicts_with_all = ["quick", "fail_fast", "only"])]
+    #[arg(long, value_name = "NAME", num_args = 0..)]
+    #[arg(conflicts_with_all = ["quick", "fail_fast", "only"])]
     pub mutants: Option<Vec<String>>,
     /// Only these groups; may be given several times.
     #[arg(long, value_name = "GROUP")]
