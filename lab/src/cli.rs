@@ -149,8 +149,8 @@ pub struct Run {
     /// On the twin: what a line of memory costs that comes from another CPU: a machine of S1-14 by
     /// its name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
     /// and across sockets, from memory within and across; without it nothing.
-    #[arg(long, value_name = "T", value_parser = twin::Topology::parse)]
-    pub topology: Option<twin::Topology>,
+    #[arg(long, value_name = "T", value_parser = twin_protocol::Topology::parse)]
+    pub topology: Option<twin_protocol::Topology>,
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,

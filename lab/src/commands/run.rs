@@ -34,7 +34,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let images = match run.statistics {
-        true => image::build_with(machine, Extra::counted(system.locking()))?,
+        true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
         false => image::build_for(machine, &system)?,
     };
     let typed = std::io::stdin().is_terminal() && !as_json;

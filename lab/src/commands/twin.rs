@@ -3,13 +3,13 @@
 use super::print_json;
 use crate::cli::{Fuzz, Replay, Speed, Twin};
 use crate::failure::{Verdict, usage};
-use crate::fuzz::{self, Plan, Reach};
+use crate::fuzz::{self, Plan, Reach, Spelled};
 use crate::output;
 use crate::progress::Step;
 use anyhow::Result;
 use serde_json::json;
 use std::time::{Duration, Instant};
-use twin::End;
+use twin_protocol::End;
 
 /// Steps of the kernel that a replay shows, the last ones.
 const SHOWN: usize = 40;
@@ -38,9 +38,8 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
             break;
         }
         step.detail(&format!("seed {seed:#x}, {} steps", reach.steps));
-        if let Err(failure) =
-            fuzz::run(&Plan::of(seed, asked.cpus, asked.locking.as_deref()), &mut reach)
-        {
+        let plan = Plan::of(seed, asked.cpus, asked.locking.as_deref())?;
+        if let Err(failure) = fuzz::run(&plan, &mut reach) {
             if as_json {
                 print_json(&json!({"held": false, "seed": seed, "failure": failure}));
             } else {
@@ -87,17 +86,12 @@ fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
 }
 
 fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
-    let plan = Plan::of(asked.seed, asked.cpus, asked.locking.as_deref());
+    let plan = Plan::of(asked.seed, asked.cpus, asked.locking.as_deref())?;
     if !as_json {
         output::line(&plan);
     }
-    let outcome = fuzz::outcome(&plan, true)?;
-    let shown: Vec<String> = outcome
-        .log
-        .iter()
-        .skip(outcome.log.len().saturating_sub(SHOWN))
-        .map(|step| format!("{step:?}"))
-        .collect();
+    let outcome = fuzz::outcome(&plan, Some(Spelled(SHOWN)))?;
+    let shown = &outcome.spelled;
     let end = fuzz::judge(&outcome.end);
     if as_json {
         print_json(&json!({

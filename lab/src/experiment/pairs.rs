@@ -74,7 +74,7 @@ impl Pairs<'_> {
 mod tests {
     use super::*;
     use crate::machine::Twin;
-    use twin::{Scatter, Service};
+    use twin_protocol::{Scatter, Service};
 
     /// What two and more pairs share under a locking, in the middle of their messages.
     fn shared(locking: &str, cpus: usize) -> Vec<usize> {

@@ -5,7 +5,7 @@ mod reach;
 
 pub use reach::Reach;
 
-use crate::machine::{Boot, Console, MACHINES, Machine, Packed};
+use crate::machine::{self, Boot, Console, MACHINES, Machine, Packed};
 use crate::{image::Images, systems};
 use abi::boot::{HEADER_WORDS, Record};
 use abi::object::Resource;
@@ -14,7 +14,7 @@ use manifest::{LOCKINGS, NO_LOCKING, System};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Instant;
-use twin::{End, KERNELS, LOCKED_KERNELS, Options, Outcome, Step};
+use twin_protocol::{End, Options, Outcome};
 
 /// The system that is fuzzed.
 const SYSTEM: &str = "fuzz";
@@ -45,19 +45,20 @@ pub struct Plan {
 
 impl Plan {
     /// The plan of a seed on so many CPUs, under a locking or one that goes by the seed.
-    pub fn of(seed: u64, cpus: u32, locking: Option<&str>) -> Plan {
+    pub fn of(seed: u64, cpus: u32, locking: Option<&str>) -> Result<Plan> {
         let usual = if cpus == 1 { NO_LOCKING } else { LOCKINGS[1 + (seed / 27 % 3) as usize] };
         let known = |name: &&&str| locking == Some(**name);
         let locking = LOCKINGS.iter().find(known).copied().unwrap_or(usual);
-        let kernels = if locking == NO_LOCKING { KERNELS } else { LOCKED_KERNELS };
-        Plan {
+        let twin = machine::about()?;
+        let kernels = if locking == NO_LOCKING { &twin.kernels } else { &twin.locked_kernels };
+        Ok(Plan {
             seed,
             cpus,
             locking,
-            kernel: kernels[(seed % kernels.len() as u64) as usize],
+            kernel: &kernels[(seed % kernels.len() as u64) as usize],
             chaos: [3, 10, 40][(seed / 9 % 3) as usize],
             scarce: seed % 2 == 1,
-        }
+        })
     }
 }
 
@@ -73,7 +74,7 @@ impl fmt::Display for Plan {
 
 /// Runs a seed; what went wrong, if anything did.
 pub fn run(plan: &Plan, reach: &mut Reach) -> Result<(), String> {
-    let outcome = outcome(plan, false).map_err(|error| format!("{error:#}"))?;
+    let outcome = outcome(plan, None).map_err(|error| format!("{error:#}"))?;
     reach.add(&outcome);
     judge(&outcome.end)
 }
@@ -87,12 +88,15 @@ pub fn judge(end: &End) -> Result<(), String> {
     }
 }
 
-/// Runs a seed, every invariant checked, and keeps a log if asked for.
-pub fn outcome(plan: &Plan, log: bool) -> Result<Outcome> {
+/// Runs a seed, every invariant checked; keeps a log if asked for, and spells its end out.
+pub fn outcome(plan: &Plan, log: Option<Spelled>) -> Result<Outcome> {
     outcome_of(plan, true, log)
 }
 
-fn outcome_of(plan: &Plan, check: bool, log: bool) -> Result<Outcome> {
+/// How many of the last steps of a log are spelled out.
+pub struct Spelled(pub usize);
+
+fn outcome_of(plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome> {
     let mut system = systems::load(SYSTEM)?;
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, value) in args.filter(|(name, _)| name == "seed") {
@@ -117,11 +121,12 @@ fn outcome_of(plan: &Plan, check: bool, log: bool) -> Result<Outcome> {
         limit: STEPS,
         check,
         count: true,
-        log,
+        log: log.is_some(),
+        spell: log.map_or(0, |Spelled(last)| last),
         input: b"typed".to_vec(),
         ..Options::default()
     };
-    Ok(twin::run(&packed.words, &options, &[]))
+    machine::run(packed.run(options))
 }
 
 fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
@@ -168,9 +173,9 @@ fn shrink(archive: &mut [u8]) {
 }
 
 /// A number that two different logs are unlikely to share.
-pub fn fingerprint(log: &[Step]) -> u64 {
+pub fn fingerprint(log: &[u64]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    log.iter().for_each(|step| step.word().hash(&mut hasher));
+    log.iter().for_each(|step| step.hash(&mut hasher));
     hasher.finish()
 }
 
@@ -186,7 +191,7 @@ pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
     let options =
         Options { kernel: kernel.to_string(), memory: system.memory, check, ..Options::default() };
     let started = Instant::now();
-    let outcome = twin::run(&packed.words, &options, &[]);
+    let outcome = machine::run(packed.run(options))?;
     let seconds = started.elapsed().as_secs_f64();
     if outcome.end != End::Done(0) {
         anyhow::bail!("`{}` under {kernel} ended with {:?}", system.name, outcome.end);
@@ -196,10 +201,10 @@ pub fn speed(kernel: &'static str, check: bool) -> Result<(u64, f64)> {
 
 /// Kernel events of arbitrary system calls on so many CPUs, and how many seconds they took.
 pub fn speed_on(kernel: &'static str, cpus: u32, check: bool) -> Result<(u64, f64)> {
-    let plan = Plan { kernel, chaos: 0, scarce: false, ..Plan::of(1, cpus, None) };
+    let plan = Plan { kernel, chaos: 0, scarce: false, ..Plan::of(1, cpus, None)? };
     let (mut events, started) = (0, Instant::now());
     for seed in 1..=SPEED_RUNS {
-        let outcome = outcome_of(&Plan { seed, ..plan.clone() }, check, false)?;
+        let outcome = outcome_of(&Plan { seed, ..plan.clone() }, check, None)?;
         judge(&outcome.end).map_err(anyhow::Error::msg)?;
         events += outcome.events;
     }

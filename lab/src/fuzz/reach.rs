@@ -3,7 +3,7 @@
 use abi::Error;
 use abi::call::Call;
 use serde_json::{Value, json};
-use twin::{Calls, Outcome};
+use twin_protocol::{Calls, End, Outcome};
 
 /// Errors of a call that looks capabilities up.
 const NAMING: &[Error] =
@@ -105,7 +105,7 @@ impl Reach {
     pub fn add(&mut self, outcome: &Outcome) {
         self.steps += outcome.entries;
         self.events += outcome.events;
-        self.shutdowns += u64::from(matches!(outcome.end, twin::End::Done(_)));
+        self.shutdowns += u64::from(matches!(outcome.end, End::Done(_)));
         self.most_blocked = self.most_blocked.max(outcome.most_blocked);
         self.calls.add(&outcome.calls);
     }

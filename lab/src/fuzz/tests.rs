@@ -8,16 +8,23 @@ const MOST: u64 = 4 * ENOUGH;
 /// Seeds that have found something.
 const KEPT: [u64; 0] = [];
 
+/// A log, none of which is spelled out.
+const LOGGED: Option<Spelled> = Some(Spelled(0));
+
+fn plan(seed: u64, cpus: u32, locking: Option<&str>) -> Plan {
+    Plan::of(seed, cpus, locking).expect("the twin says which kernels it has")
+}
+
 #[test]
 fn every_invariant_holds_after_a_million_steps() {
     let mut reach = Reach::default();
     for seed in KEPT {
-        if let Err(failure) = run(&Plan::of(seed, 1, None), &mut reach) {
+        if let Err(failure) = run(&plan(seed, 1, None), &mut reach) {
             panic!("kept seed {seed:#x}: {failure}");
         }
     }
     for seed in 1.. {
-        if let Err(failure) = run(&Plan::of(seed, 1, None), &mut reach) {
+        if let Err(failure) = run(&plan(seed, 1, None), &mut reach) {
             panic!("seed {seed:#x}: {failure}");
         }
         if reach.steps >= MOST || (reach.steps >= ENOUGH && reach.missing().is_empty()) {
@@ -33,7 +40,7 @@ fn every_invariant_holds_on_several_cpus() {
     let lockings = &manifest::LOCKINGS[1..];
     let each = lockings.iter().flat_map(|locking| [1, 2, 4, 8, 64].map(|cpus| (*locking, cpus)));
     for (seed, (locking, cpus)) in (1..).zip(each) {
-        let plan = Plan::of(seed, cpus, Some(locking));
+        let plan = plan(seed, cpus, Some(locking));
         let mut reach = Reach::default();
         assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
         assert!(reach.steps > 1000, "{plan}: only {} steps", reach.steps);
@@ -65,13 +72,13 @@ fn stress(locking: &str, cpus: u32, chaos: u64) -> Outcome {
         check: true,
         ..Options::default()
     };
-    twin::run(&packed.words, &options, &[])
+    machine::run(packed.run(options)).expect("the twin runs")
 }
 
 #[test]
 fn a_seed_says_everything_on_several_cpus() {
     let run = || {
-        let outcome = outcome(&Plan::of(5, 4, Some("fine")), true).expect("the system is there");
+        let outcome = outcome(&plan(5, 4, Some("fine")), LOGGED).expect("the system is there");
         (outcome.log, outcome.time, outcome.console)
     };
     assert_eq!(run(), run());
@@ -80,7 +87,7 @@ fn a_seed_says_everything_on_several_cpus() {
 #[test]
 fn a_seed_says_everything() {
     let log = |seed: u64| {
-        let outcome = outcome(&Plan::of(seed, 1, None), true).expect("the system is there");
+        let outcome = outcome(&plan(seed, 1, None), LOGGED).expect("the system is there");
         (outcome.log, outcome.time, outcome.console)
     };
     let first = log(5);
@@ -92,7 +99,7 @@ fn a_seed_says_everything() {
 fn another_seed_interleaves_otherwise() {
     // The same programs with the same arguments: only what is injected differs.
     let log = |seed: u64| {
-        let plan = Plan { seed: 7, ..Plan::of(7, 1, None) };
+        let plan = plan(7, 1, None);
         let system = systems::load(SYSTEM).expect("it exists");
         let packed = pack(&system, plan.kernel, &|_| ()).expect("it is a system");
         let options = Options {
@@ -105,7 +112,7 @@ fn another_seed_interleaves_otherwise() {
             log: true,
             ..Options::default()
         };
-        let outcome = twin::run(&packed.words, &options, &[]);
+        let outcome = machine::run(packed.run(options)).expect("the twin runs");
         assert_eq!(judge(&outcome.end), Ok(()));
         outcome.log
     };

@@ -21,7 +21,7 @@ pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
 pub use samples::{Mode, Sample, Samples, Sampling};
-pub use twin::{LARGE, Packed, SMALL, Seen, Simulation, Twin, simulate};
+pub use twin::{LARGE, Packed, SMALL, Seen, Simulation, Twin, about, run, simulate};
 
 use anyhow::Result;
 use debugger::Debugger;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Who may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 13] = [
+const RULE: [(&str, &[&str]); 14] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -16,11 +16,12 @@ const RULE: [(&str, &[&str]); 13] = [
     ("rt", &["abi"]),
     ("programs", &["abi", "rt"]),
     ("manifest", &["abi"]),
-    ("twin", &["abi", "cells", "kernel", "rt", "programs"]),
+    ("twin-protocol", &["abi"]),
+    ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("results", &["abi"]),
     ("trace", &["abi", "results"]),
-    ("lab", &["abi", "policies", "manifest", "model", "results", "trace", "twin"]),
+    ("lab", &["abi", "manifest", "model", "results", "trace", "twin-protocol"]),
 ];
 
 /// What every package under `ports/` may depend on.

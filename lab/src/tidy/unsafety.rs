@@ -19,7 +19,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 10] = [
+const FORBIDDEN: [(&str, &str); 12] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
@@ -30,6 +30,8 @@ const FORBIDDEN: [(&str, &str); 10] = [
     ("model", "lib"),
     ("results", "lib"),
     ("trace", "lib"),
+    ("twin", "bin"),
+    ("twin-protocol", "lib"),
 ];
 
 /// Checks one file.

@@ -1,6 +1,7 @@
 //! What each step costs in units of virtual time.
 
 use kernel::step::{Queue, Step};
+use twin_protocol::Service;
 
 /// A way into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,5 +79,18 @@ impl Default for Costs {
             costs.steps[step.kind()] = cost;
         }
         costs
+    }
+}
+
+impl Costs {
+    /// The usual ones; where sections take a time of their own, what is left of them.
+    pub fn of(service: Option<Service>) -> Costs {
+        let usual = Costs::default();
+        match service {
+            None => usual,
+            Some(_) => {
+                Costs { steps: [0; Step::KINDS], spin: 0, exchange: 0, transaction: 0, ..usual }
+            }
+        }
     }
 }

@@ -8,8 +8,6 @@ use crate::meter;
 use crate::order::Order;
 use crate::processor::Processor;
 use crate::rng::Rng;
-use crate::run::{Calls, Options};
-use crate::sections::{Sections, Service};
 use crate::transactions::Refused;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
@@ -21,6 +19,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::AtomicU64;
 use std::thread_local;
+use twin_protocol::{Calls, Options, Sections, Service};
 
 /// Interrupt lines.
 pub const LINES: usize = 32;
@@ -117,8 +116,8 @@ impl Hardware {
             processors: (0..cpus).map(Processor::new).collect(),
             running: Cell::new(0),
             order: Order::new(if cpus > 1 { options.chaos } else { 0 }, options.seed),
-            costs: options.costs(),
-            lines: options.lines(frames.as_ptr().addr(), size_of_val(frames)),
+            costs: Costs::of(options.service),
+            lines: Lines::of(options, frames.as_ptr().addr(), size_of_val(frames)),
             service: options.service,
             lengths: Rng::new(options.seed ^ LENGTHS),
             sections: Cell::default(),

@@ -4,8 +4,7 @@
 //! is a coroutine; time is virtual and passes only where a program computes
 //! ([`rt::system::work`]) and where the kernel takes a step, by a table of [`Costs`]. A software
 //! page table makes mappings and faults work. With `chaos` set, interrupts and delays are injected
-//! by seed at every work boundary and preemption point. A run depends on the archive and the
-//! [`Options`] alone.
+//! by seed at every work boundary and preemption point. A run depends on its [`Run`] alone.
 //!
 //! | file | what |
 //! |---|---|
@@ -21,6 +20,9 @@
 //! | `fiber.rs` | coroutines |
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
+//! | `main.rs` | the program that answers the laboratory |
+//!
+//! [`Run`]: twin_protocol::Run
 
 mod board;
 mod context;
@@ -43,27 +45,19 @@ mod run;
 mod sections;
 mod transactions;
 
-pub use costs::{Costs, Entry};
-pub use kernel::step::{Queue, Step};
-pub use kernels::{KERNELS, LOCKED_KERNELS};
-pub use lines::Topology;
-pub use locking::LOCKINGS;
-pub use run::{Calls, End, Options, Outcome, run};
-pub use sections::{Scatter, Sections, Service};
-pub use transactions::Refused;
+pub use run::run;
 
 use rt::arch::hosted;
+use twin_protocol::About;
 
-/// Names of the programs that the twin can run.
-pub fn programs() -> impl Iterator<Item = &'static str> {
-    programs::PROGRAMS.iter().map(|(name, _)| *name)
+/// What the twin consists of.
+pub fn about() -> About {
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+    let programs = (0..).zip(programs::PROGRAMS);
+    About {
+        kernels: names(kernels::KERNELS),
+        locked_kernels: names(kernels::LOCKED_KERNELS),
+        text: hosted::TEXT,
+        programs: programs.map(|(at, (name, _))| (name.to_string(), hosted::text(at))).collect(),
+    }
 }
-
-/// The text of a program: words for its first addresses, which begin at [`TEXT`].
-pub fn text(program: &str) -> Option<[u64; 2]> {
-    let index = programs::PROGRAMS.iter().position(|(name, _)| *name == program)?;
-    Some(hosted::text(index as u32))
-}
-
-/// Where a program's text lies, which is also where it begins.
-pub const TEXT: u64 = hosted::TEXT;

@@ -10,9 +10,6 @@ pub const MOST_CPUS: u32 = 64;
 /// Nodes of a queue lock for them.
 const NODES: usize = 128;
 
-/// Names of the guardings, that of one CPU first.
-pub const LOCKINGS: [&str; 4] = [Unlocked::NAME, BigLock::NAME, FineLocks::NAME, ElidedLock::NAME];
-
 /// A guarding that the twin can run a kernel under.
 pub trait Locking: Guarding {
     /// Whether there may be several CPUs.

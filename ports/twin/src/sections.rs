@@ -1,57 +1,21 @@
 //! Sections: for how long the kernel is locked, and how long that is to be.
 
-use crate::costs::Costs;
 use crate::hardware::Hardware;
 use crate::meter;
 use crate::rng::Rng;
 use kernel::locks::{Counts, Guarding, Handoff, Kind};
 use std::marker::PhantomData;
+use twin_protocol::{Scatter, Sections, Service};
 
-/// How the lengths of sections scatter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scatter {
-    /// Exponentially, as in the queueing model M/M/1//N (S1-12).
-    Exponential,
-    /// Not at all.
-    Deterministic,
-}
-
-/// Sections that take a time of their own, whatever the kernel does in them. Its steps, and rounds
-/// of waiting, then cost nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Service {
-    /// Their mean length in units.
-    pub mean: u64,
-    /// How they scatter.
-    pub scatter: Scatter,
-}
-
-impl Service {
-    /// What is left of the costs.
-    pub fn costs(costs: &Costs) -> Costs {
-        Costs { steps: Default::default(), spin: 0, exchange: 0, transaction: 0, ..costs.clone() }
-    }
-
-    fn draw(&self, rng: &Rng) -> u64 {
-        match self.scatter {
-            Scatter::Deterministic => self.mean,
-            Scatter::Exponential => {
-                let uniform = ((rng.next() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-                (-uniform.ln() * self.mean as f64).round() as u64
-            }
+/// How long a section is to take, in units.
+fn draw(service: &Service, rng: &Rng) -> u64 {
+    match service.scatter {
+        Scatter::Deterministic => service.mean,
+        Scatter::Exponential => {
+            let uniform = ((rng.next() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+            (-uniform.ln() * service.mean as f64).round() as u64
         }
     }
-}
-
-/// Sections of a run, on all CPUs. One that is undone counts where it succeeds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sections {
-    /// How many have ended.
-    pub count: u64,
-    /// Time from behind taking the lock until in front of giving it back.
-    pub time: u64,
-    /// Those whose lock the same CPU had before, where the lock knows.
-    pub same: u64,
 }
 
 /// A guarding whose sections are timed.
@@ -104,7 +68,7 @@ impl Hardware {
         let me = self.here();
         me.section.set((meter::now(), handoff.is_from(me.number as usize)));
         if let Some(service) = &self.service {
-            meter::pass(service.draw(&self.lengths));
+            meter::pass(draw(service, &self.lengths));
         }
     }
 

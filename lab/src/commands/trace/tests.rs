@@ -1,13 +1,13 @@
 //! The statistics say what the trace says.
 
 use crate::image::Images;
-use crate::machine::{Boot, Console, MACHINES, Packed};
+use crate::machine::{self, Boot, Console, MACHINES, Packed};
 use crate::systems;
 use ::trace::{Sections, Trace, Traces};
 use abi::statistics::Counter;
 use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS, Way};
 use manifest::System;
-use twin::{End, Options};
+use twin_protocol::{End, Options, Outcome};
 
 /// Systems with arguments that keep them short.
 const SYSTEMS: [(&str, &[(&str, &str)]); 2] = [
@@ -100,13 +100,14 @@ fn check(system: &str, args: &[(&str, &str)], kernel: &str) {
         count.take(Record::from_words([pair[0], pair[1]]).expect("a record"));
     }
     for counter in Counter::ALL.into_iter().filter(|counter| *counter != Counter::Time) {
-        let [told, traced] = [ran.statistics[0], count.counters].map(|all| all[counter as usize]);
+        let [told, traced] =
+            [&ran.statistics[0][..], &count.counters].map(|all| all[counter as usize]);
         assert_eq!(told, traced, "{case}: {counter:?}");
     }
 }
 
 /// The trace of CPUs of the twin that get into each other's way, and each one's counters.
-fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<[u64; Counter::ALL.len()]>) {
+fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<Vec<u64>>) {
     let mut system = systems::load("stress").expect("the system exists");
     system.cpus = 4;
     system.locking = Some(locking.to_string());
@@ -119,7 +120,7 @@ fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<[u64; Counter::ALL.le
 }
 
 /// Runs a system on the twin; where among its memories that of this name is.
-fn run(system: &System, memory: &str, kernel: &str) -> (twin::Outcome, usize) {
+fn run(system: &System, memory: &str, kernel: &str) -> (Outcome, usize) {
     let boot = Boot {
         machine: MACHINES[1],
         board: MACHINES[1].boards()[0],
@@ -143,7 +144,7 @@ fn run(system: &System, memory: &str, kernel: &str) -> (twin::Outcome, usize) {
         chaos: if system.cpus > 1 { 10 } else { 0 },
         ..Options::default()
     };
-    let ran = twin::run(&packed.words, &options, &packed.wanted);
+    let ran = machine::run(packed.run(options)).expect("the twin runs");
     let place = packed.names().position(|host| host == memory).expect("the host reads the trace");
     (ran, place)
 }

@@ -3,10 +3,9 @@
 use super::{BASE, METRIC, added_fact, case, tell_of_transactions};
 use crate::experiment::pairs::Pairs;
 use crate::experiment::{Measured, Setup};
-use crate::machine::Simulation;
+use crate::machine::{self, Simulation};
 use anyhow::Result;
 use manifest::LOCKINGS;
-use twin::LOCKED_KERNELS;
 
 /// Units of time in which messages are counted.
 const WINDOW: u64 = 2_000_000;
@@ -18,7 +17,7 @@ pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         tell_of_transactions(&mut measured, true);
     }
     let base = message(setup, kernel, BASE)?;
-    let known = LOCKED_KERNELS.contains(&kernel);
+    let known = machine::about()?.locked_kernels.iter().any(|known| known == kernel);
     for locking in LOCKINGS.iter().filter(|locking| known || **locking == BASE) {
         let taken = message(setup, kernel, locking)?;
         measured.samples.push(kernel, METRIC, &case(locking), vec![taken.round() as u64]);

@@ -7,7 +7,7 @@ use crate::machine::{Simulation, Twin};
 use crate::progress::Step;
 use anyhow::Result;
 use model::Fit;
-use twin::{Scatter, Service};
+use twin_protocol::{Scatter, Service};
 
 /// Numbers of CPUs.
 const CPUS: [usize; 5] = [1, 2, 4, 8, 16];

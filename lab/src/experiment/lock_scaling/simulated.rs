@@ -12,7 +12,7 @@ use anyhow::Result;
 use manifest::{LOCKINGS, NO_LOCKING};
 use model::{Distribution, Fit};
 use results::{Fact, Limit, Origin};
-use twin::{Scatter, Sections, Service, Topology};
+use twin_protocol::{Scatter, Sections, Service, Topology};
 
 /// Numbers of CPUs without `--cpus`.
 const USUAL: [usize; 7] = [1, 2, 4, 7, 14, 20, 28];

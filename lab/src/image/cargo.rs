@@ -1,0 +1,95 @@
+//! Cargo, and what it says.
+
+use crate::failure::usage;
+use crate::progress::Step;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+
+/// Builds what the arguments say; returns the executables by name.
+pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+    let step = Step::start(title);
+    let mut cargo = workspace::cargo(&["build"]);
+    cargo.args(arguments);
+    cargo.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
+    let mut child = cargo
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| usage(format!("cannot run cargo: {error}; see `./giusto doctor`")))?;
+    let (messages, diagnostics) = follow(&mut child, &step)?;
+    if !child.wait()?.success() {
+        bail!("{title}: it failed:\n{}", readable(&diagnostics));
+    }
+    Ok(executables(&messages))
+}
+
+/// Reads both outputs of cargo to their ends and shows what it is doing.
+fn follow(child: &mut Child, step: &Step) -> Result<(String, Vec<String>)> {
+    let mut stdout = child.stdout.take().context("no standard output")?;
+    let stderr = child.stderr.take().context("no standard error")?;
+    let messages = thread::spawn(move || {
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).map(|_| text)
+    });
+    let mut diagnostics = Vec::new();
+    for line in BufReader::new(stderr).lines() {
+        let line = line?;
+        step.detail(line.trim());
+        diagnostics.push(line);
+    }
+    let messages = messages.join().expect("the reader does not panic")?;
+    Ok((messages, diagnostics))
+}
+
+/// Cargo's diagnostics without its progress lines.
+fn readable(diagnostics: &[String]) -> String {
+    let progress =
+        ["Compiling ", "Downloading ", "Downloaded ", "Locking ", "Updating ", "Blocking "];
+    let kept = diagnostics
+        .iter()
+        .filter(|line| !progress.iter().any(|start| line.trim_start().starts_with(start)));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+/// The executables that cargo's messages name.
+fn executables(messages: &str) -> BTreeMap<String, PathBuf> {
+    let artifact = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let path = message.get("executable")?.as_str()?;
+        let name = message.get("target")?.get("name")?.as_str()?;
+        Some((name.to_string(), PathBuf::from(path)))
+    };
+    messages.lines().filter_map(artifact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executables_are_read_from_cargos_messages() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"abi"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"ping"},"executable":"/t/ping"}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        let found = executables(messages);
+        assert_eq!(found, BTreeMap::from([("ping".to_string(), PathBuf::from("/t/ping"))]));
+    }
+
+    #[test]
+    fn progress_lines_are_no_diagnostics() {
+        let lines = ["   Compiling abi v0.1.0", "error: no such thing", "  --> a.rs:1:2"];
+        let kept = readable(&lines.map(String::from));
+        assert_eq!(kept, "error: no such thing\n  --> a.rs:1:2\n");
+    }
+}

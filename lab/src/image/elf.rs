@@ -1,0 +1,38 @@
+//! What the lab reads from a kernel image.
+
+use anyhow::{Context, Result};
+use object::read::elf::ProgramHeader;
+use object::{Object, ObjectSymbol};
+use std::path::Path;
+
+/// The physical address of a static in a kernel image, by its symbol.
+pub fn static_address(kernel: &Path, name: &str) -> Result<u64> {
+    let data = std::fs::read(kernel)
+        .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
+    let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*data)?;
+    let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+    let at = symbol.with_context(|| format!("the kernel image does not define {name}"))?.address();
+    let endian = file.endian();
+    let segment = file.elf_program_headers().iter().find_map(|header| {
+        let offset = at.checked_sub(header.p_vaddr(endian))?;
+        (offset < header.p_memsz(endian)).then(|| header.p_paddr(endian) + offset)
+    });
+    segment.with_context(|| format!("{name} lies in no segment of the kernel image"))
+}
+
+/// The ends of the code that stays after boot.
+const TEXT: [&str; 2] = ["__text", "__text_end"];
+
+/// Bytes of machine code that stays after boot, in a kernel image.
+pub fn text_bytes(kernel: &Path) -> Result<u64> {
+    let data = std::fs::read(kernel)
+        .with_context(|| format!("cannot read the kernel image {}", kernel.display()))?;
+    let file = object::File::parse(&*data)?;
+    let address = |name: &str| {
+        let symbol = file.symbols().find(|symbol| symbol.name() == Ok(name));
+        symbol.map(|symbol| symbol.address())
+    };
+    let [start, end] = TEXT.map(address);
+    let bytes = start.zip(end).and_then(|(start, end)| end.checked_sub(start));
+    bytes.with_context(|| format!("the kernel image does not define {}", TEXT.join(" and ")))
+}

@@ -1,0 +1,99 @@
+//! What a kernel can be built with.
+
+use manifest::System;
+
+/// What a kernel can be built with that the usual image has nothing of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extra {
+    /// A log of its primitive steps.
+    Log,
+    /// Trace points.
+    Trace,
+    /// Statistics.
+    Statistics,
+    /// Samples of where the time goes.
+    Profile,
+    /// Several CPUs, with one lock.
+    Big,
+    /// Several CPUs, with locks for single objects.
+    Fine,
+    /// Several CPUs, with one lock that transactions leave out.
+    Elided,
+    /// What several CPUs need but the lock; for one.
+    Unguarded,
+    /// Several CPUs, with one lock, and trace points.
+    SeveralTraced,
+    /// Several CPUs, with locks for single objects, and trace points.
+    FineTraced,
+    /// Several CPUs, with one lock that transactions leave out, and trace points.
+    ElidedTraced,
+    /// Several CPUs, with one lock, and statistics.
+    SeveralCounted,
+    /// Several CPUs, with locks for single objects, and statistics.
+    FineCounted,
+    /// Several CPUs, with one lock that transactions leave out, and statistics.
+    ElidedCounted,
+}
+
+impl Extra {
+    /// What a locking needs, one of [`LOCKINGS`](manifest::LOCKINGS); `None`: the usual image.
+    pub fn of_locking(locking: &str) -> Option<Extra> {
+        match locking {
+            "big" => Some(Extra::Big),
+            "fine" => Some(Extra::Fine),
+            "elided" => Some(Extra::Elided),
+            _ => None,
+        }
+    }
+
+    /// What a traced kernel with a locking needs.
+    pub fn traced(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralTraced,
+            "fine" => Extra::FineTraced,
+            "elided" => Extra::ElidedTraced,
+            _ => Extra::Trace,
+        }
+    }
+
+    /// What a kernel with a locking needs to keep statistics.
+    pub fn counted(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralCounted,
+            "fine" => Extra::FineCounted,
+            "elided" => Extra::ElidedCounted,
+            _ => Extra::Statistics,
+        }
+    }
+
+    /// How many there are.
+    pub const KINDS: usize = 14;
+
+    /// The port's features.
+    pub fn features(self) -> &'static [&'static str] {
+        match self {
+            Extra::Log => &["log"],
+            Extra::Trace => &["trace"],
+            Extra::Statistics => &["statistics"],
+            Extra::Profile => &["profile"],
+            Extra::Big => &["several"],
+            Extra::Fine => &["fine"],
+            Extra::Elided => &["elided"],
+            Extra::Unguarded => &["unguarded"],
+            Extra::SeveralTraced => &["several", "trace"],
+            Extra::FineTraced => &["fine", "trace"],
+            Extra::ElidedTraced => &["elided", "trace"],
+            Extra::SeveralCounted => &["several", "statistics"],
+            Extra::FineCounted => &["fine", "statistics"],
+            Extra::ElidedCounted => &["elided", "statistics"],
+        }
+    }
+}
+
+/// What a system needs beyond the usual image: locks, and trace points if it has a trace.
+pub fn extra_for(system: &System) -> Option<Extra> {
+    match system.trace {
+        Some(_) => Some(Extra::traced(system.locking())),
+        None => Extra::of_locking(system.locking()),
+    }
+}

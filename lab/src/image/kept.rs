@@ -1,0 +1,216 @@
+//! What was built is kept under the hash of what it was made from: of the source, of cargo's
+//! arguments and of the toolchain. Where that is as it was, cargo is not asked.
+
+use super::cargo;
+use crate::workspace;
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// What is to be built, and from what.
+pub struct Recipe<'a> {
+    /// What the results are kept under.
+    pub name: &'a str,
+    /// What is said while it is built.
+    pub title: String,
+    /// The directories of its source.
+    pub sources: &'a [&'a str],
+    /// Cargo's arguments, but for the executables.
+    pub arguments: &'a [&'a str],
+    /// The executables.
+    pub executables: &'a [String],
+}
+
+/// What everything is made with.
+const COMMON: [&str; 4] = ["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "rust-toolchain.toml"];
+/// Beginnings of the names of variables that change what is built.
+const VARIABLES: [&str; 5] =
+    ["RUSTC", "RUSTUP_TOOLCHAIN", "CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_X"];
+/// States of the source whose results are kept.
+const KEPT: usize = 4;
+/// Builds that are begun anew because the source has changed meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// The executables by name, which are built if they are not there.
+pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
+    let store = workspace::build_directory().join("images").join(recipe.name);
+    let kept = Kept::of(&store, recipe)?;
+    if kept.missing(recipe).is_empty() {
+        return Ok(kept.all(recipe));
+    }
+    fs::create_dir_all(&store).with_context(|| format!("cannot make {}", store.display()))?;
+    // Held until this function ends. Who waited for it mostly finds what it wants.
+    let lock = File::create(store.join("lock"))?;
+    lock.lock()?;
+    for _ in 0..ATTEMPTS {
+        let kept = Kept::of(&store, recipe)?;
+        let missing = kept.missing(recipe);
+        if missing.is_empty() {
+            return Ok(kept.all(recipe));
+        }
+        let only = missing.iter().flat_map(|name| ["--bin", name]);
+        let arguments: Vec<&str> = recipe.arguments.iter().copied().chain(only).collect();
+        let built = cargo::build(&recipe.title, &arguments)?;
+        if Kept::of(&store, recipe)? == kept {
+            kept.take(&missing, &built)?;
+            forget_old(&store)?;
+        }
+    }
+    bail!("{}: the source changed while it was built", recipe.title)
+}
+
+/// Where the results for a state of the source are.
+#[derive(PartialEq, Eq)]
+struct Kept(PathBuf);
+
+impl Kept {
+    fn of(store: &Path, recipe: &Recipe) -> Result<Kept> {
+        let hash = hash(workspace::root(), recipe, std::env::vars_os())?;
+        Ok(Kept(store.join(format!("{hash:016x}"))))
+    }
+
+    fn missing<'a>(&self, recipe: &'a Recipe) -> Vec<&'a str> {
+        let missing = |name: &&str| !self.0.join(name).is_file();
+        recipe.executables.iter().map(String::as_str).filter(missing).collect()
+    }
+
+    fn all(&self, recipe: &Recipe) -> BTreeMap<String, PathBuf> {
+        recipe.executables.iter().map(|name| (name.clone(), self.0.join(name))).collect()
+    }
+
+    /// Copies what was built. Each name appears when its file is whole.
+    fn take(&self, names: &[&str], built: &BTreeMap<String, PathBuf>) -> Result<()> {
+        fs::create_dir_all(&self.0)?;
+        for name in names {
+            let from = built.get(*name).with_context(|| format!("cargo built no `{name}`"))?;
+            let partial = self.0.join(format!("{name}.partial"));
+            fs::copy(from, &partial).with_context(|| format!("cannot copy {}", from.display()))?;
+            fs::rename(&partial, self.0.join(name))?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes results for states of the source that were built long ago.
+fn forget_old(store: &Path) -> io::Result<()> {
+    let mut states: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(store)? {
+        let entry = entry?;
+        let data = entry.metadata()?;
+        if data.is_dir() {
+            states.push((data.modified()?, entry.path()));
+        }
+    }
+    states.sort();
+    let old = states.len().saturating_sub(KEPT);
+    states[..old].iter().try_for_each(|(_, path)| fs::remove_dir_all(path))
+}
+
+fn hash(
+    root: &Path,
+    recipe: &Recipe,
+    variables: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    recipe.arguments.hash(&mut hasher);
+    let counts = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        VARIABLES.iter().any(|beginning| name.starts_with(beginning))
+    };
+    let mut variables: Vec<_> = variables.filter(|(name, _)| counts(name)).collect();
+    variables.sort();
+    variables.hash(&mut hasher);
+    for path in COMMON.iter().chain(recipe.sources) {
+        add(&mut hasher, root, Path::new(path)).with_context(|| format!("cannot read {path}"))?;
+    }
+    Ok(hasher.finish())
+}
+
+/// Adds a file, or all files of a directory.
+fn add(hasher: &mut DefaultHasher, root: &Path, path: &Path) -> io::Result<()> {
+    let full = root.join(path);
+    if !full.is_dir() {
+        path.hash(hasher);
+        fs::read(full)?.hash(hasher);
+        return Ok(());
+    }
+    let entries = fs::read_dir(full)?.map(|entry| Ok(path.join(entry?.file_name())));
+    let mut entries: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+    entries.sort();
+    entries.iter().try_for_each(|entry| add(hasher, root, entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A work tree, and the hash of a recipe in it.
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new() -> Tree {
+            let tree = Tree(tempfile::tempdir().unwrap());
+            COMMON.iter().for_each(|path| tree.write(path, path));
+            tree.write("kernel/src/lib.rs", "mod ipc;");
+            tree.write("lab/src/main.rs", "fn main() {}");
+            tree
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.0.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
+            let sources = &["kernel"];
+            let title = String::new();
+            let recipe = Recipe { name: "k", title, sources, arguments, executables: &[] };
+            let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
+            hash(self.0.path(), &recipe, variables).unwrap()
+        }
+    }
+
+    #[test]
+    fn whatever_changes_the_result_changes_the_hash() {
+        let tree = Tree::new();
+        let before = tree.hash(&["--features", "fine"], &[]);
+        assert_eq!(tree.hash(&["--features", "fine"], &[]), before);
+        assert_ne!(tree.hash(&["--features", "big"], &[]), before, "features");
+        let toolchain = [("RUSTUP_TOOLCHAIN", "nightly")];
+        assert_ne!(tree.hash(&["--features", "fine"], &toolchain), before, "the toolchain");
+        for path in COMMON.iter().chain(&["kernel/src/lib.rs", "kernel/src/ipc/new.rs"]) {
+            let old = tree.hash(&[], &[]);
+            tree.write(path, "changed");
+            assert_ne!(tree.hash(&[], &[]), old, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_part_in_the_result_has_none_in_the_hash() {
+        let tree = Tree::new();
+        let before = tree.hash(&[], &[]);
+        tree.write("lab/src/main.rs", "fn main() { todo!() }");
+        assert_eq!(tree.hash(&[], &[("HOME", "/")]), before);
+    }
+
+    #[test]
+    fn results_for_the_latest_states_are_kept() {
+        let store = tempfile::tempdir().unwrap();
+        for (state, age) in [("c", 30), ("a", 50), ("e", 10), ("b", 40), ("d", 20)] {
+            let path = store.path().join(state);
+            fs::create_dir(&path).unwrap();
+            let built = SystemTime::now() - std::time::Duration::from_secs(age);
+            File::open(&path).unwrap().set_modified(built).unwrap();
+        }
+        fs::write(store.path().join("lock"), "").unwrap();
+        forget_old(store.path()).unwrap();
+        let there = |state: &&str| store.path().join(state).exists();
+        let left: Vec<_> = ["a", "b", "c", "d", "e", "lock"].into_iter().filter(there).collect();
+        assert_eq!(left, ["b", "c", "d", "e", "lock"]);
+    }
+}

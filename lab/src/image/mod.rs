@@ -1,0 +1,175 @@
+//! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
+
+mod cargo;
+mod elf;
+mod extra;
+mod kept;
+
+pub use elf::{static_address, text_bytes};
+pub use extra::{Extra, extra_for};
+
+use crate::failure::usage;
+use crate::machine::{Emulator, Machine};
+use crate::workspace;
+use anyhow::{Context, Result};
+use kept::Recipe;
+use manifest::System;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The built files; none for the twin, which has its own.
+#[derive(Default)]
+pub struct Images {
+    /// The kernel with its symbols, or the program that is the machine.
+    pub kernel: PathBuf,
+    /// The programs by name.
+    pub programs: BTreeMap<String, PathBuf>,
+}
+
+/// Builds the kernel and all programs for a machine.
+pub fn build(machine: &dyn Machine) -> Result<Images> {
+    images(machine, None, &program_names()?)
+}
+
+/// Builds all programs, and a kernel that has something extra.
+pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
+    images(machine, Some(extra), &program_names()?)
+}
+
+/// Builds what a system needs.
+pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
+    build_system(machine, system, extra_for(system))
+}
+
+/// CPUs of an emulated machine: there a kernel's queue lock has 16 places.
+const MOST_EMULATED: u32 = 8;
+
+/// Builds a kernel that may have something extra, and the programs of a system.
+pub fn build_system(
+    machine: &dyn Machine,
+    system: &System,
+    extra: Option<Extra>,
+) -> Result<Images> {
+    let (name, cpus) = (&system.name, system.cpus);
+    if machine.emulator().is_some() && cpus > MOST_EMULATED {
+        return Err(usage(format!(
+            "machine {} has at most {MOST_EMULATED} CPUs, {name} wants {cpus}; run it on the twin",
+            machine.name()
+        )));
+    }
+    let all = program_names()?;
+    let wanted = |name: &str| system.domains.iter().any(|domain| domain.program == name);
+    // A name that stands for no program is refused where the archive is made, which knows where it
+    // is written, and which names there are.
+    let known = |name: &String| all.contains(name);
+    let programs = match system.domains.iter().all(|domain| known(&domain.program)) {
+        true => all.into_iter().filter(|name| wanted(name)).collect(),
+        false => all,
+    };
+    images(machine, extra, &programs)
+}
+
+/// Builds an image with one kernel only, and returns its path.
+pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
+    let title = format!("building {kernel} alone for {}", machine.name());
+    let features = ["--no-default-features", "--features", kernel];
+    build_kernel(machine, title, &format!("{kernel}-alone"), &features)
+}
+
+/// Builds the twin, and returns its program's path. It is built for development: arithmetic is
+/// checked, and a panic unwinds.
+pub fn twin() -> Result<PathBuf> {
+    build_program("twin", "twin", "giusto-twin", "dev")
+}
+
+/// Steps that a log has room for.
+pub const LOG_ROOM: usize = 1 << 18;
+
+/// What a kernel is made of, without the port.
+const KERNEL: [&str; 5] = ["abi", "cells", "policies", "locks", "kernel"];
+/// What programs are made of.
+const PROGRAMS: [&str; 2] = ["abi", "user"];
+
+fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> Result<Images> {
+    if let Some((package, program)) = machine.host_program() {
+        let kernel = build_program(machine.name(), package, program, "metal")?;
+        return Ok(Images { kernel, ..Images::default() });
+    }
+    let Some(machine) = machine.emulator() else {
+        twin()?;
+        return Ok(Images::default());
+    };
+    let programs = build_programs(machine, programs)?;
+    let features = extra.map_or(&[][..], Extra::features);
+    let with = if features.is_empty() { "" } else { " with " };
+    let title = format!("building a kernel{with}{} for {}", features.join(" and "), machine.name());
+    let name = if features.is_empty() { "usual".to_string() } else { features.join("-") };
+    let asked = features.join(",");
+    let asked = ["--features", &asked];
+    let asked = if features.is_empty() { &[][..] } else { &asked };
+    Ok(Images { kernel: build_kernel(machine, title, &name, asked)?, programs })
+}
+
+/// Builds a kernel image in a directory of its own: several can be built at once.
+fn build_kernel(
+    machine: &dyn Emulator,
+    title: String,
+    name: &str,
+    features: &[&str],
+) -> Result<PathBuf> {
+    let directory = workspace::build_directory().join("kernels").join(name);
+    let directory = directory.to_str().context("the build directory's name is not text")?;
+    let target = ["--target", machine.target(), "--target-dir", directory];
+    let what = ["--profile", "metal", "-p", machine.port()];
+    let built = kept::obtain(&Recipe {
+        name: &format!("kernel-{name}"),
+        title,
+        sources: &[&KERNEL[..], &["ports"]].concat(),
+        arguments: &[&what[..], &target, features].concat(),
+        executables: &[machine.kernel_binary().to_string()],
+    })?;
+    only(built)
+}
+
+/// Builds programs, which are the same for all kernels.
+fn build_programs(
+    machine: &dyn Emulator,
+    programs: &[String],
+) -> Result<BTreeMap<String, PathBuf>> {
+    kept::obtain(&Recipe {
+        name: "programs",
+        title: format!("building programs for {}", machine.name()),
+        sources: &PROGRAMS,
+        arguments: &["--profile", "program", "-p", "programs", "--target", machine.target()],
+        executables: programs,
+    })
+}
+
+/// Builds a machine that is a program of the host. What else the laboratory consists of has no part
+/// in it: not its features either.
+fn build_program(machine: &str, package: &str, program: &str, profile: &str) -> Result<PathBuf> {
+    let built = kept::obtain(&Recipe {
+        name: machine,
+        title: format!("building the machine {machine}"),
+        sources: &[&KERNEL[..], &PROGRAMS, &["ports"]].concat(),
+        arguments: &["--profile", profile, "-p", package],
+        executables: &[program.to_string()],
+    })?;
+    only(built)
+}
+
+fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {
+    built.into_values().next().context("an executable was asked for")
+}
+
+/// Names of all programs: each has a file.
+fn program_names() -> Result<Vec<String>> {
+    let folder = workspace::root().join("user/programs/src/bin");
+    let name = |path: &Path| Some(path.file_stem()?.to_str()?.to_string());
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        names.extend(name(&entry?.path()));
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,63 @@
+//! What the laboratory and the twin say to each other: plain data, and how it is framed.
+//!
+//! The twin is a program of the host. A socket is its standard input: a [`Request`] comes in, a
+//! [`Reply`] goes out, until the laboratory closes it. What the machine prints goes to the standard
+//! output, if that is asked for.
+#![forbid(unsafe_code)]
+
+mod frame;
+mod options;
+mod outcome;
+mod topology;
+
+pub use frame::{receive, send};
+pub use options::{Options, Scatter, Service};
+pub use outcome::{Calls, End, Outcome, Sections};
+pub use topology::Topology;
+
+use serde::{Deserialize, Serialize};
+
+/// What the laboratory asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// What the twin consists of.
+    About,
+    /// A run.
+    Run(Run),
+}
+
+/// Boots an archive and runs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// The words of the boot archive.
+    pub archive: Vec<u64>,
+    /// What else the run depends on.
+    pub options: Options,
+    /// The words of the archive in which the kernel leaves the physical addresses of memory
+    /// objects that are wanted, with their bytes.
+    pub wanted: Vec<(usize, u64)>,
+}
+
+/// What the twin answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To [`Request::About`].
+    About(About),
+    /// To [`Request::Run`]: what is left of it.
+    Ran(Box<Outcome>),
+    /// The twin itself failed: what it said.
+    Failed(String),
+}
+
+/// What the twin consists of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Names of the kernels that it can run on one CPU without locks.
+    pub kernels: Vec<String>,
+    /// Names of those that it can run under a locking.
+    pub locked_kernels: Vec<String>,
+    /// Where the text of a program lies, which is also where it begins.
+    pub text: u64,
+    /// Its programs: names, and words for the first addresses of the text.
+    pub programs: Vec<(String, [u64; 2])>,
+}
