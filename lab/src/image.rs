@@ -1,7 +1,7 @@
 //! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
 
 use crate::failure::usage;
-use crate::machine::{Emulator, Machine};
+use crate::machine::{Emulator, Machine, Platform, native};
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -18,7 +18,7 @@ use std::thread;
 /// The built files; none for a machine that is part of this process.
 #[derive(Default)]
 pub struct Images {
-    /// The kernel with its symbols, or the program that is the machine.
+    /// The kernel with its symbols.
     pub kernel: PathBuf,
     /// The programs by name.
     pub programs: BTreeMap<String, PathBuf>,
@@ -26,21 +26,19 @@ pub struct Images {
 
 /// Builds the kernel and all programs for a machine.
 pub fn build(machine: &dyn Machine) -> Result<Images> {
-    if let Some((package, program)) = machine.host_program() {
-        return build_program(machine, package, program);
-    }
     let Some(machine) = machine.emulator() else { return Ok(Images::default()) };
     let title = format!("building the kernel and the programs for {}", machine.name());
     images(machine, compile(machine, title, &["-p", "programs"])?)
 }
 
-/// Builds a machine that is a program of the host. What else the laboratory consists of has no part
-/// in it: not its features either.
-fn build_program(machine: &dyn Machine, package: &str, program: &str) -> Result<Images> {
-    let title = format!("building the machine {}", machine.name());
-    let mut built = compile_for(machine.name(), title, &["-p", package])?;
-    let kernel = built.remove(program).with_context(|| format!("cargo built no `{program}`"))?;
-    Ok(Images { kernel, ..Images::default() })
+/// Builds the program that measures on this host; returns its path. What else the laboratory
+/// consists of has no part in it: not its features either.
+pub fn build_native() -> Result<PathBuf> {
+    let (package, program) = native::PROGRAM;
+    let name = native::Native.name();
+    let title = format!("building the platform {name}");
+    let mut built = compile_for(name, title, &["-p", package])?;
+    built.remove(program).with_context(|| format!("cargo built no `{program}`"))
 }
 
 /// The kernel and the rest of what was built.

@@ -4,7 +4,7 @@ mod show;
 
 use super::{lab, print_json};
 use crate::cli::Claims;
-use crate::experiment::{self, Setup};
+use crate::experiment::{self, Asked, Session};
 use crate::failure::{Verdict as Held, did_you_mean, usage};
 use crate::machine::MEASURED;
 use crate::scoreboard::{self, Line, Recorded, Standing};
@@ -19,8 +19,9 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let wanted = |machine: &str| asked.machine.as_deref().is_none_or(|only| only == machine);
     let ids = asked.ids.iter().map(|id| known(id)).collect::<Result<Vec<_>>>()?;
     if asked.run {
-        for machine in MEASURED.into_iter().filter(|machine| wanted(machine.name())) {
-            measure(&Setup::new(machine, 1)?)?;
+        let session = Session::new(Asked::seed(1));
+        for machine in MEASURED.map(|machine| machine.name()).into_iter().filter(|m| wanted(m)) {
+            measure(&session, machine)?;
         }
     }
     let mut reports = lab::whole_runs()?;
@@ -47,11 +48,11 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     Ok(Held::from_bool(held))
 }
 
-/// Runs the experiments that decide claims.
-fn measure(setup: &Setup) -> Result<()> {
-    for name in scoreboard::experiments(setup.machine.name()) {
+/// Runs the experiments that decide claims on a machine.
+fn measure(session: &Session, machine: &str) -> Result<()> {
+    for name in scoreboard::experiments(machine) {
         let experiment = experiment::find(name).expect("it comes from the list");
-        lab::measure(experiment, setup, experiment.kernels)?;
+        lab::measure(experiment.on(machine)?, session, experiment.kernels)?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 mod simulated;
 
-use super::{Cpus, Experiment, Measured, Setup, claims};
-use crate::machine::native::{self, Cost};
+use super::{Cpus, Experiment, Hardware, Measure, Measured, claims};
+use crate::machine::native::Cost;
 use anyhow::{Context, Result};
 use results::{Fact, Limit};
 
@@ -12,7 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "lock-cost",
     about: "What each locking adds to a message on one CPU",
     ledger: &["S1-E01", "S1-C01", "S1-C02"],
-    machines: &["native", "twin"],
+    machines: &[Measure::Hardware(measure), Measure::Simulated(simulated::measure)],
     cpus: Cpus::Any,
     kernels: &manifest::KERNELS,
     metrics: &[METRIC],
@@ -35,7 +35,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::lock_cost::all,
-    measure,
 };
 
 /// The metric.
@@ -59,16 +58,9 @@ pub fn case(locking: &str) -> String {
 const STARTS: usize = 5;
 const BATCHES: &str = "400";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    match setup.machine.host_program() {
-        Some(_) => on_host(setup, kernel),
-        None => simulated::measure(setup, kernel),
-    }
-}
-
-fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Hardware, kernel: &str) -> Result<Measured> {
     let options = ["cost", "--kernel", kernel, "--trips", "100", "--rounds", BATCHES];
-    let start = |_| native::run::<Vec<Cost>>(&setup.images.kernel, &options);
+    let start = |_| setup.run::<Vec<Cost>>(&options);
     let starts = (0..STARTS).map(start).collect::<Result<Vec<_>>>()?;
     let host = starts.first().context("no start")?;
     let mut measured = Measured::default();

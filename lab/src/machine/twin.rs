@@ -3,7 +3,7 @@
 use super::boot::pack_with;
 use super::console::END_OF_INPUT;
 use super::memory::WORD;
-use super::{Boot, Emulator, Exit, Input, Machine, Outcome};
+use super::{Boot, Emulator, Exit, Input, Machine, Outcome, Platform};
 use crate::failure::{did_you_mean, usage};
 use abi::PAGE;
 use anyhow::Result;
@@ -24,7 +24,7 @@ pub const SMALL: Topology = Topology::ARM;
 /// The machine.
 pub struct Twin;
 
-impl Machine for Twin {
+impl Platform for Twin {
     fn name(&self) -> &'static str {
         "twin"
     }
@@ -33,12 +33,14 @@ impl Machine for Twin {
         "modelled instructions"
     }
 
-    fn boards(&self) -> &'static [&'static str] {
-        &["host"]
-    }
-
     fn origin(&self) -> Origin {
         Origin::SIMULATED
+    }
+}
+
+impl Machine for Twin {
+    fn boards(&self) -> &'static [&'static str] {
+        &["host"]
     }
 
     fn emulator(&self) -> Option<&dyn Emulator> {
@@ -177,6 +179,7 @@ impl Packed {
             }
         };
         Outcome {
+            machine: Twin.name(),
             exit,
             console,
             memories: self.names().map(String::from).zip(memories).collect(),

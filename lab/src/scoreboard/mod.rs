@@ -220,8 +220,7 @@ fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
 /// Names of the experiments that decide claims and run on a machine.
 pub fn experiments(machine: &str) -> Vec<&'static str> {
     let deciding = EXPERIMENTS.into_iter().filter(|experiment| {
-        experiment.machines.contains(&machine)
-            && experiment.ledger.iter().any(|entry| entry.contains("-C"))
+        experiment.runs_on(machine) && experiment.ledger.iter().any(|entry| entry.contains("-C"))
     });
     deciding.map(|experiment| experiment.name).collect()
 }
