@@ -1,5 +1,6 @@
-//! `lab claims`: the scoreboard.
+//! `lab claims`: the scoreboard, and single claims with what decides them.
 
+mod detail;
 mod show;
 
 use super::{lab, print_json};
@@ -41,11 +42,22 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let held =
         !board.iter().flat_map(Line::judged).flat_map(|j| &j.machines).any(Standing::differs);
     if as_json {
-        print_json(&json!({"held": held, "commit": workspace::commit(), "claims": board}));
+        let commit = workspace::commit();
+        let specs = specs(&board);
+        print_json(&json!({"held": held, "commit": commit, "claims": board, "specs": specs}));
+    } else if ids.is_empty() {
+        output::line(show::text(&board, &machines, &workspace::commit()));
     } else {
-        output::line(show::text(&board, &machines, !ids.is_empty(), &workspace::commit()));
+        output::line(detail::text(&board).trim_end());
     }
     Ok(Held::from_bool(held))
+}
+
+/// The data of what is judged by itself, with the experiment that decides it.
+fn specs(board: &[Line]) -> Vec<serde_json::Value> {
+    let judged = board.iter().flat_map(Line::judged);
+    let found = judged.filter_map(|judged| experiment::claims::find(&judged.id));
+    found.map(|(experiment, spec)| json!({"experiment": experiment, "claim": spec})).collect()
 }
 
 /// Runs the experiments that decide claims on a machine.

@@ -1,7 +1,7 @@
 //! Experiments: data, plus the function that measures.
 
 pub mod cache_lines;
-mod claims;
+pub mod claims;
 mod cpus;
 mod hot_potato;
 mod ipc_queueing;

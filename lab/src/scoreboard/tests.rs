@@ -11,6 +11,7 @@ fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
             statement: "made up".into(),
             verdict: *verdict,
             evidence: "because".into(),
+            judged: Vec::new(),
         })
         .collect();
     report

@@ -23,7 +23,7 @@ pub fn measure(setup: &Simulated, kernel: &str) -> Result<Measured> {
         let taken = message(setup, kernel, locking)?;
         measured.samples.push(kernel, METRIC, &case(locking), vec![taken.round() as u64]);
         if *locking != BASE {
-            measured.facts.push(added_fact([kernel, locking], taken - base, base));
+            measured.facts.push(added_fact([kernel, locking], taken - base));
         }
     }
     Ok(measured)
