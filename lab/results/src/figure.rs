@@ -115,6 +115,23 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
+/// A number with so many significant digits, and at least those before its point.
+pub fn rounded(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let leading = value.abs().log10().floor() as i32;
+    let decimals = digits - 1 - leading;
+    if !(-6..=15).contains(&leading) {
+        return format!("{value:.*e}", digits as usize - 1);
+    }
+    if decimals > 0 {
+        return format!("{value:.*}", decimals as usize);
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}{}", Figure::from(value.abs().round() as u64).grouped())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +172,21 @@ mod tests {
     fn groups_thousands() {
         let texts = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn figures_have_no_spurious_digits() {
+        for (value, digits, shown) in [
+            (358.0, 4, "358.0"),
+            (4000.0, 4, "4,000"),
+            (123_456.7, 4, "123,457"),
+            (0.012345, 3, "0.0123"),
+            (-2.5, 3, "-2.50"),
+            (-1234.0, 3, "-1,234"),
+            (1e-9, 3, "1.00e-9"),
+            (0.0, 3, "0"),
+        ] {
+            assert_eq!(rounded(value, digits), shown);
+        }
     }
 }

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod baseline;
+mod claim;
 mod compare;
 mod curves;
 mod figure;
@@ -31,16 +32,16 @@ mod table;
 mod testing;
 
 pub use baseline::{Baseline, baselines};
+pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
-pub use figure::Figure;
+pub use figure::{Figure, rounded};
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{write_index, write_run};
 pub use plot::chart::{Chart, Mark, Stroke, Trail};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{
-    Claim, Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, Verdict, WAKE_UP, WAKE_UP_P99,
-    WAKE_UP_WORST,
+    Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
 };
 pub use samples::{Samples, Series};
 pub use spans::{SpanError, Spans, delays, spans};

@@ -1,6 +1,6 @@
 //! The schema of `result.json`.
 
-use crate::{Baseline, Curves, Figure, Summary};
+use crate::{Baseline, Claim, Curves, Figure, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -108,42 +108,6 @@ pub struct Row {
     /// The figures, beside the names in JSON.
     #[serde(flatten)]
     pub summary: Summary,
-}
-
-/// What became of a published claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    /// Its identity in the ledger.
-    pub id: String,
-    /// What it says.
-    pub statement: String,
-    /// Whether it held.
-    pub verdict: Verdict,
-    /// The figures that decided.
-    pub evidence: String,
-}
-
-/// Whether a claim held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It held.
-    Reproduced,
-    /// It did not hold.
-    Contradicted,
-    /// This machine cannot tell; the evidence says why.
-    NotObservable,
-}
-
-impl Verdict {
-    /// The verdict as the schema spells it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Reproduced => "reproduced",
-            Verdict::Contradicted => "contradicted",
-            Verdict::NotObservable => "not-observable",
-        }
-    }
 }
 
 /// A single count, such as the bytes of kernel text.

@@ -1,10 +1,11 @@
-//! `lab claims`: the scoreboard.
+//! `lab claims`: the scoreboard, and single claims with what decides them.
 
+mod detail;
 mod show;
 
 use super::{lab, print_json};
 use crate::cli::Claims;
-use crate::experiment::{self, Setup};
+use crate::experiment::{self, Asked, Session};
 use crate::failure::{Verdict as Held, did_you_mean, usage};
 use crate::machine::MEASURED;
 use crate::scoreboard::{self, Line, Recorded, Standing};
@@ -19,8 +20,9 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let wanted = |machine: &str| asked.machine.as_deref().is_none_or(|only| only == machine);
     let ids = asked.ids.iter().map(|id| known(id)).collect::<Result<Vec<_>>>()?;
     if asked.run {
-        for machine in MEASURED.into_iter().filter(|machine| wanted(machine.name())) {
-            measure(&Setup::new(machine, 1)?)?;
+        let session = Session::new(Asked::seed(1));
+        for machine in MEASURED.map(|machine| machine.name()).into_iter().filter(|m| wanted(m)) {
+            measure(&session, machine)?;
         }
     }
     let mut reports = lab::whole_runs()?;
@@ -40,18 +42,29 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let held =
         !board.iter().flat_map(Line::judged).flat_map(|j| &j.machines).any(Standing::differs);
     if as_json {
-        print_json(&json!({"held": held, "commit": workspace::commit(), "claims": board}));
+        let commit = workspace::commit();
+        let specs = specs(&board);
+        print_json(&json!({"held": held, "commit": commit, "claims": board, "specs": specs}));
+    } else if ids.is_empty() {
+        output::line(show::text(&board, &machines, &workspace::commit()));
     } else {
-        output::line(show::text(&board, &machines, !ids.is_empty(), &workspace::commit()));
+        output::line(detail::text(&board).trim_end());
     }
     Ok(Held::from_bool(held))
 }
 
-/// Runs the experiments that decide claims.
-fn measure(setup: &Setup) -> Result<()> {
-    for name in scoreboard::experiments(setup.machine.name()) {
+/// The data of what is judged by itself, with the experiment that decides it.
+fn specs(board: &[Line]) -> Vec<serde_json::Value> {
+    let judged = board.iter().flat_map(Line::judged);
+    let found = judged.filter_map(|judged| experiment::claims::find(&judged.id));
+    found.map(|(experiment, spec)| json!({"experiment": experiment, "claim": spec})).collect()
+}
+
+/// Runs the experiments that decide claims on a machine.
+fn measure(session: &Session, machine: &str) -> Result<()> {
+    for name in scoreboard::experiments(machine) {
         let experiment = experiment::find(name).expect("it comes from the list");
-        lab::measure(experiment, setup, experiment.kernels)?;
+        lab::measure(experiment.on(machine)?, session, experiment.kernels)?;
     }
     Ok(())
 }

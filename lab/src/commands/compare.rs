@@ -4,9 +4,9 @@ mod show;
 
 use super::print_json;
 use crate::cli::Compare;
-use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
+use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
 use crate::failure::{Verdict, usage};
-use crate::machine::{self, Machine};
+use crate::machine::Platform;
 use crate::workspace;
 use anyhow::Result;
 use results::{Difference, Overall, Pair, Samples};
@@ -51,10 +51,9 @@ struct Run {
 
 /// Compares what the command line says.
 pub fn compare(asked: &Compare, as_json: bool) -> Result<Verdict> {
-    let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     let mut compared = Vec::new();
     for experiment in chosen(asked)? {
-        let found = measure(experiment, machine, asked)?;
+        let found = measure(experiment.on(&asked.machine)?, asked)?;
         if !as_json {
             show::experiment(&found);
         }
@@ -70,7 +69,7 @@ pub fn compare(asked: &Compare, as_json: bool) -> Result<Verdict> {
 /// The experiments that were named, or all that compare both kernels on the machine.
 fn chosen(asked: &Compare) -> Result<Vec<&'static Experiment>> {
     let fits = |experiment: &&Experiment| {
-        experiment.machines.contains(&asked.machine.as_str())
+        experiment.runs_on(&asked.machine)
             && [&asked.a, &asked.b].iter().all(|k| experiment.kernels.contains(&k.as_str()))
     };
     let Compare { a, b, machine, .. } = asked;
@@ -98,29 +97,24 @@ fn chosen(asked: &Compare) -> Result<Vec<&'static Experiment>> {
 
 /// Runs both kernels under one seed after the other. A second seed shows whether anything varies;
 /// if nothing does, further ones would show nothing more.
-fn measure(
-    experiment: &'static Experiment,
-    machine: &'static dyn Machine,
-    asked: &Compare,
-) -> Result<Compared> {
+fn measure(listed: Listed, asked: &Compare) -> Result<Compared> {
     let mut runs: Vec<Run> = Vec::new();
     for seed in 1..=asked.repeats {
-        let setup = Setup::new(machine, seed)?;
-        let run = |kernel: &str| {
-            Ok::<_, anyhow::Error>(experiment::run(experiment, &setup, &[kernel])?.1)
-        };
+        let session = Session::new(Asked::seed(seed));
+        let run =
+            |kernel: &str| Ok::<_, anyhow::Error>(experiment::run(listed, &session, &[kernel])?.1);
         // Each side is a run of its own, also when a kernel is compared with itself.
         runs.push(Run { a: run(&asked.a)?, b: run(&asked.b)? });
         if seed >= 2 && runs.windows(2).all(|two| two[0].a == two[1].a && two[0].b == two[1].b) {
             break;
         }
     }
-    Ok(judge(experiment.name, machine, asked, &runs))
+    Ok(judge(listed.experiment().name, listed.platform(), asked, &runs))
 }
 
 fn judge(
     experiment: &'static str,
-    machine: &'static dyn Machine,
+    machine: &'static dyn Platform,
     asked: &Compare,
     runs: &[Run],
 ) -> Compared {

@@ -2,7 +2,7 @@
 
 use super::facts::facts;
 use super::{lab, print_json};
-use crate::experiment::{EXPERIMENTS, Setup};
+use crate::experiment::{Asked, EXPERIMENTS, Session, Setup};
 use crate::failure::Verdict;
 use crate::machine::{self, Boot, Console, MACHINES, Outcome};
 use crate::output;
@@ -45,15 +45,17 @@ pub fn demo(as_json: bool) -> Result<Verdict> {
     let started = Instant::now();
     let machine = MACHINES[0];
     let title = format!("built the kernel and the programs for {}", machine.name());
-    let setup = steps.take(&title, || Setup::new(machine, 1))?;
-    let hello = steps.take("booted `hello`, two protected programs", || boot(&setup, "hello"))?;
+    let session = Session::new(Asked::seed(1));
+    let setup = session.emulated();
+    steps.take(&title, || setup.images(None).map(|_| ()))?;
+    let hello = steps.take("booted `hello`, two protected programs", || boot(setup, "hello"))?;
     steps.say(&indented(&hello.console));
-    let selftest = steps.take("ran the self-test on the kernel", || boot(&setup, "selftest"))?;
+    let selftest = steps.take("ran the self-test on the kernel", || boot(setup, "selftest"))?;
     steps.say(&indented(selftest.console.lines().last().unwrap_or_default()));
     let mut reports: Vec<Report> = Vec::new();
     for experiment in EXPERIMENTS {
         let title = format!("measured `{}`", experiment.name);
-        let measure = || lab::measure(experiment, &setup, experiment.kernels);
+        let measure = || lab::measure(experiment.usual(), &session, experiment.kernels);
         let (report, directory) = steps.take(&title, measure)?;
         steps.say(&results::table(&report));
         steps.say(&facts(&report));
@@ -90,12 +92,12 @@ fn boot(setup: &Setup, name: &str) -> Result<Outcome> {
     let _step = Step::start(format!("booting `{name}`"));
     let system = systems::load(name)?;
     let outcome = machine::boot(&Boot {
-        machine: setup.machine,
-        board: setup.machine.boards()[0],
-        images: &setup.images,
+        machine: setup.machine(),
+        board: setup.machine().boards()[0],
+        images: setup.images(None)?,
         system: &system,
         kernel: &system.kernel,
-        icount: Some(setup.seed),
+        icount: Some(setup.asked.seed),
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
         inspect: false,

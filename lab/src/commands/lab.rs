@@ -4,11 +4,11 @@ use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::latency::blame::{BLAMED, Late, first_late};
-use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
+use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
-use crate::{machine, workspace};
+use crate::workspace;
 use anyhow::{Context, Result};
 use results::{Golden, GoldenError, Limit, Report, Samples};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn list(as_json: bool) {
         table.add_row([
             experiment.name,
             &about,
-            &experiment.machines.join(", "),
+            &experiment.platforms().collect::<Vec<_>>().join(", "),
             &experiment.kernels.join(", "),
             &experiment.ledger.join(", "),
         ]);
@@ -55,7 +55,7 @@ fn describe(experiment: &Experiment) -> Value {
         "name": experiment.name,
         "about": experiment.about,
         "ledger": experiment.ledger,
-        "machines": experiment.machines,
+        "machines": experiment.platforms().collect::<Vec<_>>(),
         "kernels": experiment.kernels,
         "metrics": experiment.metrics,
         "cases": experiment.cases,
@@ -69,19 +69,18 @@ fn run_all(run: &LabRun, as_json: bool) -> Result<Verdict> {
         .iter()
         .map(|name| experiment::find(name).expect("the command line knows the experiments"))
         .collect();
-    for experiment in &experiments {
-        fits(experiment, run)?;
-    }
-    let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    let mut setup = Setup::new(machine, run.seed)?;
-    setup.cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
+    let listed = experiments.iter().map(|experiment| fits(experiment, run));
+    let listed = listed.collect::<Result<Vec<_>>>()?;
+    let cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
+    let session = Session::new(Asked { seed: run.seed, cpus });
     let mut reports = Vec::new();
-    for experiment in experiments {
+    for listed in listed {
+        let experiment = listed.experiment();
         let wanted =
             |kernel: &&str| run.kernel.is_empty() || run.kernel.iter().any(|k| k == kernel);
         let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
-        let lates = lates(experiment, &setup, &kernels, run.blame)?;
-        let (mut report, samples) = experiment::run(experiment, &setup, &kernels)?;
+        let lates = lates(listed, &session, &kernels, run.blame)?;
+        let (mut report, samples) = experiment::run(listed, &session, &kernels)?;
         report.notes.extend(lates.iter().map(|(kernel, late)| told(kernel, late.as_ref())));
         let directory = keep(&report, &samples)?;
         for (kernel, late) in &lates {
@@ -131,13 +130,10 @@ pub fn show_claims(report: &Report) {
     }
 }
 
-/// Refuses a machine or kernel that an experiment does not run on.
-fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
+/// An experiment on the machine of the command line; refuses what it does not run with.
+fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Listed> {
     let name = experiment.name;
-    if !experiment.machines.contains(&run.machine.as_str()) {
-        let known = experiment.machines.join(", ");
-        return Err(usage(format!("`{name}` does not run on {}, only on {known}", run.machine)));
-    }
+    let listed = experiment.on(&run.machine)?;
     if let Some(why) = run.cpus.as_ref().and_then(|cpus| experiment.cpus.refuse(&cpus.0)) {
         return Err(usage(format!("`{name}` does not run with this --cpus: {why}")));
     }
@@ -151,16 +147,12 @@ fn fits(experiment: &Experiment, run: &LabRun) -> Result<()> {
             return Err(usage(format!("`{name}` does not use kernel `{kernel}`, only {known}")));
         }
     }
-    Ok(())
+    Ok(listed)
 }
 
 /// Runs an experiment and writes its files; returns also where they are.
-pub fn measure(
-    experiment: &Experiment,
-    setup: &Setup,
-    kernels: &[&str],
-) -> Result<(Report, PathBuf)> {
-    let (report, samples) = experiment::run(experiment, setup, kernels)?;
+pub fn measure(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Report, PathBuf)> {
+    let (report, samples) = experiment::run(listed, session, kernels)?;
     let directory = keep(&report, &samples)?;
     Ok((report, directory))
 }
@@ -175,16 +167,17 @@ fn keep(report: &Report, samples: &Samples) -> Result<PathBuf> {
 
 /// Of each kernel the first wake-up that was later than a threshold, if that was asked for.
 fn lates<'a>(
-    experiment: &Experiment,
-    setup: &Setup,
+    listed: Listed,
+    session: &Session,
     kernels: &[&'a str],
     threshold: Option<u64>,
 ) -> Result<Vec<(&'a str, Option<Late>)>> {
     let Some(threshold) = threshold else { return Ok(Vec::new()) };
+    let name = listed.experiment().name;
+    let setup = session.boots(listed).context("nothing boots here that could be traced")?;
     let late = |kernel: &&'a str| {
-        let _step =
-            Step::start(format!("{}: looking for the cause under {kernel}", experiment.name));
-        Ok((*kernel, first_late(setup, experiment.name, kernel, threshold)?))
+        let _step = Step::start(format!("{name}: looking for the cause under {kernel}"));
+        Ok((*kernel, first_late(setup, name, kernel, threshold)?))
     };
     kernels.iter().map(late).collect()
 }
@@ -261,6 +254,10 @@ fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Report>> 
             let Ok(json) = fs::read_to_string(&path) else { continue };
             let report = Report::from_json(&json)
                 .with_context(|| format!("{} is damaged", path.display()))?;
+            if !experiment::is_listed(&report) {
+                ignored(&path, &report);
+                continue;
+            }
             let same = |other: &Report| {
                 (&other.experiment, &other.machine) == (&report.experiment, &report.machine)
             };
@@ -274,6 +271,12 @@ fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Report>> 
         }
     }
     Ok(reports)
+}
+
+/// Says that a result names a machine on which its experiment cannot have run.
+fn ignored(path: &Path, report: &Report) {
+    let (path, Report { experiment, machine, .. }) = (workspace::shown(path), report);
+    eprintln!("ignored: {path} names {machine}, on which `{experiment}` does not run");
 }
 
 /// The latest run of each experiment on each machine with all its kernels.

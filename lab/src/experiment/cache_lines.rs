@@ -1,7 +1,7 @@
 //! `cache-lines`: what a modified cache line takes from where it is to a CPU (S1-14).
 
-use super::{Cpus, Experiment, Measured, Setup};
-use crate::machine::native::{self, Lines};
+use super::{Cpus, Experiment, Hardware, Measure, Measured};
+use crate::machine::native::Lines;
 use anyhow::Result;
 use model::Topology;
 use results::{Fact, Report};
@@ -11,7 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "cache-lines",
     about: "Ticks of a load by cache level and distance, and of a line between two CPUs",
     ledger: &["S1-14"],
-    machines: &["native"],
+    machines: &[Measure::Hardware(measure)],
     cpus: Cpus::Any,
     kernels: &[NO_KERNEL],
     metrics: &["L1", "L2", "L3", "memory", PING],
@@ -27,7 +27,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
 const NO_KERNEL: &str = "no-kernel";
@@ -38,13 +37,13 @@ const ACROSS: &str = "across sockets";
 const SOCKETS: &str = "sockets";
 const IN_SOCKET: &str = "CPUs in a socket";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    let cpus = match &setup.cpus {
+fn measure(setup: &Hardware, kernel: &str) -> Result<Measured> {
+    let cpus = match &setup.asked.cpus {
         Some(cpus) => cpus.iter().copied().max().unwrap_or(1),
         None => std::thread::available_parallelism()?.get(),
     };
     let options = ["lines", "--cpus", &cpus.to_string(), "--rounds", "2000"];
-    let host = native::run::<Lines>(&setup.images.kernel, &options)?;
+    let host = setup.run::<Lines>(&options)?;
     let mut measured = Measured::default();
     measured.host.insert("processor".to_string(), host.processor.clone());
     measured.host.insert("counter".to_string(), format!("{} Hz", host.hertz));

@@ -4,7 +4,7 @@
 //! last of them has made all its hops.
 
 use super::run::{push_shares, recording};
-use super::{Cpus, Experiment, Measured, Setup, claims};
+use super::{Boots, Cpus, Experiment, Measure, Measured, claims};
 use anyhow::Result;
 
 /// The experiment.
@@ -12,7 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "hot-potato",
     about: "What a hop costs in a ring of 250 threads, by how many messages are under way",
     ledger: &["S0-37", "S0-E05", "S0-C05"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["hop"],
@@ -35,7 +35,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: true,
     claims: claims::hot_potato::all,
-    measure,
 };
 
 /// Names of cases by the number that the program records.
@@ -61,7 +60,7 @@ const SERIES: u16 = 1;
 /// Hops in a series: 250 threads see 150 messages each.
 const HOPS: u64 = 250 * 150;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let outcome = setup.boot(SYSTEM, kernel)?;
     let series = recording(&outcome, "recording", kernel)?;

@@ -3,7 +3,7 @@
 //! The program writes BEFORE it wakes the first thread and AFTER it has answered the last.
 
 use super::run::{push_shares, recording};
-use super::{Cpus, Experiment, Measured, Setup, claims};
+use super::{Boots, Cpus, Experiment, Measure, Measured, claims};
 use anyhow::{Context, Result};
 
 /// The experiment.
@@ -11,7 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "ipc-queueing",
     about: "What it costs to queue for a server and be served, by the length of the queue",
     ledger: &["S0-38", "S0-E06", "S0-C07"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["send-and-serve"],
@@ -29,7 +29,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: true,
     claims: claims::ipc_queueing::all,
-    measure,
 };
 
 /// Names of cases by the number that the program records.
@@ -51,7 +50,7 @@ pub const CASES: [&str; 12] = [
 const SYSTEM: &str = "queueing";
 const SERIES: u16 = 1;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let outcome = setup.boot(SYSTEM, kernel)?;
     let series = recording(&outcome, "recording", kernel)?;

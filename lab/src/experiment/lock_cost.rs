@@ -2,8 +2,8 @@
 
 mod simulated;
 
-use super::{Cpus, Experiment, Measured, Setup, claims};
-use crate::machine::native::{self, Cost};
+use super::{Cpus, Experiment, Hardware, Measure, Measured, claims};
+use crate::machine::native::Cost;
 use anyhow::{Context, Result};
 use results::{Fact, Limit};
 
@@ -12,7 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "lock-cost",
     about: "What each locking adds to a message on one CPU",
     ledger: &["S1-E01", "S1-C01", "S1-C02"],
-    machines: &["native", "twin"],
+    machines: &[Measure::Hardware(measure), Measure::Simulated(simulated::measure)],
     cpus: Cpus::Any,
     kernels: &manifest::KERNELS,
     metrics: &[METRIC],
@@ -24,8 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     notes: &[
         "One-way messages of one word between two domains on one CPU: mean ticks of a batch. There \
-         is no trap and no page-table switch; percentages are over a message with 400 ticks for \
-         both.",
+         is no trap and no page-table load.",
         "`none` is a kernel for one CPU. `none-several` is a kernel with the code for several CPUs \
          and no lock: what it adds is not the lock's. What a locking adds is the median over \
          starts of the differences of medians within a start.",
@@ -35,15 +34,14 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::lock_cost::all,
-    measure,
 };
 
 /// The metric.
 pub const METRIC: &str = "message";
 /// The locking that the others are compared with.
 pub const BASE: &str = "none";
-/// Ticks for trap and page-table switch, on top of a message: stated, not measured.
-pub const TRAP_AND_SWITCH: f64 = 400.0;
+/// What trap, return and page-table load of a message take, as a fact of machines that have them.
+pub const ENTRY: &str = "trap and page-table load";
 /// Whether the processor has transactions, as a fact.
 pub const TRANSACTIONS: &str = "transactions of the processor";
 
@@ -59,16 +57,9 @@ pub fn case(locking: &str) -> String {
 const STARTS: usize = 5;
 const BATCHES: &str = "400";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    match setup.machine.host_program() {
-        Some(_) => on_host(setup, kernel),
-        None => simulated::measure(setup, kernel),
-    }
-}
-
-fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Hardware, kernel: &str) -> Result<Measured> {
     let options = ["cost", "--kernel", kernel, "--trips", "100", "--rounds", BATCHES];
-    let start = |_| native::run::<Vec<Cost>>(&setup.images.kernel, &options);
+    let start = |_| setup.run::<Vec<Cost>>(&options);
     let starts = (0..STARTS).map(start).collect::<Result<Vec<_>>>()?;
     let host = starts.first().context("no start")?;
     let mut measured = Measured::default();
@@ -94,7 +85,7 @@ fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
         if locking != BASE {
             let differences =
                 costs.iter().zip(&base).map(|(cost, base)| per_message(cost) - base).collect();
-            add(&mut measured, [kernel, locking], middle(differences), middle(base.clone()));
+            add(&mut measured, [kernel, locking], middle(differences));
         }
     }
     Ok(measured)
@@ -114,8 +105,8 @@ fn tell_of_transactions(measured: &mut Measured, usable: bool) {
 }
 
 /// What a locking adds, as a fact and where it has one as a limit.
-fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64, base: f64) {
-    measured.facts.push(added_fact([kernel, locking], added, base));
+fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64) {
+    measured.facts.push(added_fact([kernel, locking], added));
     let limit = LIMITS.iter().find(|(name, _)| *name == locking);
     measured.limits.extend(limit.map(|(name, bound)| Limit {
         name: format!("{kernel}: added by {name} to a message"),
@@ -126,13 +117,12 @@ fn add(measured: &mut Measured, [kernel, locking]: [&str; 2], added: f64, base: 
     }));
 }
 
-fn added_fact([kernel, locking]: [&str; 2], added: f64, base: f64) -> Fact {
-    let percent = added / (base + TRAP_AND_SWITCH) * 100.0;
+fn added_fact([kernel, locking]: [&str; 2], added: f64) -> Fact {
     Fact {
         name: format!("{kernel} {locking}: added"),
         value: added.max(0.0).round() as u64,
         unit: "ticks".to_string(),
-        note: format!("{percent:.1} % of a message with trap and switch"),
+        note: "to a message".to_string(),
     }
 }
 
@@ -155,11 +145,11 @@ mod tests {
     #[test]
     fn added_ticks_are_facts_and_have_limits() {
         let mut measured = Measured::default();
-        add(&mut measured, ["fastpath", "big"], 30.04, 40.0);
-        add(&mut measured, ["fastpath", "none-several"], 90.0, 40.0);
+        add(&mut measured, ["fastpath", "big"], 30.04);
+        add(&mut measured, ["fastpath", "none-several"], 90.0);
         let [big, other] = &measured.facts[..] else { panic!("two facts") };
         assert_eq!((&*big.name, big.value), ("fastpath big: added", 30));
-        assert_eq!((big.note.split(' ').next(), other.value), (Some("6.8"), 90));
+        assert_eq!(other.value, 90);
         let [limit] = &measured.limits[..] else { panic!("one limit") };
         assert!(limit.held());
     }

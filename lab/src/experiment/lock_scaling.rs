@@ -10,8 +10,8 @@ mod simulated;
 pub use points::{Point, case};
 pub use points::{Scene, facts, hold};
 
-use super::{Cpus, Experiment, Measured, Setup, claims};
-use crate::machine::native::{self, Host, Throughput};
+use super::{Cpus, Experiment, Hardware, Measure, Measured, claims};
+use crate::machine::native::{Host, Throughput};
 use anyhow::Result;
 use model::Distribution;
 use results::{Fact, Limit, Origin};
@@ -24,7 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "S1-E02", "S1-E03", "S1-E04", "S1-12", "S1-C03", "S1-C04", "S1-C05", "S1-C06", "S1-C07",
         "S1-C08", "S1-C09", "S1-C10", "S1-C11",
     ],
-    machines: &["native", "twin"],
+    machines: &[Measure::Hardware(measure), Measure::Simulated(simulated::measure)],
     cpus: Cpus::Any,
     kernels: &["fastpath"],
     metrics: &[METRIC, points::ARM, points::EXPONENTIAL, points::DETERMINISTIC],
@@ -49,7 +49,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::lock_scaling::all,
-    measure,
 };
 
 /// The metric.
@@ -64,24 +63,17 @@ const WINDOWS: &str = "25";
 /// The least share of perfect scaling that these lockings may have at [`COMPARED`] on two CPUs.
 const SCALING: [(&str, f64); 2] = [("elided", 0.95), ("fine", 0.95)];
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
-    match setup.machine.host_program() {
-        Some(_) => on_host(setup, kernel),
-        None => simulated::measure(setup, kernel),
-    }
-}
-
-fn on_host(setup: &Setup, kernel: &str) -> Result<Measured> {
-    let cpus = match &setup.cpus {
+fn measure(setup: &Hardware, kernel: &str) -> Result<Measured> {
+    let cpus = match &setup.asked.cpus {
         Some(cpus) => cpus.clone(),
         None => (1..=std::thread::available_parallelism()?.get()).collect(),
     };
-    let (cpus, think, seed) = (list(&cpus), list(&THINK), setup.seed.to_string());
+    let (cpus, think, seed) = (list(&cpus), list(&THINK), setup.asked.seed.to_string());
     let options = [
         "scaling", "--kernel", kernel, "--cpus", &cpus, "--think", &think, "--rounds", WINDOWS,
         "--seed", &seed,
     ];
-    let host = native::run::<Vec<Throughput>>(&setup.images.kernel, &options)?;
+    let host = setup.run::<Vec<Throughput>>(&options)?;
     let mut measured = Measured {
         unit: Some("messages per second".to_string()),
         facts: counted(&host),

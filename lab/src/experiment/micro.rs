@@ -1,7 +1,7 @@
 //! `micro`: what single operations of the kernel cost.
 
 use super::run::{push_spans, recording};
-use super::{Cpus, Experiment, Measured, Setup};
+use super::{Cpus, Emulated, Experiment, Measure, Measured};
 use abi::results::Tag;
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "micro",
     about: "What single operations of the kernel cost, from a null call to a thread's creation",
     ledger: &["S0-29", "S0-36"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::One,
     kernels: &["fastpath"],
     metrics: &METRIC_NAMES,
@@ -23,7 +23,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: true,
     claims: |_| Vec::new(),
-    measure,
 };
 
 /// The system that runs all of it.
@@ -81,7 +80,7 @@ const METRIC_NAMES: [&str; METRICS.len()] = {
     names
 };
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let outcome = setup.boot(SYSTEM, kernel)?;
     let micro = recording(&outcome, "micro-recording", kernel)?;

@@ -1,11 +1,12 @@
 //! Experiments: data, plus the function that measures.
 
 pub mod cache_lines;
-mod claims;
+pub mod claims;
 mod cpus;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
+mod listed;
 mod lock_cost;
 mod lock_scaling;
 mod micro;
@@ -15,12 +16,15 @@ mod profile;
 mod run;
 mod scheduler_stats;
 mod sections;
+mod setup;
 mod trace_cost;
 
 #[cfg(test)]
 pub use claims::testing as claims_testing;
+pub use listed::{Listed, Session};
 pub use profile::round_trip_by_samples;
-pub use run::{Setup, run};
+pub use run::{is_listed, run};
+pub use setup::{Asked, Boots, Emulated, Hardware, Setup, Simulated};
 
 use anyhow::Result;
 use results::{Claim, Report, Samples};
@@ -33,8 +37,8 @@ pub struct Experiment {
     pub about: &'static str,
     /// Ledger entries that it reproduces.
     pub ledger: &'static [&'static str],
-    /// Machines that it runs on, the usual one first.
-    pub machines: &'static [&'static str],
+    /// The platforms that it runs on with what measures there, the usual one first.
+    pub machines: &'static [Measure],
     /// How many CPUs it can run on.
     pub cpus: Cpus,
     /// Kernels that it compares.
@@ -54,8 +58,16 @@ pub struct Experiment {
     pub modelled: bool,
     /// The claims that its report decides.
     pub claims: fn(&Report) -> Vec<Claim>,
-    /// Measures one kernel.
-    pub measure: fn(&Setup, kernel: &str) -> Result<Measured>,
+}
+
+/// A kind of platform, with what measures one kernel there.
+pub enum Measure {
+    /// The emulator.
+    Emulated(fn(&Emulated, kernel: &str) -> Result<Measured>),
+    /// The simulation.
+    Simulated(fn(&Simulated, kernel: &str) -> Result<Measured>),
+    /// This host's processors.
+    Hardware(fn(&Hardware, kernel: &str) -> Result<Measured>),
 }
 
 /// Numbers of CPUs that an experiment can run on.

@@ -1,6 +1,6 @@
 //! The system `pairs` in the simulation, for experiments on locks.
 
-use super::Setup;
+use super::Simulated;
 use super::run::recording;
 use crate::machine::{Seen, Simulation};
 use crate::systems;
@@ -55,8 +55,8 @@ impl Pairs<'_> {
     }
 
     /// Runs it.
-    pub fn run(&self, setup: &Setup, kernel: &str) -> Result<Passed> {
-        let system = self.system(setup.seed)?;
+    pub fn run(&self, setup: &Simulated, kernel: &str) -> Result<Passed> {
+        let system = self.system(setup.asked.seed)?;
         let (outcome, seen) = setup.simulate(&system, kernel, self.simulation.clone())?;
         let (mut messages, mut hertz) = (vec![0; self.windows as usize], 0);
         for memory in system.memories.iter().filter(|memory| memory.host) {
@@ -73,7 +73,7 @@ impl Pairs<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Twin;
+    use crate::experiment::Asked;
     use twin_protocol::{Scatter, Service};
 
     /// What two and more pairs share under a locking, in the middle of their messages.
@@ -82,7 +82,7 @@ mod tests {
         let simulation = &Simulation { observed, ..Simulation::default() };
         let (window, windows) = (1_000_000, 4);
         let pairs = Pairs { locking, think: 500, cpus, window, windows, simulation };
-        let passed = pairs.run(&Setup::new(&Twin, 1).unwrap(), "fastpath").unwrap();
+        let passed = pairs.run(&Simulated::new(Asked::seed(1)), "fastpath").unwrap();
         assert!(passed.messages.iter().all(|messages| *messages > 1000), "{:?}", passed.messages);
         passed.seen.shared
     }
@@ -104,7 +104,7 @@ mod tests {
         let (window, windows) = (40_000_000, 1);
         let run = |think| {
             let pairs = Pairs { locking: "big", think, cpus: 1, window, windows, simulation };
-            let passed = pairs.run(&Setup::new(&Twin, 1).unwrap(), "fastpath").unwrap();
+            let passed = pairs.run(&Simulated::new(Asked::seed(1)), "fastpath").unwrap();
             window as f64 / passed.messages[0] as f64
         };
         let (none, some) = (run(0), run(2000));

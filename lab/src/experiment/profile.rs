@@ -3,8 +3,8 @@
 //!
 //! A share is a row in millionths of all samples; the row's one sample is the whole run.
 
-use super::run::Sampled;
-use super::{Cpus, Experiment, Measured, Setup, claims};
+use super::setup::Sampled;
+use super::{Cpus, Emulated, Experiment, Measure, Measured, claims};
 use crate::machine::Sampling;
 use crate::profile::Part;
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "profile",
     about: "Shares of messages and scheduler in a client/server load, by sampling",
     ledger: &["S0-42", "S0-43", "S0-E11", "S0-E12", "S0-C13", "S0-C14", "S0-C15"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[IPC, SCHEDULER, COMBINED, KERNEL],
@@ -33,7 +33,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::profile::all,
-    measure,
 };
 
 /// The share of messages.
@@ -53,10 +52,10 @@ const PERIODS: [u64; 2] = [25_000, 1_600_000];
 
 const SYSTEM: &str = "udpserver";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     for (case, period) in CASES.into_iter().zip(PERIODS) {
-        let sampling = Sampling { period, seed: setup.seed };
+        let sampling = Sampling { period, seed: setup.asked.seed };
         let run = setup.sample(SYSTEM, kernel, sampling)?;
         let profile = &run.profile;
         let combined = profile.parts_share(&[Part::Ipc, Part::Scheduler]);
@@ -94,7 +93,7 @@ fn millionths(percent: f64) -> u64 {
 
 /// Kernel instructions of a round trip in the load, by samples, and their standard error.
 pub fn round_trip_by_samples(
-    setup: &Setup,
+    setup: &Emulated,
     kernel: &str,
     sampling: Sampling,
 ) -> Result<(f64, f64)> {

@@ -4,7 +4,7 @@
 //! A row's one sample is the whole run.
 
 use super::run::recording;
-use super::{Cpus, Experiment, Measured, Setup, claims};
+use super::{Boots, Cpus, Emulated, Experiment, Measure, Measured, Setup, claims};
 use crate::image::Extra;
 use abi::results::Tag;
 use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
@@ -16,7 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "scheduler-stats",
     about: "What client/server loads ask of the scheduler and of send queues, by counters",
     ledger: &["S0-33", "S0-34", "S0-E01", "S0-E02", "S0-E03", "S0-C02", "S0-C03", "S0-C06"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(emulated), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
@@ -38,7 +38,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::scheduler_stats::all,
-    measure,
 };
 
 /// The loads, which are systems of the same names.
@@ -100,18 +99,24 @@ const PING: &str = "ping-across";
 /// The number under which its programs record rounds.
 const ROUND_TRIP: u16 = 1;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+/// On the emulator, where kernels with and without statistics differ.
+fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    let mut measured = measure(setup, kernel)?;
+    let pair = pair(setup, None, kernel)?;
+    let counting = self::pair(setup, Some(Extra::Statistics), kernel)?;
+    let fact = Fact {
+        name: format!("{kernel} statistics"),
+        value: counting.saturating_sub(pair),
+        unit: "instructions".to_string(),
+        note: format!("more for a pair of ping-pong than the {pair} without statistics"),
+    };
+    measured.facts.insert(0, fact);
+    Ok(measured)
+}
+
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let pair = pair(setup, None, kernel)?;
-    if setup.machine.emulator().is_some() {
-        let counting = self::pair(setup, Some(Extra::Statistics), kernel)?;
-        measured.facts.push(Fact {
-            name: format!("{kernel} statistics"),
-            value: counting.saturating_sub(pair),
-            unit: "instructions".to_string(),
-            note: format!("more for a pair of ping-pong than the {pair} without statistics"),
-        });
-    }
     for load in CASES {
         let outcome = setup.boot_with(Some(Extra::Statistics), load, kernel, &mut |system| {
             let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);

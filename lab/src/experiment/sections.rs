@@ -1,6 +1,6 @@
 //! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
 
-use super::{Cpus, Experiment, Measured, Setup};
+use super::{Cpus, Emulated, Experiment, Measure, Measured, Setup};
 use crate::image::Extra;
 use crate::systems::set;
 use abi::call::ThreadState;
@@ -15,7 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "sections",
     about: "The longest time for which the kernel keeps interrupts off, by operation",
     ledger: &["S0-35", "X-12", "X-13"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &[LONGEST, MEDIAN],
@@ -37,7 +37,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
 const LONGEST: &str = "longest";
@@ -65,7 +64,7 @@ const RUNS: [(&str, Change); 6] = [
     }),
 ];
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (system, change) in RUNS {
         for (operation, run) in traced(setup, system, kernel, change)? {

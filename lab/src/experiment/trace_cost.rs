@@ -1,7 +1,7 @@
 //! `trace-cost`: what the trace costs where it is not compiled in, compiled in but off, and on.
 
 use super::run::{push_spans, recording};
-use super::{Cpus, Experiment, Measured, Setup};
+use super::{Cpus, Emulated, Experiment, Measure, Measured};
 use crate::image::Extra;
 use abi::call::Call;
 use abi::results::Tag;
@@ -14,7 +14,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "trace-cost",
     about: "What trace points cost a message: not compiled in, compiled in but off, and on",
     ledger: &["S2C-10", "X-11"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &["call", "reply-wait"],
@@ -29,7 +29,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
 const CASES: [&str; 3] = ["not compiled in", "off", "on"];
@@ -41,7 +40,7 @@ const TRACE: u64 = 8 << 20;
 /// The round trip whose records are counted: one of those with no words, past the warm-up.
 const ROUND: usize = 500;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let mut name = String::new();
     let mut records = 0;

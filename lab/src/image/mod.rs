@@ -9,7 +9,7 @@ pub use elf::{static_address, text_bytes};
 pub use extra::{Extra, extra_for};
 
 use crate::failure::usage;
-use crate::machine::{Emulator, Machine};
+use crate::machine::{Emulator, Machine, Platform, native};
 use crate::workspace;
 use anyhow::{Context, Result};
 use kept::Recipe;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The built files; none for the twin, which has its own.
 #[derive(Default)]
 pub struct Images {
-    /// The kernel with its symbols, or the program that is the machine.
+    /// The kernel with its symbols.
     pub kernel: PathBuf,
     /// The programs by name.
     pub programs: BTreeMap<String, PathBuf>,
@@ -82,6 +82,13 @@ pub fn twin() -> Result<PathBuf> {
     build_program("twin", "twin", "giusto-twin", "dev")
 }
 
+/// Builds the program that measures on this host; returns its path. What else the laboratory
+/// consists of has no part in it: not its features either.
+pub fn build_native() -> Result<PathBuf> {
+    let (package, program) = native::PROGRAM;
+    build_program(native::Native.name(), package, program, "metal")
+}
+
 /// Steps that a log has room for.
 pub const LOG_ROOM: usize = 1 << 18;
 
@@ -91,10 +98,6 @@ const KERNEL: [&str; 5] = ["abi", "cells", "policies", "locks", "kernel"];
 const PROGRAMS: [&str; 2] = ["abi", "user"];
 
 fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> Result<Images> {
-    if let Some((package, program)) = machine.host_program() {
-        let kernel = build_program(machine.name(), package, program, "metal")?;
-        return Ok(Images { kernel, ..Images::default() });
-    }
     let Some(machine) = machine.emulator() else {
         twin()?;
         return Ok(Images::default());

@@ -106,7 +106,8 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let samples = samples.transpose()?;
     let kernel = kernel_name(&console).unwrap_or_default().to_string();
     let backtrace = symbols::backtrace(&boot.images.kernel, &console);
-    Ok(Outcome { exit, console, memories, kernel, backtrace, findings, log, samples })
+    let machine = emulator.name();
+    Ok(Outcome { machine, exit, console, memories, kernel, backtrace, findings, log, samples })
 }
 
 /// Nanoseconds for which one of several CPUs runs that do not idle, where all share one clock.
@@ -247,25 +248,28 @@ fn blame(exit: Exit, console: &str, program: &str, complaints: &str) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{Count, Debugger, Finding};
+    use crate::machine::{Count, Debugger, Finding, Platform};
     use std::ffi::OsString;
     use std::path::Path;
 
     /// A machine whose emulator is the shell and whose kernel is a script.
     struct Script(&'static str);
 
-    impl Machine for Script {
+    impl Platform for Script {
         fn name(&self) -> &'static str {
             "script"
         }
         fn unit(&self) -> &'static str {
             "steps"
         }
-        fn boards(&self) -> &'static [&'static str] {
-            &["board"]
-        }
         fn origin(&self) -> results::Origin {
             results::Origin::EMULATED
+        }
+    }
+
+    impl Machine for Script {
+        fn boards(&self) -> &'static [&'static str] {
+            &["board"]
         }
         fn emulator(&self) -> Option<&dyn Emulator> {
             Some(self)

@@ -29,22 +29,22 @@ use results::Origin;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// A machine.
-pub trait Machine: Sync {
+/// A platform that experiments are measured on.
+pub trait Platform: Sync {
     /// Its name.
     fn name(&self) -> &'static str;
     /// What its counter counts, when time is exactly repeatable.
     fn unit(&self) -> &'static str;
+    /// What kind of platform it is.
+    fn origin(&self) -> Origin;
+}
+
+/// A platform that boots the systems of manifests.
+pub trait Machine: Platform {
     /// Its boards, the usual one first.
     fn boards(&self) -> &'static [&'static str];
-    /// What kind of machine it is.
-    fn origin(&self) -> Origin;
-    /// The emulator that it takes, if it is emulated.
+    /// The emulator that it takes, if it is emulated; else it is the simulation.
     fn emulator(&self) -> Option<&dyn Emulator>;
-    /// The package and the program that is the machine, if it boots no systems of manifests.
-    fn host_program(&self) -> Option<(&'static str, &'static str)> {
-        None
-    }
 }
 
 /// A machine that an emulator provides.
@@ -99,13 +99,21 @@ pub struct Launch<'a> {
     pub command_line: &'a str,
 }
 
-/// The machines that boot the systems of manifests, the usual one first.
-pub const MACHINES: [&dyn Machine; 2] = [&qemu_x86_64::QemuX86_64, &twin::Twin];
+/// The emulator.
+pub const EMULATOR: &dyn Emulator = &qemu_x86_64::QemuX86_64;
 
-/// All machines that experiments run on.
-pub const MEASURED: [&dyn Machine; 3] = [MACHINES[0], MACHINES[1], &native::Native];
+/// The machines that boot the systems of manifests, the usual one first.
+pub const MACHINES: [&dyn Machine; 2] = [EMULATOR, &Twin];
+
+/// All platforms that experiments are measured on.
+pub const MEASURED: [&dyn Platform; 3] = [EMULATOR, &Twin, &native::Native];
 
 /// The machine with this name.
 pub fn find(name: &str) -> Option<&'static dyn Machine> {
-    MEASURED.into_iter().find(|machine| machine.name() == name)
+    MACHINES.into_iter().find(|machine| machine.name() == name)
+}
+
+/// The platform with this name.
+pub fn platform(name: &str) -> Option<&'static dyn Platform> {
+    MEASURED.into_iter().find(|platform| platform.name() == name)
 }

@@ -1,6 +1,6 @@
 //! This host: a program that runs the kernel's core on pinned threads.
 
-use super::{Emulator, Machine};
+use super::Platform;
 use crate::failure::usage;
 use anyhow::{Context, Result, bail};
 use results::Origin;
@@ -13,10 +13,13 @@ use std::sync::{Mutex, PoisonError};
 /// Its exit status when it cannot do what was asked for.
 const REFUSED: i32 = 2;
 
-/// The machine.
+/// The package and the program that measures.
+pub const PROGRAM: (&str, &str) = ("native", "giusto-native");
+
+/// The platform.
 pub struct Native;
 
-impl Machine for Native {
+impl Platform for Native {
     fn name(&self) -> &'static str {
         "native"
     }
@@ -25,20 +28,8 @@ impl Machine for Native {
         "counter ticks"
     }
 
-    fn boards(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn origin(&self) -> Origin {
         Origin::HARDWARE
-    }
-
-    fn emulator(&self) -> Option<&dyn Emulator> {
-        None
-    }
-
-    fn host_program(&self) -> Option<(&'static str, &'static str)> {
-        Some(("native", "giusto-native"))
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Exit {
 /// What is left of a run.
 #[derive(Debug)]
 pub struct Outcome {
+    /// The name of the machine that ran.
+    pub machine: &'static str,
     /// How it ended.
     pub exit: Exit,
     /// Everything that was printed on the console.
@@ -100,6 +102,7 @@ mod tests {
 
     fn outcome(exit: Exit, console: &str) -> Outcome {
         Outcome {
+            machine: "made-up",
             exit,
             console: console.to_string(),
             memories: BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! QEMU with an x86_64 processor, on the boards `microvm` and `q35`.
 
-use super::{Count, Debugger, Emulator, Exit, Finding, Launch, Machine, Remains, x86_64};
+use super::{Count, Debugger, Emulator, Exit, Finding, Launch, Machine, Platform, Remains, x86_64};
 use anyhow::Result;
 use results::Origin;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ const LOW_MEMORY: u64 = 2 << 30;
 /// The machine.
 pub struct QemuX86_64;
 
-impl Machine for QemuX86_64 {
+impl Platform for QemuX86_64 {
     fn name(&self) -> &'static str {
         "qemu-x86_64"
     }
@@ -21,12 +21,14 @@ impl Machine for QemuX86_64 {
         "instructions"
     }
 
-    fn boards(&self) -> &'static [&'static str] {
-        &["microvm", "q35"]
-    }
-
     fn origin(&self) -> Origin {
         Origin::EMULATED
+    }
+}
+
+impl Machine for QemuX86_64 {
+    fn boards(&self) -> &'static [&'static str] {
+        &["microvm", "q35"]
     }
 
     fn emulator(&self) -> Option<&dyn Emulator> {

@@ -41,7 +41,7 @@ pub fn ledger() -> Vec<Known> {
 }
 
 /// A claim, or a part of one, on one machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
     /// The machine.
     pub machine: String,
@@ -49,8 +49,10 @@ pub struct Standing {
     pub found: Option<Verdict>,
     /// What the repository records.
     pub recorded: Option<Verdict>,
-    /// The figures that decided.
+    /// The figures that decided, in words.
     pub evidence: String,
+    /// The same with their bands.
+    pub judged: Vec<results::Judged>,
     /// The commit that was measured.
     pub commit: String,
 }
@@ -68,7 +70,7 @@ impl Standing {
 }
 
 /// A claim or a part of one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
     /// Its ID; a part has a letter behind its claim's.
     pub id: String,
@@ -79,7 +81,7 @@ pub struct Judged {
 }
 
 /// A line of the scoreboard.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     /// The claim as a whole; its verdicts are those of its parts if it has some.
     #[serde(flatten)]
@@ -195,6 +197,7 @@ fn judged(id: &str, statement: &str, reports: &[Report], recorded: &Recorded) ->
                 found: found.map(|(_, claim)| claim.verdict),
                 recorded,
                 evidence: found.map(|(_, claim)| claim.evidence.clone()).unwrap_or_default(),
+                judged: found.map(|(_, claim)| claim.judged.clone()).unwrap_or_default(),
                 commit: found.map(|(report, _)| report.commit.clone()).unwrap_or_default(),
             });
         }
@@ -213,6 +216,7 @@ fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
         found: all(|standing| standing.found),
         recorded: all(|standing| standing.recorded),
         evidence: String::new(),
+        judged: Vec::new(),
         commit: first.commit.clone(),
     })
 }
@@ -220,8 +224,7 @@ fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
 /// Names of the experiments that decide claims and run on a machine.
 pub fn experiments(machine: &str) -> Vec<&'static str> {
     let deciding = EXPERIMENTS.into_iter().filter(|experiment| {
-        experiment.machines.contains(&machine)
-            && experiment.ledger.iter().any(|entry| entry.contains("-C"))
+        experiment.runs_on(machine) && experiment.ledger.iter().any(|entry| entry.contains("-C"))
     });
     deciding.map(|experiment| experiment.name).collect()
 }

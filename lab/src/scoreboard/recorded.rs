@@ -1,6 +1,7 @@
 //! The verdicts that the repository records: what a later run must find again.
 
 use super::claim_of;
+use crate::experiment::is_listed;
 use crate::workspace;
 use anyhow::{Context, Result};
 use results::{Report, Verdict};
@@ -49,8 +50,12 @@ impl Recorded {
         self.0.entry(machine.to_string()).or_default().insert(id.to_string(), verdict);
     }
 
-    /// Records all verdicts of a report, and forgets parts that its claims no longer have.
+    /// Records all verdicts of a report, and forgets parts that its claims no longer have. One of a
+    /// machine on which its experiment does not run is no result.
     pub fn update(&mut self, report: &Report) {
+        if !is_listed(report) {
+            return;
+        }
         let of_report =
             |id: &str| report.claims.iter().any(|claim| claim_of(&claim.id) == claim_of(id));
         self.0.entry(report.machine.clone()).or_default().retain(|id, _| !of_report(id));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::experiment::Experiment;
 use results::Claim;
 
 fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
@@ -10,6 +11,7 @@ fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
             statement: "made up".into(),
             verdict: *verdict,
             evidence: "because".into(),
+            judged: Vec::new(),
         })
         .collect();
     report
@@ -52,6 +54,32 @@ fn every_claim_of_an_experiment_and_of_the_record_is_in_the_ledger() {
         assert!(ids.peek().is_some(), "nothing is recorded of {}", machine.name());
         assert!(ids.all(known), "the record of {} names a claim that is none", machine.name());
     }
+}
+
+#[test]
+fn verdicts_are_recorded_of_machines_that_their_experiments_list() {
+    let recorded = Recorded::load().expect("it is well-formed");
+    let decides = |experiment: &Experiment, id: &str| {
+        (experiment.claims)(&nothing()).iter().any(|claim| claim.id == id)
+    };
+    for machine in MEASURED.map(|machine| machine.name()) {
+        for id in recorded.ids(machine) {
+            let mut deciding = EXPERIMENTS.into_iter().filter(|e| decides(e, id));
+            assert!(deciding.any(|e| e.runs_on(machine)), "{id} on {machine}");
+        }
+    }
+}
+
+#[test]
+fn what_a_machine_cannot_have_measured_is_not_recorded() {
+    let mut recorded = Recorded::default();
+    let mut made_up = report("qemu-x86_64", &[("S1-C01a", Verdict::Reproduced)]);
+    made_up.experiment = "lock-cost".to_string();
+    recorded.update(&made_up);
+    assert_eq!(recorded, Recorded::default());
+    made_up.machine = "native".to_string();
+    recorded.update(&made_up);
+    assert_eq!(recorded.verdict("native", "S1-C01a"), Some(Verdict::Reproduced));
 }
 
 #[test]
@@ -104,7 +132,9 @@ fn recording_keeps_what_was_not_measured() {
     recorded.record("qemu-x86_64", "S0-C01", Verdict::Reproduced);
     recorded.record("twin", "S0-C07a", Verdict::Reproduced);
     recorded.record("twin", "S0-C07x", Verdict::Reproduced);
-    recorded.update(&report("twin", &[("S0-C07a", Verdict::Contradicted)]));
+    let mut measured = report("twin", &[("S0-C07a", Verdict::Contradicted)]);
+    measured.experiment = "ipc-queueing".to_string();
+    recorded.update(&measured);
     assert_eq!(recorded.verdict("qemu-x86_64", "S0-C01"), Some(Verdict::Reproduced));
     assert_eq!(recorded.verdict("twin", "S0-C07a"), Some(Verdict::Contradicted));
     // A part that a claim no longer has is forgotten.

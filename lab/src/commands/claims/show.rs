@@ -8,13 +8,13 @@ use results::Verdict;
 /// Columns of text behind an indentation.
 const WIDTH: usize = 94;
 
-/// What is decided with its evidence, what is not yet, and how many of each.
-pub fn text(board: &[Line], machines: &[&str], all_evidence: bool, commit: &str) -> String {
+/// What is decided, why claims were not reproduced, what is not yet, and how many of each.
+pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
     let (decided, open): (Vec<&Line>, Vec<&Line>) =
         board.iter().partition(|line| !line.claim.machines.is_empty());
     let mut text = if decided.is_empty() { String::new() } else { scores(&decided, machines) };
     for line in decided {
-        text += &evidence(line, all_evidence);
+        text += &evidence(line);
     }
     if !open.is_empty() {
         text += "\nnot yet:\n";
@@ -81,13 +81,13 @@ fn mark(standing: &Standing) -> &'static str {
     }
 }
 
-/// Why claims were not reproduced, or, if asked for, what decided on all.
-fn evidence(line: &Line, all: bool) -> String {
+/// Why claims were not reproduced.
+fn evidence(line: &Line) -> String {
     let mut text = String::new();
     for judged in line.judged() {
         for standing in &judged.machines {
             let Some(verdict) = standing.found else { continue };
-            if all || verdict != Verdict::Reproduced {
+            if verdict != Verdict::Reproduced {
                 text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, spell(verdict));
                 for line in wrap(&standing.evidence, WIDTH) {
                     text += &format!("    {line}\n");

@@ -13,11 +13,12 @@ fn shown(ids: &[&str], recorded: &[(&str, Verdict)], found: &[(&str, Verdict, &s
         statement: "Made up".to_string(),
         verdict: *verdict,
         evidence: evidence.to_string(),
+        judged: Vec::new(),
     };
     report.claims = found.iter().map(claim).collect();
     let mut board = scoreboard::board(&[report], &record);
     board.retain(|line| ids.contains(&line.claim.id.as_str()));
-    let text = show::text(&board, &["twin"], false, "0123");
+    let text = show::text(&board, &["twin"], "0123");
     // Columns are narrower here than on a terminal.
     let narrow = |line: &str| {
         let words = line.split("  ").map(str::trim).filter(|word| !word.is_empty());
@@ -74,11 +75,54 @@ fn the_whole_board_fits_a_hundred_columns() {
     let recorded = Recorded::load().unwrap();
     let board = scoreboard::board(&[], &recorded);
     let machines: Vec<&str> = MEASURED.iter().map(|machine| machine.name()).collect();
-    let text = show::text(&board, &machines, false, "0123");
+    let text = show::text(&board, &machines, "0123");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     let lines = || text.lines();
     for claim in scoreboard::ledger() {
         assert!(lines().any(|line| line.trim().starts_with(&claim.id)), "{}", claim.id);
+    }
+}
+
+#[test]
+fn a_claim_shows_its_settings_its_bands_and_its_verdicts() {
+    let mut record = Recorded::default();
+    record.record("native", "S1-C11", Verdict::NotObservable);
+    record.record("twin", "S1-C11", Verdict::Contradicted);
+    let mut report = crate::experiment::claims_testing::report("twin", &[]);
+    report.claims = vec![Claim {
+        id: "S1-C11".to_string(),
+        statement: "Made up".to_string(),
+        verdict: Verdict::Reproduced,
+        evidence: "it was so".to_string(),
+        judged: vec![results::Judged {
+            quantity: "throughput on 4 CPUs over that on 3, no think time".to_string(),
+            value: 1.0123,
+            unit: String::new(),
+            bound: results::Bound::Below(1.05),
+        }],
+    }];
+    let mut board = scoreboard::board(&[report], &record);
+    board.retain(|line| line.claim.id == "S1-C11");
+    let text = detail::text(&board);
+    assert!(text.starts_with("S1-C11\n    Without think time"), "{text}");
+    for part in [
+        "S1-E04, experiment lock-scaling\n",
+        "Cortex-A9",
+        "below 1.05",
+        "1.01",
+        "  native: not observable, as recorded; no result here\n",
+        "  twin: reproduced, recorded is contradicted\n    it was so\n",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn each_claim_fits_eighty_columns() {
+    let board = scoreboard::board(&[], &Recorded::load().unwrap());
+    for line in &board {
+        let text = detail::text(std::slice::from_ref(line));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 }
 

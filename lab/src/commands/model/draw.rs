@@ -1,10 +1,10 @@
 //! Points, curves, simulations and asymptotes on one plot.
 
 use super::curves::{Case, Curve, Curves};
-use super::units::{Units, rounded};
+use super::units::Units;
 use crate::workspace;
 use model::{Distribution, Point, Simulated};
-use results::{Chart, Mark, Stroke, Trail};
+use results::{Chart, Mark, Stroke, Trail, rounded};
 
 /// The plot of all cases.
 pub fn chart(curves: &Curves, units: &Units) -> Chart {

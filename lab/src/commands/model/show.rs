@@ -1,10 +1,11 @@
 //! How the model's answers read on a terminal, and as JSON.
 
 use super::curves::{Case, Curve, Curves};
-use super::units::{Units, rounded};
+use super::units::Units;
 use crate::commands::{counted, table};
 use comfy_table::{CellAlignment, Table};
 use model::{Distribution, Fit, Interval, Simulated, Solution};
+use results::rounded;
 use serde_json::{Value, json};
 
 /// Shares of a state below this are not printed.

@@ -4,7 +4,7 @@ use crate::cli::model::{Repairman, Time};
 use crate::failure::usage;
 use anyhow::Result;
 use model::Interval;
-use results::Figure;
+use results::rounded;
 
 /// The unit of all times, and how to print what depends on it.
 pub struct Units {
@@ -99,42 +99,9 @@ impl Units {
 /// Throughputs from here on have three decimals.
 const PLAIN: f64 = 0.1;
 
-/// A number with so many significant digits, and at least those before its point.
-pub fn rounded(value: f64, digits: i32) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    let leading = value.abs().log10().floor() as i32;
-    let decimals = digits - 1 - leading;
-    if !(-6..=15).contains(&leading) {
-        return format!("{value:.*e}", digits as usize - 1);
-    }
-    if decimals > 0 {
-        return format!("{value:.*}", decimals as usize);
-    }
-    let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", Figure::from(value.abs().round() as u64).grouped())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn figures_have_no_spurious_digits() {
-        for (value, digits, shown) in [
-            (358.0, 4, "358.0"),
-            (4000.0, 4, "4,000"),
-            (123_456.7, 4, "123,457"),
-            (0.012345, 3, "0.0123"),
-            (-2.5, 3, "-2.50"),
-            (-1234.0, 3, "-1,234"),
-            (1e-9, 3, "1.00e-9"),
-            (0.0, 3, "0"),
-        ] {
-            assert_eq!(rounded(value, digits), shown);
-        }
-    }
 
     #[test]
     fn throughputs_are_per_second_where_the_clock_is_known() {

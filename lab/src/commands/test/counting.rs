@@ -2,9 +2,9 @@
 //! kernel without them refuses, and the simulation counts as the other machines do.
 
 use super::suite::Suite;
-use crate::experiment::{self, Setup};
+use crate::experiment::{self, Asked, Emulated, Session, Setup, Simulated};
 use crate::image::Extra;
-use crate::machine::MACHINES;
+use crate::machine::{MACHINES, Machine};
 use crate::progress::Step;
 use anyhow::{Context, Result, bail, ensure};
 use manifest::{LOCKINGS, System};
@@ -39,11 +39,9 @@ const NEAR: [(&str, f64); 12] = [
 
 /// Checks all of it on every machine.
 pub fn check(suite: &mut Suite) {
-    for machine in MACHINES {
-        let setup = match Setup::new(machine, 1) {
-            Ok(setup) => setup,
-            Err(error) => return suite.broken("kernels with statistics", format!("{error:#}")),
-        };
+    let (emulated, simulated) = (Emulated::new(Asked::seed(1)), Simulated::new(Asked::seed(1)));
+    for setup in [&*emulated, &*simulated] {
+        let machine = setup.machine();
         let with = manifest::KERNELS.map(|kernel| (kernel, Some(Extra::Statistics)));
         let without = machine.emulator().map(|_| (COMPARED, None));
         for (kernel, extra) in with.into_iter().chain(without) {
@@ -53,7 +51,7 @@ pub fn check(suite: &mut Suite) {
             let what = if extra.is_some() { "with" } else { "without" };
             let name = format!("{SYSTEM} under {kernel} on {}, {what} statistics", machine.name());
             let _step = Step::start(&name);
-            suite.record(name, run(&setup, kernel, extra).map_err(|error| format!("{error:#}")));
+            suite.record(name, run(setup, kernel, extra).map_err(|error| format!("{error:#}")));
         }
     }
     for locking in &LOCKINGS[1..] {
@@ -74,7 +72,7 @@ fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
         for domain in system.domains.iter_mut().filter(|domain| domain.program == SYSTEM) {
             domain.args.push((ARGUMENT.to_string(), said.to_string()));
             // The simulation counts in every run, so the rest of the suite has had its turn.
-            if setup.machine.emulator().is_none() {
+            if setup.machine().emulator().is_none() {
                 domain.args.push(("only".to_string(), ARGUMENT.to_string()));
             }
         }
@@ -89,7 +87,7 @@ fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
 
 /// The suite ends well on several CPUs that count.
 fn several(locking: &str) -> Result<()> {
-    let setup = Setup::new(MACHINES[0], 1)?.sliced();
+    let setup = Emulated::new(Asked::seed(1)).sliced();
     let outcome = setup.boot_with(Some(Extra::counted(locking)), SYSTEM, USUAL, &mut |system| {
         system.cpus = CPUS;
         system.locking = Some(locking.to_string());
@@ -105,9 +103,10 @@ fn several(locking: &str) -> Result<()> {
 /// Counters of the first and the last machine.
 fn agree() -> Result<()> {
     let [usual, .., simulation] = MACHINES;
-    let counted = |machine| -> Result<Samples> {
+    let session = Session::new(Asked::seed(1));
+    let counted = |machine: &dyn Machine| -> Result<Samples> {
         let experiment = experiment::find("scheduler-stats").context("there is no such thing")?;
-        Ok((experiment.measure)(&Setup::new(machine, 1)?, COMPARED)?.samples)
+        Ok(session.measure(experiment.on(machine.name())?, COMPARED)?.samples)
     };
     let apart = apart(&counted(usual)?, &counted(simulation)?);
     if !apart.is_empty() {

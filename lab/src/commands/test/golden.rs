@@ -2,8 +2,8 @@
 
 use super::suite::{Branch, Suite};
 use crate::commands::lab;
-use crate::experiment::{self, EXPERIMENTS, Experiment, Setup};
-use crate::machine::{MACHINES, Machine};
+use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
+use crate::machine::{EMULATOR, Platform, Twin};
 use crate::scoreboard::Recorded;
 use anyhow::Result;
 use results::{Claim, Deviation, Golden, GoldenError, Limit, Report, Samples};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 const REPEATED: &str = "ping-pong";
 
 /// The simulation.
-const SIMULATION: &dyn Machine = MACHINES[MACHINES.len() - 1];
+const SIMULATION: &dyn Platform = &Twin;
 
 /// By how many percent the simulation's model may be off.
 const MODEL: f64 = 8.0;
@@ -29,43 +29,43 @@ pub fn figures(suite: &mut Suite) {
     suite.beside(EXPERIMENTS.into_iter().map(branch).collect());
 }
 
-fn figures_of(suite: &mut Suite, experiment: &Experiment, golden: &Result<Golden, GoldenError>) {
+fn figures_of(
+    suite: &mut Suite,
+    experiment: &'static Experiment,
+    golden: &Result<Golden, GoldenError>,
+) {
     if suite.is_over() {
         return;
     }
-    let setup = match Setup::new(MACHINES[0], 1) {
-        Ok(setup) => setup,
-        Err(error) => return suite.broken(experiment.name, format!("{error:#}")),
-    };
+    let session = Session::new(Asked::seed(1));
     // What takes the host's own time is measured when asked for.
-    let usual = runs_on(experiment, MACHINES[0]);
-    let real = if usual { real(suite, experiment, &setup, golden) } else { None };
-    if usual && real.is_none() {
+    let usual = experiment.on(EMULATOR.name()).ok();
+    let real = usual.and_then(|listed| real(suite, listed, &session, golden));
+    if usual.is_some() && real.is_none() {
         return;
     }
-    if runs_on(experiment, SIMULATION) {
-        simulation(suite, experiment, real.as_ref().map(|(report, _)| report));
+    if let Ok(listed) = experiment.on(SIMULATION.name()) {
+        let simulated = measure(listed, &session).map(|(report, _)| report);
+        let simulated = simulated.map_err(|error| format!("{error:#}"));
+        simulation(suite, experiment, simulated, real.as_ref().map(|(report, _)| report));
     }
-    if let Some(first) = real.filter(|_| experiment.name == REPEATED) {
-        let again = measure(experiment, &setup).map_err(|error| format!("{error:#}"));
+    if let Some((listed, first)) = usual.zip(real).filter(|_| experiment.name == REPEATED) {
+        let again = measure(listed, &session).map_err(|error| format!("{error:#}"));
         let same = again.and_then(|again| same_results(&first, &again));
         suite.record(format!("two runs of {REPEATED} give identical rows and samples"), same);
     }
 }
 
-fn runs_on(experiment: &Experiment, machine: &dyn Machine) -> bool {
-    experiment.machines.contains(&machine.name())
-}
-
 /// Runs an experiment on the usual machine, and compares.
 fn real(
     suite: &mut Suite,
-    experiment: &Experiment,
-    setup: &Setup,
+    listed: Listed,
+    session: &Session,
     golden: &Result<Golden, GoldenError>,
 ) -> Option<(Report, Samples)> {
+    let experiment = listed.experiment();
     let name = format!("{} against its golden figures", experiment.name);
-    let (report, samples) = match measure(experiment, setup) {
+    let (report, samples) = match measure(listed, session) {
         Ok(measured) => measured,
         Err(error) => {
             suite.record(name, Err(format!("{error:#}")));
@@ -85,9 +85,13 @@ fn real(
     Some((report, samples))
 }
 
-/// Runs an experiment in the simulation, and judges it, also beside the usual machine's report.
-fn simulation(suite: &mut Suite, experiment: &Experiment, real: Option<&Report>) {
-    let simulated = simulate(experiment);
+/// Judges an experiment in the simulation, also beside the usual machine's report.
+fn simulation(
+    suite: &mut Suite,
+    experiment: &Experiment,
+    simulated: Result<Report, String>,
+    real: Option<&Report>,
+) {
     if let Some(real) = real.filter(|_| experiment.modelled) {
         let name = format!("{}: the simulation's model fits", experiment.name);
         let near = simulated.as_ref().map_err(String::clone);
@@ -106,11 +110,6 @@ fn within(report: &Report) -> Result<(), String> {
     let missed = report.limits.iter().filter(|limit| !limit.held());
     let missed: Vec<String> = missed.map(Limit::sentence).collect();
     if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
-}
-
-fn simulate(experiment: &Experiment) -> Result<Report, String> {
-    let measured = Setup::new(SIMULATION, 1).and_then(|setup| measure(experiment, &setup));
-    measured.map(|(report, _)| report).map_err(|error| format!("{error:#}"))
 }
 
 /// Whether every claim has the verdict that the repository records.
@@ -144,8 +143,8 @@ fn fits(real: &Report, simulated: &Report) -> Result<(), String> {
     if off.is_empty() { Ok(()) } else { Err(off.join("\n")) }
 }
 
-fn measure(experiment: &Experiment, setup: &Setup) -> Result<(Report, Samples)> {
-    experiment::run(experiment, setup, experiment.kernels)
+fn measure(listed: Listed, session: &Session) -> Result<(Report, Samples)> {
+    experiment::run(listed, session, listed.experiment().kernels)
 }
 
 fn deviations(found: Vec<Deviation>) -> Result<(), String> {

@@ -4,7 +4,7 @@
 use super::suite::Suite;
 use crate::failure::Usage;
 use crate::image;
-use crate::machine::native::{self, Cost, Host, Native, Throughput};
+use crate::machine::native::{self, Cost, Host, Throughput};
 use crate::progress::Step;
 use anyhow::Result;
 use serde::de::DeserializeOwned;
@@ -22,8 +22,8 @@ const BEFORE_ALL: u64 = 100 * TRIPS;
 
 /// Builds the machine and runs it briefly.
 pub fn check(suite: &mut Suite) {
-    let program = match image::build(&Native) {
-        Ok(images) => images.kernel,
+    let program = match image::build_native() {
+        Ok(program) => program,
         Err(error) => return suite.broken("the machine native", format!("{error:#}")),
     };
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get().min(2));

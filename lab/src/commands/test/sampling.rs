@@ -3,9 +3,9 @@
 
 use super::suite::Suite;
 use crate::commands::test::target::SYSTEMS;
-use crate::experiment::{self, Setup};
+use crate::experiment::{self, Asked, Emulated, Session};
 use crate::image::{Extra, Images};
-use crate::machine::{self, Boot, Console, MACHINES, Machine, Mode, Sampling};
+use crate::machine::{self, Boot, Console, Machine, Mode, Sampling};
 use crate::progress::Step;
 use crate::systems;
 use anyhow::{Context, Result, bail};
@@ -28,22 +28,19 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Checks the usual machine.
 pub fn check(suite: &mut Suite) {
-    let setup = match Setup::new(MACHINES[0], 1) {
-        Ok(setup) => setup,
-        Err(error) => return suite.broken("kernels that take samples", format!("{error:#}")),
-    };
-    let images = match setup.images_with(Extra::Profile) {
+    let setup = Emulated::new(Asked::seed(1));
+    let images = match setup.images(Some(Extra::Profile)) {
         Ok(images) => images,
         Err(error) => return suite.broken("kernels that take samples", format!("{error:#}")),
     };
-    for board in setup.machine.boards() {
+    for board in setup.machine().boards() {
         for kernel in [manifest::KERNELS[0], manifest::KERNELS[manifest::KERNELS.len() - 1]] {
             for system in SYSTEMS {
                 if suite.is_over() {
                     return;
                 }
                 let name = format!("{system} under {kernel} on {board}, with samples");
-                let result = run(setup.machine, images, board, kernel, system);
+                let result = run(setup.machine(), images, board, kernel, system);
                 suite.record(name, result.map_err(|error| format!("{error:#}")));
             }
         }
@@ -92,10 +89,10 @@ fn run(
 }
 
 /// Kernel instructions of a round trip, by samples and as ping-pong counts them.
-fn agrees(setup: &Setup, kernel: &str) -> Result<()> {
+fn agrees(setup: &Emulated, kernel: &str) -> Result<()> {
     let found = experiment::round_trip_by_samples(setup, kernel, USUAL)?;
     let ping = experiment::find("ping-pong").context("there is no ping-pong")?;
-    let measured = (ping.measure)(setup, kernel)?;
+    let measured = Session::new(Asked::seed(1)).measure(ping.usual(), kernel)?;
     let pair = ["call", "reply-wait"].map(|metric| {
         let series = measured.samples.series.iter().find(|series| {
             series.metric == metric && series.case == "across words=0" && series.kernel == kernel

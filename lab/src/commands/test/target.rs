@@ -182,6 +182,7 @@ mod tests {
 
     fn outcome(exit: Exit, console: &str) -> Result<Outcome> {
         Ok(Outcome {
+            machine: "made-up",
             exit,
             console: console.to_string(),
             memories: BTreeMap::new(),

@@ -3,9 +3,9 @@
 
 use super::suite::Suite;
 use super::target::SYSTEMS;
-use crate::experiment::Setup;
+use crate::experiment::{Asked, Emulated, Setup};
 use crate::image::{Extra, build_for};
-use crate::machine::{self, Boot, Console, Exit, MACHINES};
+use crate::machine::{self, Boot, Console, Exit};
 use crate::progress::Step;
 use crate::systems;
 use abi::trace::{Event, Keep};
@@ -33,10 +33,7 @@ const GIVEN_UP: Duration = Duration::from_secs(5);
 
 /// Checks the usual machine.
 pub fn check(suite: &mut Suite) {
-    let setup = match Setup::new(MACHINES[0], 1) {
-        Ok(setup) => setup.sliced(),
-        Err(error) => return suite.broken("kernels with trace points", format!("{error:#}")),
-    };
+    let setup = Emulated::new(Asked::seed(1)).sliced();
     let mut record = |name: String, check: &dyn Fn() -> Result<()>| {
         if !suite.is_over() {
             let _step = Step::start(&name);
@@ -185,9 +182,9 @@ fn ended(setup: &Setup) -> Result<()> {
     let mut system = systems::load("shell")?;
     let memory = system.add_trace(USUAL, Keep::First);
     let outcome = machine::boot(&Boot {
-        machine: setup.machine,
-        board: setup.machine.boards()[0],
-        images: &build_for(setup.machine, &system)?,
+        machine: setup.machine(),
+        board: setup.machine().boards()[0],
+        images: &build_for(setup.machine(), &system)?,
         system: &system,
         kernel: manifest::KERNELS[0],
         icount: Some(1),

@@ -10,10 +10,25 @@ pub mod lock_scaling;
 pub mod ping_pong;
 pub mod profile;
 pub mod scheduler_stats;
+pub mod spec;
 pub mod start_stop;
 mod tails;
 
 use results::{Claim, Report, Verdict};
+pub use spec::Spec;
+
+/// Claims that are data, by experiment.
+pub static SPECS: [(&str, &[Spec]); 3] = [
+    ("lock-cost", &lock_cost::CLAIMS),
+    ("lock-scaling", &lock_scaling::CLAIMS),
+    ("ipi-latency", &ipi_latency::CLAIMS),
+];
+
+/// The data of a claim or of a part of one, and the name of the experiment that decides it.
+pub fn find(id: &str) -> Option<(&'static str, &'static Spec)> {
+    let all = SPECS.into_iter().flat_map(|(name, specs)| specs.iter().map(move |s| (name, s)));
+    all.into_iter().find(|(_, spec)| spec.id == id)
+}
 
 /// The median of a case.
 fn median(report: &Report, kernel: &str, metric: &str, case: &str) -> Option<f64> {
@@ -35,7 +50,8 @@ fn judged(id: &str, statement: &str, judged: Option<(bool, String)>) -> Claim {
             (Verdict::NotObservable, evidence)
         }
     };
-    Claim { id: id.to_string(), statement: statement.to_string(), verdict, evidence }
+    let (id, statement) = (id.to_string(), statement.to_string());
+    Claim { id, statement, verdict, evidence, judged: Vec::new() }
 }
 
 /// A claim about what this machine does not have.
@@ -45,6 +61,7 @@ fn unobservable(id: &str, statement: &str, why: &str) -> Claim {
         statement: statement.to_string(),
         verdict: Verdict::NotObservable,
         evidence: why.to_string(),
+        judged: Vec::new(),
     }
 }
 
@@ -83,5 +100,36 @@ pub mod testing {
     /// The verdict on a claim.
     pub fn verdict(claims: &[Claim], id: &str) -> Verdict {
         claims.iter().find(|claim| claim.id == id).expect("the claim is judged").verdict
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::EXPERIMENTS;
+
+    #[test]
+    fn settings_stand_beside_each_other() {
+        for (name, spec) in
+            SPECS.into_iter().flat_map(|(name, all)| all.iter().map(move |s| (name, s)))
+        {
+            let experiment = EXPERIMENTS.into_iter().find(|experiment| experiment.name == name);
+            let experiment = experiment.expect("the experiment exists");
+            let aspects = |setting: spec::Setting| setting.iter().map(|(aspect, _)| *aspect);
+            assert!(!spec.paper.is_empty() && !spec.ours.is_empty(), "{}", spec.id);
+            for (machine, ours) in spec.ours {
+                assert!(experiment.runs_on(machine), "{}: {machine}", spec.id);
+                assert!(aspects(spec.paper).eq(aspects(ours)), "{} on {machine}", spec.id);
+            }
+        }
+    }
+
+    #[test]
+    fn claims_about_locks_are_data() {
+        let nothing = testing::report("", &[]);
+        let claims = EXPERIMENTS.into_iter().flat_map(|experiment| (experiment.claims)(&nothing));
+        for claim in claims.filter(|claim| !claim.id.starts_with("S0-")) {
+            assert!(find(&claim.id).is_some(), "{} has no setting and no band", claim.id);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `cross-cpu-ipc`: messages, signals and moves between CPUs, beside the same on one CPU.
 
 use super::super::run::{push_spans, recording};
-use super::super::{Cpus, Experiment, Measured, Setup};
+use super::super::{Cpus, Emulated, Experiment, Measure, Measured};
 use super::{CHOICE, NOTE, boot, cross};
 use crate::image::Extra;
 use crate::machine::Outcome;
@@ -16,7 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "cross-cpu-ipc",
     about: "What a call with its reply, a signal and a move take between two CPUs and on one",
     ledger: &["S1-03", "S1-05", "S1-E01"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::OneOf(&CHOICE),
     kernels: &manifest::KERNELS,
     metrics: &[CALL_REPLY, NOTIFY, MIGRATE],
@@ -39,7 +39,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
 const CALL_REPLY: &str = "call-reply";
@@ -54,7 +53,7 @@ const SYSTEM: &str = "ping-across";
 const ROUNDS: u16 = 1;
 const WORDS: [(u16, &str); 3] = [(0, "words=0"), (1, "words=4"), (5, "words=64")];
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let on = |cpu: u32| {
         move |system: &mut System| {

@@ -2,7 +2,7 @@
 //! which tests of local timers never see (S2C-11).
 
 use super::super::run::push_spans;
-use super::super::{Cpus, Experiment, Measured, Setup, claims};
+use super::super::{Cpus, Emulated, Experiment, Measure, Measured, claims};
 use super::{CHOICE, NOTE, cross, kicks};
 use abi::results::Tag;
 use abi::trace::{Event, entry};
@@ -14,7 +14,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "ipi-latency",
     about: "Wake-ups by an interrupt on the thread's own CPU, and by one on another CPU",
     ledger: &["S2C-11", "S2C-C09"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::OneOf(&CHOICE),
     kernels: &manifest::KERNELS,
     metrics: &[results::WAKE_UP, IPI, KICK],
@@ -34,7 +34,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: false,
     claims: claims::ipi_latency::all,
-    measure,
 };
 
 /// Where the thread is.
@@ -52,7 +51,7 @@ const ROUNDS: [(&str, u64); 2] = [("warmup", 8), ("rounds", 50)];
 const WAKE_UPS: u16 = 3;
 const KICKS: u16 = 8;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let recorded = cross(setup, kernel, "ipi")?;
     let mut delays = results::delays(&recorded, WAKE_UPS)?;

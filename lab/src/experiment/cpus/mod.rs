@@ -29,7 +29,7 @@ const NOTE: &str = "Figures are instructions that all CPUs together execute betw
 impl Setup {
     /// How many CPUs experiments on several have.
     fn cpus(&self) -> u32 {
-        let asked = self.cpus.as_ref().and_then(|cpus| cpus.first());
+        let asked = self.asked.cpus.as_ref().and_then(|cpus| cpus.first());
         *asked.unwrap_or(&CHOICE[0]) as u32
     }
 }

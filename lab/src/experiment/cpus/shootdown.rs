@@ -1,7 +1,7 @@
 //! `shootdown`: memory that is taken away where other CPUs have seen its domain, and threads and
 //! domains that end on other CPUs (S1-04).
 
-use super::super::{Cpus, Experiment, Measured, Setup};
+use super::super::{Cpus, Emulated, Experiment, Measure, Measured};
 use super::{CHOICE, NOTE, cross};
 use abi::results::Tag;
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "shootdown",
     about: "What taking memory away and ending threads and domains take on several CPUs",
     ledger: &["S1-04"],
-    machines: &["qemu-x86_64"],
+    machines: &[Measure::Emulated(measure)],
     cpus: Cpus::OneOf(&CHOICE),
     kernels: &["fastpath", "strict-eager"],
     metrics: &["protect", "unmap", "destroy-thread", "destroy-domain"],
@@ -30,7 +30,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: true,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
 /// Numbers of metrics in recordings, in the order of their names.
@@ -39,7 +38,7 @@ const METRICS: [u16; 4] = [5, 4, 6, 7];
 pub(super) const UNSEEN: u16 = 8;
 pub(super) const BUSY: u16 = 16;
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let facts = super::kicks::facts(setup, kernel)?;
     let mut measured = Measured { facts, ..Measured::default() };
     let recorded = cross(setup, kernel, "shootdown")?;

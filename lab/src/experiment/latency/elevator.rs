@@ -2,7 +2,7 @@
 //! the ready queue (S0-39), and what bounding the purge does about it.
 
 use super::{METRICS, push, threads, wake_ups};
-use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::experiment::{Boots, Cpus, Experiment, Measure, Measured, claims};
 use crate::systems::set;
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "elevator",
     about: "Wake-ups while threads in ascending order block on the ready queue and are purged",
     ledger: &["S0-39", "S0-E07", "S0-C08", "S0-C09", "X-13"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
@@ -45,7 +45,6 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::elevator::all,
-    measure,
 };
 
 const SYSTEM: &str = "elevator";
@@ -53,7 +52,7 @@ const SYSTEM: &str = "elevator";
 /// Metrics as the program numbers them, with the names of their cases.
 const FORMS: [(u16, &str); 2] = [(1, "call"), (2, "send")];
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let unbounded = wake_ups(setup, SYSTEM, kernel, &|system| system.purge = 0)?;
     let bounded = wake_ups(setup, SYSTEM, kernel, &|system| {

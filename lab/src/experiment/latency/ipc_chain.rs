@@ -2,7 +2,7 @@
 //! (S0-41), and what a preemption point after each transfer does about it.
 
 use super::{METRICS, push, threads, wake_ups};
-use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::experiment::{Boots, Cpus, Experiment, Measure, Measured, claims};
 use crate::systems::set;
 use anyhow::Result;
 
@@ -11,7 +11,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "ipc-chain",
     about: "Wake-ups while many transfers that hang on each other are made at once",
     ledger: &["S0-41", "S0-E09", "S0-C11"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
@@ -40,12 +40,11 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::ipc_chain::all,
-    measure,
 };
 
 const SYSTEM: &str = "ipc-chain";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     for (preempted, form) in [(false, "whole"), (true, "preempted")] {
         let taken = wake_ups(setup, SYSTEM, kernel, &|system| system.preempt_chains = preempted)?;

@@ -11,7 +11,7 @@ pub mod ipc_chain;
 pub mod start_stop;
 
 use super::run::recording;
-use super::{Cpus, Experiment, Measured, Setup};
+use super::{Boots, Cpus, Experiment, Measure, Measured, Setup};
 use abi::results::Tag;
 use anyhow::{Context, Result, bail};
 use manifest::System;
@@ -58,7 +58,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "latency",
     about: "How late the highest thread wakes, idle and under a storm in other domains",
     ledger: &["S0-35", "X-12", "X-13"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
@@ -81,10 +81,9 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: |_| Vec::new(),
-    measure,
 };
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let taken = wake_ups(setup, "latency", kernel, &|_| {})?;
     let name = |case: u16| CASES.get(usize::from(case)).map(ToString::to_string);

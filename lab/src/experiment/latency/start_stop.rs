@@ -1,7 +1,7 @@
 //! `start-stop`: what it costs the highest thread that many threads are stopped (S0-40).
 
 use super::{METRICS, push, threads, wake_ups};
-use crate::experiment::{Cpus, Experiment, Measured, Setup, claims};
+use crate::experiment::{Boots, Cpus, Experiment, Measure, Measured, claims};
 use crate::systems::set;
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     name: "start-stop",
     about: "Wake-ups while a controller stops many threads and lets them run again",
     ledger: &["S0-40", "S0-E08", "S0-C10", "X-13"],
-    machines: &["qemu-x86_64", "twin"],
+    machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     cpus: Cpus::One,
     kernels: &manifest::KERNELS,
     metrics: &METRICS,
@@ -35,12 +35,11 @@ pub static EXPERIMENT: Experiment = Experiment {
     golden: false,
     modelled: false,
     claims: claims::start_stop::all,
-    measure,
 };
 
 const SYSTEM: &str = "start-stop";
 
-fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let unbounded = wake_ups(setup, SYSTEM, kernel, &|system| system.purge = 0)?;
     let bounded = wake_ups(setup, SYSTEM, kernel, &|system| {

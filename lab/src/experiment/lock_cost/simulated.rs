@@ -2,7 +2,7 @@
 
 use super::{BASE, METRIC, added_fact, case, tell_of_transactions};
 use crate::experiment::pairs::Pairs;
-use crate::experiment::{Measured, Setup};
+use crate::experiment::{Measured, Simulated};
 use crate::machine::{self, Simulation};
 use anyhow::Result;
 use manifest::LOCKINGS;
@@ -11,7 +11,7 @@ use manifest::LOCKINGS;
 const WINDOW: u64 = 2_000_000;
 
 /// Simulates each locking that the twin has of a kernel; of some it has none but the usual one.
-pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+pub fn measure(setup: &Simulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     if kernel == manifest::KERNELS[0] {
         tell_of_transactions(&mut measured, true);
@@ -22,14 +22,14 @@ pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
         let taken = message(setup, kernel, locking)?;
         measured.samples.push(kernel, METRIC, &case(locking), vec![taken.round() as u64]);
         if *locking != BASE {
-            measured.facts.push(added_fact([kernel, locking], taken - base, base));
+            measured.facts.push(added_fact([kernel, locking], taken - base));
         }
     }
     Ok(measured)
 }
 
 /// The mean time that a message takes on one CPU, without any think time.
-fn message(setup: &Setup, kernel: &str, locking: &str) -> Result<f64> {
+fn message(setup: &Simulated, kernel: &str, locking: &str) -> Result<f64> {
     let simulation = &Simulation::default();
     let (window, windows) = (WINDOW, 1);
     let pairs = Pairs { locking, think: 0, cpus: 1, window, windows, simulation };

@@ -1,9 +1,9 @@
 //! What more CPUs than the host has would do: the twin, with sections as long as the model found.
 
 use super::{Scene, THINK, points};
-use crate::experiment::Setup;
 use crate::experiment::pairs::Pairs;
-use crate::machine::{Simulation, Twin};
+use crate::experiment::{Asked, Hardware, Simulated};
+use crate::machine::Simulation;
 use crate::progress::Step;
 use anyhow::Result;
 use model::Fit;
@@ -18,8 +18,8 @@ const ALONE: u64 = 1000;
 
 /// Simulates all points of the big lock with think times, in the host's ticks: exponential sections
 /// of the fitted length, and think times that are longer by what the fit adds to them.
-pub fn simulate(setup: &Setup, kernel: &str, scene: &Scene, fit: &Fit) -> Result<Scene> {
-    let setup = Setup::new(&Twin, setup.seed)?;
+pub fn simulate(setup: &Hardware, kernel: &str, scene: &Scene, fit: &Fit) -> Result<Scene> {
+    let setup = Simulated::new(Asked::seed(setup.asked.seed));
     let mean = fit.service.value.max(1.0).round() as u64;
     let pass = |scatter, think: u64, cpus: usize, window: u64| -> Result<u64> {
         let service = Some(Service { mean, scatter });

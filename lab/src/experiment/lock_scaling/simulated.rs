@@ -4,7 +4,7 @@
 use super::points::{ARM, facts, hold};
 use super::{COMPARED, METRIC, Scene, THINK, curves, points};
 use crate::experiment::pairs::Pairs;
-use crate::experiment::{Measured, Setup};
+use crate::experiment::{Measured, Simulated};
 use crate::failure::usage;
 use crate::machine::{LARGE, SMALL, Simulation};
 use crate::progress::Step;
@@ -55,10 +55,10 @@ const SHAPES: [Shape; 2] = [
 ];
 
 /// Simulates all points, and says what they mean.
-pub fn measure(setup: &Setup, kernel: &str) -> Result<Measured> {
+pub fn measure(setup: &Simulated, kernel: &str) -> Result<Measured> {
     let (large, small) = (LARGE, SMALL);
     let most = (large.sockets * large.per_socket) as usize;
-    let asked = setup.cpus.as_deref();
+    let asked = setup.asked.cpus.as_deref();
     if let Some(wrong) = asked.and_then(|cpus| cpus.iter().find(|cpus| **cpus > most)) {
         let why = format!("{wrong} CPUs were asked for, and the simulated machine has {most}");
         return Err(usage(why));
@@ -93,7 +93,7 @@ fn topology(topology: Topology) -> Simulation {
 
 /// What has been simulated so far.
 struct Run<'a> {
-    setup: &'a Setup,
+    setup: &'a Simulated,
     kernel: &'a str,
     measured: Measured,
     /// Sections of the large machine under the big lock, by think time and number of CPUs.

@@ -7,7 +7,7 @@ pub use client::{about, run};
 pub use packed::Packed;
 
 use super::console::END_OF_INPUT;
-use super::{Boot, Emulator, Input, Machine, Outcome};
+use super::{Boot, Emulator, Input, Machine, Outcome, Platform};
 use crate::failure::usage;
 use anyhow::Result;
 use manifest::NO_LOCKING;
@@ -27,7 +27,7 @@ pub const SMALL: Topology = Topology::ARM;
 /// The machine.
 pub struct Twin;
 
-impl Machine for Twin {
+impl Platform for Twin {
     fn name(&self) -> &'static str {
         "twin"
     }
@@ -36,12 +36,14 @@ impl Machine for Twin {
         "modelled instructions"
     }
 
-    fn boards(&self) -> &'static [&'static str] {
-        &["host"]
-    }
-
     fn origin(&self) -> Origin {
         Origin::SIMULATED
+    }
+}
+
+impl Machine for Twin {
+    fn boards(&self) -> &'static [&'static str] {
+        &["host"]
     }
 
     fn emulator(&self) -> Option<&dyn Emulator> {

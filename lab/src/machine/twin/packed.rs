@@ -1,10 +1,10 @@
 //! A system as a boot archive for the twin, and its outcome as that of any machine.
 
-use super::about;
+use super::{Twin, about};
 use crate::failure::did_you_mean;
 use crate::machine::boot::pack_with;
 use crate::machine::memory::WORD;
-use crate::machine::{Boot, Exit, Outcome};
+use crate::machine::{Boot, Exit, Outcome, Platform};
 use abi::PAGE;
 use anyhow::Result;
 use twin_protocol::{End, Options, Run};
@@ -67,6 +67,7 @@ impl Packed {
             }
         };
         Outcome {
+            machine: Twin.name(),
             exit,
             console,
             memories: self.names().map(String::from).zip(memories).collect(),

@@ -1,6 +1,7 @@
 use super::super::testing::{report, verdict};
 use super::*;
-use crate::experiment::lock_scaling::{METRIC, THINK, case, facts};
+use crate::experiment::lock_scaling::{METRIC, THINK, case, facts, hold};
+use model::{Distribution, Repairman};
 use results::{Fact, Samples, Verdict};
 
 /// Ticks in a second.

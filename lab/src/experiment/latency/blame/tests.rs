@@ -1,7 +1,7 @@
 //! Causes that are planted by seed in runs of the simulation are named, and none is invented.
 
 use super::*;
-use crate::machine::MACHINES;
+use crate::experiment::{Asked, Simulated};
 use crate::systems;
 use manifest::Domain;
 use std::fmt::Debug;
@@ -99,7 +99,7 @@ fn run(setup: &Setup, seed: u64) -> (Planted, String, Option<Cause>) {
 
 #[test]
 fn planted_causes_are_named_in_every_run_and_none_is_invented() {
-    let setup = Setup::new(MACHINES[1], 1).expect("the simulation");
+    let setup = Simulated::new(Asked::seed(1));
     for seed in 0..100 {
         let (planted, told, headline) = run(&setup, seed);
         assert!(planted.is(headline.as_ref()), "seed {seed}, planted {planted:?}: {told}");

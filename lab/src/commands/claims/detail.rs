@@ -1,0 +1,101 @@
+//! How a claim reads on a terminal: the paper's setting and ours, the bands, and the verdicts.
+
+use super::show::{spell, wrap};
+use crate::experiment::claims;
+use crate::scoreboard::{Judged, Line, Standing};
+use comfy_table::{ContentArrangement, Table, presets};
+use results::rounded;
+
+/// Columns of a terminal.
+const WIDTH: u16 = 80;
+/// Columns of text behind an indentation.
+const TEXT: usize = 76;
+
+/// All there is to say about some claims.
+pub fn text(board: &[Line]) -> String {
+    let lines = board.iter().map(|line| {
+        let mut text = format!("{}\n", line.claim.id) + &indented(&line.claim.statement);
+        let name = |judged: &Judged| Some(claims::find(&judged.id)?.0);
+        let by = line.judged().iter().find_map(name);
+        let by = by.map(|name| format!(", experiment {name}")).unwrap_or_default();
+        text += &format!("{}{by}\n", line.from);
+        line.judged().iter().for_each(|judged| text += &part(line, judged));
+        text
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A part of a claim, or a claim without parts.
+fn part(line: &Line, judged: &Judged) -> String {
+    let mut text = String::new();
+    if judged.id != line.claim.id {
+        text += &format!("\n{}\n", judged.id);
+        text += &indented(&judged.statement);
+    }
+    if let Some((_, spec)) = claims::find(&judged.id) {
+        text += &settings(spec);
+        text += &bands(spec, judged);
+    }
+    if judged.machines.is_empty() {
+        text += "\n  not yet\n";
+    }
+    judged.machines.iter().for_each(|standing| text += &verdict(standing));
+    text
+}
+
+/// The paper's setting beside ours.
+fn settings(spec: &claims::Spec) -> String {
+    let machines = spec.ours.iter().map(|(machine, _)| *machine);
+    let mut table = table(["setting", "the paper"].into_iter().chain(machines));
+    for (aspect, value) in spec.paper {
+        let ours = spec.ours.iter().map(|(_, setting)| {
+            let own = setting.iter().find(|(name, _)| name == aspect);
+            own.map_or("-", |(_, value)| value)
+        });
+        table.add_row([*aspect, *value].into_iter().chain(ours));
+    }
+    format!("\n{}\n", table.trim_fmt())
+}
+
+/// The bands, with the figures of each machine.
+fn bands(spec: &claims::Spec, judged: &Judged) -> String {
+    let machines = spec.ours.iter().map(|(machine, _)| *machine);
+    let mut table = table(["figure", "band", "from"].into_iter().chain(machines));
+    for band in spec.bands {
+        let unit = if band.unit.is_empty() { String::new() } else { format!(" {}", band.unit) };
+        let mut row =
+            vec![band.quantity.to_string(), format!("{}{unit}", band.bound), band.from.to_string()];
+        row.extend(spec.ours.iter().map(|(machine, _)| {
+            let standing = judged.machines.iter().find(|standing| standing.machine == *machine);
+            let mut figures = standing.into_iter().flat_map(|standing| &standing.judged);
+            let figure = figures.find(|figure| figure.quantity == band.quantity);
+            figure.map_or("-".to_string(), |figure| rounded(figure.value, 3))
+        }));
+        table.add_row(row);
+    }
+    if spec.bands.is_empty() { String::new() } else { format!("\n{}\n", table.trim_fmt()) }
+}
+
+fn verdict(standing: &Standing) -> String {
+    let recorded = standing.recorded.map_or("nothing", spell);
+    let mut text = match standing.found {
+        None => format!("\n  {}: {recorded}, as recorded; no result here\n", standing.machine),
+        Some(found) if standing.differs() => {
+            format!("\n  {}: {}, recorded is {recorded}\n", standing.machine, spell(found))
+        }
+        Some(found) => format!("\n  {}: {}, as recorded\n", standing.machine, spell(found)),
+    };
+    text += &indented(&standing.evidence);
+    text
+}
+
+fn indented(text: &str) -> String {
+    wrap(text, TEXT).iter().map(|line| format!("    {line}\n")).collect()
+}
+
+fn table<'a>(headings: impl Iterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_width(WIDTH);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
+    table
+}

@@ -1,0 +1,159 @@
+//! An experiment on one of the platforms that it lists: nothing else can be run.
+
+use super::setup::{Asked, Emulated, Hardware, Ran, Setup, Simulated};
+use super::{Experiment, Measure, Measured};
+use crate::failure::usage;
+use crate::machine::native::Native;
+use crate::machine::{EMULATOR, Platform, Twin};
+use anyhow::Result;
+
+impl Measure {
+    /// The platform that it is for.
+    pub fn platform(&self) -> &'static dyn Platform {
+        match self {
+            Measure::Emulated(_) => EMULATOR,
+            Measure::Simulated(_) => &Twin,
+            Measure::Hardware(_) => &Native,
+        }
+    }
+}
+
+/// An experiment and one of its entries: only [`Experiment::on`] and [`Experiment::usual`] make one.
+#[derive(Clone, Copy)]
+pub struct Listed {
+    experiment: &'static Experiment,
+    measure: &'static Measure,
+}
+
+impl Experiment {
+    /// The platforms that it lists, the usual one first.
+    pub fn platforms(&self) -> impl Iterator<Item = &'static str> {
+        self.machines.iter().map(|measure| measure.platform().name())
+    }
+
+    /// Whether it lists a platform.
+    pub fn runs_on(&self, platform: &str) -> bool {
+        self.platforms().any(|name| name == platform)
+    }
+
+    /// It, on a platform that it lists.
+    pub fn on(&'static self, platform: &str) -> Result<Listed> {
+        let is_wanted = |measure: &&Measure| measure.platform().name() == platform;
+        match self.machines.iter().find(is_wanted) {
+            Some(measure) => Ok(Listed { experiment: self, measure }),
+            None => {
+                let known = self.platforms().collect::<Vec<_>>().join(", ");
+                let name = self.name;
+                Err(usage(format!("`{name}` does not run on {platform}, only on {known}")))
+            }
+        }
+    }
+
+    /// It, on its usual platform.
+    pub fn usual(&'static self) -> Listed {
+        Listed { experiment: self, measure: &self.machines[0] }
+    }
+}
+
+impl Listed {
+    /// The experiment.
+    pub fn experiment(&self) -> &'static Experiment {
+        self.experiment
+    }
+
+    /// The platform.
+    pub fn platform(&self) -> &'static dyn Platform {
+        self.measure.platform()
+    }
+}
+
+/// The setups of the platforms; each builds what it needs at the first use.
+pub struct Session {
+    emulated: Emulated,
+    simulated: Simulated,
+    hardware: Hardware,
+}
+
+impl Session {
+    /// For these runs.
+    pub fn new(asked: Asked) -> Session {
+        Session {
+            emulated: Emulated::new(asked.clone()),
+            simulated: Simulated::new(asked.clone()),
+            hardware: Hardware::new(asked),
+        }
+    }
+
+    /// Measures one kernel.
+    pub fn measure(&self, listed: Listed, kernel: &str) -> Result<Measured> {
+        match listed.measure {
+            Measure::Emulated(measure) => measure(&self.emulated, kernel),
+            Measure::Simulated(measure) => measure(&self.simulated, kernel),
+            Measure::Hardware(measure) => measure(&self.hardware, kernel),
+        }
+    }
+
+    /// The setup that boots systems where an experiment is measured, if it boots any.
+    pub fn boots(&self, listed: Listed) -> Option<&Setup> {
+        match listed.measure {
+            Measure::Emulated(_) => Some(&self.emulated),
+            Measure::Simulated(_) => Some(&self.simulated),
+            Measure::Hardware(_) => None,
+        }
+    }
+
+    /// The emulator's setup.
+    pub fn emulated(&self) -> &Emulated {
+        &self.emulated
+    }
+
+    /// Where an experiment's runs came from.
+    pub(super) fn ran(&self, listed: Listed) -> &Ran {
+        match self.boots(listed) {
+            Some(setup) => &setup.ran,
+            None => &self.hardware.ran,
+        }
+    }
+
+    /// What the runs go by.
+    pub(super) fn asked(&self) -> &Asked {
+        &self.hardware.asked
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::EXPERIMENTS;
+    use crate::failure::Usage;
+    use crate::machine::MEASURED;
+
+    #[test]
+    fn an_experiment_runs_where_it_says_and_nowhere_else() {
+        for experiment in EXPERIMENTS {
+            for platform in MEASURED.map(|platform| platform.name()) {
+                match experiment.on(platform) {
+                    Ok(listed) => {
+                        assert!(experiment.runs_on(platform));
+                        assert_eq!(listed.platform().name(), platform, "{}", experiment.name);
+                    }
+                    Err(error) => {
+                        assert!(error.is::<Usage>() && !experiment.runs_on(platform));
+                        let known: Vec<&str> = experiment.platforms().collect();
+                        let known = format!("only on {}", known.join(", "));
+                        assert!(error.to_string().ends_with(&known), "{error}");
+                    }
+                }
+            }
+            assert_eq!(Some(experiment.usual().platform().name()), experiment.platforms().next());
+        }
+    }
+
+    #[test]
+    fn what_measures_locks_and_lines_does_not_run_on_the_emulator() {
+        for name in ["lock-cost", "lock-scaling", "cache-lines"] {
+            let experiment = crate::experiment::find(name).expect("it is an experiment");
+            assert!(experiment.on(EMULATOR.name()).is_err(), "{name}");
+        }
+    }
+}

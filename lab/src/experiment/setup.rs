@@ -1,0 +1,313 @@
+//! What experiments run with: one type for each kind of platform, so that what one kind alone can
+//! do cannot be asked of another.
+
+use crate::image::{self, Extra, Images};
+use crate::machine::native::{self, Host, Native};
+use crate::machine::{
+    self, Boot, Console, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation,
+    Twin,
+};
+use crate::profile::Profile;
+use crate::systems;
+use anyhow::{Context, Result, bail};
+use manifest::System;
+use serde::de::DeserializeOwned;
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longer than any experiment takes on a slow host.
+const TIMEOUT: Duration = Duration::from_secs(180);
+
+/// What runs go by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The seed of the run.
+    pub seed: u64,
+    /// Numbers of CPUs, where an experiment has a choice and one was made.
+    pub cpus: Option<Vec<usize>>,
+}
+
+impl Asked {
+    /// A seed, and the usual numbers of CPUs.
+    pub fn seed(seed: u64) -> Asked {
+        Asked { seed, cpus: None }
+    }
+}
+
+/// The platform that runs came from, as their outcomes say.
+#[derive(Default)]
+pub struct Ran(Cell<Option<&'static str>>);
+
+impl Ran {
+    /// Notes where an outcome came from; all of a report must come from one platform.
+    fn note(&self, platform: &'static str) -> Result<()> {
+        match self.0.replace(Some(platform)) {
+            Some(before) if before != platform => {
+                bail!("a run came from {platform}, the one before from {before}")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The platform of the runs since this was last asked.
+    pub fn take(&self) -> Result<&'static dyn Platform> {
+        let name = self.0.take().context("the experiment ran nothing")?;
+        machine::platform(name).with_context(|| format!("there is no platform `{name}`"))
+    }
+}
+
+/// What boots systems: the part that the emulator and the simulation have in common.
+pub struct Setup {
+    /// What the runs go by.
+    pub asked: Asked,
+    /// The platform of the runs so far.
+    pub ran: Ran,
+    machine: &'static dyn Machine,
+    /// Whether CPUs that share a clock get slices of it; programs that are measured wait or pause.
+    slices: bool,
+    images: OnceCell<Images>,
+    /// What else it has booted, by [`Extra`].
+    extras: [OnceCell<Images>; Extra::KINDS],
+}
+
+/// The setup of a machine that boots systems.
+pub trait Boots: Deref<Target = Setup> {}
+
+/// The setup of an emulated machine.
+pub struct Emulated(Setup);
+
+/// The setup of the simulation.
+pub struct Simulated(Setup);
+
+/// The setup of this host's own processors.
+pub struct Hardware {
+    /// What the runs go by.
+    pub asked: Asked,
+    /// The platform of the runs so far.
+    pub ran: Ran,
+    program: OnceCell<PathBuf>,
+}
+
+impl Boots for Emulated {}
+impl Boots for Simulated {}
+
+impl Deref for Emulated {
+    type Target = Setup;
+    fn deref(&self) -> &Setup {
+        &self.0
+    }
+}
+
+impl Deref for Simulated {
+    type Target = Setup;
+    fn deref(&self) -> &Setup {
+        &self.0
+    }
+}
+
+/// What a run with samples gave.
+pub struct Sampled {
+    /// What was sampled.
+    pub samples: machine::Samples,
+    /// Where the samples fell.
+    pub profile: Profile,
+    /// The memories that the host reads.
+    pub memories: BTreeMap<String, Vec<u8>>,
+}
+
+impl Setup {
+    fn new(machine: &'static dyn Machine, asked: Asked) -> Setup {
+        Setup {
+            asked,
+            ran: Ran::default(),
+            machine,
+            slices: false,
+            images: OnceCell::new(),
+            extras: Default::default(),
+        }
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &'static dyn Machine {
+        self.machine
+    }
+
+    /// The usual programs and kernel, or those with something extra, built at the first use.
+    pub fn images(&self, extra: Option<Extra>) -> Result<&Images> {
+        let cell = extra.map_or(&self.images, |extra| &self.extras[extra as usize]);
+        if let Some(images) = cell.get() {
+            return Ok(images);
+        }
+        let built = match extra {
+            Some(extra) => image::build_with(self.machine, extra)?,
+            None => image::build(self.machine)?,
+        };
+        Ok(cell.get_or_init(|| built))
+    }
+
+    fn launch<'a>(&'a self, images: &'a Images, system: &'a System, kernel: &'a str) -> Boot<'a> {
+        Boot {
+            machine: self.machine,
+            board: self.machine.boards()[0],
+            images,
+            system,
+            kernel,
+            icount: Some(self.asked.seed),
+            console: Console::CAPTURE,
+            timeout: Some(TIMEOUT),
+            inspect: false,
+            log: false,
+            sampling: None,
+            simulation: Default::default(),
+            slices: self.slices,
+        }
+    }
+
+    /// Boots a system by name under a kernel; it must end well under that very kernel.
+    pub fn boot(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        self.boot_changed(system, kernel, &mut |_| {})
+    }
+
+    /// [`Setup::boot`] of a system that was changed after loading.
+    pub fn boot_changed(
+        &self,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
+        self.boot_with(None, system, kernel, change)
+    }
+
+    /// [`Setup::boot_changed`] under a kernel that may have something extra.
+    pub fn boot_with(
+        &self,
+        extra: Option<Extra>,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
+        let mut system = self.load(system)?;
+        change(&mut system);
+        let launch = self.launch(self.images(extra)?, &system, kernel);
+        self.checked(machine::boot(&launch)?, &system, kernel)
+    }
+
+    /// A system by name, its programs with the seed of the run.
+    fn load(&self, system: &str) -> Result<System> {
+        let mut system = systems::load(system)?;
+        let seeds = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+        for (_, value) in seeds.filter(|(name, _)| name == "seed") {
+            *value = self.asked.seed.to_string();
+        }
+        Ok(system)
+    }
+
+    /// A run that ended well, under the very kernel that was asked for.
+    fn checked(&self, outcome: Outcome, system: &System, kernel: &str) -> Result<Outcome> {
+        self.ran.note(outcome.machine)?;
+        if let Some(failure) = outcome.failure() {
+            bail!("system `{}` under kernel `{kernel}`: {failure}", system.name);
+        }
+        if outcome.kernel != kernel {
+            bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Emulated {
+    /// For the emulator.
+    pub fn new(asked: Asked) -> Emulated {
+        Emulated(Setup::new(EMULATOR, asked))
+    }
+
+    /// The same with slices.
+    pub fn sliced(self) -> Emulated {
+        Emulated(Setup { slices: true, ..self.0 })
+    }
+
+    /// Boots a system by name under a kernel that takes samples.
+    pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
+        let system = self.load(system)?;
+        let images = self.images(Some(Extra::Profile))?;
+        let sampling = Some(sampling);
+        let launch = Boot { sampling, ..self.launch(images, &system, kernel) };
+        let outcome = self.checked(machine::boot(&launch)?, &system, kernel)?;
+        let samples = outcome.samples.context("the run left no samples")?;
+        let profile = Profile::new(&samples, images, &system)?;
+        Ok(Sampled { samples, profile, memories: outcome.memories })
+    }
+
+    /// Counts what one round trip of a system's client and server does, past the first `skip`.
+    pub fn round_trip(&self, system: &str, kernel: &str, skip: usize) -> Result<Vec<Count>> {
+        let system = systems::load(system)?;
+        machine::round_trip(&self.launch(self.images(None)?, &system, kernel), skip)
+    }
+}
+
+impl Simulated {
+    /// For the simulation.
+    pub fn new(asked: Asked) -> Simulated {
+        Simulated(Setup::new(&Twin, asked))
+    }
+
+    /// Runs a system under a kernel; also what the simulation has seen.
+    pub fn simulate(
+        &self,
+        system: &System,
+        kernel: &str,
+        simulation: Simulation,
+    ) -> Result<(Outcome, Seen)> {
+        let launch = Boot { simulation, ..self.launch(self.images(None)?, system, kernel) };
+        let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
+        Ok((self.checked(outcome, system, kernel)?, seen))
+    }
+}
+
+impl Hardware {
+    /// For this host.
+    pub fn new(asked: Asked) -> Hardware {
+        Hardware { asked, ran: Ran::default(), program: OnceCell::new() }
+    }
+
+    /// Runs the program that measures here, built at the first use, and reads what it found.
+    pub fn run<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Host<T>> {
+        let program = match self.program.get() {
+            Some(program) => program,
+            None => {
+                let built = image::build_native()?;
+                self.program.get_or_init(|| built)
+            }
+        };
+        let host = native::run(program, arguments)?;
+        self.ran.note(Native.name())?;
+        Ok(host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_one_platform() {
+        let ran = Ran::default();
+        assert!(ran.take().is_err(), "nothing ran");
+        ran.note(EMULATOR.name()).unwrap();
+        ran.note(EMULATOR.name()).unwrap();
+        assert_eq!(ran.take().unwrap().name(), EMULATOR.name());
+        ran.note(Twin.name()).unwrap();
+        let error = ran.note(Native.name()).unwrap_err().to_string();
+        assert_eq!(error, "a run came from native, the one before from twin");
+    }
+
+    #[test]
+    fn runs_say_where_they_came_from() {
+        let setup = Simulated::new(Asked::seed(1));
+        setup.boot("hello", manifest::KERNELS[0]).unwrap();
+        assert_eq!(setup.ran.take().unwrap().name(), Twin.name());
+    }
+}
