@@ -1,7 +1,7 @@
 //! What was built is kept under the hash of what it was made from: of the source, of cargo's
 //! arguments and of the toolchain. Where that is as it was, cargo is not asked.
 
-use super::cargo;
+use super::{cargo, sources};
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -17,9 +17,11 @@ pub struct Recipe<'a> {
     pub name: &'a str,
     /// What is said while it is built.
     pub title: String,
-    /// The directories of its source.
-    pub sources: &'a [&'a str],
-    /// Cargo's arguments, but for the executables.
+    /// The package.
+    pub package: &'a str,
+    /// The profile.
+    pub profile: &'a str,
+    /// Cargo's further arguments, but for the executables.
     pub arguments: &'a [&'a str],
     /// The executables.
     pub executables: &'a [String],
@@ -53,7 +55,9 @@ pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
             return Ok(kept.all(recipe));
         }
         let only = missing.iter().flat_map(|name| ["--bin", name]);
-        let arguments: Vec<&str> = recipe.arguments.iter().copied().chain(only).collect();
+        let what = ["--profile", recipe.profile, "-p", recipe.package];
+        let arguments: Vec<&str> =
+            what.iter().chain(recipe.arguments).copied().chain(only).collect();
         let built = cargo::build(&recipe.title, &arguments)?;
         if Kept::of(&store, recipe)? == kept {
             kept.take(&missing, &built)?;
@@ -116,7 +120,7 @@ fn hash(
     variables: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
 ) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
-    recipe.arguments.hash(&mut hasher);
+    (recipe.package, recipe.profile, recipe.arguments).hash(&mut hasher);
     let counts = |name: &std::ffi::OsString| {
         let name = name.to_string_lossy();
         VARIABLES.iter().any(|beginning| name.starts_with(beginning))
@@ -124,13 +128,14 @@ fn hash(
     let mut variables: Vec<_> = variables.filter(|(name, _)| counts(name)).collect();
     variables.sort();
     variables.hash(&mut hasher);
-    for path in COMMON.iter().chain(recipe.sources) {
+    let sources = sources::of(root, recipe.package)?;
+    for path in COMMON.into_iter().chain(sources.iter().map(String::as_str)) {
         add(&mut hasher, root, Path::new(path)).with_context(|| format!("cannot read {path}"))?;
     }
     Ok(hasher.finish())
 }
 
-/// Adds a file, or all files of a directory.
+/// Adds a file, or all files of a directory but those of its tests.
 fn add(hasher: &mut DefaultHasher, root: &Path, path: &Path) -> io::Result<()> {
     let full = root.join(path);
     if !full.is_dir() {
@@ -140,6 +145,7 @@ fn add(hasher: &mut DefaultHasher, root: &Path, path: &Path) -> io::Result<()> {
     }
     let entries = fs::read_dir(full)?.map(|entry| Ok(path.join(entry?.file_name())));
     let mut entries: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+    entries.retain(|entry| !entry.ends_with("tests"));
     entries.sort();
     entries.iter().try_for_each(|entry| add(hasher, root, entry))
 }
@@ -154,8 +160,13 @@ mod tests {
     impl Tree {
         fn new() -> Tree {
             let tree = Tree(tempfile::tempdir().unwrap());
-            COMMON.iter().for_each(|path| tree.write(path, path));
+            COMMON.iter().for_each(|path| tree.write(path, ""));
+            tree.write("Cargo.toml", "[workspace]\nmembers = [\"kernel\", \"locks\", \"lab\"]");
+            let kernel = "[package]\nname = \"kernel\"\n[dependencies]\nlocks.workspace = true";
+            tree.write("kernel/Cargo.toml", kernel);
             tree.write("kernel/src/lib.rs", "mod ipc;");
+            tree.write("locks/Cargo.toml", "[package]\nname = \"locks\"");
+            tree.write("lab/Cargo.toml", "[package]\nname = \"lab\"");
             tree.write("lab/src/main.rs", "fn main() {}");
             tree
         }
@@ -167,9 +178,9 @@ mod tests {
         }
 
         fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
-            let sources = &["kernel"];
-            let title = String::new();
-            let recipe = Recipe { name: "k", title, sources, arguments, executables: &[] };
+            let (package, profile) = ("kernel", "metal");
+            let (title, executables) = (String::new(), &[][..]);
+            let recipe = Recipe { name: "k", title, package, profile, arguments, executables };
             let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
             hash(self.0.path(), &recipe, variables).unwrap()
         }
@@ -183,9 +194,13 @@ mod tests {
         assert_ne!(tree.hash(&["--features", "big"], &[]), before, "features");
         let toolchain = [("RUSTUP_TOOLCHAIN", "nightly")];
         assert_ne!(tree.hash(&["--features", "fine"], &toolchain), before, "the toolchain");
-        for path in COMMON.iter().chain(&["kernel/src/lib.rs", "kernel/src/ipc/new.rs"]) {
+        let own =
+            ["kernel/Cargo.toml", "kernel/src/lib.rs", "kernel/src/new.rs", "locks/src/lib.rs"];
+        for path in COMMON.iter().chain(&own) {
             let old = tree.hash(&[], &[]);
-            tree.write(path, "changed");
+            let full = tree.0.path().join(path);
+            let text = fs::read_to_string(full).unwrap_or_default();
+            tree.write(path, &format!("{text}\n# changed"));
             assert_ne!(tree.hash(&[], &[]), old, "{path}");
         }
     }
@@ -195,6 +210,7 @@ mod tests {
         let tree = Tree::new();
         let before = tree.hash(&[], &[]);
         tree.write("lab/src/main.rs", "fn main() { todo!() }");
+        tree.write("kernel/tests/hosted.rs", "#[test]");
         assert_eq!(tree.hash(&[], &[("HOME", "/")]), before);
     }
 

@@ -4,6 +4,7 @@ mod cargo;
 mod elf;
 mod extra;
 mod kept;
+mod sources;
 
 pub use elf::{static_address, text_bytes};
 pub use extra::{Extra, extra_for};
@@ -92,11 +93,6 @@ pub fn build_native() -> Result<PathBuf> {
 /// Steps that a log has room for.
 pub const LOG_ROOM: usize = 1 << 18;
 
-/// What a kernel is made of, without the port.
-const KERNEL: [&str; 5] = ["abi", "cells", "policies", "locks", "kernel"];
-/// What programs are made of.
-const PROGRAMS: [&str; 2] = ["abi", "user"];
-
 fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> Result<Images> {
     let Some(machine) = machine.emulator() else {
         twin()?;
@@ -123,12 +119,12 @@ fn build_kernel(
     let directory = workspace::build_directory().join("kernels").join(name);
     let directory = directory.to_str().context("the build directory's name is not text")?;
     let target = ["--target", machine.target(), "--target-dir", directory];
-    let what = ["--profile", "metal", "-p", machine.port()];
     let built = kept::obtain(&Recipe {
         name: &format!("kernel-{name}"),
         title,
-        sources: &[&KERNEL[..], &["ports"]].concat(),
-        arguments: &[&what[..], &target, features].concat(),
+        package: machine.port(),
+        profile: "metal",
+        arguments: &[&target, features].concat(),
         executables: &[machine.kernel_binary().to_string()],
     })?;
     only(built)
@@ -142,8 +138,9 @@ fn build_programs(
     kept::obtain(&Recipe {
         name: "programs",
         title: format!("building programs for {}", machine.name()),
-        sources: &PROGRAMS,
-        arguments: &["--profile", "program", "-p", "programs", "--target", machine.target()],
+        package: "programs",
+        profile: "program",
+        arguments: &["--target", machine.target()],
         executables: programs,
     })
 }
@@ -154,8 +151,9 @@ fn build_program(machine: &str, package: &str, program: &str, profile: &str) -> 
     let built = kept::obtain(&Recipe {
         name: machine,
         title: format!("building the machine {machine}"),
-        sources: &[&KERNEL[..], &PROGRAMS, &["ports"]].concat(),
-        arguments: &["--profile", profile, "-p", package],
+        package,
+        profile,
+        arguments: &[],
         executables: &[program.to_string()],
     })?;
     only(built)

@@ -26,7 +26,7 @@ pub fn about() -> Result<&'static About> {
 
 /// Boots an archive in the twin and runs it.
 pub fn run(run: Run) -> Result<Outcome> {
-    match ask(&Request::Run(run))? {
+    match ask(&Request::Run(Box::new(run)))? {
         Reply::Ran(outcome) => Ok(*outcome),
         Reply::Failed(message) => bail!("the twin failed: {message}"),
         Reply::About(_) => bail!("the twin was asked for a run, and answered something else"),

@@ -37,7 +37,8 @@ mod tests {
 
     fn request() -> Request {
         let options = Options { input: b"typed".to_vec(), ..Options::default() };
-        Request::Run(Run { archive: vec![1, u64::MAX], options, wanted: vec![(3, 4096)] })
+        let run = Run { archive: vec![1, u64::MAX], options, wanted: vec![(3, 4096)] };
+        Request::Run(Box::new(run))
     }
 
     fn sent(messages: &[Request]) -> Vec<u8> {

@@ -23,7 +23,7 @@ pub enum Request {
     /// What the twin consists of.
     About,
     /// A run.
-    Run(Run),
+    Run(Box<Run>),
 }
 
 /// Boots an archive and runs it.

@@ -1,0 +1,74 @@
+//! What a package is made of: its own directory, and those of the packages of the work tree that it
+//! depends on.
+
+use anyhow::{Context, Result};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The directories, relative to the root of the work tree.
+pub fn of(root: &Path, package: &str) -> Result<BTreeSet<String>> {
+    let workspace = read(root, ".")?;
+    let workspace = table(&workspace, "workspace").context("Cargo.toml is of no workspace")?;
+    let members = workspace.get("members").and_then(Value::as_array);
+    let mut packages = Vec::new();
+    for member in members.into_iter().flatten().filter_map(Value::as_str) {
+        packages.push((member, read(root, member)?));
+    }
+    let mut found = BTreeSet::new();
+    let mut wanted = vec![package.to_string()];
+    while let Some(name) = wanted.pop() {
+        let Some((directory, manifest)) = packages.iter().find(|(_, it)| is_called(it, &name))
+        else {
+            // It comes from the registry, and Cargo.lock says in which version.
+            continue;
+        };
+        if found.insert(directory.to_string()) {
+            wanted.extend(dependencies(manifest));
+        }
+    }
+    Ok(found)
+}
+
+fn read(root: &Path, directory: &str) -> Result<Table> {
+    let path = root.join(directory).join("Cargo.toml");
+    let text = fs::read_to_string(&path);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    text.parse().with_context(|| format!("{} is no manifest", path.display()))
+}
+
+fn is_called(manifest: &Table, name: &str) -> bool {
+    let own = table(manifest, "package").and_then(|package| package.get("name"));
+    own.and_then(Value::as_str) == Some(name)
+}
+
+fn table<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    table.get(key)?.as_table()
+}
+
+/// Names of all packages that a package may be built with, for whatever target.
+fn dependencies(manifest: &Table) -> Vec<String> {
+    let targets = table(manifest, "target").into_iter().flat_map(Table::values);
+    let places = targets.filter_map(Value::as_table).chain([manifest]);
+    let kinds = |place| ["dependencies", "build-dependencies"].map(|kind| table(place, kind));
+    places.flat_map(kinds).flatten().flat_map(Table::keys).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workspace;
+
+    fn of(package: &str) -> Vec<String> {
+        super::of(workspace::root(), package).unwrap().into_iter().collect()
+    }
+
+    #[test]
+    fn dependencies_are_part_of_it_and_nothing_else() {
+        assert_eq!(of("programs"), ["abi", "user/programs", "user/rt"]);
+        let kernel = ["abi", "cells", "kernel", "locks", "policies", "ports/rtm", "ports/x86_64"];
+        assert_eq!(of("x86_64-port"), kernel);
+        assert!(of("twin").contains(&"ports/twin/protocol".to_string()));
+        assert!(of("no-such-package").is_empty());
+    }
+}
