@@ -292,6 +292,9 @@ mod tests {
         fn emulator_package(&self) -> &'static str {
             "dash"
         }
+        fn least_version(&self) -> (u32, u32) {
+            (0, 0)
+        }
         fn arguments(&self, _: &Launch) -> Vec<OsString> {
             ["-c", self.0].map(OsString::from).to_vec()
         }
