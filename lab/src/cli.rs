@@ -154,9 +154,10 @@ pub struct Run {
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,
-    /// On the twin: the seed of what is injected.
-    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
-    pub seed: u64,
+    /// The seed of the machine, where it repeats exactly: with --icount, and of what is injected on
+    /// the twin. 1 by default.
+    #[arg(long, value_name = "S", value_parser = seed)]
+    pub seed: Option<u64>,
     /// On the twin: delays and interrupts once in so many work boundaries and preemption points;
     /// 0 is never.
     #[arg(long, default_value_t = 0, value_name = "N")]
