@@ -39,9 +39,10 @@ Examples:
 const LAB_EXAMPLES: &str = "\
 Examples:
   ./giusto lab run ping-pong micro --json
+  ./giusto lab run --all
   ./giusto lab run ping-pong --kernel fastpath
   ./giusto lab run elevator --kernel fastpath --blame 2us     what made a wake-up late
-  ./giusto lab run lock-cost lock-scaling --machine native    on this host's own CPUs";
+  ./giusto lab run lock-cost lock-scaling     on this host's own CPUs";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -154,9 +155,10 @@ pub struct Run {
     /// Boot a kernel that keeps statistics.
     #[arg(long)]
     pub statistics: bool,
-    /// On the twin: the seed of what is injected.
-    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
-    pub seed: u64,
+    /// The seed of the machine, where it repeats exactly: with --icount, and of what is injected on
+    /// the twin. 1 by default.
+    #[arg(long, value_name = "S", value_parser = seed)]
+    pub seed: Option<u64>,
     /// On the twin: delays and interrupts once in so many work boundaries and preemption points;
     /// 0 is never.
     #[arg(long, default_value_t = 0, value_name = "N")]
@@ -326,11 +328,18 @@ pub struct Claims {
 #[derive(Debug, Args)]
 pub struct LabRun {
     /// Experiments; see `./giusto lab list`.
-    #[arg(required = true, value_name = "EXPERIMENT", value_parser = experiments())]
+    #[arg(required_unless_present = "all", value_name = "EXPERIMENT", value_parser = experiments())]
     pub experiments: Vec<String>,
-    /// The machine.
-    #[arg(long, value_name = "M", value_parser = measured(), default_value = MACHINES[0].name())]
-    pub machine: String,
+    /// All experiments, each on its usual machine. Those that this commit has finished with the
+    /// same seed are skipped: after an interruption the same command goes on.
+    #[arg(long, conflicts_with_all = ["experiments", "machine", "kernel", "cpus", "blame"])]
+    pub all: bool,
+    /// With --all: skip nothing.
+    #[arg(long, requires = "all")]
+    pub restart: bool,
+    /// The machine; each experiment's usual one by default.
+    #[arg(long, value_name = "M", value_parser = measured())]
+    pub machine: Option<String>,
     /// Only this kernel; may be given several times.
     #[arg(long, value_name = "K", value_parser = kernels())]
     pub kernel: Vec<String>,
@@ -341,7 +350,7 @@ pub struct LabRun {
     #[arg(long, value_name = "N", value_parser = model::cpus)]
     pub cpus: Option<model::Cpus>,
     /// Record the medians as golden figures in tests/golden.toml.
-    #[arg(long, conflicts_with_all = ["kernel", "cpus"])]
+    #[arg(long, conflicts_with_all = ["kernel", "cpus", "all"])]
     pub update_golden: bool,
     /// Also trace the experiments on latency up to the first wake-up that is later than this, such
     /// as 2us, and say what made it late.

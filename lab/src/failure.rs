@@ -1,6 +1,7 @@
 //! How a command ends.
 
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// What a command found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,25 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 /// 2 for [`Usage`] errors, 1 for everything else that went wrong.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+}
+
+/// What the shell expects of a program that an interrupt ended.
+const INTERRUPT_STATUS: i32 = 130;
+
+/// What to say when an interrupt ends the program.
+static FAREWELL: Mutex<Option<String>> = Mutex::new(None);
+
+/// Sets what is said when an interrupt ends the program.
+pub fn on_interrupt(text: Option<String>) {
+    *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) = text;
+}
+
+/// Ends the program after an interrupt.
+pub fn interrupted() -> ! {
+    if let Some(text) = &*FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) {
+        eprintln!("\n{text}");
+    }
+    std::process::exit(INTERRUPT_STATUS)
 }
 
 /// The candidate that `word` was most likely meant to be, as a question to append to an error.

@@ -3,6 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What stands for a commit where there is none.
+const UNKNOWN: &str = "unknown";
+/// Behind a commit from which the work tree differs.
+const MODIFIED: &str = "-modified";
+
 /// The root of the work tree that this program was built from.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lies in the work tree")
@@ -18,7 +23,7 @@ pub fn build_directory() -> PathBuf {
 
 /// Where experiments leave their results.
 pub fn results() -> PathBuf {
-    root().join("target/lab")
+    build_directory().join("lab")
 }
 
 /// A path as shown to the user: relative to the work tree where it lies in it.
@@ -33,12 +38,17 @@ pub fn commit() -> String {
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
     match git(&["rev-parse", "--short=12", "HEAD"]) {
-        None => "unknown".to_string(),
+        None => UNKNOWN.to_string(),
         Some(head) => match git(&["status", "--porcelain"]) {
             Some(changes) if changes.is_empty() => head,
-            _ => format!("{head}-modified"),
+            _ => format!("{head}{MODIFIED}"),
         },
     }
+}
+
+/// Whether [`commit`] names a commit whose very content the work tree has.
+pub fn is_commit(commit: &str) -> bool {
+    commit != UNKNOWN && !commit.ends_with(MODIFIED)
 }
 
 /// Cargo, in the work tree. Flags from the environment would replace those that the target

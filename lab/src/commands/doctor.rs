@@ -2,12 +2,13 @@
 
 use super::print_json;
 use crate::failure::Verdict;
-use crate::machine::MACHINES;
+use crate::machine::{MACHINES, MEMORY_FILES};
 use crate::output;
 use crate::workspace;
 use anyhow::Result;
 use comfy_table::Table;
 use serde::Serialize;
+use std::path::Path;
 use std::process::Command;
 
 /// A tool and what became of looking for it.
@@ -18,23 +19,37 @@ struct Tool {
     required: bool,
     /// `None` if it is missing.
     version: Option<String>,
+    /// Why it will not do although it is there.
+    problem: Option<String>,
     install: String,
+}
+
+impl Tool {
+    fn is_ready(&self) -> bool {
+        self.version.is_some() && self.problem.is_none()
+    }
+
+    /// What is wrong with it and what to do about it.
+    fn sentence(&self) -> String {
+        let Tool { name, install, .. } = self;
+        let kind = if self.required { "" } else { ", optional" };
+        match &self.problem {
+            Some(problem) => format!("unusable{kind}: {name} {problem}; {install}"),
+            None => format!("missing{kind}: {name}; {install}"),
+        }
+    }
 }
 
 /// Looks for every tool. A required one that is missing makes the exit status 2.
 pub fn doctor(as_json: bool) -> Result<Verdict> {
     let tools = tools();
     let missing: Vec<&Tool> =
-        tools.iter().filter(|tool| tool.required && tool.version.is_none()).collect();
+        tools.iter().filter(|tool| tool.required && !tool.is_ready()).collect();
     if as_json {
         print_json(&serde_json::json!({"tools": tools, "missing": missing.len()}));
     } else {
         output::line(table(&tools).trim_fmt());
-        let wanted = tools.iter().filter(|tool| tool.version.is_none());
-        for tool in wanted {
-            let kind = if tool.required { "missing" } else { "missing, optional" };
-            output::line(format_args!("{kind}: {}; run: {}", tool.name, tool.install));
-        }
+        tools.iter().filter(|tool| !tool.is_ready()).for_each(|tool| output::line(tool.sentence()));
         output::line(if missing.is_empty() { "everything needed is there" } else { "not ready" });
     }
     if missing.is_empty() {
@@ -58,32 +73,69 @@ fn tools() -> Vec<Tool> {
         needed_for,
         required,
         version,
+        problem: None,
         install: install.to_string(),
     };
     let plain = |name: &str| first_line(name, &["--version"]);
     let mut tools = vec![
-        tool("rustc", "building", true, plain("rustc"), "rustup toolchain install"),
-        tool("cargo", "building", true, plain("cargo"), "rustup toolchain install"),
-        tool("cc", "linking the laboratory", true, plain("cc"), "apt-get install gcc libc6-dev"),
-        tool("cargo-clippy", "test", true, plain("cargo-clippy"), "rustup component add clippy"),
-        tool("rustfmt", "test", true, plain("rustfmt"), "rustup component add rustfmt"),
+        tool("rustc", "building", true, plain("rustc"), "run: rustup toolchain install"),
+        tool("cargo", "building", true, plain("cargo"), "run: rustup toolchain install"),
+        tool(
+            "cc",
+            "linking the laboratory",
+            true,
+            plain("cc"),
+            "run: apt-get install gcc libc6-dev",
+        ),
+        tool(
+            "cargo-clippy",
+            "test",
+            true,
+            plain("cargo-clippy"),
+            "run: rustup component add clippy",
+        ),
+        tool("rustfmt", "test", true, plain("rustfmt"), "run: rustup component add rustfmt"),
         tool(
             "git",
             "test --mutants, commit in results",
             false,
             plain("git"),
-            "apt-get install git",
+            "run: apt-get install git",
         ),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let target = machine.target();
-        let add = format!("rustup target add {target}");
+        let add = format!("run: rustup target add {target}");
         tools.push(tool(target, machine.name(), true, target_library(target), &add));
-        let install = format!("apt-get install {}", machine.emulator_package());
+        let install = format!("run: apt-get install {}", machine.emulator_package());
         let emulator = machine.program();
-        tools.push(tool(emulator, machine.name(), true, plain(emulator), &install));
+        let mut found = tool(emulator, machine.name(), true, plain(emulator), &install);
+        found.problem = found.version.as_deref().and_then(|v| too_old(v, machine.least_version()));
+        tools.push(found);
     }
+    let memory = Path::new(MEMORY_FILES).is_dir().then(|| "directory in memory".to_string());
+    let without = "without it RAM of emulated machines is a file in the temporary directory";
+    tools.push(tool(MEMORY_FILES, "speed", false, memory, without));
+    let build = workspace::build_directory();
+    let writable = tempfile::tempfile_in(&build).is_ok().then(|| workspace::shown(&build));
+    let elsewhere = "set CARGO_TARGET_DIR to a directory that can be written to";
+    tools.push(tool("build directory", "building", true, writable, elsewhere));
     tools
+}
+
+/// Why a version, in the first line that a program prints, is too old.
+fn too_old(line: &str, least: (u32, u32)) -> Option<String> {
+    let number = |part: &str| part.parse::<u32>().ok();
+    let version = line.split_whitespace().find_map(|word| {
+        let mut parts = word.split('.').map(number);
+        Some((parts.next()??, parts.next()??))
+    });
+    let (major, minor) = least;
+    match version {
+        Some(version) if version >= least => None,
+        Some((a, b)) => Some(format!("is version {a}.{b}, and {major}.{minor} or newer is needed")),
+        None => Some(format!("does not say its version; {major}.{minor} or newer is needed")),
+    }
 }
 
 /// The first line that a program prints, if it runs and succeeds.
@@ -108,5 +160,24 @@ mod tests {
         assert_eq!(first_line("no-such-program", &["--version"]), None);
         assert!(first_line("cargo", &["--version"]).unwrap().starts_with("cargo "));
         assert_eq!(target_library("no-such-target"), None);
+    }
+
+    #[test]
+    fn an_old_emulator_will_not_do() {
+        let line = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)";
+        assert_eq!(too_old(line, (7, 2)), None);
+        assert_eq!(too_old(&line.replace("7.2.22", "10.0.2"), (7, 2)), None);
+        let old = too_old(&line.replace("7.2.22", "6.10.0"), (7, 2)).unwrap();
+        assert_eq!(old, "is version 6.10, and 7.2 or newer is needed");
+        assert!(too_old("QEMU", (7, 2)).unwrap().starts_with("does not say"));
+    }
+
+    #[test]
+    fn the_launcher_asks_for_the_same_version() {
+        let launcher = include_str!("../../../giusto");
+        for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
+            let (major, minor) = machine.least_version();
+            assert!(launcher.contains(&format!("least_qemu={major}.{minor}\n")));
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! `lab`: experiments.
 
+mod all;
+mod kept;
+
 use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
@@ -10,18 +13,22 @@ use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result};
-use results::{Golden, GoldenError, Limit, Report, Samples};
+use kept::{keep, latest};
+use results::{Golden, GoldenError, Limit, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
+
+pub use kept::whole_runs;
 
 /// Does what the command line says.
 pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
     match lab {
         Lab::List => list(as_json),
-        Lab::Run(run) => return run_all(run, as_json),
+        Lab::Run(run) if run.all => return all::run(run, as_json),
+        Lab::Run(run) => return run_named(run, as_json),
         Lab::Compare(asked) => return super::compare::compare(asked, as_json),
         Lab::Claims(asked) => return super::claims::claims(asked, as_json),
         Lab::Model(asked) => return super::model::model(asked, as_json),
@@ -63,7 +70,7 @@ fn describe(experiment: &Experiment) -> Value {
     })
 }
 
-fn run_all(run: &LabRun, as_json: bool) -> Result<Verdict> {
+fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let experiments: Vec<_> = run
         .experiments
         .iter()
@@ -133,7 +140,10 @@ pub fn show_claims(report: &Report) {
 /// An experiment on the machine of the command line; refuses what it does not run with.
 fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Listed> {
     let name = experiment.name;
-    let listed = experiment.on(&run.machine)?;
+    let listed = match &run.machine {
+        Some(machine) => experiment.on(machine)?,
+        None => experiment.usual(),
+    };
     if let Some(why) = run.cpus.as_ref().and_then(|cpus| experiment.cpus.refuse(&cpus.0)) {
         return Err(usage(format!("`{name}` does not run with this --cpus: {why}")));
     }
@@ -155,14 +165,6 @@ pub fn measure(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(R
     let (report, samples) = experiment::run(listed, session, kernels)?;
     let directory = keep(&report, &samples)?;
     Ok((report, directory))
-}
-
-/// Writes the files of a run; returns where they are.
-fn keep(report: &Report, samples: &Samples) -> Result<PathBuf> {
-    let directory = new_run(&workspace::results().join(&report.experiment))?;
-    results::write_run(&directory, report, samples)
-        .with_context(|| format!("cannot write results to {}", directory.display()))?;
-    Ok(directory)
 }
 
 /// Of each kernel the first wake-up that was later than a threshold, if that was asked for.
@@ -187,32 +189,6 @@ fn told(kernel: &str, late: Option<&Late>) -> String {
     match late {
         Some(late) => format!("{kernel}: {}", late.blame),
         None => format!("{kernel}: no wake-up was later than the threshold."),
-    }
-}
-
-/// Numbers of the runs in an experiment's directory, in order.
-fn runs(directory: &Path) -> Vec<u32> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut runs: Vec<u32> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    runs.sort_unstable();
-    runs
-}
-
-/// Creates the directory of the next run; another laboratory may be doing the same.
-fn new_run(experiment: &Path) -> Result<PathBuf> {
-    fs::create_dir_all(experiment)
-        .with_context(|| format!("cannot create {}", experiment.display()))?;
-    loop {
-        let next = runs(experiment).last().map_or(1, |last| last + 1);
-        let directory = experiment.join(next.to_string());
-        match fs::create_dir(&directory) {
-            Ok(()) => return Ok(directory),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                return Err(error).context(format!("cannot create {}", directory.display()));
-            }
-        }
     }
 }
 
@@ -242,55 +218,11 @@ fn update_golden(reports: &[Report]) -> Result<()> {
     Ok(())
 }
 
-/// The latest runs of each experiment, one for each machine, of those that `wanted` takes.
-fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Report>> {
-    let directory = workspace::results();
-    let mut reports: Vec<Report> = Vec::new();
-    for experiment in EXPERIMENTS {
-        let own = directory.join(experiment.name);
-        for run in runs(&own).into_iter().rev() {
-            // The latest may be under way in another process.
-            let path = own.join(run.to_string()).join("result.json");
-            let Ok(json) = fs::read_to_string(&path) else { continue };
-            let report = Report::from_json(&json)
-                .with_context(|| format!("{} is damaged", path.display()))?;
-            if !experiment::is_listed(&report) {
-                ignored(&path, &report);
-                continue;
-            }
-            let same = |other: &Report| {
-                (&other.experiment, &other.machine) == (&report.experiment, &report.machine)
-            };
-            if wanted(experiment, &report) && !reports.iter().any(same) {
-                reports.push(report);
-            }
-            let of_experiment = reports.iter().filter(|other| other.experiment == experiment.name);
-            if of_experiment.count() == experiment.machines.len() {
-                break;
-            }
-        }
-    }
-    Ok(reports)
-}
-
-/// Says that a result names a machine on which its experiment cannot have run.
-fn ignored(path: &Path, report: &Report) {
-    let (path, Report { experiment, machine, .. }) = (workspace::shown(path), report);
-    eprintln!("ignored: {path} names {machine}, on which `{experiment}` does not run");
-}
-
-/// The latest run of each experiment on each machine with all its kernels.
-pub fn whole_runs() -> Result<Vec<Report>> {
-    latest(&|experiment, report| {
-        let has = |kernel: &&str| report.rows.iter().any(|row| row.kernel == **kernel);
-        experiment.kernels.iter().all(has)
-    })
-}
-
 /// Writes the page with the latest run of each experiment on each machine; returns its path.
 pub fn write_report() -> Result<PathBuf> {
     let directory = workspace::results();
-    let reports = latest(&|_, _| true)?;
+    let latest = latest(&|_, _| true)?;
+    let reports: Vec<Report> = latest.into_iter().map(|(_, report)| report).collect();
     if reports.is_empty() {
         return Err(usage("there are no results yet; run `./giusto lab run ping-pong micro`"));
     }
@@ -310,22 +242,4 @@ fn report(open: bool, as_json: bool) -> Result<()> {
         eprintln!("no desktop here to show it; open the file in a browser");
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_are_numbered() {
-        let directory = tempfile::tempdir().unwrap();
-        let experiment = directory.path().join("ping-pong");
-        for expected in ["1", "2", "3"] {
-            assert!(new_run(&experiment).unwrap().ends_with(expected));
-        }
-        fs::create_dir(experiment.join("10")).unwrap();
-        fs::create_dir(experiment.join("notes")).unwrap();
-        assert_eq!(runs(&experiment), [1, 2, 3, 10]);
-        assert!(new_run(&experiment).unwrap().ends_with("11"));
-    }
 }

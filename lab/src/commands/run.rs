@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
-use crate::image::{self, Extra};
+use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
 use anyhow::Result;
@@ -15,15 +15,22 @@ use std::time::Duration;
 /// Seconds that a system may run when nobody sits before it.
 const UNATTENDED: u64 = 60;
 
+/// What the kernel's last words begin with.
+const PANIC: &str = "KERNEL PANIC: ";
+
+/// What a line of addresses begins with, which the backtrace spells out.
+const ADDRESSES: &str = "backtrace:";
+
 /// Boots a system.
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    let board = board(machine, run.board.as_deref())?;
+    board(machine, run.board.as_deref())?;
     let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
     if machine.emulator().is_some() && simulated {
         let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
+    seed(run, machine)?;
     let mut system = systems::load(&run.system)?;
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
@@ -41,16 +48,36 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };
     let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
-    let outcome = machine::boot(&Boot {
+    let console = Console { show: !as_json, input };
+    let timeout = seconds.map(Duration::from_secs);
+    let launch = Boot { console, timeout, ..launch(run, machine, &images, &system)? };
+    let outcome = machine::boot(&launch)?;
+    if as_json {
+        print_outcome(&system.name, machine, launch.board, &outcome);
+    } else {
+        show_end(&outcome, launch.icount);
+    }
+    Ok(match outcome.exit {
+        Exit::Done(0) | Exit::Interrupted => Verdict::Held,
+        Exit::Panic => Verdict::Panicked,
+        Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
+    })
+}
+
+/// How the command line says to boot.
+fn launch<'a>(
+    run: &'a cli::Run,
+    machine: &'static dyn Machine,
+    images: &'a Images,
+    system: &'a System,
+) -> Result<Boot<'a>> {
+    Ok(Boot {
         machine,
-        board,
-        images: &images,
-        system: &system,
+        board: board(machine, run.board.as_deref())?,
+        images,
+        system,
         kernel: run.kernel.as_deref().unwrap_or(&system.kernel),
-        icount: match machine.emulator() {
-            Some(_) => run.icount.then_some(1),
-            None => Some(run.seed),
-        },
+        icount: seed(run, machine)?,
         simulation: Simulation {
             chaos: run.chaos,
             topology: run.topology,
@@ -58,21 +85,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
             ..Simulation::default()
         },
         slices: true,
-        console: Console { show: !as_json, input },
-        timeout: seconds.map(Duration::from_secs),
+        console: Console::CAPTURE,
+        timeout: None,
         inspect: false,
         log: false,
         sampling: None,
-    })?;
-    if as_json {
-        print_outcome(&system.name, machine, board, &outcome);
-    } else {
-        show_end(&outcome);
-    }
-    Ok(match outcome.exit {
-        Exit::Done(0) | Exit::Interrupted => Verdict::Held,
-        Exit::Panic => Verdict::Panicked,
-        Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
 }
 
@@ -119,12 +136,13 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
     }));
 }
 
-/// Says how an attached run ended; its console has been seen.
-fn show_end(outcome: &Outcome) {
+/// Says how an attached run ended; its console has been seen, but for what the twin's kernel says
+/// when it panics.
+fn show_end(outcome: &Outcome, seed: Option<u64>) {
     match &outcome.exit {
         Exit::Done(0) => {}
         Exit::Done(status) => eprintln!("the system shut itself down with status {status}"),
-        Exit::Panic => eprintln!("the kernel panicked"),
+        Exit::Panic => eprintln!("{}", panicked(outcome, seed)),
         Exit::Hang => eprintln!("the system was still running at the timeout and was ended"),
         Exit::Interrupted => eprintln!("\ninterrupted"),
         Exit::Emulator(what) => eprintln!("error: {what}"),
@@ -134,3 +152,28 @@ fn show_end(outcome: &Outcome) {
         outcome.backtrace.iter().for_each(|frame| eprintln!("  {frame}"));
     }
 }
+
+/// What the kernel said when it panicked, and how to see it again.
+fn panicked(outcome: &Outcome, seed: Option<u64>) -> String {
+    let said = outcome.console.rsplit_once(PANIC).map(|(_, said)| said);
+    let said = said.into_iter().flat_map(str::lines).filter(|line| !line.starts_with(ADDRESSES));
+    let said = said.map(|line| format!("\n  {}", line.trim())).collect::<String>();
+    let again = seed.map_or(String::new(), |seed| {
+        format!("\nseed {seed}: the same command with --seed {seed} repeats it exactly")
+    });
+    format!("the kernel panicked:{said}{again}")
+}
+
+/// The seed of a machine that repeats exactly.
+fn seed(run: &cli::Run, machine: &dyn Machine) -> Result<Option<u64>> {
+    if machine.emulator().is_some() && !run.icount {
+        return match run.seed {
+            Some(_) => Err(usage("--seed needs --icount, or `--machine twin`")),
+            None => Ok(None),
+        };
+    }
+    Ok(Some(run.seed.unwrap_or(1)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! Boots a system on a machine and follows it to its end.
 
-use super::console::{self, Console, INTERRUPT_STATUS, Input, Interrupts, Printed, RawTerminal};
+use super::console::{self, Console, Input, Interrupts, Printed, RawTerminal};
 use super::memory::{SharedFile, WORD, word_at};
 use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, Simulation, twin};
-use crate::failure::{did_you_mean, usage};
+use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
 use crate::symbols;
 use anyhow::{Context, Result, bail};
@@ -194,7 +194,7 @@ fn follow(
     drop(terminal);
     if input != Input::User && matches!(exit, Ok(Exit::Interrupted)) {
         // Nobody sits before this console: the whole command was meant.
-        std::process::exit(INTERRUPT_STATUS);
+        interrupted();
     }
     reader.join().expect("the reader does not panic");
     let complaints = complaints.join().expect("the reader does not panic");
@@ -291,6 +291,9 @@ mod tests {
         }
         fn emulator_package(&self) -> &'static str {
             "dash"
+        }
+        fn least_version(&self) -> (u32, u32) {
+            (0, 0)
         }
         fn arguments(&self, _: &Launch) -> Vec<OsString> {
             ["-c", self.0].map(OsString::from).to_vec()

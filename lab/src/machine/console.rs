@@ -1,5 +1,6 @@
 //! The guest's console: captured, and on request attached to the user's terminal.
 
+use crate::failure;
 use rustix::termios::{self, LocalModes, OptionalActions, Termios};
 use std::io::{IsTerminal, Read, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -162,12 +163,9 @@ impl Drop for Interrupts {
     }
 }
 
-/// What the shell expects of a program that an interrupt ended.
-pub const INTERRUPT_STATUS: i32 = 130;
-
 fn interrupt() {
     if WATCHERS.load(Ordering::SeqCst) == 0 {
-        std::process::exit(INTERRUPT_STATUS);
+        failure::interrupted();
     }
     INTERRUPTED.store(true, Ordering::SeqCst);
 }

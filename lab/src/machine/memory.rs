@@ -2,6 +2,7 @@
 //! machine's memory after a run.
 
 use super::Emulator;
+use crate::failure::usage;
 use abi::PAGE;
 use abi::boot::{HEADER_WORDS, MAGIC, WORD_BYTES, WORD_MAGIC, WORD_NONCE};
 use anyhow::{Context, Result, bail};
@@ -12,7 +13,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Where files live in memory.
-const MEMORY_FILES: &str = "/dev/shm";
+pub const MEMORY_FILES: &str = "/dev/shm";
+
+/// Whether there is room for this many bytes in memory. Containers often have little, and an
+/// emulator that runs out of it dies.
+fn has_room(bytes: u64) -> bool {
+    let room = rustix::fs::statvfs(MEMORY_FILES);
+    room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) > bytes)
+}
 
 /// A file that has no name and so vanishes with its last user, however that ends.
 pub struct SharedFile {
@@ -22,10 +30,16 @@ pub struct SharedFile {
 impl SharedFile {
     /// An empty file of this size, in memory if possible.
     pub fn new(bytes: u64) -> Result<SharedFile> {
-        let in_memory = tempfile::tempfile_in(MEMORY_FILES);
-        let file = in_memory.or_else(|_| tempfile::tempfile()).context(
-            "cannot create a temporary file, neither in /dev/shm nor in the temporary directory",
-        )?;
+        let in_memory = has_room(bytes).then(|| tempfile::tempfile_in(MEMORY_FILES).ok());
+        let file = match in_memory.flatten() {
+            Some(file) => file,
+            None => tempfile::tempfile().map_err(|error| {
+                let directory = std::env::temp_dir().display().to_string();
+                usage(format!(
+                    "cannot create a file, neither in /dev/shm nor in {directory}: {error}"
+                ))
+            })?,
+        };
         file.set_len(bytes)?;
         Ok(SharedFile { file })
     }

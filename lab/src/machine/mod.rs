@@ -17,6 +17,7 @@ mod x86_64;
 
 pub use boot::{Boot, boot, boot_spoilt};
 pub use console::{Console, Input};
+pub use memory::MEMORY_FILES;
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
@@ -59,6 +60,8 @@ pub trait Emulator: Machine {
     fn program(&self) -> &'static str;
     /// The Debian package that brings the emulator.
     fn emulator_package(&self) -> &'static str;
+    /// The oldest version of the emulator that will do.
+    fn least_version(&self) -> (u32, u32);
     /// The emulator's arguments.
     fn arguments(&self, launch: &Launch) -> Vec<OsString>;
     /// Where in the memory file a physical address lies.

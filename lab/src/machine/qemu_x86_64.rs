@@ -57,6 +57,10 @@ impl Emulator for QemuX86_64 {
         "qemu-system-x86"
     }
 
+    fn least_version(&self) -> (u32, u32) {
+        (7, 2)
+    }
+
     fn arguments(&self, launch: &Launch) -> Vec<OsString> {
         let mut arguments = Vec::new();
         let mut add = |name: &str, value: OsString| {

@@ -1,11 +1,11 @@
 //! Follows one round trip of a client and a server, instruction by instruction.
 
 use super::boot::pack;
-use super::console::{INTERRUPT_STATUS, Interrupts};
+use super::console::Interrupts;
 use super::debugger::Debugger;
 use super::memory::SharedFile;
 use super::{Boot, Launch};
-use crate::failure::usage;
+use crate::failure::{interrupted, usage};
 use anyhow::Result;
 use std::process::{Child, Command, Stdio};
 
@@ -66,7 +66,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
     });
     drop(guest);
     if interrupts.any() {
-        std::process::exit(INTERRUPT_STATUS);
+        interrupted();
     }
     counted
 }

@@ -1,0 +1,132 @@
+//! What runs leave on disk: a directory for each, from which the latest are read again.
+
+use crate::experiment::{self, EXPERIMENTS, Experiment};
+use crate::workspace;
+use anyhow::{Context, Result};
+use results::{Report, Samples};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Writes the files of a run; returns where they are.
+pub fn keep(report: &Report, samples: &Samples) -> Result<PathBuf> {
+    let directory = new_run(&workspace::results().join(&report.experiment))?;
+    results::write_run(&directory, report, samples)
+        .with_context(|| format!("cannot write results to {}", directory.display()))?;
+    Ok(directory)
+}
+
+/// Numbers of the runs in an experiment's directory, in order.
+fn runs(directory: &Path) -> Vec<u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut runs: Vec<u32> =
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    runs.sort_unstable();
+    runs
+}
+
+/// Creates the directory of the next run; another laboratory may be doing the same.
+fn new_run(experiment: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(experiment)
+        .with_context(|| format!("cannot create {}", experiment.display()))?;
+    loop {
+        let next = runs(experiment).last().map_or(1, |last| last + 1);
+        let directory = experiment.join(next.to_string());
+        match fs::create_dir(&directory) {
+            Ok(()) => return Ok(directory),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                return Err(error).context(format!("cannot create {}", directory.display()));
+            }
+        }
+    }
+}
+
+/// A kept run: where it is, and its report.
+pub type Kept = (PathBuf, Report);
+
+/// The latest runs of each experiment, one for each machine, of those that `wanted` takes.
+pub fn latest(wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Kept>> {
+    latest_in(&workspace::results(), wanted)
+}
+
+fn latest_in(directory: &Path, wanted: &dyn Fn(&Experiment, &Report) -> bool) -> Result<Vec<Kept>> {
+    let mut found: Vec<Kept> = Vec::new();
+    for experiment in EXPERIMENTS {
+        let own = directory.join(experiment.name);
+        for run in runs(&own).into_iter().rev() {
+            // The latest may be under way in another process.
+            let path = own.join(run.to_string());
+            let Ok(json) = fs::read_to_string(path.join("result.json")) else { continue };
+            let report = Report::from_json(&json)
+                .with_context(|| format!("{} is damaged", path.join("result.json").display()))?;
+            if !experiment::is_listed(&report) {
+                ignored(&path, &report);
+                continue;
+            }
+            let same = |(_, other): &Kept| {
+                (&other.experiment, &other.machine) == (&report.experiment, &report.machine)
+            };
+            if wanted(experiment, &report) && !found.iter().any(same) {
+                found.push((path, report));
+            }
+            let of_experiment =
+                found.iter().filter(|(_, other)| other.experiment == experiment.name);
+            if of_experiment.count() == experiment.machines.len() {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Says that a result names a machine on which its experiment cannot have run.
+fn ignored(path: &Path, report: &Report) {
+    let (path, Report { experiment, machine, .. }) = (workspace::shown(path), report);
+    eprintln!("ignored: {path} names {machine}, on which `{experiment}` does not run");
+}
+
+/// Whether a report has all kernels of its experiment.
+pub fn is_whole(experiment: &Experiment, report: &Report) -> bool {
+    let has = |kernel: &&str| report.rows.iter().any(|row| row.kernel == **kernel);
+    experiment.kernels.iter().all(has)
+}
+
+/// The latest run of each experiment on each machine with all its kernels.
+pub fn whole_runs() -> Result<Vec<Report>> {
+    Ok(latest(&is_whole)?.into_iter().map(|(_, report)| report).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_numbered() {
+        let directory = tempfile::tempdir().unwrap();
+        let experiment = directory.path().join("ping-pong");
+        for expected in ["1", "2", "3"] {
+            assert!(new_run(&experiment).unwrap().ends_with(expected));
+        }
+        fs::create_dir(experiment.join("10")).unwrap();
+        fs::create_dir(experiment.join("notes")).unwrap();
+        assert_eq!(runs(&experiment), [1, 2, 3, 10]);
+        assert!(new_run(&experiment).unwrap().ends_with("11"));
+    }
+
+    #[test]
+    fn a_result_of_a_machine_that_is_not_listed_is_ignored() {
+        let directory = tempfile::tempdir().unwrap();
+        let keep = |run: &str, machine: &str| {
+            let own = directory.path().join("lock-cost").join(run);
+            let mut report = crate::experiment::claims_testing::report(machine, &[]);
+            report.experiment = "lock-cost".to_string();
+            results::write_run(&own, &report, &Samples::default()).unwrap();
+        };
+        keep("1", "native");
+        keep("2", "twin");
+        keep("3", "qemu-x86_64");
+        let found = latest_in(directory.path(), &|_, _| true).unwrap();
+        let machines: Vec<&str> = found.iter().map(|(_, report)| &*report.machine).collect();
+        assert_eq!(machines, ["twin", "native"]);
+    }
+}

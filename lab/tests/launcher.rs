@@ -1,0 +1,209 @@
+//! The launcher on machines that lack something: made-up ones, whose whole PATH is a directory.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// What any system has.
+const BASICS: [&str; 15] = [
+    "bash", "basename", "cksum", "dirname", "env", "find", "grep", "mkdir", "readlink", "realpath",
+    "sed", "tr", "cat", "chmod", "head",
+];
+
+/// A machine and a checkout on it.
+struct Machine {
+    root: TempDir,
+}
+
+impl Machine {
+    /// One that has everything; a user's, with sudo and apt-get.
+    fn complete() -> Machine {
+        let machine = Machine { root: TempDir::new().unwrap() };
+        for directory in ["bin", "checkout", "home"] {
+            fs::create_dir(machine.path(directory)).unwrap();
+        }
+        for name in BASICS {
+            let found = Command::new("sh").args(["-c", &format!("command -v {name}")]).output();
+            let found = String::from_utf8(found.unwrap().stdout).unwrap();
+            symlink(found.trim(), machine.path("bin").join(name)).unwrap();
+        }
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        for name in ["giusto", "rust-toolchain.toml"] {
+            fs::copy(source.join(name), machine.path("checkout").join(name)).unwrap();
+        }
+        let channel = fs::read_to_string(source.join("rust-toolchain.toml")).unwrap();
+        let channel = channel.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap();
+        let channel = channel.trim_matches('"');
+        machine.has(
+            "rustup",
+            &format!(
+                "case $1 in toolchain) echo {channel}-x86_64-unknown-linux-gnu;; \
+                 target) echo x86_64-unknown-none;; component) echo clippy; echo rustfmt;; esac"
+            ),
+        );
+        // It builds a laboratory that says where it is.
+        machine.has(
+            "cargo",
+            "mkdir -p \"$CARGO_TARGET_DIR/debug\"\n\
+             lab=\"$CARGO_TARGET_DIR/debug/lab\"\n\
+             printf '#!/bin/sh\\necho laboratory\\n' >\"$lab\"\n\
+             chmod +x \"$lab\"\n\
+             echo \"laboratory in $CARGO_TARGET_DIR\" >&2",
+        );
+        machine.has("cc", "true");
+        machine.has("qemu-system-x86_64", "echo 'QEMU emulator version 7.2.22 (made up)'");
+        machine.has("apt-get", "echo \"apt-get $*\"");
+        machine.has("sudo", "\"$@\"");
+        machine.has("id", "echo 1000");
+        machine
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Gives it a program, a script.
+    fn has(&self, name: &str, script: &str) {
+        let path = self.path("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Takes programs away.
+    fn without(self, names: &[&str]) -> Machine {
+        for name in names {
+            fs::remove_file(self.path("bin").join(name)).unwrap();
+        }
+        self
+    }
+
+    /// Runs the launcher with these words.
+    fn giusto(&self, words: &str) -> Output {
+        Command::new(self.path("bin/bash"))
+            .arg(self.path("checkout/giusto"))
+            .args(words.split_whitespace())
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("HOME", self.path("home"))
+            .output()
+            .unwrap()
+    }
+
+    /// It must refuse with status 2 and one sentence, which has these words, before cargo runs.
+    fn refuses(&self, words: &str, says: &[&str]) {
+        let output = self.giusto(words);
+        let (stdout, stderr) = texts(&output);
+        assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+        assert!(!stdout.contains("laboratory"), "{stdout}");
+        let sentences: Vec<&str> = stderr.lines().collect();
+        assert_eq!(sentences.len(), 1, "{stderr}");
+        assert!(sentences[0].starts_with("giusto: "), "{stderr}");
+        for part in says {
+            assert!(stderr.contains(part), "no `{part}` in: {stderr}");
+        }
+    }
+}
+
+fn texts(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_string();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_complete_machine_starts_the_laboratory() {
+    let machine = Machine::complete();
+    let output = machine.giusto("run hello");
+    let (_, stderr) = texts(&output);
+    assert!(output.status.success(), "{stderr}");
+    let target = machine.path("checkout/target");
+    assert!(stderr.contains(&format!("laboratory in {}\n", target.display())), "{stderr}");
+}
+
+#[test]
+fn without_rustup_it_says_where_to_get_it() {
+    Machine::complete().without(&["rustup"]).refuses("demo", &["https://rustup.rs", "curl"]);
+    Machine::complete().without(&["rustup", "cargo"]).refuses("demo", &["https://rustup.rs"]);
+}
+
+#[test]
+fn without_apt_it_names_what_is_missing() {
+    let machine = Machine::complete().without(&["apt-get", "cc"]);
+    machine.refuses("demo", &["C compiler", "no apt-get", "gcc libc6-dev"]);
+    let machine = Machine::complete().without(&["apt-get", "qemu-system-x86_64"]);
+    machine.refuses("demo", &["qemu-system-x86_64 is missing", "qemu-system-x86)"]);
+}
+
+#[test]
+fn without_root_and_sudo_it_says_what_to_ask_for() {
+    let machine = Machine::complete().without(&["sudo", "qemu-system-x86_64"]);
+    machine.refuses("run hello", &["only root", "apt-get install qemu-system-x86"]);
+    let machine = Machine::complete().without(&["sudo", "cc"]);
+    machine.refuses("run hello", &["C compiler", "apt-get install gcc libc6-dev"]);
+}
+
+#[test]
+fn root_needs_no_sudo() {
+    let machine = Machine::complete().without(&["sudo", "cc"]);
+    machine.has("id", "echo 0");
+    let (_, stderr) = texts(&machine.giusto("doctor"));
+    assert!(stderr.contains("installing what is missing: apt-get install"), "{stderr}");
+}
+
+#[test]
+fn what_is_missing_is_only_printed_if_nothing_is_to_be_installed() {
+    let machine = Machine::complete().without(&["qemu-system-x86_64"]);
+    machine.has("apt-get", "echo INSTALLED");
+    let output = machine.giusto("--no-install run hello");
+    let (stdout, _) = texts(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stdout.contains("apt-get install -y --no-install-recommends qemu-system-x86"));
+    assert!(!stdout.contains("INSTALLED"), "{stdout}");
+    let ended = machine.giusto("--no-install doctor");
+    assert!(ended.status.success(), "doctor takes no emulator: {:?}", texts(&ended));
+}
+
+#[test]
+fn an_installation_that_fails_is_said_so() {
+    let machine = Machine::complete().without(&["cc"]);
+    machine.has("apt-get", "echo 'E: no network' >&2; exit 100");
+    let output = machine.giusto("demo");
+    let (_, stderr) = texts(&output);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr.contains("E: no network") && stderr.contains("that did not work"), "{stderr}");
+}
+
+#[test]
+fn an_old_emulator_is_refused() {
+    for old in ["7.1.0", "6.2.0 (Debian)", "4.10.3"] {
+        let machine = Machine::complete();
+        machine.has("qemu-system-x86_64", &format!("echo 'QEMU emulator version {old}'"));
+        let version: String = old.split_inclusive('.').take(2).collect();
+        let version = version.trim_end_matches('.');
+        machine.refuses("demo", &[&format!("version {version};"), "7.2 or newer"]);
+    }
+    let machine = Machine::complete();
+    machine.has("qemu-system-x86_64", "exit 1");
+    machine.refuses("demo", &["does not say its version"]);
+    for new in ["7.2.0", "10.0.2"] {
+        machine.has("qemu-system-x86_64", &format!("echo 'QEMU emulator version {new}'"));
+        assert!(machine.giusto("demo").status.success(), "{new}");
+    }
+}
+
+#[test]
+fn a_read_only_checkout_is_built_in_the_users_cache() {
+    let machine = Machine::complete();
+    // A file in its place: the user may be root, who may write to any directory.
+    fs::write(machine.path("checkout/target"), "").unwrap();
+    let output = machine.giusto("run hello");
+    let (_, stderr) = texts(&output);
+    let cache = machine.path("home/.cache/giusto");
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("read-only: building in"), "{stderr}");
+    assert!(stderr.contains(&format!("laboratory in {}/", cache.display())), "{stderr}");
+    fs::remove_dir_all(machine.path("home")).unwrap();
+    fs::write(machine.path("home"), "").unwrap();
+    machine.refuses("run hello", &["can write neither to", "set CARGO_TARGET_DIR"]);
+}
