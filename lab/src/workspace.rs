@@ -1,5 +1,6 @@
 //! Where things are: the work tree, the build directory, the results.
 
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -49,6 +50,22 @@ pub fn commit() -> String {
 /// Whether [`commit`] names a commit whose very content the work tree has.
 pub fn is_commit(commit: &str) -> bool {
     commit != UNKNOWN && !commit.ends_with(MODIFIED)
+}
+
+/// The source as it is: the commit, and what the work tree changes in it.
+pub fn source() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).current_dir(root()).output();
+        output.map(|output| output.stdout).unwrap_or_default()
+    };
+    let mut hasher = std::hash::DefaultHasher::new();
+    git(&["diff", "HEAD"]).hash(&mut hasher);
+    for name in git(&["ls-files", "--others", "--exclude-standard", "-z"]).split(|byte| *byte == 0)
+    {
+        let path = root().join(String::from_utf8_lossy(name).as_ref());
+        (name, std::fs::read(path).unwrap_or_default()).hash(&mut hasher);
+    }
+    format!("{} {:016x}", commit(), hasher.finish())
 }
 
 /// Cargo, in the work tree. Flags from the environment would replace those that the target

@@ -16,7 +16,7 @@ pub mod words;
 mod x86_64;
 
 pub use boot::{Boot, boot, boot_spoilt};
-pub use console::{Console, Input};
+pub use console::{Console, Input, Interrupts};
 pub use memory::MEMORY_FILES;
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};

@@ -77,6 +77,7 @@ mod tests {
             statement: "made up".to_string(),
             verdict,
             evidence: "because".to_string(),
+            judged: Vec::new(),
         });
         report.limits.push(Limit {
             name: "made up".to_string(),

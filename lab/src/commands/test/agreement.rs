@@ -1,13 +1,13 @@
 //! The simulation takes the same steps as the other machines: under every kernel the sequence of
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
-use super::suite::{Branch, Suite};
+use super::findings::built;
+use super::job::Job;
+use crate::cli::Group;
 use crate::image::{self, Extra, Images, LOG_ROOM};
 use crate::machine::{self, Boot, Console, MACHINES, Machine};
-use crate::progress::Step;
 use crate::systems;
-use anyhow::{Result, bail};
-use std::sync::Arc;
+use anyhow::{Result, anyhow, bail};
 use std::time::Duration;
 
 /// The systems of the experiments, with arguments that keep them short.
@@ -25,42 +25,24 @@ const LEAST: usize = 500;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Compares every machine with the last, the simulation.
-pub fn check(suite: &mut Suite) {
-    let [machines @ .., _] = MACHINES;
-    let mut branches: Vec<Branch> = Vec::new();
+pub fn jobs() -> Vec<Job> {
+    let [machines @ .., simulation] = MACHINES;
+    let mut jobs = Vec::new();
     for machine in machines {
-        let images = match image::build_with(machine, Extra::Log) {
-            Ok(images) => Arc::new(images),
-            Err(error) => {
-                suite.broken(format!("a log on {}", machine.name()), format!("{error:#}"));
-                continue;
-            }
-        };
-        for kernel in manifest::KERNELS {
-            let images = Arc::clone(&images);
-            branches.push(Box::new(move |suite| check_kernel(suite, machine, &images, kernel)));
+        for (kernel, (system, args)) in
+            manifest::KERNELS.iter().flat_map(|kernel| SYSTEMS.map(|system| (*kernel, system)))
+        {
+            let name = format!("{system} under {kernel}: steps as on {}", machine.name());
+            let work = move |_: &mut _| {
+                let images = built(image::build_with(machine, Extra::Log))?;
+                let real = log(machine, &images, kernel, system, args)?;
+                let simulated = log(simulation, &Images::default(), kernel, system, args)?;
+                compare(&real, &simulated).map_err(|differs| anyhow!(differs))
+            };
+            jobs.push(Job::new(Group::Agreement, name, work).configuration().builds("image log"));
         }
     }
-    suite.beside(branches);
-}
-
-fn check_kernel(suite: &mut Suite, machine: &dyn Machine, images: &Images, kernel: &str) {
-    let [.., simulation] = MACHINES;
-    for (system, args) in SYSTEMS {
-        if suite.is_over() {
-            return;
-        }
-        let name = format!("{system} under {kernel}: steps as on {}", machine.name());
-        let _step = Step::start(&name);
-        let logs = log(machine, images, kernel, system, args).and_then(|real| {
-            Ok((real, log(simulation, &Images::default(), kernel, system, args)?))
-        });
-        let result = match logs {
-            Ok((real, simulated)) => compare(&real, &simulated),
-            Err(error) => Err(format!("{error:#}")),
-        };
-        suite.record(name, result);
-    }
+    jobs
 }
 
 /// The steps of a system on a machine.

@@ -1,23 +1,14 @@
-//! Kernels that keep statistics: the suite runs as without, counters are guarded and count, a
-//! kernel without them refuses, and the simulation counts as the other machines do.
+//! Kernels that keep statistics: the simulation counts as the other machines do.
 
-use super::suite::Suite;
-use crate::experiment::{self, Asked, Emulated, Session, Setup, Simulated};
-use crate::image::Extra;
+use super::job::Job;
+use crate::cli::Group;
+use crate::experiment::{self, Asked, Session};
 use crate::machine::{MACHINES, Machine};
-use crate::progress::Step;
-use anyhow::{Context, Result, bail, ensure};
-use manifest::{LOCKINGS, System};
+use anyhow::{Context, Result, bail};
 use results::Samples;
 
-/// The system that looks at statistics from inside, and its argument that says whether there are.
-const SYSTEM: &str = "selftest";
-const ARGUMENT: &str = "statistics";
 /// The kernel whose counters are compared between machines.
 const COMPARED: &str = "direct-lazy";
-/// CPUs of the runs on several, and their kernel.
-const CPUS: u32 = 4;
-const USUAL: &str = "fastpath";
 
 /// Metrics that must agree between machines, and by how many percent they may differ. The same
 /// work is interrupted at other places, since a message does not take the same time to the
@@ -37,67 +28,12 @@ const NEAR: [(&str, f64); 12] = [
     ("look-ups-avoided-ppm", 0.1),
 ];
 
-/// Checks all of it on every machine.
-pub fn check(suite: &mut Suite) {
-    let (emulated, simulated) = (Emulated::new(Asked::seed(1)), Simulated::new(Asked::seed(1)));
-    for setup in [&*emulated, &*simulated] {
-        let machine = setup.machine();
-        let with = manifest::KERNELS.map(|kernel| (kernel, Some(Extra::Statistics)));
-        let without = machine.emulator().map(|_| (COMPARED, None));
-        for (kernel, extra) in with.into_iter().chain(without) {
-            if suite.is_over() {
-                return;
-            }
-            let what = if extra.is_some() { "with" } else { "without" };
-            let name = format!("{SYSTEM} under {kernel} on {}, {what} statistics", machine.name());
-            let _step = Step::start(&name);
-            suite.record(name, run(setup, kernel, extra).map_err(|error| format!("{error:#}")));
-        }
-    }
-    for locking in &LOCKINGS[1..] {
-        let name = format!("{SYSTEM} with statistics on {CPUS} CPUs, locks {locking}");
-        let _step = Step::start(&name);
-        suite.record(name, several(locking).map_err(|error| format!("{error:#}")));
-    }
+/// The comparison.
+pub fn jobs() -> Vec<Job> {
     let [usual, .., simulation] = MACHINES;
     let name = format!("{} counts as {} does under {COMPARED}", simulation.name(), usual.name());
-    let _step = Step::start(&name);
-    suite.record(name, agree().map_err(|error| format!("{error:#}")));
-}
-
-/// The suite ends well, knowing whether the kernel keeps statistics.
-fn run(setup: &Setup, kernel: &str, extra: Option<Extra>) -> Result<()> {
-    let said = if extra.is_some() { "yes" } else { "no" };
-    let mut say = |system: &mut System| {
-        for domain in system.domains.iter_mut().filter(|domain| domain.program == SYSTEM) {
-            domain.args.push((ARGUMENT.to_string(), said.to_string()));
-            // The simulation counts in every run, so the rest of the suite has had its turn.
-            if setup.machine().emulator().is_none() {
-                domain.args.push(("only".to_string(), ARGUMENT.to_string()));
-            }
-        }
-    };
-    let outcome = setup.boot_with(extra, SYSTEM, kernel, &mut say)?;
-    let held = outcome.console.lines().filter(|line| line.starts_with("ok statistics: ")).count();
-    if held == 0 {
-        bail!("it reports no check of statistics");
-    }
-    Ok(())
-}
-
-/// The suite ends well on several CPUs that count.
-fn several(locking: &str) -> Result<()> {
-    let setup = Emulated::new(Asked::seed(1)).sliced();
-    let outcome = setup.boot_with(Some(Extra::counted(locking)), SYSTEM, USUAL, &mut |system| {
-        system.cpus = CPUS;
-        system.locking = Some(locking.to_string());
-        for domain in system.domains.iter_mut().filter(|domain| domain.program == SYSTEM) {
-            domain.args.push((ARGUMENT.to_string(), "yes".to_string()));
-        }
-    })?;
-    let held = "ok statistics: each CPU has its counters";
-    ensure!(outcome.console.contains(held), "it does not say `{held}`");
-    Ok(())
+    let job = Job::new(Group::Target, name, |_| agree());
+    vec![job.builds("image some(statistics)").seconds(20.0)]
 }
 
 /// Counters of the first and the last machine.

@@ -1,16 +1,20 @@
 //! Runs that do not end by themselves: the user's input ends, nothing ends, the kernel panics.
 
-use super::suite::Suite;
-use crate::image::Images;
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
-use crate::progress::Step;
+use super::findings::{Findings, built};
+use super::job::{Class, Job};
+use super::{giusto, process};
+use crate::cli::Group;
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome};
 use crate::systems;
 use abi::boot::HEADER_WORDS;
-use anyhow::{Context, Result};
-use std::process::Command;
+use anyhow::{Context, Result, anyhow};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Kernels whose shell is tried in each run: the one with most and the one with fewest shortcuts.
+const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 
 /// Seconds after which the hanging system is ended.
 const HANG_TIMEOUT: &str = "3";
@@ -52,25 +56,44 @@ const ANSWERS: [&str; 14] = [
     "giusto> exit\n  goodbye\n",
 ];
 
-/// Checks all of it on a machine's usual board.
-pub fn check(suite: &mut Suite, machine: &dyn Machine, images: &Images) {
-    let _step = Step::start(format!("how runs end on {}", machine.name()));
-    let mut record = |name: &str, result: Result<Result<(), String>>| {
-        let result = result.unwrap_or_else(|error| Err(format!("{error:#}")));
-        suite.record(format!("{name}, on {}", machine.name()), result);
-    };
-    for kernel in manifest::KERNELS {
-        record(&format!("the shell under {kernel}"), shell(machine, images, kernel));
-    }
-    record("an unknown kernel is refused", unknown_kernel(machine));
-    record("a damaged archive panics", panic_for_archive(machine, images));
-    if machine.emulator().is_some() {
-        record("a hanging guest is ended with a message", hang(machine));
-        record("a kernel that is not in the image panics", panic_for_name(machine, images));
-    } else {
-        record("a guest in which all wait is ended with a message", stuck(machine));
-    }
+/// How runs end on each machine's usual board.
+pub fn jobs() -> Vec<Job> {
+    MACHINES.into_iter().flat_map(on).collect()
 }
+
+fn on(machine: &'static dyn Machine) -> Vec<Job> {
+    let job = |name: String, check: Check| {
+        let work = move |_: &mut Findings| {
+            let images = built(image::build(machine))?;
+            check(machine, &images)?.map_err(|failure| anyhow!(failure))
+        };
+        Job::new(Group::Target, format!("{name}, on {}", machine.name()), work).builds("image")
+    };
+    let one = |name: &str, check: fn(&dyn Machine, &Images) -> Judged| {
+        job(name.to_string(), Box::new(check))
+    };
+    let mut jobs = vec![
+        one("an unknown kernel is refused", |machine, _| unknown_kernel(machine)),
+        one("a damaged archive panics", panic_for_archive),
+    ];
+    if machine.emulator().is_some() {
+        jobs.push(one("a hanging guest is ended with a message", |machine, _| hang(machine)));
+        jobs.push(one("a kernel that is not in the image panics", panic_for_name));
+    } else {
+        jobs.push(one("a guest in which all wait is ended with a message", |machine, _| {
+            stuck(machine)
+        }));
+    }
+    for kernel in manifest::KERNELS {
+        let class = if KERNELS.contains(&kernel) { Class::Usual } else { Class::Deep };
+        let check: Check = Box::new(move |machine, images| shell(machine, images, kernel));
+        jobs.push(job(format!("the shell under {kernel}"), check).configuration().class(class));
+    }
+    jobs
+}
+
+type Judged = Result<Result<(), String>>;
+type Check = Box<dyn FnOnce(&dyn Machine, &Images) -> Judged + Send>;
 
 fn boot<'a>(
     machine: &'a dyn Machine,
@@ -95,7 +118,7 @@ fn boot<'a>(
     }
 }
 
-fn shell(machine: &dyn Machine, images: &Images, kernel: &str) -> Result<Result<(), String>> {
+fn shell(machine: &dyn Machine, images: &Images, kernel: &str) -> Judged {
     let system = systems::load("shell")?;
     let console = Console { show: false, input: Input::Script(TYPED) };
     let outcome = machine::boot(&Boot { console, ..boot(machine, images, &system, kernel) })?;
@@ -123,12 +146,10 @@ fn in_order(text: &str, parts: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs this program as a user would; its exit status and what it says on standard error.
-fn giusto(arguments: &[&str]) -> Result<(Option<i32>, String)> {
-    let program = std::env::current_exe().context("this program has no path")?;
-    let output = Command::new(program).args(arguments).stdin(std::process::Stdio::null()).output();
-    let output = output.context("this program cannot run itself")?;
-    Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+/// What this program says on standard error, with its exit status.
+fn said(arguments: &[&str]) -> Result<(Option<i32>, String)> {
+    let ended = process::run_apart(giusto()?.args(arguments), TIMEOUT)?;
+    Ok((ended.code(), ended.errors))
 }
 
 fn expect(said: (Option<i32>, String), status: i32, text: &str) -> Result<(), String> {
@@ -139,37 +160,37 @@ fn expect(said: (Option<i32>, String), status: i32, text: &str) -> Result<(), St
     }
 }
 
-fn hang(machine: &dyn Machine) -> Result<Result<(), String>> {
+fn hang(machine: &dyn Machine) -> Judged {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("hanging.toml");
     std::fs::write(&path, HANGING)?;
     let path = path.to_str().context("the temporary directory's name is not text")?;
     let said =
-        giusto(&["run", path, "--machine", machine.name(), "--timeout", HANG_TIMEOUT, "--icount"])?;
+        said(&["run", path, "--machine", machine.name(), "--timeout", HANG_TIMEOUT, "--icount"])?;
     Ok(expect(said, 1, "the system was still running at the timeout and was ended"))
 }
 
-fn stuck(machine: &dyn Machine) -> Result<Result<(), String>> {
+fn stuck(machine: &dyn Machine) -> Judged {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("hanging.toml");
     std::fs::write(&path, HANGING)?;
     let path = path.to_str().context("the temporary directory's name is not text")?;
-    let said = giusto(&["run", path, "--machine", machine.name()])?;
+    let said = said(&["run", path, "--machine", machine.name()])?;
     Ok(expect(said, 1, "every thread waits, and nothing will happen"))
 }
 
-fn unknown_kernel(machine: &dyn Machine) -> Result<Result<(), String>> {
-    let said = giusto(&["run", "hello", "--machine", machine.name(), "--kernel", "nosuch"])?;
+fn unknown_kernel(machine: &dyn Machine) -> Judged {
+    let said = said(&["run", "hello", "--machine", machine.name(), "--kernel", "nosuch"])?;
     Ok(expect(said, 2, "invalid value 'nosuch'"))
 }
 
-fn panic_for_name(machine: &dyn Machine, images: &Images) -> Result<Result<(), String>> {
+fn panic_for_name(machine: &dyn Machine, images: &Images) -> Judged {
     let system = systems::load("hello")?;
     let outcome = machine::boot(&boot(machine, images, &system, "nosuch"))?;
     Ok(panicked(&outcome, "KERNEL PANIC: no such kernel in this image\n", Some("ports/")))
 }
 
-fn panic_for_archive(machine: &dyn Machine, images: &Images) -> Result<Result<(), String>> {
+fn panic_for_archive(machine: &dyn Machine, images: &Images) -> Judged {
     let system = systems::load("hello")?;
     // The second record, behind the pools, gets a code that no record has.
     let at = (HEADER_WORDS + abi::boot::Record::Pools.words()) * size_of::<u64>();

@@ -1,6 +1,8 @@
 //! Golden figures: measured again, they must be what the repository has recorded.
 
-use super::suite::{Branch, Suite};
+use super::findings::Findings;
+use super::job::Job;
+use crate::cli::Group;
 use crate::commands::lab;
 use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
 use crate::machine::{EMULATOR, Platform, Twin};
@@ -8,7 +10,6 @@ use crate::scoreboard::Recorded;
 use anyhow::Result;
 use results::{Claim, Deviation, Golden, GoldenError, Limit, Report, Samples};
 use std::fmt::Debug;
-use std::sync::Arc;
 
 /// The experiment that is run twice to show that its rows repeat.
 const REPEATED: &str = "ping-pong";
@@ -19,24 +20,28 @@ const SIMULATION: &dyn Platform = &Twin;
 /// By how many percent the simulation's model may be off.
 const MODEL: f64 = 8.0;
 
-/// Runs the experiments and compares.
-pub fn figures(suite: &mut Suite) {
-    let golden = Arc::new(Golden::load(&lab::golden_path()));
-    let branch = |experiment: &'static Experiment| -> Branch {
-        let golden = Arc::clone(&golden);
-        Box::new(move |suite| figures_of(suite, experiment, &golden))
+/// Each experiment that boots systems, compared.
+pub fn jobs() -> Vec<Job> {
+    let job = |experiment: &'static Experiment| {
+        let work = move |findings: &mut Findings| {
+            let golden = Golden::load(&lab::golden_path());
+            figures_of(findings, experiment, &golden);
+            Ok(())
+        };
+        let job = Job::new(Group::Golden, experiment.name, work).configuration();
+        job.builds("images that it runs on").seconds(20.0)
     };
-    suite.beside(EXPERIMENTS.into_iter().map(branch).collect());
+    let judged = |experiment: &&'static Experiment| {
+        [EMULATOR.name(), SIMULATION.name()].iter().any(|name| experiment.on(name).is_ok())
+    };
+    EXPERIMENTS.into_iter().filter(judged).map(job).collect()
 }
 
 fn figures_of(
-    suite: &mut Suite,
+    suite: &mut Findings,
     experiment: &'static Experiment,
     golden: &Result<Golden, GoldenError>,
 ) {
-    if suite.is_over() {
-        return;
-    }
     let session = Session::new(Asked::seed(1));
     // What takes the host's own time is measured when asked for.
     let usual = experiment.on(EMULATOR.name()).ok();
@@ -58,7 +63,7 @@ fn figures_of(
 
 /// Runs an experiment on the usual machine, and compares.
 fn real(
-    suite: &mut Suite,
+    suite: &mut Findings,
     listed: Listed,
     session: &Session,
     golden: &Result<Golden, GoldenError>,
@@ -87,7 +92,7 @@ fn real(
 
 /// Judges an experiment in the simulation, also beside the usual machine's report.
 fn simulation(
-    suite: &mut Suite,
+    suite: &mut Findings,
     experiment: &Experiment,
     simulated: Result<Report, String>,
     real: Option<&Report>,

@@ -1,103 +1,212 @@
-//! What runs on the host: formatting, lints, tests.
+//! Tests on the host. Cargo builds their programs and says where they lie; each test then runs in a
+//! process of its own, which is judged by its exit status.
 
-use super::suite::Suite;
-use crate::machine::MACHINES;
+use super::findings::{Findings, built};
+use super::job::{Choice, Class, Job};
+use super::process;
+use crate::cli::Group;
 use crate::progress::Step;
 use crate::workspace;
-use anyhow::{Context, Result};
-use std::process::Output;
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
-fn cargo(title: &str, arguments: &[&str]) -> Result<Output> {
-    let _step = Step::start(title);
-    workspace::cargo(arguments).output().context("cannot run cargo; see `./giusto doctor`")
-}
+/// No test takes longer, on a slow host and in the long form.
+const LIMIT: Duration = Duration::from_secs(3600);
 
-/// Standard error and, if that is empty, standard output.
-fn complaint(output: &Output) -> String {
-    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|out| String::from_utf8_lossy(out));
-    if stdout.trim().is_empty() { stderr.into_owned() } else { format!("{stdout}{stderr}") }
-}
+/// Lines of a failed test's output that are shown.
+const SHOWN: usize = 60;
 
-fn check(suite: &mut Suite, name: &str, arguments: &[&str]) -> Result<()> {
-    let output = cargo(name, arguments)?;
-    let held = output.status.success();
-    suite.record(name, if held { Ok(()) } else { Err(complaint(&output)) });
-    Ok(())
-}
-
-/// The source is formatted.
-pub fn format(suite: &mut Suite) -> Result<()> {
-    check(suite, "formatting", &["fmt", "--all", "--", "--check", "--color", "never"])
-}
-
-/// Clippy is content with what runs on the host, and with what runs on each machine.
-pub fn lint(suite: &mut Suite) -> Result<()> {
-    let host = ["clippy", "-q", "--all-targets", "--", "-D", "warnings"];
-    check(suite, "clippy, host crates", &host)?;
-    for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
-        let target = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
-        let programs = ["-p", "rt", "-p", "programs", "--", "-D", "warnings"];
-        let name = format!("clippy, crates of {}", machine.name());
-        check(suite, &name, &[&target[..], &programs].concat())?;
-    }
-    Ok(())
-}
-
-/// The tests of the host crates, each counted.
-pub fn tests(suite: &mut Suite) -> Result<()> {
-    let output = cargo("tests on the host", &["test", "--no-fail-fast"])?;
-    count(suite, "host tests", &output);
-    Ok(())
-}
-
-/// The models of the locks, explored. What they are built from differs from what everything else
-/// is, so it is kept apart.
-pub fn models(suite: &mut Suite) -> Result<()> {
-    let _step = Step::start("models of the locks");
-    let output = workspace::cargo(&["test", "--no-fail-fast", "-p", "locks", "--test", "loom"])
-        .env("RUSTFLAGS", "--cfg loom")
-        .env("CARGO_TARGET_DIR", workspace::build_directory().join("loom"))
-        .output()
-        .context("cannot run cargo; see `./giusto doctor`")?;
-    count(suite, "models of the locks", &output);
-    Ok(())
-}
-
-/// Counts what a run of the harness printed.
-fn count(suite: &mut Suite, what: &str, output: &Output) {
-    let tests = parse(&String::from_utf8_lossy(&output.stdout));
-    for (name, result) in &tests {
-        suite.record_quietly(name, result.clone());
-    }
-    let failed = tests.iter().filter(|(_, result)| result.is_err()).count();
-    suite.say(&format!("        {what}: {} of {} passed", tests.len() - failed, tests.len()));
-    if failed == 0 && (tests.is_empty() || !output.status.success()) {
-        suite.broken(what, String::from_utf8_lossy(&output.stderr).into_owned());
+/// Runs cargo; what it prints on standard output, or why it failed.
+pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<String> {
+    let mut command = workspace::cargo(arguments);
+    command.envs(environment.iter().copied());
+    let ended = process::run_apart(&mut command, LIMIT)?;
+    match ended.failure(usize::MAX) {
+        None => Ok(ended.output),
+        Some(failure) => bail!(failure),
     }
 }
 
-/// The tests in the harness' output. One that was ignored did not run, which is no pass.
-fn parse(output: &str) -> Vec<(String, Result<(), String>)> {
-    let test = |line: &str| {
-        let (name, outcome) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-        let result = match outcome.split([',', ' ']).next()? {
-            "ok" => Ok(()),
-            "FAILED" => Err(details(output, name)),
-            "ignored" => Err("the test was ignored".to_string()),
-            _ => return None,
+/// Models that take more than some seconds.
+const LONG_MODELS: [&str; 0] = [];
+
+/// A program with tests.
+struct Program {
+    /// The package, and the test's file if it is one of its own.
+    name: String,
+    path: PathBuf,
+    directory: PathBuf,
+}
+
+/// The tests that were asked for; only packages that may have some of them are built.
+pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
+    let mut wanted = Vec::new();
+    for (package, directory) in packages()? {
+        let words = || vocabulary(&package, &directory);
+        if choice.asked().is_empty() || may_name(choice.asked(), &words()?) {
+            wanted.push(package);
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let title = format!("building the tests of {}", wanted.join(", "));
+    let chosen: Vec<&str> = wanted.iter().flat_map(|package| ["-p", package]).collect();
+    programs(title, &chosen, &[])
+}
+
+/// The models of the locks, which loom explores. What they are built from differs from what
+/// everything else is, so it is kept apart.
+pub fn models(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
+    let words = vocabulary("locks", &workspace::root().join("locks"))?;
+    if !choice.asked().is_empty() && !may_name(choice.asked(), &words) {
+        return Ok(Vec::new());
+    }
+    let directory = workspace::build_directory().join("loom");
+    let directory = directory.to_str().context("the build directory's name is not text")?;
+    let environment = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", directory)];
+    let title = "building the models of the locks".to_string();
+    let mut jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
+    let long = |job: &Job| LONG_MODELS.iter().any(|name| job.name.ends_with(name));
+    jobs.retain(|job| deep || !long(job));
+    let class =
+        |job: Job| if long(&job) { job.class(Class::Deep) } else { job.class(Class::Usual) };
+    Ok(jobs.into_iter().map(class).collect())
+}
+
+/// Builds programs with tests; each test is a job.
+fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Result<Vec<Job>> {
+    let step = Step::start(title);
+    let build = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
+    let messages = built(cargo(&[&build, what].concat(), environment))?;
+    drop(step);
+    let mut jobs = Vec::new();
+    for program in messages.lines().filter_map(program) {
+        jobs.extend(tests(program)?);
+    }
+    Ok(jobs)
+}
+
+/// The host's packages with their directories.
+fn packages() -> Result<Vec<(String, PathBuf)>> {
+    let text = std::fs::read_to_string(workspace::root().join("Cargo.toml"))?;
+    let manifest: toml::Table = text.parse()?;
+    let members = manifest.get("workspace").and_then(|all| all.get("default-members"));
+    let members = members.and_then(toml::Value::as_array).context("no default-members")?;
+    let package = |member: &toml::Value| {
+        let directory = workspace::root().join(member.as_str().context("a member is a path")?);
+        let name = directory.file_name().context("a member has a name")?;
+        Ok((name.to_string_lossy().into_owned(), directory))
+    };
+    members.iter().map(package).collect()
+}
+
+/// What the names of a package's tests are made of: the group, the package, files and functions.
+fn vocabulary(package: &str, directory: &Path) -> Result<Vec<String>> {
+    let mut words = vec![Group::Host.name().to_string(), package.to_string()];
+    for folder in ["src", "tests"].map(|folder| directory.join(folder)) {
+        let is_source = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
+        for path in files(&folder)?.into_iter().filter(|path| is_source(path)) {
+            let text = std::fs::read_to_string(&path)?;
+            let tests = tests_in(&text);
+            if !tests.is_empty() {
+                words.extend(tests);
+                words.push(path.strip_prefix(directory).unwrap_or(&path).display().to_string());
+            }
+        }
+    }
+    Ok(words)
+}
+
+/// The functions of a file that are tests.
+fn tests_in(text: &str) -> Vec<String> {
+    let mut lines = text.lines().map(str::trim_start);
+    let mut names = Vec::new();
+    while lines.any(|line| line == "#[test]") {
+        let function = lines.find_map(|line| line.strip_prefix("fn ")).unwrap_or_default();
+        let end = function.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        names.push(function[..end.unwrap_or(function.len())].to_string());
+    }
+    names
+}
+
+/// Every file below a folder, which need not be there.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry?.path();
+        if path.is_dir() { found.extend(files(&path)?) } else { found.push(path) }
+    }
+    Ok(found)
+}
+
+/// Whether one of the names may be that of a test made of such words.
+fn may_name(names: &[String], words: &[String]) -> bool {
+    names.iter().any(|name| {
+        let mut parts = name.split([' ', '/', ':']).filter(|part| !part.is_empty());
+        parts.all(|part| words.iter().any(|word| word.contains(part)))
+    })
+}
+
+/// The program with tests that a message of cargo names.
+fn program(message: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let path = message.get("executable")?.as_str()?.into();
+    if !message.get("profile")?.get("test")?.as_bool()? {
+        return None;
+    }
+    let directory = Path::new(message.get("manifest_path")?.as_str()?).parent()?.to_path_buf();
+    let package = directory.file_name()?.to_string_lossy().into_owned();
+    let target = message.get("target")?.get("name")?.as_str()?;
+    let name = if target == package { package } else { format!("{package}/{target}") };
+    Some(Program { name, path, directory })
+}
+
+impl Program {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(arguments).current_dir(&self.directory);
+        command.env("CARGO_MANIFEST_DIR", &self.directory);
+        command
+    }
+
+    /// The names of its tests, all or those that are ignored.
+    fn list(&self, which: &[&str]) -> Result<Vec<String>> {
+        let arguments = [&["--list", "--format", "terse"], which].concat();
+        let ended = process::run_apart(&mut self.command(&arguments), LIMIT)?;
+        if let Some(failure) = ended.failure(SHOWN) {
+            bail!("{} does not list its tests: {failure}", self.name);
+        }
+        let test = |line: &str| Some(line.strip_suffix(": test")?.to_string());
+        Ok(ended.output.lines().filter_map(test).collect())
+    }
+}
+
+/// The tests of a program. One that is ignored does not run, which is no pass.
+fn tests(program: Program) -> Result<Vec<Job>> {
+    let ignored: BTreeSet<String> = program.list(&["--ignored"])?.into_iter().collect();
+    let program = Arc::new(program);
+    let job = |test: String| {
+        let (program, ignored) = (Arc::clone(&program), ignored.contains(&test));
+        let name = format!("{} {test}", program.name);
+        let work = move |_: &mut Findings| {
+            if ignored {
+                bail!("the test is marked to be ignored");
+            }
+            let mut command = program.command(&["--exact", &test, "--nocapture"]);
+            match process::run(&mut command, LIMIT)?.failure(SHOWN) {
+                None => Ok(()),
+                Some(failure) => bail!(failure),
+            }
         };
-        Some((name.trim_end_matches(" - should panic").to_string(), result))
+        Job::new(Group::Host, name, work).class(Class::Quick).builds("its package").seconds(0.1)
     };
-    output.lines().filter_map(test).collect()
-}
-
-/// What a failed test printed.
-fn details(output: &str, name: &str) -> String {
-    let Some((_, rest)) = output.split_once(&format!("---- {name} stdout ----\n")) else {
-        return "it failed without a word".to_string();
-    };
-    let end = rest.find("\n---- ").or_else(|| rest.find("\n\nfailures:")).unwrap_or(rest.len());
-    rest[..end].to_string()
+    Ok(program.list(&[])?.into_iter().map(job).collect())
 }
 
 #[cfg(test)]
@@ -105,23 +214,59 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_harness_output_is_counted() {
-        let output = "\nrunning 3 tests\n\
-            test a::works ... ok\n\
-            test a::breaks ... FAILED\n\
-            test a::sleeps ... ignored\n\n\
-            failures:\n\n---- a::breaks stdout ----\nthread panicked\nleft: 1\n\n\n\
-            failures:\n    a::breaks\n\n\
-            test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured\n\
-            test abi/src/env.rs - env::get (line 3) ... ok\n";
-        let tests = parse(output);
-        let names: Vec<_> = tests.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(
-            names,
-            ["a::works", "a::breaks", "a::sleeps", "abi/src/env.rs - env::get (line 3)"]
+    fn programs_with_tests_are_read_from_cargos_messages() {
+        let message = |test: bool, target: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","manifest_path":"/w/lab/trace/Cargo.toml",
+                "target":{{"name":"{target}"}},"profile":{{"test":{test}}},
+                "executable":"/t/{target}-1"}}"#
+            )
+        };
+        let name = |test, target| program(&message(test, target)).map(|program| program.name);
+        assert_eq!(name(true, "trace"), Some("trace".to_string()));
+        assert_eq!(name(true, "whole"), Some("trace/whole".to_string()));
+        assert_eq!(name(false, "trace"), None, "a program that is no test");
+        assert!(program(r#"{"reason":"build-finished","success":true}"#).is_none());
+    }
+
+    #[test]
+    fn a_package_is_built_if_it_may_have_the_test() {
+        let directory = workspace::root().join("lab/trace");
+        let words = vocabulary("trace", &directory).unwrap();
+        let may = |name: &str| may_name(&[name.to_string()], &words);
+        assert!(may("trace") && may("host: trace") && may("decode::tests"));
+        assert!(!may("no_such_test") && !may("kernel/hosted fuzz"));
+        let text = "fn no() {}\n#[test]\n#[should_panic]\nfn yes() {\n    #[test]\n    fn any(";
+        assert_eq!(tests_in(text), ["yes", "any"]);
+        let names: Vec<String> = packages().unwrap().into_iter().map(|(name, _)| name).collect();
+        assert!(["kernel", "locks", "trace"].iter().all(|name| names.contains(&name.to_string())));
+    }
+
+    #[test]
+    fn a_test_is_judged_by_its_exit_status() {
+        let program = |script: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("program");
+            std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&path, mode).unwrap();
+            let directory = folder.path().to_path_buf();
+            let jobs = tests(Program { name: "p".to_string(), path, directory }).unwrap();
+            let run = |job: Job| {
+                let name = job.name.clone();
+                (name, job.work(&mut Findings::default()).map_err(|error| error.to_string()))
+            };
+            jobs.into_iter().map(run).collect::<Vec<_>>()
+        };
+        let ran = program(
+            "case \"$*\" in *--ignored) echo 'sleeps: test' ;;
+             --list*) echo 'works: test'; echo 'breaks: test'; echo 'sleeps: test' ;;
+             *breaks*) echo why; exit 101 ;; esac",
         );
-        assert!(tests[1].1.as_ref().unwrap_err().starts_with("thread panicked\nleft: 1"));
-        assert!(tests[2].1.is_err());
-        assert_eq!(tests.iter().filter(|(_, result)| result.is_ok()).count(), 2);
+        let names: Vec<&str> = ran.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["p works", "p breaks", "p sleeps"]);
+        assert_eq!(ran[0].1, Ok(()));
+        assert_eq!(ran[1].1.as_ref().unwrap_err(), "exit status: 101\nwhy\n".trim_end());
+        assert!(ran[2].1.is_err(), "ignored");
     }
 }

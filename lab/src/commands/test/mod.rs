@@ -1,84 +1,134 @@
-//! `test`: everything that must hold, counted.
+//! `test`: everything that must hold, as one list of jobs.
 
 mod agreement;
+mod configuration;
 mod counting;
+mod covering;
+mod deep;
 mod endings;
+mod findings;
 mod golden;
 mod host;
+mod job;
+mod junit;
 mod mutants;
 mod native;
 mod patch;
+mod process;
+mod runner;
 mod sampling;
-mod several;
+mod source;
+mod state;
 mod stress;
-mod suite;
 mod target;
 mod tracing;
 
-use super::print_json;
+use super::{counted, print_json};
 use crate::cli::{self, Group};
-use crate::failure::Verdict;
-use crate::output;
-use crate::{tidy, workspace};
-use anyhow::Result;
-use suite::Suite;
+use crate::failure::{Verdict, usage};
+use crate::{output, workspace};
+use anyhow::{Context, Result};
+use job::{Choice, Job};
+use runner::How;
+use state::Progress;
+use std::process::Command;
+use std::time::Instant;
 
-/// Everything, in the order in which it runs: what is quick to fail comes first.
-const ALL: [Group; 7] = [
-    Group::Format,
-    Group::Tidy,
-    Group::Host,
-    Group::Lint,
-    Group::Target,
-    Group::Agreement,
-    Group::Golden,
-];
-
-/// Runs the tests.
+/// Runs the tests, or lists them.
 pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if let Some(names) = &test.mutants {
         return mutants::mutants(names, as_json);
     }
-    let mut suite = Suite::new(!as_json, test.fail_fast);
-    let wanted = |group: &Group| match &test.only[..] {
-        [] => !(test.quick && matches!(group, Group::Agreement | Group::Golden)),
-        only => only.contains(group),
-    };
-    for group in ALL.into_iter().filter(wanted) {
-        if suite.is_over() {
-            break;
-        }
-        suite.begin(group);
-        match group {
-            Group::Format => host::format(&mut suite)?,
-            Group::Tidy => check_tidy(&mut suite)?,
-            Group::Host => {
-                host::tests(&mut suite)?;
-                if !suite.is_over() {
-                    host::models(&mut suite)?;
-                }
-            }
-            Group::Lint => host::lint(&mut suite)?,
-            Group::Target => target::suite(&mut suite, test.quick),
-            Group::Agreement => agreement::check(&mut suite),
-            Group::Golden => golden::figures(&mut suite),
-        }
+    let started = Instant::now();
+    let choice = Choice::new(test);
+    let jobs = choice.choose(list(&choice, test.deep)?);
+    if jobs.is_empty() {
+        return Err(usage("no check has such a name; `./giusto test --list` shows all"));
     }
-    let held = suite.failed() == 0;
+    if test.list {
+        show(&jobs, as_json);
+        return Ok(Verdict::Held);
+    }
+    let progress = test.deep.then(|| {
+        let source = workspace::source();
+        Progress::load(&state::path("deep.json"), &source, test.restart)
+    });
+    if let Some(progress) = &progress {
+        announce(&jobs, progress);
+    }
+    let log = as_json.then(|| state::path("log.txt")).map(|path| path.display().to_string());
+    if let Some(directory) = state::path("log.txt").parent() {
+        std::fs::create_dir_all(directory).context("cannot create target/test")?;
+    }
+    let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress })?;
+    if let Some(path) = &test.junit {
+        junit::write(path, &summary.runs, started.elapsed())?;
+    }
+    let held = summary.failed == 0 && summary.not_run == 0;
     if as_json {
-        print_json(&suite.summary());
+        print_json(&summary);
     } else {
-        output::line(suite.closing_line());
+        output::line(format_args!("took {:.0} s", started.elapsed().as_secs_f64()));
+        output::line(summary.closing());
     }
     Ok(Verdict::from_bool(held))
 }
 
-fn check_tidy(suite: &mut Suite) -> Result<()> {
-    let findings = tidy::check(workspace::root())?;
-    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    suite.record(
-        "the project's own rules",
-        if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) },
-    );
-    Ok(())
+/// Everything, in the order in which it runs: what is quick to fail comes first. Tests on the host
+/// are known once they are built, so only those that may be wanted are in it.
+fn list(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
+    let mut jobs = source::jobs();
+    if choice.wants(Group::Host) {
+        jobs.extend(host::jobs(choice)?);
+        jobs.extend(host::models(choice, deep)?);
+    }
+    jobs.extend(target::jobs());
+    jobs.extend(stress::jobs());
+    jobs.extend(endings::jobs());
+    jobs.extend(tracing::jobs());
+    jobs.extend(counting::jobs());
+    jobs.extend(sampling::jobs());
+    jobs.extend(agreement::jobs());
+    jobs.extend(golden::jobs());
+    jobs.extend(native::jobs());
+    jobs.extend(deep::jobs()?);
+    Ok(jobs)
+}
+
+/// Lists jobs without running them.
+fn show(jobs: &[Job], as_json: bool) {
+    if as_json {
+        let line = |job: &Job| {
+            serde_json::json!({"group": job.group, "name": job.name, "builds": job.builds,
+                "class": job.class.to_string()})
+        };
+        return print_json(&jobs.iter().map(line).collect::<Vec<_>>());
+    }
+    for job in jobs {
+        output::line(format_args!("{:5}  {:22}  {}", job.class, job.builds, job.title()));
+    }
+    output::line(format_args!(
+        "when   what it builds           what it is: {}",
+        counted(jobs.len(), "job")
+    ));
+}
+
+/// Says what a deep run covers, group by group, and what it has done already.
+fn announce(jobs: &[Job], progress: &Progress) {
+    for group in Group::ALL {
+        let of: Vec<&Job> = jobs.iter().filter(|job| job.group == group).collect();
+        if let [first, .., last] = &of[..] {
+            let count = counted(of.len(), "job");
+            eprintln!("{:9} {count}, from `{}` to `{}`", group.name(), first.name, last.name);
+        } else if let [one] = &of[..] {
+            eprintln!("{:9} {}", group.name(), one.name);
+        }
+    }
+    eprintln!("{} passed before at this commit", counted(progress.passed(), "job"));
+}
+
+/// This program, as a user would start it.
+fn giusto() -> Result<Command> {
+    let program = std::env::current_exe().context("this program has no path")?;
+    Ok(Command::new(program))
 }

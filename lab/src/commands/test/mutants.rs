@@ -1,22 +1,26 @@
-//! `test --mutants`: each sabotage in tests/mutants/ must turn the tests red.
+//! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of them
+//! as jobs of a deep run.
 //!
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
 
-use super::patch::Mutant;
-use super::suite::Summary;
+use super::findings::Summary;
+use super::job::{Class, Job};
+use super::patch::{KNOWN, Mutant};
+use crate::cli::Group;
 use crate::commands::{counted, print_json};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
 use crate::workspace;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// What became of a mutant.
 #[derive(Debug, Serialize)]
@@ -39,30 +43,13 @@ impl fmt::Display for Fate {
 
 /// Applies every patch, or those of these names, and expects failures.
 pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
-    let directory = workspace::root().join("tests/mutants");
-    let mutants = chosen(read_all(&directory)?, names)?;
-    let copy = workspace::root().join("target/mutants/tree");
-    let mut fates = Vec::new();
-    // Without a sabotage everything must pass, or failing proves nothing.
+    let mutants = chosen(all()?, names)?;
     let groups: BTreeSet<&str> =
         mutants.iter().flat_map(|mutant| mutant.groups.iter().map(String::as_str)).collect();
-    synchronise(workspace::root(), &copy)?;
-    let healthy = run(&copy, "no mutant", &groups.into_iter().collect::<Vec<_>>())?;
-    if healthy.failed > 0 {
-        let names: Vec<_> = failures(&healthy);
-        bail!("without any mutant, tests fail already: {}", names.join(", "));
-    }
+    healthy(&groups.into_iter().collect::<Vec<_>>())?;
+    let mut fates = Vec::new();
     for mutant in &mutants {
-        synchronise(workspace::root(), &copy)?;
-        apply(mutant, &copy)?;
-        let groups: Vec<&str> = mutant.groups.iter().map(String::as_str).collect();
-        let summary = run(&copy, &mutant.name, &groups)?;
-        if let Some(broken) = summary.checks.iter().find(|check| check.broken) {
-            let why = broken.failure.as_deref().unwrap_or_default();
-            bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.name);
-        }
-        let (mutant, about) = (mutant.name.clone(), mutant.about.clone());
-        let fate = Fate { mutant, about, killed: summary.failed > 0, by: failures(&summary) };
+        let fate = fate(mutant)?;
         if !as_json {
             output::line(&fate);
         }
@@ -75,6 +62,63 @@ pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
         output::line(counted(survivors, "survivor"));
     }
     Ok(Verdict::from_bool(survivors == 0))
+}
+
+/// A job for each mutant, and one without any. They share the copy, one after the other.
+pub fn jobs() -> Result<Vec<Job>> {
+    static COPY: Mutex<()> = Mutex::new(());
+    let job = |name: String, work: Box<dyn FnOnce() -> Result<()> + Send>| {
+        let work = move |_: &mut _| {
+            let _copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
+            work()
+        };
+        let job = Job::new(Group::Mutants, name, work).class(Class::Deep).seconds(300.0);
+        job.builds("a copy of everything")
+    };
+    let mut jobs = vec![job("no mutant at all".to_string(), Box::new(|| healthy(&KNOWN)))];
+    for mutant in all()? {
+        let name = format!("{}: {}", mutant.name, mutant.about);
+        let work = move || match fate(&mutant)? {
+            fate if fate.killed => Ok(()),
+            _ => bail!("it survives: no test of {} notices", mutant.groups.join(", ")),
+        };
+        jobs.push(job(name, Box::new(work)));
+    }
+    Ok(jobs)
+}
+
+/// Where the mutated copy lies.
+fn copy() -> PathBuf {
+    workspace::root().join("target/mutants/tree")
+}
+
+/// Without a sabotage everything must pass, or failing proves nothing.
+fn healthy(groups: &[&str]) -> Result<()> {
+    synchronise(workspace::root(), &copy())?;
+    let summary = run(&copy(), "no mutant", groups)?;
+    let names = failures(&summary);
+    ensure!(names.is_empty(), "without any mutant, tests fail already: {}", names.join(", "));
+    Ok(())
+}
+
+/// Applies a patch to the copy, and tests.
+fn fate(mutant: &Mutant) -> Result<Fate> {
+    synchronise(workspace::root(), &copy())?;
+    apply(mutant, &copy())?;
+    let groups: Vec<&str> = mutant.groups.iter().map(String::as_str).collect();
+    let summary = run(&copy(), &mutant.name, &groups)?;
+    let findings = || summary.runs.iter().flat_map(|run| &run.findings);
+    if let Some(broken) = findings().find(|finding| finding.broken) {
+        let why = broken.failure.as_deref().unwrap_or_default();
+        bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.check);
+    }
+    let (name, about) = (mutant.name.clone(), mutant.about.clone());
+    Ok(Fate { mutant: name, about, killed: summary.failed > 0, by: failures(&summary) })
+}
+
+/// Every mutant.
+fn all() -> Result<Vec<Mutant>> {
+    read_all(&workspace::root().join("tests/mutants"))
 }
 
 fn read_all(directory: &Path) -> Result<Vec<Mutant>> {
@@ -156,17 +200,8 @@ fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
 /// Runs groups of tests in the copy.
 fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
     let _step = Step::start(format!("{name}: {}", groups.join(", ")));
-    let mut cargo = workspace::cargo(&[
-        "run",
-        "-q",
-        "-p",
-        "lab",
-        "--",
-        "test",
-        "--quick",
-        "--fail-fast",
-        "--json",
-    ]);
+    let mut cargo =
+        workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--fail-fast", "--json"]);
     cargo.args(groups.iter().flat_map(|group| ["--only", group]));
     cargo.current_dir(copy).env("CARGO_TARGET_DIR", copy.with_file_name("build"));
     let output = cargo.output().context("cannot run cargo")?;
@@ -177,8 +212,8 @@ fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
 }
 
 fn failures(summary: &Summary) -> Vec<String> {
-    let failed = summary.checks.iter().filter(|check| check.failure.is_some());
-    failed.map(|check| check.name.clone()).collect()
+    let failed = summary.runs.iter().filter(|run| run.failure().is_some());
+    failed.map(|run| run.title()).collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The native machine: every kernel under every locking, on one CPU and on two. What is checked is
 //! that messages arrive and that counts agree, never how long anything takes.
 
-use super::suite::Suite;
+use super::findings::{Findings, built};
+use super::job::{Class, Job};
+use crate::cli::Group;
 use crate::failure::Usage;
 use crate::image;
 use crate::machine::native::{self, Cost, Host, Throughput};
-use crate::progress::Step;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -20,25 +21,30 @@ const ROUNDS: u64 = 3;
 const BEFORE_EACH: u64 = 2;
 const BEFORE_ALL: u64 = 100 * TRIPS;
 
-/// Builds the machine and runs it briefly.
-pub fn check(suite: &mut Suite) {
-    let program = match image::build_native() {
-        Ok(program) => program,
-        Err(error) => return suite.broken("the machine native", format!("{error:#}")),
-    };
+/// Builds the machine and runs it briefly, with nothing beside it: its threads run at once.
+pub fn jobs() -> Vec<Job> {
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get().min(2));
+    let job = |name: String, check: Check| {
+        let work = move |_: &mut Findings| {
+            let program = built(image::build_native())?;
+            check(&program).map_err(|failure| anyhow!(failure))
+        };
+        Job::new(Group::Target, name, work).alone().builds("the machine native")
+    };
+    let mut jobs = vec![job("native: more CPUs than there are".into(), Box::new(refusal))];
     for kernel in manifest::KERNELS {
-        if suite.is_over() {
-            return;
-        }
-        let name = format!("native: {kernel} under every locking, one CPU");
-        let _step = Step::start(&name);
-        suite.record(&name, messages(&program, kernel));
-        let name = format!("native: {kernel} under every locking, 1 to {cpus} CPUs at once");
-        suite.record(&name, together(&program, kernel, cpus));
+        let class = if kernel == manifest::KERNELS[0] { Class::Usual } else { Class::Deep };
+        let name = format!("{kernel} under every locking on native, one CPU");
+        let check: Check = Box::new(move |program| messages(program, kernel));
+        jobs.push(job(name, check).configuration().class(class));
+        let name = format!("{kernel} under every locking on native, 1 to {cpus} CPUs at once");
+        let check: Check = Box::new(move |program| together(program, kernel, cpus));
+        jobs.push(job(name, check).configuration().class(class));
     }
-    suite.record("native: more CPUs than there are", refusal(&program));
+    jobs
 }
+
+type Check = Box<dyn FnOnce(&Path) -> Result<(), String> + Send>;
 
 fn ask<T: DeserializeOwned>(program: &Path, line: &str) -> Result<Host<T>> {
     native::run(program, &line.split(' ').collect::<Vec<_>>())

@@ -3,6 +3,9 @@
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
+/// Groups of tests that may have to notice.
+pub const KNOWN: [&str; 3] = ["host", "target", "golden"];
+
 /// A sabotage that some test must notice.
 #[derive(Debug)]
 pub struct Mutant {
@@ -35,9 +38,8 @@ impl Mutant {
         };
         let groups: Vec<String> =
             field("Caught-by:")?.split_whitespace().map(str::to_string).collect();
-        let known = ["host", "target", "golden"];
-        if groups.is_empty() || groups.iter().any(|group| !known.contains(&group.as_str())) {
-            bail!("{shown}: `Caught-by:` names one or more of {}", known.join(", "));
+        if groups.is_empty() || groups.iter().any(|group| !KNOWN.contains(&group.as_str())) {
+            bail!("{shown}: `Caught-by:` names one or more of {}", KNOWN.join(", "));
         }
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         Ok(Mutant {

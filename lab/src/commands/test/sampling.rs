@@ -1,18 +1,12 @@
-//! Kernels that take samples: systems run as without, and the samples tell the truth about time
-//! that the kernel spends with interrupts off.
+//! Kernels that take samples: these tell the truth about time that the kernel spends with interrupts
+//! off.
 
-use super::suite::Suite;
-use crate::commands::test::target::SYSTEMS;
+use super::job::Job;
+use crate::cli::Group;
 use crate::experiment::{self, Asked, Emulated, Session};
-use crate::image::{Extra, Images};
-use crate::machine::{self, Boot, Console, Machine, Mode, Sampling};
-use crate::progress::Step;
-use crate::systems;
+use crate::machine::Sampling;
 use anyhow::{Context, Result, bail};
-use std::time::Duration;
 
-/// As often as the port admits.
-const OFTEN: Sampling = Sampling { period: 10_000, seed: 3 };
 /// As usual.
 const USUAL: Sampling = Sampling { period: 25_000, seed: 1 };
 /// Kernels whose messages take the same steps in the load as in ping-pong.
@@ -24,68 +18,14 @@ const TICKS: f64 = 15.0;
 /// Standard errors that a figure may be off.
 const ERRORS: f64 = 3.0;
 
-const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Checks the usual machine.
-pub fn check(suite: &mut Suite) {
-    let setup = Emulated::new(Asked::seed(1));
-    let images = match setup.images(Some(Extra::Profile)) {
-        Ok(images) => images,
-        Err(error) => return suite.broken("kernels that take samples", format!("{error:#}")),
-    };
-    for board in setup.machine().boards() {
-        for kernel in [manifest::KERNELS[0], manifest::KERNELS[manifest::KERNELS.len() - 1]] {
-            for system in SYSTEMS {
-                if suite.is_over() {
-                    return;
-                }
-                let name = format!("{system} under {kernel} on {board}, with samples");
-                let result = run(setup.machine(), images, board, kernel, system);
-                suite.record(name, result.map_err(|error| format!("{error:#}")));
-            }
-        }
-    }
-    for kernel in KERNELS {
+/// Samples of the usual machine.
+pub fn jobs() -> Vec<Job> {
+    let job = |kernel: &'static str| {
         let name = format!("samples agree with counted instructions under {kernel}");
-        let _step = Step::start(&name);
-        let result = agrees(&setup, kernel);
-        suite.record(name, result.map_err(|error| format!("{error:#}")));
-    }
-}
-
-/// A system ends well, and samples fell into programs and into the kernel at work.
-fn run(
-    machine: &dyn Machine,
-    images: &Images,
-    board: &str,
-    kernel: &str,
-    system: &str,
-) -> Result<()> {
-    let outcome = machine::boot(&Boot {
-        machine,
-        board,
-        images,
-        system: &systems::load(system)?,
-        kernel,
-        icount: Some(1),
-        console: Console::CAPTURE,
-        timeout: Some(TIMEOUT),
-        inspect: false,
-        log: false,
-        sampling: Some(OFTEN),
-        simulation: Default::default(),
-        slices: true,
-    })?;
-    if let Some(failure) = outcome.failure() {
-        bail!(failure);
-    }
-    let samples = outcome.samples.context("there are no samples")?;
-    for mode in [Mode::User, Mode::Kernel] {
-        if !samples.taken.iter().any(|sample| sample.mode == mode) {
-            bail!("{} samples, but none in mode {mode:?}", samples.taken.len());
-        }
-    }
-    Ok(())
+        let work = move |_: &mut _| agrees(&Emulated::new(Asked::seed(1)), kernel);
+        Job::new(Group::Target, name, work).builds("image some(profile)").seconds(10.0)
+    };
+    KERNELS.map(job).into()
 }
 
 /// Kernel instructions of a round trip, by samples and as ping-pong counts them.

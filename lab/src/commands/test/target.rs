@@ -1,134 +1,119 @@
-//! The suite on the machines: systems that check the kernel from user mode.
+//! The suites on the machines: systems that check the kernel from user mode.
 
-use super::suite::{Branch, Suite};
-use super::{counting, endings, native, sampling, several, tracing};
-use crate::image::{self, Images};
-use crate::machine::{self, Boot, Console, MACHINES, Machine, Outcome, Simulation};
-use crate::progress::Step;
+use super::configuration::{self, Configuration, Watch};
+use super::findings::{Findings, built, without_numbers};
+use super::job::Job;
+use super::tracing;
+use crate::cli::Group;
+use crate::image::{self, Extra, Images};
+use crate::machine::{self, Boot, Console, MACHINES, Machine, Mode, Outcome, Sampling, Simulation};
 use crate::systems;
-use anyhow::Result;
+use abi::trace::Keep;
+use anyhow::{Context, Result, bail, ensure};
 use manifest::System;
-use std::sync::Arc;
 use std::time::Duration;
 
-/// Systems that end with status 0 if every check in them held.
-pub const SYSTEMS: [&str; 3] = ["selftest", "hostile", "threads"];
-
-/// Most steps of the counter that any of them may boot in.
+/// Most steps of the counter that a system may boot in.
 const BOOT_LIMIT: u64 = 5_000_000;
 
-/// Longer than any of them takes on a slow host.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// Longer than any system takes on a slow host.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Boots the systems under every kernel on every board, or only the usual one, and all that goes
-/// beyond that.
-pub fn suite(suite: &mut Suite, quick: bool) {
-    let mut branches: Vec<Branch> = Vec::new();
-    branches.extend(several::branches(quick));
-    for machine in MACHINES {
-        match image::build(machine) {
-            Ok(images) => branches.extend(on(machine, &Arc::new(images), quick)),
-            Err(error) => {
-                suite.broken(format!("images for {}", machine.name()), format!("{error:#}"));
-            }
-        }
-    }
-    branches.push(Box::new(tracing::check));
-    branches.push(Box::new(counting::check));
-    branches.push(Box::new(sampling::check));
-    suite.beside(branches);
-    // By itself: its threads run at once.
-    native::check(suite);
+/// As often as the port admits.
+const OFTEN: Sampling = Sampling { period: 10_000, seed: 3 };
+
+/// The system that looks at statistics from inside, and its argument that says whether there are.
+const SELFTEST: &str = "selftest";
+const STATISTICS: &str = "statistics";
+
+/// The suites in their configurations.
+pub fn jobs() -> Vec<Job> {
+    let all = MACHINES.into_iter().flat_map(configuration::of);
+    all.map(|(one, class)| run(one).class(class)).collect()
 }
 
-/// A machine's boards, and how runs end on it.
-fn on(
-    machine: &'static dyn Machine,
-    images: &Arc<Images>,
-    quick: bool,
-) -> impl Iterator<Item = Branch> {
-    let boards = if quick { &machine.boards()[..1] } else { machine.boards() };
-    let every = boards.iter().map(move |board| -> Branch {
-        let images = Arc::clone(images);
-        Box::new(move |suite| every_kernel(suite, machine, &images, board))
-    });
-    let images = Arc::clone(images);
-    let ends: Branch = Box::new(move |suite| endings::check(suite, machine, &images));
-    every.chain([ends])
+/// A job that boots a configuration and judges it.
+pub fn run(one: Configuration) -> Job {
+    let work = move |findings: &mut Findings| {
+        let images = built(image_of(one.machine, one.extra()))?;
+        let mut system = load(one.system, one.cpus, one.locking)?;
+        let trace = prepare(&one, &mut system);
+        let outcome = boot(&one, &images, &system, Simulation::default())?;
+        judge(findings, &one, &outcome);
+        watched(&one, &outcome, trace.as_deref())
+    };
+    Job::new(Group::Target, one.to_string(), work).configuration().builds(one.builds())
 }
 
-fn every_kernel(suite: &mut Suite, machine: &dyn Machine, images: &Images, board: &str) {
-    for (kernel, system) in manifest::KERNELS.iter().flat_map(|k| SYSTEMS.map(|s| (*k, s))) {
-        if suite.is_over() {
-            return;
-        }
-        let name = format!("{system} under {kernel} on {}, {board}", machine.name());
-        let _step = Step::start(&name);
-        let outcome =
-            systems::load(system).and_then(|system| run(machine, images, board, kernel, &system));
-        judge(suite, &name, kernel, outcome);
+/// The image of a machine with something extra.
+pub fn image_of(machine: &dyn Machine, extra: Option<Extra>) -> Result<Images> {
+    match extra {
+        Some(extra) => image::build_with(machine, extra),
+        None => image::build(machine),
     }
+}
+
+/// A system for so many CPUs, under a locking.
+pub fn load(system: &str, cpus: u32, locking: &str) -> Result<System> {
+    let mut system = if system == "pairs" { systems::pairs(cpus)? } else { systems::load(system)? };
+    system.cpus = cpus;
+    system.locking = Some(locking.to_string());
+    Ok(system)
+}
+
+/// Tells a system how it is watched; the memory with its trace, if it has one.
+fn prepare(one: &Configuration, system: &mut System) -> Option<String> {
+    // The simulation always counts.
+    let counted = one.watch == Watch::Statistics || one.machine.emulator().is_none();
+    let said = if counted { "yes" } else { "no" };
+    for domain in system.domains.iter_mut().filter(|domain| domain.program == SELFTEST) {
+        domain.args.push((STATISTICS.to_string(), said.to_string()));
+    }
+    let bytes = tracing::USUAL.max(u64::from(one.cpus) * tracing::USUAL / 2);
+    (one.watch == Watch::Trace).then(|| system.add_trace(bytes, Keep::First))
 }
 
 /// Boots a system and keeps what it says.
-pub fn run(
-    machine: &dyn Machine,
+pub fn boot(
+    one: &Configuration,
     images: &Images,
-    board: &str,
-    kernel: &str,
-    system: &System,
-) -> Result<Outcome> {
-    run_simulated(machine, images, board, kernel, system, Simulation::default())
-}
-
-/// [`run`] with what the twin alone can do.
-pub fn run_simulated(
-    machine: &dyn Machine,
-    images: &Images,
-    board: &str,
-    kernel: &str,
     system: &System,
     simulation: Simulation,
 ) -> Result<Outcome> {
     machine::boot(&Boot {
-        machine,
-        board,
+        machine: one.machine,
+        board: one.board,
         images,
         system,
-        kernel,
-        icount: Some(1),
+        kernel: one.kernel,
+        icount: Some(one.seed),
         console: Console::CAPTURE,
         timeout: Some(TIMEOUT),
-        inspect: true,
+        inspect: matches!(one.watch, Watch::Nothing | Watch::Statistics),
         log: false,
-        sampling: None,
-        simulation,
+        sampling: (one.watch == Watch::Samples).then_some(OFTEN),
+        simulation: Simulation { chaos: one.chaos, ..simulation },
         slices: true,
     })
 }
 
-/// [`judge_run`], and how long the machine took to boot.
-fn judge(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
-    if let Ok(outcome) = &outcome {
-        suite.record_quietly(format!("{name}: boots quickly"), quick_boot(outcome));
-    }
-    judge_run(suite, name, kernel, outcome);
-}
-
-/// Counts each check that the system reported, and the run as a whole.
-pub fn judge_run(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Outcome>) {
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => return suite.record(name, Err(format!("{error:#}"))),
-    };
+/// Counts each check that the system reported, what was found in its page tables, and how it ended.
+pub fn judge(findings: &mut Findings, one: &Configuration, outcome: &Outcome) {
+    let system = one.system;
     let reported = reported(&outcome.console);
-    let failed = reported.iter().filter(|(_, passed)| !passed).count();
-    for (check, passed) in &reported {
-        let result = if *passed { Ok(()) } else { Err("the system reports a failure".to_string()) };
-        suite.record_quietly(format!("{name}: {check}"), result);
+    let failed = reported.iter().filter(|(_, held)| !held).count();
+    for (check, held) in &reported {
+        let result = if *held { Ok(()) } else { Err("the system reports a failure".to_string()) };
+        findings.record(format!("{system}: {check}"), result);
     }
-    record_findings(suite, name, &outcome);
-    let result = match outcome.failure() {
+    for (rule, result) in &outcome.findings {
+        findings.record(format!("page tables: {}", without_numbers(rule)), result.clone());
+    }
+    if one.watch == Watch::Nothing && one.cpus == 1 {
+        findings.record("boots quickly", quick_boot(outcome));
+    }
+    let kernel = one.kernel;
+    let ended = match outcome.failure() {
         Some(failure) => Err(failure),
         None if outcome.kernel != kernel => {
             Err(format!("asked for kernel `{kernel}`, but `{}` ran", outcome.kernel))
@@ -137,18 +122,7 @@ pub fn judge_run(suite: &mut Suite, name: &str, kernel: &str, outcome: Result<Ou
         None if reported.is_empty() => Err("it reports no check".to_string()),
         None => Ok(()),
     };
-    suite.record(format!("{name}, {} checks", reported.len()), result);
-}
-
-/// Counts what was found in the page tables; the first finding says how much was looked at.
-pub fn record_findings(suite: &mut Suite, name: &str, outcome: &Outcome) {
-    for (index, (rule, result)) in outcome.findings.iter().enumerate() {
-        let rule = format!("{name}: page tables: {rule}");
-        match index {
-            0 => suite.record(rule, result.clone()),
-            _ => suite.record_quietly(rule, result.clone()),
-        }
-    }
+    findings.record(format!("{system} ends well"), ended);
 }
 
 fn quick_boot(outcome: &Outcome) -> Result<(), String> {
@@ -156,6 +130,33 @@ fn quick_boot(outcome: &Outcome) -> Result<(), String> {
         None => Err("the kernel does not say how long it took".to_string()),
         Some(steps) if steps > BOOT_LIMIT => Err(format!("{steps} steps, over {BOOT_LIMIT}")),
         Some(_) => Ok(()),
+    }
+}
+
+/// Judges what the kernel told about itself.
+fn watched(one: &Configuration, outcome: &Outcome, trace: Option<&str>) -> Result<()> {
+    if one.system == SELFTEST {
+        let held = outcome.console.lines().any(|line| line.starts_with("ok statistics: "));
+        ensure!(held, "it reports no check of statistics");
+    }
+    let counts = one.watch == Watch::Statistics && one.system == SELFTEST && one.cpus > 1;
+    let held = "ok statistics: each CPU has its counters";
+    ensure!(!counts || outcome.console.contains(held), "it does not say `{held}`");
+    match (one.watch, trace) {
+        (Watch::Trace, Some(memory)) => {
+            let bytes = outcome.memories.get(memory).context("the run left no trace")?;
+            tracing::is_whole(bytes, one.kernel, one.cpus)
+        }
+        (Watch::Samples, _) => {
+            let samples = outcome.samples.as_ref().context("there are no samples")?;
+            for mode in [Mode::User, Mode::Kernel] {
+                if !samples.taken.iter().any(|sample| sample.mode == mode) {
+                    bail!("{} samples, but none in mode {mode:?}", samples.taken.len());
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -180,8 +181,8 @@ mod tests {
     use crate::machine::Exit;
     use std::collections::BTreeMap;
 
-    fn outcome(exit: Exit, console: &str) -> Result<Outcome> {
-        Ok(Outcome {
+    fn outcome(exit: Exit, console: &str) -> Outcome {
+        Outcome {
             machine: "made-up",
             exit,
             console: console.to_string(),
@@ -191,21 +192,22 @@ mod tests {
             findings: Vec::new(),
             log: Vec::new(),
             samples: None,
-        })
+        }
     }
 
-    fn judged(outcome: Result<Outcome>) -> (usize, usize) {
-        let mut suite = Suite::new(false, false);
-        judge(&mut suite, "selftest", "fastpath", outcome);
-        let summary = suite.summary();
-        (summary.passed, summary.failed)
+    /// How many findings hold and how many do not.
+    fn judged(outcome: &Outcome) -> (usize, usize) {
+        let mut findings = Findings::default();
+        judge(&mut findings, &Configuration::plain(MACHINES[0], SELFTEST), outcome);
+        let failed = findings.0.iter().filter(|finding| finding.failure.is_some()).count();
+        (findings.0.len() - failed, failed)
     }
 
     const BOOT: &str = "boot: 3 counter steps to the first user instruction\n";
 
     #[test]
     fn a_run_and_its_checks_are_counted() {
-        let after_boot = |exit, console: &str| judged(outcome(exit, &(BOOT.to_string() + console)));
+        let after_boot = |exit, console: &str| judged(&outcome(exit, &format!("{BOOT}{console}")));
         assert_eq!(after_boot(Exit::Done(0), "ok one\nrefused: two\n"), (4, 0));
         assert_eq!(after_boot(Exit::Done(2), "NOT REFUSED: one\n"), (1, 2));
         assert_eq!(after_boot(Exit::Done(1), "ok one\nFAILED two\n"), (2, 2));
@@ -214,22 +216,23 @@ mod tests {
 
     #[test]
     fn a_run_that_cannot_be_trusted_fails() {
-        assert_eq!(judged(outcome(Exit::Done(0), &format!("{BOOT}hello\n"))), (1, 1));
-        assert_eq!(judged(outcome(Exit::Done(0), &format!("{BOOT}FAILED one\n"))), (1, 2));
-        assert_eq!(judged(Err(anyhow::anyhow!("no emulator"))), (0, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{BOOT}hello\n"))), (1, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{BOOT}FAILED one\n"))), (1, 2));
+        let other = Outcome { kernel: "other".to_string(), ..outcome(Exit::Done(0), "ok one\n") };
+        assert_eq!(judged(&other), (1, 2));
     }
 
     #[test]
     fn a_slow_boot_fails() {
         let slow = BOOT.replace('3', "5000001");
-        assert_eq!(judged(outcome(Exit::Done(0), &format!("{slow}ok one\n"))), (2, 1));
-        assert_eq!(judged(outcome(Exit::Done(0), "ok one\n")), (2, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{slow}ok one\n"))), (2, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), "ok one\n")), (2, 1));
     }
 
     #[test]
     fn a_finding_in_the_page_tables_fails() {
-        let mut found = outcome(Exit::Done(0), &format!("{BOOT}ok one\n")).unwrap();
+        let mut found = outcome(Exit::Done(0), &format!("{BOOT}ok one\n"));
         found.findings = vec![("no w^x".to_string(), Err("a page".to_string()))];
-        assert_eq!(judged(Ok(found)), (3, 1));
+        assert_eq!(judged(&found), (3, 1));
     }
 }

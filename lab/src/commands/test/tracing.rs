@@ -1,12 +1,11 @@
 //! Kernels with trace points: systems run as without, the trace is whole, repeatable and readable
 //! also after a crash, and what it loses is counted.
 
-use super::suite::Suite;
-use super::target::SYSTEMS;
+use super::job::{Class, Job};
+use crate::cli::Group;
 use crate::experiment::{Asked, Emulated, Setup};
 use crate::image::{Extra, build_for};
 use crate::machine::{self, Boot, Console, Exit};
-use crate::progress::Step;
 use crate::systems;
 use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, bail, ensure};
@@ -15,7 +14,7 @@ use std::time::Duration;
 use trace::{CpuUse, Moment, Sections, Trace, Traces};
 
 /// Bytes of the trace that `./giusto trace` records into unless it is told otherwise.
-const USUAL: u64 = 32 << 20;
+pub const USUAL: u64 = 32 << 20;
 /// A small one, which the busy system overflows.
 const SMALL: u64 = 64 << 10;
 /// What the usual one must hold: a second of a million events.
@@ -31,31 +30,33 @@ const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 /// Longer than the system that never ends needs to boot, on a slow host.
 const GIVEN_UP: Duration = Duration::from_secs(5);
 
-/// Checks the usual machine.
-pub fn check(suite: &mut Suite) {
-    let setup = Emulated::new(Asked::seed(1)).sliced();
-    let mut record = |name: String, check: &dyn Fn() -> Result<()>| {
-        if !suite.is_over() {
-            let _step = Step::start(&name);
-            suite.record(name, check().map_err(|error| format!("{error:#}")));
-        }
+/// Traces of the usual machine.
+pub fn jobs() -> Vec<Job> {
+    let job = |name: String, class, builds: Option<Extra>, check: Check| {
+        let work = move |_: &mut _| check(&Emulated::new(Asked::seed(1)).sliced());
+        let builds = format!("image {builds:?}").to_lowercase();
+        Job::new(Group::Target, name, work).class(class).builds(builds).seconds(4.0)
     };
-    for kernel in manifest::KERNELS {
-        for system in SYSTEMS {
-            let name = format!("{system} under {kernel}, traced");
-            record(name, &|| run(&setup, system, kernel));
-        }
-    }
+    let one = |name: &str, check: fn(&Setup) -> Result<()>| {
+        job(name.to_string(), Class::Usual, Some(Extra::Trace), Box::new(check))
+    };
+    let mut jobs = vec![
+        one("two runs leave the same trace", repeats),
+        one("a second of a million events is kept", holds),
+        one("lost events are counted exactly", overflows),
+        one("programs read the trace, and one that dies harms none", read),
+        one("the trace of a run that is ended is readable", ended),
+    ];
     for (locking, kernel) in LOCKINGS[1..].iter().flat_map(|l| KERNELS.map(|k| (*l, k))) {
-        let name = format!("selftest under {kernel}, locks {locking}, traced on {CPUS} CPUs");
-        record(name, &|| several(&setup, locking, kernel));
+        let name = format!("the traces of {CPUS} CPUs agree: {kernel}, locks {locking}");
+        let class = if kernel == KERNELS[0] { Class::Usual } else { Class::Deep };
+        let check: Check = Box::new(move |setup| several(setup, locking, kernel));
+        jobs.push(job(name, class, Some(Extra::traced(locking)), check));
     }
-    record("two runs leave the same trace".into(), &|| repeats(&setup));
-    record("a second of a million events is kept".into(), &|| holds(&setup));
-    record("lost events are counted exactly".into(), &|| overflows(&setup));
-    record("programs read the trace, and one that dies harms none".into(), &|| read(&setup));
-    record("the trace of a run that is ended is readable".into(), &|| ended(&setup));
+    jobs
 }
+
+type Check = Box<dyn FnOnce(&Setup) -> Result<()> + Send>;
 
 /// Boots a system with a trace; its bytes.
 fn traced(
@@ -79,14 +80,20 @@ fn set(system: &mut System, args: &[(&str, &str)]) {
     }
 }
 
-/// A suite ends well while it is traced, and every entry in the trace has its end.
-fn run(setup: &Setup, system: &str, kernel: &str) -> Result<()> {
-    let trace = Trace::decode(&traced(setup, system, kernel, (USUAL, Keep::First), &[])?)?;
-    let sections = Sections::of(&trace);
-    ensure!(trace.kernel == kernel, "the trace says that `{}` ran", trace.kernel);
-    ensure!(sections.whole.len() > 1000, "only {} entries", sections.whole.len());
-    // The last is that of the call that ends the run.
-    ensure!(sections.broken <= 1, "{} entries lack their beginning or end", sections.broken);
+/// Whether the trace that a suite has left is whole: every entry in it has its end.
+pub fn is_whole(bytes: &[u8], kernel: &str, cpus: u32) -> Result<()> {
+    let traces = Traces::decode(bytes)?;
+    ensure!(traces.each.len() == cpus as usize, "{} CPUs", traces.each.len());
+    let mut entries = 0;
+    for (trace, cpu) in traces.each.iter().zip(0..) {
+        let sections = Sections::of(trace);
+        ensure!(trace.kernel == kernel, "the trace says that `{}` ran", trace.kernel);
+        entries += sections.whole.len();
+        // The last is that of the call that ends the run, or what that interrupts.
+        let broken = sections.broken;
+        ensure!(broken <= 1, "CPU {cpu}: {broken} entries lack their beginning or end");
+    }
+    ensure!(entries > 1000, "only {entries} entries");
     Ok(())
 }
 

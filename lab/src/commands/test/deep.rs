@@ -1,0 +1,149 @@
+//! Searches by machine, which take long: arbitrary calls, seeds of the stress, Miri, long runs of
+//! properties, and the first run of a stranger.
+
+use super::findings::Findings;
+use super::job::{Class, Job};
+use super::{giusto, host, mutants, process, stress};
+use crate::cli::Group;
+use crate::workspace;
+use anyhow::{Context, Result, bail, ensure};
+use manifest::LOCKINGS;
+use serde_json::Value;
+use std::process::Command;
+use std::time::Duration;
+
+/// Steps of arbitrary calls on one CPU, and on several under each locking; in lots, so that a run
+/// that is ended loses little.
+const STEPS_ON_ONE: u64 = 100_000_000;
+const STEPS_ON_FOUR: u64 = 10_000_000;
+const LOT: u64 = 2_000_000;
+
+/// Seeds of the stress under each locking, in lots.
+const SEEDS: u64 = 2000;
+const SEEDS_IN_LOT: u64 = 100;
+
+/// By how much properties are tried more often than usual.
+const EFFORT: &str = "20";
+
+/// No search takes longer.
+const LIMIT: Duration = Duration::from_secs(6 * 3600);
+
+/// What a first run may take, on two idle CPUs.
+const FIRST_RUN: Duration = Duration::from_secs(300);
+
+/// All of them.
+pub fn jobs() -> Result<Vec<Job>> {
+    let mut jobs = fuzz(STEPS_ON_ONE, 1, LOCKINGS[0]);
+    jobs.extend(LOCKINGS[1..].iter().flat_map(|locking| fuzz(STEPS_ON_FOUR, 4, locking)));
+    jobs.extend(stress::seeds(SEEDS, SEEDS_IN_LOT));
+    jobs.extend(properties());
+    jobs.extend(miri());
+    jobs.push(first_run());
+    jobs.extend(mutants::jobs()?);
+    Ok(jobs)
+}
+
+fn search(
+    name: impl Into<String>,
+    work: impl FnOnce(&mut Findings) -> Result<()> + Send + 'static,
+) -> Job {
+    Job::new(Group::Search, name, work).class(Class::Deep)
+}
+
+/// Arbitrary calls, every invariant checked after each step.
+fn fuzz(steps: u64, cpus: u32, locking: &'static str) -> Vec<Job> {
+    let lot = |lot: u64| {
+        let seed = (lot + 1) << 32;
+        let name = format!("fuzz, {cpus} CPUs, locks {locking}: {LOT} steps from seed {seed:#x}");
+        let work = move |_: &mut _| {
+            let [steps, seed, cpus] = [LOT.to_string(), seed.to_string(), cpus.to_string()];
+            let arguments = ["twin", "fuzz", "--steps", &steps, "--seed", &seed, "--cpus", &cpus];
+            let mut command = giusto()?;
+            command.args(arguments).args(["--locking", locking, "--json"]);
+            let ended = process::run_apart(&mut command, LIMIT)?;
+            let said: Value = serde_json::from_str(&ended.output)
+                .with_context(|| ended.failure(20).unwrap_or_default())?;
+            let field = |name: &str| said.get(name).cloned().unwrap_or_default();
+            if field("held") != true || ended.code() != Some(0) {
+                bail!("seed {}: {}", field("seed"), field("failure"));
+            }
+            ensure!(field("steps").as_u64() >= Some(LOT), "only {} steps", field("steps"));
+            Ok(())
+        };
+        search(name, work).seconds(LOT as f64 / 60e3)
+    };
+    (0..steps / LOT).map(lot).collect()
+}
+
+/// Packages whose properties are tried more often.
+fn properties() -> Vec<Job> {
+    ["kernel", "locks", "manifest", "model", "results", "trace"]
+        .map(|package| {
+            let name = format!("properties of {package}, {EFFORT} times the cases");
+            let work = move |_: &mut _| {
+                host::cargo(&["test", "-q", "-p", package], &[("GIUSTO_EFFORT", EFFORT)]).map(drop)
+            };
+            search(name, work).builds("its package").seconds(300.0)
+        })
+        .into()
+}
+
+/// What Miri interprets: tests that reach `unsafe` code of the kernel's core.
+fn miri() -> Vec<Job> {
+    let whole: [(&str, &[&str]); 4] = [
+        ("cells", &[]),
+        ("locks", &["--lib"]),
+        ("kernel", &["--test", "hosted"]),
+        // Its CPUs and programs run on stacks of their own, which Miri cannot switch.
+        ("twin", &["--lib"]),
+    ];
+    whole
+        .map(|(package, what)| {
+            let work = move |_: &mut _| {
+                let mut command = Command::new("cargo");
+                command.current_dir(workspace::root()).env_remove("CARGO");
+                command.env("RUSTUP_TOOLCHAIN", "nightly").env("GIUSTO_EFFORT", "0");
+                command.env("CARGO_TARGET_DIR", workspace::build_directory().join("miri"));
+                command.env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-strict-provenance");
+                command.args(["miri", "test", "-p", package]).args(what);
+                match process::run(&mut command, LIMIT)?.failure(60) {
+                    None => Ok(()),
+                    Some(failure) => bail!(
+                        "{failure}\nMiri comes with: rustup toolchain install nightly --component \
+                     miri,rust-src"
+                    ),
+                }
+            };
+            search(format!("Miri on {package}"), work)
+                .builds("its package, for Miri")
+                .seconds(1800.0)
+        })
+        .into()
+}
+
+/// What a stranger does first: a clone, and the demonstration.
+fn first_run() -> Job {
+    let work = |_: &mut Findings| {
+        let folder = tempfile::tempdir()?;
+        let clone = folder.path().join("giusto");
+        let mut git = Command::new("git");
+        git.arg("clone").arg("-q").arg(workspace::root()).arg(&clone);
+        if let Some(failure) = process::run(&mut git, LIMIT)?.failure(20) {
+            bail!("cannot clone: {failure}");
+        }
+        let started = std::time::Instant::now();
+        let mut demo = Command::new(clone.join("giusto"));
+        demo.args(["--no-install", "demo"]).current_dir(&clone);
+        demo.env_remove("CARGO_TARGET_DIR").env_remove("CARGO");
+        if let Some(failure) = process::run(&mut demo, LIMIT)?.failure(60) {
+            bail!("{failure}");
+        }
+        let taken = started.elapsed();
+        ensure!(taken <= FIRST_RUN, "it takes {:.0} s, over {:?}", taken.as_secs_f64(), FIRST_RUN);
+        Ok(())
+    };
+    search("the demonstration in a new clone, from nothing", work)
+        .alone()
+        .builds("everything")
+        .seconds(300.0)
+}

@@ -1,0 +1,40 @@
+//! What is said of the source itself: its format, lints, the project's own rules.
+
+use super::host::cargo;
+use super::job::{Class, Job};
+use crate::cli::Group;
+use crate::machine::MACHINES;
+use crate::{tidy, workspace};
+use anyhow::{Result, bail};
+
+/// Lints and the format, which only words of cargo say.
+fn said_by_cargo(group: Group, name: &str, arguments: Vec<&'static str>) -> Job {
+    Job::new(group, name, move |_| cargo(&arguments, &[]).map(drop))
+}
+
+/// All of it.
+pub fn jobs() -> Vec<Job> {
+    let format = vec!["fmt", "--all", "--", "--check", "--color", "never"];
+    let clippy = vec!["clippy", "-q", "--all-targets", "--", "-D", "warnings"];
+    let mut jobs = vec![
+        Job::new(Group::Tidy, "the project's own rules", |_| rules()).class(Class::Quick),
+        said_by_cargo(Group::Format, "formatting", format).class(Class::Quick),
+        said_by_cargo(Group::Lint, "clippy, host crates", clippy)
+            .builds("host crates, for clippy")
+            .seconds(60.0),
+    ];
+    for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
+        let mut arguments = vec!["clippy", "-q", "--target", machine.target()];
+        arguments.extend(["-p", machine.port(), "-p", "rt", "-p", "programs"]);
+        arguments.extend(["--", "-D", "warnings"]);
+        let name = format!("clippy, crates of {}", machine.name());
+        jobs.push(said_by_cargo(Group::Lint, &name, arguments).builds("the port, for clippy"));
+    }
+    jobs
+}
+
+fn rules() -> Result<()> {
+    let findings = tidy::check(workspace::root())?;
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    if lines.is_empty() { Ok(()) } else { bail!(lines.join("\n")) }
+}
