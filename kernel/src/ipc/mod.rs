@@ -91,6 +91,7 @@ impl<S: System> Core<S> {
                             _ => self.await_reply(me, receiver, receive_limit),
                         };
                     }
+                    self.hold(receiver).state.become_ready();
                     Some(receiver)
                 }
                 None => {
@@ -195,15 +196,17 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// `me` has been received by `server` and waits for its reply.
+    /// `server` has the message of `me`, which waits for its reply.
     #[inline(always)]
     fn await_reply(&self, me: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>, limit: Limit) {
         if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
+            self.hold(server).state.become_ready();
             return self.wake(server);
         }
         self.give_reply_right(me, server);
         self.limit(me, limit);
+        self.hold(server).state.become_ready();
         self.call_over(server, me);
     }
 
@@ -230,9 +233,8 @@ impl<S: System> Core<S> {
             self.abandon(server);
         }
         thread.caller.set(Some(caller));
-        let caller = self.hold(caller);
-        caller.server.set(Some(server));
-        caller.state.set(State::Calling);
+        self.hold(caller).server.set(Some(server));
+        self.wait_in(caller, State::Calling);
     }
 
     #[cold]
@@ -252,10 +254,10 @@ impl<S: System> Core<S> {
     ) {
         let thread = self.hold(me);
         thread.outgoing.set(message);
-        thread.state.set(State::Sending);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
         self.limit(me, limit);
+        self.wait_in(me, State::Sending);
         self.queue(me);
     }
 
@@ -335,6 +337,7 @@ impl<S: System> Core<S> {
             return self.answer_fault(me, caller, info);
         }
         self.deliver(me, caller, info, 0);
+        self.hold(caller).state.become_ready();
         Some(caller)
     }
 
