@@ -258,8 +258,9 @@ impl<S: System> Core<S> {
 
     #[inline(never)]
     fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
-        let context = &self.hold(me).context;
-        let (_, args) = context.call();
+        let thread = self.hold(me);
+        let context = &thread.context;
+        let (number, args) = context.call();
         let done = self.manage().call(me, call, &args);
         match done {
             Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),
@@ -270,10 +271,7 @@ impl<S: System> Core<S> {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
             }
-            Ok(Done::Preempted) => {
-                let (number, [a0, a1, a2, ..]) = context.call();
-                context.restart(number, a0, a1, a2);
-            }
+            Ok(Done::Preempted) => thread.issue_again(number, args),
             Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
         }
     }

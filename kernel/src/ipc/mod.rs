@@ -72,7 +72,10 @@ impl<S: System> Core<S> {
         match refusal {
             Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
             Refusal::Failed(error) => thread.finish(Status::failed(error)),
-            Refusal::Preempted => thread.context.restart(number, partners, info, deadline),
+            Refusal::Preempted => {
+                let deadline = if KIND == kind::ANY { deadline } else { 0 };
+                thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);
+            }
         }
     }
 

@@ -240,12 +240,13 @@ impl<S: System> Core<S> {
 
     /// Makes a thread issue the receive half of its operation when it runs next.
     pub(super) fn again(&self, thread: Ref<Thread<S::Port>>) {
-        let context = &self.hold(thread).context;
-        let (number, [slots, _, deadline, ..]) = context.call();
-        let short = number as u8 != kind::ANY;
-        let slot = if short { slots as u32 } else { (slots >> 32) as u32 };
-        let options = if short { 0 } else { number & (3 << 10) };
+        let body = self.hold(thread);
+        let (number, [slots, _, deadline, ..]) = body.context.call();
+        let (slot, options, deadline) = match number as u8 {
+            kind::ANY => ((slots >> 32) as u32, number & (3 << 10), deadline),
+            _ => (slots as u32, 0, 0),
+        };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
-        context.restart(number, partners(NOTHING, slot), 0, deadline);
+        body.issue_again(number, [partners(NOTHING, slot), 0, deadline, 0, 0, 0]);
     }
 }

@@ -99,7 +99,7 @@ impl Word for State {
 
 /// Reasons why the fast path must not touch a thread.
 pub mod attention {
-    /// Its context holds all registers, since it was interrupted.
+    /// Its context holds all registers: it was interrupted, or issues its call again.
     pub const FULL: u32 = 1;
     /// It is suspended.
     pub const SUSPENDED: u32 = 2;
@@ -302,6 +302,12 @@ impl<P: Port> Thread<P> {
     #[inline(always)]
     pub fn arrives(&self) -> bool {
         P::SEVERAL && self.arriving.linked()
+    }
+
+    /// Makes it issue its system call again when it runs next, with all registers set.
+    pub fn issue_again(&self, number: u64, args: [u64; 6]) {
+        self.context.restart(number, args);
+        self.set(attention::FULL);
     }
 
     /// Leaves the status of a system call that brings nothing else.
