@@ -237,6 +237,8 @@ impl<S: System> Core<S> {
             self.cpu.yield_cpu(me, true);
             return Ok(());
         }
+        // Which thread a CPU runs is certain while no other CPU is inside.
+        self.widen_if(|| true);
         let domain = self.hold(self.own(me).domain.get());
         let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
         if to == me {
@@ -245,7 +247,9 @@ impl<S: System> Core<S> {
         if !to.member().runnable() {
             return Err(Error::WrongState);
         }
-        if self.is_elsewhere(to) {
+        // One that was moved here may still run where it was.
+        let runs = S::Port::SEVERAL && self.manage().runs_on(to).is_some();
+        if runs || self.is_elsewhere(to) {
             self.cpu.yield_cpu(me, true);
             return Ok(());
         }
