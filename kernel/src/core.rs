@@ -4,7 +4,7 @@ use crate::access::{Held, Ref, Section};
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
-use crate::object::thread::attention;
+use crate::object::thread::{State, attention};
 use crate::object::{Object, Thread};
 use crate::port::Port;
 use crate::sched::Scheduling;
@@ -245,6 +245,18 @@ impl<S: System> Core<S> {
     pub fn queue(&self, me: Ref<Thread<S::Port>>) {
         self.blocks(me, ThreadState::Sending);
         S::Scheduling::queues(self, me);
+    }
+
+    /// A thread blocks, or waits for something else from now on. One that is ready does so by
+    /// itself alone: its CPU may run it meanwhile.
+    #[inline(always)]
+    pub(crate) fn wait_in(&self, thread: Ref<Thread<S::Port>>, state: State) {
+        let body = self.hold(thread);
+        debug_assert!(
+            body.state.get() != State::Ready || thread == self.cpu.current.get(),
+            "a ready thread is blocked by another one"
+        );
+        body.state.wait_in(state);
     }
 
     /// The candidate `me` is blocked.

@@ -237,6 +237,8 @@ impl<S: System> Core<S> {
             self.cpu.yield_cpu(me, true);
             return Ok(());
         }
+        // Which thread a CPU runs is certain while no other CPU is inside.
+        self.widen_if(|| true);
         let domain = self.hold(self.own(me).domain.get());
         let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
         if to == me {
@@ -245,7 +247,9 @@ impl<S: System> Core<S> {
         if !to.member().runnable() {
             return Err(Error::WrongState);
         }
-        if self.is_elsewhere(to) {
+        // One that was moved here may still run where it was.
+        let runs = S::Port::SEVERAL && self.manage().runs_on(to).is_some();
+        if runs || self.is_elsewhere(to) {
             self.cpu.yield_cpu(me, true);
             return Ok(());
         }
@@ -258,8 +262,9 @@ impl<S: System> Core<S> {
 
     #[inline(never)]
     fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
-        let context = &self.hold(me).context;
-        let (_, args) = context.call();
+        let thread = self.hold(me);
+        let context = &thread.context;
+        let (number, args) = context.call();
         let done = self.manage().call(me, call, &args);
         match done {
             Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),
@@ -270,10 +275,7 @@ impl<S: System> Core<S> {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
             }
-            Ok(Done::Preempted) => {
-                let (number, [a0, a1, a2, ..]) = context.call();
-                context.restart(number, a0, a1, a2);
-            }
+            Ok(Done::Preempted) => thread.issue_again(number, args),
             Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
         }
     }

@@ -47,12 +47,13 @@ impl<S: System> Core<S> {
                 endpoint.receivers.remove(receiver);
                 self.deliver(me, receiver, info, badge);
                 self.give_reply_right(me, receiver);
+                self.hold(receiver).state.become_ready();
                 self.call_over(receiver, me);
             }
             None => {
-                thread.state.set(State::Sending);
                 thread.wait.set(Wait::Endpoint(handler));
                 self.join_senders(me, handler);
+                self.wait_in(me, State::Sending);
                 self.queue(me);
             }
         }
@@ -82,19 +83,20 @@ impl<S: System> Core<S> {
     ) -> Option<Ref<Thread<S::Port>>> {
         let body = self.hold(thread);
         body.clear(attention::FAULT);
-        body.state.set(State::Ready);
         let [instruction, ..] = self.hold(handler).context.words();
-        match info.label() {
-            RETRY => Some(thread),
+        let goes_on = match info.label() {
+            RETRY => true,
             CONTINUE if instruction < USER_TOP => {
                 body.context.set_instruction(instruction);
-                Some(thread)
+                true
             }
             _ => {
                 body.set(attention::SUSPENDED);
-                None
+                false
             }
-        }
+        };
+        body.state.become_ready();
+        goes_on.then_some(thread)
     }
 }
 

@@ -104,8 +104,9 @@ pub trait Context: 'static {
     fn set_words(&self, words: [u64; 4]);
     /// Sets the results of the thread's system call.
     fn set_results(&self, status: Status, badge: u64, info: Info);
-    /// Makes the thread issue its system call again, with this number word and first arguments.
-    fn restart(&self, number: u64, a0: u64, a1: u64, a2: u64);
+    /// Makes the thread issue its system call again, with this number word and these arguments;
+    /// it goes on with all registers restored.
+    fn restart(&self, number: u64, args: [u64; 6]);
     /// Readies the context for a first run: all registers zero.
     fn reset(&self);
     /// Instruction and stack pointer.

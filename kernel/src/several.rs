@@ -182,7 +182,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The CPU that a thread runs on, if it does.
-    fn runs_on(&self, at: Ref<Thread<P>>) -> Option<&'static Cpu<P>> {
+    pub(crate) fn runs_on(&self, at: Ref<Thread<P>>) -> Option<&'static Cpu<P>> {
         let cpu = self.kernel.cpu(at.member().last_cpu.get());
         (cpu.current.get() == at).then_some(cpu)
     }

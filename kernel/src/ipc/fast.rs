@@ -40,10 +40,10 @@ impl<S: System> Core<S> {
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
         endpoint.receivers.remove(receiver.name());
-        receiver.state.set(State::Ready);
         receiver.caller.set(Some(me.name()));
         me.server.set(Some(receiver.name()));
-        me.state.set(State::Calling);
+        self.wait_in(me.name(), State::Calling);
+        receiver.state.become_ready();
         self.entered_at(began, me.name(), kind::CALL);
         self.pass((me.name(), ThreadState::Calling), receiver.name(), info);
         Some((receiver.name(), cap.badge))
@@ -73,10 +73,10 @@ impl<S: System> Core<S> {
         assert!(caller.state.get() == State::Calling, "a caller that does not call");
         me.caller.set(None);
         caller.server.set(None);
-        caller.state.set(State::Ready);
-        me.state.set(State::Receiving);
         me.wait.set(Wait::Endpoint(cap.at));
         endpoint.receivers.push_back(me.name());
+        self.wait_in(me.name(), State::Receiving);
+        caller.state.become_ready();
         self.entered_at(began, me.name(), kind::REPLY_WAIT);
         self.pass((me.name(), ThreadState::Receiving), caller.name(), info);
         Some(caller.name())

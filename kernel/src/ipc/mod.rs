@@ -36,7 +36,7 @@ use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
 use abi::{Error, Info, Status};
-use plan::{Limit, Plan, Refusal, Source, Target};
+use plan::{Limit, Plan, Refusal, Source, Target, Unanswered};
 use receive::Received;
 
 /// The system calls that are IPC, as constants to instantiate the path with.
@@ -72,7 +72,10 @@ impl<S: System> Core<S> {
         match refusal {
             Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
             Refusal::Failed(error) => thread.finish(Status::failed(error)),
-            Refusal::Preempted => thread.context.restart(number, partners, info, deadline),
+            Refusal::Preempted => {
+                let deadline = if KIND == kind::ANY { deadline } else { 0 };
+                thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);
+            }
         }
     }
 
@@ -91,6 +94,7 @@ impl<S: System> Core<S> {
                             _ => self.await_reply(me, receiver, receive_limit),
                         };
                     }
+                    self.hold(receiver).state.become_ready();
                     Some(receiver)
                 }
                 None => {
@@ -104,6 +108,10 @@ impl<S: System> Core<S> {
                 }
             },
             Target::Reply(caller) => self.reply(me, caller, info),
+            Target::Dropped(why) => {
+                self.drop_reply(me, why);
+                None
+            }
         };
         self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
     }
@@ -191,15 +199,17 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// `me` has been received by `server` and waits for its reply.
+    /// `server` has the message of `me`, which waits for its reply.
     #[inline(always)]
     fn await_reply(&self, me: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>, limit: Limit) {
         if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
+            self.hold(server).state.become_ready();
             return self.wake(server);
         }
         self.give_reply_right(me, server);
         self.limit(me, limit);
+        self.hold(server).state.become_ready();
         self.call_over(server, me);
     }
 
@@ -226,9 +236,8 @@ impl<S: System> Core<S> {
             self.abandon(server);
         }
         thread.caller.set(Some(caller));
-        let caller = self.hold(caller);
-        caller.server.set(Some(server));
-        caller.state.set(State::Calling);
+        self.hold(caller).server.set(Some(server));
+        self.wait_in(caller, State::Calling);
     }
 
     #[cold]
@@ -248,10 +257,10 @@ impl<S: System> Core<S> {
     ) {
         let thread = self.hold(me);
         thread.outgoing.set(message);
-        thread.state.set(State::Sending);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
         self.limit(me, limit);
+        self.wait_in(me, State::Sending);
         self.queue(me);
     }
 
@@ -331,7 +340,24 @@ impl<S: System> Core<S> {
             return self.answer_fault(me, caller, info);
         }
         self.deliver(me, caller, info, 0);
+        self.hold(caller).state.become_ready();
         Some(caller)
+    }
+
+    /// A reply goes nowhere: its right is used up all the same.
+    #[cold]
+    #[inline(never)]
+    fn drop_reply(&self, me: Ref<Thread<S::Port>>, why: Unanswered<S::Port>) {
+        match why {
+            Unanswered::Gone => {}
+            Unanswered::Saved => self.use_saved_reply(me),
+            Unanswered::Unfit(caller, error) => {
+                if self.hold(me).caller.get() != Some(caller) {
+                    self.use_saved_reply(me);
+                }
+                self.manage().cancel(caller, error);
+            }
+        }
     }
 
     #[cold]

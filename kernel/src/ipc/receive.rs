@@ -22,7 +22,7 @@ pub(super) enum Received<P: Port> {
     Done,
     /// It is ready, and so is this sender.
     From(Ref<Thread<P>>),
-    /// It is ready, and this sender goes on to its own receive half.
+    /// It is ready, and this sender, blocked still, goes on to its own receive half.
     Chained(Ref<Thread<P>>),
 }
 
@@ -84,11 +84,10 @@ impl<S: System> Core<S> {
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
-        let body = self.hold(thread);
-        body.state.set(State::Receiving);
-        body.wait.set(wait);
+        self.hold(thread).wait.set(wait);
         join();
         self.limit(thread, limit);
+        self.wait_in(thread, State::Receiving);
         Received::Blocked
     }
 
@@ -144,18 +143,18 @@ impl<S: System> Core<S> {
             self.unlimit(sender);
         }
         self.transfer(sender, thread, outgoing.info, outgoing.badge);
-        self.hold(sender).state.set(State::Ready);
+        let goes_on = |status| {
+            let sender = self.hold(sender);
+            sender.finish(status);
+            sender.state.become_ready();
+            Received::From(sender.name())
+        };
         Some(match outgoing.then {
-            Then::Nothing => {
-                self.hold(sender).finish(Status::OK);
-                Received::From(sender)
-            }
+            Then::Nothing => goes_on(Status::OK),
             Then::Reply => match self.reply_limit(sender) {
                 limit if self.expired(limit) => {
                     self.unlimit(sender);
-                    let timed_out = Status::failed_in_receive(Error::Timeout);
-                    self.hold(sender).finish(timed_out);
-                    Received::From(sender)
+                    goes_on(Status::failed_in_receive(Error::Timeout))
                 }
                 limit => {
                     self.give_reply_right(sender, thread);
@@ -222,6 +221,7 @@ impl<S: System> Core<S> {
                     Received::Chained(chained) => next = Some(chained),
                 }
             }
+            self.hold(thread).state.become_ready();
             for ready in [Some(thread), sender].into_iter().flatten() {
                 self.wake_slowly(ready);
             }
@@ -240,12 +240,13 @@ impl<S: System> Core<S> {
 
     /// Makes a thread issue the receive half of its operation when it runs next.
     pub(super) fn again(&self, thread: Ref<Thread<S::Port>>) {
-        let context = &self.hold(thread).context;
-        let (number, [slots, _, deadline, ..]) = context.call();
-        let short = number as u8 != kind::ANY;
-        let slot = if short { slots as u32 } else { (slots >> 32) as u32 };
-        let options = if short { 0 } else { number & (3 << 10) };
+        let body = self.hold(thread);
+        let (number, [slots, _, deadline, ..]) = body.context.call();
+        let (slot, options, deadline) = match number as u8 {
+            kind::ANY => ((slots >> 32) as u32, number & (3 << 10), deadline),
+            _ => (slots as u32, 0, 0),
+        };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
-        context.restart(number, partners(NOTHING, slot), 0, deadline);
+        body.issue_again(number, [partners(NOTHING, slot), 0, deadline, 0, 0, 0]);
     }
 }

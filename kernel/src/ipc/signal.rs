@@ -4,7 +4,6 @@
 use crate::access::Ref;
 use crate::core::Core;
 use crate::object::Notification;
-use crate::object::thread::State;
 use crate::port::Context;
 use crate::system::System;
 use abi::trace::Event;
@@ -47,7 +46,7 @@ impl<S: System> Core<S> {
         self.unlimit(receiver);
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
-        thread.state.set(State::Ready);
+        thread.state.become_ready();
         self.wake(receiver);
     }
 }

@@ -3,7 +3,7 @@
 use crate::access::Ref;
 use crate::capability::Capability;
 use crate::core::Core;
-use crate::object::thread::{State, attention};
+use crate::object::thread::attention;
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};
 use crate::step::Step;
@@ -44,7 +44,7 @@ pub(super) fn acceptable<P: Port>(
 }
 
 impl<S: System> Core<S> {
-    /// Gives `receiver`, which is in no queue any more, its message and makes it ready.
+    /// Gives `receiver`, which is in no queue any more, its message. It does not become ready yet.
     #[inline(always)]
     pub(crate) fn deliver(
         &self,
@@ -55,7 +55,6 @@ impl<S: System> Core<S> {
     ) {
         self.unlimit(receiver);
         self.transfer(sender, receiver, info, badge);
-        self.hold(receiver).state.set(State::Ready);
     }
 
     /// Moves words and capability and sets the receiver's results.

@@ -39,7 +39,6 @@ impl<P: Port> Manager<'_, P> {
         if thread.has(attention::DEADLINE) {
             self.end_timeout(at);
         }
-        thread.state.set(State::Ready);
         if thread.has(attention::FAULT) {
             // Nobody will say how it goes on, and its registers are not a call's.
             thread.clear(attention::FAULT);
@@ -49,6 +48,7 @@ impl<P: Port> Manager<'_, P> {
         } else {
             thread.finish(Status::failed_in_receive(error));
         }
+        thread.state.become_ready();
         self.make_ready(at);
     }
 

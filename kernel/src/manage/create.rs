@@ -5,7 +5,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
-use crate::object::thread::{State, Then, attention};
+use crate::object::thread::{Then, attention};
 use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
@@ -194,7 +194,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(home);
         domain.threads.set(domain.threads.get() + 1);
         thread.context.reset();
-        thread.state.set(State::Ready);
+        thread.state.reset();
         thread.mark(attention::SUSPENDED | attention::FULL);
         thread.priority.set(i16::from(priority));
         thread.domain.set(home);

@@ -45,6 +45,42 @@ pub enum State {
     Calling,
 }
 
+/// What a thread is doing, as a word that its CPU reads without holding the thread. A thread that
+/// becomes ready may run from that instant on, so that is written once, behind all else.
+pub struct Doing(Shared<State>);
+
+impl Doing {
+    fn new(state: State) -> Doing {
+        Doing(Shared::new(state))
+    }
+
+    /// The state.
+    #[inline(always)]
+    pub fn get(&self) -> State {
+        self.0.get()
+    }
+
+    /// Blocks the thread, or makes it wait for something else:
+    /// [`Core::wait_in`](crate::core::Core::wait_in) checks by whom.
+    #[inline(always)]
+    pub fn wait_in(&self, state: State) {
+        debug_assert!(state != State::Ready, "a ready thread waits for nothing");
+        self.0.set(state);
+    }
+
+    /// Ends a wait. Nothing more is written to the thread.
+    #[inline(always)]
+    pub fn become_ready(&self) {
+        debug_assert!(self.get() != State::Ready, "a thread becomes ready twice");
+        self.0.set(State::Ready);
+    }
+
+    /// Readies a pool slot for the next thread.
+    pub fn reset(&self) {
+        self.0.set(State::Ready);
+    }
+}
+
 impl Word for State {
     #[inline(always)]
     fn raw(self) -> u32 {
@@ -63,7 +99,7 @@ impl Word for State {
 
 /// Reasons why the fast path must not touch a thread.
 pub mod attention {
-    /// Its context holds all registers, since it was interrupted.
+    /// Its context holds all registers: it was interrupted, or issues its call again.
     pub const FULL: u32 = 1;
     /// It is suspended.
     pub const SUSPENDED: u32 = 2;
@@ -132,7 +168,7 @@ pub struct Thread<P: Port> {
     /// Guards it, but for what its CPU alone touches.
     pub lock: Lock<P>,
     /// What it is doing. Its CPU looks at that in look-ups without holding the thread.
-    pub state: Shared<State>,
+    pub state: Doing,
     /// Bits of [`attention`].
     attention: Shared<u32>,
     /// Priority, 0 to 255; the idle thread has -1.
@@ -187,7 +223,7 @@ impl<P: Port> Thread<P> {
         Thread {
             context: P::Context::new(),
             lock: Lock::<P>::new(),
-            state: Shared::new(State::Ready),
+            state: Doing::new(State::Ready),
             attention: Shared::new(attention::SUSPENDED),
             priority: Cell::new(0),
             domain: Cell::new(domain),
@@ -266,6 +302,12 @@ impl<P: Port> Thread<P> {
     #[inline(always)]
     pub fn arrives(&self) -> bool {
         P::SEVERAL && self.arriving.linked()
+    }
+
+    /// Makes it issue its system call again when it runs next, with all registers set.
+    pub fn issue_again(&self, number: u64, args: [u64; 6]) {
+        self.context.restart(number, args);
+        self.set(attention::FULL);
     }
 
     /// Leaves the status of a system call that brings nothing else.

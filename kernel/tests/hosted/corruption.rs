@@ -67,7 +67,7 @@ fn an_honest_machine_passes() {
 #[test]
 fn of_reply_rights() {
     found("a caller that does not call", |board| {
-        board.thread(4).state.set(State::Ready);
+        board.thread(4).state.reset();
     });
     found("a caller that has another server", |board| {
         board.thread(4).server.set(None);
@@ -80,13 +80,13 @@ fn of_reply_rights() {
 #[test]
 fn of_waiting() {
     found("a thread that does not wait is in a wait queue", |board| {
-        board.thread(3).state.set(State::Ready);
+        board.thread(3).state.reset();
     });
     found("a waiting thread is in no queue", |board| {
         board.endpoint(1).senders.remove(board.reference(3));
     });
     found("a sleeper is in a queue", |board| board.thread(2).wait.set(Wait::Nothing));
-    found("a member in another state", |board| board.thread(3).state.set(State::Receiving));
+    found("a member in another state", |board| board.thread(3).state.wait_in(State::Receiving));
     found("a member that waits for something else", |board| {
         let other = board.machine.kernel.endpoints.get(0).expect("an endpoint");
         board.thread(3).wait.set(Wait::Endpoint(other));

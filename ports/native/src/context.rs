@@ -102,7 +102,7 @@ impl port::Context for Context {
         self.arguments[1].set(info.0);
     }
 
-    fn restart(&self, number: u64, _a0: u64, _a1: u64, _a2: u64) {
+    fn restart(&self, number: u64, _args: [u64; 6]) {
         panic!("call {number:#x} is to be issued again: no driver makes a call that takes long");
     }
 

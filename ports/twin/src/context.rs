@@ -101,10 +101,10 @@ impl port::Context for Context {
         });
     }
 
-    fn restart(&self, number: u64, a0: u64, a1: u64, a2: u64) {
+    fn restart(&self, number: u64, args: [u64; 6]) {
         self.change(|regs| {
             regs.number = number;
-            regs.args[..3].copy_from_slice(&[a0, a1, a2]);
+            regs.args = args;
         });
         self.again.set(true);
         let (instruction, stack) = self.at.get();

@@ -28,7 +28,7 @@ pub mod special {
 pub struct FpuState(pub UnsafeCell<[u8; 512]>);
 
 /// Saved registers. Which of them are valid depends on how the thread entered: a system call
-/// saves those up to `r15`, an interrupt all.
+/// saves those of its arguments and `r12` to `r15`, an interrupt all.
 #[repr(C)]
 pub struct Context {
     rip: Cell<u64>,
@@ -130,11 +130,12 @@ impl port::Context for Context {
         self.rsi.set(info.0);
     }
 
-    fn restart(&self, number: u64, a0: u64, a1: u64, a2: u64) {
+    fn restart(&self, number: u64, args: [u64; 6]) {
         self.rax.set(number);
-        self.rdi.set(a0);
-        self.rsi.set(a1);
-        self.rdx.set(a2);
+        let cells = [&self.rdi, &self.rsi, &self.rdx, &self.r8, &self.r9, &self.r10];
+        cells.into_iter().zip(args).for_each(|(cell, value)| cell.set(value));
+        // The call has not saved these.
+        [&self.rbx, &self.rbp, &self.rcx, &self.r11].map(|cell| cell.set(0));
         self.rip.set(self.rip.get() - CALL_LENGTH);
     }
 

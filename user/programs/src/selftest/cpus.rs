@@ -13,6 +13,7 @@ pub const CHECKS: Checks = &[
     ("a thread runs where it is told", moves),
     ("a thread moves itself", moves_itself),
     ("a CPU that does not exist", no_such),
+    ("a thread that has yet to leave its CPU runs on no other", runs_once),
     ("a thread that waits moves with its deadline", moves_asleep),
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
@@ -98,6 +99,32 @@ fn no_such(bench: &Bench) -> Check {
         refused(thread::migrate(own, cpu), Error::InvalidArgument, "beyond the last")?;
     }
     expect(cpus()?.1 == home, "nothing has moved")
+}
+
+/// Helper: counts in its word 8, and in its word 9 how often another has counted as well.
+fn count_alone(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    loop {
+        let next = me.own.get(8) + 1;
+        me.own.set(8, next);
+        arch::work(50);
+        me.own.add(9, u64::from(me.own.get(8) != next));
+    }
+}
+
+fn runs_once(bench: &Bench) -> Check {
+    let helper = there(bench, LOW, count_alone, Slot::NONE)?;
+    let words = bench.words(helper);
+    let (away, home) = (other()?, cpus()?.1);
+    for _ in 0..30 {
+        thread::migrate(helper.slot, away)?;
+        bench.settle();
+        thread::migrate(helper.slot, home)?;
+        // The other CPU has not been interrupted yet.
+        thread::yield_to(helper.slot)?;
+    }
+    expect(words.get(8) > 0, "it counts")?;
+    expect(words.get(9) == 0, "it never runs twice at once")
 }
 
 /// Helper: waits for `a` for at most some milliseconds.

@@ -12,6 +12,8 @@ mod faults;
 mod memory;
 mod messages;
 mod partner;
+#[cfg(target_os = "none")]
+mod registers;
 mod schedule;
 mod signals;
 mod statistics;
@@ -38,6 +40,8 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("domains", domains::CHECKS),
     ("schedule", schedule::CHECKS),
     ("vectors", vectors::CHECKS),
+    #[cfg(target_os = "none")]
+    ("registers", registers::CHECKS),
     ("cpus", cpus::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),

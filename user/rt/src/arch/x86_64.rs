@@ -4,16 +4,19 @@
 //! |---|---|---|
 //! | `rax` | number word | status |
 //! | `rdi`, `rsi` | arguments 0, 1 | badge and descriptor, or results |
-//! | `rdx`, `r8`, `r9`, `r10` | arguments 2 to 5 | destroyed |
+//! | `rdx`, `r8`, `r9`, `r10` | arguments 2 to 5 | zero |
 //! | `r12` to `r15` | message words | message words |
-//! | `rcx`, `r11`, `rbx`, `rbp` | | destroyed |
+//! | `rbx`, `rbp` | | zero |
+//! | `rcx`, `r11` | | destroyed |
 //!
-//! The kernel preserves the stack pointer and nothing else; `rbx` and `rbp` cannot be operands
+//! The kernel preserves stack pointer, flags and vector registers; `rbx` and `rbp` cannot be operands
 //! of inline assembly, so the stub saves them on the stack.
 
 mod probe;
+mod registers;
 
 pub use probe::*;
+pub use registers::*;
 
 use super::{Outcome, Word};
 use crate::Env;
