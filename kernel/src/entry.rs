@@ -219,7 +219,13 @@ impl<S: System> Core<S> {
         for _ in 0..EXPIRIES {
             let now = self.kernel.port.now();
             let running = self.cpu.next.get().member().priority.get();
-            let is_above = |sleeper| self.priority_of(sleeper) > running;
+            let mut seen = 0;
+            // An interrupt that waits ends the search with the sleeper at hand.
+            let is_above = |sleeper| {
+                seen += 1;
+                self.priority_of(sleeper) > running
+                    || (seen % EXPIRIES == 0 && self.cpu.poll(point::EXPIRY))
+            };
             match self.cpu.deadlines.take_due(now, is_above) {
                 Ok((at, sleeper)) => self.expire(sleeper, now - at),
                 Err(next) => {

@@ -143,7 +143,7 @@ impl<P: Port> Deadlines<P> {
     pub fn take_due(
         &self,
         now: u64,
-        wanted: impl Fn(Sleeper<P>) -> bool,
+        mut wanted: impl FnMut(Sleeper<P>) -> bool,
     ) -> Result<Entry<P>, Option<u64>> {
         let entries = self.held();
         let (mut index, mut next) = (0, None);
