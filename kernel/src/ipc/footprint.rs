@@ -11,7 +11,8 @@
 //! alone change, goes on as a writer, with everything held:
 //!
 //! - messages with a capability, replies through a saved right, faults and their answers;
-//! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned;
+//! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned or
+//!   cannot take the reply;
 //! - timeouts of threads that belong to other CPUs, and threads that are being moved;
 //! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
 
@@ -161,12 +162,18 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         found: &Footprint<S::Port>,
     ) -> bool {
-        let (_, [partners, ..]) = self.hold(me).context.call();
+        let (_, [partners, info, ..]) = self.hold(me).context.call();
         let (send, receive) = halves::<KIND>(partners);
         let [_, partner, sender] = found.threads;
         let abandons = receive == REPLY
             && partner.is_some_and(|partner| self.hold(partner).caller.get().is_some());
         if abandons || !self.partner_is_plain(found) {
+            return false;
+        }
+        // A reply that its caller cannot take ends the call.
+        let long = !Info(info).from_user().is_short();
+        let no_buffer = |partner: Ref<Thread<S::Port>>| self.hold(partner).buffer_at.get() == 0;
+        if send == REPLY && long && partner.is_some_and(no_buffer) {
             return false;
         }
         let replied = send == REPLY;

@@ -36,7 +36,7 @@ use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
 use abi::{Error, Info, Status};
-use plan::{Limit, Plan, Refusal, Source, Target};
+use plan::{Limit, Plan, Refusal, Source, Target, Unanswered};
 use receive::Received;
 
 /// The system calls that are IPC, as constants to instantiate the path with.
@@ -104,6 +104,10 @@ impl<S: System> Core<S> {
                 }
             },
             Target::Reply(caller) => self.reply(me, caller, info),
+            Target::Dropped(why) => {
+                self.drop_reply(me, why);
+                None
+            }
         };
         self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
     }
@@ -332,6 +336,22 @@ impl<S: System> Core<S> {
         }
         self.deliver(me, caller, info, 0);
         Some(caller)
+    }
+
+    /// A reply goes nowhere: its right is used up all the same.
+    #[cold]
+    #[inline(never)]
+    fn drop_reply(&self, me: Ref<Thread<S::Port>>, why: Unanswered<S::Port>) {
+        match why {
+            Unanswered::Gone => {}
+            Unanswered::Saved => self.use_saved_reply(me),
+            Unanswered::Unfit(caller, error) => {
+                if self.hold(me).caller.get() != Some(caller) {
+                    self.use_saved_reply(me);
+                }
+                self.manage().cancel(caller, error);
+            }
+        }
     }
 
     #[cold]

@@ -21,6 +21,18 @@ pub(super) enum Target<P: Port> {
     Endpoint(Cap<Endpoint<P>>),
     /// The thread whose call is answered.
     Reply(Ref<Thread<P>>),
+    /// A reply that nobody gets, in front of a receive half: a client cannot make its server fail.
+    Dropped(Unanswered<P>),
+}
+
+/// Why a reply is dropped.
+pub(super) enum Unanswered<P: Port> {
+    /// There is no caller: it has timed out, or is gone.
+    Gone,
+    /// The saved reply right that is named is for a call that has ended.
+    Saved,
+    /// The caller cannot take such a message, and gets this error.
+    Unfit(Ref<Thread<P>>, Error),
 }
 
 /// Whom the receive half takes from.
@@ -112,7 +124,7 @@ impl<S: System> Core<S> {
             kind::ANY => (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?),
             _ => (Limit::NEVER, Limit::NEVER),
         };
-        let target = self.target::<KIND>(me, send)?;
+        let target = self.target::<KIND>(me, send, receive != NOTHING)?;
         let source = match receive {
             REPLY if KIND == kind::CALL => Source::Reply,
             REPLY if matches!(target, Target::Endpoint(_)) => Source::Reply,
@@ -125,7 +137,7 @@ impl<S: System> Core<S> {
             slot => self.source(me, slot)?,
         };
         let info = Info(info).from_user();
-        self.check_send(me, &target, &source, info, send_limit)?;
+        let target = self.check_send(me, target, &source, info, send_limit)?;
         Ok(Plan { target, source, info, send_limit, receive_limit })
     }
 
@@ -134,19 +146,28 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         slot: u32,
+        receives: bool,
     ) -> Result<Target<S::Port>, Error> {
         let thread = self.hold(me);
         match slot {
             NOTHING if KIND == kind::ANY => Ok(Target::Nothing),
-            REPLY if KIND != kind::CALL => {
-                thread.caller.get().map(Target::Reply).ok_or(Error::NoReply)
-            }
+            REPLY if KIND != kind::CALL => match thread.caller.get() {
+                Some(caller) => Ok(Target::Reply(caller)),
+                None if KIND == kind::REPLY_WAIT || receives => {
+                    Ok(Target::Dropped(Unanswered::Gone))
+                }
+                None => Err(Error::NoReply),
+            },
             slot => {
                 S::Port::step(Step::Resolve);
                 let domain = self.hold(thread.domain.get());
                 match domain.slot(slot)? {
                     Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
-                    Capability::Reply(cap) if KIND == kind::ANY => self.saved_reply(cap),
+                    Capability::Reply(cap) if KIND == kind::ANY => match self.saved_reply(cap) {
+                        Some(caller) => Ok(Target::Reply(caller)),
+                        None if receives => Ok(Target::Dropped(Unanswered::Saved)),
+                        None => Err(Error::NoReply),
+                    },
                     _ => Err(Error::WrongKind),
                 }
             }
@@ -172,29 +193,26 @@ impl<S: System> Core<S> {
     }
 
     /// The caller that a reply right in a slot is for, if it still waits.
-    fn saved_reply(&self, cap: Cap<Thread<S::Port>>) -> Result<Target<S::Port>, Error> {
+    fn saved_reply(&self, cap: Cap<Thread<S::Port>>) -> Option<Ref<Thread<S::Port>>> {
         let caller = self.hold(cap.at);
         let waits = caller.state.get() == State::Calling && caller.server.get().is_none();
-        if waits && caller.calls.get() == cap.badge {
-            Ok(Target::Reply(cap.at))
-        } else {
-            Err(Error::NoReply)
-        }
+        (waits && caller.calls.get() == cap.badge).then_some(cap.at)
     }
 
-    /// Checks the message and that its receiver, if one waits, can take it.
+    /// Checks the message and that its receiver, if one waits, can take it. A reply that its caller
+    /// cannot take becomes one that is dropped, if a receive half follows.
     #[inline(always)]
     fn check_send(
         &self,
         me: Ref<Thread<S::Port>>,
-        target: &Target<S::Port>,
+        target: Target<S::Port>,
         source: &Source<S::Port>,
         info: Info,
         limit: Limit,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Target<S::Port>, Refusal> {
         assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
-        let receiver = match target {
-            Target::Nothing => return Ok(()),
+        let receiver = match &target {
+            Target::Nothing | Target::Dropped(_) => return Ok(target),
             Target::Reply(caller) => *caller,
             Target::Endpoint(cap) => {
                 if let Source::Endpoint(own) = source
@@ -209,16 +227,22 @@ impl<S: System> Core<S> {
                             self.check_long(me, info, target.grants())?;
                         }
                         let expired = self.expired(limit);
-                        return if expired { Err(Error::Timeout.into()) } else { Ok(()) };
+                        return if expired { Err(Error::Timeout.into()) } else { Ok(target) };
                     }
                 }
             }
         };
         if info.is_short() {
-            return Ok(());
+            return Ok(target);
         }
         self.check_long(me, info, target.grants())?;
-        Ok(self.check_receiver(receiver, info)?)
+        match (self.check_receiver(receiver, info), &target) {
+            (Ok(()), _) => Ok(target),
+            (Err(error), Target::Reply(caller)) if !matches!(source, Source::Nothing) => {
+                Ok(Target::Dropped(Unanswered::Unfit(*caller, error)))
+            }
+            (Err(error), _) => Err(error.into()),
+        }
     }
 
     /// Checks a message that does not fit into registers or carries a capability.
@@ -262,7 +286,7 @@ impl<P: Port> Target<P> {
     fn grants(&self) -> Result<(), Error> {
         match self {
             Target::Endpoint(cap) => cap.check(Rights::GRANT).map(|_| ()),
-            Target::Nothing | Target::Reply(_) => Ok(()),
+            Target::Nothing | Target::Reply(_) | Target::Dropped(_) => Ok(()),
         }
     }
 }

@@ -36,7 +36,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Call => {
             (true, false, &[TooLong, NoBuffer, NotTaken, Destroyed, Cancelled, Abandoned])
         }
-        Call::ReplyWait => (true, false, &[NoReply, TooLong, NotTaken, Destroyed, Cancelled]),
+        Call::ReplyWait => (true, false, &[TooLong, Destroyed, Cancelled]),
         Call::Signal | Call::CapDelete | Call::ThreadResume | Call::ThreadSuspend => {
             (true, false, &[])
         }

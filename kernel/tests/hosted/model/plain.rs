@@ -288,7 +288,8 @@ impl Model {
     }
 
     fn refused(&self, me: Id, operation: &Operation) -> Option<Error> {
-        if operation.to == To::Caller && self.threads[me].caller.is_none() {
+        let replies = operation.to == To::Caller && operation.from == From::Nobody;
+        if replies && self.threads[me].caller.is_none() {
             return Some(Error::NoReply);
         }
         let To::Endpoint(endpoint, _) = operation.to else { return None };
@@ -310,9 +311,9 @@ impl Model {
         let woken = match to {
             To::Nobody => None,
             To::Caller => {
-                let caller = self.threads[me].caller.take().expect("checked");
-                self.deliver(caller, 0, info, words);
-                Some(caller)
+                // A reply in front of a receive half is dropped if its caller is gone.
+                let caller = self.threads[me].caller.take();
+                caller.inspect(|caller| self.deliver(*caller, 0, info, words))
             }
             To::Endpoint(endpoint, badge) => {
                 let Some(receiver) = self.endpoints[endpoint].receivers.pop_front() else {

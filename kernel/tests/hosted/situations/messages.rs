@@ -109,6 +109,25 @@ fn a_capability_that_cannot_be_sent_or_taken() {
 }
 
 #[test]
+fn an_answer_that_its_caller_cannot_take_ends_the_call() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (2, 20)]);
+    board.does(2, receive(ENDPOINT));
+    board.does(1, call(ENDPOINT, SHORT));
+    board.write(2, BUFFER_SEND_SLOT, NOTIFICATION);
+    board.write(2, BUFFER_SEND_RIGHTS, Rights::ALL.0.into());
+    // A reply alone fails and may be tried again; the server's loop goes on.
+    board.fails(2, send(REPLY.into(), SHORT.with_capability()), Error::NotTaken);
+    board.does(2, reply_wait(ENDPOINT, SHORT.with_capability()));
+    board.sees_in_receive(1, Error::NotTaken);
+    board.does(1, call(ENDPOINT, SHORT));
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
+    board.does(2, send_receive(FREE, ENDPOINT, SHORT.with_capability()));
+    board.sees_in_receive(1, Error::NotTaken);
+    board.does(1, call(ENDPOINT, SHORT));
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
+}
+
+#[test]
 fn a_queued_message_that_the_receiver_cannot_take_goes_back() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 20), (2, 10)]);
     let message = offer(&board, NOTIFICATION, Rights::ALL, 0);

@@ -5,8 +5,8 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, FREE, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send, system,
-    timed,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
+    send_receive, system, timed,
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout};
 use abi::{Error, Info};
@@ -91,10 +91,15 @@ fn reply_right_dies<S: System<Port = Host>>() {
     board.wait(AT);
     board.sees(2, Ok(()));
     board.fails(2, send(CALLER, MESSAGE), Error::NoReply);
-    board.fails(2, reply_wait(ENDPOINT, MESSAGE), Error::NoReply);
     board.fails(2, system(Call::CapSaveReply, &[FREE]), Error::NoReply);
-    board.does(2, receive(NOTIFICATION));
+    // The late answer is dropped, and the server receives the next call.
+    board.does(2, reply_wait(ENDPOINT, MESSAGE));
     board.sees_in_receive(1, Error::Timeout);
+    board.does(1, call(ENDPOINT, Info::new(8, 2)));
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().info(), Info::new(8, 2));
+    board.does(2, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
 }
 
 #[test]
@@ -127,6 +132,19 @@ fn a_saved_reply_right_dies_with_the_call() {
     board.does(1, call(ENDPOINT, MESSAGE));
     board.wait(10 * TICK);
     assert_eq!(board.running(), None);
+}
+
+#[test]
+fn an_answer_by_a_dead_saved_right_is_dropped_before_a_receive() {
+    let board = called::<DirectLazy<Host>>();
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
+    board.wait(AT);
+    board.does(2, send_receive(FREE, ENDPOINT, MESSAGE));
+    board.sees_in_receive(1, Error::Timeout);
+    board.does(1, call(ENDPOINT, MESSAGE));
+    board.sees(2, Ok(()));
+    // The slot is free again.
+    board.succeeds(2, system(Call::CapSaveReply, &[FREE]));
 }
 
 #[test]

@@ -250,7 +250,6 @@ pub fn self_sends(attempts: &mut Attempts) {
     attempts.refuse(ipc::call_within(toy, Message::empty(0), soon), Error::Timeout);
     attempts.refuse(ipc::send(toy, Message::empty(0), Wait::ZERO), Error::Timeout);
     attempts.refuse(ipc::reply(Message::empty(0)), Error::NoReply);
-    attempts.refuse(ipc::reply_wait(toy, Message::empty(0)), Error::NoReply);
     for length in 129..=255 {
         let result = ipc::send(toy, Message::long(0, length, [0; 4]), Wait::ZERO);
         attempts.refuse(result, Error::TooLong);

@@ -60,7 +60,7 @@ fn caller(bench: &Bench) -> Check {
     cap::destroy(helper.slot)?;
     refused(ipc::reply(Message::empty(0)), Error::NoReply, "nobody waits for the answer")?;
     let outcome = ipc::exchange(Slot::REPLY, e, Message::empty(0), Wait::ZERO);
-    refused(outcome.received(), Error::NoReply, "nor with a wait")
+    refused(outcome.received(), Error::Timeout, "before a wait it is dropped")
 }
 
 fn callee(bench: &Bench) -> Check {
