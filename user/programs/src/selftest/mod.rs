@@ -12,6 +12,7 @@ mod faults;
 mod memory;
 mod messages;
 mod partner;
+mod pointers;
 mod schedule;
 mod signals;
 mod statistics;
@@ -38,6 +39,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("domains", domains::CHECKS),
     ("schedule", schedule::CHECKS),
     ("vectors", vectors::CHECKS),
+    ("pointers", pointers::CHECKS),
     ("cpus", cpus::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),
