@@ -23,7 +23,7 @@ pub enum Error {
     SlotOccupied = 7,
     /// The domain's quota of this kind of object is used up.
     QuotaExceeded = 8,
-    /// Every slot of the pool is in use or retired.
+    /// Every slot of the pool is in use.
     PoolExhausted = 9,
     /// The deadline passed, or the operation would have blocked with timeout zero.
     Timeout = 10,

@@ -7,7 +7,7 @@
 //! that guards objects one by one, an entry takes the locks of those that it will hold before it
 //! holds the first (`ipc::footprint`).
 
-use cells::{AtomicU32, Cell, SharedPtr};
+use cells::{AtomicU64, Cell, SharedPtr};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
@@ -16,7 +16,7 @@ use locks::{Guarding, Holding as _, Kind, ObjectLock};
 /// Whether a pool slot holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// The slot is free, or retired.
+    /// The slot is free.
     Vacant,
     /// The object can be named.
     Live,
@@ -28,9 +28,11 @@ pub enum Life {
 #[repr(C)]
 pub struct Guarded<T: 'static> {
     body: T,
-    generation: AtomicU32,
+    /// Destructions and revocations. 64 bits do not wrap: at one a nanosecond they last for 584
+    /// years, 32 bits for 4 seconds.
+    generation: AtomicU64,
     /// How many objects the slot has held: what the kernel's own ties remember.
-    incarnation: Cell<u32>,
+    incarnation: Cell<u64>,
     life: Cell<Life>,
     /// Index of the next free slot, while this one is vacant.
     pub(crate) next_free: Cell<u32>,
@@ -43,10 +45,10 @@ unsafe impl<T> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
     /// A vacant slot.
-    pub fn vacant(body: T, index: u32, generation: u32) -> Guarded<T> {
+    pub fn vacant(body: T, index: u32, generation: u64) -> Guarded<T> {
         Guarded {
             body,
-            generation: AtomicU32::new(generation),
+            generation: AtomicU64::new(generation),
             incarnation: Cell::new(0),
             life: Cell::new(Life::Vacant),
             next_free: Cell::new(0),
@@ -82,13 +84,13 @@ impl<T> Ref<T> {
 
     /// The slot's generation; a capability is stale when it remembers another one.
     #[inline(always)]
-    pub fn generation(self) -> u32 {
+    pub fn generation(self) -> u64 {
         self.0.generation.load(Relaxed)
     }
 
     /// Makes all capabilities to the object stale.
     pub(crate) fn bump(self) {
-        self.0.generation.store(self.generation().wrapping_add(1), Relaxed);
+        self.0.generation.store(self.generation() + 1, Relaxed);
     }
 
     /// The slot's index in its pool.
@@ -105,13 +107,13 @@ impl<T> Ref<T> {
     pub(crate) fn set_life(self, life: Life) {
         self.0.life.set(life);
         if life == Life::Dying {
-            self.0.incarnation.set(self.0.incarnation.get().wrapping_add(1));
+            self.0.incarnation.set(self.0.incarnation.get() + 1);
         }
     }
 
     /// Which object of the slot's life this is. It changes when destruction begins.
     #[inline(always)]
-    pub fn incarnation(self) -> u32 {
+    pub fn incarnation(self) -> u64 {
         self.0.incarnation.get()
     }
 

@@ -11,7 +11,7 @@ pub struct Cap<T: 'static> {
     pub at: Ref<T>,
     /// Passed on by the kernel as the sender's identity, or the bits of a signal.
     pub badge: u64,
-    generation: u32,
+    generation: u64,
     /// What it may be used for.
     pub rights: Rights,
 }
@@ -45,8 +45,7 @@ impl<T> Cap<T> {
     /// Whether the object has since begun to be destroyed, by nobody but a holder of this very
     /// capability's generation.
     pub fn is_dying(self) -> bool {
-        self.at.life() == crate::access::Life::Dying
-            && self.at.generation() == self.generation.wrapping_add(1)
+        self.at.life() == crate::access::Life::Dying && self.at.generation() == self.generation + 1
     }
 }
 
@@ -163,9 +162,6 @@ impl<P: Port> Capability<P> {
         macro_rules! renew {
             ($variant:ident, $cap:ident) => {{
                 let cap = $cap.check(Rights::REVOKE)?;
-                if cap.at.generation() >= crate::pool::LAST_GENERATION - 1 {
-                    return Err(Error::PoolExhausted);
-                }
                 cap.at.bump();
                 Ok(Capability::$variant(Cap::new(cap.at, cap.rights, cap.badge)))
             }};

@@ -79,6 +79,8 @@ pub struct Cpu<P: Port> {
     tick_at: Cell<Option<u64>>,
     settings: Settings,
     armed: Cell<Option<u64>>,
+    /// Deadlines that have passed do not interrupt before this instant.
+    put_off_until: Cell<u64>,
     port: &'static P,
 }
 
@@ -115,6 +117,7 @@ impl<P: Port> Cpu<P> {
             tick_at: Cell::new(None),
             settings,
             armed: Cell::new(None),
+            put_off_until: Cell::new(0),
             port,
         }
     }
@@ -236,7 +239,8 @@ impl<P: Port> Cpu<P> {
         if self.armed.get() == Some(SERVING) {
             return;
         }
-        let at = match (self.tick_at.get(), self.deadlines.first()) {
+        let first = self.deadlines.first().map(|first| first.max(self.put_off_until.get()));
+        let at = match (self.tick_at.get(), first) {
             (Some(tick), Some(first)) => Some(if first < tick + NEAR { first } else { tick }),
             (tick, first) => tick.or(first),
         };
@@ -266,13 +270,21 @@ impl<P: Port> Cpu<P> {
     /// Adds a deadline.
     pub fn sleep(&self, at: u64, sleeper: Sleeper<P>) {
         self.deadlines.insert(at, sleeper);
+        self.put_off_until.set(self.put_off_until.get().min(at));
         self.rearm();
+    }
+
+    /// The deadlines that have passed concern only threads below the one that runs: they interrupt
+    /// again at this instant.
+    pub fn put_off(&self, until: u64) {
+        self.put_off_until.set(until);
     }
 
     /// The timer has interrupted: nothing is armed any more, and will not be before
     /// [`Cpu::timer_served`].
     pub fn timer_fired(&self) {
         self.armed.set(Some(SERVING));
+        self.put_off_until.set(0);
     }
 
     /// The timer's interrupt has done its work.

@@ -63,10 +63,12 @@ impl<S: System> Core<S> {
     #[cold]
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        let domain = self.hold(self.hold(me).domain.get());
-        if let Some(left) = domain.reports.get().checked_sub(1) {
-            domain.reports.set(left);
-            self.kernel.report_fault(domain.name.get(), me.index(), fault, instruction);
+        let home = self.hold(me).domain.get();
+        let payer = self.hold(self.manage().outermost(home));
+        if let Some(left) = payer.reports.get().checked_sub(1) {
+            payer.reports.set(left);
+            let name = self.hold(home).name.get();
+            self.kernel.report_fault(name, me.index(), fault, instruction);
         }
         self.hold(me).set(attention::SUSPENDED);
         self.blocks(me, ThreadState::Suspended);

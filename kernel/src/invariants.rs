@@ -8,7 +8,7 @@ use crate::list::{Linked, List};
 use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Object, Thread};
-use crate::pool::{LAST_GENERATION, Pool};
+use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
 use abi::Rights;
@@ -315,20 +315,15 @@ impl<P: Port> Checker<'_, '_, P> {
         self.tables();
     }
 
-    /// A retired slot stays charged to whoever had it last.
     fn charged<T: Object<P>>(&self, pool: &'static Pool<T>) {
-        let slots = (0..pool.size()).filter_map(|index| pool.get(index));
-        let retired = slots.filter(|at| at.life() == Life::Vacant);
-        let retired = retired.filter(|at| at.generation() == LAST_GENERATION).count() as u32;
         for domain in live(&self.machine.kernel.domains) {
             let own = |at: &Ref<T>| self.whole.open(*at).owner().get() == Some(domain);
             let owned = live(pool).filter(own).count() as u32;
-            let least = owned + self.given(domain, T::RESOURCE);
             let used = self.whole.open(domain).quotas.used(T::RESOURCE);
-            let fits = (least..=least + retired).contains(&used);
-            assert!(fits, "a charge differs from what is owned");
+            let given = self.given(domain, T::RESOURCE);
+            assert!(used == owned + given, "a charge differs from what is owned");
         }
-        let mut used = retired;
+        let mut used = 0;
         for at in live(pool) {
             used += 1;
             let owner = self.whole.open(at).owner().get();

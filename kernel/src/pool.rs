@@ -7,10 +7,6 @@ use crate::port::Port;
 use abi::Error;
 use cells::Cell;
 
-/// The last generation of a slot. A slot that reaches it is retired, since a wrapped generation
-/// would revive capabilities.
-pub const LAST_GENERATION: u32 = u32::MAX;
-
 const END: u32 = u32::MAX;
 
 /// A pool of one kind of object.
@@ -26,7 +22,7 @@ impl<T> Pool<T> {
     pub fn carve(
         arena: &mut Arena,
         size: usize,
-        generation: u32,
+        generation: u64,
         mut make: impl FnMut(&mut Arena, usize) -> Option<T>,
     ) -> Option<Pool<T>> {
         let slots = arena.slice(size, |arena, index| {
@@ -92,8 +88,7 @@ impl<T> Pool<T> {
         at
     }
 
-    /// Returns the slot of an object whose destruction is complete, or retires it. O(1). A
-    /// retired slot stays charged, so that quotas still sum to at most the pool.
+    /// Returns the slot of an object whose destruction is complete. O(1).
     pub fn release<P: Port>(&self, at: Ref<T>)
     where
         T: Object<P>,
@@ -101,9 +96,6 @@ impl<T> Pool<T> {
         assert!(at.life() == Life::Dying, "released without being destroyed");
         let owner = at.member().owner().take();
         at.set_life(Life::Vacant);
-        if at.generation() == LAST_GENERATION {
-            return;
-        }
         if let Some(owner) = owner {
             owner.member().quotas.refund(T::RESOURCE, 1);
         }

@@ -16,7 +16,8 @@ use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
 const MAX_DEPTH: usize = 8;
 
-/// Unhandled faults that the console is told of, per domain: writing takes the kernel's time.
+/// Unhandled faults that the console is told of, per domain of the manifest: writing takes the
+/// kernel's time.
 const FAULT_REPORTS: u32 = 16;
 
 impl<P: Port> Manager<'_, P> {
@@ -285,6 +286,11 @@ impl<P: Port> Manager<'_, P> {
         domain: Ref<Domain<P>>,
     ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
         core::iter::successors(Some(domain), |at| self.whole.open(*at).owner().get())
+    }
+
+    /// The domain of the manifest that the domain is in, or is.
+    pub(crate) fn outermost(&self, domain: Ref<Domain<P>>) -> Ref<Domain<P>> {
+        self.ancestors(domain).last().unwrap_or(domain)
     }
 }
 

@@ -35,7 +35,8 @@ pub struct Domain<P: Port> {
     pub inner: List<Domain<P>, Inside>,
     /// Threads that run in it, whoever owns them.
     pub threads: Cell<u32>,
-    /// Unhandled faults of its threads that the console may still be told of.
+    /// Unhandled faults in it and in domains inside it that the console may still be told of.
+    /// Those of domains inside another do not count: they come and go.
     pub reports: Cell<u32>,
     /// Its name.
     pub name: Cell<[u64; 2]>,

@@ -39,7 +39,7 @@ pub trait Object<P: Port>: Sized + 'static {
 /// revocation leaves it alone.
 pub struct Weak<T: 'static> {
     at: Ref<T>,
-    incarnation: u32,
+    incarnation: u64,
 }
 
 impl<T> Clone for Weak<T> {

@@ -147,6 +147,20 @@ fn traced_kernels_do_the_same_and_say_so() {
     }
 }
 
+#[test]
+fn every_event_is_recorded() {
+    const EVENTS: u64 = 10_000;
+    let board: Board<kernel::system::DirectLazy<Host>> =
+        town::boot(&Plan { unique: false, handlers: false, seed: 1 });
+    let at = begin(&board, SPARE as u64, Keep::Last);
+    let capacity = word(board.host, at, WORD_CAPACITY);
+    for number in 0..EVENTS {
+        board.machine.cpu.note_nobody(Event::Mark, number as u32, 0);
+        assert_eq!(word(board.host, at, WORD_EVENTS), number + 1);
+        assert_eq!(u64::from(record(board.host, at, number % capacity).argument), number);
+    }
+}
+
 proptest! {
     #![proptest_config(repeatable(40))]
 

@@ -212,6 +212,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             Trap::Work(left) if left > 0 => return self.work(context, left),
             _ => self.twin.here().regs.set(context.regs.get()),
         }
+        self.twin.here().pointer.set(context.pointer.get());
         self.fibers.borrow_mut().resume(context.fiber.get());
         let trap = self.twin.here().trap.get();
         context.trap.set(trap);

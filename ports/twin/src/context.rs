@@ -59,7 +59,8 @@ pub struct Context {
     pub fiber: Cell<u32>,
     /// It was interrupted between system calls: nobody may leave results here.
     pub interrupted: Cell<bool>,
-    pointer: Cell<u64>,
+    /// The thread pointer.
+    pub pointer: Cell<u64>,
 }
 
 impl Context {

@@ -47,6 +47,8 @@ pub struct Processor {
     pub yielder: Cell<*const Yielder<(), ()>>,
     /// Vector state of the running thread.
     pub vector: Cell<u64>,
+    /// The thread pointer of the running thread.
+    pub pointer: Cell<u64>,
     /// Accesses and counter reads since time last passed.
     pub patience: Cell<u32>,
     /// Whether it is in the kernel: its accesses are followed.
@@ -84,6 +86,7 @@ impl Processor {
             refused: Cell::new(false),
             yielder: Cell::new(std::ptr::null()),
             vector: Cell::new(0),
+            pointer: Cell::new(0),
             patience: Cell::new(0),
             inside: Cell::new(false),
             stand: Cell::new(0),

@@ -144,4 +144,8 @@ impl Machine for Hardware {
     fn vector(&self) -> &Cell<u64> {
         &self.here().vector
     }
+
+    fn thread_pointer(&self) -> u64 {
+        self.here().pointer.get()
+    }
 }

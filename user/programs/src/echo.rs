@@ -7,13 +7,10 @@ const STEP: u64 = 1_000_000;
 
 /// Answers each message on `echo` with the same words.
 pub fn main(env: &Env) {
-    let on = env.cap("echo");
-    let mut next = ipc::receive(on, Wait::NEVER);
-    while let Ok(message) = next {
+    ipc::serve(env.cap("echo"), |message| {
         let words = message.info.words().min(4);
-        let answer = Message::long(message.info.label(), words, message.words);
-        next = ipc::reply_wait(on, answer);
-    }
+        Message::long(message.info.label(), words, message.words)
+    });
 }
 
 /// Counts, and tells everyone who asks on `count` how far it has come.

@@ -44,18 +44,14 @@ pub fn server(env: &Env) {
     let (console, greeting) = (env.console(), env.cap("greeting"));
     println!(console, "{}: at your service", env.name());
     let mut seen = 0;
-    let mut next = ipc::receive(greeting, rt::Wait::NEVER);
-    while let Ok(message) = next {
-        let answer = match message.info.label() {
-            HELLO => {
-                seen += 1;
-                let number = message.words[0];
-                println!(console, "{}: badge {} says hello {number}", env.name(), message.badge);
-                Message::short(WELCOME, [number.wrapping_mul(number), seen])
-            }
-            _ => Message::empty(UNKNOWN),
-        };
-        next = ipc::reply_wait(greeting, answer);
-    }
-    println!(console, "{}: no more greetings: {:?}", env.name(), next.err());
+    let why = ipc::serve(greeting, |message| match message.info.label() {
+        HELLO => {
+            seen += 1;
+            let number = message.words[0];
+            println!(console, "{}: badge {} says hello {number}", env.name(), message.badge);
+            Message::short(WELCOME, [number.wrapping_mul(number), seen])
+        }
+        _ => Message::empty(UNKNOWN),
+    });
+    println!(console, "{}: no more greetings: {why:?}", env.name());
 }

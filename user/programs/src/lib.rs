@@ -9,6 +9,7 @@ pub mod echo;
 pub mod fuzz;
 pub mod hello;
 pub mod hostile;
+pub mod hostile_client;
 pub mod latency;
 pub mod micro;
 pub mod mix;

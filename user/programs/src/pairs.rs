@@ -96,11 +96,9 @@ fn finish(env: &Env, done: Slot, own: u64) {
 
 /// A server: capability `pair` (receive); arguments `seed`, `think`.
 pub fn server(env: &Env) {
-    let on = env.cap("pair");
     let mut think = Think::of(env, 1);
-    let mut next = ipc::receive(on, Wait::NEVER);
-    while let Ok(message) = next {
+    ipc::serve(env.cap("pair"), |message| {
         think.pass();
-        next = ipc::reply_wait_short(on, Info::new(0, 1), [message.words[0] + 1]).received();
-    }
+        Message::short(0, [message.words[0].wrapping_add(1)])
+    });
 }

@@ -17,6 +17,7 @@ pub const PROGRAMS: &[Program] = &[
     ("fuzz", crate::fuzz::main),
     ("hello-client", crate::hello::client),
     ("hello-server", crate::hello::server),
+    ("hostile-client", crate::hostile_client::main),
     ("hostile", crate::hostile::main),
     ("hot-potato", crate::potato::main),
     ("ipc-chain", crate::latency::chain),

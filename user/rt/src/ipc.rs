@@ -6,7 +6,7 @@
 //! | [`receive`] | | endpoint or notification |
 //! | [`call`] | endpoint | the reply |
 //! | [`reply`] | the caller | |
-//! | [`reply_wait`] | the caller | endpoint or notification |
+//! | [`reply_wait`], [`serve`] | the caller | endpoint or notification |
 //! | [`exchange`] | any | any |
 //!
 //! The forms whose names end in `_short` are the same at their barest, without timeouts: only
@@ -135,6 +135,19 @@ pub fn reply(message: Message) -> Result<(), Error> {
 /// Answers the caller and receives the next message.
 pub fn reply_wait(from: Slot, message: Message) -> Result<Received, Error> {
     reply_wait_short(from, message.info, message.words).received()
+}
+
+/// Serves an endpoint: answers each message, and receives the next, for ever. What a client does
+/// (time out, die, lie) fails its own call alone. Returns why no more can be received, or why an
+/// answer is no message.
+pub fn serve(on: Slot, mut answer: impl FnMut(Received) -> Message) -> Error {
+    let mut next = receive(on, Wait::NEVER);
+    loop {
+        next = match next {
+            Ok(request) => reply_wait(on, answer(request)),
+            Err(error) => return error,
+        };
+    }
 }
 
 /// [`call`] that loads `N` message words.

@@ -129,6 +129,25 @@ fn the_console_is_told_of_a_bounded_number_of_faults() {
 }
 
 #[test]
+fn new_domains_have_no_reports_of_their_own() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 20)]);
+    let (domain, thread) = (FREE, FREE + 1);
+    let create = system(Call::DomainCreate, &[domain, 4, 20]);
+    for _ in 0..100 {
+        board.succeeds(1, create.with_words([1 << 16, 0, 0, 0]));
+        board.succeeds(1, system(Call::ThreadCreate, &[thread, domain, 20, 0, 0]));
+        board.succeeds(1, system(Call::ThreadResume, &[thread]));
+        board.does(1, system(Call::Yield, &[thread]));
+        assert_ne!(board.running(), Some(1));
+        board.fault(FAULT);
+        board.succeeds(1, system(Call::Destroy, &[domain]));
+        board.succeeds(1, system(Call::CapDelete, &[thread]));
+    }
+    let lines = board.host.output.borrow().iter().filter(|byte| **byte == b'\n').count();
+    assert!((1..=20).contains(&lines), "{lines} reports");
+}
+
+#[test]
 fn a_thread_without_a_handler_of_its_own() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10)]);
     board.succeeds(1, system(Call::ThreadCreate, &[FREE, 0, 20, 0, ENDPOINT + 1]));

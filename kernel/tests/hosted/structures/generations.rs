@@ -1,53 +1,32 @@
-//! Pools of slots whose generations run out.
+//! Pools and the generations of their slots.
 
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{FREE, boot, system};
+use abi::Error;
 use abi::call::Call;
-use abi::{Error, Rights};
 use kernel::access::{Life, Ref};
-use kernel::capability::{Cap, Capability};
+use kernel::capability::Capability;
 use kernel::object::{Domain, Endpoint, Weak};
-use kernel::pool::{LAST_GENERATION, Pool};
+use kernel::pool::Pool;
 use kernel::system::DirectLazy;
 use proptest::prelude::*;
 
-fn pool(size: usize, generation: u32) -> Pool<Endpoint<Host>> {
+fn pool(size: usize) -> Pool<Endpoint<Host>> {
     let (_, mut arena) = Host::new(4, 0);
-    Pool::carve(&mut arena, size, generation, |_, _| Some(Endpoint::new())).expect("fits")
+    Pool::carve(&mut arena, size, 0, |_, _| Some(Endpoint::new())).expect("fits")
 }
 
 fn nobody() -> Option<Ref<Domain<Host>>> {
     None
 }
 
-#[test]
-fn revoking_stops_short_of_the_last_generation() {
-    for below in 1..5 {
-        let pool = pool(1, LAST_GENERATION - below);
-        let endpoint = pool.take(nobody());
-        let mut capability = Capability::<Host>::Endpoint(Cap::new(endpoint, Rights::ALL, 0));
-        let mut revoked = 0;
-        let refused = loop {
-            match capability.revoke() {
-                Ok(renewed) => capability = renewed,
-                Err(error) => break error,
-            }
-            revoked += 1;
-        };
-        // One generation is kept for the destruction.
-        assert_eq!((refused, revoked), (Error::PoolExhausted, below - 1));
-        assert!(capability.inspect().is_ok(), "a refused revocation changes nothing");
-        assert!(endpoint.generation() < LAST_GENERATION);
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
     #[test]
     fn a_pool_hands_out_vacant_slots(takes in prop::collection::vec(any::<bool>(), 0..40)) {
-        let pool = pool(5, 0);
+        let pool = pool(5);
         let mut taken = Vec::new();
         for take in takes {
             let room = pool.check().is_ok();
@@ -74,7 +53,7 @@ proptest! {
         let generations =
             || (0..endpoints.size()).map(|at| endpoints.get(at).unwrap().generation());
         let mut old: Vec<Capability<Host>> = Vec::new();
-        let mut model: Vec<u32> = generations().collect();
+        let mut model: Vec<u64> = generations().collect();
         for (step, which) in steps {
             let slot = FREE + which;
             let cell = &board.domain(1).slots[slot as usize];

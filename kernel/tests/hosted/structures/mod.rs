@@ -4,9 +4,9 @@ mod capabilities;
 mod generations;
 mod lists;
 mod quotas;
-mod retirement;
 mod senders;
 mod time;
+mod wear;
 
 use crate::support::host::Host;
 use kernel::access::{Guarded, Ref};

@@ -96,7 +96,7 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
     let pool = &board.machine.kernel.threads;
     for at in (1..pool.size()).filter_map(|index| pool.get(index)) {
         let (thread, i) = (body(at), at.index());
-        facts.push(("thread's generation", i, u64::from(at.generation())));
+        facts.push(("thread's generation", i, at.generation()));
         if at.life() != Life::Live {
             continue;
         }
@@ -146,7 +146,7 @@ where
 fn queues<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
     let kernel = board.machine.kernel;
     for at in (0..kernel.endpoints.size()).filter_map(|index| kernel.endpoints.get(index)) {
-        facts.push(("endpoint's generation", at.index(), u64::from(at.generation())));
+        facts.push(("endpoint's generation", at.index(), at.generation()));
         let served = served::<S>(body(at)).into_iter();
         facts.extend(served.map(|thread| ("sender", at.index(), u64::from(thread.index()))));
         queue("receiver", at.index(), &body(at).receivers, facts);

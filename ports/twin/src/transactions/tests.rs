@@ -7,6 +7,7 @@ use crate::locking::ElidedLock;
 use crate::run::{End, Options};
 use cells::{Cell, Watcher};
 use kernel::locks::{ATTEMPTS, Cause, Guarding, Kind};
+use std::cell::RefCell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -64,6 +65,27 @@ fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) ->
         commits: counts.iter().map(|counts| counts.commits()).sum(),
         fall_backs: counts.iter().map(|counts| counts.fall_backs()).sum(),
         aborts: counts.iter().flat_map(|counts| Cause::ALL.map(|cause| counts.aborts(cause))).sum(),
+    }
+}
+
+/// The CPUs as they take turns in the first sections.
+fn turns(seed: u64) -> Vec<u32> {
+    let turns: &'static RefCell<Vec<u32>> = Box::leak(Box::default());
+    run(seed, move |hardware, [first, second]| {
+        turns.borrow_mut().push(hardware.here().number);
+        first.set(first.get() + 1);
+        second.set(second.get() + 1);
+    });
+    turns.take()
+}
+
+#[test]
+fn a_seed_gives_one_order_of_cpus_and_another_seed_another() {
+    let first = turns(1);
+    assert!(first.len() as u64 >= 2 * ROUNDS);
+    assert_eq!(first, turns(1));
+    for seed in 2..6 {
+        assert_ne!(first, turns(seed), "seed {seed}");
     }
 }
 

@@ -53,12 +53,8 @@ fn blow(env: &Env, number: usize, storm: &mut dyn Storm) {
 
 /// Answers calls on the endpoint in a slot.
 fn serve(_: &Env, slot: u64) {
-    let from = Slot(slot as u32);
-    let mut call = ipc::receive(from, Wait::NEVER);
-    loop {
-        let words = call.expect("a call").info.words();
-        call = ipc::reply_wait(from, Message::long(0, words, [0; 4]));
-    }
+    let why = ipc::serve(Slot(slot as u32), |call| Message::long(0, call.info.words(), [0; 4]));
+    panic!("no more calls: {why:?}");
 }
 
 /// Takes what comes on the endpoint in a slot.

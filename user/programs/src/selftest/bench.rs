@@ -300,15 +300,14 @@ pub fn hold(env: &Env, argument: u64) {
 pub fn echo(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     let buffer = env.buffer(me.n);
-    let mut next = ipc::receive(me.a, Wait::NEVER);
-    while let Ok(message) = next {
+    ipc::serve(me.a, |message| {
         let length = message.info.words();
         for i in 4..length {
-            buffer.0.set(i, buffer.0.get(i) + 1);
+            buffer.0.set(i, buffer.0.get(i).wrapping_add(1));
         }
         let first = message.words.map(|word| word.wrapping_add(1));
-        next = ipc::reply_wait(me.a, Message::long(message.info.label() + 1, length, first));
-    }
+        Message::long(message.info.label().wrapping_add(1), length, first)
+    });
 }
 
 /// Helper: counts for ever, in its word 8.

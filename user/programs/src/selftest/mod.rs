@@ -12,6 +12,7 @@ mod faults;
 mod memory;
 mod messages;
 mod partner;
+mod pointers;
 #[cfg(target_os = "none")]
 mod registers;
 mod schedule;
@@ -40,6 +41,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("domains", domains::CHECKS),
     ("schedule", schedule::CHECKS),
     ("vectors", vectors::CHECKS),
+    ("pointers", pointers::CHECKS),
     #[cfg(target_os = "none")]
     ("registers", registers::CHECKS),
     ("cpus", cpus::CHECKS),

@@ -61,11 +61,10 @@ fn receiver(env: &Env, argument: u64) {
 /// Helper: answers on `a`, and notes its turns.
 fn server(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
-    let mut next = ipc::receive(me.a, Wait::NEVER);
-    while next.is_ok() {
+    ipc::serve(me.a, |_| {
         note(me.common, me.n);
-        next = ipc::reply_wait(me.a, Message::empty(0));
-    }
+        Message::empty(0)
+    });
 }
 
 /// Helper: sends to `a` and notes its turn after that.

@@ -108,6 +108,8 @@ pub trait Machine {
     fn function_of(&self, word: u64) -> Option<fn(&Env, u64)>;
     /// The thread's vector state.
     fn vector(&self) -> &Cell<u64>;
+    /// The thread pointer.
+    fn thread_pointer(&self) -> u64;
 }
 
 thread_local! {

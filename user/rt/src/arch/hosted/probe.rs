@@ -53,6 +53,12 @@ pub fn enter_with_stack(_address: u64, resume: &AtomicU64) -> bool {
     outcome.status.result().is_ok()
 }
 
+/// The word that the thread pointer points to.
+pub fn thread_word() -> u64 {
+    let word = machine().reach(machine().thread_pointer(), Rights::READ, false);
+    word.map_or(0, |word| word.load(Ordering::Relaxed))
+}
+
 /// Executes an instruction that does not exist.
 pub fn undefined() {
     machine().fault(FaultKind::Instruction, false);

@@ -211,6 +211,14 @@ fn null_call_with_flags(flags: u64) -> u64 {
     after
 }
 
+/// The word that the thread pointer points to.
+pub fn thread_word() -> u64 {
+    let word;
+    // SAFETY: reads memory of the program, if the thread pointer was set to some; else it faults.
+    unsafe { asm!("mov {}, fs:[0]", out(reg) word, options(nostack, readonly)) };
+    word
+}
+
 /// Fills the vector and x87 state with a pattern.
 pub fn simd_write(pattern: u64) {
     // SAFETY: compiled code on this target uses none of these registers.

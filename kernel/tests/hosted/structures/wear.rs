@@ -1,4 +1,4 @@
-//! A pool slot whose generations are used up is never used again.
+//! Pool slots do not wear out: the generation of one goes on where 32 bits would end.
 
 use crate::support::archive::{Archive, SLICE, TICK, amounts};
 use crate::support::board::{Board, body};
@@ -17,14 +17,17 @@ use kernel::entry::Machine;
 use kernel::kernel::{Kernel, Variant};
 use kernel::object::thread::attention;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
-use kernel::pool::{FrameStack, LAST_GENERATION, Pool};
+use kernel::pool::{FrameStack, Pool};
 use kernel::system::DirectLazy;
 use kernel::time::Deadlines;
 
 const SLOT: u64 = 5;
 
-/// A kernel whose endpoints, two of them, have so many generations left.
-fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Host>> {
+/// Where the generations of endpoints start.
+const START: u64 = u32::MAX as u64 - 3;
+
+/// A kernel with two endpoints.
+fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let (roots, buffers) = (arena.frames(3)?, arena.frames(3)?);
     let (frames, tables) = (arena.frames(4)?, arena.frames(4)?);
     let domains = Pool::carve(arena, 3, 0, |arena, index| {
@@ -34,13 +37,12 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
     let home = domains.first()?;
     let buffer = |index: usize| buffers + index as u64 * PAGE;
     let threads = Pool::carve(arena, 3, 0, |_, at| Some(Thread::new(home, buffer(at))))?;
-    let last = LAST_GENERATION - left;
     let kernel = Kernel {
         port: host,
         variant: Variant::of::<DirectLazy<Host>>(),
         domains,
         threads,
-        endpoints: Pool::carve(arena, 2, last, |_, _| Some(Endpoint::new()))?,
+        endpoints: Pool::carve(arena, 2, START, |_, _| Some(Endpoint::new()))?,
         notifications: Pool::carve(arena, 1, 0, |_, _| Some(Notification::new()))?,
         interrupts: Pool::carve(arena, 1, 0, |_, _| Some(Interrupt::new()))?,
         memories: Pool::carve(arena, 1, 0, |_, _| Some(Memory::new()))?,
@@ -69,58 +71,59 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
 }
 
 /// One thread, whose domain may have two endpoints.
-fn board(left: u32) -> Board<DirectLazy<Host>> {
+fn board() -> Board<DirectLazy<Host>> {
     let (host, mut arena) = Host::new(200, 0);
-    let machine = carve(host, &mut arena, left).expect("fits");
-    let pools = amounts(&[(Resource::Domains, 2), (Resource::Threads, 2)]);
+    let machine = carve(host, &mut arena).expect("fits");
+    let pools = amounts(&[(Resource::Domains, 2), (Resource::Threads, 3)]);
     let mut archive = Archive::new(&pools);
-    let quotas =
-        amounts(&[(Resource::Threads, 1), (Resource::Endpoints, 2), (Resource::Slots, 16)]);
+    let quotas = amounts(&[
+        (Resource::Domains, 1),
+        (Resource::Threads, 2),
+        (Resource::Endpoints, 2),
+        (Resource::Slots, 32),
+    ]);
     let domain = archive.domain("domain", 9, 16, &quotas);
     archive.record(Record::Thread, &[domain, 5, 0x1000, 0, 0, 0, NONE, 0, 0]);
     Board::start(machine, host, &mut arena, boot::Archive::new(archive.finish()))
 }
 
 #[test]
-fn a_slot_at_its_last_generation_is_retired() {
-    for left in 1..5 {
-        let board = board(left);
-        let endpoints = &board.machine.kernel.endpoints;
-        let create = |slot: u64| system(Call::EndpointCreate, &[slot, 0]);
-        for retired in 1..=2 {
-            // The first slot is used until it is retired, then the second.
-            for _ in 1..left {
-                board.succeeds(1, create(SLOT));
-                board.succeeds(1, system(Call::Destroy, &[SLOT]));
-            }
-            board.succeeds(1, create(SLOT));
-            board.fails(1, system(Call::CapRevoke, &[SLOT]), Error::PoolExhausted);
-            board.succeeds(1, system(Call::CapCopy, &[SLOT, SLOT + retired, 63, 0]));
-            board.succeeds(1, system(Call::Destroy, &[SLOT]));
-            let slot = endpoints.get(retired as u32 - 1).expect("a slot");
-            assert_eq!(slot.generation(), LAST_GENERATION);
-            assert_eq!(endpoints.free_slot().is_some(), retired == 1);
-            board.fails(1, system(Call::CapInspect, &[SLOT + retired]), Error::Stale);
-            board.fails(1, system(Call::Destroy, &[SLOT + retired]), Error::Stale);
+fn generations_go_on_past_32_bits() {
+    let board = board();
+    let slot = board.machine.kernel.endpoints.get(0).expect("a slot");
+    let mut expected = START;
+    let mut stale = SLOT + 1;
+    while expected < START + 8 {
+        board.succeeds(1, system(Call::EndpointCreate, &[SLOT, 0]));
+        board.succeeds(1, system(Call::CapCopy, &[SLOT, stale, 63, 0]));
+        board.succeeds(1, system(Call::CapRevoke, &[SLOT]));
+        board.succeeds(1, system(Call::CapInspect, &[SLOT]));
+        board.succeeds(1, system(Call::Destroy, &[SLOT]));
+        expected += 2;
+        assert_eq!(slot.generation(), expected);
+        for old in SLOT + 1..=stale {
+            board.fails(1, system(Call::CapInspect, &[old]), Error::Stale);
+            board.fails(1, system(Call::Destroy, &[old]), Error::Stale);
         }
-        // Retired slots stay charged: the quota is used up as the pool is.
-        board.fails(1, create(SLOT), Error::QuotaExceeded);
-        assert_eq!(endpoints.check(), Err(Error::PoolExhausted));
-        assert_eq!(board.machine.kernel.usage(Resource::Endpoints), (2, 2));
+        stale += 1;
     }
 }
 
 #[test]
-fn revocations_use_generations_up_but_for_the_last() {
-    let board = board(4);
+fn a_destroyed_domain_leaves_the_pool_as_it_was() {
+    const INNER: u64 = 6;
+    const THREAD: u64 = 7;
+    let board = board();
+    let quotas = [2 << 32, 0, 0, 0];
+    board.succeeds(1, system(Call::DomainCreate, &[INNER, 8, 5]).with_words(quotas));
+    board.succeeds(1, system(Call::ThreadCreate, &[THREAD, INNER, 5, 0, 0]));
+    board.does(1, system(Call::ThreadResume, &[THREAD]));
+    board.does(1, system(Call::Yield, &[THREAD]));
+    for _ in 0..6 {
+        board.succeeds(2, system(Call::EndpointCreate, &[1, 0]));
+        board.succeeds(2, system(Call::Destroy, &[1]));
+    }
+    board.does(2, system(Call::Yield, &[0]));
+    board.succeeds(1, system(Call::Destroy, &[INNER]));
     board.succeeds(1, system(Call::EndpointCreate, &[SLOT, 0]));
-    for _ in 0..3 {
-        board.succeeds(1, system(Call::CapRevoke, &[SLOT]));
-    }
-    for _ in 0..3 {
-        board.fails(1, system(Call::CapRevoke, &[SLOT]), Error::PoolExhausted);
-        board.succeeds(1, system(Call::CapInspect, &[SLOT]));
-    }
-    board.succeeds(1, system(Call::Destroy, &[SLOT]));
-    assert_eq!(board.machine.kernel.endpoints.free_slot().map(|slot| slot.index()), Some(1));
 }
