@@ -5,7 +5,7 @@ use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
 use crate::fault::Fault;
 use crate::kernel::Kernel;
-use crate::manage::Done;
+use crate::manage::{Done, RESTARTED};
 use crate::object::Thread;
 use crate::object::thread::attention;
 use crate::port::{Context, Port};
@@ -272,7 +272,7 @@ impl<S: System> Core<S> {
             }
             Ok(Done::Preempted) => {
                 let (number, [a0, a1, a2, ..]) = context.call();
-                context.restart(number, a0, a1, a2);
+                context.restart(number | RESTARTED, a0, a1, a2);
             }
             Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
         }

@@ -54,7 +54,7 @@ fn carve(host: &'static Host, arena: &mut Arena, left: u32) -> Option<Machine<Ho
         chains: true,
         guards: (),
         cpus: Cell::new(&[]),
-        shots: Cell::new(0),
+        shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;
     kernel.domains.take(None);

@@ -9,10 +9,12 @@ mod cpus;
 mod domains;
 mod dying;
 mod faults;
+mod floods;
 mod memory;
 mod messages;
 mod partner;
 mod schedule;
+mod shootdown;
 mod signals;
 mod statistics;
 mod threads;
@@ -39,6 +41,8 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("schedule", schedule::CHECKS),
     ("vectors", vectors::CHECKS),
     ("cpus", cpus::CHECKS),
+    ("shootdown", shootdown::CHECKS),
+    ("floods", floods::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
