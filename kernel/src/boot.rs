@@ -182,7 +182,7 @@ fn carve_pools<P: Port>(
         lines,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
-        shots: Cell::new(0),
+        shootdowns: Cell::new(0),
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
     let sleepers = size(Resource::Threads) + size(Resource::Timers) + 1;

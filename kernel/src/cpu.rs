@@ -70,9 +70,9 @@ pub struct Cpu<P: Port> {
     pub full: Cell<bool>,
     /// The domain whose page tables are loaded.
     pub space: Cell<Option<Ref<Domain<P>>>>,
-    /// Whether this CPU is to forget its translations.
+    /// Whether this CPU is asked to flush its TLB, and interrupted for that.
     pub flush: Cell<bool>,
-    /// The last shoot-down that this CPU knows nothing of any more (S1-04).
+    /// The last TLB shootdown requested before this CPU last flushed its TLB (S1-04).
     pub flushed: Cell<u64>,
     /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
     /// CPU.

@@ -5,7 +5,7 @@ use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
 use crate::fault::Fault;
 use crate::kernel::Kernel;
-use crate::manage::Done;
+use crate::manage::{Done, RESTARTED};
 use crate::object::Thread;
 use crate::object::thread::attention;
 use crate::port::{Context, Port};
@@ -332,7 +332,7 @@ impl<S: System> Core<S> {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
             }
-            Ok(Done::Preempted) => thread.issue_again(number, args),
+            Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, args),
             Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
         }
     }

@@ -77,8 +77,8 @@ pub struct Kernel<P: Port> {
     pub chains: bool,
     /// The CPUs.
     pub cpus: Cell<&'static [Cpu<P>]>,
-    /// How many shoot-downs of translations there were.
-    pub shots: Cell<u64>,
+    /// TLB shootdowns that were requested so far.
+    pub shootdowns: Cell<u64>,
 }
 
 /// Words that are zeroed between two polls for interrupts.

@@ -40,6 +40,7 @@ pub mod ready;
 pub mod sched;
 pub mod send_queue;
 pub mod several;
+pub mod shootdown;
 pub mod slowpath;
 pub mod statistics;
 pub mod step;

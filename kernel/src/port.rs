@@ -1,5 +1,6 @@
 //! What a machine provides: the only interface between the core and the hardware.
 
+use crate::shootdown::Change;
 use crate::statistics::Statistics;
 use crate::step::Step;
 use abi::message::BUFFER_WORDS;
@@ -155,10 +156,10 @@ pub trait Space: 'static {
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.
     fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped;
-    /// Changes the rights of a mapped page.
-    fn protect(&self, port: &impl Port, at: u64, rights: Rights);
-    /// Removes a page.
-    fn unmap(&self, port: &impl Port, at: u64);
+    /// Changes the rights of a mapped page, and invalidates it in the TLB of this CPU.
+    fn protect(&self, port: &impl Port, at: u64, rights: Rights, change: Change);
+    /// Removes a page, and invalidates it in the TLB of this CPU.
+    fn unmap(&self, port: &impl Port, at: u64, change: Change);
     /// Looks for a table frame to detach, emptied, from a space without mappings, and takes a
     /// bounded number of steps.
     fn take_table(&self, port: &impl Port) -> Taken;

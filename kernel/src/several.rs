@@ -1,5 +1,6 @@
 //! What one CPU does to another one (S1-04, S1-05): it queues threads there, asks it to decide
-//! anew, and makes it forget translations. With one CPU all of this vanishes.
+//! anew, and interrupts it. With one CPU all of this vanishes. TLB shootdown is in
+//! [`shootdown`](crate::shootdown).
 //!
 //! A CPU touches another's state only inside the kernel, and interrupts it behind its own section
 //! ([`Cpu::finish`]). Whatever needs another CPU to have reacted is left with that interrupt
@@ -11,21 +12,15 @@ use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::thread::attention;
-use crate::object::{Domain, Thread, Timer};
+use crate::object::{Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::trace::Event;
-use cells::Cell;
-use core::sync::atomic::Ordering::Relaxed;
 use locks::{Guarding, ObjectLock, Relax};
 
 /// Threads that one interrupt from another CPU queues.
 const ARRIVALS: u32 = 8;
-
-/// How the translations of an object's pages are being forgotten by other CPUs: the number of the
-/// shoot-down that was asked for, 0 for none.
-pub type Shot = Cell<u64>;
 
 impl<P: Port> Kernel<P> {
     /// The CPU that a thread belongs to.
@@ -41,7 +36,7 @@ impl<P: Port> Kernel<P> {
 
 impl<P: Port> Cpu<P> {
     /// Interrupts another CPU once this one has left the kernel.
-    fn kick(&self, other: &Cpu<P>) {
+    pub(crate) fn kick(&self, other: &Cpu<P>) {
         self.kicks.set(self.kicks.get() | 1 << other.number);
     }
 
@@ -141,14 +136,9 @@ impl<S: System> Core<S> {
         }
         let domain = thread.domain.get();
         if to != cpu.idle && cpu.space.get() != Some(domain) {
-            let seen = &self.hold(domain).seen;
-            let bit = 1 << cpu.number;
-            if seen.load(Relaxed) & bit == 0 {
-                seen.fetch_or(bit, Relaxed);
-            }
-            // Loading its tables makes the CPU forget all others.
+            // Loading its tables flushes the TLB.
             cpu.space.set(Some(domain));
-            cpu.flushed.set(self.kernel.shots.get());
+            cpu.flushed.set(self.kernel.shootdowns.get());
         }
     }
 
@@ -163,7 +153,7 @@ impl<S: System> Core<S> {
             let domain = self.own(cpu.current.get()).domain.get();
             self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
             cpu.space.set(Some(domain));
-            cpu.flushed.set(self.kernel.shots.get());
+            cpu.flushed.set(self.kernel.shootdowns.get());
         }
         cpu.welcome();
         cpu.rearm();
@@ -241,7 +231,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// This CPU waits for another one: its thread will come back, the other CPU may go first.
-    fn stand_by(&self) {
+    pub(crate) fn stand_by(&self) {
         <P::Guarding as Guarding>::Relax::relax();
     }
 
@@ -275,62 +265,5 @@ impl<P: Port> Manager<'_, P> {
             None if thread.runnable() => self.enqueue(at),
             None => {}
         }
-    }
-
-    /// Makes the other CPUs that have used a domain's translations forget them all. The number of
-    /// the shoot-down; 0: there are no such CPUs.
-    pub(crate) fn shoot(&self, domain: Ref<Domain<P>>) -> u64 {
-        if !P::SEVERAL || self.others(domain) == 0 {
-            return 0;
-        }
-        let number = self.kernel.shots.get() + 1;
-        self.kernel.shots.set(number);
-        for cpu in self.seen_by(domain) {
-            cpu.flush.set(true);
-            self.cpu.kick(cpu);
-        }
-        number
-    }
-
-    /// Whether all those CPUs have done so. If not, there is nothing to do but wait.
-    pub(crate) fn is_shot(&self, domain: Ref<Domain<P>>, shot: &Shot) -> bool {
-        if !P::SEVERAL {
-            return true;
-        }
-        if shot.get() == 0 {
-            shot.set(self.shoot(domain));
-        }
-        let number = shot.get();
-        let done = number == 0 || self.seen_by(domain).all(|cpu| cpu.flushed.get() >= number);
-        if done {
-            shot.set(0);
-            // Who has other tables loaded since has nothing to forget.
-            let bits = self.kernel.cpus.get().iter().filter(|cpu| cpu.space.get() == Some(domain));
-            let seen = bits.fold(0, |seen, cpu| seen | 1 << cpu.number);
-            self.whole.open(domain).seen.store(seen, Relaxed);
-        } else {
-            self.stand_by();
-        }
-        done
-    }
-
-    /// A domain is gone. A CPU that idles since it ran there has its tables loaded still: it is to
-    /// notice when it runs in the next domain of that slot.
-    pub(crate) fn unload(&self, domain: Ref<Domain<P>>) {
-        if P::SEVERAL {
-            let cpus = self.kernel.cpus.get().iter();
-            let there = cpus.filter(|cpu| cpu.space.get() == Some(domain));
-            there.for_each(|cpu| cpu.space.set(None));
-        }
-    }
-
-    fn others(&self, domain: Ref<Domain<P>>) -> u64 {
-        self.whole.open(domain).seen.load(Relaxed) & !(1 << self.cpu.number)
-    }
-
-    /// The other CPUs that have used a domain's translations.
-    fn seen_by(&self, domain: Ref<Domain<P>>) -> impl Iterator<Item = &'static Cpu<P>> {
-        let (others, cpus) = (self.others(domain), self.kernel.cpus.get());
-        cpus.iter().filter(move |cpu| others >> cpu.number & 1 != 0)
     }
 }

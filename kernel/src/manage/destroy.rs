@@ -175,13 +175,12 @@ impl<P: Port> Manager<'_, P> {
         let domain = thread.domain.get();
         let home = self.whole.open(domain);
         if thread.buffer_at.get() != 0 {
-            if thread.shot.get() == 0 {
-                home.space.unmap(self.kernel.port, thread.buffer_at.get());
-            }
-            if !self.is_shot(domain, &thread.shot) {
-                return false;
-            }
+            let change = self.change(&thread.shootdown);
+            home.space.unmap(self.kernel.port, thread.buffer_at.get(), change);
             thread.buffer_at.set(0);
+        }
+        if !self.is_gone(domain, &thread.shootdown) {
+            return false;
         }
         home.threads.set(home.threads.get() - 1);
         self.kernel.threads.release(at);
@@ -208,8 +207,6 @@ impl<P: Port> Manager<'_, P> {
                 domain.quotas.set_limit(resource, 0);
             }
             domain.limit.set(0);
-            domain.seen.store(0, Relaxed);
-            self.unload(at);
             self.kernel.domains.release(at);
             if at == root {
                 return true;
@@ -267,7 +264,7 @@ impl<P: Port> Manager<'_, P> {
                 5 => objects!(timers, destroy_timer, |_| false),
                 6 => objects!(memories, destroy_memory, |_| false),
                 7 => self.sweep_slot(domain, index),
-                8 if !self.is_shot(at, &domain.shot) => return false,
+                8 if !self.is_unloaded(at) => return false,
                 8 => match domain.space.take_table(kernel.port) {
                     Taken::Table(table) => {
                         kernel.tables.give(table);

@@ -5,7 +5,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
-use crate::object::{Domain, Mapping, Memory};
+use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights, USER_TOP};
@@ -258,8 +258,11 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// Changes the rights of a mapping's pages; the call is back when no CPU has the old ones. What
+    /// it waits for then is the caller's own, so that callers do not begin anew for each other.
     pub(super) fn protect(
         &self,
+        me: Ref<Thread<P>>,
         own: Ref<Domain<P>>,
         slot: u32,
         rights: Rights,
@@ -273,21 +276,44 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
-        let waits = mapping.protected.get() < pages || mapping.shot.get() != 0;
-        let unfinished = waits && mapping.rights.get() == rights;
+        let requested = &self.whole.open(me).ticket;
+        if !self.is_restarted(me) {
+            requested.set(None);
+        }
+        if requested.get().is_none() {
+            if !self.protect_pages(mapping, home, rights) {
+                return Ok(Done::Preempted);
+            }
+            requested.set(self.request(home, &mapping.shootdown));
+        }
+        if !self.is_complete(home, &mapping.shootdown, requested.get()) {
+            return Ok(Done::Preempted);
+        }
+        Ok(Done::Nothing)
+    }
+
+    /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
+    fn protect_pages(
+        &self,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+    ) -> bool {
+        let pages = mapping.pages.get();
+        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
         let mut page = if unfinished { mapping.protected.get() } else { 0 };
         mapping.rights.set(rights);
         while page < pages {
             let address = mapping.at.get() + page * PAGE;
-            self.whole.open(home).space.protect(self.kernel.port, address, rights);
+            let change = self.change(&mapping.shootdown);
+            self.whole.open(home).space.protect(self.kernel.port, address, rights, change);
             page += 1;
             mapping.protected.set(page);
             if page < pages && self.preempted() {
-                return Ok(Done::Preempted);
+                return false;
             }
         }
-        let done = self.is_shot(home, &mapping.shot);
-        Ok(if done { Done::Nothing } else { Done::Preempted })
+        true
     }
 
     /// Undoes a dying mapping. False: an interrupt is pending.
@@ -298,13 +324,14 @@ impl<P: Port> Manager<'_, P> {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
                 let address = mapping.at.get() + page * PAGE;
-                self.whole.open(home).space.unmap(self.kernel.port, address);
+                let change = self.change(&mapping.shootdown);
+                self.whole.open(home).space.unmap(self.kernel.port, address, change);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {
                     return false;
                 }
             }
-            if !self.is_shot(home, &mapping.shot) {
+            if !self.is_gone(home, &mapping.shootdown) {
                 return false;
             }
             self.whole.open(memory).mappings.remove(at);

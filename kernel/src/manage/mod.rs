@@ -21,6 +21,10 @@ use abi::call::{Call, Fact};
 use abi::trace::point;
 use abi::{Error, Rights};
 
+/// Set in the number word of a call that is issued again. Programs can set it too: they then get
+/// what the rest of a call of theirs brings.
+pub(crate) const RESTARTED: u64 = 1 << 63;
+
 /// How a call came out.
 pub enum Done {
     /// As asked.
@@ -64,7 +68,7 @@ impl<P: Port> Manager<'_, P> {
             Call::InterruptAck => self.acknowledge(own, slot?),
             Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
             Call::Map => self.map(own, args),
-            Call::Protect => self.protect(own, slot?, Rights(args[1] as u8)),
+            Call::Protect => self.protect(me, own, slot?, Rights(args[1] as u8)),
             Call::DomainCreate => self.create_domain(me, own, slot?, args),
             Call::DomainGrant => self.grant(own, args),
             Call::ThreadCreate => self.create_thread(own, args),
@@ -91,6 +95,12 @@ impl<P: Port> Manager<'_, P> {
     /// The domain that a thread runs in.
     pub(crate) fn domain_of(&self, thread: Ref<Thread<P>>) -> Ref<Domain<P>> {
         self.whole.open(thread).domain.get()
+    }
+
+    /// Whether a thread issues its call again, since that was preempted.
+    fn is_restarted(&self, me: Ref<Thread<P>>) -> bool {
+        let (number, _) = self.whole.open(me).context.call();
+        number & RESTARTED != 0
     }
 
     /// Whether a long operation should make room for an interrupt.

@@ -7,9 +7,8 @@ use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
 use crate::port::{Apart, Port, Space};
 use crate::quota::Quotas;
-use crate::several::Shot;
 use abi::object::Resource;
-use cells::{AtomicU64, Cell};
+use cells::Cell;
 
 /// Selects a domain's links in the list of its owner.
 pub struct Inside;
@@ -42,10 +41,6 @@ pub struct Domain<P: Port> {
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
-    /// The CPUs that may hold its translations, a bit each (S1-04).
-    pub seen: AtomicU64,
-    /// The last shoot-down, when it is destroyed.
-    pub shot: Shot,
     inside: Links<Domain<P>>,
     _apart: Apart<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
@@ -66,8 +61,6 @@ impl<P: Port> Domain<P> {
             reports: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
-            seen: AtomicU64::new(0),
-            shot: Cell::new(0),
             inside: Links::new(),
             _apart: Apart::<P>::default(),
             owner: Cell::new(None),

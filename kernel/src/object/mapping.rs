@@ -5,7 +5,7 @@ use super::{Domain, Memory, Object};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::Port;
-use crate::several::Shot;
+use crate::shootdown::Shootdown;
 use abi::Rights;
 use abi::object::Resource;
 use cells::Cell;
@@ -29,8 +29,8 @@ pub struct Mapping<P: Port> {
     pub pages: Cell<u64>,
     /// How many pages are in the page tables: fewer than all while it is being made or undone.
     pub done: Cell<u64>,
-    /// The shoot-down of what was changed last.
-    pub shot: Shot,
+    /// Whether other CPUs may still hold what was changed.
+    pub shootdown: Shootdown,
     /// Pages that already have the new rights, while they are being changed.
     pub protected: Cell<u64>,
     /// The most that its rights can be: those of the memory capability.
@@ -52,7 +52,7 @@ impl<P: Port> Mapping<P> {
             first: Cell::new(0),
             pages: Cell::new(0),
             done: Cell::new(0),
-            shot: Cell::new(0),
+            shootdown: Shootdown::new(),
             protected: Cell::new(0),
             limit: Cell::new(Rights::NONE),
             rights: Cell::new(Rights::NONE),

@@ -16,7 +16,7 @@ use super::{Domain, Endpoint, Notification, Object, Weak};
 use crate::access::{Link, Ref};
 use crate::list::{Linked, Links};
 use crate::port::{Apart, Context, Lock, Port};
-use crate::several::Shot;
+use crate::shootdown::{Shootdown, Ticket};
 use crate::step::{Queue, Step};
 use crate::time::Place;
 use abi::object::Resource;
@@ -212,8 +212,10 @@ pub struct Thread<P: Port> {
     pub cpu: Cell<u32>,
     /// The CPU that it ran on last; another than its own only until it has been left there.
     pub last_cpu: Cell<u32>,
-    /// The shoot-down of its message buffer, when it is destroyed.
-    pub shot: Shot,
+    /// Whether other CPUs may still hold its message buffer, when it is destroyed.
+    pub shootdown: Shootdown,
+    /// What its system call waits for, once it has changed all that it changes.
+    pub ticket: Cell<Option<Ticket>>,
 }
 
 impl<P: Port> Thread<P> {
@@ -229,7 +231,8 @@ impl<P: Port> Thread<P> {
             domain: Cell::new(domain),
             cpu: Cell::new(0),
             last_cpu: Cell::new(0),
-            shot: Cell::new(0),
+            shootdown: Shootdown::new(),
+            ticket: Cell::new(None),
             caller: Link::new(),
             server: Cell::new(None),
             calls: Cell::new(0),

@@ -13,11 +13,17 @@ use kernel::capability::{Cap, Capability};
 use kernel::object::thread::{State, Wait, attention};
 use kernel::object::{Endpoint, Mapping, Thread};
 use kernel::port::{Mapped, Space};
+use kernel::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap};
 use kernel::time::Sleeper;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Machine = Board<DirectLazy<Host>>;
+
+/// A change of page tables that no object accounts for.
+fn change() -> Change {
+    Shootdown::new().change(0)
+}
 
 /// Threads 2 to 4 receive, send and wait for thread 5's reply; threads 1 and 6 are ready and
 /// thread 1 runs. Memory is mapped.
@@ -200,11 +206,11 @@ fn of_mappings() {
         board.mapping().domain.set(board.machine.kernel.domains.free_slot());
     });
     found("a mapping without its pages", |board| {
-        board.domain(1).space.unmap(board.host, buffer(20));
+        board.domain(1).space.unmap(board.host, buffer(20), change());
     });
     found("more pages than a mapping has", |board| board.mapping().pages.set(1));
     found("page tables differ from mappings", |board| {
-        board.domain(1).space.protect(board.host, buffer(20), Rights::READ);
+        board.domain(1).space.protect(board.host, buffer(20), Rights::READ, change());
     });
     found("page tables differ from mappings", |board| {
         let space = &board.domain(1).space;
@@ -212,7 +218,7 @@ fn of_mappings() {
         assert_eq!(space.map(board.host, buffer(21), frame, Rights::READ), Mapped::Done);
     });
     found("page tables differ from mappings", |board| {
-        board.domain(1).space.unmap(board.host, buffer(2));
+        board.domain(1).space.unmap(board.host, buffer(2), change());
     });
 }
 

@@ -2,6 +2,7 @@
 
 use abi::Rights;
 use kernel::port::{self, Mapped, Port, Taken};
+use kernel::shootdown::Change;
 
 /// A domain's page tables: the root alone, which says where a switch goes.
 #[repr(align(64))]
@@ -38,11 +39,11 @@ impl port::Space for Space {
         panic!("the native machine has no user memory to map at {at:#x}");
     }
 
-    fn protect(&self, _port: &impl Port, at: u64, _rights: Rights) {
+    fn protect(&self, _port: &impl Port, at: u64, _rights: Rights, _change: Change) {
         unreachable!("nothing is mapped, not even at {at:#x}");
     }
 
-    fn unmap(&self, _port: &impl Port, at: u64) {
+    fn unmap(&self, _port: &impl Port, at: u64, _change: Change) {
         unreachable!("nothing is mapped, not even at {at:#x}");
     }
 

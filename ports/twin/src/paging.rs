@@ -2,10 +2,11 @@
 
 use crate::hardware::Hardware;
 use crate::transactions::Refused;
-use abi::message::BUFFER_WORDS;
 use abi::{PAGE, Rights};
 use kernel::port::{self, Frame, Mapped, Port, Taken};
-use std::cell::Cell;
+use kernel::shootdown::Change;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -14,45 +15,47 @@ const PRESENT: u64 = 1;
 const RIGHTS_SHIFT: u32 = 1;
 const ADDRESS: u64 = !(PAGE - 1);
 
-/// A mapping was changed or removed: what this CPU has looked up before may be void.
-fn change() {
+/// The entry of a page is changed or removed: this CPU drops what it holds of it.
+fn invalidate(address: u64) {
     Hardware::current().refuse(Refused::Tables);
-    Hardware::current().here().pages.forget();
+    Hardware::current().here().tlb.invalidate(address / PAGE);
 }
 
-/// Entries of a [`Buffer`].
-const ENTRIES: usize = 64;
+/// Entries of a [`Tlb`] that are found at once.
+const RECENT: usize = 64;
 
-/// Pages that a CPU has looked up, by address. It knows nothing of what other CPUs change.
-pub struct Buffer {
-    entries: [Cell<Entry>; ENTRIES],
-    /// How often it was emptied.
-    changes: Cell<u64>,
+/// The translations that a CPU holds: of each page that was used, until it is invalidated or all
+/// are flushed. What other CPUs change in the tables shows then and no earlier.
+pub struct Tlb {
+    recent: [Cell<Option<Entry>>; RECENT],
+    all: RefCell<BTreeMap<u64, Entry>>,
 }
 
 #[derive(Clone, Copy)]
 struct Entry {
     page: u64,
     root: u64,
-    changes: u64,
     frame: &'static Frame,
     rights: Rights,
 }
 
-static NO_FRAME: Frame = [const { AtomicU64::new(0) }; BUFFER_WORDS];
-
-impl Buffer {
-    /// Nothing looked up yet.
-    pub fn new() -> Buffer {
-        let (page, root, changes, rights) = (u64::MAX, 0, 0, Rights::NONE);
-        let entry = Entry { page, root, changes, frame: &NO_FRAME, rights };
-        let entries = std::array::from_fn(|_| Cell::new(entry));
-        Buffer { entries, changes: Cell::new(1) }
+impl Tlb {
+    /// Holds nothing.
+    pub fn new() -> Tlb {
+        let recent = std::array::from_fn(|_| Cell::new(None));
+        Tlb { recent, all: RefCell::default() }
     }
 
-    /// Empties it.
-    pub fn forget(&self) {
-        self.changes.set(self.changes.get() + 1);
+    /// Drops all translations.
+    pub fn flush(&self) {
+        self.recent.iter().for_each(|entry| entry.set(None));
+        self.all.borrow_mut().clear();
+    }
+
+    /// Drops the translation of one page.
+    fn invalidate(&self, page: u64) {
+        self.recent[page as usize % RECENT].set(None);
+        self.all.borrow_mut().remove(&page);
     }
 
     /// The word at an address, if it is mapped with these rights; what is readable at all may be
@@ -66,18 +69,39 @@ impl Buffer {
         rights: Rights,
     ) -> Option<&'static AtomicU64> {
         let page = address / PAGE;
-        let cell = &self.entries[page as usize % ENTRIES];
-        let mut entry = cell.get();
-        let changes = self.changes.get();
-        let allows = |entry: Entry| rights == Rights::READ || entry.rights.contains(rights);
-        // What is not allowed is looked up again: another CPU may have allowed it.
-        if (entry.page, entry.root, entry.changes) != (page, root, changes) || !allows(entry) {
-            let (frame, rights) = walk(port, root, address)?;
-            entry = Entry { page, root, changes, frame: port.frame(frame), rights };
-            cell.set(entry);
-        }
-        let index = (address % PAGE / 8) as usize;
-        (allows(entry) && address.is_multiple_of(8)).then(|| &entry.frame[index])
+        let fits = |entry: &Entry| {
+            let allows = rights == Rights::READ || entry.rights.contains(rights);
+            (entry.page, entry.root) == (page, root) && allows
+        };
+        let recent = self.recent[page as usize % RECENT].get().filter(fits);
+        let entry = match recent {
+            Some(entry) => entry,
+            None => self.look_up(port, root, page, fits)?,
+        };
+        address.is_multiple_of(8).then(|| &entry.frame[(address % PAGE / 8) as usize])
+    }
+
+    /// The entry of a page that fits: one that is held, else that of the tables. What is held and
+    /// allows too little is looked up again: another CPU may have allowed more.
+    fn look_up(
+        &self,
+        port: &impl Port,
+        root: u64,
+        page: u64,
+        fits: impl Fn(&Entry) -> bool,
+    ) -> Option<Entry> {
+        let mut all = self.all.borrow_mut();
+        let held = all.get(&page).copied().filter(&fits);
+        let entry = match held {
+            Some(entry) => entry,
+            None => {
+                let (frame, rights) = walk(port, root, page * PAGE)?;
+                Entry { page, root, frame: port.frame(frame), rights }
+            }
+        };
+        all.insert(page, entry);
+        self.recent[page as usize % RECENT].set(Some(entry));
+        fits(&entry).then_some(entry)
     }
 }
 
@@ -116,7 +140,6 @@ fn leaf_word(frame: u64, rights: Rights) -> u64 {
 
 impl port::Space for Space {
     fn new(root: u64) -> Self {
-        change();
         Space { root }
     }
 
@@ -162,14 +185,14 @@ impl port::Space for Space {
         Mapped::Done
     }
 
-    fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
-        change();
+    fn protect(&self, port: &impl Port, at: u64, rights: Rights, _change: Change) {
+        invalidate(at);
         let leaf = leaf(port, self.root, at).expect("protects what is mapped");
         leaf.store(leaf_word(leaf.load(Relaxed) & ADDRESS, rights), Relaxed);
     }
 
-    fn unmap(&self, port: &impl Port, at: u64) {
-        change();
+    fn unmap(&self, port: &impl Port, at: u64, _change: Change) {
+        invalidate(at);
         leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
     }
 

@@ -1,7 +1,7 @@
 //! What each CPU has of its own.
 
 use crate::context::{Regs, Trap};
-use crate::paging::Buffer;
+use crate::paging::Tlb;
 use crate::transactions::Transaction;
 use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
@@ -33,8 +33,8 @@ pub struct Processor {
     pub spurious: Cell<bool>,
     /// The instant at which another CPU's interrupt arrives.
     pub kicked: Cell<Option<u64>>,
-    /// Pages that programs have used.
-    pub pages: Buffer,
+    /// Translations of pages that programs have used.
+    pub tlb: Tlb,
     /// Root of the page tables in use.
     pub root: Cell<u64>,
     /// The register file.
@@ -79,7 +79,7 @@ impl Processor {
             armed: Cell::new(None),
             spurious: Cell::new(false),
             kicked: Cell::new(None),
-            pages: Buffer::new(),
+            tlb: Tlb::new(),
             root: Cell::new(0),
             regs: Cell::default(),
             trap: Cell::default(),
@@ -100,10 +100,10 @@ impl Processor {
         }
     }
 
-    /// Loads page tables, which makes the CPU forget all translations.
+    /// Loads page tables, which flushes the TLB.
     pub fn use_tables(&self, root: u64) {
         self.root.set(root);
-        self.pages.forget();
+        self.tlb.flush();
     }
 
     /// The first instant at which an interrupt of its own is due.

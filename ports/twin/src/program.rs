@@ -69,7 +69,7 @@ impl Hardware {
     #[inline]
     fn word(&self, address: u64, rights: Rights) -> Option<&'static AtomicU64> {
         let me = self.here();
-        me.pages.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
+        me.tlb.word(Twin::<Unlocked>::of(self), me.root.get(), address, rights)
     }
 
     fn is_refused(&self, trap: Trap) -> bool {

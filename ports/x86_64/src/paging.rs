@@ -12,6 +12,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use kernel::port::{self, Mapped, Taken};
+use kernel::shootdown::Change;
 
 /// Where physical memory begins in the kernel's half.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;
@@ -283,14 +284,14 @@ impl port::Space for Space {
         Mapped::Done
     }
 
-    fn protect(&self, _port: &impl port::Port, at: u64, rights: Rights) {
+    fn protect(&self, _port: &impl port::Port, at: u64, rights: Rights, _change: Change) {
         if let Some(leaf) = self.leaf(at) {
             leaf.store(leaf.load(Relaxed) & ADDRESS | user_flags(rights), Relaxed);
             forget_page(at);
         }
     }
 
-    fn unmap(&self, _port: &impl port::Port, at: u64) {
+    fn unmap(&self, _port: &impl port::Port, at: u64, _change: Change) {
         if let Some(leaf) = self.leaf(at) {
             leaf.store(0, Relaxed);
             forget_page(at);

@@ -2,6 +2,7 @@
 
 use abi::{PAGE, Rights};
 use kernel::port::{Mapped, Port, Space, Taken};
+use kernel::shootdown::Change;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -134,14 +135,14 @@ impl Space for HostSpace {
         Mapped::Done
     }
 
-    fn protect(&self, port: &impl Port, at: u64, rights: Rights) {
+    fn protect(&self, port: &impl Port, at: u64, rights: Rights, _change: Change) {
         let leaf = self.leaf(port, at).expect("protects what is mapped");
         let word = leaf.load(Relaxed);
         assert!(word & PRESENT != 0, "protects what is mapped");
         leaf.store(leaf_word(word & ADDRESS, rights), Relaxed);
     }
 
-    fn unmap(&self, port: &impl Port, at: u64) {
+    fn unmap(&self, port: &impl Port, at: u64, _change: Change) {
         let leaf = self.leaf(port, at).expect("unmaps what is mapped");
         assert!(leaf.load(Relaxed) & PRESENT != 0, "unmaps what is mapped");
         leaf.store(0, Relaxed);

@@ -37,18 +37,18 @@ const RESUME: usize = 20;
 const TURNS: u32 = 100;
 
 /// How many CPUs there are, and which is the caller's.
-fn cpus() -> Result<(u64, u64), Why> {
+pub fn cpus() -> Result<(u64, u64), Why> {
     Ok(system::fact(Fact::Cpus)?)
 }
 
 /// The CPU after the own one.
-fn other() -> Result<u64, Why> {
+pub fn other() -> Result<u64, Why> {
     let (count, own) = cpus()?;
     Ok((own + 1) % count)
 }
 
 /// A helper on another CPU.
-fn there(bench: &Bench, priority: u64, work: Work, a: Slot) -> Result<Helper, Why> {
+pub fn there(bench: &Bench, priority: u64, work: Work, a: Slot) -> Result<Helper, Why> {
     let helper = bench.helper(priority, work, a, Slot::NONE)?;
     thread::migrate(helper.slot, other()?)?;
     Ok(helper)

@@ -9,6 +9,7 @@ mod cpus;
 mod domains;
 mod dying;
 mod faults;
+mod floods;
 mod memory;
 mod messages;
 mod partner;
@@ -16,6 +17,7 @@ mod pointers;
 #[cfg(target_os = "none")]
 mod registers;
 mod schedule;
+mod shootdown;
 mod signals;
 mod statistics;
 mod threads;
@@ -45,6 +47,8 @@ const SUBJECTS: &[(&str, Checks)] = &[
     #[cfg(target_os = "none")]
     ("registers", registers::CHECKS),
     ("cpus", cpus::CHECKS),
+    ("shootdown", shootdown::CHECKS),
+    ("floods", floods::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
