@@ -1,12 +1,13 @@
 //! The twin's program: processes that wait for requests, as many as are asked at once.
 
 use crate::image;
-use anyhow::{Context, Result, anyhow, bail};
-use std::io;
+use anyhow::{Context, Result, bail};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use twin_protocol::{About, Outcome, Reply, Request, Run, receive, send};
 
 /// Processes that nothing is asked of. They end when this process does, which closes the sockets.
@@ -33,14 +34,17 @@ pub fn run(run: Run) -> Result<Outcome> {
     }
 }
 
-fn idle() -> std::sync::MutexGuard<'static, Vec<Process>> {
+fn idle() -> MutexGuard<'static, Vec<Process>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ask(request: &Request) -> Result<Reply> {
     // A statement of its own: the lock is not held while a process starts.
     let waiting = idle().pop();
-    let mut process = waiting.map_or_else(Process::start, Ok)?;
+    let mut process = match waiting {
+        Some(process) => process,
+        None => Process::start(&image::twin()?)?,
+    };
     let reply = process.ask(request)?;
     idle().push(process);
     Ok(reply)
@@ -53,33 +57,48 @@ struct Process {
 }
 
 impl Process {
-    fn start() -> Result<Process> {
-        let program = image::twin()?;
+    fn start(program: &Path) -> Result<Process> {
         let (socket, its) = UnixStream::pair().context("no socket for the twin")?;
-        let child = Command::new(&program).stdin(OwnedFd::from(its)).spawn();
+        let child = Command::new(program).stdin(OwnedFd::from(its)).spawn();
         let child = child.with_context(|| format!("cannot run {}", program.display()))?;
         Ok(Process { child, socket })
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply> {
         let reply = send(&mut self.socket, request).and_then(|()| receive(&mut self.socket));
-        match reply {
-            Ok(Some(reply)) => Ok(reply),
-            Ok(None) => Err(self.failed(None)),
-            Err(error) => Err(self.failed(Some(error))),
-        }
+        let why = match reply {
+            Ok(Some(reply)) => return Ok(reply),
+            Ok(None) => "it closed the socket".to_string(),
+            Err(error) => error.to_string(),
+        };
+        // Who has closed the socket ends; what says something else is of no use.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        let status = self.child.wait()?;
+        bail!("the twin ended without an answer: {status}; {why}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use twin_protocol::Options;
+
+    #[test]
+    fn a_run_that_the_twin_cannot_do_says_why_and_leaves_it_alive() {
+        let options = Options { kernel: "no-such".to_string(), ..Options::default() };
+        let run = Run { archive: vec![0; 64], options, wanted: Vec::new() };
+        let mut process = Process::start(&image::twin().unwrap()).unwrap();
+        let Reply::Failed(why) = process.ask(&Request::Run(Box::new(run))).unwrap() else {
+            panic!("a kernel of no name ran");
+        };
+        assert!(why.contains("no kernel is called `no-such`"), "{why}");
+        assert!(matches!(process.ask(&Request::About), Ok(Reply::About(_))));
     }
 
-    /// Why there is no reply; the process is gone after that.
-    fn failed(&mut self, error: Option<io::Error>) -> anyhow::Error {
-        // One that has ended is not killed; one that has not makes no sense any more.
-        let ended = self.child.try_wait();
-        let _ = self.child.kill();
-        let status = ended.ok().flatten().or_else(|| self.child.wait().ok());
-        let status = status.map_or("somehow".to_string(), |status| status.to_string());
-        match error {
-            None => anyhow!("the twin ended without an answer: {status}"),
-            Some(error) => anyhow!("the twin gave no answer: {error}; it ended: {status}"),
-        }
+    #[test]
+    fn a_program_that_ends_is_one_error() {
+        let mut process = Process::start(Path::new("false")).unwrap();
+        let error = process.ask(&Request::About).unwrap_err().to_string();
+        assert!(error.starts_with("the twin ended without an answer: exit status: 1; "), "{error}");
     }
 }
