@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// What any system has.
-const BASICS: [&str; 15] = [
+const BASICS: [&str; 18] = [
     "bash", "basename", "cksum", "dirname", "env", "find", "grep", "mkdir", "readlink", "realpath",
-    "sed", "tr", "cat", "chmod", "head",
+    "sed", "tr", "cat", "chmod", "head", "mv", "rm", "touch",
 ];
 
 /// A machine and a checkout on it.
