@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    output::fit_terminal();
     match commands::execute(&cli) {
         Ok(verdict) => verdict.exit_code(),
         Err(error) => {

@@ -7,10 +7,22 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// What any system has.
-const BASICS: [&str; 15] = [
+const BASICS: [&str; 18] = [
     "bash", "basename", "cksum", "dirname", "env", "find", "grep", "mkdir", "readlink", "realpath",
-    "sed", "tr", "cat", "chmod", "head",
+    "sed", "tr", "cat", "chmod", "head", "mv", "rm", "touch",
 ];
+
+/// What the launcher says behind a word.
+fn said(word: &str) -> String {
+    let text = include_str!("../../giusto");
+    let behind = text.split_once(word).expect("the launcher says so").1;
+    behind.split_whitespace().next().unwrap().to_string()
+}
+
+/// The emulator's name.
+fn emulator() -> String {
+    said("local program=")
+}
 
 /// A machine and a checkout on it.
 struct Machine {
@@ -36,11 +48,12 @@ impl Machine {
         let channel = fs::read_to_string(source.join("rust-toolchain.toml")).unwrap();
         let channel = channel.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap();
         let channel = channel.trim_matches('"');
+        let target = said("target=");
         machine.has(
             "rustup",
             &format!(
-                "case $1 in toolchain) echo {channel}-x86_64-unknown-linux-gnu;; \
-                 target) echo x86_64-unknown-none;; component) echo clippy; echo rustfmt;; esac"
+                "case $1 in toolchain) echo {channel}-host;; \
+                 target) echo {target};; component) echo clippy; echo rustfmt;; esac"
             ),
         );
         // It builds a laboratory that says where it is.
@@ -53,7 +66,7 @@ impl Machine {
              echo \"laboratory in $CARGO_TARGET_DIR\" >&2",
         );
         machine.has("cc", "true");
-        machine.has("qemu-system-x86_64", "echo 'QEMU emulator version 7.2.22 (made up)'");
+        machine.has(&emulator(), "echo 'QEMU emulator version 7.2.22 (made up)'");
         machine.has("apt-get", "echo \"apt-get $*\"");
         machine.has("sudo", "\"$@\"");
         machine.has("id", "echo 1000");
@@ -131,14 +144,14 @@ fn without_rustup_it_says_where_to_get_it() {
 fn without_apt_it_names_what_is_missing() {
     let machine = Machine::complete().without(&["apt-get", "cc"]);
     machine.refuses("demo", &["C compiler", "no apt-get", "gcc libc6-dev"]);
-    let machine = Machine::complete().without(&["apt-get", "qemu-system-x86_64"]);
-    machine.refuses("demo", &["qemu-system-x86_64 is missing", "qemu-system-x86)"]);
+    let machine = Machine::complete().without(&["apt-get", &emulator()]);
+    machine.refuses("demo", &[&format!("{} is missing", emulator()), "on Debian: qemu-system"]);
 }
 
 #[test]
 fn without_root_and_sudo_it_says_what_to_ask_for() {
-    let machine = Machine::complete().without(&["sudo", "qemu-system-x86_64"]);
-    machine.refuses("run hello", &["only root", "apt-get install qemu-system-x86"]);
+    let machine = Machine::complete().without(&["sudo", &emulator()]);
+    machine.refuses("run hello", &["only root", "apt-get install qemu-system"]);
     let machine = Machine::complete().without(&["sudo", "cc"]);
     machine.refuses("run hello", &["C compiler", "apt-get install gcc libc6-dev"]);
 }
@@ -153,12 +166,12 @@ fn root_needs_no_sudo() {
 
 #[test]
 fn what_is_missing_is_only_printed_if_nothing_is_to_be_installed() {
-    let machine = Machine::complete().without(&["qemu-system-x86_64"]);
+    let machine = Machine::complete().without(&[&emulator()]);
     machine.has("apt-get", "echo INSTALLED");
     let output = machine.giusto("--no-install run hello");
     let (stdout, _) = texts(&output);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stdout.contains("apt-get install -y --no-install-recommends qemu-system-x86"));
+    assert!(stdout.contains("apt-get install -y --no-install-recommends qemu-system"));
     assert!(!stdout.contains("INSTALLED"), "{stdout}");
     let ended = machine.giusto("--no-install doctor");
     assert!(ended.status.success(), "doctor takes no emulator: {:?}", texts(&ended));
@@ -178,16 +191,16 @@ fn an_installation_that_fails_is_said_so() {
 fn an_old_emulator_is_refused() {
     for old in ["7.1.0", "6.2.0 (Debian)", "4.10.3"] {
         let machine = Machine::complete();
-        machine.has("qemu-system-x86_64", &format!("echo 'QEMU emulator version {old}'"));
+        machine.has(&emulator(), &format!("echo 'QEMU emulator version {old}'"));
         let version: String = old.split_inclusive('.').take(2).collect();
         let version = version.trim_end_matches('.');
         machine.refuses("demo", &[&format!("version {version};"), "7.2 or newer"]);
     }
     let machine = Machine::complete();
-    machine.has("qemu-system-x86_64", "exit 1");
+    machine.has(&emulator(), "exit 1");
     machine.refuses("demo", &["does not say its version"]);
     for new in ["7.2.0", "10.0.2"] {
-        machine.has("qemu-system-x86_64", &format!("echo 'QEMU emulator version {new}'"));
+        machine.has(&emulator(), &format!("echo 'QEMU emulator version {new}'"));
         assert!(machine.giusto("demo").status.success(), "{new}");
     }
 }

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  ./giusto lab model repairman --service 358 --think 4000 --cpus 1..28 --hz 2GHz
-  ./giusto lab model repairman --service 179ns --think 2us --cpus 1,2,4,8,14 --simulate
-  ./giusto lab model repairman --service 358 --think 4000 --cpus 1..4 --topology arm
-  ./giusto lab model repairman --fit points.csv --hz 2GHz --predict 500,8000 --cpus 1..28 \\
-      --plot fit.svg
+  ./giusto lab model repairman --service 358 --think 4000 --cpus 1..28
+  ./giusto lab model repairman --service 179ns --think 2us --cpus 14 --simulate
+  ./giusto lab model repairman --service 9 --think 99 --cpus 1..4 --topology arm
+  ./giusto lab model repairman --fit points.csv --hz 2GHz --cpus 1..28 \\
+      --predict 500,8000 --plot fit.svg
 
-Times are in cycles, or have a unit (ns, us, ms, s). points.csv has the columns cpus, throughput
-(per second with --hz, else per cycle) and, if several delays were measured, think (cycles).";
+Times are in cycles, or have a unit (ns, us, ms, s). points.csv has the columns
+cpus, throughput (per second with --hz, else per cycle) and, if several delays
+were measured, think (cycles).";
 
 /// Queueing models.
 #[derive(Debug, Subcommand)]

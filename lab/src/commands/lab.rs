@@ -125,13 +125,14 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
 
 /// What a run says about the papers' claims.
 pub fn show_claims(report: &Report) {
+    let width = super::claims::width();
     for claim in &report.claims {
         let verdict = super::claims::spell(claim.verdict);
         let head = format!("{} {verdict}: {}", claim.id, claim.statement);
-        for (index, line) in super::claims::wrap(&head, CLAIM_WIDTH).iter().enumerate() {
+        for (index, line) in super::claims::wrap(&head, width).iter().enumerate() {
             output::line(format_args!("{}{line}", if index == 0 { "" } else { "  " }));
         }
-        for line in super::claims::wrap(&claim.evidence, CLAIM_WIDTH) {
+        for line in super::claims::wrap(&claim.evidence, width) {
             output::line(format_args!("    {line}"));
         }
     }
@@ -191,9 +192,6 @@ fn told(kernel: &str, late: Option<&Late>) -> String {
         None => format!("{kernel}: no wake-up was later than the threshold."),
     }
 }
-
-/// Columns of a claim's evidence.
-const CLAIM_WIDTH: usize = 94;
 
 /// Where the golden figures are recorded.
 pub fn golden_path() -> PathBuf {

@@ -63,10 +63,10 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// An empty table of at most 100 columns under these headings.
+/// An empty table as wide as text may be, under these headings.
 fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_width(100);
+    table.load_style(presets::NOTHING).set_width(output::columns() as u16);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
     table
 }

@@ -141,7 +141,8 @@ fn show(asked: &cli::Trace, names: &Names, traces: &Traces) {
     ));
     let only_files = asked.raw.is_some() || asked.perfetto.is_some();
     if asked.timeline || !(asked.overheads || asked.sections || asked.locks || only_files) {
-        let view = View { from: asked.from, to: asked.to, ..View::default() };
+        let view =
+            View { width: output::columns(), from: asked.from, to: asked.to, ..View::default() };
         output::line(::trace::timeline(trace, names, &view));
     }
     for trace in &traces.each {

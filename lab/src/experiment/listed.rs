@@ -18,7 +18,7 @@ impl Measure {
     }
 }
 
-/// An experiment and one of its entries: only [`Experiment::on`] and [`Experiment::usual`] make one.
+/// An experiment and one of its entries; only [`Experiment::on`] and [`Experiment::usual`] make it.
 #[derive(Clone, Copy)]
 pub struct Listed {
     experiment: &'static Experiment,

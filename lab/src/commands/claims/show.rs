@@ -1,12 +1,15 @@
 //! How the scoreboard reads on a terminal.
 
 use crate::commands::{counted, table};
+use crate::output;
 use crate::scoreboard::{Judged, Line, Standing, combined};
 use comfy_table::ColumnConstraint;
 use results::Verdict;
 
-/// Columns of text behind an indentation.
-const WIDTH: usize = 94;
+/// Columns that are left for text behind an indentation.
+pub fn width() -> usize {
+    output::columns() - 6
+}
 
 /// What is decided, why claims were not reproduced, what is not yet, and how many of each.
 pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
@@ -89,7 +92,7 @@ fn evidence(line: &Line) -> String {
             let Some(verdict) = standing.found else { continue };
             if verdict != Verdict::Reproduced {
                 text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, spell(verdict));
-                for line in wrap(&standing.evidence, WIDTH) {
+                for line in wrap(&standing.evidence, width()) {
                     text += &format!("    {line}\n");
                 }
             }

@@ -53,7 +53,7 @@ pub fn run(asked: &LabRun, as_json: bool) -> Result<Verdict> {
             None => {
                 let rest = plan[index..].iter().filter(|(_, done)| done.is_none());
                 let left: Duration = rest.map(|(listed, _)| times.of(*listed)).sum();
-                eprintln!("{title}: about {}, {} in all", spell(times.of(*listed)), spell(left));
+                eprintln!("{title}: about {} of {} left", spell(times.of(*listed)), spell(left));
                 measure(*listed, &session, &mut times)
             }
         };
