@@ -374,6 +374,9 @@ pub struct Test {
     /// on where it was interrupted.
     #[arg(long, conflicts_with = "quick")]
     pub deep: bool,
+    /// Write the recorded figures, and what commands print, into the pages that show them.
+    #[arg(long, conflicts_with = "list")]
+    pub update: bool,
     /// Begin a deep run anew.
     #[arg(long, requires = "deep")]
     pub restart: bool,
@@ -414,6 +417,10 @@ pub enum Group {
     Agreement,
     /// Golden figures.
     Golden,
+    /// What pages show.
+    Docs,
+    /// The demonstration.
+    Demo,
     /// Searches by machine.
     Search,
     /// Each sabotage is noticed.
@@ -422,7 +429,7 @@ pub enum Group {
 
 impl Group {
     /// All of them.
-    pub const ALL: [Group; 9] = [
+    pub const ALL: [Group; 11] = [
         Group::Format,
         Group::Tidy,
         Group::Host,
@@ -430,6 +437,8 @@ impl Group {
         Group::Target,
         Group::Agreement,
         Group::Golden,
+        Group::Docs,
+        Group::Demo,
         Group::Search,
         Group::Mutants,
     ];
@@ -444,6 +453,8 @@ impl Group {
             Group::Target => "target",
             Group::Agreement => "agreement",
             Group::Golden => "golden",
+            Group::Docs => "docs",
+            Group::Demo => "demo",
             Group::Search => "search",
             Group::Mutants => "mutants",
         }

@@ -5,6 +5,8 @@ mod configuration;
 mod counting;
 mod covering;
 mod deep;
+mod demo;
+mod docs;
 mod endings;
 mod findings;
 mod golden;
@@ -39,6 +41,11 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if let Some(names) = &test.mutants {
         return mutants::mutants(names, as_json);
     }
+    if test.update {
+        let changes = docs::update(test.deep)?;
+        output::line(format_args!("{} changed in the pages", counted(changes, "place")));
+        return Ok(Verdict::Held);
+    }
     let started = Instant::now();
     let choice = Choice::new(test);
     let jobs = choice.choose(list(&choice, test.deep)?);
@@ -68,6 +75,9 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&summary);
     } else {
+        for left in docs::left()? {
+            output::line(format_args!("not run: {}: {}", left.place, left.reason));
+        }
         output::line(format_args!("took {:.0} s", started.elapsed().as_secs_f64()));
         output::line(summary.closing());
     }
@@ -92,6 +102,10 @@ fn list(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
     jobs.extend(golden::jobs());
     jobs.extend(native::jobs());
     jobs.extend(deep::jobs()?);
+    let last = demo::jobs();
+    let names: Vec<String> = jobs.iter().chain(&last).map(|job| job.name.clone()).collect();
+    jobs.extend(docs::jobs(&names)?);
+    jobs.extend(last);
     Ok(jobs)
 }
 
