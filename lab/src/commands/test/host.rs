@@ -100,10 +100,16 @@ fn packages() -> Result<Vec<(String, PathBuf)>> {
     let members = members.and_then(toml::Value::as_array).context("no default-members")?;
     let package = |member: &toml::Value| {
         let directory = workspace::root().join(member.as_str().context("a member is a path")?);
-        let name = directory.file_name().context("a member has a name")?;
-        Ok((name.to_string_lossy().into_owned(), directory))
+        Ok((package_in(&directory).context("a member is a package")?, directory))
     };
     members.iter().map(package).collect()
+}
+
+/// The name of the package in a directory.
+fn package_in(directory: &Path) -> Option<String> {
+    let manifest: toml::Table =
+        std::fs::read_to_string(directory.join("Cargo.toml")).ok()?.parse().ok()?;
+    Some(manifest.get("package")?.get("name")?.as_str()?.to_string())
 }
 
 /// What the names of a package's tests are made of: the group, the package, files and functions.
@@ -161,9 +167,10 @@ fn program(message: &str) -> Option<Program> {
         return None;
     }
     let directory = Path::new(message.get("manifest_path")?.as_str()?).parent()?.to_path_buf();
-    let package = directory.file_name()?.to_string_lossy().into_owned();
+    let package = package_in(&directory)?;
     let target = message.get("target")?.get("name")?.as_str()?;
-    let name = if target == package { package } else { format!("{package}/{target}") };
+    let own = target == package.replace('-', "_") || target == package;
+    let name = if own { package } else { format!("{package}/{target}") };
     Some(Program { name, path, directory })
 }
 
@@ -215,12 +222,12 @@ mod tests {
 
     #[test]
     fn programs_with_tests_are_read_from_cargos_messages() {
+        let manifest = workspace::root().join("lab/trace/Cargo.toml");
         let message = |test: bool, target: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/w/lab/trace/Cargo.toml",
-                "target":{{"name":"{target}"}},"profile":{{"test":{test}}},
-                "executable":"/t/{target}-1"}}"#
-            )
+            serde_json::json!({"reason": "compiler-artifact", "manifest_path": manifest,
+                "target": {"name": target}, "profile": {"test": test},
+                "executable": format!("/t/{target}-1")})
+            .to_string()
         };
         let name = |test, target| program(&message(test, target)).map(|program| program.name);
         assert_eq!(name(true, "trace"), Some("trace".to_string()));
