@@ -62,7 +62,10 @@ pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
 
 /// The models of the locks, which loom explores. What they are built from differs from what
 /// everything else is, so it is kept apart.
-pub fn models(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
+pub fn models(choice: &Choice) -> Result<Vec<Job>> {
+    if !choice.may_take(Class::Usual) && (LONG_MODELS.is_empty() || !choice.may_take(Class::Deep)) {
+        return Ok(Vec::new());
+    }
     let words = vocabulary("locks", &workspace::root().join("locks"))?;
     if !choice.asked().is_empty() && !may_name(choice.asked(), &words) {
         return Ok(Vec::new());
@@ -71,11 +74,11 @@ pub fn models(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
     let directory = directory.to_str().context("the build directory's name is not text")?;
     let environment = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", directory)];
     let title = "building the models of the locks".to_string();
-    let mut jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
-    let long = |job: &Job| LONG_MODELS.iter().any(|name| job.name.ends_with(name));
-    jobs.retain(|job| deep || !long(job));
-    let class =
-        |job: Job| if long(&job) { job.class(Class::Deep) } else { job.class(Class::Usual) };
+    let jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
+    let class = |job: Job| {
+        let long = LONG_MODELS.iter().any(|name| job.name.ends_with(name));
+        job.class(if long { Class::Deep } else { Class::Usual })
+    };
     Ok(jobs.into_iter().map(class).collect())
 }
 

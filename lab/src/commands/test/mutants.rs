@@ -1,5 +1,5 @@
-//! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of them
-//! as jobs of a deep run.
+//! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of
+//! them as jobs of a deep run.
 //!
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
@@ -98,7 +98,7 @@ pub fn jobs() -> Result<Vec<Job>> {
 
 /// Where the mutated copy lies.
 fn copy() -> PathBuf {
-    workspace::root().join("target/mutants/tree")
+    workspace::build_directory().join("mutants/tree")
 }
 
 /// Where it is built.

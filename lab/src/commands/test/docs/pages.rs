@@ -124,8 +124,9 @@ fn records() -> Result<Records> {
 }
 
 fn unknown(note: &Note) -> Option<String> {
-    let mut names = note.0.iter().map(|(name, _)| name);
-    let wrong = names.find(|name| !KNOWN.contains(&name.as_str()) && !name.contains(" = "))?;
+    let rule = |text: &str| note.get("figures").is_some() && text.contains(" = ");
+    let known = |name: &str, value: &str| KNOWN.contains(&name) || rule(name) || rule(value);
+    let (wrong, _) = note.0.iter().find(|(name, value)| !known(name, value))?;
     Some(format!("the comment above says `{wrong}`, not one of {}", KNOWN.join(", ")))
 }
 
@@ -193,9 +194,8 @@ fn wrong(table: &Table, records: &Records) -> Result<Vec<String>, String> {
 fn impossible(command: &str) -> Option<String> {
     let words: Vec<&str> =
         command.split_whitespace().filter(|word| *word != "--no-install").collect();
-    let placeholder = |word: &&str| {
-        word.contains("...") || (word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()))
-    };
+    let capital = |word: &str| word.chars().all(|c| c.is_ascii_uppercase());
+    let placeholder = |word: &&str| word.contains("...") || capital(word);
     if words.first() != Some(&"./giusto") || words.iter().any(placeholder) {
         return None;
     }
@@ -211,8 +211,8 @@ fn impossible(command: &str) -> Option<String> {
     (!named.contains(&error.kind())).then(|| format!("`{command}`: {first}"))
 }
 
-/// Writes recorded figures into tables, and what commands print behind them; returns how many places
-/// have changed. Blocks that take long are left as they are, unless `deep`.
+/// Writes recorded figures into tables, and what commands print behind their blocks; returns how
+/// many places have changed. Blocks that take long are left as they are, unless `deep`.
 pub fn update(deep: bool) -> Result<usize> {
     let records = records()?;
     let mut changes = 0;
@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn what_is_judged_is_right() {
-        let page = "<!-- run by: demo -->\n```sh\n./giusto tidy\n```\n\n```text\nok\n```\n\n<!-- not run: a picture -->\n\
-            ```text\n-->\n```\n\n```rust\nfn main() {}\n```\n\n\
+        let page = "<!-- run by: demo -->\n```sh\n./giusto tidy\n```\n\n```text\nok\n```\n\n\
+            <!-- not run: a picture -->\n```text\n-->\n```\n\n```rust\nfn main() {}\n```\n\n\
             | kernel | who |\n|-|-|\n| `fastpath` | direct |\n\n\
             <!-- by hand: of one host -->\n| | instructions |\n|-|-|\n| a | 3 |\n\n\
             See `./giusto run SYSTEM`, `./giusto lab compare` and `--any`.\n";

@@ -22,6 +22,9 @@ const DEEP_LIMIT: Duration = Duration::from_secs(2 * 3600);
 /// Lines of a failed command's output that are shown.
 const SHOWN: usize = 30;
 
+/// Characters of the last command that name a block.
+const SHOWN_COMMAND: usize = 60;
+
 /// A block of commands.
 pub struct Script {
     name: String,
@@ -65,9 +68,10 @@ pub fn of(page: &Page) -> Vec<Script> {
             behind.filter(|next| next.note.get("file").or(next.note.get("not run")).is_none());
         let any = |name: &str| behind.is_some_and(|next| next.note.get(name) == Some("any"));
         let commands = page::commands(&block.body);
-        let first = commands.first().map(|first| first.split(" #").next().unwrap_or(first).trim());
+        let last = commands.last().map(|last| last.split(" #").next().unwrap_or(last).trim());
+        let last: String = last.unwrap_or_default().chars().take(SHOWN_COMMAND).collect();
         scripts.push(Script {
-            name: format!("{}: {}", page.name, first.unwrap_or_default()),
+            name: format!("{}: {last}", page.name),
             commands,
             deep: block.note.get("deep").is_some(),
             copy: block.note.get("copy").is_some(),
@@ -196,8 +200,8 @@ mod tests {
 
     #[test]
     fn files_of_the_page_are_there_and_some_blocks_are_not_run() {
-        let page = "<!-- file: a.csv -->\n```text\n1,2\n```\n\n<!-- deep -->\n```sh\ncat a.csv # it\n\
-            ```\n\n```text\n1,2\n```\n\n<!-- not run: no -->\n```sh\nfalse\n```\n\n\
+        let page = "<!-- file: a.csv -->\n```text\n1,2\n```\n\n\
+            <!-- deep -->\n```sh\ncat a.csv # it\n```\n\n```text\n1,2\n```\n\n<!-- not run: no -->\n```sh\nfalse\n```\n\n\
             <!-- run by: demo -->\n```sh\nfalse\n```\n";
         let found = scripts(page);
         assert_eq!(found.len(), 1);
