@@ -85,7 +85,7 @@ where
 
 /// A failure is a race: what it was found with need not find it again.
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) }
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

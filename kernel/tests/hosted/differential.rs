@@ -2,6 +2,7 @@
 //! lockstep, and everything that can be observed is compared after every kernel entry.
 
 use crate::support::board::{Board, ENDLESS};
+use crate::support::effort::cases;
 use crate::support::host::Host;
 use crate::support::programs::{MANAGE, Mix, TALK, apply, choose};
 use crate::support::rng::Rng;
@@ -133,13 +134,13 @@ fn a_long_run() {
 
 #[test]
 fn a_long_run_of_managing() {
-    for seed in 0..6 {
+    for seed in 0..u64::from(cases(6)) {
         run(0x6200_0000 + seed, 5_000, &MANAGE);
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(24)))]
     #[test]
     fn any_seed(seed: u64, actions in 1..600_u64, talk: bool) {
         run(seed, actions, if talk { &TALK } else { &MANAGE });

@@ -1,6 +1,7 @@
 //! Several kernels in lockstep.
 
 use crate::support::board::{Board, body};
+use crate::support::effort::cases;
 use crate::support::host::Host;
 use crate::support::programs::{Action, Mix, apply, choose};
 use crate::support::rng::Rng;
@@ -36,9 +37,10 @@ macro_rules! with_kernel {
 }
 pub(crate) use with_kernel;
 
-/// So many cases, the same ones each time.
-pub fn repeatable(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, rng_seed: RngSeed::Fixed(cases.into()), ..ProptestConfig::default() }
+/// So many [`cases`], the same ones each time.
+pub fn repeatable(usual: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(usual.into());
+    ProptestConfig { cases: cases(usual), rng_seed, ..ProptestConfig::default() }
 }
 
 /// A town under some kernel.

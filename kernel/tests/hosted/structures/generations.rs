@@ -2,6 +2,7 @@
 
 use crate::support::board::Board;
 use crate::support::context::Regs;
+use crate::support::effort::cases;
 use crate::support::host::Host;
 use crate::support::scene::{FREE, boot, system};
 use abi::Error;
@@ -23,7 +24,7 @@ fn nobody() -> Option<Ref<Domain<Host>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(cases(48)))]
     #[test]
     fn a_pool_hands_out_vacant_slots(takes in prop::collection::vec(any::<bool>(), 0..40)) {
         let pool = pool(5);

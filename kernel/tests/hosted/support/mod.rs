@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod board;
 pub mod context;
+pub mod effort;
 pub mod heap;
 pub mod host;
 pub mod pages;

@@ -62,7 +62,10 @@ pub fn jobs(choice: &Choice) -> Result<Vec<Job>> {
 
 /// The models of the locks, which loom explores. What they are built from differs from what
 /// everything else is, so it is kept apart.
-pub fn models(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
+pub fn models(choice: &Choice) -> Result<Vec<Job>> {
+    if !choice.may_take(Class::Usual) && (LONG_MODELS.is_empty() || !choice.may_take(Class::Deep)) {
+        return Ok(Vec::new());
+    }
     let words = vocabulary("locks", &workspace::root().join("locks"))?;
     if !choice.asked().is_empty() && !may_name(choice.asked(), &words) {
         return Ok(Vec::new());
@@ -71,11 +74,11 @@ pub fn models(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
     let directory = directory.to_str().context("the build directory's name is not text")?;
     let environment = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", directory)];
     let title = "building the models of the locks".to_string();
-    let mut jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
-    let long = |job: &Job| LONG_MODELS.iter().any(|name| job.name.ends_with(name));
-    jobs.retain(|job| deep || !long(job));
-    let class =
-        |job: Job| if long(&job) { job.class(Class::Deep) } else { job.class(Class::Usual) };
+    let jobs = programs(title, &["-p", "locks", "--test", "loom"], &environment)?;
+    let class = |job: Job| {
+        let long = LONG_MODELS.iter().any(|name| job.name.ends_with(name));
+        job.class(if long { Class::Deep } else { Class::Usual })
+    };
     Ok(jobs.into_iter().map(class).collect())
 }
 
@@ -100,10 +103,16 @@ fn packages() -> Result<Vec<(String, PathBuf)>> {
     let members = members.and_then(toml::Value::as_array).context("no default-members")?;
     let package = |member: &toml::Value| {
         let directory = workspace::root().join(member.as_str().context("a member is a path")?);
-        let name = directory.file_name().context("a member has a name")?;
-        Ok((name.to_string_lossy().into_owned(), directory))
+        Ok((package_in(&directory).context("a member is a package")?, directory))
     };
     members.iter().map(package).collect()
+}
+
+/// The name of the package in a directory.
+fn package_in(directory: &Path) -> Option<String> {
+    let manifest: toml::Table =
+        std::fs::read_to_string(directory.join("Cargo.toml")).ok()?.parse().ok()?;
+    Some(manifest.get("package")?.get("name")?.as_str()?.to_string())
 }
 
 /// What the names of a package's tests are made of: the group, the package, files and functions.
@@ -161,9 +170,10 @@ fn program(message: &str) -> Option<Program> {
         return None;
     }
     let directory = Path::new(message.get("manifest_path")?.as_str()?).parent()?.to_path_buf();
-    let package = directory.file_name()?.to_string_lossy().into_owned();
+    let package = package_in(&directory)?;
     let target = message.get("target")?.get("name")?.as_str()?;
-    let name = if target == package { package } else { format!("{package}/{target}") };
+    let own = target == package.replace('-', "_") || target == package;
+    let name = if own { package } else { format!("{package}/{target}") };
     Some(Program { name, path, directory })
 }
 
@@ -215,12 +225,12 @@ mod tests {
 
     #[test]
     fn programs_with_tests_are_read_from_cargos_messages() {
+        let manifest = workspace::root().join("lab/trace/Cargo.toml");
         let message = |test: bool, target: &str| {
-            format!(
-                r#"{{"reason":"compiler-artifact","manifest_path":"/w/lab/trace/Cargo.toml",
-                "target":{{"name":"{target}"}},"profile":{{"test":{test}}},
-                "executable":"/t/{target}-1"}}"#
-            )
+            serde_json::json!({"reason": "compiler-artifact", "manifest_path": manifest,
+                "target": {"name": target}, "profile": {"test": test},
+                "executable": format!("/t/{target}-1")})
+            .to_string()
         };
         let name = |test, target| program(&message(test, target)).map(|program| program.name);
         assert_eq!(name(true, "trace"), Some("trace".to_string()));

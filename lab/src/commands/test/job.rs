@@ -138,19 +138,28 @@ impl<'a> Choice<'a> {
         self.names
     }
 
+    /// Whether jobs of a class may be among those that are chosen.
+    pub fn may_take(&self, class: Class) -> bool {
+        let by_name = !self.names.is_empty() && !self.quick;
+        by_name || self.takes(class)
+    }
+
+    fn takes(&self, class: Class) -> bool {
+        match (self.quick, self.deep) {
+            (true, _) => class == Class::Quick,
+            (_, true) => class == Class::Deep,
+            _ => class <= Class::Usual,
+        }
+    }
+
     /// Keeps the jobs that were asked for, in their order. Who asks by name for what only `--deep`
     /// runs gets that.
     pub fn choose(&self, jobs: Vec<Job>) -> Vec<Job> {
         let named = |job: &Job| self.wants(job.group) && self.names(&job.title());
         let mut named: Vec<Job> = jobs.into_iter().filter(named).collect();
-        let wanted: fn(Class) -> bool = match (self.quick, self.deep) {
-            (true, _) => |class| class == Class::Quick,
-            (_, true) => |class| class == Class::Deep,
-            _ => |class| class <= Class::Usual,
-        };
-        let any = named.iter().any(|job| wanted(job.class));
+        let any = named.iter().any(|job| self.takes(job.class));
         let by_name = !self.names.is_empty() && !self.quick && !any;
-        named.retain(|job| by_name || wanted(job.class));
+        named.retain(|job| by_name || self.takes(job.class));
         named
     }
 }

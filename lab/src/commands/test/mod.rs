@@ -5,6 +5,8 @@ mod configuration;
 mod counting;
 mod covering;
 mod deep;
+mod demo;
+mod docs;
 mod endings;
 mod findings;
 mod golden;
@@ -28,7 +30,7 @@ use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
 use crate::{output, workspace};
 use anyhow::{Context, Result};
-use job::{Choice, Job};
+use job::{Choice, Class, Job};
 use runner::How;
 use state::Progress;
 use std::process::Command;
@@ -39,9 +41,14 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if let Some(names) = &test.mutants {
         return mutants::mutants(names, as_json);
     }
+    if test.update {
+        let changes = docs::update(test.deep)?;
+        output::line(format_args!("{} changed in the pages", counted(changes, "place")));
+        return Ok(Verdict::Held);
+    }
     let started = Instant::now();
     let choice = Choice::new(test);
-    let jobs = choice.choose(list(&choice, test.deep)?);
+    let jobs = choice.choose(list(&choice)?);
     if jobs.is_empty() {
         return Err(usage("no check has such a name; `./giusto test --list` shows all"));
     }
@@ -58,7 +65,8 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     }
     let log = as_json.then(|| state::path("log.txt")).map(|path| path.display().to_string());
     if let Some(directory) = state::path("log.txt").parent() {
-        std::fs::create_dir_all(directory).context("cannot create target/test")?;
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create {}", workspace::shown(directory)))?;
     }
     let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress })?;
     if let Some(path) = &test.junit {
@@ -68,6 +76,9 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&summary);
     } else {
+        for left in docs::left()? {
+            output::line(format_args!("not run: {}: {}", left.place, left.reason));
+        }
         output::line(format_args!("took {:.0} s", started.elapsed().as_secs_f64()));
         output::line(summary.closing());
     }
@@ -76,11 +87,13 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
 
 /// Everything, in the order in which it runs: what is quick to fail comes first. Tests on the host
 /// are known once they are built, so only those that may be wanted are in it.
-fn list(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
+fn list(choice: &Choice) -> Result<Vec<Job>> {
     let mut jobs = source::jobs();
     if choice.wants(Group::Host) {
-        jobs.extend(host::jobs(choice)?);
-        jobs.extend(host::models(choice, deep)?);
+        if choice.may_take(Class::Quick) {
+            jobs.extend(host::jobs(choice)?);
+        }
+        jobs.extend(host::models(choice)?);
     }
     jobs.extend(target::jobs());
     jobs.extend(stress::jobs());
@@ -92,6 +105,10 @@ fn list(choice: &Choice, deep: bool) -> Result<Vec<Job>> {
     jobs.extend(golden::jobs());
     jobs.extend(native::jobs());
     jobs.extend(deep::jobs()?);
+    let last = demo::jobs();
+    let names: Vec<String> = jobs.iter().chain(&last).map(|job| job.name.clone()).collect();
+    jobs.extend(docs::jobs(&names)?);
+    jobs.extend(last);
     Ok(jobs)
 }
 

@@ -1,5 +1,5 @@
-//! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of them
-//! as jobs of a deep run.
+//! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of
+//! them as jobs of a deep run.
 //!
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
@@ -64,9 +64,18 @@ pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
     Ok(Verdict::from_bool(survivors == 0))
 }
 
+/// Held by a job while it has the copy.
+static COPY: Mutex<()> = Mutex::new(());
+
+/// Does something in a true copy of the work tree, with the directory that it is built in.
+pub fn in_copy<T>(work: impl FnOnce(&Path, &Path) -> Result<T>) -> Result<T> {
+    let _copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
+    synchronise(workspace::root(), &copy())?;
+    work(&copy(), &build())
+}
+
 /// A job for each mutant, and one without any. They share the copy, one after the other.
 pub fn jobs() -> Result<Vec<Job>> {
-    static COPY: Mutex<()> = Mutex::new(());
     let job = |name: String, work: Box<dyn FnOnce() -> Result<()> + Send>| {
         let work = move |_: &mut _| {
             let _copy = COPY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +98,12 @@ pub fn jobs() -> Result<Vec<Job>> {
 
 /// Where the mutated copy lies.
 fn copy() -> PathBuf {
-    workspace::root().join("target/mutants/tree")
+    workspace::build_directory().join("mutants/tree")
+}
+
+/// Where it is built.
+fn build() -> PathBuf {
+    copy().with_file_name("build")
 }
 
 /// Without a sabotage everything must pass, or failing proves nothing.
@@ -203,7 +217,7 @@ fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
     let mut cargo =
         workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--fail-fast", "--json"]);
     cargo.args(groups.iter().flat_map(|group| ["--only", group]));
-    cargo.current_dir(copy).env("CARGO_TARGET_DIR", copy.with_file_name("build"));
+    cargo.current_dir(copy).env("CARGO_TARGET_DIR", build());
     let output = cargo.output().context("cannot run cargo")?;
     serde_json::from_slice(&output.stdout).map_err(|_| {
         let said = String::from_utf8_lossy(&output.stderr);

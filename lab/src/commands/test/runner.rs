@@ -1,5 +1,5 @@
-//! Runs jobs: `libtest-mimic` spreads them over the CPUs and prints each result; here they are timed
-//! and their findings kept, also for later.
+//! Runs jobs: `libtest-mimic` spreads them over the CPUs and prints each result; here they are
+//! timed and their findings kept, also for later.
 
 use super::findings::{Broken, Finding, Findings, Run, Summary};
 use super::job::Job;

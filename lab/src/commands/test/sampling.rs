@@ -1,5 +1,5 @@
-//! Kernels that take samples: these tell the truth about time that the kernel spends with interrupts
-//! off.
+//! Kernels that take samples: these tell the truth about time that the kernel spends with
+//! interrupts off.
 
 use super::job::Job;
 use crate::cli::Group;

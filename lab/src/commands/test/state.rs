@@ -1,4 +1,4 @@
-//! What is kept between runs under target/test/: how long jobs take, and which of a deep run are
+//! What is kept between runs in the build directory: how long jobs take, and which of a deep run are
 //! done.
 
 use super::findings::Run;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a file of this kind lies.
 pub fn path(name: &str) -> PathBuf {
-    workspace::root().join("target/test").join(name)
+    workspace::build_directory().join("test").join(name)
 }
 
 /// How long jobs took when they last ran, by title.

@@ -4,9 +4,9 @@
 use super::configuration::{CHAOS, Configuration};
 use super::findings::{Findings, built, without_numbers};
 use super::job::{Class, Job};
-use super::target::{self, boot, image_of, judge, load};
+use super::target::{self, boot, judge, load};
 use crate::cli::Group;
-use crate::image::Images;
+use crate::image::{self, Images};
 use crate::machine::{Exit, MACHINES, Outcome, Simulation};
 use crate::systems;
 use anyhow::{Result, bail, ensure};
@@ -64,8 +64,8 @@ fn simulated(locking: &'static str) -> Vec<Job> {
 /// A run with every invariant checked after each step, where that can be.
 fn stressed(one: Configuration) -> Job {
     let work = move |findings: &mut Findings| {
-        let images = built(image_of(one.machine, one.extra()))?;
         let system = load(one.system, one.cpus, one.locking)?;
+        let images = built(image::build_system(one.machine, &system, one.extra()))?;
         let check = Simulation { check: true, ..Simulation::default() };
         judge(findings, &one, &boot(&one, &images, &system, check)?);
         Ok(())
@@ -129,8 +129,9 @@ fn spread(one: &Configuration) -> Result<System> {
 }
 
 fn fuzzed(findings: &mut Findings, one: &Configuration) -> Result<()> {
-    let images = built(image_of(one.machine, one.extra()))?;
-    let outcome = boot(one, &images, &spread(one)?, Simulation::default())?;
+    let system = spread(one)?;
+    let images = built(image::build_system(one.machine, &system, one.extra()))?;
+    let outcome = boot(one, &images, &system, Simulation::default())?;
     for (rule, result) in &outcome.findings {
         let rule = without_numbers(rule);
         findings.record(format!("page tables: {rule}"), result.clone());

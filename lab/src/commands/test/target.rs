@@ -5,8 +5,8 @@ use super::findings::{Findings, built, without_numbers};
 use super::job::Job;
 use super::tracing;
 use crate::cli::Group;
-use crate::image::{self, Extra, Images};
-use crate::machine::{self, Boot, Console, MACHINES, Machine, Mode, Outcome, Sampling, Simulation};
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Console, MACHINES, Mode, Outcome, Sampling, Simulation};
 use crate::systems;
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
@@ -35,22 +35,14 @@ pub fn jobs() -> Vec<Job> {
 /// A job that boots a configuration and judges it.
 pub fn run(one: Configuration) -> Job {
     let work = move |findings: &mut Findings| {
-        let images = built(image_of(one.machine, one.extra()))?;
         let mut system = load(one.system, one.cpus, one.locking)?;
+        let images = built(image::build_system(one.machine, &system, one.extra()))?;
         let trace = prepare(&one, &mut system);
         let outcome = boot(&one, &images, &system, Simulation::default())?;
         judge(findings, &one, &outcome);
         watched(&one, &outcome, trace.as_deref())
     };
     Job::new(Group::Target, one.to_string(), work).configuration().builds(one.builds())
-}
-
-/// The image of a machine with something extra.
-pub fn image_of(machine: &dyn Machine, extra: Option<Extra>) -> Result<Images> {
-    match extra {
-        Some(extra) => image::build_with(machine, extra),
-        None => image::build(machine),
-    }
 }
 
 /// A system for so many CPUs, under a locking.
