@@ -229,6 +229,7 @@ impl<S: System> Core<S> {
             match self.cpu.deadlines.take_due(now, is_above) {
                 Ok((at, sleeper)) => self.expire(sleeper, now - at),
                 Err(next) => {
+                    let now = self.kernel.port.now();
                     let share = LEAST_SHARE.max(SHARE * (now - entered));
                     let until = now.saturating_add(share);
                     self.cpu.put_off(next.map_or(until, |next| next.min(until)));

@@ -42,6 +42,17 @@ pub enum From {
     Place(Place),
 }
 
+/// Whether a tick's end has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    /// It has not.
+    No,
+    /// It is so near that the interrupt of a deadline may have served it.
+    Perhaps,
+    /// It has.
+    Yes,
+}
+
 /// How long a half may block.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
@@ -503,7 +514,7 @@ impl Model {
         &mut self,
         running: Option<Id>,
         by: u64,
-        ticked: bool,
+        tick: Tick,
         interrupted: bool,
     ) -> BTreeSet<Id> {
         self.now += by;
@@ -516,17 +527,22 @@ impl Model {
         }
         let Some(running) = running else { return self.highest(None) };
         let above = self.above(running);
-        assert!(interrupted || !ticked || above.is_empty(), "a donation outlives the tick");
-        if !interrupted || (!ticked && !self.decide) {
+        let outlives = tick == Tick::Yes && !interrupted && !above.is_empty();
+        assert!(!outlives, "a donation outlives the tick");
+        let mut candidates = BTreeSet::new();
+        if !interrupted || (tick != Tick::Yes && !self.decide) {
             // Nobody has become ready: a donation goes on until the end of the tick.
-            BTreeSet::from([running])
-        } else if above.is_empty() {
-            // Its time slice may be used up.
-            let mut equals = self.highest(None);
-            equals.insert(running);
-            equals
-        } else {
-            above
+            candidates.insert(running);
         }
+        if interrupted && (tick != Tick::No || self.decide) {
+            if above.is_empty() {
+                // Its time slice may be used up.
+                candidates.extend(self.highest(None));
+                candidates.insert(running);
+            } else {
+                candidates.extend(above);
+            }
+        }
+        candidates
     }
 }

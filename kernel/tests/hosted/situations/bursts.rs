@@ -7,6 +7,7 @@ use crate::support::scene::{FREE, NOTIFICATION, TIMER, boot_with, plenty, receiv
 use abi::call::{Call, NOTHING, Timeout};
 use abi::object::Resource;
 use abi::{Error, Info};
+use kernel::port::Port;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 
 /// When the deadlines pass.
@@ -104,4 +105,17 @@ fn nothing_is_put_off_while_nothing_higher_runs() {
     assert_eq!(board.running(), None);
     board.wait(AT - 2_000);
     board.sees(LOW, Ok(()));
+}
+
+#[test]
+fn the_share_grows_with_what_an_interrupt_took() {
+    let board: Board<DirectLazy<Host>> = burst(AT - 10, false);
+    board.wait(AT - 10 - 1_000);
+    board.host.advance(10);
+    board.host.poll_takes.set(1_000);
+    board.take(Event::Timer);
+    let now = board.host.now();
+    let took = now - AT;
+    assert!(took > SERVED * 1_000, "polls between deadlines, and while searching");
+    assert_eq!(board.host.armed(), Some(now + 8 * took));
 }

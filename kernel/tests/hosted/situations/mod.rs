@@ -1,9 +1,11 @@
 //! Stories: what the core does in situations that random programs rarely meet.
 
+mod badges;
 mod bursts;
 mod chains;
 mod destruction;
 mod domains;
+mod extremes;
 mod faults;
 mod limits;
 mod machine;
