@@ -36,6 +36,12 @@ pub mod hold {
     pub const SOCKET: &str = "lock held, one socket";
     /// With all CPUs.
     pub const ALL: &str = "lock held, all CPUs";
+    /// With sections as long as the paper's: CPUs from which on the extremes are taken (S1-C04).
+    pub const FEW: usize = 4;
+    /// The least mean of all points with so many CPUs and more.
+    pub const LEAST: &str = "paper's sections, lock held at least";
+    /// The greatest.
+    pub const GREATEST: &str = "paper's sections, lock held at most";
 }
 
 /// A point.

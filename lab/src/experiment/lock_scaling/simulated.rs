@@ -110,8 +110,8 @@ struct Run<'a> {
     setup: &'a Simulated,
     kernel: &'a str,
     measured: Measured,
-    /// Sections of the large machine under the big lock, by think time and number of CPUs.
-    held: Vec<((u64, usize), Sections)>,
+    /// Sections of the large machine under the big lock, by metric, think time and number of CPUs.
+    held: Vec<((&'static str, u64, usize), Sections)>,
 }
 
 impl Run<'_> {
@@ -143,14 +143,14 @@ impl Run<'_> {
                     step.detail(&case);
                     let window = IN_WINDOW * ((think + PASS) / cpus as u64).max(PASS);
                     let windows = WINDOWS;
-                    let think = think.saturating_sub(*outside);
+                    let (asked, think) = (think, think.saturating_sub(*outside));
                     let pairs = Pairs { locking, think, cpus, window, windows, simulation };
                     let passed = pairs.run(self.setup, self.kernel)?;
                     let rate = |messages: &u64| messages * passed.hertz / window;
                     let values = passed.messages.iter().map(rate).collect();
                     self.measured.samples.push(self.kernel, metric, &case, values);
-                    if (*metric, locking) == (METRIC, "big") {
-                        self.held.push(((think, cpus), passed.seen.sections));
+                    if [METRIC, PAPER].contains(metric) && locking == "big" {
+                        self.held.push(((*metric, asked, cpus), passed.seen.sections));
                     }
                 }
             }
@@ -186,6 +186,7 @@ impl Run<'_> {
         let rows = self.measured.samples.rows();
         let scene = Scene::of(METRIC, &rows, &self.measured.facts);
         self.lock_held(&scene, in_socket);
+        self.extremes();
         let measured = &mut self.measured;
         let fits = curves::fits(measured, "", &scene, &curves::BOTH);
         curves::thinks(measured, "", &[(Origin::SIMULATED, &scene)], &fits);
@@ -233,7 +234,7 @@ impl Run<'_> {
 
     /// How long the lock is held: by one CPU, and where it never rests.
     fn lock_held(&mut self, scene: &Scene, in_socket: usize) {
-        for ((think, cpus), sections) in &self.held {
+        for ((_, think, cpus), sections) in self.held.iter().filter(|(at, _)| at.0 == METRIC) {
             let count = sections.count as f64;
             let (mean, again) = (sections.time as f64 / count, sections.same as f64 / count);
             let whole = scene.throughput("big", *think, *cpus).map_or(0.0, |x| scene.hertz / x);
@@ -251,6 +252,28 @@ impl Run<'_> {
                 note: format!("section {mean:.0}, the same CPU again {again:.0} %"),
             });
         }
+    }
+}
+
+impl Run<'_> {
+    /// How long the lock is held at least and at most with sections as long as the paper's.
+    fn extremes(&mut self) {
+        let own = self
+            .held
+            .iter()
+            .filter(|((metric, _, cpus), _)| *metric == PAPER && *cpus >= hold::FEW);
+        let means = own.map(|(_, sections)| sections.time as f64 / sections.count as f64);
+        let (least, greatest) = means.fold((f64::INFINITY, 0.0f64), |(least, greatest), mean| {
+            (least.min(mean), greatest.max(mean))
+        });
+        let fact = |(name, value): (&str, f64)| Fact {
+            name: name.to_string(),
+            value: value.round() as u64,
+            unit: "ticks".to_string(),
+            note: format!("mean of a point with {} CPUs or more", hold::FEW),
+        };
+        let both = [(hold::LEAST, least), (hold::GREATEST, greatest)];
+        self.measured.facts.extend(both.into_iter().filter(|_| greatest > 0.0).map(fact));
     }
 }
 

@@ -7,9 +7,7 @@ use results::Report;
 
 pub use hold::{ALL as HELD_ALL, SOCKET as HELD_SOCKET};
 
-/// Service times of the paper's bounds, in ticks: the least and the greatest of 4 and more CPUs.
-const EXTREMES: [f64; 2] = [323.0, 613.0];
-/// Think times for which the paper draws them.
+/// Think times for which the paper draws bounds.
 const BOUNDED: [u64; 2] = [500, 4000];
 /// The think time to which the paper fits the model.
 const FITTED: u64 = 2000;
@@ -183,9 +181,30 @@ pub fn most_of_prediction(scene: &Scene) -> Option<f64> {
     shares.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::max)
 }
 
+/// The least and the greatest time for which the lock is held with [`FEW`] CPUs and more.
+fn extremes(report: &Report) -> Option<[f64; 2]> {
+    let [least, greatest] = [hold::LEAST, hold::GREATEST].map(|name| held(report, name));
+    Some([least?, greatest?])
+}
+
+/// Those, in words.
+pub fn bounds(report: &Report) -> Option<String> {
+    let [least, greatest] = extremes(report)?;
+    let service = fitted_service(&as_paper(report))?;
+    Some(format!("the lock is held for {least} to {greatest} ticks; {service}"))
+}
+
+/// Why a claim about bounds cannot be judged, if it cannot.
+pub fn unbounded(report: &Report) -> Option<String> {
+    let why = "this machine does not tell for how long the lock is held";
+    let untold = extremes(report).is_none().then(|| why.to_string());
+    one_socket(&as_paper(report)).or(untold)
+}
+
 /// By how many percent the farthest point of [`FEW`] and more CPUs lies outside the curves of
 /// the least and the greatest service time.
-pub fn farthest_outside(scene: &Scene) -> Option<f64> {
+pub fn farthest_outside(report: &Report) -> Option<f64> {
+    let (scene, extremes) = (as_paper(report), extremes(report)?);
     let bound = |service: f64, think: u64, cpus: usize| {
         let model = Repairman::new(service, think as f64).ok()?;
         Some(model.solve(cpus, MODEL).ok()?.throughput * scene.hertz)
@@ -194,7 +213,7 @@ pub fn farthest_outside(scene: &Scene) -> Option<f64> {
     let points =
         points.filter(|p| p.locking == "big" && p.cpus >= FEW && BOUNDED.contains(&p.think));
     let off = points.map(|point| {
-        let [upper, lower] = EXTREMES.map(|service| bound(service, point.think, point.cpus));
+        let [upper, lower] = extremes.map(|service| bound(service, point.think, point.cpus));
         let off = (1.0 - point.throughput / lower?).max(point.throughput / upper? - 1.0);
         Some(off.max(0.0) * 100.0)
     });

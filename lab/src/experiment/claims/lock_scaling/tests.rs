@@ -37,6 +37,8 @@ fn machine(sockets: [usize; 2], service: &dyn Fn(usize) -> f64) -> Report {
         (hold::ONE, 164),
         (hold::SOCKET, 300),
         (hold::ALL, 600),
+        (hold::LEAST, 323),
+        (hold::GREATEST, 613),
     ];
     let mut report = report("made up", &[]);
     report.rows = samples.rows();
@@ -111,6 +113,19 @@ fn too_little_think_time_or_too_much_contradicts() {
         for id in ["S1-C05", "S1-C09"] {
             assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id} {service}: {claims:#?}");
         }
+    }
+}
+
+#[test]
+fn points_outside_the_curves_of_the_extremes_contradict() {
+    for (name, value) in [(hold::LEAST, 400), (hold::GREATEST, 500)] {
+        let mut report = large();
+        for fact in report.facts.iter_mut().filter(|fact| fact.name == name) {
+            fact.value = value;
+        }
+        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::Contradicted, "{name}");
+        report.facts.retain(|fact| fact.name != name);
+        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::NotObservable, "{name}");
     }
 }
 
