@@ -46,8 +46,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         "On native more CPUs than the host has are simulated on the same plot: the twin, with \
          exponential sections as long as the model has found, without lines of memory.",
         "On the twin a tick is a modelled instruction, a thousand millions of them a second. \
-         `throughput` is of two sockets of 14 CPUs. `throughput-paper` is of the same with sections \
-         as long as the paper's: 164 ticks, and 1.69 lines from the lock's last owner, which makes \
+         `throughput` is of two sockets of 14 CPUs. `throughput-paper` is of them with sections as \
+         long as the paper's: 164 ticks, and 1.69 lines from the lock's last owner, which makes \
          358 within a socket. `throughput-arm` is of one socket of 4 CPUs with barriers of 12 \
          ticks. The others are of CPUs to which nothing is far and sections of 358 ticks in the \
          mean.",

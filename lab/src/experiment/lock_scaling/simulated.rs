@@ -1,5 +1,5 @@
 //! The points that the twin gives: pairs on up to two sockets, the same with sections as long as
-//! the paper's, on the small machine, and with sections that scatter as the queueing model has them.
+//! the paper's, on the small machine, and with sections that scatter as in the queueing model.
 
 use super::points::{ARM, PAPER, facts, hold};
 use super::{COMPARED, METRIC, Scene, THINK, curves, points};
