@@ -127,7 +127,7 @@ fn decides(experiment: &Experiment) -> bool {
 }
 
 /// Judges an experiment on this host's processors if the record has decided claims of it there.
-fn native(suite: &mut Suite, listed: Listed, session: &Session) {
+fn native(suite: &mut Findings, listed: Listed, session: &Session) {
     let experiment = listed.experiment();
     let recorded = Recorded::load();
     if recorded.is_ok_and(|recorded| recorded.decides(Native.name(), experiment.name)) {
