@@ -2,12 +2,18 @@
 //! plain cells, which the compiler handles better, where everything is held at once.
 
 #[cfg(feature = "shared")]
-use crate::{AtomicPtr, AtomicU32};
+use crate::AtomicPtr;
 #[cfg(feature = "shared")]
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 #[cfg(not(feature = "shared"))]
 use crate::Cell;
+
+#[cfg(all(feature = "shared", not(feature = "watched")))]
+use crate::AtomicU32;
+/// Watchers tell it from the atomics of locks.
+#[cfg(all(feature = "shared", feature = "watched"))]
+type AtomicU32 = crate::AtomicU32<true>;
 
 /// Whether such words may be looked at while they are not held.
 pub const SHARED: bool = cfg!(feature = "shared");

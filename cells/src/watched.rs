@@ -25,8 +25,17 @@ pub struct Access {
     pub bytes: usize,
     /// What is done.
     pub kind: Kind,
-    /// Whether CPUs may do so at once: an atomic.
-    pub atomic: bool,
+    /// Of an atomic, at which CPUs may be at once: how it orders memory.
+    pub order: Option<Ordering>,
+    /// Whether it is at a word that is looked at while it is not held ([`Shared`](crate::Shared)).
+    pub shared: bool,
+}
+
+impl Access {
+    /// Whether it is at an atomic.
+    pub fn is_atomic(&self) -> bool {
+        self.order.is_some()
+    }
 }
 
 /// Who is told.
@@ -45,9 +54,10 @@ pub fn watch(watcher: Option<&'static dyn Watcher>) -> Option<&'static dyn Watch
 }
 
 #[inline(always)]
-fn touch<T>(at: &T, kind: Kind, atomic: bool) {
+fn touch<T>(at: &T, kind: Kind, order: Option<Ordering>, shared: bool) {
     if let Some(watcher) = WATCHER.get() {
-        tell(watcher, Access { at: (&raw const *at).cast(), bytes: size_of::<T>(), kind, atomic });
+        let at = (&raw const *at).cast();
+        tell(watcher, Access { at, bytes: size_of::<T>(), kind, order, shared });
     }
 }
 
@@ -71,14 +81,14 @@ impl<T> Cell<T> {
     /// Writes.
     #[inline(always)]
     pub fn set(&self, value: T) {
-        touch(self, Kind::Write, false);
+        touch(self, Kind::Write, None, false);
         self.0.set(value);
     }
 
     /// Writes, and returns what was there.
     #[inline(always)]
     pub fn replace(&self, value: T) -> T {
-        touch(self, Kind::Exchange, false);
+        touch(self, Kind::Exchange, None, false);
         self.0.replace(value)
     }
 }
@@ -87,7 +97,7 @@ impl<T: Copy> Cell<T> {
     /// Reads.
     #[inline(always)]
     pub fn get(&self) -> T {
-        touch(self, Kind::Read, false);
+        touch(self, Kind::Read, None, false);
         self.0.get()
     }
 }
@@ -110,54 +120,54 @@ macro_rules! atomic {
     ($(#[$doc:meta])* $name:ident, $value:ty) => {
         $(#[$doc])*
         #[derive(Default)]
-        pub struct $name(atomic::$name);
+        pub struct $name<const SHARED: bool = false>(atomic::$name);
 
-        impl $name {
+        impl<const SHARED: bool> $name<SHARED> {
             /// An atomic with this value.
             #[inline(always)]
-            pub const fn new(value: $value) -> $name {
+            pub const fn new(value: $value) -> $name<SHARED> {
                 $name(atomic::$name::new(value))
             }
 
             /// Reads.
             #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
-                touch(self, Kind::Read, true);
+                touch(self, Kind::Read, Some(order), SHARED);
                 self.0.load(order)
             }
 
             /// Writes.
             #[inline(always)]
             pub fn store(&self, value: $value, order: Ordering) {
-                touch(self, Kind::Write, true);
+                touch(self, Kind::Write, Some(order), SHARED);
                 self.0.store(value, order);
             }
 
             /// Writes, and returns what was there.
             #[inline(always)]
             pub fn swap(&self, value: $value, order: Ordering) -> $value {
-                touch(self, Kind::Exchange, true);
+                touch(self, Kind::Exchange, Some(order), SHARED);
                 self.0.swap(value, order)
             }
 
             /// Adds, and returns what was there.
             #[inline(always)]
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
-                touch(self, Kind::Exchange, true);
+                touch(self, Kind::Exchange, Some(order), SHARED);
                 self.0.fetch_add(value, order)
             }
 
             /// Sets bits, and returns what was there.
             #[inline(always)]
             pub fn fetch_or(&self, value: $value, order: Ordering) -> $value {
-                touch(self, Kind::Exchange, true);
+                touch(self, Kind::Exchange, Some(order), SHARED);
                 self.0.fetch_or(value, order)
             }
 
             /// Keeps these bits alone, and returns what was there.
             #[inline(always)]
             pub fn fetch_and(&self, value: $value, order: Ordering) -> $value {
-                touch(self, Kind::Exchange, true);
+                touch(self, Kind::Exchange, Some(order), SHARED);
                 self.0.fetch_and(value, order)
             }
         }
@@ -186,14 +196,14 @@ impl<T> AtomicPtr<T> {
     /// Reads.
     #[inline(always)]
     pub fn load(&self, order: Ordering) -> *mut T {
-        touch(self, Kind::Read, true);
+        touch(self, Kind::Read, Some(order), true);
         self.0.load(order)
     }
 
     /// Writes.
     #[inline(always)]
     pub fn store(&self, value: *mut T, order: Ordering) {
-        touch(self, Kind::Write, true);
+        touch(self, Kind::Write, Some(order), true);
         self.0.store(value, order);
     }
 }
@@ -204,38 +214,38 @@ mod tests {
     use std::sync::Mutex;
 
     /// Keeps what it is told.
-    struct Seen(Mutex<Vec<(usize, Kind, bool)>>);
+    struct Seen(Mutex<Vec<(usize, Kind, Option<Ordering>)>>);
 
     impl Watcher for Seen {
         fn touch(&self, access: Access) {
             let mut seen = self.0.lock().expect("no panic while it was held");
-            seen.push((access.bytes, access.kind, access.atomic));
+            seen.push((access.bytes, access.kind, access.order));
         }
     }
 
     #[test]
     fn each_access_is_told_before_it_happens() {
         static SEEN: Seen = Seen(Mutex::new(Vec::new()));
-        let (cell, word) = (Cell::new(1u16), AtomicU32::new(1));
+        let (cell, word) = (Cell::new(1u16), <AtomicU32>::new(1));
         assert!(watch(Some(&SEEN)).is_none());
         cell.set(cell.get() + 1);
         assert_eq!(cell.take(), 2);
         word.fetch_or(2, Ordering::Relaxed);
-        word.store(word.load(Ordering::Relaxed), Ordering::Relaxed);
+        word.store(word.load(Ordering::Acquire), Ordering::Release);
         assert!(watch(None).is_some());
         assert_eq!(cell.get(), 0);
         let seen = SEEN.0.lock().expect("nobody panicked").clone();
-        let plain = |kind| (2, kind, false);
-        let atomic = |kind| (4, kind, true);
+        let plain = |kind| (2, kind, None);
+        let atomic = |kind, order| (4, kind, Some(order));
         assert_eq!(
             seen,
             [
                 plain(Kind::Read),
                 plain(Kind::Write),
                 plain(Kind::Exchange),
-                atomic(Kind::Exchange),
-                atomic(Kind::Read),
-                atomic(Kind::Write),
+                atomic(Kind::Exchange, Ordering::Relaxed),
+                atomic(Kind::Read, Ordering::Acquire),
+                atomic(Kind::Write, Ordering::Release),
             ]
         );
     }

@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(judged.to_string(), "of perfect scaling: 0.783 (at least 0.78)");
         (judged.value, judged.unit) = (12_345.6, "ticks".to_string());
         judged.bound = Bound::Within(1.0, 2.5);
-        let text = "of perfect scaling: 12346 ticks (1 to 2.5, outside)";
+        let text = "of perfect scaling: 12,346 ticks (1 to 2.5, outside)";
         assert_eq!(judged.to_string(), text);
     }
 }

@@ -29,7 +29,8 @@ pub static EXPERIMENT: Experiment = Experiment {
          and no lock: what it adds is not the lock's. What a locking adds is the median over \
          starts of the differences of medians within a start.",
         "On the twin ticks are modelled instructions: what a locking adds is its atomic exchanges \
-         and transactions, at what the table of costs says.",
+         and transactions, at what the table of costs says. Barriers are those that a processor \
+         with weakly ordered memory needs, counted in a run of its own.",
     ],
     golden: false,
     modelled: false,
@@ -42,6 +43,10 @@ pub const METRIC: &str = "message";
 pub const BASE: &str = "none";
 /// What trap, return and page-table load of a message take, as a fact of machines that have them.
 pub const ENTRY: &str = "trap and page-table load";
+/// Memory barriers of a round trip under a locking, as a fact of machines that count them.
+pub fn barriers(locking: &str) -> String {
+    format!("barriers of a round trip, {locking}")
+}
 /// Whether the processor has transactions, as a fact.
 pub const TRANSACTIONS: &str = "transactions of the processor";
 

@@ -5,9 +5,14 @@ use super::run::recording;
 use crate::machine::{Seen, Simulation};
 use crate::systems;
 use anyhow::{Result, ensure};
+use twin_protocol::{Scatter, Service};
 
 /// The metric under which the program records the messages of a window.
 const MESSAGES: u16 = 1;
+
+/// Messages by which a lone CPU's way into the kernel is found, and the length of their sections.
+const ALONE: u64 = 1000;
+const LONG: u64 = 1000;
 
 /// A run of it.
 pub struct Pairs<'a> {
@@ -70,11 +75,20 @@ impl Pairs<'_> {
     }
 }
 
+/// What a message takes outside the lock: the kernel's entry and the programs' own steps.
+pub fn outside(setup: &Simulated, kernel: &str) -> Result<u64> {
+    let (mean, window) = (LONG, ALONE * LONG);
+    let service = Service { mean, scatter: Scatter::Deterministic, transfers: None };
+    let simulation = &Simulation { service: Some(service), ..Simulation::default() };
+    let pairs = Pairs { locking: "big", think: 0, cpus: 1, window, windows: 1, simulation };
+    Ok((window / pairs.run(setup, kernel)?.messages[0]).saturating_sub(mean))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::Asked;
-    use twin_protocol::{Scatter, Service};
+    use twin_protocol::{Topology, Transfers};
 
     /// What two and more pairs share under a locking, in the middle of their messages.
     fn shared(locking: &str, cpus: usize) -> Vec<usize> {
@@ -99,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_lone_cpu_thinks_and_is_served_for_as_long_as_asked() {
-        let service = Some(Service { mean: 358, scatter: Scatter::Exponential });
+        let service = Some(Service { mean: 358, scatter: Scatter::Exponential, transfers: None });
         let simulation = &Simulation { service, ..Simulation::default() };
         let (window, windows) = (40_000_000, 1);
         let run = |think| {
@@ -112,5 +126,22 @@ mod tests {
         assert!((358.0..358.0 + 100.0).contains(&none), "{none}");
         // Of 16,000 think times the mean has a standard error of 0.8 %.
         assert!(((some - none) / 2000.0 - 1.0).abs() < 0.03, "{some} and {none}");
+    }
+
+    #[test]
+    fn a_lock_that_comes_from_another_cpu_takes_its_transfers() {
+        let transfers = Some(Transfers { topology: Topology::X86, hundredths: 169 });
+        let service = Some(Service { mean: 164, scatter: Scatter::Deterministic, transfers });
+        let simulation = &Simulation { service, ..Simulation::default() };
+        let (window, windows) = (4_000_000, 1);
+        let pass = |cpus| {
+            let pairs = Pairs { locking: "big", think: 0, cpus, window, windows, simulation };
+            let passed = pairs.run(&Simulated::new(Asked::seed(1)), "fastpath").unwrap();
+            window as f64 / passed.messages[0] as f64
+        };
+        let outside = outside(&Simulated::new(Asked::seed(1)), "fastpath").unwrap() as f64;
+        assert!((pass(1) - outside - 164.0).abs() < 2.0, "{} of them {outside} outside", pass(1));
+        // Two CPUs take turns: each section waits for 1.69 lines of 115 units.
+        assert!((pass(2) - 358.0).abs() < 2.0, "{}", pass(2));
     }
 }

@@ -110,8 +110,8 @@ impl Line {
     }
 }
 
-/// A claim is what its parts are: contradicted if one is, and reproduced if the others cannot be
-/// seen.
+/// A claim is what its parts are: contradicted if one is, and reproduced if each that can be seen
+/// is.
 pub fn combined(verdicts: &[Verdict]) -> Option<Verdict> {
     let order = [Verdict::Contradicted, Verdict::Reproduced, Verdict::NotObservable];
     order.into_iter().find(|verdict| verdicts.contains(verdict))
@@ -205,15 +205,16 @@ fn judged(id: &str, statement: &str, reports: &[Report], recorded: &Recorded) ->
     Judged { id: id.to_string(), statement, machines }
 }
 
-/// What the parts of a claim come to on a machine.
+/// What the parts of a claim come to on a machine: found if each part that is recorded was.
 fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
     let all = |side: fn(&Standing) -> Option<Verdict>| {
         combined(&line.on(machine).filter_map(side).collect::<Vec<_>>())
     };
     let first = line.on(machine).next()?;
+    let missing = line.on(machine).any(|standing| standing.found.is_none());
     Some(Standing {
         machine: machine.to_string(),
-        found: all(|standing| standing.found),
+        found: if missing { None } else { all(|standing| standing.found) },
         recorded: all(|standing| standing.recorded),
         evidence: String::new(),
         judged: Vec::new(),

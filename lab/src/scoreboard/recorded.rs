@@ -1,10 +1,10 @@
 //! The verdicts that the repository records: what a later run must find again.
 
 use super::claim_of;
-use crate::experiment::is_listed;
+use crate::experiment::{find, is_listed};
 use crate::workspace;
 use anyhow::{Context, Result};
-use results::{Report, Verdict};
+use results::{Claim, Origin, Report, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -64,6 +64,40 @@ impl Recorded {
         }
     }
 
+    /// In which verdicts a report and the record differ, both ways: a claim of the report's
+    /// experiment that is recorded and was not judged is one, too. On real hardware, which differs
+    /// from host to host, claims count that both have decided.
+    pub fn differences(&self, report: &Report) -> Vec<String> {
+        let machine = report.machine.as_str();
+        let hardware = report.origin == Origin::HARDWARE;
+        let differs = |claim: &&Claim| {
+            let recorded = self.verdict(machine, &claim.id);
+            let both = is_decided(Some(claim.verdict)) && is_decided(recorded);
+            recorded != Some(claim.verdict) && (!hardware || both)
+        };
+        let found = report.claims.iter().filter(differs).map(|claim| {
+            let recorded = self.verdict(machine, &claim.id).map_or("nothing", Verdict::name);
+            let Claim { id, verdict, evidence, .. } = claim;
+            format!("{id} is now {}, recorded is {recorded}: {evidence}", verdict.name())
+        });
+        let judged = |id: &&str| report.claims.iter().any(|claim| claim.id == **id);
+        let vanished = self.ids_of(machine, &report.experiment).filter(|id| !judged(id));
+        let vanished = vanished.map(|id| format!("{id} is recorded, and was not judged"));
+        found.chain(vanished).collect()
+    }
+
+    /// Whether a claim of an experiment is recorded as reproduced or contradicted on a machine.
+    pub fn decides(&self, machine: &str, experiment: &str) -> bool {
+        self.ids_of(machine, experiment).any(|id| is_decided(self.verdict(machine, id)))
+    }
+
+    /// What is recorded of the claims of an experiment; it may judge them no longer.
+    fn ids_of<'a>(&'a self, machine: &'a str, experiment: &str) -> impl Iterator<Item = &'a str> {
+        let ledger = find(experiment).map_or(&[][..], |experiment| experiment.ledger);
+        let own: Vec<&str> = ledger.iter().copied().filter(|entry| entry.contains("-C")).collect();
+        self.ids(machine).filter(move |id| own.contains(&claim_of(id)))
+    }
+
     /// The text of the file.
     pub fn spell(&self) -> String {
         let mut text = HEAD.to_string();
@@ -83,4 +117,9 @@ impl Recorded {
         std::fs::write(&path, self.spell())
             .with_context(|| format!("cannot write {}", path.display()))
     }
+}
+
+/// Whether a verdict says that a claim holds or that it does not.
+fn is_decided(verdict: Option<Verdict>) -> bool {
+    matches!(verdict, Some(Verdict::Reproduced | Verdict::Contradicted))
 }

@@ -116,6 +116,12 @@ fn a_claim_is_what_its_parts_are() {
     assert_eq!(ids, ["S0-C07a", "S0-C07b"]);
     let whole: Vec<_> = line.claim.machines.iter().map(|s| (&*s.machine, s.verdict())).collect();
     assert_eq!(whole, [("qemu-x86_64", Some(Reproduced)), ("twin", Some(Contradicted))]);
+    // Of two recorded parts one was measured: the whole is not found.
+    recorded.record("twin", "S0-C04a", Contradicted);
+    recorded.record("twin", "S0-C04b", Reproduced);
+    let judged = board(&[report("twin", &[("S0-C04b", Reproduced)])], &recorded);
+    let whole = &self::line(&judged, "S0-C04").claim.machines[0];
+    assert_eq!((whole.found, whole.verdict()), (None, Some(Contradicted)));
 }
 
 #[test]
@@ -147,4 +153,39 @@ fn the_record_reads_what_it_writes() {
     recorded.record("twin", "S0-C01", Verdict::NotObservable);
     recorded.record("qemu-x86_64", "S0-C07a", Verdict::Contradicted);
     assert_eq!(Recorded::parse(&recorded.spell()).expect("it is well-formed"), recorded);
+}
+
+#[test]
+fn verdicts_are_compared_both_ways() {
+    use Verdict::{Contradicted, NotObservable, Reproduced};
+    let mut recorded = Recorded::default();
+    recorded.record("twin", "S1-C01a", Reproduced);
+    recorded.record("twin", "S1-C02", Contradicted);
+    recorded.record("twin", "S1-C03", Reproduced);
+    let of = |machine: &str, verdicts: &[(&str, Verdict)]| {
+        let mut report = report(machine, verdicts);
+        report.experiment = "lock-cost".to_string();
+        report
+    };
+    let same = [("S1-C01a", Reproduced), ("S1-C02", Contradicted)];
+    assert_eq!(recorded.differences(&of("twin", &same)), [""; 0]);
+    let other = [("S1-C01a", Contradicted), ("S1-C01b", Reproduced)];
+    assert_eq!(
+        recorded.differences(&of("twin", &other)),
+        [
+            "S1-C01a is now contradicted, recorded is reproduced: because",
+            "S1-C01b is now reproduced, recorded is nothing: because",
+            "S1-C02 is recorded, and was not judged",
+        ]
+    );
+    // What another host cannot see is no difference; what it sees otherwise is.
+    recorded.record("native", "S1-C01a", NotObservable);
+    recorded.record("native", "S1-C01b", Reproduced);
+    assert!(recorded.decides("native", "lock-cost"));
+    assert!(!recorded.decides("native", "lock-scaling"));
+    for (found, differences) in [(NotObservable, 0), (Reproduced, 0), (Contradicted, 1)] {
+        let mut host = of("native", &[("S1-C01a", Reproduced), ("S1-C01b", found)]);
+        host.origin = results::Origin::HARDWARE;
+        assert_eq!(recorded.differences(&host).len(), differences, "{found:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! What each step costs in units of virtual time.
 
 use kernel::step::{Queue, Step};
-use twin_protocol::Service;
+use twin_protocol::Options;
 
 /// A way into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,32 @@ pub struct Costs {
     pub exchange: u32,
     /// A transaction's begin and end.
     pub transaction: u32,
+    /// A memory barrier, where processors need one to order accesses; else 0.
+    pub barrier: u32,
+}
+
+impl Costs {
+    /// The usual ones, as the options change them: where sections take a time of their own, what
+    /// is left.
+    pub fn of(options: &Options) -> Costs {
+        let mut costs = Costs::default();
+        if options.weakly_ordered {
+            costs.order_weakly();
+        }
+        if options.service.is_some() {
+            let (spin, exchange, transaction, barrier) = (0, 0, 0, 0);
+            let steps = [0; Step::KINDS];
+            costs = Costs { steps, spin, exchange, transaction, barrier, ..costs };
+        }
+        costs
+    }
+
+    /// Makes them those of a processor that orders memory weakly, such as a Cortex-A9: a barrier
+    /// takes 6 to 19 cycles (S1-E01), and an exchange is a loop of five instructions between its
+    /// barriers.
+    fn order_weakly(&mut self) {
+        (self.barrier, self.exchange) = (12, 5);
+    }
 }
 
 impl Default for Costs {
@@ -48,8 +74,8 @@ impl Default for Costs {
     /// to each other is a guess of the right size.
     fn default() -> Costs {
         let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
-        let mut costs =
-            Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
+        let (kick, spin, exchange, transaction, barrier) = (1000, 10, 20, 40, 0);
+        let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
         for (entry, cost) in [
             (Entry::Attempt, 47),
             (Entry::Message, 85),
@@ -79,18 +105,5 @@ impl Default for Costs {
             costs.steps[step.kind()] = cost;
         }
         costs
-    }
-}
-
-impl Costs {
-    /// The usual ones; where sections take a time of their own, what is left of them.
-    pub fn of(service: Option<Service>) -> Costs {
-        let usual = Costs::default();
-        match service {
-            None => usual,
-            Some(_) => {
-                Costs { steps: [0; Step::KINDS], spin: 0, exchange: 0, transaction: 0, ..usual }
-            }
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! The hardware: memory, CPUs, interrupts, a console.
 
+use crate::barriers;
 use crate::costs::Costs;
 use crate::lines::{LINE, Lines};
-use crate::locking::ElidedLock;
+use crate::locking::{ElidedLock, FineLocks};
 use crate::memory::BASE;
 use crate::meter;
 use crate::order::Order;
@@ -79,6 +80,10 @@ pub struct Hardware {
     pub lengths: Rng,
     /// Sections so far.
     pub sections: Cell<Sections>,
+    /// Memory barriers that the kernel has executed, where they are priced.
+    pub barriers: Cell<u64>,
+    /// Whether objects have locks, so that words are looked at while they are not held.
+    looks: bool,
     /// Whether there may be transactions.
     pub speculates: bool,
     /// How often transactions asked for what they do not survive, by [`Refused`].
@@ -116,11 +121,13 @@ impl Hardware {
             processors: (0..cpus).map(Processor::new).collect(),
             running: Cell::new(0),
             order: Order::new(if cpus > 1 { options.chaos } else { 0 }, options.seed),
-            costs: Costs::of(options.service),
+            costs: Costs::of(options),
             lines: Lines::of(options, frames.as_ptr().addr(), size_of_val(frames)),
             service: options.service,
             lengths: Rng::new(options.seed ^ LENGTHS),
             sections: Cell::default(),
+            barriers: Cell::new(0),
+            looks: options.locking.as_deref() == Some(FineLocks::NAME),
             speculates: options.locking.as_deref() == Some(ElidedLock::NAME),
             refused: Default::default(),
             enabled: Cell::new(0),
@@ -226,12 +233,22 @@ impl Hardware {
         }
     }
 
+    /// The barriers of an access. Words that are never looked at while they are not held need none.
+    fn order_memory(&self, access: &Access) {
+        if !access.shared || self.looks {
+            let barriers = barriers::of(access);
+            self.barriers.set(self.barriers.get() + barriers);
+            meter::pass(barriers * u64::from(self.costs.barrier));
+        }
+    }
+
     /// The kernel touches some words of a page frame.
     pub fn touch_words(&self, words: &[AtomicU64], kind: Kind) {
         if (self.lines.is_some() || self.speculates) && self.here().inside.get() {
             for line in words.chunks(LINE / 8) {
                 let bytes = size_of_val(line);
-                self.touch(Access { at: line.as_ptr().cast(), bytes, kind, atomic: false });
+                let (at, order, shared) = (line.as_ptr().cast(), None, false);
+                self.touch(Access { at, bytes, kind, order, shared });
             }
         }
     }
@@ -282,10 +299,13 @@ impl Watcher for Hardware {
             return;
         }
         let writes = access.kind != Kind::Read;
-        if access.kind == Kind::Exchange && access.atomic {
+        if access.kind == Kind::Exchange && access.is_atomic() {
             meter::pass(u64::from(self.costs.exchange));
         }
-        self.before_access(me, access.at.addr(), access.atomic, writes);
+        if self.costs.barrier > 0 {
+            self.order_memory(&access);
+        }
+        self.before_access(me, access.at.addr(), access.is_atomic(), writes);
         self.reach_line(access.at.addr(), access.bytes, writes);
         if self.speculates {
             self.speculate(access);

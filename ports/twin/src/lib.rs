@@ -13,6 +13,7 @@
 //! | `port.rs`, `locking.rs` | the kernel's port, under each guarding |
 //! | `sections.rs` | how long the kernel is locked |
 //! | `order.rs`, `cpus.rs` | several CPUs: which one goes on, and where they go on |
+//! | `barriers.rs` | barriers that weakly ordered processors need |
 //! | `lines.rs` | which CPU has which line of memory, and what moving one costs |
 //! | `transactions.rs` | sections that are undone |
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
@@ -24,6 +25,7 @@
 //!
 //! [`Run`]: twin_protocol::Run
 
+mod barriers;
 mod board;
 mod context;
 mod costs;

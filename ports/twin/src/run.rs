@@ -74,7 +74,7 @@ pub fn run(run: &Run) -> Outcome {
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.
     let (frames, mut arena) = unsafe { ram.hand_out() };
     let cpus = archive.get(WORD_CPUS).map_or(1, |&cpus| cpus.clamp(1, MOST_CPUS.into()));
-    meter::reset(cpus as u32, &Costs::of(options.service), options.log);
+    meter::reset(cpus as u32, &Costs::of(options), options.log);
     let twin = Hardware::new(options, cpus as u32, frames);
     // SAFETY: as above: these are dropped after everything that refers to them.
     let (port, module, kept) = unsafe { (lengthen(&twin), lengthen(&*words), lengthen(options)) };
@@ -118,6 +118,7 @@ pub fn run(run: &Run) -> Outcome {
         spelled: spelled.map(|step| format!("{step:?}")).collect(),
         log: log.iter().map(|step| step.word()).collect(),
         sections: twin.sections.get(),
+        barriers: twin.barriers.get(),
         shared: twin.lines.as_ref().map(Lines::shared).unwrap_or_default(),
     }
 }

@@ -5,7 +5,13 @@ use crate::meter;
 use crate::rng::Rng;
 use kernel::locks::{Counts, Guarding, Handoff, Kind};
 use std::marker::PhantomData;
-use twin_protocol::{Scatter, Sections, Service};
+use twin_protocol::{Scatter, Sections, Service, Transfers};
+
+/// What a CPU waits for the lines that a hand-off of the lock moves.
+fn transfer(lines: &Transfers, handoff: Handoff, to: u32) -> u64 {
+    let way = |from: usize| lines.topology.transfer(from as u32, to);
+    handoff.last_owner().map_or(0, way) * lines.hundredths / 100
+}
 
 /// How long a section is to take, in units.
 fn draw(service: &Service, rng: &Rng) -> u64 {
@@ -68,7 +74,9 @@ impl Hardware {
         let me = self.here();
         me.section.set((meter::now(), handoff.is_from(me.number as usize)));
         if let Some(service) = &self.service {
-            meter::pass(draw(service, &self.lengths));
+            let way = |lines: &Transfers| transfer(lines, handoff, me.number);
+            let transfers = service.transfers.as_ref().map_or(0, way);
+            meter::pass(draw(service, &self.lengths) + transfers);
         }
     }
 

@@ -12,7 +12,7 @@ use kernel::locks::{Abort, Attempt, Transactions};
 use kernel::step::Step;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Lines that a transaction can write.
 const WRITES: usize = 512;
@@ -173,7 +173,8 @@ impl Hardware {
     pub fn remember(&self, word: &AtomicU64) {
         if self.here().inside.get() {
             let (at, bytes) = (std::ptr::from_ref(word).cast(), size_of_val(word));
-            self.speculate(Access { at, bytes, kind: Kind::Write, atomic: true });
+            let (kind, order, shared) = (Kind::Write, Some(Ordering::Relaxed), false);
+            self.speculate(Access { at, bytes, kind, order, shared });
         }
     }
 

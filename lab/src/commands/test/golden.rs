@@ -5,10 +5,11 @@ use super::job::Job;
 use crate::cli::Group;
 use crate::commands::lab;
 use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
+use crate::machine::native::Native;
 use crate::machine::{EMULATOR, Platform, Twin};
 use crate::scoreboard::Recorded;
 use anyhow::Result;
-use results::{Claim, Deviation, Golden, GoldenError, Limit, Report, Samples};
+use results::{Deviation, Golden, GoldenError, Limit, Report, Samples};
 use std::fmt::Debug;
 
 /// The experiment that is run twice to show that its rows repeat.
@@ -54,6 +55,9 @@ fn figures_of(
         let simulated = simulated.map_err(|error| format!("{error:#}"));
         simulation(suite, experiment, simulated, real.as_ref().map(|(report, _)| report));
     }
+    if let Ok(listed) = experiment.on(Native.name()) {
+        native(suite, listed, &session);
+    }
     if let Some((listed, first)) = usual.zip(real).filter(|_| experiment.name == REPEATED) {
         let again = measure(listed, &session).map_err(|error| format!("{error:#}"));
         let same = again.and_then(|again| same_results(&first, &again));
@@ -69,7 +73,8 @@ fn real(
     golden: &Result<Golden, GoldenError>,
 ) -> Option<(Report, Samples)> {
     let experiment = listed.experiment();
-    let name = format!("{} against its golden figures", experiment.name);
+    let what = if experiment.golden { "golden figures" } else { "limits" };
+    let name = format!("{} against its {what}", experiment.name);
     let (report, samples) = match measure(listed, session) {
         Ok(measured) => measured,
         Err(error) => {
@@ -85,8 +90,10 @@ fn real(
         Err(error) => Err(error.to_string()),
     };
     suite.record(name, against);
-    let name = format!("{}: verdicts on claims as recorded", experiment.name);
-    suite.record(name, verdicts(&report));
+    if decides(experiment) {
+        let name = format!("{}: verdicts on claims as recorded", experiment.name);
+        suite.record(name, verdicts(&report));
+    }
     Some((report, samples))
 }
 
@@ -107,7 +114,27 @@ fn simulation(
         suite.record(name, simulated.as_ref().map_err(String::clone).and_then(within));
     }
     let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
-    suite.record(name, simulated.and_then(|simulated| verdicts(&simulated)));
+    match simulated {
+        Ok(simulated) if decides(experiment) => suite.record(name, verdicts(&simulated)),
+        Ok(_) => {}
+        Err(error) => suite.record(name, Err(error)),
+    }
+}
+
+/// Whether an experiment decides claims.
+fn decides(experiment: &Experiment) -> bool {
+    experiment.ledger.iter().any(|entry| entry.contains("-C"))
+}
+
+/// Judges an experiment on this host's processors if the record has decided claims of it there.
+fn native(suite: &mut Findings, listed: Listed, session: &Session) {
+    let experiment = listed.experiment();
+    let recorded = Recorded::load();
+    if recorded.is_ok_and(|recorded| recorded.decides(Native.name(), experiment.name)) {
+        let found = measure(listed, session).map_err(|error| format!("{error:#}"));
+        let name = format!("{}: verdicts on this host as recorded", experiment.name);
+        suite.record(name, found.and_then(|(report, _)| verdicts(&report)));
+    }
 }
 
 /// Whether every limit is kept.
@@ -120,14 +147,7 @@ fn within(report: &Report) -> Result<(), String> {
 /// Whether every claim has the verdict that the repository records.
 fn verdicts(report: &Report) -> Result<(), String> {
     let recorded = Recorded::load().map_err(|error| format!("{error:#}"))?;
-    let differs =
-        |claim: &&Claim| recorded.verdict(&report.machine, &claim.id) != Some(claim.verdict);
-    let differing: Vec<String> = report
-        .claims
-        .iter()
-        .filter(differs)
-        .map(|claim| format!("{} is now {}: {}", claim.id, claim.verdict.name(), claim.evidence))
-        .collect();
+    let differing = recorded.differences(report);
     if differing.is_empty() { Ok(()) } else { Err(differing.join("\n")) }
 }
 

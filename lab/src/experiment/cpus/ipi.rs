@@ -39,12 +39,15 @@ pub static EXPERIMENT: Experiment = Experiment {
 /// Where the thread is.
 const CASES: [&str; 2] = ["same CPU", "another CPU"];
 /// From the interrupt's sending until the other CPU has entered the kernel.
-pub const IPI: &str = "ipi";
+const IPI: &str = "ipi";
 /// Its only case.
-pub const SENT: &str = "sent to entered";
-const KICK: &str = "kick";
+const SENT: &str = "sent to entered";
+/// From behind a signal until the thread that it wakes on another CPU has the counter.
+pub const KICK: &str = "kick";
+/// That CPU idled.
+pub const IDLE: &str = "idle";
 /// What the other CPU did.
-const BEFORE: [&str; 2] = ["idle", "busy"];
+const BEFORE: [&str; 2] = [IDLE, "busy"];
 /// Rounds that are traced.
 const ROUNDS: [(&str, u64); 2] = [("warmup", 8), ("rounds", 50)];
 /// The numbers of both in recordings.

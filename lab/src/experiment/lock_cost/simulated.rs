@@ -1,11 +1,12 @@
 //! What a message takes in the simulation, by locking.
 
-use super::{BASE, METRIC, added_fact, case, tell_of_transactions};
+use super::{BASE, METRIC, added_fact, barriers, case, tell_of_transactions};
 use crate::experiment::pairs::Pairs;
 use crate::experiment::{Measured, Simulated};
 use crate::machine::{self, Simulation};
 use anyhow::Result;
 use manifest::LOCKINGS;
+use results::Fact;
 
 /// Units of time in which messages are counted.
 const WINDOW: u64 = 2_000_000;
@@ -15,6 +16,9 @@ pub fn measure(setup: &Simulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     if kernel == manifest::KERNELS[0] {
         tell_of_transactions(&mut measured, true);
+        for locking in ["big", "fine"] {
+            measured.facts.push(barriers_of(setup, kernel, locking)?);
+        }
     }
     let base = message(setup, kernel, BASE)?;
     let known = machine::about()?.locked_kernels.iter().any(|known| known == kernel);
@@ -34,4 +38,24 @@ fn message(setup: &Simulated, kernel: &str, locking: &str) -> Result<f64> {
     let (window, windows) = (WINDOW, 1);
     let pairs = Pairs { locking, think: 0, cpus: 1, window, windows, simulation };
     Ok(WINDOW as f64 / pairs.run(setup, kernel)?.messages[0] as f64)
+}
+
+/// How many memory barriers a round trip takes where processors order memory weakly: those of one
+/// run that are not in a shorter one.
+fn barriers_of(setup: &Simulated, kernel: &str, locking: &str) -> Result<Fact> {
+    let simulation = &Simulation { weakly_ordered: true, ..Simulation::default() };
+    let run = |windows| {
+        let (window, cpus) = (WINDOW, 1);
+        let pairs = Pairs { locking, think: 0, cpus, window, windows, simulation };
+        let passed = pairs.run(setup, kernel)?;
+        anyhow::Ok((passed.messages.iter().sum::<u64>(), passed.seen.barriers))
+    };
+    let ((fewer, before), (messages, after)) = (run(1)?, run(2)?);
+    let trips = (messages - fewer) as f64 / 2.0;
+    Ok(Fact {
+        name: barriers(locking),
+        value: ((after - before) as f64 / trips).round() as u64,
+        unit: String::new(),
+        note: "as on ARMv7, one for each side of an access that is ordered".to_string(),
+    })
 }

@@ -64,6 +64,7 @@ fn source(fit: &Fit) -> Source {
 fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
     let of = match label {
         "" => "model".to_string(),
+        "paper" => "sections of the paper's length, model".to_string(),
         label => format!("sections of {label} length, model"),
     };
     let name = match fit.distribution {

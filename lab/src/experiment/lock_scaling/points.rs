@@ -5,6 +5,8 @@ use results::{Fact, Row};
 
 /// The metric of the small machine, where that is another one.
 pub const ARM: &str = "throughput-arm";
+/// The metric of sections as long as the paper's, where that is another one.
+pub const PAPER: &str = "throughput-paper";
 /// CPUs of the small machine.
 const SMALL: usize = 4;
 /// The metrics of sections that scatter.
@@ -34,6 +36,12 @@ pub mod hold {
     pub const SOCKET: &str = "lock held, one socket";
     /// With all CPUs.
     pub const ALL: &str = "lock held, all CPUs";
+    /// With sections as long as the paper's: CPUs from which on the extremes are taken (S1-C04).
+    pub const FEW: usize = 4;
+    /// The least mean of all points with so many CPUs and more.
+    pub const LEAST: &str = "paper's sections, lock held at least";
+    /// The greatest.
+    pub const GREATEST: &str = "paper's sections, lock held at most";
 }
 
 /// A point.
@@ -90,6 +98,12 @@ impl Scene {
             true => Scene::of(METRIC, rows, known),
             false => Scene { cpus: SMALL, in_socket: SMALL, ..scene },
         }
+    }
+
+    /// The points whose sections are as long as the paper's, if there are some, else all others.
+    pub fn as_paper(rows: &[Row], known: &[Fact]) -> Scene {
+        let scene = Scene::of(PAPER, rows, known);
+        if scene.points.is_empty() { Scene::of(METRIC, rows, known) } else { scene }
     }
 
     /// The points of rows of a metric, and a machine's facts.

@@ -1,9 +1,9 @@
-//! The points that the twin gives: pairs on up to two sockets, on the small machine, and with
-//! sections that scatter as the queueing model has them.
+//! The points that the twin gives: pairs on up to two sockets, the same with sections as long as
+//! the paper's, on the small machine, and with sections that scatter as in the queueing model.
 
-use super::points::{ARM, facts, hold};
+use super::points::{ARM, PAPER, facts, hold};
 use super::{COMPARED, METRIC, Scene, THINK, curves, points};
-use crate::experiment::pairs::Pairs;
+use crate::experiment::pairs::{self, Pairs};
 use crate::experiment::{Measured, Simulated};
 use crate::failure::usage;
 use crate::machine::{LARGE, SMALL, Simulation};
@@ -12,10 +12,12 @@ use anyhow::Result;
 use manifest::{LOCKINGS, NO_LOCKING};
 use model::{Distribution, Fit};
 use results::{Fact, Limit, Origin};
-use twin_protocol::{Scatter, Sections, Service, Topology};
+use twin_protocol::{Scatter, Sections, Service, Topology, Transfers};
 
 /// Numbers of CPUs without `--cpus`.
-const USUAL: [usize; 7] = [1, 2, 4, 7, 14, 20, 28];
+const USUAL: [usize; 8] = [1, 2, 4, 7, 10, 14, 20, 28];
+/// Those of the think time whose curve has a peak within a socket (S1-C06).
+const PEAKED: (u64, [usize; 16]) = (1000, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 20, 28]);
 /// Windows of each point, and messages in each, about.
 const WINDOWS: u64 = 5;
 const IN_WINDOW: u64 = 20_000;
@@ -23,6 +25,13 @@ const IN_WINDOW: u64 = 20_000;
 const PASS: u64 = 300;
 /// The mean length of sections that scatter: the paper's fitted s.
 const SERVICE: u64 = 358;
+/// Sections as long as the paper's (S1-13): 164 cycles, and 1.69 lines from the lock's last owner.
+/// That number of lines is between 1.5 and 2 and makes sections of 358 cycles within a socket.
+const AS_PAPER: Service = Service {
+    mean: 164,
+    scatter: Scatter::Deterministic,
+    transfers: Some(Transfers { topology: LARGE, hundredths: 169 }),
+};
 /// By how many percent the model may miss a point of theirs.
 const NEAR: f64 = 2.0;
 /// The least r squared of one service time for all think times within a socket.
@@ -65,30 +74,35 @@ pub fn measure(setup: &Simulated, kernel: &str) -> Result<Measured> {
     }
     let mut run = Run { setup, kernel, measured: Measured::default(), held: Vec::new() };
     run.measured.unit = Some("messages per second".to_string());
-    run.simulate(&(METRIC, topology(large)), asked.unwrap_or(&USUAL), &|locking, think| {
-        locking == "big" || think == COMPARED
-    })?;
+    let cpus = asked.unwrap_or(&USUAL);
+    let within = |topology| Simulation { topology: Some(topology), ..Simulation::default() };
+    let own = Family { metric: METRIC, simulation: within(large), outside: 0 };
+    run.simulate(&own, cpus, &|locking, think| locking == "big" || think == COMPARED)?;
+    run.as_paper(asked)?;
     let few: Vec<usize> = (1..=small.per_socket as usize).collect();
     let few: Vec<usize> = match asked {
         Some(asked) => few.into_iter().filter(|cpus| asked.contains(cpus)).collect(),
         None => few,
     };
-    run.simulate(&(ARM, topology(small)), &few, &|locking, think| {
-        locking != "elided" && [0, 500].contains(&think)
-    })?;
+    let simulation = Simulation { weakly_ordered: true, ..within(small) };
+    let arm = Family { metric: ARM, simulation, outside: 0 };
+    run.simulate(&arm, &few, &|locking, think| locking != "elided" && [0, 500].contains(&think))?;
     for shape in &SHAPES {
-        let service = Some(Service { mean: SERVICE, scatter: shape.scatter });
-        let simulation = Simulation { service, ..Simulation::default() };
-        run.simulate(&(shape.metric, simulation), asked.unwrap_or(&USUAL), &|locking, think| {
-            locking == "big" && think > 0
-        })?;
+        let service = Service { mean: SERVICE, scatter: shape.scatter, transfers: None };
+        let simulation = Simulation { service: Some(service), ..Simulation::default() };
+        let family = Family { metric: shape.metric, simulation, outside: 0 };
+        run.simulate(&family, cpus, &|locking, think| locking == "big" && think > 0)?;
     }
-    run.shared(asked.unwrap_or(&USUAL))?;
+    run.shared(cpus)?;
     Ok(run.report())
 }
 
-fn topology(topology: Topology) -> Simulation {
-    Simulation { topology: Some(topology), ..Simulation::default() }
+/// Points that are simulated alike.
+struct Family {
+    metric: &'static str,
+    simulation: Simulation,
+    /// What a message takes outside the lock, which think times are shortened by.
+    outside: u64,
 }
 
 /// What has been simulated so far.
@@ -96,18 +110,31 @@ struct Run<'a> {
     setup: &'a Simulated,
     kernel: &'a str,
     measured: Measured,
-    /// Sections of the large machine under the big lock, by think time and number of CPUs.
-    held: Vec<((u64, usize), Sections)>,
+    /// Sections of the large machine under the big lock, by metric, think time and number of CPUs.
+    held: Vec<((&'static str, u64, usize), Sections)>,
 }
 
 impl Run<'_> {
+    /// Simulates the big lock with sections as long as the paper's.
+    fn as_paper(&mut self, asked: Option<&[usize]>) -> Result<()> {
+        let simulation = Simulation { service: Some(AS_PAPER), ..Simulation::default() };
+        let outside = pairs::outside(self.setup, self.kernel)?;
+        let family = Family { metric: PAPER, simulation, outside };
+        let (peaked, more) = PEAKED;
+        let others = |locking: &str, think| locking == "big" && think > 0 && think != peaked;
+        self.simulate(&family, asked.unwrap_or(&USUAL), &others)?;
+        let it = |locking: &str, think| locking == "big" && think == peaked;
+        self.simulate(&family, asked.unwrap_or(&more), &it)
+    }
+
     /// Simulates the points of a family that are wanted, by locking and think time.
     fn simulate(
         &mut self,
-        (metric, simulation): &(&str, Simulation),
+        family: &Family,
         cpus: &[usize],
         wanted: &dyn Fn(&str, u64) -> bool,
     ) -> Result<()> {
+        let Family { metric, simulation, outside } = family;
         let step = Step::start(format!("simulating {metric}"));
         for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
             for think in THINK.into_iter().filter(|think| wanted(locking, *think)) {
@@ -116,13 +143,14 @@ impl Run<'_> {
                     step.detail(&case);
                     let window = IN_WINDOW * ((think + PASS) / cpus as u64).max(PASS);
                     let windows = WINDOWS;
+                    let (asked, think) = (think, think.saturating_sub(*outside));
                     let pairs = Pairs { locking, think, cpus, window, windows, simulation };
                     let passed = pairs.run(self.setup, self.kernel)?;
                     let rate = |messages: &u64| messages * passed.hertz / window;
                     let values = passed.messages.iter().map(rate).collect();
                     self.measured.samples.push(self.kernel, metric, &case, values);
-                    if (*metric, locking) == (METRIC, "big") {
-                        self.held.push(((think, cpus), passed.seen.sections));
+                    if [METRIC, PAPER].contains(metric) && locking == "big" {
+                        self.held.push(((*metric, asked, cpus), passed.seen.sections));
                     }
                 }
             }
@@ -158,6 +186,7 @@ impl Run<'_> {
         let rows = self.measured.samples.rows();
         let scene = Scene::of(METRIC, &rows, &self.measured.facts);
         self.lock_held(&scene, in_socket);
+        self.extremes();
         let measured = &mut self.measured;
         let fits = curves::fits(measured, "", &scene, &curves::BOTH);
         curves::thinks(measured, "", &[(Origin::SIMULATED, &scene)], &fits);
@@ -171,6 +200,9 @@ impl Run<'_> {
             least: true,
             unit: String::new(),
         }));
+        let paper = Scene::of(PAPER, &rows, &measured.facts);
+        let fits = curves::fits(measured, "paper", &paper, &curves::BOTH);
+        curves::thinks(measured, "paper", &[(Origin::SIMULATED, &paper)], &fits);
         let small = Scene::small(&rows, &measured.facts);
         curves::lockings(measured, "arm", &small, Origin::SIMULATED);
         for shape in &SHAPES {
@@ -202,7 +234,7 @@ impl Run<'_> {
 
     /// How long the lock is held: by one CPU, and where it never rests.
     fn lock_held(&mut self, scene: &Scene, in_socket: usize) {
-        for ((think, cpus), sections) in &self.held {
+        for ((_, think, cpus), sections) in self.held.iter().filter(|(at, _)| at.0 == METRIC) {
             let count = sections.count as f64;
             let (mean, again) = (sections.time as f64 / count, sections.same as f64 / count);
             let whole = scene.throughput("big", *think, *cpus).map_or(0.0, |x| scene.hertz / x);
@@ -220,6 +252,28 @@ impl Run<'_> {
                 note: format!("section {mean:.0}, the same CPU again {again:.0} %"),
             });
         }
+    }
+}
+
+impl Run<'_> {
+    /// How long the lock is held at least and at most with sections as long as the paper's.
+    fn extremes(&mut self) {
+        let own = self
+            .held
+            .iter()
+            .filter(|((metric, _, cpus), _)| *metric == PAPER && *cpus >= hold::FEW);
+        let means = own.map(|(_, sections)| sections.time as f64 / sections.count as f64);
+        let (least, greatest) = means.fold((f64::INFINITY, 0.0f64), |(least, greatest), mean| {
+            (least.min(mean), greatest.max(mean))
+        });
+        let fact = |(name, value): (&str, f64)| Fact {
+            name: name.to_string(),
+            value: value.round() as u64,
+            unit: "ticks".to_string(),
+            note: format!("mean of a point with {} CPUs or more", hold::FEW),
+        };
+        let both = [(hold::LEAST, least), (hold::GREATEST, greatest)];
+        self.measured.facts.extend(both.into_iter().filter(|_| greatest > 0.0).map(fact));
     }
 }
 

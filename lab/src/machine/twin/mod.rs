@@ -59,6 +59,8 @@ pub struct Simulation {
     pub chaos: u64,
     /// What lines of memory cost that come from other CPUs.
     pub topology: Option<Topology>,
+    /// Whether processors order memory weakly, so that barriers cost something.
+    pub weakly_ordered: bool,
     /// Whether the kernel's invariants are checked after each step.
     pub check: bool,
     /// How long sections take, if not as long as what happens in them.
@@ -72,6 +74,8 @@ pub struct Simulation {
 pub struct Seen {
     /// Sections of all CPUs.
     pub sections: Sections,
+    /// Memory barriers, where they are priced.
+    pub barriers: u64,
     /// Lines of kernel memory that one CPU has written and another one touched, while that was
     /// observed: offsets in RAM.
     pub shared: Vec<usize>,
@@ -102,6 +106,7 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         log: boot.log,
         chaos: boot.simulation.chaos,
         topology: boot.simulation.topology,
+        weakly_ordered: boot.simulation.weakly_ordered,
         check: boot.simulation.check,
         service: boot.simulation.service,
         observed: boot.simulation.observed.clone(),
@@ -109,7 +114,8 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
     };
     let archive = Packed::new(boot, spoil)?;
     let mut ran = run(archive.run(options))?;
-    let seen = Seen { sections: ran.sections, shared: std::mem::take(&mut ran.shared) };
+    let shared = std::mem::take(&mut ran.shared);
+    let seen = Seen { sections: ran.sections, barriers: ran.barriers, shared };
     Ok((archive.outcome(ran, boot.kernel), seen))
 }
 

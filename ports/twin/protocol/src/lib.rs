@@ -11,7 +11,7 @@ mod outcome;
 mod topology;
 
 pub use frame::{receive, send};
-pub use options::{Options, Scatter, Service};
+pub use options::{Options, Scatter, Service, Transfers};
 pub use outcome::{Calls, End, Outcome, Sections};
 pub use topology::Topology;
 

@@ -18,6 +18,8 @@ pub struct Options {
     /// The instants between which lines are noted that several CPUs share
     /// ([`Outcome::shared`](crate::Outcome::shared)).
     pub observed: Option<Range<u64>>,
+    /// Whether processors order memory weakly, so that barriers cost something.
+    pub weakly_ordered: bool,
     /// Seed of everything that is injected.
     pub seed: u64,
     /// Something is injected once in so many work boundaries and preemption points, and another
@@ -49,6 +51,7 @@ impl Default for Options {
             topology: None,
             service: None,
             observed: None,
+            weakly_ordered: false,
             seed: 1,
             chaos: 0,
             memory: 256 << 20,
@@ -80,4 +83,15 @@ pub struct Service {
     pub mean: u64,
     /// How they scatter.
     pub scatter: Scatter,
+    /// What the lock's way from its last owner adds.
+    pub transfers: Option<Transfers>,
+}
+
+/// Lines that a hand-off of the lock moves one after the other (S1-13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfers {
+    /// How long one takes from CPU to CPU.
+    pub topology: Topology,
+    /// How many there are, in hundredths.
+    pub hundredths: u64,
 }

@@ -84,6 +84,8 @@ pub struct Outcome {
     pub spelled: Vec<String>,
     /// Sections of all CPUs.
     pub sections: Sections,
+    /// Memory barriers that the kernel has executed under a lock, where they are priced.
+    pub barriers: u64,
     /// Lines of kernel memory that one CPU has written and another one touched, while that was
     /// observed: their addresses from the beginning of RAM.
     pub shared: Vec<usize>,

@@ -3,18 +3,27 @@
 use super::FEW;
 use crate::experiment::lock_scaling::{COMPARED, METRIC, Scene, hold};
 use model::{Distribution, Fit, Repairman, fit};
-use results::{Origin, Report};
+use results::Report;
 
 pub use hold::{ALL as HELD_ALL, SOCKET as HELD_SOCKET};
 
-/// Service times of the paper's bounds, in ticks: within a socket and across.
-const EXTREMES: [f64; 2] = [323.0, 613.0];
+/// Think times for which the paper draws bounds.
+const BOUNDED: [u64; 2] = [500, 4000];
+/// The think time to which the paper fits the model.
+const FITTED: u64 = 2000;
+/// The paper's model.
+const MODEL: Distribution = Distribution::Exponential;
 /// CPUs of the small machine.
 const SMALL: usize = 4;
 
 /// Points of the large machine.
 pub fn large(report: &Report) -> Scene {
     Scene::of(METRIC, &report.rows, &report.facts)
+}
+
+/// Points with sections as long as the paper's, where there are some.
+pub fn as_paper(report: &Report) -> Scene {
+    Scene::as_paper(&report.rows, &report.facts)
 }
 
 /// Points of the small machine.
@@ -40,12 +49,76 @@ pub fn not_small(scene: &Scene) -> Option<String> {
     if scene.cpus > SMALL { Some(why) } else { too_few(scene, SMALL) }
 }
 
-/// The model's best fit within a socket.
+/// The model fitted as the paper does: to one curve within a socket.
 pub fn fitted(scene: &Scene) -> Option<Fit> {
-    let points = scene.for_model("big", scene.in_socket);
-    let fits = [Distribution::Exponential, Distribution::Deterministic]
-        .map(|distribution| fit(&points, distribution).ok());
-    fits.into_iter().flatten().max_by(|a, b| a.r_squared.total_cmp(&b.r_squared))
+    let mut points = scene.for_model("big", scene.in_socket);
+    points.retain(|point| point.think == Some(FITTED as f64));
+    fit(&points, MODEL).ok()
+}
+
+/// What it found.
+pub fn fitted_service(scene: &Scene) -> Option<String> {
+    Some(format!("s = {:.0} ticks, fitted to think time {FITTED}", fitted(scene)?.service.value))
+}
+
+/// Points of the other curves within a socket, in ticks, beside what the fit predicts.
+fn predictions(scene: &Scene) -> Option<Vec<(model::Point, f64)>> {
+    let fit = fitted(scene)?;
+    let mut points = scene.for_model("big", scene.in_socket);
+    points.retain(|point| point.think != Some(FITTED as f64));
+    let predict = |point: model::Point| {
+        let predicted = fit.predict(point.think?, point.cpus, MODEL).ok()?;
+        Some((point, predicted.throughput))
+    };
+    points.into_iter().map(predict).collect()
+}
+
+/// The share of the variance of the other curves that the fit predicts.
+pub fn predicted_share(scene: &Scene) -> Option<f64> {
+    let points = predictions(scene)?;
+    let mean = points.iter().map(|(point, _)| point.throughput).sum::<f64>() / points.len() as f64;
+    let sum = |off: &dyn Fn(&(model::Point, f64)) -> f64| -> f64 {
+        points.iter().map(|point| off(point).powi(2)).sum()
+    };
+    let missed = sum(&|(point, predicted)| point.throughput - predicted);
+    Some(1.0 - missed / sum(&|(point, _)| point.throughput - mean))
+}
+
+/// The other curves' residuals on [`FEW`] and more CPUs, in percent of the prediction: the root of
+/// the mean square, by think time.
+fn residuals_of_curves(scene: &Scene) -> Option<Vec<(u64, f64)>> {
+    let points = predictions(scene)?;
+    let thinks = scene.thinks("big").into_iter().filter(|think| ![0, FITTED].contains(think));
+    let curve = |think: u64| {
+        let own = points.iter().filter(|(p, _)| p.think == Some(think as f64) && p.cpus >= FEW);
+        let squares: Vec<f64> = own.map(|(p, x)| (p.throughput / x - 1.0).powi(2)).collect();
+        let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+        (think, mean.sqrt() * 100.0)
+    };
+    Some(thinks.map(curve).collect())
+}
+
+/// Those of the worst curve.
+pub fn worst_residual(scene: &Scene) -> Option<f64> {
+    residuals_of_curves(scene)?.into_iter().map(|(_, off)| off).reduce(f64::max)
+}
+
+/// Those of all curves, in words.
+pub fn residuals(scene: &Scene) -> Option<String> {
+    let each = residuals_of_curves(scene)?.into_iter();
+    let each: Vec<String> = each.map(|(think, off)| format!("{think}: {off:.1} %")).collect();
+    Some(format!("{}; residuals of each, {}", fitted_service(scene)?, each.join(", ")))
+}
+
+/// X by how much of what so many CPUs get that never wait, N/(a + s) with the fitted s.
+pub fn efficiency(scene: &Scene, think: u64, cpus: usize) -> Option<f64> {
+    let unhindered = fitted(scene)?.model(think as f64).ok()?.unhindered(cpus);
+    Some(scene.throughput("big", think, cpus)? / (unhindered * scene.hertz))
+}
+
+/// N*, the knee at the think time at which lockings are compared.
+pub fn knee(scene: &Scene) -> Option<f64> {
+    Some(fitted(scene)?.model(COMPARED as f64).ok()?.knee())
 }
 
 /// X by how much of `cpus` times that of one CPU.
@@ -94,18 +167,6 @@ pub fn held_times(report: &Report) -> Option<String> {
     Some(format!("ticks: {one} on one CPU, {socket} within a socket, {all} across"))
 }
 
-/// The service times between whose curves all points should lie: the paper's, or, where the
-/// kernel's sections have another length, this machine's own.
-fn bounds(report: &Report) -> Option<[f64; 2]> {
-    match report.origin {
-        Origin::SIMULATED => {
-            let [socket, all] = [hold::SOCKET, hold::ALL].map(|name| held(report, name));
-            Some([socket?, all?])
-        }
-        _ => Some(EXTREMES),
-    }
-}
-
 /// The greatest X on all CPUs by the prediction, over all think times but none and the two
 /// largest.
 pub fn most_of_prediction(scene: &Scene) -> Option<f64> {
@@ -114,49 +175,47 @@ pub fn most_of_prediction(scene: &Scene) -> Option<f64> {
     let thinks = scene.thinks("big");
     let usual = thinks.into_iter().rev().skip(2).filter(|think| *think > 0);
     let shares = usual.map(|think| {
-        let predicted = fit.predict(think as f64, cpus, fit.distribution).ok()?;
+        let predicted = fit.predict(think as f64, cpus, MODEL).ok()?;
         Some(scene.throughput("big", think, cpus)? / (predicted.throughput * scene.hertz))
     });
     shares.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::max)
 }
 
+/// The least and the greatest time for which the lock is held with [`FEW`] CPUs and more.
+fn extremes(report: &Report) -> Option<[f64; 2]> {
+    let [least, greatest] = [hold::LEAST, hold::GREATEST].map(|name| held(report, name));
+    Some([least?, greatest?])
+}
+
+/// Those, in words.
+pub fn bounds(report: &Report) -> Option<String> {
+    let [least, greatest] = extremes(report)?;
+    let service = fitted_service(&as_paper(report))?;
+    Some(format!("the lock is held for {least} to {greatest} ticks; {service}"))
+}
+
+/// Why a claim about bounds cannot be judged, if it cannot.
+pub fn unbounded(report: &Report) -> Option<String> {
+    let why = "this machine does not tell for how long the lock is held";
+    let untold = extremes(report).is_none().then(|| why.to_string());
+    one_socket(&as_paper(report)).or(untold)
+}
+
 /// By how many percent the farthest point of [`FEW`] and more CPUs lies outside the curves of
 /// the least and the greatest service time.
-pub fn farthest_outside(report: &Report, scene: &Scene) -> Option<f64> {
-    let fit = fitted(scene)?;
-    let extremes = bounds(report)?;
-    let extra = if report.origin == Origin::SIMULATED { fit.think.value } else { 0.0 };
+pub fn farthest_outside(report: &Report) -> Option<f64> {
+    let (scene, extremes) = (as_paper(report), extremes(report)?);
     let bound = |service: f64, think: u64, cpus: usize| {
-        let model = Repairman::new(service, think as f64 + extra).ok()?;
-        Some(model.solve(cpus, Distribution::Exponential).ok()?.throughput * scene.hertz)
+        let model = Repairman::new(service, think as f64).ok()?;
+        Some(model.solve(cpus, MODEL).ok()?.throughput * scene.hertz)
     };
     let points = scene.points.iter();
-    let points = points.filter(|p| p.locking == "big" && p.cpus >= FEW && p.think > 0);
+    let points =
+        points.filter(|p| p.locking == "big" && p.cpus >= FEW && BOUNDED.contains(&p.think));
     let off = points.map(|point| {
         let [upper, lower] = extremes.map(|service| bound(service, point.think, point.cpus));
         let off = (1.0 - point.throughput / lower?).max(point.throughput / upper? - 1.0);
         Some(off.max(0.0) * 100.0)
     });
     off.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::max)
-}
-
-/// What there is of a knee near one socket at the think time that puts it there, if that is not
-/// the one at which lockings are compared.
-pub fn like_the_papers(scene: &Scene) -> Option<String> {
-    let fit = fitted(scene)?;
-    let knee = |think: u64| 1.0 + (think as f64 + fit.think.value) / fit.service.value;
-    let away = |think: &u64| (knee(*think) / scene.in_socket as f64).ln().abs();
-    let thinks = scene.thinks("big");
-    let near = *thinks.iter().min_by(|a, b| away(a).total_cmp(&away(b)))?;
-    let curve = scene.curve("big", near);
-    let ((at, most), (last, end)) = (highest(&curve)?, *curve.last()?);
-    (near != COMPARED).then(|| {
-        format!(
-            "the model's knee is at {:.0} CPUs there and at {:.0} with think time {near}, where \
-             the most is at {at} CPUs, {:.0} % of it at {last}",
-            knee(COMPARED),
-            knee(near),
-            end / most * 100.0
-        )
-    })
 }

@@ -1,6 +1,6 @@
 use super::super::testing::{report, verdict};
 use super::*;
-use crate::experiment::lock_scaling::{METRIC, THINK, case, facts, hold};
+use crate::experiment::lock_scaling::{METRIC, PAPER, THINK, case, facts, hold};
 use model::{Distribution, Repairman};
 use results::{Fact, Samples, Verdict};
 
@@ -37,6 +37,8 @@ fn machine(sockets: [usize; 2], service: &dyn Fn(usize) -> f64) -> Report {
         (hold::ONE, 164),
         (hold::SOCKET, 300),
         (hold::ALL, 600),
+        (hold::LEAST, 323),
+        (hold::GREATEST, 613),
     ];
     let mut report = report("made up", &[]);
     report.rows = samples.rows();
@@ -71,6 +73,7 @@ fn a_declining_curve_peaks() {
 #[test]
 fn other_curves_contradict() {
     let claims = all(&machine([14, 28], &|_| 358.0));
+    assert_eq!(verdict(&claims, "S1-C03"), Verdict::Reproduced, "{claims:#?}");
     for id in ["S1-C04", "S1-C09"] {
         assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id}: {claims:#?}");
     }
@@ -87,6 +90,67 @@ fn other_curves_contradict() {
         fact.value = 170;
     }
     assert_eq!(verdict(&all(&report), "S1-C07"), Verdict::Contradicted);
+}
+
+#[test]
+fn each_think_time_needs_its_own_service_or_not() {
+    // One curve that another service time explains, and no other.
+    let mut report = large();
+    let slow = machine([14, 28], &|_| 450.0);
+    for (row, other) in report.rows.iter_mut().zip(&slow.rows) {
+        if row.case.contains("locking=big think=1000 ") {
+            *row = other.clone();
+        }
+    }
+    assert_eq!(verdict(&all(&report), "S1-C03"), Verdict::Contradicted);
+}
+
+#[test]
+fn too_little_think_time_or_too_much_contradicts() {
+    // A short service scales to two sockets with a think time of 4,000; a long one to none.
+    for service in [100.0, 900.0] {
+        let claims = all(&machine([14, 28], &|_| service));
+        for id in ["S1-C05", "S1-C09"] {
+            assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id} {service}: {claims:#?}");
+        }
+    }
+}
+
+#[test]
+fn points_outside_the_curves_of_the_extremes_contradict() {
+    for (name, value) in [(hold::LEAST, 400), (hold::GREATEST, 500)] {
+        let mut report = large();
+        for fact in report.facts.iter_mut().filter(|fact| fact.name == name) {
+            fact.value = value;
+        }
+        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::Contradicted, "{name}");
+        report.facts.retain(|fact| fact.name != name);
+        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::NotObservable, "{name}");
+    }
+}
+
+#[test]
+fn transactions_that_do_not_scale_contradict() {
+    let mut report = large();
+    for row in report.rows.iter_mut().filter(|row| row.case == case("elided", 4000, 28)) {
+        row.summary.median = (row.summary.median.as_f64() as u64 * 9 / 10).into();
+    }
+    assert_eq!(verdict(&all(&report), "S1-C08"), Verdict::Contradicted);
+}
+
+#[test]
+fn sections_as_long_as_the_papers_are_judged_where_there_are_some() {
+    // Their own are too short for a knee at a socket.
+    let mut report = machine([14, 28], &|_| 170.0);
+    assert_eq!(verdict(&all(&report), "S1-C09"), Verdict::Contradicted);
+    let as_paper = large().rows.into_iter().map(|mut row| {
+        row.metric = PAPER.to_string();
+        row
+    });
+    report.rows.extend(as_paper);
+    for id in ["S1-C04", "S1-C05", "S1-C09"] {
+        assert_eq!(verdict(&all(&report), id), Verdict::Reproduced, "{id}");
+    }
 }
 
 #[test]
