@@ -1,0 +1,214 @@
+//! Hot potato (S0-37): a ring of threads with unique priorities in shuffled order, each of which
+//! receives messages, the potatoes, from the one before and sends them to the one behind.
+//!
+//! ```text
+//! BEGIN(i): receive; the lowest thread first sends the coordinator a message: all others wait
+//! PASS(i):  a potato has come; one with hops left goes to the next thread, another to the coordinator
+//! COORDINATOR, REST: waits for as many messages as it awaits; throws the potatoes of a series
+//! ```
+//!
+//! Several rings beside each other, each with as many potatoes, do the same work in as many times
+//! the memory.
+
+use crate::archive::{Archive, SLOTS, System};
+use crate::kernels;
+use crate::port::Host;
+use crate::processor::{Processor, START};
+use crate::series::Workload;
+use crate::think::random;
+use crate::{board, counter};
+use abi::call::NOTHING;
+use abi::{Info, Rights};
+use kernel::system;
+
+/// Kinds of places, in the low byte; above it is the thread's number.
+mod place {
+    pub const COORDINATOR_BEGINS: u64 = 1;
+    /// The coordinator has received.
+    pub const COUNT: u64 = 2;
+    /// The coordinator runs, and awaits nothing.
+    pub const REST: u64 = 3;
+    /// A potato has been thrown.
+    pub const THROW: u64 = 4;
+    pub const BEGIN: u64 = 5;
+    pub const PASS: u64 = 6;
+}
+
+/// The coordinator's endpoint; the ring's follow.
+const DONE: u32 = 1;
+/// The coordinator's priority, above the ring's.
+const HIGHEST: u64 = 255;
+
+/// The most threads of a ring: their priorities differ.
+pub const MOST: u64 = 250;
+
+/// What is booted: rings of threads, which make so many hops in every series.
+pub struct Load {
+    /// Rings.
+    pub rings: u64,
+    /// Threads of a ring, at most [`MOST`], whose priorities are 1 to this.
+    pub threads: u64,
+    /// Hops of all potatoes of a series.
+    pub hops: u64,
+    /// The order of priorities, and where potatoes begin.
+    pub seed: u64,
+}
+
+impl Load {
+    fn system(&self, seed: &mut u64) -> System {
+        let threads = self.rings * self.threads;
+        let slots = (threads + 2).next_multiple_of(SLOTS);
+        let mut archive = Archive::new(1, threads + 1, threads + 1, slots);
+        let ring = archive.domain("ring", threads + 1, slots);
+        let both = Rights(Rights::SEND.0 | Rights::RECEIVE.0);
+        for slot in 0..=threads as u32 {
+            let endpoint = archive.endpoint();
+            archive.capability(ring, DONE + slot, endpoint, both);
+        }
+        archive.thread(ring, HIGHEST, place::COORDINATOR_BEGINS, 0);
+        for number in 0..self.rings {
+            let mut priorities: Vec<u64> = (1..=self.threads).collect();
+            shuffle(&mut priorities, seed);
+            for (index, priority) in (number * self.threads..).zip(priorities) {
+                // The last of the lowest begins when all others wait.
+                let last = u64::from(priority == 1 && number + 1 == self.rings) << 63;
+                archive.thread(ring, priority, place::BEGIN | index << 8 | last, 0);
+            }
+        }
+        archive.finish(1)
+    }
+}
+
+impl kernels::Load for Load {
+    type Driver = Box<dyn Workload>;
+
+    fn boot<S: system::System<Port: Host>>(&self, hertz: u64) -> Box<dyn Workload> {
+        let mut seed = self.seed;
+        let machine = board::boot::<S>(hertz, &self.system(&mut seed)).next().expect("one CPU");
+        let &Load { rings, threads, hops, .. } = self;
+        let cpu = Processor::new(machine);
+        let none = Thrown { potatoes: 0, at: 0, count: 0, begun: 0 };
+        Box::new(Rings::<S> { cpu, rings, threads, hops, seed, thrown: none, awaited: 1 })
+    }
+}
+
+/// Brings a slice into random order.
+pub fn shuffle<T>(slice: &mut [T], seed: &mut u64) {
+    for last in (1..slice.len()).rev() {
+        slice.swap(last, random(seed) as usize % (last + 1));
+    }
+}
+
+/// Potatoes of the series that is under way.
+struct Thrown {
+    potatoes: u64,
+    /// Where the first one begins.
+    at: u64,
+    /// How many have been thrown.
+    count: u64,
+    /// The counter when all were.
+    begun: u64,
+}
+
+struct Rings<S: system::System> {
+    cpu: Processor<S>,
+    rings: u64,
+    threads: u64,
+    hops: u64,
+    seed: u64,
+    thrown: Thrown,
+    /// Messages that the coordinator still waits for.
+    awaited: u64,
+}
+
+impl<S: system::System<Port: Host>> Rings<S> {
+    /// The slot of a thread's endpoint.
+    fn slot(index: u64) -> u32 {
+        DONE + 1 + index as u32
+    }
+
+    /// The thread behind another one in its ring.
+    #[inline(always)]
+    fn behind(&self, index: u64) -> u64 {
+        let next = index + 1;
+        if next % self.threads == 0 { next - self.threads } else { next }
+    }
+
+    /// Up to the next kernel entry of the running thread, and through it.
+    #[inline(always)]
+    fn step(&mut self) {
+        let at = self.cpu.at;
+        if at & 0xff != place::PASS {
+            return self.seldom(at);
+        }
+        let regs = &mut self.cpu.regs;
+        assert!(regs.number == 0, "a potato: {regs:?}");
+        let (index, hops) = (at >> 8, regs.words[0]);
+        regs.words[0] = hops.wrapping_sub(1);
+        let own = Self::slot(index);
+        let next = Self::slot(self.behind(index));
+        let (to, words) = if hops == 0 { (DONE, 0) } else { (next, 1) };
+        self.cpu.exchange(at, [to, own], Info::new(0, words));
+    }
+
+    #[inline(never)]
+    fn seldom(&mut self, at: u64) {
+        match at & 0xff {
+            place::COORDINATOR_BEGINS => {
+                self.cpu.exchange(place::COUNT, [NOTHING, DONE], Info(0));
+            }
+            place::COUNT => {
+                assert!(self.cpu.regs.number == 0, "the coordinator: {:?}", self.cpu.regs);
+                self.awaited -= 1;
+                if self.awaited > 0 {
+                    return self.cpu.exchange(place::COUNT, [NOTHING, DONE], Info(0));
+                }
+                self.cpu.at = place::REST;
+            }
+            place::THROW => self.throw(),
+            place::BEGIN => {
+                let index = at << 1 >> 9;
+                let to = if at >> 63 == 1 { DONE } else { NOTHING };
+                let own = Self::slot(index);
+                self.cpu.exchange(place::PASS | index << 8, [to, own], Info::new(0, 0));
+            }
+            _ if at == START => self.cpu.start(),
+            _ => panic!("no thread runs at {at:#x}: the ring has stopped"),
+        }
+    }
+
+    /// Throws the next potato, or waits until all have cooled.
+    fn throw(&mut self) {
+        let Thrown { potatoes, at, count, .. } = self.thrown;
+        if count == potatoes {
+            self.awaited = potatoes;
+            self.thrown.begun = counter::settled();
+            return self.cpu.exchange(place::COUNT, [NOTHING, DONE], Info(0));
+        }
+        let hops = self.hops / potatoes + u64::from(count < self.hops % potatoes);
+        self.thrown.count += 1;
+        self.cpu.regs.words[0] = hops;
+        let all = self.rings * self.threads;
+        let to = Self::slot((at + count * all / potatoes) % all);
+        self.cpu.exchange(place::THROW, [to, NOTHING], Info::new(0, 1));
+    }
+}
+
+impl<S: system::System<Port: Host>> Workload for Rings<S> {
+    fn series(&mut self, size: u64) -> u64 {
+        while self.cpu.at != place::REST {
+            self.step();
+        }
+        let at = random(&mut self.seed) % self.threads;
+        self.thrown = Thrown { potatoes: size, at, count: 0, begun: 0 };
+        self.cpu.at = place::THROW;
+        while self.cpu.at != place::REST {
+            self.step();
+        }
+        counter::settled() - self.thrown.begun
+    }
+
+    fn operations(&self, _size: u64) -> u64 {
+        self.hops
+    }
+}
