@@ -10,8 +10,8 @@ usage: giusto-native cost    [--kernel K] [--lockings L,..] [--trips N] [--round
                              [--scatter exponential|constant] [--rounds N] [--warm-up US]
                              [--window US] [--seed S]
        giusto-native lines   [--cpus N] [--rounds N]
-       giusto-native ring    [--kernel K] [--rings N] [--threads N] [--sizes N,..] [--hops N]
-                             [--rounds N] [--seed S]
+       giusto-native ring    [--kernel K] [--threads N] [--sizes N,..] [--hops N] [--rounds N]
+                             [--seed S]
        giusto-native queue   [--kernel K] [--threads N] [--sizes N,..] [--rounds N] [--seed S]
        giusto-native mix     [--kernel K] [--work T] [--messages N] [--rounds N] [--seed S]
 
@@ -67,8 +67,6 @@ pub struct Request {
     pub warm_up: u64,
     /// Microseconds of a window.
     pub window: u64,
-    /// Rings.
-    pub rings: u64,
     /// Threads of a ring, or the most clients of a queue.
     pub threads: u64,
     /// Potatoes, or clients that queue.
@@ -104,7 +102,6 @@ impl Request {
             rounds: 200,
             warm_up: 500,
             window: 2000,
-            rings: 1,
             threads: 250,
             sizes: vec![1],
             hops: 37_500,
@@ -131,7 +128,6 @@ impl Request {
             "--rounds" => self.rounds = number(option, value, 1)?,
             "--warm-up" => self.warm_up = number(option, value, 0)?,
             "--window" => self.window = number(option, value, 1)?,
-            "--rings" => self.rings = number(option, value, 1)?,
             "--threads" => self.threads = number(option, value, 2)?,
             "--sizes" => self.sizes = numbers(option, value, 1)?,
             "--hops" => self.hops = number(option, value, 1)?,

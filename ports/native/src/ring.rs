@@ -7,8 +7,8 @@
 //! COORDINATOR, REST: waits for as many messages as it awaits; throws the potatoes of a series
 //! ```
 //!
-//! Several rings beside each other, each with as many potatoes, do the same work in as many times
-//! the memory.
+//! A ring of more threads than there are priorities does the same work in more memory; some of its
+//! priorities are then of several threads.
 
 use crate::archive::{Archive, SLOTS, System};
 use crate::kernels;
@@ -39,14 +39,12 @@ const DONE: u32 = 1;
 /// The coordinator's priority, above the ring's.
 const HIGHEST: u64 = 255;
 
-/// The most threads of a ring: their priorities differ.
-pub const MOST: u64 = 250;
+/// Priorities of the ring.
+const PRIORITIES: u64 = 250;
 
-/// What is booted: rings of threads, which make so many hops in every series.
+/// What is booted: a ring of threads, which makes so many hops in every series.
 pub struct Load {
-    /// Rings.
-    pub rings: u64,
-    /// Threads of a ring, at most [`MOST`], whose priorities are 1 to this.
+    /// Its threads, whose priorities are 1 to 250 over and over.
     pub threads: u64,
     /// Hops of all potatoes of a series.
     pub hops: u64,
@@ -56,7 +54,7 @@ pub struct Load {
 
 impl Load {
     fn system(&self, seed: &mut u64) -> System {
-        let threads = self.rings * self.threads;
+        let threads = self.threads;
         let slots = (threads + 2).next_multiple_of(SLOTS);
         let mut archive = Archive::new(1, threads + 1, threads + 1, slots);
         let ring = archive.domain("ring", threads + 1, slots);
@@ -66,14 +64,13 @@ impl Load {
             archive.capability(ring, DONE + slot, endpoint, both);
         }
         archive.thread(ring, HIGHEST, place::COORDINATOR_BEGINS, 0);
-        for number in 0..self.rings {
-            let mut priorities: Vec<u64> = (1..=self.threads).collect();
-            shuffle(&mut priorities, seed);
-            for (index, priority) in (number * self.threads..).zip(priorities) {
-                // The last of the lowest begins when all others wait.
-                let last = u64::from(priority == 1 && number + 1 == self.rings) << 63;
-                archive.thread(ring, priority, place::BEGIN | index << 8 | last, 0);
-            }
+        let mut priorities: Vec<u64> = (0..threads).map(|i| 1 + i % PRIORITIES).collect();
+        shuffle(&mut priorities, seed);
+        // The last of the lowest begins when all others wait.
+        let last = priorities.iter().rposition(|priority| *priority == 1).expect("a lowest one");
+        for (index, priority) in (0..).zip(priorities) {
+            let begins_last = u64::from(index == last as u64) << 63;
+            archive.thread(ring, priority, place::BEGIN | index << 8 | begins_last, 0);
         }
         archive.finish(1)
     }
@@ -85,10 +82,10 @@ impl kernels::Load for Load {
     fn boot<S: system::System<Port: Host>>(&self, hertz: u64) -> Box<dyn Workload> {
         let mut seed = self.seed;
         let machine = board::boot::<S>(hertz, &self.system(&mut seed)).next().expect("one CPU");
-        let &Load { rings, threads, hops, .. } = self;
+        let &Load { threads, hops, .. } = self;
         let cpu = Processor::new(machine);
         let none = Thrown { potatoes: 0, at: 0, count: 0, begun: 0 };
-        Box::new(Rings::<S> { cpu, rings, threads, hops, seed, thrown: none, awaited: 1 })
+        Box::new(Ring::<S> { cpu, threads, hops, seed, thrown: none, awaited: 1 })
     }
 }
 
@@ -110,9 +107,8 @@ struct Thrown {
     begun: u64,
 }
 
-struct Rings<S: system::System> {
+struct Ring<S: system::System> {
     cpu: Processor<S>,
-    rings: u64,
     threads: u64,
     hops: u64,
     seed: u64,
@@ -121,17 +117,17 @@ struct Rings<S: system::System> {
     awaited: u64,
 }
 
-impl<S: system::System<Port: Host>> Rings<S> {
+impl<S: system::System<Port: Host>> Ring<S> {
     /// The slot of a thread's endpoint.
     fn slot(index: u64) -> u32 {
         DONE + 1 + index as u32
     }
 
-    /// The thread behind another one in its ring.
+    /// The thread behind another one.
     #[inline(always)]
     fn behind(&self, index: u64) -> u64 {
         let next = index + 1;
-        if next % self.threads == 0 { next - self.threads } else { next }
+        if next == self.threads { 0 } else { next }
     }
 
     /// Up to the next kernel entry of the running thread, and through it.
@@ -188,13 +184,12 @@ impl<S: system::System<Port: Host>> Rings<S> {
         let hops = self.hops / potatoes + u64::from(count < self.hops % potatoes);
         self.thrown.count += 1;
         self.cpu.regs.words[0] = hops;
-        let all = self.rings * self.threads;
-        let to = Self::slot((at + count * all / potatoes) % all);
+        let to = Self::slot((at + count * self.threads / potatoes) % self.threads);
         self.cpu.exchange(place::THROW, [to, NOTHING], Info::new(0, 1));
     }
 }
 
-impl<S: system::System<Port: Host>> Workload for Rings<S> {
+impl<S: system::System<Port: Host>> Workload for Ring<S> {
     fn series(&mut self, size: u64) -> u64 {
         while self.cpu.at != place::REST {
             self.step();

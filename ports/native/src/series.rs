@@ -33,14 +33,11 @@ pub fn measure(request: &Request, hertz: u64) -> Result<Vec<Series>, String> {
     let largest = request.sizes.iter().copied().max().unwrap_or(1);
     let mut load = match request.command {
         Command::Ring => {
-            if request.threads > ring::MOST {
-                return Err(format!("a ring has at most {} threads", ring::MOST));
-            }
-            let &Request { rings, threads, hops, seed, .. } = request;
-            if largest.div_ceil(rings) >= threads {
+            let &Request { threads, hops, seed, .. } = request;
+            if largest >= threads {
                 return Err(format!("{largest} potatoes in a ring of {threads} cannot move"));
             }
-            let of = ring::Load { rings, threads, hops, seed };
+            let of = ring::Load { threads, hops, seed };
             kernels::boot_load(&request.kernel, hertz, &of)?
         }
         _ => {
@@ -89,9 +86,8 @@ mod tests {
                 assert_eq!((series.operations, series.ticks.len()), (100, 2), "{kernel}");
                 assert!(series.ticks.iter().all(|ticks| *ticks > 0), "{kernel}");
             }
-            let line = format!(
-                "ring --kernel {kernel} --rings 3 --threads 20 --hops 100 --sizes 3,57 --rounds 1"
-            );
+            let line =
+                format!("ring --kernel {kernel} --threads 300 --hops 600 --sizes 3,299 --rounds 1");
             assert_eq!(measured(&line).expect(kernel).len(), 2);
         }
     }
