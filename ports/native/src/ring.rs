@@ -1,5 +1,6 @@
-//! Hot potato (S0-37): a ring of threads with unique priorities in shuffled order, each of which
-//! receives messages, the potatoes, from the one before and sends them to the one behind.
+//! Hot potato (S0-37): a ring of threads with unique priorities, each of which receives messages,
+//! the potatoes, from the one before and sends them to the one behind. Neither priorities nor places
+//! in memory follow the order of the ring.
 //!
 //! ```text
 //! BEGIN(i): receive; the lowest thread first sends the coordinator a message: all others wait
@@ -21,7 +22,8 @@ use abi::call::NOTHING;
 use abi::{Info, Rights};
 use kernel::system;
 
-/// Kinds of places, in the low byte; above it is the thread's number.
+/// Kinds of places, in the low byte. Above it are the numbers of the thread and of the one behind it,
+/// of 24 bits each.
 mod place {
     pub const COORDINATOR_BEGINS: u64 = 1;
     /// The coordinator has received.
@@ -53,7 +55,8 @@ pub struct Load {
 }
 
 impl Load {
-    fn system(&self, seed: &mut u64) -> System {
+    /// The system of a ring in this order.
+    fn system(&self, order: &[u64], seed: &mut u64) -> System {
         let threads = self.threads;
         let slots = (threads + 2).next_multiple_of(SLOTS);
         let mut archive = Archive::new(1, threads + 1, threads + 1, slots);
@@ -68,9 +71,14 @@ impl Load {
         shuffle(&mut priorities, seed);
         // The last of the lowest begins when all others wait.
         let last = priorities.iter().rposition(|priority| *priority == 1).expect("a lowest one");
-        for (index, priority) in (0..).zip(priorities) {
+        let mut behind = vec![0; order.len()];
+        for (at, index) in order.iter().enumerate() {
+            behind[*index as usize] = order[(at + 1) % order.len()];
+        }
+        for ((index, priority), behind) in (0..).zip(priorities).zip(behind) {
             let begins_last = u64::from(index == last as u64) << 63;
-            archive.thread(ring, priority, place::BEGIN | index << 8 | begins_last, 0);
+            let entry = place::BEGIN | index << 8 | behind << 32 | begins_last;
+            archive.thread(ring, priority, entry, 0);
         }
         archive.finish(1)
     }
@@ -81,11 +89,14 @@ impl kernels::Load for Load {
 
     fn boot<S: system::System<Port: Host>>(&self, hertz: u64) -> Box<dyn Workload> {
         let mut seed = self.seed;
-        let machine = board::boot::<S>(hertz, &self.system(&mut seed)).next().expect("one CPU");
-        let &Load { threads, hops, .. } = self;
+        let mut order: Vec<u64> = (0..self.threads).collect();
+        shuffle(&mut order, &mut seed);
+        let system = self.system(&order, &mut seed);
+        let machine = board::boot::<S>(hertz, &system).next().expect("one CPU");
+        let hops = self.hops;
         let cpu = Processor::new(machine);
         let none = Thrown { potatoes: 0, at: 0, count: 0, begun: 0 };
-        Box::new(Ring::<S> { cpu, threads, hops, seed, thrown: none, awaited: 1 })
+        Box::new(Ring::<S> { cpu, order, hops, seed, thrown: none, awaited: 1 })
     }
 }
 
@@ -109,7 +120,8 @@ struct Thrown {
 
 struct Ring<S: system::System> {
     cpu: Processor<S>,
-    threads: u64,
+    /// The threads' numbers in the order of the ring.
+    order: Vec<u64>,
     hops: u64,
     seed: u64,
     thrown: Thrown,
@@ -123,13 +135,6 @@ impl<S: system::System<Port: Host>> Ring<S> {
         DONE + 1 + index as u32
     }
 
-    /// The thread behind another one.
-    #[inline(always)]
-    fn behind(&self, index: u64) -> u64 {
-        let next = index + 1;
-        if next == self.threads { 0 } else { next }
-    }
-
     /// Up to the next kernel entry of the running thread, and through it.
     #[inline(always)]
     fn step(&mut self) {
@@ -139,11 +144,11 @@ impl<S: system::System<Port: Host>> Ring<S> {
         }
         let regs = &mut self.cpu.regs;
         assert!(regs.number == 0, "a potato: {regs:?}");
-        let (index, hops) = (at >> 8, regs.words[0]);
+        let (index, behind) = (at >> 8 & 0xff_ffff, at >> 32 & 0xff_ffff);
+        let hops = regs.words[0];
         regs.words[0] = hops.wrapping_sub(1);
         let own = Self::slot(index);
-        let next = Self::slot(self.behind(index));
-        let (to, words) = if hops == 0 { (DONE, 0) } else { (next, 1) };
+        let (to, words) = if hops == 0 { (DONE, 0) } else { (Self::slot(behind), 1) };
         self.cpu.exchange(at, [to, own], Info::new(0, words));
     }
 
@@ -163,10 +168,11 @@ impl<S: system::System<Port: Host>> Ring<S> {
             }
             place::THROW => self.throw(),
             place::BEGIN => {
-                let index = at << 1 >> 9;
+                let index = at >> 8 & 0xff_ffff;
+                let pass = at << 1 >> 1 & !0xff | place::PASS;
                 let to = if at >> 63 == 1 { DONE } else { NOTHING };
                 let own = Self::slot(index);
-                self.cpu.exchange(place::PASS | index << 8, [to, own], Info::new(0, 0));
+                self.cpu.exchange(pass, [to, own], Info::new(0, 0));
             }
             _ if at == START => self.cpu.start(),
             _ => panic!("no thread runs at {at:#x}: the ring has stopped"),
@@ -184,7 +190,9 @@ impl<S: system::System<Port: Host>> Ring<S> {
         let hops = self.hops / potatoes + u64::from(count < self.hops % potatoes);
         self.thrown.count += 1;
         self.cpu.regs.words[0] = hops;
-        let to = Self::slot((at + count * self.threads / potatoes) % self.threads);
+        let all = self.order.len() as u64;
+        let place = (at + count * all / potatoes) % all;
+        let to = Self::slot(self.order[place as usize]);
         self.cpu.exchange(place::THROW, [to, NOTHING], Info::new(0, 1));
     }
 }
@@ -194,7 +202,7 @@ impl<S: system::System<Port: Host>> Workload for Ring<S> {
         while self.cpu.at != place::REST {
             self.step();
         }
-        let at = random(&mut self.seed) % self.threads;
+        let at = random(&mut self.seed) % self.order.len() as u64;
         self.thrown = Thrown { potatoes: size, at, count: 0, begun: 0 };
         self.cpu.at = place::THROW;
         while self.cpu.at != place::REST {

@@ -115,7 +115,7 @@ pub static CLAIMS: [Spec; 5] = [
     Spec {
         id: "S0-C04b",
         statement: "Direct switching and lazy queueing are each worth roughly a quarter of a \
-                    message, and together at least their sum: partners of equal priority",
+                    message, and together at least their sum",
         paper: PAPER,
         ours: ours!("equal"),
         hidden: visible,

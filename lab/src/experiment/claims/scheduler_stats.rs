@@ -3,13 +3,11 @@
 use super::median;
 use super::spec::{self, Band, Setting, Spec, silent, visible};
 use crate::experiment::scheduler_stats::{
-    AVOIDED, CASES, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST, LOOK_UPS_AVOIDED, MESSAGES,
-    QUEUED,
+    AVOIDED, CASES, COUNTED, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST, LOOK_UPS_AVOIDED,
+    MESSAGES, QUEUED,
 };
 use results::{Bound, Claim, Report};
 
-/// The kernel that the paper counted in.
-const COUNTED: &str = "direct-lazy";
 /// The kernels like it whose send queues are ordered by priority.
 const ORDERED: [&str; 3] = ["ipc-scan", "ipc-ordered", "ipc-heap"];
 /// A percent in millionths.
