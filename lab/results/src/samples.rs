@@ -30,6 +30,17 @@ impl Samples {
         self.series.push(Series { kernel, metric, case, values });
     }
 
+    /// Adds samples to a series that may exist.
+    pub fn join(&mut self, kernel: &str, metric: &str, case: &str, values: Vec<u64>) {
+        let here = |series: &&mut Series| {
+            (&*series.kernel, &*series.metric, &*series.case) == (kernel, metric, case)
+        };
+        match self.series.iter_mut().find(here) {
+            Some(series) => series.values.extend(values),
+            None => self.push(kernel, metric, case, values),
+        }
+    }
+
     /// A row for every series that has samples.
     pub fn rows(&self) -> Vec<Row> {
         let row = |series: &Series| {
@@ -70,6 +81,16 @@ fn field(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_join_their_series() {
+        let mut samples = Samples::default();
+        for (case, value) in [("a", 1), ("b", 2), ("a", 3)] {
+            samples.join("fastpath", "call", case, vec![value]);
+        }
+        let found: Vec<_> = samples.series.iter().map(|s| (&*s.case, &*s.values)).collect();
+        assert_eq!(found, [("a", &[1, 3][..]), ("b", &[2][..])]);
+    }
 
     #[test]
     fn csv_keeps_every_sample() {

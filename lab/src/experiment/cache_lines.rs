@@ -57,14 +57,14 @@ fn measure(setup: &Hardware, kernel: &str) -> Result<Measured> {
     for level in &host.found.levels {
         let ticks = level.hundredths.iter().map(|hundredths| (hundredths + 50) / 100).collect();
         let place = distance(level.writer, level.reader);
-        join(&mut measured, [kernel, &level.level, place], ticks);
+        measured.samples.join(kernel, &level.level, place, ticks);
         if !sizes.contains(&(&level.level, level.bytes)) {
             sizes.push((&level.level, level.bytes));
         }
     }
     for ping in &host.found.pings {
         let [a, b] = ping.between;
-        join(&mut measured, [kernel, PING, distance(a, b)], ping.ticks.clone());
+        measured.samples.join(kernel, PING, distance(a, b), ping.ticks.clone());
     }
     let mut sockets = host.sockets.clone();
     sockets.sort_unstable();
@@ -96,15 +96,6 @@ pub fn topology(report: &Report) -> Option<Topology> {
         within: within.or(across)?,
         across: across.or(within)?,
     })
-}
-
-/// Adds samples to a row that may exist: all pairs of CPUs at the same distance are one.
-fn join(measured: &mut Measured, [kernel, metric, case]: [&str; 3], values: Vec<u64>) {
-    let series = &mut measured.samples.series;
-    match series.iter_mut().find(|series| series.metric == metric && series.case == case) {
-        Some(series) => series.values.extend(values),
-        None => measured.samples.push(kernel, metric, case, values),
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod listed;
 mod lock_cost;
 mod lock_scaling;
 mod micro;
+mod native_series;
 mod pairs;
 mod ping_pong;
 mod profile;

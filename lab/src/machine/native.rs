@@ -125,6 +125,28 @@ pub struct Level {
     pub hundredths: Vec<u64>,
 }
 
+/// Series of operations of many threads on one CPU.
+#[derive(Debug, Deserialize)]
+pub struct Series {
+    /// Potatoes, or clients.
+    pub size: u64,
+    /// Hops, or clients served, in each.
+    pub operations: u64,
+    /// Ticks of each.
+    pub ticks: Vec<u64>,
+}
+
+/// Messages between programs of a client/server load.
+#[derive(Debug, Deserialize)]
+pub struct Messages {
+    /// What programs do in between.
+    pub case: String,
+    /// Ticks of each batch.
+    pub batches: Vec<u64>,
+    /// Messages of each.
+    pub messages_in_batch: u64,
+}
+
 /// Runs the program and reads what it has measured. What it says besides is passed on.
 pub fn run<T: DeserializeOwned>(program: &Path, arguments: &[&str]) -> Result<Host<T>> {
     let output = Command::new(program)

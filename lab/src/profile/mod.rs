@@ -64,8 +64,10 @@ pub struct Profile {
     pub all: u64,
     /// Samples by domain and function.
     pub functions: BTreeMap<(String, String), u64>,
-    /// Samples by part of the kernel.
+    /// Samples by part of the kernel, by source line.
     pub parts: BTreeMap<Part, u64>,
+    /// The same by function.
+    pub symbols: BTreeMap<Part, u64>,
 }
 
 impl Profile {
@@ -87,6 +89,7 @@ impl Profile {
             };
             if sample.mode == Mode::Kernel {
                 *profile.parts.entry(parts.of(sample.at, function)).or_default() += 1;
+                *profile.symbols.entry(part::by_function(function)).or_default() += 1;
             }
             profile.add(domain, function);
         }
@@ -102,6 +105,11 @@ impl Profile {
     pub fn parts_share(&self, parts: &[Part]) -> Share {
         let samples = |part| self.parts.get(part).copied().unwrap_or(0);
         Share::new(parts.iter().map(samples).sum(), self.all)
+    }
+
+    /// The share of the functions of a part.
+    pub fn symbols_share(&self, part: Part) -> Share {
+        Share::new(self.symbols.get(&part).copied().unwrap_or(0), self.all)
     }
 
     /// A row for each domain, the largest first.

@@ -37,8 +37,20 @@ const FILES: [(&str, Part); 10] = [
     ("/src/entry.rs", Part::Ipc),
 ];
 
-/// What functions of assembly belong to, which no source line is known of.
-const FUNCTIONS: [(&str, Part); 1] = [("::entry::", Part::Ipc)];
+/// What functions belong to by their modules, which are the files of the table above: all that the
+/// thesis had, and all that is known of assembly.
+const MODULES: [(&str, Part); 10] = [
+    ("policies::", Part::Scheduler),
+    ("kernel::sched::", Part::Scheduler),
+    ("kernel::slowpath::", Part::Scheduler),
+    ("kernel::ready::", Part::Scheduler),
+    ("kernel::cpu::", Part::Scheduler),
+    ("kernel::ipc::", Part::Ipc),
+    ("kernel::send_queue::", Part::Ipc),
+    ("kernel::capability::", Part::Ipc),
+    ("kernel::core::", Part::Ipc),
+    ("::entry::", Part::Ipc),
+];
 
 /// Tells the parts of one kernel image apart.
 pub struct Parts {
@@ -88,9 +100,10 @@ fn by_files(files: &[String]) -> Option<Part> {
     })
 }
 
-fn by_function(function: &str) -> Part {
-    let row = FUNCTIONS.iter().find(|(name, _)| function.contains(name));
-    row.map_or(Part::Other, |(_, part)| *part)
+/// The part of the module that a function's name begins with; those behind it are of its types.
+pub fn by_function(function: &str) -> Part {
+    let found = MODULES.iter().filter_map(|(name, part)| Some((function.find(name)?, *part)));
+    found.min_by_key(|(at, _)| *at).map_or(Part::Other, |(_, part)| part)
 }
 
 #[cfg(test)]
@@ -112,6 +125,10 @@ mod tests {
         assert_eq!(part(&["kernel/src/time.rs"]), None);
         assert_eq!(by_function("giusto_kernel::entry::resume"), Part::Ipc);
         assert_eq!(by_function("giusto_kernel::traps::save"), Part::Other);
+        let search = "kernel::sched::<impl kernel::core::Core<S>>::pick";
+        assert_eq!(by_function(search), Part::Scheduler);
+        let message = "kernel::ipc::<impl kernel::core::Core<kernel::sched::Direct>>::ipc";
+        assert_eq!(by_function(message), Part::Ipc);
     }
 
     #[test]
@@ -129,6 +146,15 @@ mod tests {
         let root = workspace::root();
         for (name, _) in FILES.iter().filter(|(name, _)| !name.starts_with('/')) {
             assert!(root.join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn both_tables_are_the_same() {
+        for ((file, by_file), (module, by_module)) in FILES.iter().zip(MODULES) {
+            let stem = file.trim_end_matches(".rs").replace("/src/", "::").replace('/', "::");
+            assert_eq!(format!("{}::", stem.trim_end_matches(':')), module.to_string());
+            assert_eq!(*by_file, by_module, "{file}");
         }
     }
 

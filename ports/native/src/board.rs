@@ -1,7 +1,6 @@
 //! Boots a system on this machine.
 
-use crate::archive;
-use crate::driver::{Drive, Driver, ENTRIES};
+use crate::archive::System;
 use crate::port::Host;
 use abi::PAGE;
 use kernel::arena::Arena;
@@ -9,25 +8,25 @@ use kernel::boot;
 use kernel::core::Core;
 use kernel::entry::Machine;
 use kernel::kernel::Variant;
-use kernel::system::System;
+use kernel::system;
 use std::alloc::{Layout, alloc_zeroed};
 
-/// Boots the kernel `S` on so many CPUs, each with a client and a server; returns the CPUs, which
-/// have not entered the kernel yet. Its memory is never freed: pools live for ever.
-pub fn boot<S: System<Port: Host>>(hertz: u64, cpus: u32) -> Vec<Box<dyn Drive>> {
+/// Boots the kernel `S`; returns its CPUs, which have not entered the kernel yet. Its memory is
+/// never freed: pools live for ever.
+pub fn boot<S: system::System<Port: Host>>(
+    hertz: u64,
+    system: &System,
+) -> impl Iterator<Item = Machine<S::Port>> + use<S> {
     let port: &'static S::Port = Box::leak(Box::new(S::Port::new(hertz)));
-    let mut arena = memory(archive::memory(cpus));
-    let archive = boot::Archive::new(archive::system(cpus, ENTRIES));
+    let mut arena = memory(system.memory());
+    let archive = boot::Archive::new(system.words);
     let machine = boot::carve(port, Variant::of::<S>(), archive, &mut arena);
     // SAFETY: nobody else knows of this kernel yet.
     let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
     drop(core);
-    let drive = |number| {
-        let machine = Machine { kernel: machine.kernel, cpu: machine.kernel.cpu(number) };
-        Box::new(Driver::<S>::new(machine)) as Box<dyn Drive>
-    };
-    (0..cpus).map(drive).collect()
+    let kernel = machine.kernel;
+    (0..system.cpus).map(|number| Machine { kernel, cpu: kernel.cpu(number) })
 }
 
 /// RAM whose physical addresses are the host's.

@@ -1,7 +1,8 @@
 //! Every kernel under every locking.
 
+use crate::archive;
 use crate::board;
-use crate::driver::Drive;
+use crate::driver::{Drive, Driver, ENTRIES};
 use crate::port::{Host, Native};
 use kernel::boot::MOST_CPUS;
 use kernel::system::{
@@ -23,7 +24,32 @@ pub const LOCKINGS: [(&str, &str); 5] = [
     ("elided", "transactions over one queue lock, where the processor has them"),
 ];
 
-/// Boots a kernel under a locking on so many CPUs.
+/// Something that is booted under any kernel.
+pub trait Load {
+    /// What drives it.
+    type Driver;
+    /// Boots it under the kernel `S`.
+    fn boot<S: System<Port: Host>>(&self, hertz: u64) -> Self::Driver;
+}
+
+/// A client and a server on each of so many CPUs.
+struct Pairs(u32);
+
+impl Load for Pairs {
+    type Driver = Vec<Box<dyn Drive>>;
+
+    fn boot<S: System<Port: Host>>(&self, hertz: u64) -> Vec<Box<dyn Drive>> {
+        let machines = board::boot::<S>(hertz, &archive::pairs(self.0, ENTRIES));
+        machines.map(|machine| Box::new(Driver::<S>::new(machine)) as Box<dyn Drive>).collect()
+    }
+}
+
+/// Boots a load under a kernel for one CPU.
+pub fn boot_load<L: Load>(kernel: &str, hertz: u64, load: &L) -> Result<L::Driver, String> {
+    boot_on::<Native<Unlocked, false>, L>(kernel, hertz, load)
+}
+
+/// Boots pairs under a kernel and a locking on so many CPUs.
 pub fn boot(
     kernel: &str,
     locking: &str,
@@ -33,12 +59,13 @@ pub fn boot(
     if locking.starts_with("none") && cpus > 1 {
         return Err(format!("locking `{locking}` is for 1 CPU, not {cpus}; ask for `big`"));
     }
+    let pairs = Pairs(cpus);
     match locking {
-        "none" => boot_on::<Native<Unlocked, false>>(kernel, hertz, cpus),
-        "none-several" => boot_on::<Native<Unlocked, true>>(kernel, hertz, cpus),
-        "big" => boot_on::<Native<Big<Pause, NODES>, true>>(kernel, hertz, cpus),
-        "fine" => boot_on::<Native<Fine<Pause, MOST_CPUS>, true>>(kernel, hertz, cpus),
-        "elided" => boot_on::<Native<Elision<Rtm, Pause, NODES>, true>>(kernel, hertz, cpus),
+        "none" => boot_on::<Native<Unlocked, false>, _>(kernel, hertz, &pairs),
+        "none-several" => boot_on::<Native<Unlocked, true>, _>(kernel, hertz, &pairs),
+        "big" => boot_on::<Native<Big<Pause, NODES>, true>, _>(kernel, hertz, &pairs),
+        "fine" => boot_on::<Native<Fine<Pause, MOST_CPUS>, true>, _>(kernel, hertz, &pairs),
+        "elided" => boot_on::<Native<Elision<Rtm, Pause, NODES>, true>, _>(kernel, hertz, &pairs),
         _ => {
             let known = LOCKINGS.map(|(name, _)| name).join(", ");
             Err(format!("there is no locking `{locking}`; take one of {known}"))
@@ -52,14 +79,14 @@ macro_rules! kernels {
         pub const KERNELS: &[&str] =
             &[$(<$kernel<Native<Unlocked, false>> as System>::NAME),*];
 
-        fn boot_on<P: Host>(
+        fn boot_on<P: Host, L: Load>(
             kernel: &str,
             hertz: u64,
-            cpus: u32,
-        ) -> Result<Vec<Box<dyn Drive>>, String> {
+            load: &L,
+        ) -> Result<L::Driver, String> {
             $(
                 if kernel == <$kernel<P> as System>::NAME {
-                    return Ok(board::boot::<$kernel<P>>(hertz, cpus));
+                    return Ok(load.boot::<$kernel<P>>(hertz));
                 }
             )*
             Err(format!("there is no kernel `{kernel}`; take one of {}", KERNELS.join(", ")))

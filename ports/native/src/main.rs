@@ -4,7 +4,7 @@
 
 use locks::Transactions;
 use native::request::{Command, Request, USAGE};
-use native::{cost, counter, lines, pin, scaling};
+use native::{cost, counter, lines, mix, pin, scaling, series};
 use rtm::Rtm;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -32,7 +32,8 @@ fn measure(request: &Request) -> Result<Value, String> {
     let transactions = Rtm::is_usable();
     // Before anything is pinned.
     let sockets: Vec<usize> = pin::available()?.into_iter().map(pin::socket).collect();
-    let elides = request.command != Command::Lines && request.lockings.contains(&"elided");
+    let locks = matches!(request.command, Command::Cost | Command::Scaling);
+    let elides = locks && request.lockings.contains(&"elided");
     if elides && !transactions {
         eprintln!(
             "THIS PROCESSOR HAS NO USABLE TRANSACTIONS: `elided` runs on its fall-back, the lock"
@@ -42,6 +43,8 @@ fn measure(request: &Request) -> Result<Value, String> {
         Command::Cost => json!(cost::measure(request, hertz)?),
         Command::Scaling => json!(scaling::measure(request, hertz)?),
         Command::Lines => json!(lines::measure(request)?),
+        Command::Ring | Command::Queue => json!(series::measure(request, hertz)?),
+        Command::Mix => json!(mix::measure(request, hertz)?),
     };
     Ok(json!({
         "hertz": hertz,

@@ -10,6 +10,10 @@ usage: giusto-native cost    [--kernel K] [--lockings L,..] [--trips N] [--round
                              [--scatter exponential|constant] [--rounds N] [--warm-up US]
                              [--window US] [--seed S]
        giusto-native lines   [--cpus N] [--rounds N]
+       giusto-native ring    [--kernel K] [--threads N] [--sizes N,..] [--hops N] [--rounds N]
+                             [--seed S]
+       giusto-native queue   [--kernel K] [--threads N] [--sizes N,..] [--rounds N] [--seed S]
+       giusto-native mix     [--kernel K] [--work T] [--messages N] [--rounds N] [--seed S]
 
 Prints one JSON document. `./giusto lab run lock-cost --machine native` uses it.";
 
@@ -22,7 +26,23 @@ pub enum Command {
     Scaling,
     /// Ticks that a cache line takes.
     Lines,
+    /// Ticks of hops in a ring of threads.
+    Ring,
+    /// Ticks of clients that queue for a server.
+    Queue,
+    /// Ticks of messages between programs that use memory.
+    Mix,
 }
+
+/// Commands by name.
+const COMMANDS: [(&str, Command); 6] = [
+    ("cost", Command::Cost),
+    ("scaling", Command::Scaling),
+    ("lines", Command::Lines),
+    ("ring", Command::Ring),
+    ("queue", Command::Queue),
+    ("mix", Command::Mix),
+];
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +67,17 @@ pub struct Request {
     pub warm_up: u64,
     /// Microseconds of a window.
     pub window: u64,
-    /// The seed of think times.
+    /// Threads of a ring, or the most clients of a queue.
+    pub threads: u64,
+    /// Potatoes, or clients that queue.
+    pub sizes: Vec<u64>,
+    /// Hops in a series.
+    pub hops: u64,
+    /// Mean ticks of work between two messages.
+    pub work: u64,
+    /// Messages that are recorded.
+    pub messages: u64,
+    /// The seed of all that is random.
     pub seed: u64,
 }
 
@@ -55,13 +85,11 @@ impl Request {
     /// Reads a command line; the error is a sentence.
     pub fn parse(words: &[String]) -> Result<Request, String> {
         let Some((command, options)) = words.split_first() else {
-            return Err("a command is missing: cost, scaling or lines".to_string());
+            return Err(format!("a command is missing, one of {}", names(&COMMANDS)));
         };
-        let command = match command.as_str() {
-            "cost" => Command::Cost,
-            "scaling" => Command::Scaling,
-            "lines" => Command::Lines,
-            other => return Err(format!("`{other}` is none of cost, scaling and lines")),
+        let known = COMMANDS.iter().find(|(name, _)| name == command);
+        let Some((_, command)) = known.copied() else {
+            return Err(format!("`{command}` is none of {}", names(&COMMANDS)));
         };
         let mut request = Request {
             command,
@@ -74,6 +102,11 @@ impl Request {
             rounds: 200,
             warm_up: 500,
             window: 2000,
+            threads: 250,
+            sizes: vec![1],
+            hops: 37_500,
+            work: 9_311,
+            messages: 20_000,
             seed: 1,
         };
         for pair in options.chunks(2) {
@@ -95,6 +128,11 @@ impl Request {
             "--rounds" => self.rounds = number(option, value, 1)?,
             "--warm-up" => self.warm_up = number(option, value, 0)?,
             "--window" => self.window = number(option, value, 1)?,
+            "--threads" => self.threads = number(option, value, 2)?,
+            "--sizes" => self.sizes = numbers(option, value, 1)?,
+            "--hops" => self.hops = number(option, value, 1)?,
+            "--work" => self.work = number(option, value, 1)?,
+            "--messages" => self.messages = number(option, value, 1)?,
             "--seed" => self.seed = number(option, value, 0)?,
             "--scatter" => {
                 self.scatter = match value {
@@ -112,10 +150,14 @@ impl Request {
 fn lockings(value: &str) -> Result<Vec<&'static str>, String> {
     let known = |name: &str| {
         let found = LOCKINGS.iter().find(|(known, _)| *known == name).map(|(known, _)| *known);
-        let names = LOCKINGS.map(|(known, _)| known).join(", ");
+        let names = names(&LOCKINGS);
         found.ok_or_else(|| format!("there is no locking `{name}`; take some of {names}"))
     };
     value.split(',').map(known).collect()
+}
+
+fn names<T>(known: &[(&str, T)]) -> String {
+    known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
 }
 
 fn number<T: TryFrom<u64>>(option: &str, value: &str, least: u64) -> Result<T, String> {

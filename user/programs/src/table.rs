@@ -26,6 +26,7 @@ pub const PROGRAMS: &[Program] = &[
     ("micro-peer", crate::micro::peer),
     ("micro", crate::micro::main),
     ("mix-client", crate::mix::client),
+    ("mix-device", crate::mix::device),
     ("mix-server", crate::mix::server),
     ("pairs-client", crate::pairs::client),
     ("pairs-server", crate::pairs::server),

@@ -12,16 +12,18 @@ const COMPARED: &str = "direct-lazy";
 
 /// Metrics that must agree between machines, and by how many percent they may differ. The same
 /// work is interrupted at other places, since a message does not take the same time to the
-/// instruction; deferred operations depend on just these places.
+/// instruction; deferred operations depend on just these places, and whether a message queues on
+/// the few that fall into the work of the device's server. The most frequent length of the ready
+/// queue may be the next one.
 const NEAR: [(&str, f64); 12] = [
     ("eager-per-1000s", 2.0),
     ("actual-per-1000s", 8.0),
     ("switches-per-1000s", 2.0),
     ("look-ups-per-1000s", 1.0),
     ("messages-per-1000s", 2.0),
-    ("queued-messages-per-1000s", 0.0),
-    ("longest-send-queue", 0.0),
-    ("ready-queue-most-frequent", 0.0),
+    ("queued-messages-per-1000s", 100.0),
+    ("longest-send-queue", 50.0),
+    ("ready-queue-most-frequent", 20.0),
     ("ready-queue-longest", 0.0),
     ("avoided-ppm", 0.2),
     ("dequeues-deferred-ppm", 25.0),
@@ -91,7 +93,8 @@ mod tests {
     fn counters_that_differ_do_not_agree() {
         assert_eq!(apart(&samples(0), &samples(0)), Vec::<String>::new());
         let all = |change| apart(&samples(0), &samples(change)).len();
-        assert_eq!([1, 150, 300, 900, 2600].map(all), [4, 7, 10, 11, 12]);
+        let changes = [1, 150, 300, 900, 2600, 6000, 11_000];
+        assert_eq!(changes.map(all), [1, 4, 7, 8, 10, 11, 12]);
         assert_eq!(apart(&samples(0), &Samples::default()).len(), 2 * NEAR.len());
         assert_eq!(apart(&Samples::default(), &samples(0)).len(), NEAR.len());
     }

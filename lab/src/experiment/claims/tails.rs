@@ -2,12 +2,7 @@
 
 use super::median;
 use crate::experiment::latency::SWEEP;
-use results::{Report, WAKE_UP, WAKE_UP_WORST};
-
-/// A worst wake-up this many times the median is a tail, if it grows with the threads.
-const FAR_OUT: f64 = 3.0;
-/// By how much it grows from the fewest threads to five times as many, at least.
-const GROWS: f64 = 2.0;
+use results::{Bound, Report, WAKE_UP, WAKE_UP_WORST};
 
 /// The name of a case.
 pub fn case(form: &str, threads: u64) -> String {
@@ -32,27 +27,50 @@ pub const fn most() -> u64 {
 
 const FEWEST: u64 = SWEEP[0];
 
-/// Whether a kernel shows a tail that grows with the number of threads.
-pub fn has_tail(report: &Report, kernel: &str, form: &str) -> Option<bool> {
-    let (few, many) = (worst(report, kernel, form, FEWEST)?, worst(report, kernel, form, most())?);
-    Some(many > FAR_OUT * usual(report, kernel, form)? && many > GROWS * few)
+/// By how many medians the worst wake-up with the most threads is one.
+fn times_median(report: &Report, kernel: &str, form: &str) -> Option<f64> {
+    Some(worst(report, kernel, form, most())? / usual(report, kernel, form)?)
 }
 
-/// Whether exactly `wanted` of the kernels `of` show a tail, with the figures that say so.
-pub fn shown_by(
-    report: &Report,
-    form: &str,
-    of: &[&str],
-    wanted: &[&str],
-) -> Option<(bool, String)> {
-    let mut held = true;
-    let mut figures = Vec::new();
-    for kernel in of {
-        held &= has_tail(report, kernel, form)? == wanted.contains(kernel);
-        let (worst, usual) = (worst(report, kernel, form, most())?, usual(report, kernel, form)?);
-        figures.push(format!("{kernel} {worst} (median {usual})"));
+/// By how many times the worst wake-up grows from the fewest threads to five times as many.
+fn growth(report: &Report, kernel: &str, form: &str) -> Option<f64> {
+    Some(worst(report, kernel, form, most())? / worst(report, kernel, form, FEWEST)?)
+}
+
+/// Where a tail lies that some kernels must show: far out, ...
+pub const FAR_OUT: Bound = Bound::Above(3.0);
+/// ... and longer with more threads.
+pub const GROWS: Bound = Bound::Above(2.0);
+/// Where the worst wake-ups of kernels lie that must not show one.
+pub const NEAR: Bound = Bound::AtMost(3.0);
+
+/// Of kernels that must show a tail, the least worst wake-up in medians, and the least growth.
+pub fn least(report: &Report, form: &str, kernels: &[&str]) -> Option<(f64, f64)> {
+    let mut least = (f64::INFINITY, f64::INFINITY);
+    for kernel in kernels {
+        least.0 = least.0.min(times_median(report, kernel, form)?);
+        least.1 = least.1.min(growth(report, kernel, form)?);
     }
-    Some((held, format!("worst with {} threads: {}", most(), figures.join(", "))))
+    Some(least)
+}
+
+/// Of kernels that must show none, the greatest worst wake-up in medians.
+pub fn greatest(report: &Report, form: &str, kernels: &[&str]) -> Option<f64> {
+    let mut greatest = 0.0_f64;
+    for kernel in kernels {
+        greatest = greatest.max(times_median(report, kernel, form)?);
+    }
+    Some(greatest)
+}
+
+/// The worst wake-ups of kernels, in words.
+pub fn spelt(report: &Report, form: &str, kernels: &[&str]) -> Option<String> {
+    let figure = |kernel: &&str| {
+        let (worst, usual) = (worst(report, kernel, form, most())?, usual(report, kernel, form)?);
+        Some(format!("{kernel} {worst} (median {usual})"))
+    };
+    let figures: Option<Vec<String>> = kernels.iter().map(figure).collect();
+    Some(format!("worst with {} threads: {}", most(), figures?.join(", ")))
 }
 
 /// A straight line through the worst wake-ups over the whole sweep.
@@ -118,13 +136,26 @@ mod tests {
 
     #[test]
     fn a_tail_is_far_out_and_grows() {
-        let has = |usual, few, many| {
-            has_tail(&tails(&[("fastpath", "call", usual, few, many)]), "fastpath", "call")
+        let of = |usual, few, many| {
+            let tails = tails(&[("fastpath", "call", usual, few, many)]);
+            let (far_out, grown) = least(&tails, "call", &["fastpath"]).unwrap();
+            let near = greatest(&tails, "call", &["fastpath"]).unwrap();
+            [FAR_OUT.holds(far_out), GROWS.holds(grown), NEAR.holds(near)]
         };
-        assert_eq!(has(500, 3000, 12000), Some(true));
-        assert_eq!(has(500, 700, 1400), Some(false));
-        assert_eq!(has(500, 11000, 12000), Some(false));
-        assert_eq!(has_tail(&tails(&[]), "fastpath", "call"), None);
+        assert_eq!(of(500, 3000, 12000), [true, true, false]);
+        assert_eq!(of(500, 700, 1400), [false, false, true]);
+        assert_eq!(of(500, 11000, 12000), [true, false, false]);
+        assert_eq!(least(&tails(&[]), "call", &["fastpath"]), None);
+        assert_eq!(greatest(&tails(&[]), "call", &["fastpath"]), None);
+    }
+
+    #[test]
+    fn the_kernel_that_shows_least_decides() {
+        let two = tails(&[("fastpath", "", 500, 2000, 8000), ("slowpath", "", 500, 600, 650)]);
+        let kernels = ["fastpath", "slowpath"];
+        let (far_out, grown) = least(&two, "", &kernels).unwrap();
+        assert_eq!((far_out, (grown * 100.0).round()), (1.3, 108.0));
+        assert_eq!(greatest(&two, "", &kernels), Some(16.0));
     }
 
     #[test]

@@ -57,6 +57,17 @@ fn says_what_is_wrong() {
 }
 
 #[test]
+fn every_record_of_a_long_trace_is_a_moment() {
+    let mut maker = Maker::new();
+    (0..5000).for_each(|number| {
+        maker.note(Event::Mark, 1, number, 0);
+    });
+    let trace = Trace::decode(&encode(&maker.records, Keep::First, 5000, 10)).unwrap();
+    let numbers: Vec<u32> = trace.moments.iter().map(|moment| moment.argument).collect();
+    assert!(numbers.iter().copied().eq(0..5000), "{} moments", numbers.len());
+}
+
+#[test]
 fn a_crash_leaves_what_was_counted() {
     let crashed = with_word(sample(), WORD_EVENTS, 20);
     // The record after the last that counts is half written.

@@ -1,0 +1,233 @@
+//! Entry code of one CPU: what lies between a program's system call and the program that goes on.
+//!
+//! A program is known by where it goes on (`at`), a number that its driver chooses; whoever drives
+//! a processor plays the program at that place up to its next system call.
+
+use crate::context::{Context, Regs};
+use crate::port::{Host, Local};
+use abi::Info;
+use abi::call::{Call, Timeout, ipc, partners};
+use kernel::access::Ref;
+use kernel::core::Core;
+use kernel::cpu::Cpu;
+use kernel::entry::{self, Machine};
+use kernel::ipc::kind;
+use kernel::object::Thread;
+use kernel::object::thread::attention;
+use kernel::port::Port;
+use kernel::system::System;
+
+/// A CPU that runs the kernel `S`.
+pub struct Processor<S: System> {
+    machine: Machine<S::Port>,
+    /// Where the running thread goes on; drivers choose places below [`IDLE`].
+    pub at: u64,
+    /// Its registers.
+    pub regs: Regs,
+}
+
+/// No thread can run.
+pub const IDLE: u64 = u64::MAX - 1;
+/// The CPU has not been in the kernel yet.
+pub const START: u64 = u64::MAX;
+
+// SAFETY: a driver is one CPU, and what a CPU shares with others is guarded by its kernel's
+// locking, which refuses more CPUs than it can guard. Its own cells go where the driver goes.
+unsafe impl<S: System> Send for Processor<S> {}
+
+/// What comes back from a fast path, in two registers.
+#[repr(C)]
+struct Resume {
+    /// The context to go on with; null: the fast path does not apply.
+    context: *const Context,
+    badge: u64,
+}
+
+const REFUSED: Resume = Resume { context: std::ptr::null(), badge: 0 };
+
+impl<S: System<Port: Host>> Processor<S> {
+    /// The CPU that a machine is entered on; nobody else may drive it.
+    pub fn new(machine: Machine<S::Port>) -> Processor<S> {
+        Processor { machine, at: START, regs: Regs::default() }
+    }
+
+    /// Whether another CPU has interrupted this one.
+    #[inline(always)]
+    pub fn is_kicked(&self) -> bool {
+        self.machine.kernel.port.is_kicked(self.machine.cpu.number)
+    }
+
+    #[inline(always)]
+    fn context(&self) -> &'static Context {
+        // SAFETY: between entries this CPU alone touches the context of its current thread.
+        unsafe { &(*self.machine.cpu.current.get().address()).context }
+    }
+
+    /// The running thread calls the endpoint in a slot.
+    #[inline(always)]
+    pub fn call(&mut self, at: u64, slot: u64, info: Info) {
+        let context = self.context();
+        context.save_position(at, slot);
+        if S::FAST_PATH {
+            let resume = fast_call::<S>(self.machine, slot, info.0);
+            if !resume.context.is_null() {
+                return self.go_on_fast(resume, info);
+            }
+        }
+        let (number, words) = (Call::Call as u64, self.regs.words);
+        context.save(&Regs { number, first: slot, info: info.0, words });
+        let next = ipc_entry::<S, { kind::CALL }>(self.machine);
+        self.leave(next);
+    }
+
+    /// It replies to its caller and waits at the endpoint in a slot.
+    #[inline(always)]
+    pub fn reply_wait(&mut self, at: u64, slot: u64, info: Info) {
+        let context = self.context();
+        context.save_position(at, slot);
+        if S::FAST_PATH {
+            let resume = fast_reply_wait::<S>(self.machine, slot, info.0);
+            if !resume.context.is_null() {
+                return self.go_on_fast(resume, info);
+            }
+        }
+        let (number, words) = (Call::ReplyWait as u64, self.regs.words);
+        context.save(&Regs { number, first: slot, info: info.0, words });
+        let next = ipc_entry::<S, { kind::REPLY_WAIT }>(self.machine);
+        self.leave(next);
+    }
+
+    /// It sends to one slot and receives from another, either of which may be missing.
+    #[inline(always)]
+    pub fn exchange(&mut self, at: u64, [to, from]: [u32; 2], info: Info) {
+        let context = self.context();
+        let first = partners(to, from);
+        context.save_position(at, first);
+        let (number, words) = (ipc(Timeout::Never, Timeout::Never), self.regs.words);
+        context.save(&Regs { number, first, info: info.0, words });
+        let next = ipc_entry::<S, { kind::ANY }>(self.machine);
+        self.leave(next);
+    }
+
+    /// It lets others of its priority run.
+    #[inline(never)]
+    pub fn give_way(&mut self, at: u64) {
+        let context = self.context();
+        context.save_position(at, 0);
+        context.save(&Regs { number: Call::Yield as u64, first: 0, ..self.regs });
+        // SAFETY: this thread is the only one on this CPU, and it is not inside.
+        let next = unsafe { entry::system_call::<S>(self.machine) };
+        self.leave(next);
+    }
+
+    /// Goes on as the thread that a fast path went over to; words are in the registers.
+    #[inline(always)]
+    fn go_on_fast(&mut self, resume: Resume, info: Info) {
+        // SAFETY: the context of this CPU's current thread.
+        self.at = unsafe { (*resume.context).instruction() };
+        self.regs = Regs { number: 0, first: resume.badge, info: info.0, words: self.regs.words };
+    }
+
+    /// The hardware part of a switch, after the core is done.
+    #[inline(always)]
+    fn leave(&mut self, next: Ref<Thread<S::Port>>) {
+        let cpu = self.machine.cpu;
+        cpu.finish();
+        if next == cpu.idle {
+            self.at = IDLE;
+            return;
+        }
+        if !S::Port::SEVERAL {
+            // SAFETY: between entries this CPU alone touches the current thread.
+            unsafe { (*next.address()).clear(attention::FULL) };
+        }
+        // SAFETY: as above.
+        let context = unsafe { &*switch_space::<S>(cpu, next) };
+        self.at = context.instruction();
+        self.regs = context.load();
+    }
+
+    /// Another CPU has interrupted.
+    #[cold]
+    #[inline(never)]
+    pub fn interrupt(&mut self) {
+        let Machine { kernel, cpu } = self.machine;
+        kernel.port.take_kick(cpu.number);
+        if self.at == START {
+            return;
+        }
+        if self.at != IDLE {
+            let context = self.context();
+            context.save_position(self.at, 0);
+            context.save(&self.regs);
+        }
+        // SAFETY: this thread is the only one on this CPU, and it is not inside.
+        let next = unsafe { entry::kicked::<S>(self.machine) };
+        self.leave(next);
+    }
+
+    /// The first entry: the highest thread begins.
+    #[cold]
+    #[inline(never)]
+    pub fn start(&mut self) {
+        // SAFETY: this thread is the only one on this CPU, and it is not inside.
+        let next = unsafe { entry::start::<S>(self.machine) };
+        self.leave(next);
+    }
+}
+
+#[inline(never)]
+fn fast_call<S: System<Port: Host>>(machine: Machine<S::Port>, slot: u64, info: u64) -> Resume {
+    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    match core.fast_call(slot as u32, Info(info)) {
+        Some((next, badge)) => {
+            drop(core);
+            Resume { context: switch_space::<S>(machine.cpu, next), badge }
+        }
+        None => REFUSED,
+    }
+}
+
+#[inline(never)]
+fn fast_reply_wait<S: System<Port: Host>>(
+    machine: Machine<S::Port>,
+    slot: u64,
+    info: u64,
+) -> Resume {
+    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    match core.fast_reply_wait(slot as u32, Info(info)) {
+        Some(next) => {
+            drop(core);
+            Resume { context: switch_space::<S>(machine.cpu, next), badge: 0 }
+        }
+        None => REFUSED,
+    }
+}
+
+#[inline(never)]
+fn ipc_entry<S: System<Port: Host>, const KIND: u8>(
+    machine: Machine<S::Port>,
+) -> Ref<Thread<S::Port>> {
+    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
+    unsafe { entry::ipc::<S, KIND>(machine) }
+}
+
+/// Compares the roots of page tables as a port does; there are none to load.
+#[inline(always)]
+fn switch_space<S: System<Port: Host>>(
+    cpu: &'static Cpu<S::Port>,
+    next: Ref<Thread<S::Port>>,
+) -> *const Context {
+    // SAFETY: between entries this CPU alone touches the current thread and its domain.
+    let (thread, domain) = unsafe {
+        let thread = &*next.address();
+        (thread, &*thread.domain.get().address())
+    };
+    let local: &Local = &cpu.local;
+    if domain.space.root() != local.root.get() {
+        local.root.set(domain.space.root());
+    }
+    &raw const thread.context
+}
