@@ -37,7 +37,8 @@ impl Word for u32 {
     }
 }
 
-/// A word. Who sees a value sees all that happened before it was set.
+/// A word. A CPU that reads a value sees all that happened before it was set, also if others have
+/// changed bits of it since.
 #[cfg(not(feature = "shared"))]
 pub struct Shared<T>(Cell<T>);
 
@@ -77,7 +78,8 @@ impl Shared<u32> {
     }
 }
 
-/// A word. Who sees a value sees all that happened before it was set.
+/// A word. A CPU that reads a value sees all that happened before it was set, also if others have
+/// changed bits of it since.
 #[cfg(feature = "shared")]
 pub struct Shared<T>(AtomicU32, core::marker::PhantomData<T>);
 
@@ -104,20 +106,22 @@ impl<T: Word> Shared<T> {
 
 #[cfg(feature = "shared")]
 impl Shared<u32> {
-    /// Sets bits, whoever else does at once.
+    /// Sets bits, also while other CPUs change others.
     #[inline(always)]
     pub fn insert(&self, bits: u32) {
-        self.0.fetch_or(bits, Relaxed);
+        self.0.fetch_or(bits, Release);
     }
 
-    /// Clears bits, whoever else does at once.
+    /// Clears bits, also while other CPUs change others.
     #[inline(always)]
     pub fn remove(&self, bits: u32) {
-        self.0.fetch_and(!bits, Relaxed);
+        self.0.fetch_and(!bits, Release);
     }
 }
 
-/// A pointer, to be looked at again once it is held.
+/// A pointer to what lives for ever and was made before there were several CPUs. It orders nothing:
+/// a CPU that reads it without holding its owner uses it to find a lock, and reads it again once it
+/// has that lock, which then orders what it reads through it.
 #[cfg(not(feature = "shared"))]
 pub struct SharedPtr<T>(Cell<*mut T>);
 
@@ -142,7 +146,9 @@ impl<T> SharedPtr<T> {
     }
 }
 
-/// A pointer, to be looked at again once it is held.
+/// A pointer to what lives for ever and was made before there were several CPUs. It orders nothing:
+/// a CPU that reads it without holding its owner uses it to find a lock, and reads it again once it
+/// has that lock, which then orders what it reads through it.
 #[cfg(feature = "shared")]
 pub struct SharedPtr<T>(AtomicPtr<T>);
 

@@ -26,7 +26,26 @@ impl<P: Port> Manager<'_, P> {
         own: Ref<Domain<P>>,
         slot: u32,
     ) -> Result<Done, Error> {
-        let done = match self.whole.open(own).slot(slot)? {
+        let done = match self.destroy_named(me, own, slot) {
+            // Another call has finished what this one has begun.
+            Err(Error::Stale) if self.is_restarted(me) => true,
+            done => done?,
+        };
+        if !done {
+            return Ok(Done::Preempted);
+        }
+        self.whole.open(own).put(slot, Capability::Empty);
+        Ok(Done::Nothing)
+    }
+
+    /// Destroys the object in a slot, or goes on with that. False: not yet.
+    fn destroy_named(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        slot: u32,
+    ) -> Result<bool, Error> {
+        Ok(match self.whole.open(own).slot(slot)? {
             Capability::Endpoint(cap) => self.end(cap)? && self.destroy_endpoint(cap.at),
             Capability::Notification(cap) => self.end(cap)? && self.destroy_notification(cap.at),
             Capability::Interrupt(cap) => self.end(cap)? && self.destroy_interrupt(cap.at),
@@ -44,12 +63,7 @@ impl<P: Port> Manager<'_, P> {
             | Capability::Console(_)
             | Capability::System(_)
             | Capability::Empty => return Err(Error::WrongKind),
-        };
-        if !done {
-            return Ok(Done::Preempted);
-        }
-        self.whole.open(own).put(slot, Capability::Empty);
-        Ok(Done::Nothing)
+        })
     }
 
     /// Begins a destruction that the capability allows, or goes on with one. Always true.

@@ -20,11 +20,16 @@ pub(crate) struct Range {
 }
 
 impl<P: Port> Manager<'_, P> {
-    pub(super) fn map(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
+    pub(super) fn map(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
         let domain = self.whole.open(own);
         let to = args[5] as u32;
         if let Ok(Capability::Mapping(cap)) = domain.slot(to) {
-            return self.resume_map(own, to, cap, args[2]);
+            return self.resume_map(me, own, to, cap, args[2]);
         }
         let home = self.domain_or_own(own, args[0])?;
         let memory = domain.named::<Memory<P>>(slot(args[1])?, Rights::NONE)?;
@@ -94,10 +99,11 @@ impl<P: Port> Manager<'_, P> {
         at
     }
 
-    /// Goes on with a mapping that was preempted. Other threads have run in between, so the quota
-    /// of page tables is checked again.
+    /// Goes on with a mapping that was preempted. Other threads have run in between: the quota of
+    /// page tables is checked again, and memory or domain may have ended, and the mapping with them.
     fn resume_map(
         &self,
+        me: Ref<Thread<P>>,
         own: Ref<Domain<P>>,
         to: u32,
         cap: Cap<Mapping<P>>,
@@ -105,6 +111,10 @@ impl<P: Port> Manager<'_, P> {
     ) -> Result<Done, Error> {
         let mapping = self.whole.open(cap.at);
         let dying = cap.is_dying();
+        if !dying && cap.check(Rights::NONE).is_err() && self.is_restarted(me) {
+            self.whole.open(own).put(to, Capability::Empty);
+            return Err(Error::Destroyed);
+        }
         let begun = dying || (cap.check(Rights::NONE).is_ok() && !mapping.is_complete());
         if !begun || mapping.at.get() != at {
             return Err(Error::SlotOccupied);

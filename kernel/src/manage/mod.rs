@@ -67,7 +67,7 @@ impl<P: Port> Manager<'_, P> {
             Call::TimerSet => self.set_timer(own, slot?, args[1]),
             Call::InterruptAck => self.acknowledge(own, slot?),
             Call::MemoryCreate => self.create_memory(own, slot?, args[1]),
-            Call::Map => self.map(own, args),
+            Call::Map => self.map(me, own, args),
             Call::Protect => self.protect(me, own, slot?, Rights(args[1] as u8)),
             Call::DomainCreate => self.create_domain(me, own, slot?, args),
             Call::DomainGrant => self.grant(own, args),

@@ -56,6 +56,10 @@ impl<P: Port> Manager<'_, P> {
         let limit = self.whole.open(own).max_priority.get().min(home);
         let priority = checked_priority(priority, limit)?;
         let thread = self.whole.open(at);
+        let before = thread.priority.get();
+        if before == i16::from(priority) {
+            return Ok(Done::Nothing);
+        }
         let queued = thread.queued() || (thread.arrives() && thread.runnable());
         let senders = &self.kernel.variant.senders;
         let sending = match (thread.state.get(), thread.wait.get()) {
@@ -76,7 +80,7 @@ impl<P: Port> Manager<'_, P> {
         if queued {
             self.enqueue(at);
         }
-        self.reconsider(at);
+        self.reconsider_priority(at, before);
         Ok(Done::Nothing)
     }
 
@@ -139,6 +143,10 @@ impl<P: Port> Manager<'_, P> {
         let count = if P::SEVERAL { self.kernel.cpus.get().len() as u64 } else { 1 };
         if number >= count {
             return Err(Error::InvalidArgument);
+        }
+        let allowed = self.whole.open(own).cpus.get();
+        if allowed & self.whole.open(self.domain_of(at)).cpus.get() & 1 << number == 0 {
+            return Err(Error::CpuNotAllowed);
         }
         let number = number as u32;
         if P::SEVERAL && self.home(at).number != number {

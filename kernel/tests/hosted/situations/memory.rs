@@ -8,7 +8,7 @@ use crate::support::scene::{
 use abi::call::Call;
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
-use abi::{Error, PAGE};
+use abi::{Error, PAGE, Rights};
 use kernel::capability::Capability;
 use kernel::port::{Port, Space};
 use kernel::system::DirectLazy;
@@ -82,11 +82,33 @@ fn the_memory_vanishes_while_it_is_mapped() {
     assert!(done(&board, FREE + 1) < PAGES);
     board.succeeds(2, system(Call::Destroy, &[FREE]));
     board.does(2, receive(NOTIFICATION));
-    // The mapping is gone with the memory; what is left is a stale capability.
-    board.sees(1, Err(Error::SlotOccupied));
-    board.fails(1, system(Call::Protect, &[FREE + 1, 1]), Error::Stale);
+    // The mapping is gone with the memory, and so is the capability that the call had put.
+    board.sees(1, Err(Error::Destroyed));
+    board.fails(1, system(Call::Protect, &[FREE + 1, 1]), Error::NoCapability);
+    // A call that is not issued again leaves what is in its slot.
+    board.succeeds(1, system(Call::MemoryCreate, &[FREE, PAGES]));
+    board.succeeds(1, map(FREE + 1, 3));
+    board.succeeds(1, system(Call::Destroy, &[FREE]));
+    board.succeeds(1, system(Call::MemoryCreate, &[FREE, PAGES]));
+    board.fails(1, map(FREE + 1, 3), Error::SlotOccupied);
+    board.succeeds(1, system(Call::Destroy, &[FREE]));
     assert_eq!(board.machine.kernel.usage(Resource::Mappings).0, 0);
     assert_eq!(board.machine.kernel.usage(Resource::Frames).0, 0);
+}
+
+#[test]
+fn two_destroy_one_memory() {
+    let board = machine();
+    board.succeeds(1, map(FREE + 1, 3));
+    board.succeeds(1, system(Call::CapCopy, &[FREE, FREE + 2, Rights::ALL.0.into(), 0]));
+    preempted(&board, system(Call::Destroy, &[FREE]));
+    assert!((1..PAGES).contains(&done(&board, FREE + 1)));
+    board.succeeds(2, system(Call::Destroy, &[FREE + 2]));
+    board.does(2, receive(NOTIFICATION));
+    // It has what it asked for, whoever came last.
+    board.sees(1, Ok(()));
+    board.fails(1, system(Call::Destroy, &[FREE]), Error::NoCapability);
+    assert_eq!(board.machine.kernel.usage(Resource::Memories).0, 1);
 }
 
 #[test]
