@@ -127,17 +127,19 @@ impl<P: Port> Cpu<P> {
     }
 
     /// [`Cpu::enqueue`] behind its equals, out of line.
-    #[inline(never)]
+    #[inline(always)]
     pub fn enqueue_slowly(&self, thread: Ref<Thread<P>>) {
-        if self.enqueue::<false>(thread) {
-            self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
-        }
+        self.enqueue_at(thread, false);
     }
 
-    /// [`Cpu::enqueue`] before its equals, out of line.
+    /// [`Cpu::enqueue`], as the `first` of its level or the last, out of line.
     #[inline(never)]
-    fn enqueue_first_slowly(&self, thread: Ref<Thread<P>>) {
-        if self.enqueue::<true>(thread) {
+    pub fn enqueue_at(&self, thread: Ref<Thread<P>>, first: bool) {
+        let joins = match first {
+            true => self.enqueue::<true>(thread),
+            false => self.enqueue::<false>(thread),
+        };
+        if joins {
             self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
         }
     }
@@ -236,6 +238,7 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Programs the timer for the first deadline or tick, if that has changed.
+    #[inline(never)]
     pub fn rearm(&self) {
         if self.armed.get() == SERVING {
             return;
@@ -321,10 +324,7 @@ impl<P: Port> Cpu<P> {
         let other = self.first::<true>(priority);
         let rival = other.member().priority.get();
         if rival > priority || (to_equals && rival == priority && other != running) {
-            match to_equals {
-                true => self.enqueue_slowly(running),
-                false => self.enqueue_first_slowly(running),
-            }
+            self.enqueue_at(running, !to_equals);
             self.next.set(other);
         } else {
             self.next.set(running);

@@ -28,7 +28,7 @@ impl Scheduling for ByHand {
 
     #[inline(always)]
     fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
-        core.enqueue_first(core.cpu.next.get());
+        core.cpu.enqueue_at(core.cpu.next.get(), true);
         core.cpu.next.set(to);
     }
 
