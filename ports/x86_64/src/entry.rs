@@ -183,7 +183,6 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov [rbp + {rsi}], rbx",
         "jmp 15f",
         "2:",
-        "jb 13f",
         "cmp eax, {reply_wait}",
         "jne 3f",
         "cmp esi, {short}",
@@ -198,6 +197,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "jmp 16f",
         // The upper bits of a number are for options, which a fast path has none of.
         "3:",
+        "jb 13f",
         "cmp al, {reply_wait}",
         "ja 8f",
         "je 6f",
