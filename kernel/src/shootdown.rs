@@ -101,11 +101,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// Requests, behind the last change, that no CPU holds what was changed of an object's pages.
     /// `None`: there is one CPU.
-    pub(crate) fn request(
-        &self,
-        domain: Ref<Domain<P>>,
-        shootdown: &Shootdown,
-    ) -> Option<Ticket> {
+    pub(crate) fn request(&self, domain: Ref<Domain<P>>, shootdown: &Shootdown) -> Option<Ticket> {
         P::SEVERAL.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
     }
 

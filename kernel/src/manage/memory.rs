@@ -303,12 +303,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
-    fn protect_pages(
-        &self,
-        mapping: &Mapping<P>,
-        home: Ref<Domain<P>>,
-        rights: Rights,
-    ) -> bool {
+    fn protect_pages(&self, mapping: &Mapping<P>, home: Ref<Domain<P>>, rights: Rights) -> bool {
         let pages = mapping.pages.get();
         let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
         let mut page = if unfinished { mapping.protected.get() } else { 0 };
