@@ -159,10 +159,18 @@ impl<S: System> Core<S> {
         true
     }
 
-    /// [`Cpu::enqueue`].
+    /// Queues a thread that became runnable, behind its equals.
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.enqueue(thread) {
+        if self.cpu.enqueue::<false>(thread) {
+            self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
+        }
+    }
+
+    /// Queues a thread that has or had the CPU, before its equals: its turn is not over.
+    #[inline(always)]
+    pub fn enqueue_first(&self, thread: Ref<Thread<S::Port>>) {
+        if self.cpu.enqueue::<true>(thread) {
             self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
@@ -284,7 +292,7 @@ impl<S: System> Core<S> {
     /// Settles who runs and returns it, on the way out.
     #[inline(always)]
     pub fn leave(self) -> Ref<Thread<S::Port>> {
-        if self.cpu.resched.replace(false) {
+        if self.cpu.resched.get() {
             self.settle();
         }
         let next = self.cpu.next.get();
@@ -305,6 +313,7 @@ impl<S: System> Core<S> {
 
     #[cold]
     fn settle(&self) {
+        self.cpu.resched.set(false);
         let next = self.cpu.next.get();
         if next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next) {
             self.cpu.yield_cpu(next, false);

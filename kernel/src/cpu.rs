@@ -15,6 +15,8 @@ use locks::{Guarding, ObjectLock};
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
+/// In place of an instant: none.
+const NEVER: u64 = u64::MAX;
 /// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
 const NEAR: u64 = 1_000;
@@ -74,11 +76,11 @@ pub struct Cpu<P: Port> {
     pub flush: Cell<bool>,
     /// The last shoot-down that this CPU knows nothing of any more (S1-04).
     pub flushed: Cell<u64>,
-    /// The next point of the tick grid at which to interrupt; `None` while nobody waits for the
+    /// The next point of the tick grid at which to interrupt; none while no thread waits for the
     /// CPU.
-    tick_at: Cell<Option<u64>>,
+    tick_at: Cell<u64>,
     settings: Settings,
-    armed: Cell<Option<u64>>,
+    armed: Cell<u64>,
     port: &'static P,
 }
 
@@ -112,9 +114,9 @@ impl<P: Port> Cpu<P> {
             ready: ReadyQueue::new(),
             deadlines,
             ring: Ring::new(),
-            tick_at: Cell::new(None),
+            tick_at: Cell::new(NEVER),
             settings,
-            armed: Cell::new(None),
+            armed: Cell::new(NEVER),
             port,
         }
     }
@@ -124,26 +126,37 @@ impl<P: Port> Cpu<P> {
         (self.settings.tick, self.settings.tick * u64::from(self.settings.slice))
     }
 
-    /// [`Cpu::enqueue`], out of line.
-    #[inline(never)]
+    /// [`Cpu::enqueue`] behind its equals, out of line.
+    #[inline(always)]
     pub fn enqueue_slowly(&self, thread: Ref<Thread<P>>) {
-        if self.enqueue(thread) {
+        self.enqueue_at(thread, false);
+    }
+
+    /// [`Cpu::enqueue`], as the `first` of its level or the last, out of line.
+    #[inline(never)]
+    pub fn enqueue_at(&self, thread: Ref<Thread<P>>, first: bool) {
+        let joins = match first {
+            true => self.enqueue::<true>(thread),
+            false => self.enqueue::<false>(thread),
+        };
+        if joins {
             self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
         }
     }
 
-    /// Queues a runnable thread; false if it was queued already. The idle thread is never queued.
+    /// Queues a runnable thread, `FIRST` or last of its level; false if it was queued already. The
+    /// idle thread is never queued.
     #[inline(always)]
-    pub fn enqueue(&self, thread: Ref<Thread<P>>) -> bool {
+    pub fn enqueue<const FIRST: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         // One that is leaving for another CPU is queued there when it has left.
         let leaves = P::SEVERAL && thread.member().cpu.get() != self.number;
         if thread == self.idle || leaves {
             return false;
         }
-        if self.tick_at.get().is_none() {
+        if self.tick_at.get() == NEVER {
             self.start_tick();
         }
-        let joins = self.ready.insert(thread);
+        let joins = if FIRST { self.ready.insert_first(thread) } else { self.ready.insert(thread) };
         self.raise(thread.member().priority.get());
         joins
     }
@@ -161,13 +174,12 @@ impl<P: Port> Cpu<P> {
         }
     }
 
-    /// The highest runnable thread, moved to the end of its level.
+    /// The highest runnable thread, which stays the first of its level.
     pub fn look_up(&self) -> Ref<Thread<P>> {
         let first = self.first::<false>(0);
         if !self.resched.get() {
             self.highest.set(first.member().priority.get());
         }
-        self.choose(first);
         first
     }
 
@@ -207,22 +219,16 @@ impl<P: Port> Cpu<P> {
         found
     }
 
-    fn choose(&self, first: Ref<Thread<P>>) {
-        if first != self.idle {
-            self.ready.rotate(first);
-        }
-    }
-
     /// Whether the tick runs.
     pub fn ticks(&self) -> bool {
-        self.tick_at.get().is_some()
+        self.tick_at.get() != NEVER
     }
 
     /// Starts the tick.
     #[cold]
     pub fn start_tick(&self) {
         let now = self.port.now();
-        self.tick_at.set(Some(self.next_tick(now)));
+        self.tick_at.set(self.next_tick(now));
         self.rearm();
     }
 
@@ -232,26 +238,22 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Programs the timer for the first deadline or tick, if that has changed.
+    #[inline(never)]
     pub fn rearm(&self) {
-        if self.armed.get() == Some(SERVING) {
+        if self.armed.get() == SERVING {
             return;
         }
-        let at = match (self.tick_at.get(), self.deadlines.first()) {
-            (Some(tick), Some(first)) => Some(if first < tick + NEAR { first } else { tick }),
-            (tick, first) => tick.or(first),
-        };
+        let (tick, first) = (self.tick_at.get(), self.deadlines.first().unwrap_or(NEVER));
+        let at = if first.saturating_sub(NEAR) < tick { first } else { tick };
         if at != self.armed.replace(at) {
-            if P::TRACE != 0
-                && let Some(at) = at
-                && self.ring.wants(Event::Arm)
-            {
+            if P::TRACE != 0 && at != NEVER && self.ring.wants(Event::Arm) {
                 let wait = at.saturating_sub(self.port.now());
                 self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
             }
             // What is not memory waits for the end of the section (S1-06).
             match P::SEVERAL {
                 true => self.arming.set(true),
-                false => self.port.arm(at),
+                false => self.port.arm((at != NEVER).then_some(at)),
             }
         }
     }
@@ -259,7 +261,8 @@ impl<P: Port> Cpu<P> {
     /// Programs the timer if that was put off: called outside the kernel.
     pub(crate) fn arm(&self) {
         if self.arming.take() {
-            self.port.arm(self.armed.get());
+            let at = self.armed.get();
+            self.port.arm((at != NEVER).then_some(at));
         }
     }
 
@@ -272,12 +275,12 @@ impl<P: Port> Cpu<P> {
     /// The timer has interrupted: nothing is armed any more, and will not be before
     /// [`Cpu::timer_served`].
     pub fn timer_fired(&self) {
-        self.armed.set(Some(SERVING));
+        self.armed.set(SERVING);
     }
 
     /// The timer's interrupt has done its work.
     pub fn timer_served(&self) {
-        self.armed.set(None);
+        self.armed.set(NEVER);
         self.rearm();
     }
 
@@ -285,8 +288,8 @@ impl<P: Port> Cpu<P> {
     /// slice makes room for its equals (S0-05). One that this interrupt has woken, and nobody is
     /// higher, stays: it has not run in this tick.
     pub fn tick(&self, now: u64) {
-        let Some(at) = self.tick_at.get() else { return };
-        if now + NEAR <= at {
+        let at = self.tick_at.get();
+        if now.saturating_add(NEAR) <= at {
             return;
         }
         let (ran, next) = (self.current.get(), self.next.get());
@@ -298,7 +301,7 @@ impl<P: Port> Cpu<P> {
             self.yield_cpu(next, expired && next == ran);
         }
         let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
-        self.tick_at.set(busy.then(|| self.next_tick(now.max(at))));
+        self.tick_at.set(if busy { self.next_tick(now.max(at)) } else { NEVER });
     }
 
     /// Takes a tick from a thread's time slice. Whether that was its last; a new slice begins then.
@@ -308,7 +311,8 @@ impl<P: Port> Cpu<P> {
         left == 0
     }
 
-    /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`.
+    /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`, and `running`
+    /// is the last of its level then. Else it is the first, as long as its time slice lasts.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
         if to_equals || !self.settings.eager {
             self.dequeue(running);
@@ -320,8 +324,7 @@ impl<P: Port> Cpu<P> {
         let other = self.first::<true>(priority);
         let rival = other.member().priority.get();
         if rival > priority || (to_equals && rival == priority && other != running) {
-            self.choose(other);
-            self.enqueue_slowly(running);
+            self.enqueue_at(running, !to_equals);
             self.next.set(other);
         } else {
             self.next.set(running);

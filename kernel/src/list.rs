@@ -100,6 +100,13 @@ impl<T: Linked<K>, K> List<T, K> {
         }
     }
 
+    /// Puts `new`, which must not be in a queue of this kind, before all others. O(1).
+    #[inline(always)]
+    pub fn push_front(&self, new: Ref<T>) {
+        self.push_back(new);
+        self.head.set(Some(new));
+    }
+
     /// Inserts `new` before the first member for which `behind` holds, or at the end. O(n).
     pub fn insert_before(&self, new: Ref<T>, behind: impl Fn(Ref<T>) -> bool) {
         let Some(head) = self.head.get() else { return self.push_back(new) };
@@ -141,14 +148,6 @@ impl<T: Linked<K>, K> List<T, K> {
         }
         links.next.set(None);
         links.previous.set(None);
-    }
-
-    /// Makes the head the tail. O(1).
-    #[inline(always)]
-    pub fn rotate(&self) {
-        if let Some(head) = self.head.get() {
-            self.head.set(head.member().links().next.get());
-        }
     }
 
     /// Calls `visit` for each member, in order.

@@ -42,10 +42,26 @@ impl<P: Port> ReadyQueue<P> {
     /// Appends a thread at the end of its level, unless it is queued already: true if not. O(1).
     #[inline(always)]
     pub fn insert(&self, thread: Ref<Thread<P>>) -> bool {
+        self.insert_at::<false>(thread)
+    }
+
+    /// Inserts a thread as the first of its level, unless it is queued already: true if not. O(1).
+    #[inline(always)]
+    pub fn insert_first(&self, thread: Ref<Thread<P>>) -> bool {
+        self.insert_at::<true>(thread)
+    }
+
+    #[inline(always)]
+    fn insert_at<const FIRST: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         let joins = !thread.member().queued();
         if joins {
             let level = Self::level(thread);
-            self.lists[level as usize].push_back(thread);
+            let list = &self.lists[level as usize];
+            if FIRST {
+                list.push_front(thread)
+            } else {
+                list.push_back(thread)
+            }
             self.levels.insert(level);
             if P::LENGTHS {
                 self.length.set(self.length.get() + 1);
@@ -83,13 +99,6 @@ impl<P: Port> ReadyQueue<P> {
     pub fn first(&self) -> Option<Ref<Thread<P>>> {
         P::step(Step::LookUp);
         self.lists[self.levels.highest()? as usize].head()
-    }
-
-    /// Moves the first thread of its level to the end.
-    #[inline(always)]
-    pub fn rotate(&self, first: Ref<Thread<P>>) {
-        P::step(Step::Rotate(first.index()));
-        self.lists[Self::level(first) as usize].rotate();
     }
 
     /// Whether no thread is queued.

@@ -91,7 +91,7 @@ impl Switching for Strict {
             S::Queueing::wins(core, thread);
             cpu.next.set(thread);
         } else {
-            core.enqueue(next);
+            core.enqueue_first(next);
             core.enqueue(thread);
             core.sched();
         }
@@ -143,7 +143,7 @@ impl Queueing for Lazy {
 
     #[inline(always)]
     fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
-        core.enqueue(thread);
+        core.enqueue_first(thread);
     }
 }
 
@@ -160,7 +160,7 @@ impl Queueing for Eager {
 
     #[inline(always)]
     fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
-        core.enqueue(thread);
+        core.enqueue_first(thread);
     }
 
     #[inline(always)]

@@ -19,7 +19,7 @@ impl Scheduling for ByHand {
     fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
         let running = core.cpu.next.get();
         if to.member().priority.get() > running.member().priority.get() {
-            core.enqueue(running);
+            core.enqueue_first(running);
             core.cpu.next.set(to);
         } else {
             core.enqueue(to);
@@ -28,7 +28,7 @@ impl Scheduling for ByHand {
 
     #[inline(always)]
     fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
-        core.cpu.enqueue_slowly(core.cpu.next.get());
+        core.cpu.enqueue_at(core.cpu.next.get(), true);
         core.cpu.next.set(to);
     }
 

@@ -30,8 +30,6 @@ pub enum Step {
     Link(Queue, u32),
     /// A thread left a queue.
     Unlink(Queue, u32),
-    /// The first thread of a level of the ready queue became its last.
-    Rotate(u32),
     /// A queued thread was looked at in a scan for the highest.
     Scan,
     /// Two queued threads were compared.
@@ -60,7 +58,7 @@ pub enum Step {
 
 impl Step {
     /// How many kinds there are.
-    pub const KINDS: usize = 21;
+    pub const KINDS: usize = 20;
 
     /// The number of its kind, below [`Step::KINDS`].
     #[inline(always)]
@@ -72,7 +70,7 @@ impl Step {
             Step::Link(Queue::Waiting, _) => 3,
             Step::Unlink(Queue::Ready, _) => 4,
             Step::Unlink(Queue::Waiting, _) => 5,
-            Step::Rotate(_) => 6,
+            Step::Lock(_) => 6,
             Step::Scan => 7,
             Step::Compare => 8,
             Step::Meld => 9,
@@ -86,7 +84,6 @@ impl Step {
             Step::Queued(_) => 17,
             Step::Search => 18,
             Step::Enter => 19,
-            Step::Lock(_) => 20,
         }
     }
 
@@ -114,7 +111,7 @@ impl Step {
             Step::Block(thread) => (thread, 0),
             Step::Queued(length) => (0, length as u64),
             Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),
-            Step::Rotate(thread) | Step::Switch(thread) => (thread, 0),
+            Step::Switch(thread) => (thread, 0),
             Step::Copy(words) => (0, words as u64),
             Step::Message(thread, info) => (thread, info),
             Step::Status(status) => (0, status),

@@ -66,7 +66,7 @@ impl Default for Costs {
             (Step::Link(Queue::Waiting, 0), 24),
             (Step::Unlink(Queue::Ready, 0), 32),
             (Step::Unlink(Queue::Waiting, 0), 24),
-            (Step::Rotate(0), 63),
+            (Step::Search, 63),
             (Step::Scan, 9),
             (Step::Compare, 7),
             (Step::Meld, 28),

@@ -10,8 +10,11 @@ use crate::support::scene::{
 };
 use abi::call::Call;
 use abi::{Error, Info};
+use kernel::object::thread::attention;
 use kernel::port::Port;
-use kernel::system::{DirectLazy, Fastpath, System};
+use kernel::system::{
+    DirectEager, DirectLazy, Fastpath, Slowpath, StrictEager, StrictLazy, System,
+};
 
 const MESSAGE: Info = Info::new(0, 0);
 
@@ -121,6 +124,41 @@ fn equals_share_the_time() {
     assert!(turns.windows(4).all(|four| four[0] == four[3] && four[0] != four[1]));
 }
 
+/// A higher thread preempts one of three equals, several times in a slice.
+fn preemption_keeps_the_turn<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 10), (1, 10), (1, 20)]);
+    board.does(4, receive(NOTIFICATION));
+    let mut turns = Vec::new();
+    for _ in 0..6 {
+        let who = board.running().expect("one of the equals");
+        for _ in 1..SLICE {
+            let soon = board.host.now() + TICK / 4;
+            board.succeeds(who, system(Call::TimerSet, &[TIMER, soon]));
+            board.wait(TICK / 4);
+            board.sees(4, Ok(()));
+            board.does(4, receive(NOTIFICATION));
+            assert_eq!(board.running(), Some(who), "the preempted thread goes on");
+            board.wait(TICK - TICK / 4);
+            assert_eq!(board.running(), Some(who), "its slice is not used up");
+        }
+        board.wait(TICK);
+        turns.push(who);
+    }
+    assert_eq!(turns[..3], turns[3..], "the equals take turns");
+    turns.sort();
+    assert_eq!(turns, [1, 1, 2, 2, 3, 3]);
+}
+
+#[test]
+fn a_preempted_thread_goes_on_before_its_equals() {
+    preemption_keeps_the_turn::<Fastpath<Host>>();
+    preemption_keeps_the_turn::<Slowpath<Host>>();
+    preemption_keeps_the_turn::<DirectLazy<Host>>();
+    preemption_keeps_the_turn::<DirectEager<Host>>();
+    preemption_keeps_the_turn::<StrictLazy<Host>>();
+    preemption_keeps_the_turn::<StrictEager<Host>>();
+}
+
 #[test]
 fn yielding_goes_round_the_equals() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 10), (1, 10), (1, 5)]);
@@ -162,8 +200,8 @@ fn a_stopped_thread_is_not_queued() {
     }
 }
 
-/// Threads that block stay in the ready queue, until the last one's look-up meets them all. An
-/// interrupt cuts that short, and its handler runs without waiting for the rest.
+/// Threads that cannot run stay in the ready queue until a look-up meets them all. An interrupt cuts
+/// that short, and its handler runs without waiting for the rest.
 #[test]
 fn an_interrupt_cuts_a_look_up_short() {
     const BLOCKED: u32 = 50;
@@ -177,14 +215,11 @@ fn an_interrupt_cuts_a_look_up_short() {
         board.machine.cpu.ready.each(|_, thread| count += u32::from(thread.index() > 2));
         count
     };
-    board.does(2, receive(NOTIFICATION));
-    for _ in 1..BLOCKED {
-        board.call(receive(ENDPOINT));
-        board.check();
-        assert_eq!(queued(), BLOCKED, "a blocked thread is dequeued at once");
-    }
+    (3..3 + BLOCKED).for_each(|who| board.thread(who).set(attention::SUSPENDED));
+    board.check();
+    assert_eq!(queued(), BLOCKED);
     board.host.raise(Event::Line(3));
-    board.call(receive(ENDPOINT));
+    board.call(receive(NOTIFICATION));
     board.check();
     assert_eq!(board.running(), None, "the look-up is left for the interrupt");
     assert!(queued() >= BLOCKED - STEPS, "{} are left", queued());

@@ -37,9 +37,9 @@ proptest! {
                     model.retain(|other| *other != which);
                 }
                 3 => {
-                    list.rotate();
-                    if !model.is_empty() {
-                        model.rotate_left(1);
+                    if !model.contains(&which) {
+                        list.push_front(member);
+                        model.push_front(which);
                     }
                 }
                 _ => {}
@@ -82,13 +82,9 @@ proptest! {
                     level.retain(|other| *other != index);
                 }
                 _ => {
-                    if let Some(first) = queue.first() {
-                        queue.rotate(first);
-                        model
-                            .values_mut()
-                            .rfind(|level| !level.is_empty())
-                            .expect("as in the queue")
-                            .rotate_left(1);
+                    queue.insert_first(thread);
+                    if !level.contains(&index) {
+                        level.push_front(index);
                     }
                 }
             }
