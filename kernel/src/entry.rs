@@ -17,6 +17,12 @@ use abi::trace::{Event, entry as code, point};
 use abi::{Error, Info, Rights, Status};
 use locks::{Guarding, Kind};
 
+const SIGNAL: u8 = Call::Signal as u8;
+const YIELD: u8 = Call::Yield as u8;
+const NULL: u8 = Call::Null as u8;
+// Of the calls that are no messages these come first, so that one comparison finds all others.
+const _: () = assert!(SIGNAL == 3 && YIELD == 4 && NULL == 5);
+
 /// Deadlines that one timer interrupt serves.
 const EXPIRIES: u32 = 8;
 
@@ -111,6 +117,7 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
 ///
 /// # Safety
 /// As for [`Core::enter`].
+#[inline(always)]
 pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
@@ -125,7 +132,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         let Some((at, sleeper)) = core.cpu.deadlines.pop(now) else { break };
         core.expire(sleeper, now - at);
         put_off = core.cpu.poll(point::EXPIRY);
-        if put_off {
+        if put_off || core.cpu.deadlines.is_empty() {
             break;
         }
         // What has become due meanwhile need not interrupt.
@@ -220,12 +227,13 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         let (number, args) = self.own(me).context.call();
         self.entered(number as u8 as u32);
-        let result = match Call::from_number(number) {
-            Some(Call::Signal) => self.signal_slot(args[0] as u32),
-            Some(Call::Yield) => self.yield_to(args[0] as u32),
-            Some(Call::Null) => Ok(()),
-            Some(call) => return self.manage_call(me, call),
-            None => Err(Error::UnknownCall),
+        if number as u8 > NULL {
+            return self.manage_call(me);
+        }
+        let result = match number as u8 {
+            SIGNAL => self.signal_slot(args[0] as u32),
+            YIELD => self.yield_to(args[0] as u32),
+            _ => Ok(()),
         };
         self.own(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
     }
@@ -261,10 +269,13 @@ impl<S: System> Core<S> {
     }
 
     #[inline(never)]
-    fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
+    fn manage_call(&self, me: Ref<Thread<S::Port>>) {
         let thread = self.hold(me);
         let context = &thread.context;
         let (number, args) = context.call();
+        let Some(call) = Call::from_number(number) else {
+            return thread.finish(Status::failed(Error::UnknownCall));
+        };
         let done = self.manage().call(me, call, &args);
         match done {
             Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),

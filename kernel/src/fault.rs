@@ -130,8 +130,14 @@ impl<P: Port> crate::kernel::Kernel<P> {
 #[inline(never)]
 pub fn hex(value: u64) -> [u8; 18] {
     let mut text = *b"0x0000000000000000";
-    for (index, digit) in text.iter_mut().skip(2).enumerate() {
-        *digit = b"0123456789abcdef"[(value >> (60 - 4 * index) & 15) as usize];
+    let mut rest = value;
+    for digit in text.iter_mut().rev() {
+        // Else the compiler writes sixteen steps out.
+        if rest == 0 {
+            break;
+        }
+        *digit = b"0123456789abcdef"[(rest & 15) as usize];
+        rest >>= 4;
     }
     text
 }

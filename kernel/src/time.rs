@@ -134,8 +134,27 @@ impl<P: Port> Deadlines<P> {
             return None;
         }
         let sleeper = who?;
-        self.remove(sleeper);
+        sleeper.place().0.set(NOWHERE);
+        let last = self.count.get() - 1;
+        self.count.set(last);
+        if last > 0 {
+            self.replace_first(last);
+        }
         Some((at, sleeper))
+    }
+
+    /// The entry behind the last one takes the place of the first.
+    #[inline(never)]
+    fn replace_first(&self, last: u32) {
+        if let (at, Some(who)) = self.entries[last as usize].get() {
+            Self::sink(self.held(), 0, (at, who));
+        }
+    }
+
+    /// Whether nothing waits.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.count.get() == 0
     }
 
     fn rise(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {

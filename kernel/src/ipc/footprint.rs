@@ -73,10 +73,10 @@ impl<S: System> Core<S> {
 
     /// Holds what a fast path touches, and says whether its plan still stands.
     #[inline(always)]
-    pub(crate) fn hold_for_fast(
+    pub(crate) fn hold_for_fast<const N: usize>(
         &self,
         threads: [Ref<Thread<S::Port>>; 2],
-        endpoint: Ref<Endpoint<S::Port>>,
+        endpoints: [Ref<Endpoint<S::Port>>; N],
         stands: impl Fn() -> bool,
     ) -> bool {
         if Guards::<S>::EXCLUSIVE {
@@ -85,7 +85,7 @@ impl<S: System> Core<S> {
         let holding = self.section.holding();
         holding.add(&threads[0].member().lock);
         holding.add(&threads[1].member().lock);
-        holding.add(&endpoint.member().lock);
+        endpoints.iter().for_each(|at| holding.add(&at.member().lock));
         holding.take::<<Guards<S> as Guarding>::Relax>();
         stands()
     }

@@ -205,7 +205,7 @@ impl<S: System> Core<S> {
         if self.expired(limit) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             self.hold(server).state.become_ready();
-            return self.wake(server);
+            return self.wake_slowly(server);
         }
         self.give_reply_right(me, server);
         self.limit(me, limit);

@@ -12,7 +12,7 @@ use crate::paging::walk;
 use crate::port::Twin;
 use crate::processor::Stance;
 use crate::run::{End, Options, lengthen};
-use abi::call::Call;
+use abi::call::{Call, NOTHING};
 use abi::message::FaultKind;
 use abi::trace;
 use abi::{Info, PAGE, Rights};
@@ -85,19 +85,24 @@ fn call<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, number
     }
 }
 
-/// The fast path of a call or of a reply that waits.
+const CALL: u64 = Call::Call as u64;
+const REPLY_WAIT: u64 = Call::ReplyWait as u64;
+const EXCHANGE: u64 = Call::Ipc as u64;
+
+/// The fast path of a message.
 #[inline]
 fn fast<G: Locking, S: System<Port = Twin<G>>>(
     machine: Machine<Twin<G>>,
     number: u64,
-    slot: u32,
+    slot: u64,
     info: Info,
 ) -> Option<(Next<G>, u64)> {
     // SAFETY: the board makes one entry at a time.
     let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
-    match number == Call::Call as u64 {
-        true => core.fast_call(slot, info),
-        false => core.fast_reply_wait(slot, info).map(|next| (next, 0)),
+    match number {
+        CALL => core.fast_call(slot as u32, info),
+        REPLY_WAIT => core.fast_reply_wait(slot as u32, info).map(|next| (next, 0)),
+        _ => core.fast_exchange(slot, info),
     }
 }
 
@@ -316,13 +321,15 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     #[inline]
     fn fast(&self, regs: Regs) -> bool {
         let number = u64::from(regs.number as u32);
-        let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
-        if number != call && number != reply_wait {
+        let [slot, info, ..] = regs.args;
+        // A kernel's entry code looks at registers alone.
+        let halves = number != EXCHANGE || slot as u32 != NOTHING;
+        let messages = matches!(number, CALL | REPLY_WAIT | EXCHANGE);
+        if !messages || !halves || !Info(info).is_short() {
             return false;
         }
         meter::enter(Entry::Attempt);
-        let [slot, info, ..] = regs.args;
-        let done = enter!(self, fast(number, slot as u32, Info(info)));
+        let done = enter!(self, fast(number, slot, Info(info)));
         let Some((next, badge)) = done else { return false };
         let target = &body(next).context;
         // The words went along in registers: what the thread saved may be another message by now.

@@ -8,6 +8,8 @@ const PIT_HZ: u64 = 1_193_182;
 /// Interval over which counters are measured, in steps of the interval timer: about a
 /// millisecond.
 const STEPS: u16 = 1193;
+/// The longest wait that the timer is asked for, in nanoseconds.
+const LONGEST: u64 = 1_000_000_000;
 /// Polls after which the interval timer is given up; a poll takes at least a nanosecond.
 const MOST_POLLS: u32 = 1 << 30;
 
@@ -35,6 +37,7 @@ impl Clock {
         let (counted, timed) = measure();
         let hz = rounded(counted * PIT_HZ / u64::from(STEPS));
         let timer_hz = rounded(timed * PIT_HZ / u64::from(STEPS));
+        assert!(timer_hz >> 32 == 0, "the timer counts too fast for its register");
         self.hz.set(hz);
         self.ns.set(((1_000_000_000u128 << 32) / u128::from(hz)) as u64);
         self.steps.set(((u128::from(timer_hz) << 32) / 1_000_000_000) as u64);
@@ -52,9 +55,10 @@ impl Clock {
     /// the core asks again.
     pub fn arm(&self, at: Option<u64>) {
         let Some(at) = at else { return apic::start_timer(0) };
-        let wait = at.saturating_sub(self.now()).min(1_000_000_000);
+        let wait = at.saturating_sub(self.now()).min(LONGEST);
         let steps = (u128::from(wait) * u128::from(self.steps.get())) >> 32;
-        apic::start_timer(steps.clamp(1, u128::from(u32::MAX)) as u32);
+        // Zero would stop it.
+        apic::start_timer(steps as u32 | 1);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::machine::load_root;
 use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
 use crate::state;
+use abi::message::REGISTER_WORDS;
 use abi::trace::Event;
 use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
@@ -33,30 +34,16 @@ pub const MYSELF: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, myself
 const CALL: u64 = Call::Call as u64;
 const REPLY_WAIT: u64 = Call::ReplyWait as u64;
 
-/// What goes back to entry code, in two registers.
+/// What a fast path leaves for entry code, in two registers.
 #[repr(C)]
 pub struct Resume {
     /// The context to go on with; null: the fast path does not apply.
     context: *const Context,
-    /// Fast path: the badge. Otherwise: 0 for a system call's registers, 1 for all, 2 to idle.
-    second: u64,
+    /// The badge.
+    badge: u64,
 }
 
-impl Resume {
-    /// Leaves the kernel. The stack begins anew at the next entry.
-    #[inline(always)]
-    pub fn go(self) -> ! {
-        // SAFETY: `resume` takes its arguments in these registers and needs no more of the
-        // stack than is left.
-        unsafe {
-            asm!(
-                "jmp {resume}",
-                resume = sym resume, in("rax") self.context, in("rdx") self.second,
-                options(noreturn),
-            )
-        }
-    }
-}
+const REFUSED: Resume = Resume { context: core::ptr::null(), badge: 0 };
 
 /// A kernel's system call entry.
 #[cfg(not(feature = "trace"))]
@@ -99,27 +86,143 @@ pick!(pick_plain, plain_entry);
 /// Whether the code that picks an instance has made GS the kernel's already.
 const PICKED: u8 = cfg!(feature = "trace") as u8;
 
-/// System call entry of a kernel with a fast path.
+/// System call entry: its own code picks a path; the rest saves the arguments of a kind of call, and
+/// the words, and goes there. rbp is the current context.
+macro_rules! entry_code {
+    ($($code:expr,)* ; $($operands:tt)*) => {
+        naked_asm!(
+            ".if {picked} == 0",
+            "swapgs",
+            ".endif",
+            "mov rbp, gs:[{current}]",
+            "mov [rbp + {rsp}], rsp",
+            "mov rsp, gs:[{stack}]",
+            "mov [rbp + {rip}], rcx",
+            "mov [rbp + {rflags}], r11",
+            $($code,)*
+            // The general path: what a kind of call has as arguments is saved, then words.
+            "5:",
+            "mov [rbp + {rdi}], rdi",
+            "mov [rbp + {rsi}], rsi",
+            "mov dword ptr [rbp + {rax}], {call}",
+            "15:",
+            "mov [rbp + {r12}], r12",
+            "mov [rbp + {r13}], r13",
+            "mov [rbp + {r14}], r14",
+            "mov [rbp + {r15}], r15",
+            "xor ebp, ebp",
+            "jmp {call_path}",
+            "6:",
+            "mov [rbp + {rdi}], rdi",
+            "mov [rbp + {rsi}], rsi",
+            "mov dword ptr [rbp + {rax}], {reply_wait}",
+            "16:",
+            "mov [rbp + {r12}], r12",
+            "mov [rbp + {r13}], r13",
+            "mov [rbp + {r14}], r14",
+            "mov [rbp + {r15}], r15",
+            "xor ebp, ebp",
+            "jmp {reply_wait_path}",
+            "7:",
+            "mov [rbp + {rax}], rax",
+            "mov [rbp + {rdi}], rdi",
+            "mov [rbp + {rsi}], rsi",
+            "mov [rbp + {rdx}], rdx",
+            "17:",
+            "mov [rbp + {r12}], r12",
+            "mov [rbp + {r13}], r13",
+            "mov [rbp + {r14}], r14",
+            "mov [rbp + {r15}], r15",
+            "xor ebp, ebp",
+            "jmp {any_path}",
+            "8:",
+            "mov [rbp + {rax}], rax",
+            "mov [rbp + {rdi}], rdi",
+            "mov [rbp + {rsi}], rsi",
+            "mov [rbp + {rdx}], rdx",
+            "mov [rbp + {r8}], r8",
+            "mov [rbp + {r9}], r9",
+            "mov [rbp + {r10}], r10",
+            "mov [rbp + {r12}], r12",
+            "mov [rbp + {r13}], r13",
+            "mov [rbp + {r14}], r14",
+            "mov [rbp + {r15}], r15",
+            "xor ebp, ebp",
+            "jmp {system_call}",
+            picked = const PICKED,
+            current = const CURRENT, stack = const STACK,
+            rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
+            rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
+            r8 = const R8, r9 = const R9, r10 = const R10,
+            r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+            call = const CALL,
+            reply_wait = const REPLY_WAIT,
+            call_path = sym ipc::<S, { kind::CALL }>,
+            reply_wait_path = sym ipc::<S, { kind::REPLY_WAIT }>,
+            any_path = sym ipc::<S, { kind::ANY }>,
+            system_call = sym system_call::<S>,
+            $($operands)*
+        )
+    };
+}
+
+/// System call entry of a kernel with a fast path, which takes messages of few words.
 #[unsafe(naked)]
 extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
-    naked_asm!(
-        ".if {picked} == 0",
-        "swapgs",
-        ".endif",
-        "mov rbp, gs:[{current}]",
-        "mov [rbp + {rsp}], rsp",
-        "mov rsp, gs:[{stack}]",
-        "mov [rbp + {rip}], rcx",
-        "mov [rbp + {rflags}], r11",
-        "mov rbx, rsi",
+    entry_code!(
         "cmp eax, {call}",
-        "jne 4f",
+        "jne 2f",
+        "cmp esi, {short}",
+        "ja 5f",
         "mov [rbp + {rdi}], rdi",
+        "mov rbx, rsi",
         "call {fast_call}",
         "test rax, rax",
-        "jz 6f",
-        // Out with the words in place and everything else zero.
+        "jnz 4f",
+        "mov dword ptr [rbp + {rax}], {call}",
+        "mov [rbp + {rsi}], rbx",
+        "jmp 15f",
         "2:",
+        "cmp eax, {reply_wait}",
+        "jne 3f",
+        "cmp esi, {short}",
+        "ja 6f",
+        "mov [rbp + {rdi}], rdi",
+        "mov rbx, rsi",
+        "call {fast_reply_wait}",
+        "test rax, rax",
+        "jnz 4f",
+        "mov dword ptr [rbp + {rax}], {reply_wait}",
+        "mov [rbp + {rsi}], rbx",
+        "jmp 16f",
+        // The upper bits of a number are for options, which a fast path has none of.
+        "3:",
+        "jb 13f",
+        "cmp al, {reply_wait}",
+        "ja 8f",
+        "je 6f",
+        "test al, al",
+        "jnz 5f",
+        "jmp 7f",
+        // No timeouts: with both halves?
+        "13:",
+        "test edi, edi",
+        "jz 7f",
+        "cmp esi, {short}",
+        "ja 7f",
+        "mov rbx, rdi",
+        "shr rbx, 32",
+        "jz 7f",
+        "mov [rbp + {rdi}], rdi",
+        "mov rbx, rsi",
+        "call {fast_exchange}",
+        "test rax, rax",
+        "jnz 4f",
+        "mov [rbp + {rax}], rax",
+        "mov [rbp + {rsi}], rbx",
+        "jmp 17f",
+        // Out with the words in place and everything else zero.
+        "4:",
         "mov rdi, rdx",
         "mov rsi, rbx",
         "mov rcx, [rax + {rip}]",
@@ -134,103 +237,32 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "xor r10d, r10d",
         "swapgs",
         "sysretq",
-        "4:",
-        "cmp eax, {reply_wait}",
-        "jne {general}",
-        "mov [rbp + {rdi}], rdi",
-        "call {fast_reply_wait}",
-        "test rax, rax",
-        "jnz 2b",
-        "mov eax, {reply_wait}",
-        "jmp 7f",
-        "6:",
-        "mov eax, {call}",
-        // The fast path does not apply: these two calls have no further arguments.
-        "7:",
-        "mov rdi, [rbp + {rdi}]",
-        "mov rsi, rbx",
-        "jmp {general}",
-        picked = const PICKED,
-        current = const CURRENT,
-        stack = const STACK,
-        rip = const RIP, rflags = const RFLAGS, rsp = const RSP, rdi = const RDI,
-        call = const CALL,
-        reply_wait = const REPLY_WAIT,
+        ;
+        short = const REGISTER_WORDS,
         fast_call = sym fast_call::<S>,
         fast_reply_wait = sym fast_reply_wait::<S>,
-        general = sym general::<S>,
+        fast_exchange = sym fast_exchange::<S>,
     )
 }
 
 /// System call entry of a kernel without a fast path.
 #[unsafe(naked)]
 extern "sysv64" fn plain_entry<S: System<Port = X86>>() {
-    naked_asm!(
-        ".if {picked} == 0",
-        "swapgs",
-        ".endif",
-        "mov rbp, gs:[{current}]",
-        "mov [rbp + {rsp}], rsp",
-        "mov rsp, gs:[{stack}]",
-        "mov [rbp + {rip}], rcx",
-        "mov [rbp + {rflags}], r11",
-        "jmp {general}",
-        picked = const PICKED,
-        current = const CURRENT,
-        stack = const STACK,
-        rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
-        general = sym general::<S>,
+    entry_code!(
+        "cmp al, {call}",
+        "jb 7f",
+        "je 5f",
+        "cmp al, {reply_wait}",
+        "je 6f",
+        "jmp 8f",
+        ;
     )
 }
 
-/// The general path: rbp is the current context, whose rip, rflags and rsp are saved.
+/// Goes on behind a system call, with the context in rax.
 #[unsafe(naked)]
-extern "sysv64" fn general<S: System<Port = X86>>() {
+extern "sysv64" fn resume_call() {
     naked_asm!(
-        "mov [rbp + {rax}], rax",
-        "mov [rbp + {rdi}], rdi",
-        "mov [rbp + {rsi}], rsi",
-        "mov [rbp + {r12}], r12",
-        "mov [rbp + {r13}], r13",
-        "mov [rbp + {r14}], r14",
-        "mov [rbp + {r15}], r15",
-        "movzx eax, al",
-        "cmp eax, {reply_wait}",
-        "jbe 2f",
-        "mov [rbp + {rdx}], rdx",
-        "mov [rbp + {r8}], r8",
-        "mov [rbp + {r9}], r9",
-        "mov [rbp + {r10}], r10",
-        "xor ebp, ebp",
-        "jmp {system_call}",
-        // Message calls have two or three arguments. This keeps the comparison's flags.
-        "2:",
-        "mov ebp, 0",
-        "je {reply_wait_path}",
-        "cmp eax, {call}",
-        "je {call_path}",
-        "mov rcx, gs:[{current}]",
-        "mov [rcx + {rdx}], rdx",
-        "jmp {any_path}",
-        current = const CURRENT,
-        rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
-        r8 = const R8, r9 = const R9, r10 = const R10,
-        r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
-        call = const CALL,
-        reply_wait = const REPLY_WAIT,
-        call_path = sym ipc::<S, { kind::CALL }>,
-        reply_wait_path = sym ipc::<S, { kind::REPLY_WAIT }>,
-        any_path = sym ipc::<S, { kind::ANY }>,
-        system_call = sym system_call::<S>,
-    )
-}
-
-/// Goes on with the context in rax, in the way that rdx says.
-#[unsafe(naked)]
-extern "sysv64" fn resume() {
-    naked_asm!(
-        "test edx, edx",
-        "jnz 2f",
         "mov rcx, [rax + {rip}]",
         "mov r11, [rax + {rflags}]",
         "mov rsp, [rax + {rsp}]",
@@ -250,9 +282,16 @@ extern "sysv64" fn resume() {
         "xor r10d, r10d",
         "swapgs",
         "sysretq",
-        "2:",
-        "cmp edx, 2",
-        "je 3f",
+        rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
+        rax = const RAX, rdi = const RDI, rsi = const RSI,
+        r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
+    )
+}
+
+/// Goes on with all registers of the context in rax.
+#[unsafe(naked)]
+extern "sysv64" fn resume_full() {
+    naked_asm!(
         "push {user_data}",
         "push [rax + {rsp}]",
         "push [rax + {rflags}]",
@@ -275,14 +314,6 @@ extern "sysv64" fn resume() {
         "mov rax, [rax + {rax}]",
         "swapgs",
         "iretq",
-        // Idle: nothing to keep, so the next interrupt starts from the top of the stack again.
-        "3:",
-        "mov rsp, gs:[{stack}]",
-        "sti",
-        "4:",
-        "hlt",
-        "jmp 4b",
-        stack = const STACK,
         user_data = const USER_DATA, user_code = const USER_CODE,
         rip = const RIP, rflags = const RFLAGS, rsp = const RSP,
         rax = const RAX, rdi = const RDI, rsi = const RSI, rdx = const RDX,
@@ -292,6 +323,21 @@ extern "sysv64" fn resume() {
     )
 }
 
+/// Idles. There is nothing to keep, so the next interrupt starts from the top of the stack again.
+#[unsafe(naked)]
+extern "sysv64" fn idle() {
+    naked_asm!("mov rsp, gs:[{stack}]", "sti", "2:", "hlt", "jmp 2b", stack = const STACK)
+}
+
+/// Leaves the kernel one way, with a context. The stack begins anew at the next entry.
+macro_rules! go {
+    ($way:ident, $context:expr) => {
+        // SAFETY: the way takes the context in this register and needs no more of the stack than
+        // is left.
+        unsafe { asm!("jmp {way}", way = sym $way, in("rax") $context, options(noreturn)) }
+    };
+}
+
 extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
@@ -299,9 +345,9 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
     match core.fast_call(slot as u32, Info(info)) {
         Some((next, badge)) => {
             drop(core);
-            Resume { context: go_over::<S>(machine.cpu, next), second: badge }
+            Resume { context: go_over::<S>(machine.cpu, next), badge }
         }
-        None => Resume { context: core::ptr::null(), second: 0 },
+        None => REFUSED,
     }
 }
 
@@ -312,22 +358,35 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
     match core.fast_reply_wait(slot as u32, Info(info)) {
         Some(next) => {
             drop(core);
-            Resume { context: go_over::<S>(machine.cpu, next), second: 0 }
+            Resume { context: go_over::<S>(machine.cpu, next), badge: 0 }
         }
-        None => Resume { context: core::ptr::null(), second: 0 },
+        None => REFUSED,
+    }
+}
+
+extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    match core.fast_exchange(partners, Info(info)) {
+        Some((next, badge)) => {
+            drop(core);
+            Resume { context: go_over::<S>(machine.cpu, next), badge }
+        }
+        None => REFUSED,
     }
 }
 
 extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::ipc::<S, KIND>(state::machine()) };
-    leave::<S>(next).go()
+    leave::<S>(next)
 }
 
 extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
-    leave::<S>(next).go()
+    leave::<S>(next)
 }
 
 /// Leaves boot for the first program; the code that only boot needs vanishes.
@@ -336,27 +395,31 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
     drop_init(image);
     #[cfg(feature = "several")]
     crate::others::go();
-    leave::<S>(next).go()
+    leave::<S>(next)
 }
 
-/// The hardware part of a switch, after the core is done.
+/// The hardware part of a switch, after the core is done, and the way out.
 #[inline(always)]
-pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> Resume {
+pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     let cpu = state::machine().cpu;
     cpu.finish();
     #[cfg(feature = "several")]
     crate::slices::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
         left::<S>(cpu, next);
-        return Resume { context: core::ptr::null(), second: 2 };
+        go!(idle, core::ptr::null::<Context>())
     }
+    let context = go_over::<S>(cpu, next);
     // SAFETY: between entries this CPU alone touches the current thread.
     let thread = unsafe { &*next.address() };
     let full = if X86::SEVERAL { cpu.full.get() } else { thread.has(attention::FULL) };
-    if !X86::SEVERAL {
-        thread.clear(attention::FULL);
+    if full {
+        if !X86::SEVERAL {
+            thread.clear(attention::FULL);
+        }
+        go!(resume_full, context)
     }
-    Resume { context: go_over::<S>(cpu, next), second: u64::from(full) }
+    go!(resume_call, context)
 }
 
 /// The trace's last record of an entry.

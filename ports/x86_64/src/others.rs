@@ -105,5 +105,5 @@ fn wait<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
 fn begin<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
     // SAFETY: interrupts are off, and this CPU has no other entry.
     let next = unsafe { kernel::entry::start::<S>(machine) };
-    crate::entry::leave::<S>(next).go()
+    crate::entry::leave::<S>(next)
 }

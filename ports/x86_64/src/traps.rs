@@ -113,9 +113,6 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
     let machine = state::machine();
     // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
     let next = match number as u8 {
-        _ if number == NMI || number == MACHINE_CHECK => {
-            panic!("the machine reports an error of its own, exception {number}")
-        }
         apic::TIMER => {
             apic::end();
             // SAFETY: see above.
@@ -145,6 +142,7 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::entry::spurious::<S>(machine) }
         }
+        _ if number == NMI || number == MACHINE_CHECK => fail(number),
         _ if number == NO_DEVICE && !has_fpu() => {
             give_fpu();
             // SAFETY: see above.
@@ -155,7 +153,12 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
         }
     };
-    leave::<S>(next).go()
+    leave::<S>(next)
+}
+
+#[cold]
+fn fail(number: u64) -> ! {
+    panic!("the machine reports an error of its own, exception {number}")
 }
 
 fn has_fpu() -> bool {

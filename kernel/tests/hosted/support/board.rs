@@ -188,7 +188,8 @@ impl<S: System<Port = Host>> Board<S> {
         let [slot, info, ..] = regs.args;
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
-        if number != call && number != reply_wait {
+        let exchange = Call::Ipc as u64;
+        if ![call, reply_wait, exchange].contains(&number) || !Info(info).is_short() {
             return false;
         }
         let context = &body(self.machine.cpu.current.get()).context;
@@ -198,6 +199,8 @@ impl<S: System<Port = Host>> Board<S> {
         let core = self.core();
         let done = if number == call {
             core.fast_call(slot as u32, Info(info)).map(|(_, badge)| badge)
+        } else if number == exchange {
+            core.fast_exchange(slot, Info(info)).map(|(_, badge)| badge)
         } else {
             core.fast_reply_wait(slot as u32, Info(info)).map(|_| 0)
         };
