@@ -108,8 +108,11 @@ fn on_host(setup: &Hardware, kernel: &str) -> Result<Measured> {
     for _ in 0..native_series::STARTS {
         let host = setup.run::<Vec<Cost>>(&options)?;
         let cost = host.found.first().context("no message was measured")?;
-        let least = cost.batches.iter().min().context("no batch was measured")?;
-        messages.push(least * 100 / cost.messages_in_batch);
+        let mut batches = cost.batches.clone();
+        batches.sort_unstable();
+        // A batch is short enough that the host leaves most of them alone.
+        let usual = batches.get(batches.len() / 2).context("no batch was measured")?;
+        messages.push(usual * 100 / cost.messages_in_batch);
     }
     measured.samples.push(kernel, METRIC, PING_PONG, messages);
     Ok(measured)

@@ -1,10 +1,10 @@
 //! Hot potato (S0-37): a ring of threads with unique priorities, each of which receives messages,
-//! the potatoes, from the one before and sends them to the one behind. Neither priorities nor places
-//! in memory follow the order of the ring.
+//! the potatoes, from the one before and sends them to the one behind. Neither priorities nor
+//! places in memory follow the order of the ring.
 //!
 //! ```text
 //! BEGIN(i): receive; the lowest thread first sends the coordinator a message: all others wait
-//! PASS(i):  a potato has come; one with hops left goes to the next thread, another to the coordinator
+//! PASS(i):  a potato has come; with hops left it goes to the next thread, else to the coordinator
 //! COORDINATOR, REST: waits for as many messages as it awaits; throws the potatoes of a series
 //! ```
 //!
@@ -22,8 +22,8 @@ use abi::call::NOTHING;
 use abi::{Info, Rights};
 use kernel::system;
 
-/// Kinds of places, in the low byte. Above it are the numbers of the thread and of the one behind it,
-/// of 24 bits each.
+/// Kinds of places, in the low byte. Above it are the numbers of the thread and of the one behind
+/// it, of 24 bits each.
 mod place {
     pub const COORDINATOR_BEGINS: u64 = 1;
     /// The coordinator has received.

@@ -42,7 +42,7 @@ const OURS: &[(&str, Setting)] = &[
             ("machine", "the host's"),
             (
                 "load",
-                "a server and 5 clients; 30 % of 9,311 ticks copy blocks of 1 KiB within 1 MiB each",
+                "a server and 5 clients; 30 % of 9,311 ticks copy 1 KiB at a time within 1 MiB",
             ),
             ("samples", "none: each message is timed, by the mean of 100"),
             ("memory", "the host's caches"),
