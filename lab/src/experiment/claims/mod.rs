@@ -34,8 +34,9 @@ pub static SPECS: [(&str, &[Spec]); 11] = [
 
 /// The data of a claim or of a part of one, and the name of the experiment that decides it.
 pub fn find(id: &str) -> Option<(&'static str, &'static Spec)> {
-    let all = SPECS.into_iter().flat_map(|(name, specs)| specs.iter().map(move |s| (name, s)));
-    all.into_iter().find(|(_, spec)| spec.id == id)
+    let mut all =
+        SPECS.into_iter().flat_map(|(name, all)| all.iter().map(move |spec| (name, spec)));
+    all.find(|(_, spec)| spec.id == id)
 }
 
 /// The median of a case.
