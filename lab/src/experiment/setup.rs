@@ -171,6 +171,14 @@ impl Setup {
         self.boot_changed(system, kernel, &mut |_| {})
     }
 
+    /// Boots a system by name under a kernel; it may end in any way.
+    pub fn attempt(&self, system: &str, kernel: &str) -> Result<Outcome> {
+        let system = self.load(system)?;
+        let outcome = machine::boot(&self.launch(self.images(None)?, &system, kernel))?;
+        self.ran.note(outcome.machine)?;
+        Ok(outcome)
+    }
+
     /// [`Setup::boot`] of a system that was changed after loading.
     pub fn boot_changed(
         &self,

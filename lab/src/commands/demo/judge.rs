@@ -2,6 +2,7 @@
 
 use crate::commands::lab::golden_path;
 use crate::experiment;
+use crate::machine::Outcome;
 use crate::scoreboard::Recorded;
 use anyhow::Result;
 use results::{Deviation, Golden, Limit, Report};
@@ -9,6 +10,14 @@ use results::{Deviation, Golden, Limit, Report};
 /// By how many percent a median may be off what is recorded: another version of the emulator
 /// counts a few instructions of its devices differently.
 const NEAR: f64 = 5.0;
+
+/// Checks of the self-test that failed; what else ended it, if it ended in another way.
+pub fn failed_checks(outcome: &Outcome) -> Vec<String> {
+    let Some(failure) = outcome.failure() else { return Vec::new() };
+    let failed = outcome.console.lines().filter_map(|line| line.strip_prefix("FAILED "));
+    let failed: Vec<String> = failed.map(|check| format!("self-test: {check}")).collect();
+    if failed.is_empty() { vec![format!("self-test: {failure}")] } else { failed }
+}
 
 /// What does not hold, a sentence each.
 pub fn reasons(reports: &[Report]) -> Result<Vec<String>> {
@@ -58,6 +67,7 @@ fn is_near(deviation: &Deviation) -> bool {
 mod tests {
     use super::*;
     use crate::experiment::claims_testing::report;
+    use crate::machine::Exit;
     use results::{Claim, Verdict};
 
     fn reasons_of(report: &Report, golden: &str) -> Vec<String> {
@@ -114,6 +124,27 @@ mod tests {
         only(&micro(250, Verdict::Contradicted, 7.0), RECORDED, "recorded is reproduced: because");
         let more = RECORDED.to_string() + "\"fastpath map\" = 503\n";
         only(&micro(250, held, 7.0), &more, "not measured, recorded 503");
+    }
+
+    #[test]
+    fn a_self_test_that_fails_is_a_reason() {
+        let ended = |exit, console: &str| {
+            failed_checks(&Outcome {
+                machine: "made-up",
+                exit,
+                console: console.to_string(),
+                memories: Default::default(),
+                kernel: String::new(),
+                backtrace: Vec::new(),
+                findings: Vec::new(),
+                log: Vec::new(),
+                samples: None,
+            })
+        };
+        assert_eq!(ended(Exit::Done(0), "ok a\n1 passed, 0 failed\n"), Vec::<String>::new());
+        let one = ended(Exit::Done(1), "ok a\nFAILED b: no\n1 passed, 1 failed\n");
+        assert_eq!(one, ["self-test: b: no"]);
+        assert!(ended(Exit::Panic, "ok a\n")[0].starts_with("self-test: the kernel panicked"));
     }
 
     #[test]
