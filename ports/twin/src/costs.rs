@@ -51,8 +51,8 @@ impl Default for Costs {
             Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
         for (entry, cost) in [
             (Entry::Attempt, 47),
-            (Entry::Message, 85),
-            (Entry::Exchange, 180),
+            (Entry::Message, 73),
+            (Entry::Exchange, 168),
             (Entry::Call, 104),
             (Entry::Interrupt, 200),
             (Entry::Fault, 170),
