@@ -338,8 +338,8 @@ impl<P: Port> Cpu<P> {
         left == 0
     }
 
-    /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`, and `running`
-    /// is the last of its level then. Else it is the first, as long as its time slice lasts.
+    /// Gives the CPU to the highest thread: one of equal priority only if `to_equals`. `running` is
+    /// the last of its level then; else it is the first, as long as its time slice lasts.
     pub fn yield_cpu(&self, running: Ref<Thread<P>>, to_equals: bool) {
         if to_equals || !self.settings.eager {
             self.dequeue(running);

@@ -331,7 +331,7 @@ impl<S: System> Core<S> {
 
     #[inline(never)]
     fn manage_call(&self, me: Ref<Thread<S::Port>>) {
-        let thread = self.hold(me);
+        let thread = self.own(me);
         let context = &thread.context;
         let (number, args) = context.call();
         let Some(call) = Call::from_number(number) else {

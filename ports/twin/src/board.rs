@@ -324,7 +324,8 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let number = u64::from(regs.number as u32);
         let [slot, info, ..] = regs.args;
         // A kernel's entry code looks at registers alone.
-        let halves = number != EXCHANGE || slot as u32 != NOTHING;
+        let [send, receive] = [slot as u32, (slot >> 32) as u32];
+        let halves = number != EXCHANGE || (send != NOTHING && receive != NOTHING);
         let messages = matches!(number, CALL | REPLY_WAIT | EXCHANGE);
         if !messages || !halves || !Info(info).is_short() {
             return false;

@@ -78,8 +78,8 @@ impl Default for Costs {
         let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
         for (entry, cost) in [
             (Entry::Attempt, 47),
-            (Entry::Message, 85),
-            (Entry::Exchange, 180),
+            (Entry::Message, 73),
+            (Entry::Exchange, 168),
             (Entry::Call, 104),
             (Entry::Interrupt, 200),
             (Entry::Fault, 170),

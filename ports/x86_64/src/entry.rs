@@ -86,8 +86,8 @@ pick!(pick_plain, plain_entry);
 /// Whether the code that picks an instance has made GS the kernel's already.
 const PICKED: u8 = cfg!(feature = "trace") as u8;
 
-/// System call entry: its own code picks a path; the rest saves the arguments of a kind of call, and
-/// the words, and goes there. rbp is the current context.
+/// System call entry: its own code picks a path; the rest saves the arguments of a kind of call,
+/// and the words, and goes there. rbp is the current context.
 macro_rules! entry_code {
     ($($code:expr,)* ; $($operands:tt)*) => {
         naked_asm!(
@@ -228,13 +228,8 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov rcx, [rax + {rip}]",
         "mov r11, [rax + {rflags}]",
         "mov rsp, [rax + {rsp}]",
-        "xor eax, eax",
-        "xor edx, edx",
-        "xor ebx, ebx",
-        "xor ebp, ebp",
-        "xor r8d, r8d",
-        "xor r9d, r9d",
-        "xor r10d, r10d",
+        "xor eax, eax", "xor edx, edx", "xor ebx, ebx", "xor ebp, ebp",
+        "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
         "swapgs",
         "sysretq",
         ;

@@ -200,8 +200,8 @@ fn a_stopped_thread_is_not_queued() {
     }
 }
 
-/// Threads that cannot run stay in the ready queue until a look-up meets them all. An interrupt cuts
-/// that short, and its handler runs without waiting for the rest.
+/// Threads that cannot run stay in the ready queue until a look-up meets them all. An interrupt
+/// cuts that short, and its handler runs without waiting for the rest.
 #[test]
 fn an_interrupt_cuts_a_look_up_short() {
     const BLOCKED: u32 = 50;

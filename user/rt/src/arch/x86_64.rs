@@ -9,8 +9,8 @@
 //! | `rbx`, `rbp` | | zero |
 //! | `rcx`, `r11` | | destroyed |
 //!
-//! The kernel preserves stack pointer, flags and vector registers; `rbx` and `rbp` cannot be operands
-//! of inline assembly, so the stub saves them on the stack.
+//! The kernel preserves stack pointer, flags and vector registers; `rbx` and `rbp` cannot be
+//! operands of inline assembly, so the stub saves them on the stack.
 
 mod probe;
 mod registers;

@@ -240,8 +240,10 @@ extern "sysv64" fn spinning() {
 extern "sysv64" fn store_and_sleep() {
     naked_asm!(
         "pushfq", "push r15", "push r14", "push r13", "push r12", "push r11", "push r10", "push r9",
-        "push r8", "push rdi", "push rsi", "push rbp", "push rbx", "push rdx", "push rcx", "push rax",
-        "2:", "mov eax, {sleep}", "xor edi, edi", "xor esi, esi", "mov rdx, -1", "syscall", "jmp 2b",
+        "push r8", "push rdi", "push rsi", "push rbp", "push rbx", "push rdx", "push rcx",
+        "push rax",
+        "2:", "mov eax, {sleep}", "xor edi, edi", "xor esi, esi", "mov rdx, -1", "syscall",
+        "jmp 2b",
         sleep = const ipc(Timeout::Never, Timeout::At),
     )
 }
