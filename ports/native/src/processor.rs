@@ -6,7 +6,7 @@
 use crate::context::{Context, Regs};
 use crate::port::{Host, Local};
 use abi::Info;
-use abi::call::{Call, Timeout, ipc, partners};
+use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
@@ -103,6 +103,12 @@ impl<S: System<Port: Host>> Processor<S> {
         let context = self.context();
         let first = partners(to, from);
         context.save_position(at, first);
+        if S::FAST_PATH && to != NOTHING && from != NOTHING {
+            let resume = fast_exchange::<S>(self.machine, first, info.0);
+            if !resume.context.is_null() {
+                return self.go_on_fast(resume, info);
+            }
+        }
         let (number, words) = (ipc(Timeout::Never, Timeout::Never), self.regs.words);
         context.save(&Regs { number, first, info: info.0, words });
         let next = ipc_entry::<S, { kind::ANY }>(self.machine);
@@ -201,6 +207,23 @@ fn fast_reply_wait<S: System<Port: Host>>(
         Some(next) => {
             drop(core);
             Resume { context: switch_space::<S>(machine.cpu, next), badge: 0 }
+        }
+        None => REFUSED,
+    }
+}
+
+#[inline(never)]
+fn fast_exchange<S: System<Port: Host>>(
+    machine: Machine<S::Port>,
+    partners: u64,
+    info: u64,
+) -> Resume {
+    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    match core.fast_exchange(partners, Info(info)) {
+        Some((next, badge)) => {
+            drop(core);
+            Resume { context: switch_space::<S>(machine.cpu, next), badge }
         }
         None => REFUSED,
     }
