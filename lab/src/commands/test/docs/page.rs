@@ -159,6 +159,6 @@ mod tests {
 
     #[test]
     fn commands_in_the_text_are_found() {
-        assert_eq!(code_spans(PAGE), ["./giusto lab list", "more"]);
+        assert_eq!(code_spans(PAGE), ["x", "./giusto lab list", "more"]);
     }
 }
