@@ -1,5 +1,5 @@
-//! What is kept between runs in the build directory: how long jobs take, and which of a deep run are
-//! done.
+//! What is kept between runs in the build directory: how long jobs take, and which of a deep run
+//! are done.
 
 use super::findings::Run;
 use super::job::Job;

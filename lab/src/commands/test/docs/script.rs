@@ -200,9 +200,12 @@ mod tests {
 
     #[test]
     fn files_of_the_page_are_there_and_some_blocks_are_not_run() {
-        let page = "<!-- file: a.csv -->\n```text\n1,2\n```\n\n\
-            <!-- deep -->\n```sh\ncat a.csv # it\n```\n\n```text\n1,2\n```\n\n<!-- not run: no -->\n```sh\nfalse\n```\n\n\
-            <!-- run by: demo -->\n```sh\nfalse\n```\n";
+        let page = concat!(
+            "<!-- file: a.csv -->\n```text\n1,2\n```\n\n",
+            "<!-- deep -->\n```sh\ncat a.csv # it\n```\n\n```text\n1,2\n```\n\n",
+            "<!-- not run: no -->\n```sh\nfalse\n```\n\n",
+            "<!-- run by: demo -->\n```sh\nfalse\n```\n",
+        );
         let found = scripts(page);
         assert_eq!(found.len(), 1);
         assert!(found[0].deep && found[0].name == "p.md: cat a.csv");
