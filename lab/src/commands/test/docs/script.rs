@@ -31,6 +31,7 @@ pub struct Script {
     commands: Vec<String>,
     /// Whether it takes long.
     pub deep: bool,
+    alone: bool,
     copy: bool,
     status: i32,
     /// What the last command prints, and whether its numbers may be any.
@@ -74,6 +75,7 @@ pub fn of(page: &Page) -> Vec<Script> {
             name: format!("{}: {last}", page.name),
             commands,
             deep: block.note.get("deep").is_some(),
+            alone: block.note.get("alone").is_some(),
             copy: block.note.get("copy").is_some(),
             status: block.note.get("status").and_then(|text| text.parse().ok()).unwrap_or(0),
             shown: behind.map(|next| (next.body.clone(), any("numbers"))),
@@ -89,14 +91,15 @@ impl Script {
     pub fn job(self) -> Job {
         let class = if self.deep { Class::Deep } else { Class::Usual };
         let seconds = if self.deep { 120.0 } else { 5.0 };
-        let name = self.name.clone();
+        let (name, alone) = (self.name.clone(), self.alone);
         let work = move |_: &mut _| {
             let printed = self.run()?;
             let Some((shown, numbers)) = &self.shown else { return Ok(()) };
             output::compare(shown, &printed, *numbers).map_err(|differs| anyhow!(differs))
         };
         let job = Job::new(Group::Docs, name, work).class(class).seconds(seconds);
-        job.builds("what its systems name")
+        let job = job.builds("what its systems name");
+        if alone { job.alone() } else { job }
     }
 
     /// Lines of the page that must be others, and what they must be; an output of which the page
