@@ -32,7 +32,7 @@ use crate::{output, workspace};
 use anyhow::{Context, Result};
 use job::{Choice, Class, Job};
 use runner::How;
-use state::Progress;
+use state::{Durations, Progress};
 use std::process::Command;
 use std::time::Instant;
 
@@ -68,7 +68,8 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot create {}", workspace::shown(directory)))?;
     }
-    let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress })?;
+    let durations = Durations::load();
+    let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress, durations })?;
     if let Some(path) = &test.junit {
         junit::write(path, &summary.runs, started.elapsed())?;
     }

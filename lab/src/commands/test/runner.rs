@@ -27,6 +27,8 @@ pub struct How {
     pub log: Option<String>,
     /// What earlier runs have done, which is not done again.
     pub progress: Option<Progress>,
+    /// How long jobs took before.
+    pub durations: Durations,
 }
 
 struct Shared {
@@ -50,8 +52,7 @@ struct Kept {
 
 /// Runs jobs; the summary also has what `progress` had already.
 pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
-    let durations = Durations::load();
-    let progress = how.progress.take();
+    let (progress, durations) = (how.progress.take(), std::mem::take(&mut how.durations));
     let (done, jobs) = match &progress {
         Some(progress) => progress.split(jobs),
         None => (Vec::new(), jobs),
@@ -165,7 +166,12 @@ mod tests {
     use crate::cli::Group;
 
     fn how(fail_fast: bool) -> How {
-        How { fail_fast, log: Some("/dev/null".to_string()), progress: None }
+        How {
+            fail_fast,
+            log: Some("/dev/null".to_string()),
+            progress: None,
+            durations: Durations::default(),
+        }
     }
 
     #[test]

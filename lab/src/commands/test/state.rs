@@ -1,5 +1,5 @@
-//! What is kept between runs in the build directory: how long jobs take, and which of a deep run are
-//! done.
+//! What is kept between runs in the build directory: how long jobs take, and which of a deep run
+//! are done.
 
 use super::findings::Run;
 use super::job::Job;
@@ -15,29 +15,37 @@ pub fn path(name: &str) -> PathBuf {
     workspace::build_directory().join("test").join(name)
 }
 
-/// How long jobs took when they last ran, by title.
-pub struct Durations(BTreeMap<String, f64>);
+/// How long jobs took when they last ran, by title, and the file that says so.
+#[derive(Default)]
+pub struct Durations {
+    known: BTreeMap<String, f64>,
+    file: Option<PathBuf>,
+}
 
 impl Durations {
     /// What is known; nothing is no error.
     pub fn load() -> Durations {
-        let text = fs::read_to_string(path("durations.json")).unwrap_or_default();
-        Durations(serde_json::from_str(&text).unwrap_or_default())
+        let file = path("durations.json");
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        Durations { known: serde_json::from_str(&text).unwrap_or_default(), file: Some(file) }
     }
 
     /// How long a job will take about.
     pub fn expected(&self, job: &Job) -> f64 {
-        self.0.get(&job.title()).copied().unwrap_or(job.seconds)
+        self.known.get(&job.title()).copied().unwrap_or(job.seconds)
     }
 
     /// Notes a job that ran.
     pub fn note(&mut self, run: &Run) {
-        self.0.insert(run.title(), run.seconds);
+        self.known.insert(run.title(), run.seconds);
     }
 
-    /// Keeps what is known.
+    /// Keeps what is known, if it comes from a file.
     pub fn save(&self) -> Result<()> {
-        write(&path("durations.json"), &serde_json::to_string_pretty(&self.0)?)
+        match &self.file {
+            Some(file) => write(file, &serde_json::to_string_pretty(&self.known)?),
+            None => Ok(()),
+        }
     }
 }
 
@@ -140,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_took_long_is_expected_to_take_long() {
-        let mut durations = Durations(BTreeMap::new());
+        let mut durations = Durations::default();
         let job = &jobs()[0];
         assert_eq!(durations.expected(job), job.seconds);
         durations.note(&run("a", None));

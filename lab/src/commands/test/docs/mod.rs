@@ -4,7 +4,8 @@
 //! A block of `sh` holds commands; a block of `text` right behind it is what the last one prints.
 //! A comment above a block or table says what is special, several things with `;` between them:
 //!
-//! - `deep`: it takes long; `copy`: it changes the source, so a copy is used
+//! - `deep`: it takes long; `alone`: it follows the host's time, so nothing runs beside it
+//! - `copy`: it changes the source, so a copy is used
 //! - `status: N`: the last command ends with this status instead of 0
 //! - `numbers: any`: numbers depend on the host; `file: NAME`: the block is this file's text
 //! - `run by: JOB`: a job of this name does the same; `not run: REASON`: nothing does

@@ -126,9 +126,13 @@ pub fn code_spans(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "# Title\n\n<!-- deep; numbers: any -->\n```sh\n./giusto run \\\n  hello\n\
-        # no command\nls  # two\n```\n\n```text\nhello\n```\n\n\
-        <!-- figures: micro\nwhat = {row} x\n-->\n| a | b |\n|---|---|\n| `x` | 1 |\n\nSee `./giusto\nlab list` and `more`.\n";
+    const PAGE: &str = concat!(
+        "# Title\n\n<!-- deep; numbers: any -->\n",
+        "```sh\n./giusto run \\\n  hello\n# no command\nls  # two\n```\n\n",
+        "```text\nhello\n```\n\n",
+        "<!-- figures: micro\nwhat = {row} x\n-->\n| a | b |\n|---|---|\n| `x` | 1 |\n\n",
+        "See `./giusto\nlab list` and `more`.\n",
+    );
 
     #[test]
     fn blocks_and_tables_are_read_with_their_notes() {
@@ -159,6 +163,6 @@ mod tests {
 
     #[test]
     fn commands_in_the_text_are_found() {
-        assert_eq!(code_spans(PAGE), ["./giusto lab list", "more"]);
+        assert_eq!(code_spans(PAGE), ["x", "./giusto lab list", "more"]);
     }
 }

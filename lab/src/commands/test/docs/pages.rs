@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 /// What notes may say.
-const KNOWN: [&str; 9] =
-    ["deep", "copy", "status", "numbers", "file", "run by", "not run", "figures", "by hand"];
+const KNOWN: [&str; 10] = [
+    "deep", "alone", "copy", "status", "numbers", "file", "run by", "not run", "figures", "by hand",
+];
 
 /// A page: its name from the root of the work tree, and what it shows.
 pub struct Page {

@@ -31,6 +31,7 @@ pub struct Script {
     commands: Vec<String>,
     /// Whether it takes long.
     pub deep: bool,
+    alone: bool,
     copy: bool,
     status: i32,
     /// What the last command prints, and whether its numbers may be any.
@@ -74,6 +75,7 @@ pub fn of(page: &Page) -> Vec<Script> {
             name: format!("{}: {last}", page.name),
             commands,
             deep: block.note.get("deep").is_some(),
+            alone: block.note.get("alone").is_some(),
             copy: block.note.get("copy").is_some(),
             status: block.note.get("status").and_then(|text| text.parse().ok()).unwrap_or(0),
             shown: behind.map(|next| (next.body.clone(), any("numbers"))),
@@ -89,14 +91,15 @@ impl Script {
     pub fn job(self) -> Job {
         let class = if self.deep { Class::Deep } else { Class::Usual };
         let seconds = if self.deep { 120.0 } else { 5.0 };
-        let name = self.name.clone();
+        let (name, alone) = (self.name.clone(), self.alone);
         let work = move |_: &mut _| {
             let printed = self.run()?;
             let Some((shown, numbers)) = &self.shown else { return Ok(()) };
             output::compare(shown, &printed, *numbers).map_err(|differs| anyhow!(differs))
         };
         let job = Job::new(Group::Docs, name, work).class(class).seconds(seconds);
-        job.builds("what its systems name")
+        let job = job.builds("what its systems name");
+        if alone { job.alone() } else { job }
     }
 
     /// Lines of the page that must be others, and what they must be; an output of which the page
@@ -200,9 +203,12 @@ mod tests {
 
     #[test]
     fn files_of_the_page_are_there_and_some_blocks_are_not_run() {
-        let page = "<!-- file: a.csv -->\n```text\n1,2\n```\n\n\
-            <!-- deep -->\n```sh\ncat a.csv # it\n```\n\n```text\n1,2\n```\n\n<!-- not run: no -->\n```sh\nfalse\n```\n\n\
-            <!-- run by: demo -->\n```sh\nfalse\n```\n";
+        let page = concat!(
+            "<!-- file: a.csv -->\n```text\n1,2\n```\n\n",
+            "<!-- deep -->\n```sh\ncat a.csv # it\n```\n\n```text\n1,2\n```\n\n",
+            "<!-- not run: no -->\n```sh\nfalse\n```\n\n",
+            "<!-- run by: demo -->\n```sh\nfalse\n```\n",
+        );
         let found = scripts(page);
         assert_eq!(found.len(), 1);
         assert!(found[0].deep && found[0].name == "p.md: cat a.csv");
