@@ -11,7 +11,8 @@
 //! | [`BigReader`] | readers of the kernel against writers | a reader: its CPU's line |
 //! | [`Elided`] | the kernel as one, by transactions | as a transaction: writes nothing |
 //!
-//! Locks here are guards, not containers: they own no data, so they need nothing but atomics, and
+//! Locks here are guards, not containers: they own no data, but for the [`Registers`] of a device
+//! that two writes at once would mix up. So they need nothing but atomics, and
 //! the proof that an object may be touched is the kernel's. Every spin calls a [`Relax`], which
 //! the machine supplies. Atomics come from `sync`, where models replace them.
 #![cfg_attr(not(any(test, loom)), no_std)]
@@ -25,6 +26,7 @@ mod clh;
 mod elided;
 mod guarding;
 mod handoff;
+mod indexed;
 mod line;
 mod object;
 mod relax;
@@ -42,6 +44,7 @@ pub use clh::{Clh, Seat};
 pub use elided::{ATTEMPTS, Cause, Counts, Elided, ElidedSeat, LOCK_HELD};
 pub use guarding::{Big, Elision, Fine, Guarding, Kind, Never, Unlocked};
 pub use handoff::Handoff;
+pub use indexed::{Indexed, Registers};
 pub use line::Line;
 pub use object::{Holding, MOST, ObjectLock, Ordered};
 pub use relax::{Pause, Relax};

@@ -4,8 +4,8 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Holding, Kind, Ordered, Relax,
-    Seat, Ticket, Transactions,
+    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Holding, Indexed, Kind,
+    ObjectLock, Ordered, Registers, Relax, Seat, Ticket, Transactions,
 };
 use loom::model::Builder;
 use loom::sync::Arc;
@@ -321,4 +321,47 @@ fn a_plan_stands_when_its_objects_are_held() {
         },
         |_| (),
     );
+}
+
+/// Two device registers behind an index.
+struct Device {
+    selected: AtomicU32,
+    registers: [AtomicU32; 2],
+}
+
+impl Indexed for Device {
+    fn select(&self, index: u32) {
+        self.selected.store(index, Relaxed);
+    }
+    fn write(&self, value: u32) {
+        self.registers[self.selected.load(Relaxed) as usize].store(value, Relaxed);
+    }
+}
+
+/// Each of two CPUs writes a register of its own.
+fn registers_of_two<L: ObjectLock + Send>() {
+    let registers = || [AtomicU32::new(0), AtomicU32::new(0)];
+    let device = move || Device { selected: AtomicU32::new(0), registers: registers() };
+    explore(
+        2,
+        None,
+        move || Registers::new(device(), L::new()),
+        |pair, cpu| pair.write::<Yield, 1>([(cpu as u32, cpu as u32 + 1)]),
+        |pair| {
+            let values = [0, 1].map(|n: usize| pair.device().registers[n].load(Relaxed));
+            assert_eq!(values, [1, 2], "a CPU writes the other one's register");
+        },
+    );
+}
+
+#[test]
+fn registers_behind_an_index_are_not_mixed_up() {
+    registers_of_two::<Ticket>();
+}
+
+/// The model sees what the lock is for.
+#[test]
+#[should_panic(expected = "a CPU writes the other one's register")]
+fn registers_behind_an_index_need_a_lock() {
+    registers_of_two::<()>();
 }

@@ -2,6 +2,7 @@
 
 use crate::machine::{out8, read_msr, write_msr};
 use crate::paging::direct;
+use locks::{Indexed, Pause, Registers};
 
 /// Physical address of the I/O APIC.
 pub const IO_APIC: u64 = 0xfec0_0000;
@@ -134,16 +135,31 @@ fn route(line: u8, low: u32) {
 #[inline(always)]
 fn route_to(line: u8, high: u32, low: u32) {
     let register = 0x10 + u32::from(line) * 2;
-    // SAFETY: device registers in the direct map, mapped uncached by `paging`.
-    unsafe {
-        let select = direct::<u32>(IO_APIC);
-        let window = direct::<u32>(IO_APIC + 0x10);
-        select.write_volatile(register + 1);
-        window.write_volatile(high);
-        select.write_volatile(register);
-        window.write_volatile(low);
+    LINE_REGISTERS.write::<Pause, 2>([(register + 1, high), (register, low)]);
+}
+
+/// The I/O APIC, whose registers lie behind an index.
+struct IoApic;
+
+impl Indexed for IoApic {
+    #[inline(always)]
+    fn select(&self, index: u32) {
+        // SAFETY: a device register in the direct map, mapped uncached by `paging`.
+        unsafe { direct::<u32>(IO_APIC).write_volatile(index) };
+    }
+    #[inline(always)]
+    fn write(&self, value: u32) {
+        // SAFETY: as in `select`.
+        unsafe { direct::<u32>(IO_APIC + 0x10).write_volatile(value) };
     }
 }
+
+/// Interrupts mask a line outside the kernel's sections, calls unmask one inside.
+#[cfg(feature = "several")]
+static LINE_REGISTERS: Registers<IoApic, locks::Ticket> =
+    Registers::new(IoApic, locks::Ticket::fixed());
+#[cfg(not(feature = "several"))]
+static LINE_REGISTERS: Registers<IoApic, ()> = Registers::new(IoApic, ());
 
 /// Starts the timer; it counts down to its interrupt. 0 stops it.
 #[inline(always)]
