@@ -6,7 +6,7 @@ use crate::cpu::Cpu;
 use crate::fault::Fault;
 use crate::kernel::Kernel;
 use crate::manage::{Done, RESTARTED};
-use crate::object::Thread;
+use crate::object::{Notification, Thread};
 use crate::object::thread::attention;
 use crate::port::{Context, Port};
 use crate::sched::Queueing;
@@ -102,13 +102,8 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
     let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::LINE_0 + u32::from(line));
     core.mark_full();
-    let handler = core.kernel.lines.get(line as usize).and_then(|cell| cell.get());
-    if let Some(interrupt) = handler.and_then(|weak| weak.get()) {
-        let interrupt = core.hold(interrupt);
-        if let Some(target) = interrupt.target.get().and_then(|weak| weak.get()) {
-            core.hold_for_signal(target);
-            core.signal(target, interrupt.badge.get().max(1));
-        }
+    if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(line).ok_or(())) {
+        core.signal(target, badge.max(1));
     }
     core.leave_interrupt()
 }
@@ -192,6 +187,14 @@ impl<S: System> Core<S> {
     #[inline(always)]
     fn entered(&self, code: u32) {
         self.note(Event::Enter, self.cpu.current.get(), code, 0);
+    }
+
+    /// The notification that an interrupt line signals, with the badge.
+    #[inline(always)]
+    fn target_of(&self, line: u8) -> Option<(Ref<Notification<S::Port>>, u64)> {
+        let handler = self.kernel.lines.get(line as usize)?.get()?;
+        let interrupt = self.hold(handler.get()?);
+        Some((interrupt.target.get()?.get()?, interrupt.badge.get()))
     }
 
     #[inline(always)]

@@ -63,12 +63,18 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// Holds what signalling a notification will touch.
+    /// Finds the notification to signal, with the badge, and holds what signalling it will touch.
+    /// The section may begin anew in between: what counts is found once everything is held.
     #[inline(always)]
-    pub(crate) fn hold_for_signal(&self, at: Ref<Notification<S::Port>>) {
+    pub(crate) fn hold_for_signal<E>(
+        &self,
+        find: impl Fn() -> Result<(Ref<Notification<S::Port>>, u64), E>,
+    ) -> Result<(Ref<Notification<S::Port>>, u64), E> {
         if !Guards::<S>::EXCLUSIVE {
+            let (at, _) = find()?;
             self.hold_what(|| self.footprint_of_signal(at), |found| self.partner_is_plain(found));
         }
+        find()
     }
 
     /// Holds what a fast path touches, and says whether its plan still stands.

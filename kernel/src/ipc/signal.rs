@@ -14,9 +14,11 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
         let domain = self.own(self.cpu.current.get()).domain.get();
-        let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
-        self.hold_for_signal(cap.at);
-        self.signal(cap.at, cap.badge.max(1));
+        let (at, badge) = self.hold_for_signal(|| {
+            let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
+            Ok((cap.at, cap.badge))
+        })?;
+        self.signal(at, badge.max(1));
         Ok(())
     }
 

@@ -4,10 +4,10 @@
 use super::bench::*;
 use super::domains::tiny;
 use super::vectors::{PATTERN, fill_and_look};
-use rt::abi::call::Fact;
+use rt::abi::call::{Fact, ThreadState};
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers};
-use rt::{Env, Error, Message, Rights, Slot, Wait, arch, cap, ipc, system};
+use rt::{Env, Error, Message, Rights, Slot, Wait, arch, cap, ipc, signal, system};
 
 pub const CHECKS: Checks = &[
     ("a thread runs where it is told", moves),
@@ -25,6 +25,7 @@ pub const CHECKS: Checks = &[
     ("a domain that runs there is destroyed", ends_domain),
     ("a CPU that never calls holds up no deletion", never_calls),
     ("vector registers move along", vectors),
+    ("a signal through what was revoked there", revoked),
 ];
 
 /// Near other checks' pages, whose tables are there.
@@ -367,4 +368,64 @@ fn vectors(bench: &Bench) -> Check {
     let words = bench.words(helper);
     expect(words.get(8) == 1, "the helper finishes")?;
     expect(words.get(9) == 0, "and loses no register")
+}
+
+/// The helpers' words: the round that is on, the last that is over, and what came of it.
+const ROUND: usize = 8;
+const OVER: usize = 9;
+const SIGNALLED: usize = 10;
+/// Rounds, and how long a receiver waits in each.
+const ROUNDS: u64 = 60;
+const PATIENCE: u64 = MS / 5;
+
+/// Helper: in each round that `b` begins receives on `a` for a while.
+fn wait_in_rounds(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while ipc::receive(me.b, Wait::NEVER).is_ok() {
+        let until = system::clock() + PATIENCE;
+        let signalled = ipc::receive(me.a, Wait::until(until)).is_ok();
+        me.own.set(SIGNALLED, signalled.into());
+        me.own.add(OVER, 1);
+    }
+}
+
+/// Helper: signals `a` once in each round that its word says.
+fn signal_in_rounds(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    loop {
+        let round = me.own.get(ROUND);
+        if round > me.own.get(OVER) {
+            // It may have been revoked.
+            let _ = signal::signal(me.a);
+            me.own.set(OVER, round);
+        }
+    }
+}
+
+/// A thread of this CPU waits for a while, so that a signal from another one touches its deadline.
+/// The capability is revoked, at this instant or that. A receiver that waits then is not woken.
+fn revoked(bench: &Bench) -> Check {
+    let (n, copy, e) = (bench.slot(), bench.slot(), bench.endpoint()?);
+    let receiver = bench.helper(HIGH, wait_in_rounds, n, e)?;
+    let sender = there(bench, LOW, signal_in_rounds, copy)?;
+    bench.settle();
+    let (waits, signals) = (bench.words(receiver), bench.words(sender));
+    for round in 1..=ROUNDS {
+        signal::create_notification(n)?;
+        cap::copy(n, copy, Rights::SEND)?;
+        ipc::send(e, Message::empty(0), Wait::NEVER)?;
+        signals.set(ROUND, round);
+        system::work(round * 29);
+        cap::revoke(n)?;
+        let blocked = thread::state(receiver.slot)? == ThreadState::Receiving as u64;
+        let waiting = blocked && waits.get(OVER) < round;
+        while signals.get(OVER) < round || waits.get(OVER) < round {
+            system::sleep(PATIENCE);
+        }
+        let signalled = waits.get(SIGNALLED) != 0;
+        expect(!(waiting && signalled), "a revoked capability signals nothing")?;
+        cap::destroy(n)?;
+        cap::delete(copy)?;
+    }
+    Ok(())
 }
