@@ -229,6 +229,21 @@ impl<P: Port> Cpu<P> {
         self.rearm();
     }
 
+    /// Starts the tick, if it does not run, but leaves it to this CPU to program its timer: for
+    /// other CPUs. Whether it did.
+    pub(crate) fn begin_tick(&self) -> bool {
+        let begins = self.tick_at.get().is_none();
+        if begins {
+            self.tick_at.set(Some(self.next_tick(self.port.now())));
+        }
+        begins
+    }
+
+    /// Whether the timer interrupts at this instant or before.
+    pub(crate) fn is_armed_for(&self, instant: u64) -> bool {
+        self.armed.get().is_some_and(|at| at <= instant)
+    }
+
     /// The first point of the tick grid behind an instant.
     fn next_tick(&self, now: u64) -> u64 {
         (now / self.settings.tick + 1) * self.settings.tick

@@ -171,8 +171,11 @@ impl<P: Port> Manager<'_, P> {
         !P::SEVERAL || cpu.number == self.cpu.number
     }
 
-    /// The CPU that a thread runs on, if it does.
+    /// The CPU that a thread runs on, if it does; `None` also if there is one CPU.
     pub(crate) fn runs_on(&self, at: Ref<Thread<P>>) -> Option<&'static Cpu<P>> {
+        if !P::SEVERAL {
+            return None;
+        }
         let cpu = self.kernel.cpu(at.member().last_cpu.get());
         (cpu.current.get() == at).then_some(cpu)
     }
@@ -181,12 +184,32 @@ impl<P: Port> Manager<'_, P> {
     /// it has left.
     pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
         let home = self.home(at);
-        if P::SEVERAL && self.runs_on(at).is_some_and(|cpu| cpu.number != home.number) {
+        if self.runs_on(at).is_some_and(|cpu| cpu.number != home.number) {
             return;
         }
         match self.is_here(home) {
             true => self.cpu.enqueue_slowly(at),
-            false => self.cpu.send_off(home, at),
+            // One that arrives is queued by the interrupt that is on its way.
+            false if at.member().arrives() => {}
+            false => self.enqueue_there(home, at),
+        }
+    }
+
+    /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there, or
+    /// if there is no tick that would give the thread its turn.
+    fn enqueue_there(&self, home: &Cpu<P>, at: Ref<Thread<P>>) {
+        if home.ready.insert(at) {
+            self.cpu.note(Event::Insert, at, home.queue_number(), home.ready.length());
+        }
+        let (current, priority) = (home.current.get(), at.member().priority.get());
+        home.raise(priority);
+        if at == current {
+            return;
+        }
+        if priority > current.member().priority.get() {
+            self.ask(home);
+        } else if home.begin_tick() {
+            self.cpu.kick(home);
         }
     }
 
@@ -201,15 +224,35 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// The CPU of a thread that has changed decides anew.
+    /// A thread was stopped: the CPU that it runs on decides anew. Where it does not run there is
+    /// nothing to decide.
     pub(crate) fn reconsider(&self, at: Ref<Thread<P>>) {
-        self.ask(self.home(at));
+        match self.runs_on(at) {
+            Some(cpu) => self.ask(cpu),
+            None if self.is_here(self.home(at)) => self.ask(self.cpu),
+            None => {}
+        }
     }
 
-    /// A CPU is to make a full decision.
+    /// A thread's priority was another one `before`: the CPU that it runs on decides anew if a
+    /// thread that waits there may be higher now. One that is queued was queued anew.
+    pub(crate) fn reconsider_priority(&self, at: Ref<Thread<P>>, before: i16) {
+        match self.runs_on(at) {
+            Some(cpu) if !self.is_here(cpu) => {
+                let priority = at.member().priority.get();
+                cpu.raise(priority);
+                if priority < before {
+                    self.ask(cpu);
+                }
+            }
+            _ => self.reconsider(at),
+        }
+    }
+
+    /// A CPU is to make a full decision. Another one is interrupted for that, unless an interrupt
+    /// that it decides behind is on its way.
     fn ask(&self, cpu: &Cpu<P>) {
-        cpu.resched.set(true);
-        if !self.is_here(cpu) {
+        if !cpu.resched.replace(true) && !self.is_here(cpu) {
             self.cpu.kick(cpu);
         }
     }
@@ -217,9 +260,6 @@ impl<P: Port> Manager<'_, P> {
     /// Whether a stopped thread is on no other CPU any more, so that what it consists of may be
     /// changed or freed (S1-04). If it is, that CPU is asked to leave it.
     pub(crate) fn rests(&self, at: Ref<Thread<P>>) -> bool {
-        if !P::SEVERAL {
-            return true;
-        }
         match self.runs_on(at) {
             Some(cpu) if !self.is_here(cpu) => {
                 self.ask(cpu);
@@ -242,7 +282,9 @@ impl<P: Port> Manager<'_, P> {
             return self.cpu.sleep(until, Sleeper::Thread(thread));
         }
         home.deadlines.insert(until, Sleeper::Thread(thread));
-        self.cpu.kick(home);
+        if !home.is_armed_for(until) {
+            self.cpu.kick(home);
+        }
     }
 
     /// The CPU whose deadlines a timer is among, if any.

@@ -56,6 +56,10 @@ impl<P: Port> Manager<'_, P> {
         let limit = self.whole.open(own).max_priority.get().min(home);
         let priority = checked_priority(priority, limit)?;
         let thread = self.whole.open(at);
+        let before = thread.priority.get();
+        if before == i16::from(priority) {
+            return Ok(Done::Nothing);
+        }
         let queued = thread.queued() || (thread.arrives() && thread.runnable());
         let senders = &self.kernel.variant.senders;
         let sending = match (thread.state.get(), thread.wait.get()) {
@@ -76,7 +80,7 @@ impl<P: Port> Manager<'_, P> {
         if queued {
             self.enqueue(at);
         }
-        self.reconsider(at);
+        self.reconsider_priority(at, before);
         Ok(Done::Nothing)
     }
 

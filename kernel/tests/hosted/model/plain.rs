@@ -493,8 +493,8 @@ impl Model {
     pub fn set_priority(&mut self, me: Id, whom: Id, priority: u8) {
         self.begin(me);
         self.finish(me, Status::OK);
-        self.threads[whom].priority = i64::from(priority);
-        self.decide = true;
+        let before = std::mem::replace(&mut self.threads[whom].priority, priority.into());
+        self.decide = before != i64::from(priority);
     }
 
     /// Time has passed, a tick's end perhaps; the timer has `interrupted` or not. Returns who may
