@@ -67,8 +67,8 @@ pub enum Record {
     /// [`Resource::COUNT`](crate::object::Resource::COUNT) words.
     Pools = 1,
     /// Creates a domain: two words of name (16 bytes, zero-padded), maximum priority, slots in
-    /// its capability table, then its quotas in the order of
-    /// [`Resource`](crate::object::Resource).
+    /// its capability table, the CPUs that its threads may use (a bit each; those that do not exist
+    /// do not matter), then its quotas in the order of [`Resource`](crate::object::Resource).
     Domain = 2,
     /// Creates a thread: owner (a domain, which it also runs in), priority, entry address, stack
     /// pointer, argument, address of its message buffer (0: none), fault handler's endpoint (or
@@ -119,7 +119,7 @@ impl Record {
         use crate::object::Resource;
         1 + match self {
             Record::Pools => Resource::COUNT,
-            Record::Domain => 4 + Resource::COUNT,
+            Record::Domain => 5 + Resource::COUNT,
             Record::Thread => 9,
             Record::Endpoint => 2,
             Record::Notification => 1,

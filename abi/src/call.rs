@@ -73,7 +73,8 @@ pub enum Call {
     Protect = 34,
 
     /// Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot
-    /// is one that a boot domain with a larger table has left) and maximum priority `a2`;
+    /// is one that a boot domain with a larger table has left) and maximum priority `a2`; its
+    /// threads may use the CPUs in `a3` (a bit each, all among the creator's own; 0: those);
     /// `w0..w3` hold its quotas as 16-bit numbers in the order of
     /// [`Resource`](crate::object::Resource), taken from the caller's.
     DomainCreate = 40,
@@ -82,7 +83,8 @@ pub enum Call {
     DomainGrant = 41,
     /// Creates a suspended thread in slot `a0`, in the domain of slot `a1` (0: the caller's) with
     /// priority `a2` and its message buffer at address `a3` (0: no buffer). `a4` is the slot of
-    /// its fault handler's endpoint, or 0.
+    /// its fault handler's endpoint, or 0. It belongs to the caller's CPU if the domain may use
+    /// that, else to the first that the domain may use.
     ThreadCreate = 42,
     /// Sets and reads registers of the suspended thread in slot `a0`: instruction pointer `a1`,
     /// stack pointer `a2`, first argument `a3`, thread pointer `a4`; `a5` is a mask of
@@ -96,7 +98,8 @@ pub enum Call {
     ThreadPriority = 46,
     /// The state of the thread in slot `a0`.
     ThreadInspect = 47,
-    /// Makes the thread in slot `a0` run on CPU `a1` from now on.
+    /// Makes the thread in slot `a0` run on CPU `a1` from now on, which its domain and the caller's
+    /// may use.
     ThreadMigrate = 48,
 
     /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.

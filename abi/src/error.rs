@@ -53,11 +53,13 @@ pub enum Error {
     SelfSend = 22,
     /// The callee dropped the caller's reply right without answering.
     Abandoned = 23,
+    /// The domain's threads may not use this CPU.
+    CpuNotAllowed = 24,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 23] = [
+    pub const ALL: [Error; 24] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -81,6 +83,7 @@ impl Error {
         Error::WriteExecute,
         Error::SelfSend,
         Error::Abandoned,
+        Error::CpuNotAllowed,
     ];
 
     /// The error with this code.

@@ -322,13 +322,15 @@ impl<P: Port> Builder<'_, '_, P> {
 
     fn domain(&self, at: usize) -> Ref<Domain<P>> {
         let domain = self.kernel().domains.take(None);
-        let quotas = core::array::from_fn(|index| self.field(at, 5 + index) as u32);
+        let quotas = core::array::from_fn(|index| self.field(at, 6 + index) as u32);
         let (max_priority, slots) = (self.field(at, 3) as u8, self.field(at, 4) as u32);
         assert!(
             slots <= quotas[Resource::Slots as usize],
             "a domain's quota of slots does not cover its table"
         );
-        self.manager.set_up_domain(domain, max_priority, slots, &quotas);
+        let cpus = self.field(at, 5) & self.manager.all_cpus();
+        assert!(cpus != 0, "a domain may use no CPU that exists");
+        self.manager.set_up_domain(domain, max_priority, (slots, cpus), &quotas);
         let body = self.manager.whole.open(domain);
         body.name.set([self.field(at, 1), self.field(at, 2)]);
         domain
@@ -351,6 +353,8 @@ impl<P: Port> Builder<'_, '_, P> {
         }
         let cpu = self.field(at, 9);
         assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
+        let allowed = self.manager.whole.open(home).cpus.get();
+        assert!(allowed >> cpu & 1 != 0, "a boot thread's CPU is not among its domain's");
         body.cpu.set(cpu as u32);
         body.clear(attention::SUSPENDED);
         self.manager.make_ready(thread);

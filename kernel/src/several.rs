@@ -12,7 +12,7 @@ use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::thread::attention;
-use crate::object::{Thread, Timer};
+use crate::object::{Domain, Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
 use crate::time::Sleeper;
@@ -290,6 +290,17 @@ impl<P: Port> Manager<'_, P> {
     /// The CPU whose deadlines a timer is among, if any.
     pub(crate) fn timer_home(&self, timer: Ref<Timer<P>>) -> &'static Cpu<P> {
         if P::SEVERAL { self.kernel.cpu(timer.member().cpu.get()) } else { self.cpu }
+    }
+
+    /// The CPUs that exist, a bit each.
+    pub(crate) fn all_cpus(&self) -> u64 {
+        u64::MAX >> (64 - self.kernel.cpus.get().len())
+    }
+
+    /// The CPU that a new thread of a domain belongs to: this one, if the domain may use it.
+    pub(crate) fn first_cpu(&self, domain: &Domain<P>) -> u32 {
+        let (cpus, own) = (domain.cpus.get(), self.cpu.number);
+        if cpus >> own & 1 != 0 { own } else { cpus.trailing_zeros() }
     }
 
     /// Makes a thread belong to another CPU. Where it runs it is left at the next decision, and

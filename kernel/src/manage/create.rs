@@ -203,7 +203,7 @@ impl<P: Port> Manager<'_, P> {
         thread.server.set(None);
         thread.handler.set(None);
         if P::SEVERAL {
-            thread.cpu.set(self.cpu.number);
+            thread.cpu.set(self.first_cpu(domain));
         }
         thread.slice.set(self.cpu.slice());
         let mut outgoing = thread.outgoing.get();
@@ -232,6 +232,10 @@ impl<P: Port> Manager<'_, P> {
         }
         let parent = self.whole.open(own);
         let max_priority = checked_priority(args[2], parent.max_priority.get())?;
+        let cpus = if args[3] == 0 { parent.cpus.get() } else { args[3] };
+        if cpus & !parent.cpus.get() != 0 {
+            return Err(Error::CpuNotAllowed);
+        }
         let words = self.whole.open(me).context.words();
         let mut quotas = [0; Resource::COUNT];
         for (index, quota) in quotas.iter_mut().enumerate() {
@@ -254,7 +258,7 @@ impl<P: Port> Manager<'_, P> {
         for resource in Resource::ALL {
             parent.quotas.charge(resource, quotas[resource as usize]);
         }
-        self.set_up_domain(at, max_priority, table, &quotas);
+        self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
         parent.put(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
@@ -265,7 +269,7 @@ impl<P: Port> Manager<'_, P> {
         &self,
         at: Ref<Domain<P>>,
         max_priority: u8,
-        slots: u32,
+        (slots, cpus): (u32, u64),
         quotas: &[u32; Resource::COUNT],
     ) {
         let domain = self.whole.open(at);
@@ -275,6 +279,7 @@ impl<P: Port> Manager<'_, P> {
         domain.quotas.charge(Resource::Slots, slots);
         domain.limit.set(slots);
         domain.max_priority.set(max_priority);
+        domain.cpus.set(cpus);
         domain.reports.set(FAULT_REPORTS);
         domain.name.set([0; 2]);
         domain.sweep.set((0, 0));

@@ -144,6 +144,10 @@ impl<P: Port> Manager<'_, P> {
         if number >= count {
             return Err(Error::InvalidArgument);
         }
+        let allowed = self.whole.open(own).cpus.get();
+        if allowed & self.whole.open(self.domain_of(at)).cpus.get() & 1 << number == 0 {
+            return Err(Error::CpuNotAllowed);
+        }
         let number = number as u32;
         if P::SEVERAL && self.home(at).number != number {
             self.move_to(at, number);

@@ -28,6 +28,8 @@ pub struct Domain<P: Port> {
     pub quotas: Quotas,
     /// Threads may have at most this priority.
     pub max_priority: Cell<u8>,
+    /// The CPUs that its threads may use, a bit each.
+    pub cpus: Cell<u64>,
     /// Mappings in its address space.
     pub mappings: List<Mapping<P>, OfDomain>,
     /// Domains that it owns.
@@ -55,6 +57,7 @@ impl<P: Port> Domain<P> {
             limit: Cell::new(0),
             quotas: Quotas::new(),
             max_priority: Cell::new(0),
+            cpus: Cell::new(u64::MAX),
             mappings: List::new(),
             inner: List::new(),
             threads: Cell::new(0),

@@ -59,7 +59,8 @@ pub fn pack(
     writer.record(Record::Pools, &pools.each_ref().map(|pool| pool.size));
     for (domain, areas) in system.domains.iter().zip(&areas) {
         let [low, high] = boot::name_words(&domain.name);
-        let mut fields = vec![low, high, domain.max_priority.into(), domain.slots.into()];
+        let (highest, slots) = (domain.max_priority.into(), domain.slots.into());
+        let mut fields = vec![low, high, highest, slots, domain.cpus.unwrap_or(u64::MAX)];
         fields.extend(budget::granted(domain, areas));
         writer.record(Record::Domain, &fields);
     }

@@ -14,7 +14,7 @@ use crate::toml_value::{Table, Value, is_name};
 use crate::units::spell_size;
 
 /// The keys of a domain.
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 15] = [
     "name",
     "program",
     "priority",
@@ -23,6 +23,7 @@ pub const KEYS: [&str; 14] = [
     "stack",
     "threads",
     "cpu",
+    "cpus",
     "quota",
     "args",
     "fault_handler",
@@ -82,6 +83,7 @@ pub fn read(table: &Table, sections: &Sections) -> Result<Domain, Problem> {
         stack: stack(table)?,
         threads: number(table, "threads", 1, 1, MOST_THREADS)? as u32,
         cpu: number(table, "cpu", 0, 0, u64::from(sections.cpus) - 1)? as u32,
+        cpus: cpus(table, sections.cpus)?,
         quota: quota(table)?,
         args: args(table)?,
         fault_handler: fault_handler(table, sections)?,
@@ -105,6 +107,22 @@ pub fn read(table: &Table, sections: &Sections) -> Result<Domain, Problem> {
 
 fn number(table: &Table, key: &str, default: u64, low: u64, high: u64) -> Result<u64, Problem> {
     table.get(key).map_or(Ok(default), |value| value.number(low..=high))
+}
+
+/// The CPUs that the domain's threads may use, that of the first one among them.
+fn cpus(table: &Table, count: u32) -> Result<Option<u64>, Problem> {
+    let Some(list) = table.get("cpus") else { return Ok(None) };
+    let mut cpus = 0;
+    for item in list.items()? {
+        cpus |= 1 << item.number(0..=u64::from(count) - 1)?;
+    }
+    let first = number(table, "cpu", 0, 0, u64::from(count) - 1)?;
+    if cpus >> first & 1 == 0 {
+        let message = format!("CPU {first}, on which the first thread runs, is not among `cpus`");
+        let help = format!("add {first} to `cpus`, or set `cpu` to one of them");
+        return Err(list.problem(message, help));
+    }
+    Ok(Some(cpus))
 }
 
 fn max_priority(table: &Table, priority: &Value) -> Result<u8, Problem> {

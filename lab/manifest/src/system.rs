@@ -152,6 +152,8 @@ pub struct Domain {
     pub slots: u32,
     /// The CPU that its first thread runs on.
     pub cpu: u32,
+    /// The CPUs that its threads may use, a bit each; all, if it does not say.
+    pub cpus: Option<u64>,
     /// Bytes of each stack, a multiple of the page.
     pub stack: u64,
     /// Threads for which stacks and buffer addresses are laid out.

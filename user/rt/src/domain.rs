@@ -11,13 +11,24 @@ use abi::{Error, Rights};
 pub type Quotas = [u16; Resource::COUNT];
 
 /// Creates a domain with a capability table of `slots` slots; its quotas are taken from the
-/// caller's.
+/// caller's. Its threads may use the same CPUs.
 pub fn create(slot: Slot, slots: u64, max_priority: u64, quotas: Quotas) -> Result<(), Error> {
+    create_on(0, slot, slots, max_priority, quotas)
+}
+
+/// [`create`] with a set of CPUs, a bit each, that threads of the domain may use.
+pub fn create_on(
+    cpus: u64,
+    slot: Slot,
+    slots: u64,
+    max_priority: u64,
+    quotas: Quotas,
+) -> Result<(), Error> {
     let mut words = [0; 4];
     for (i, quota) in quotas.into_iter().enumerate() {
         words[i / 4] |= u64::from(quota) << (16 * (i % 4));
     }
-    let a = [word(slot.word()), word(slots), word(max_priority), ANY, ANY, ANY];
+    let a = [word(slot.word()), word(slots), word(max_priority), word(cpus), ANY, ANY];
     arch::syscall(Call::DomainCreate as u64, a, arch::words(words)).status.result()
 }
 

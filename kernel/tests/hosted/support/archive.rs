@@ -57,7 +57,7 @@ impl Archive {
     /// A domain.
     pub fn domain(&mut self, name: &str, priority: u8, slots: u64, quotas: &Amounts) -> u64 {
         let [low, high] = name_words(name);
-        let mut fields = vec![low, high, u64::from(priority), slots];
+        let mut fields = vec![low, high, u64::from(priority), slots, u64::MAX];
         fields.extend_from_slice(quotas);
         self.object(Record::Domain, &fields)
     }

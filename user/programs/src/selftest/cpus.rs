@@ -2,7 +2,7 @@
 //! of the own one.
 
 use super::bench::*;
-use super::domains::tiny;
+use super::domains::{tiny, tiny_on};
 use super::vectors::{PATTERN, fill_and_look};
 use rt::abi::call::{Fact, ThreadState};
 use rt::memory::{self, Range};
@@ -26,6 +26,7 @@ pub const CHECKS: Checks = &[
     ("a CPU that never calls holds up no deletion", never_calls),
     ("vector registers move along", vectors),
     ("a signal through what was revoked there", revoked),
+    ("a domain stays on its CPUs", confined),
 ];
 
 /// Near other checks' pages, whose tables are there.
@@ -428,4 +429,20 @@ fn revoked(bench: &Bench) -> Check {
         cap::delete(copy)?;
     }
     Ok(())
+}
+
+fn confined(bench: &Bench) -> Check {
+    let (e, (count, own), other) = (bench.endpoint()?, cpus()?, other()?);
+    let beyond = tiny_on(bench, e, 1 << count);
+    expect(beyond.is_err_and(|why| why.error == Some(Error::CpuNotAllowed)), "no such CPU")?;
+    bench.clean();
+    let e = bench.endpoint()?;
+    let (child, server) = tiny_on(bench, e, 1 << other)?;
+    for cpu in (0..count).filter(|cpu| *cpu != other) {
+        refused(thread::migrate(server, cpu), Error::CpuNotAllowed, "another CPU")?;
+    }
+    thread::migrate(server, other)?;
+    expect(ipc::call(e, Message::short(0, [1]))?.words[0] == 2, "it runs on its CPU")?;
+    cap::destroy(child)?;
+    expect(cpus()?.1 == own, "the caller has stayed")
 }

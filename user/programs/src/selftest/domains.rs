@@ -49,8 +49,13 @@ fn small() -> Quotas {
 
 /// A domain that runs the tiny server on an endpoint. Returns domain and thread.
 pub fn tiny(bench: &Bench, e: Slot) -> Result<(Slot, Slot), Why> {
+    tiny_on(bench, e, 0)
+}
+
+/// [`tiny`] in a domain that may use these CPUs, a bit each.
+pub fn tiny_on(bench: &Bench, e: Slot, cpus: u64) -> Result<(Slot, Slot), Why> {
     let (child, code, mapping, server) = (bench.slot(), bench.slot(), bench.slot(), bench.slot());
-    domain::create(child, 4, LOW, small())?;
+    domain::create_on(cpus, child, 4, LOW, small())?;
     domain::grant(child, e, Slot(1), Rights::RECEIVE)?;
     memory::create(code, 1)?;
     let staging = Range { memory: code, first: 0, pages: 1, address: STAGING };
