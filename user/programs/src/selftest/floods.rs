@@ -19,6 +19,10 @@ const SPAN: u64 = 10 * MS;
 /// The share, in percent, that the highest thread keeps of what it has where nothing happens.
 const KEPT: u64 = 95;
 
+/// Where time is not the machine's own, one CPU or the other stands still now and then: a loop that
+/// takes time from the highest thread does so each time.
+const ATTEMPTS: u32 = 10;
+
 /// Helper: computes, and counts how far it has come in its word 8.
 fn compute(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
@@ -49,10 +53,15 @@ fn harmless(bench: &Bench, calls: impl Fn(Slot, u64) -> Result<(), Error>) -> Ch
     let lower = there(bench, LOW, compute, Slot::NONE)?;
     let highest = there(bench, HIGHEST_THERE, compute, Slot::NONE)?;
     bench.settle();
-    // Calls that concern no other CPU, for comparison.
-    let alone = done_during(bench, highest, |_| thread::state(lower.slot).map(|_| ()))?;
-    let disturbed = done_during(bench, highest, |n| calls(lower.slot, n))?;
-    expect(disturbed * 100 >= alone * KEPT, "the highest thread keeps its CPU")
+    for _ in 0..ATTEMPTS {
+        // Calls that concern no other CPU, for comparison.
+        let alone = done_during(bench, highest, |_| thread::state(lower.slot).map(|_| ()))?;
+        let disturbed = done_during(bench, highest, |n| calls(lower.slot, n))?;
+        if disturbed * 100 >= alone * KEPT {
+            return Ok(());
+        }
+    }
+    expect(false, "the highest thread keeps its CPU")
 }
 
 fn same_priority(bench: &Bench) -> Check {

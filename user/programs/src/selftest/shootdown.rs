@@ -38,6 +38,7 @@ fn watch(env: &Env, argument: u64) {
     let (address, resume) = (me.own.get(ADDRESS), me.own.word(RESUME));
     while let Some(value) = arch::read(address, resume) {
         me.own.set(8, value);
+        system::work(100);
     }
 }
 
