@@ -92,9 +92,9 @@ impl<S: System> Core<S> {
         let domain = self.hold(me.domain.get());
         let (send, receive) = halves::<{ kind::ANY }>(partners);
         let cap = domain.named::<Endpoint<S::Port>>(send, Rights::SEND).ok()?;
-        let own = domain.named::<Endpoint<S::Port>>(receive, Rights::RECEIVE).ok()?.at;
         let receivers = &cap.at.member().receivers;
         let first = receivers.head()?;
+        let own = domain.named::<Endpoint<S::Port>>(receive, Rights::RECEIVE).ok()?.at;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at, own], stands) {
             return None;
