@@ -3,6 +3,7 @@
 
 use super::covering;
 use super::job::Class;
+use crate::commands::counted;
 use crate::image::Extra;
 use crate::machine::Machine;
 use manifest::{KERNELS, LOCKINGS, NO_LOCKING};
@@ -68,7 +69,7 @@ impl fmt::Display for Configuration {
             write!(f, " {board}")?;
         }
         if *cpus > 1 || *locking != NO_LOCKING {
-            write!(f, ", {cpus} CPUs, locks {locking}")?;
+            write!(f, ", {}, locks {locking}", counted(*cpus as usize, "CPU"))?;
         }
         match watch {
             Watch::Nothing => {}

@@ -5,6 +5,7 @@ use super::findings::Findings;
 use super::job::{Class, Job};
 use super::{giusto, host, mutants, process, stress};
 use crate::cli::Group;
+use crate::commands::counted;
 use crate::workspace;
 use anyhow::{Context, Result, bail, ensure};
 use manifest::LOCKINGS;
@@ -62,10 +63,13 @@ fn search(
 }
 
 /// Arbitrary calls, every invariant checked after each step.
-fn fuzz(steps: u64, cpus: u32, locking: &'static str) -> Vec<Job> {
+fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
     let lot = |lot: u64| {
         let seed = (lot + 1) << 32;
-        let name = format!("fuzz, {cpus} CPUs, locks {locking}: {LOT} steps from seed {seed:#x}");
+        let name = format!(
+            "fuzz on {}, locks {locking}: {LOT} steps from seed {seed:#x}",
+            counted(cpus, "CPU")
+        );
         let work = move |_: &mut _| {
             let [steps, seed, cpus] = [LOT.to_string(), seed.to_string(), cpus.to_string()];
             let arguments = ["twin", "fuzz", "--steps", &steps, "--seed", &seed, "--cpus", &cpus];

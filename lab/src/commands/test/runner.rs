@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// Bytes of the stack of a job: as much as a program's first thread has.
 const STACK: usize = 8 << 20;
 
+/// Lines of a failure that are shown at once.
+const SHOWN_AT_ONCE: usize = 8;
+
 /// Between two words on how far a long run has come.
 const WORD: Duration = Duration::from_secs(60);
 
@@ -92,6 +95,7 @@ impl Shared {
     }
 
     fn take(&self, job: Job) -> Result<Completion, Failed> {
+        let title = job.title();
         let alone = job.alone.then(|| self.machine.write());
         let beside = (!job.alone).then(|| self.machine.read());
         let run = if self.over().is_none() { Some(execute(job)) } else { None };
@@ -107,6 +111,9 @@ impl Shared {
         match failure {
             None => Ok(Completion::Completed),
             Some(failure) => {
+                // All of it comes at the end, which may be hours away.
+                let first: Vec<&str> = failure.lines().take(SHOWN_AT_ONCE).collect();
+                eprintln!("FAILED {title}\n{}", first.join("\n"));
                 self.failed.store(true, SeqCst);
                 Err(failure.into())
             }
@@ -121,7 +128,7 @@ impl Shared {
             progress.note(&run);
         }
         kept.runs.push(run);
-        if kept.said.elapsed() > WORD {
+        if kept.said.elapsed() > WORD && !kept.left.is_empty() {
             kept.said = Instant::now();
             let cpus = thread::available_parallelism().map_or(1, usize::from);
             let minutes = kept.left.values().sum::<f64>() / cpus as f64 / 60.0;
