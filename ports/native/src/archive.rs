@@ -71,10 +71,10 @@ impl Archive {
         self.object(Record::Endpoint, &[NOBODY, NONE])
     }
 
-    /// A domain for so many threads, with so many slots.
+    /// A domain for so many threads on any CPU, with so many slots.
     pub fn domain(&mut self, name: &str, threads: u64, slots: u64) -> u64 {
         let [low, high] = name_words(name);
-        let mut fields = vec![low, high, 255, slots];
+        let mut fields = vec![low, high, 255, slots, u64::MAX];
         fields.extend(amounts(&[(Resource::Threads, threads), (Resource::Slots, slots)]));
         self.object(Record::Domain, &fields)
     }
