@@ -1,5 +1,5 @@
-//! What a word that is looked at unheld promises about the memory beside it. A processor of a strong
-//! order keeps it in any case; run under Miri, which returns all values that the language allows.
+//! What a word that is looked at unheld promises about the memory beside it. A processor of a
+//! strong order keeps it in any case; Miri returns all values that the language allows.
 #![cfg(feature = "shared")]
 
 use cells::Shared;

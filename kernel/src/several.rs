@@ -195,8 +195,8 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there, or
-    /// if there is no tick that would give the thread its turn.
+    /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there,
+    /// or if there is no tick that would give the thread its turn.
     fn enqueue_there(&self, home: &Cpu<P>, at: Ref<Thread<P>>) {
         if home.ready.insert(at) {
             self.cpu.note(Event::Insert, at, home.queue_number(), home.ready.length());

@@ -76,7 +76,7 @@ Examples:
 const TEST_EXAMPLES: &str = "\
 Examples:
   ./giusto test --quick               a minute and a half
-  ./giusto test selftest              what has that in its name, and builds no more than that
+  ./giusto test selftest              what has that in its name
   ./giusto test kernel/hosted fuzz    tests of a package
   ./giusto test --deep                hours; again, it goes on where it was
   ./giusto test --mutants no-shoot-down no-revalidation";

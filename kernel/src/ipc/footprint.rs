@@ -39,6 +39,9 @@ struct Footprint<P: Port> {
     notification: Option<Ref<Notification<P>>>,
 }
 
+/// A notification and the badge to signal it with.
+pub(crate) type Badged<P> = (Ref<Notification<P>>, u64);
+
 impl<P: Port> Footprint<P> {
     const EMPTY: Footprint<P> =
         Footprint { threads: [None; 3], endpoints: [None; 2], notification: None };
@@ -68,8 +71,8 @@ impl<S: System> Core<S> {
     #[inline(always)]
     pub(crate) fn hold_for_signal<E>(
         &self,
-        find: impl Fn() -> Result<(Ref<Notification<S::Port>>, u64), E>,
-    ) -> Result<(Ref<Notification<S::Port>>, u64), E> {
+        find: impl Fn() -> Result<Badged<S::Port>, E>,
+    ) -> Result<Badged<S::Port>, E> {
         if !Guards::<S>::EXCLUSIVE {
             let (at, _) = find()?;
             self.hold_what(|| self.footprint_of_signal(at), |found| self.partner_is_plain(found));

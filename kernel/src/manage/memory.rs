@@ -100,7 +100,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Goes on with a mapping that was preempted. Other threads have run in between: the quota of
-    /// page tables is checked again, and memory or domain may have ended, and the mapping with them.
+    /// page tables is checked again; memory or domain may have ended, and the mapping with them.
     fn resume_map(
         &self,
         me: Ref<Thread<P>>,

@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_comes_from_another_cpu_takes_its_transfers() {
-        let transfers = Some(Transfers { topology: Topology::X86, hundredths: 169 });
+        let transfers = Some(Transfers { topology: LARGE, hundredths: 169 });
         let service = Some(Service { mean: 164, scatter: Scatter::Deterministic, transfers });
         let simulation = &Simulation { service, ..Simulation::default() };
         let (window, windows) = (4_000_000, 1);

@@ -36,11 +36,9 @@ proptest! {
                     list.remove(member);
                     model.retain(|other| *other != which);
                 }
-                3 => {
-                    if !model.contains(&which) {
-                        list.push_front(member);
-                        model.push_front(which);
-                    }
+                3 if !model.contains(&which) => {
+                    list.push_front(member);
+                    model.push_front(which);
                 }
                 _ => {}
             }

@@ -149,8 +149,12 @@ pub fn left_by_call(registers: &Registers, words: &[u64]) -> Option<usize> {
     })
 }
 
+/// Loads all registers, goes a way, and stores all registers as they are then.
+///
+/// # Safety
+/// `registers` can be written, and `way` is the address of code that ends in `store`.
 #[unsafe(naked)]
-extern "sysv64" fn pass(registers: *mut Registers, way: u64) {
+unsafe extern "sysv64" fn pass(registers: *mut Registers, way: u64) {
     naked_asm!(
         "push rbx",
         "push rbp",
