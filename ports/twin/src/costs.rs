@@ -5,8 +5,10 @@ use kernel::step::{Queue, Step};
 /// A way into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A fast path was tried.
+    /// The fast path of a call, or of a reply that waits, was tried.
     Attempt,
+    /// That of a send with a receive elsewhere.
+    AttemptBoth,
     /// A call, or a reply that waits, took the general path.
     Message,
     /// The IPC primitive with both its halves spelled out took the general path.
@@ -21,7 +23,7 @@ pub enum Entry {
 
 impl Entry {
     /// How many there are.
-    pub const KINDS: usize = 6;
+    pub const KINDS: usize = 7;
 }
 
 /// Units of virtual time for each kind of entry and step. A unit is an instruction.
@@ -51,6 +53,7 @@ impl Default for Costs {
             Costs { entries, steps, kick: 1000, spin: 10, exchange: 20, transaction: 40 };
         for (entry, cost) in [
             (Entry::Attempt, 47),
+            (Entry::AttemptBoth, 67),
             (Entry::Message, 73),
             (Entry::Exchange, 168),
             (Entry::Call, 104),
