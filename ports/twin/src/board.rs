@@ -330,7 +330,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         if !messages || !halves || !Info(info).is_short() {
             return false;
         }
-        meter::enter(Entry::Attempt);
+        meter::enter(if number == EXCHANGE { Entry::AttemptBoth } else { Entry::Attempt });
         let done = enter!(self, fast(number, slot, Info(info)));
         let Some((next, badge)) = done else { return false };
         let target = &body(next).context;

@@ -6,8 +6,10 @@ use twin_protocol::Options;
 /// A way into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A fast path was tried.
+    /// The fast path of a call, or of a reply that waits, was tried.
     Attempt,
+    /// That of a send with a receive elsewhere.
+    AttemptBoth,
     /// A call, or a reply that waits, took the general path.
     Message,
     /// The IPC primitive with both its halves spelled out took the general path.
@@ -22,7 +24,7 @@ pub enum Entry {
 
 impl Entry {
     /// How many there are.
-    pub const KINDS: usize = 6;
+    pub const KINDS: usize = 7;
 }
 
 /// Units of virtual time for each kind of entry and step. A unit is an instruction.
@@ -78,6 +80,7 @@ impl Default for Costs {
         let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
         for (entry, cost) in [
             (Entry::Attempt, 47),
+            (Entry::AttemptBoth, 67),
             (Entry::Message, 73),
             (Entry::Exchange, 168),
             (Entry::Call, 104),
