@@ -113,6 +113,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_does_not_fit_into_memory_is_told() {
+        assert!(!has_room(u64::MAX));
+    }
+
+    #[test]
     fn another_process_can_open_it_although_it_has_no_name() {
         let file = SharedFile::with(b"contents").unwrap();
         let output = std::process::Command::new("cat").arg(file.path()).output().unwrap();
