@@ -88,7 +88,8 @@ pub fn outside(setup: &Simulated, kernel: &str) -> Result<u64> {
 mod tests {
     use super::*;
     use crate::experiment::Asked;
-    use twin_protocol::{Topology, Transfers};
+    use crate::machine::LARGE;
+    use twin_protocol::Transfers;
 
     /// What two and more pairs share under a locking, in the middle of their messages.
     fn shared(locking: &str, cpus: usize) -> Vec<usize> {

@@ -135,7 +135,7 @@ impl port::Context for Context {
         let cells = [&self.rdi, &self.rsi, &self.rdx, &self.r8, &self.r9, &self.r10];
         cells.into_iter().zip(args).for_each(|(cell, value)| cell.set(value));
         // The call has not saved these.
-        [&self.rbx, &self.rbp, &self.rcx, &self.r11].map(|cell| cell.set(0));
+        [&self.rbx, &self.rbp, &self.rcx, &self.r11].iter().for_each(|cell| cell.set(0));
         self.rip.set(self.rip.get() - CALL_LENGTH);
     }
 
