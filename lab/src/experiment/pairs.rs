@@ -88,7 +88,8 @@ pub fn outside(setup: &Simulated, kernel: &str) -> Result<u64> {
 mod tests {
     use super::*;
     use crate::experiment::Asked;
-    use twin_protocol::{Topology, Transfers};
+    use crate::machine::LARGE;
+    use twin_protocol::Transfers;
 
     /// What two and more pairs share under a locking, in the middle of their messages.
     fn shared(locking: &str, cpus: usize) -> Vec<usize> {
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_lock_that_comes_from_another_cpu_takes_its_transfers() {
-        let transfers = Some(Transfers { topology: Topology::X86, hundredths: 169 });
+        let transfers = Some(Transfers { topology: LARGE, hundredths: 169 });
         let service = Some(Service { mean: 164, scatter: Scatter::Deterministic, transfers });
         let simulation = &Simulation { service, ..Simulation::default() };
         let (window, windows) = (4_000_000, 1);
