@@ -8,6 +8,11 @@
 //! what it had in them clears them first. Slots are 32 bits wide; calls on the message path
 //! ignore the upper half of a slot argument.
 
+/// Set by the kernel in the number word of a call that was interrupted and is issued again, and
+/// seen by a program whose thread is moved elsewhere in the middle of one. A program that sets it
+/// gets what the rest of such a call of its own brings.
+pub const RESTARTED: u64 = 1 << 63;
+
 /// A system call. The low byte of the number word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -17,13 +17,9 @@ use crate::kernel::Kernel;
 use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::time::Sleeper;
-use abi::call::{Call, Fact};
+use abi::call::{Call, Fact, RESTARTED};
 use abi::trace::point;
 use abi::{Error, Rights};
-
-/// Set in the number word of a call that is issued again. Programs can set it too: they then get
-/// what the rest of a call of theirs brings.
-pub(crate) const RESTARTED: u64 = 1 << 63;
 
 /// How a call came out.
 pub enum Done {

@@ -313,7 +313,8 @@ fn moved(bench: &Bench) -> Check {
     memory::create(page, PAGES)?;
     let range = Range { memory: page, first: 0, pages: PAGES, address: PLACE };
     memory::map(mapping, Slot::NONE, range, Rights::READ)?;
-    let arguments = [Call::Protect as u64, mapping.word(), Rights::READ.0.into()];
+    let number = Call::Protect as u64 | abi::call::RESTARTED;
+    let arguments = [number, mapping.word(), Rights::READ.0.into()];
     let mut halfway = 0;
     for _ in 0..5 {
         let helper = bench.helper(LOW, keep_protecting, mapping, Slot::NONE)?;
