@@ -91,15 +91,7 @@ pub fn enter(entry: Entry) {
     });
 }
 
-/// A step is taken. What is known of it where it is taken is known here, too.
-#[inline(always)]
-pub fn step(step: Step) {
-    let meter = here();
-    meter.charge(step);
-    meter.count(meter.cpu.get(), step);
-}
-
-/// A step is taken on the ready queue of a CPU.
+/// A step is taken, and counts for a CPU. What is known of it where it is taken is known here, too.
 #[inline(always)]
 pub fn step_at(cpu: u32, step: Step) {
     let meter = here();
@@ -120,8 +112,14 @@ pub fn charge(step: Step) {
 }
 
 /// Counts a step that was charged.
-pub fn count(step: Step) {
-    METER.with(|meter| meter.count(meter.cpu.get(), step));
+pub fn count(cpu: u32, step: Step) {
+    METER.with(|meter| meter.count(cpu, step));
+}
+
+/// The CPU that takes steps.
+#[inline(always)]
+pub fn cpu() -> u32 {
+    here().cpu.get()
 }
 
 #[inline(always)]

@@ -159,22 +159,18 @@ impl<G: Locking> Port for Twin<G> {
 
     #[inline(always)]
     fn step(step: Step) {
-        if G::SPECULATIVE {
-            let transaction = &Hardware::current().here().transaction;
-            if transaction.is_active() {
-                meter::charge(step);
-                return transaction.note(step);
-            }
-        }
-        meter::step(step);
+        Self::step_at(meter::cpu(), step);
     }
 
     #[inline(always)]
     fn step_at(cpu: u32, step: Step) {
-        // Transactions touch the own queue alone.
-        match G::SPECULATIVE && Hardware::current().here().transaction.is_active() {
-            true => Self::step(step),
-            false => meter::step_at(cpu, step),
+        if G::SPECULATIVE {
+            let transaction = &Hardware::current().here().transaction;
+            if transaction.is_active() {
+                meter::charge(step);
+                return transaction.note(cpu, step);
+            }
         }
+        meter::step_at(cpu, step);
     }
 }

@@ -65,8 +65,8 @@ pub struct Transaction {
     writes: RefCell<BTreeSet<usize>>,
     /// What was where before it was written, oldest first.
     before: RefCell<Vec<(*mut u8, Vec<u8>)>>,
-    /// Steps that were taken if it commits.
-    steps: RefCell<Vec<Step>>,
+    /// Steps that were taken if it commits, and the CPU for which each counts.
+    steps: RefCell<Vec<(u32, Step)>>,
     /// Another CPU has undone it.
     doomed: Cell<Option<Abort>>,
     /// Why this section's attempts were undone, and how many of them `begin` has told.
@@ -95,9 +95,9 @@ impl Transaction {
         self.active.get()
     }
 
-    /// A step that was taken if the transaction commits.
-    pub fn note(&self, step: Step) {
-        self.steps.borrow_mut().push(step);
+    /// A step that was taken for a CPU if the transaction commits.
+    pub fn note(&self, cpu: u32, step: Step) {
+        self.steps.borrow_mut().push((cpu, step));
     }
 
     fn end(&self) {
@@ -242,7 +242,7 @@ impl Transactions for Modelled {
         if let Some(abort) = transaction.doomed.take() {
             hardware.go_back(abort);
         }
-        transaction.steps.borrow().iter().for_each(|step| meter::count(*step));
+        transaction.steps.borrow().iter().for_each(|(cpu, step)| meter::count(*cpu, *step));
         transaction.end();
     }
 
