@@ -81,8 +81,6 @@ pub struct Cpu<P: Port> {
     tick_at: Cell<u64>,
     settings: Settings,
     armed: Cell<u64>,
-    /// Deadlines that have passed do not interrupt before this instant.
-    put_off_until: Cell<u64>,
     port: &'static P,
 }
 
@@ -119,7 +117,6 @@ impl<P: Port> Cpu<P> {
             tick_at: Cell::new(NEVER),
             settings,
             armed: Cell::new(NEVER),
-            put_off_until: Cell::new(0),
             port,
         }
     }
@@ -261,8 +258,7 @@ impl<P: Port> Cpu<P> {
         if self.armed.get() == SERVING {
             return;
         }
-        let first = self.deadlines.first().map(|first| first.max(self.put_off_until.get()));
-        let (tick, first) = (self.tick_at.get(), first.unwrap_or(NEVER));
+        let (tick, first) = (self.tick_at.get(), self.deadlines.first().unwrap_or(NEVER));
         let at = if first.saturating_sub(NEAR) < tick { first } else { tick };
         if at != self.armed.replace(at) {
             if P::TRACE != 0 && at != NEVER && self.ring.wants(Event::Arm) {
@@ -288,21 +284,13 @@ impl<P: Port> Cpu<P> {
     /// Adds a deadline.
     pub fn sleep(&self, at: u64, sleeper: Sleeper<P>) {
         self.deadlines.insert(at, sleeper);
-        self.put_off_until.set(self.put_off_until.get().min(at));
         self.rearm();
-    }
-
-    /// The deadlines that have passed concern only threads below the one that runs: they interrupt
-    /// again at this instant.
-    pub fn put_off(&self, until: u64) {
-        self.put_off_until.set(until);
     }
 
     /// The timer has interrupted: nothing is armed any more, and will not be before
     /// [`Cpu::timer_served`].
     pub fn timer_fired(&self) {
         self.armed.set(SERVING);
-        self.put_off_until.set(0);
     }
 
     /// The timer's interrupt has done its work.

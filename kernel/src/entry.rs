@@ -23,14 +23,8 @@ const NULL: u8 = Call::Null as u8;
 // Of the calls that are no messages these come first, so that one comparison finds all others.
 const _: () = assert!(SIGNAL == 3 && YIELD == 4 && NULL == 5);
 
-/// Deadlines that one timer interrupt serves, whomever they concern; and again as many that
-/// concern threads above the one that runs.
+/// Deadlines that one timer interrupt serves.
 const EXPIRIES: u32 = 8;
-/// While further deadlines have passed, the running thread has at least this many times as long
-/// between two timer interrupts as the first of them took ...
-const SHARE: u64 = 8;
-/// ... and at least this many nanoseconds.
-const LEAST_SHARE: u64 = 10_000;
 
 /// What a port enters with: the kernel and the CPU that it entered on.
 pub struct Machine<P: Port> {
@@ -125,13 +119,12 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
-    let entered = core.kernel.port.now();
-    let mut now = entered;
+    let mut now = core.kernel.port.now();
     core.widen_if(|| core.cpu.deadlines.first().is_some_and(|first| first <= now));
     // What is left over, and a tick that is put off, interrupt again at once.
     let mut put_off = false;
-    let mut left = EXPIRIES;
-    while let Some((at, sleeper)) = core.cpu.deadlines.pop(now) {
+    for _ in 0..EXPIRIES {
+        let Some((at, sleeper)) = core.cpu.deadlines.pop(now) else { break };
         core.expire(sleeper, now - at);
         put_off = core.cpu.poll(point::EXPIRY);
         if put_off || core.cpu.deadlines.is_empty() {
@@ -139,11 +132,6 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         }
         // What has become due meanwhile need not interrupt.
         now = core.kernel.port.now();
-        left -= 1;
-        if left == 0 {
-            put_off = core.expire_above(entered);
-            break;
-        }
     }
     // A thread that belongs to another CPU is left anyway.
     if !put_off && !core.is_elsewhere(core.cpu.current.get()) {
@@ -218,52 +206,6 @@ impl<S: System> Core<S> {
             self.sched();
         }
         self.leave()
-    }
-
-    /// Perhaps more deadlines have passed than an interrupt serves. Those that concern a thread
-    /// above the one that runs next are served; the others wait until that has had its share.
-    /// True: an interrupt is pending.
-    #[cold]
-    #[inline(never)]
-    fn expire_above(&self, entered: u64) -> bool {
-        for _ in 0..EXPIRIES {
-            let now = self.kernel.port.now();
-            let running = self.cpu.next.get().member().priority.get();
-            let mut seen = 0;
-            // An interrupt that waits ends the search with the sleeper at hand.
-            let is_above = |sleeper| {
-                seen += 1;
-                self.priority_of(sleeper) > running
-                    || (seen % EXPIRIES == 0 && self.cpu.poll(point::EXPIRY))
-            };
-            match self.cpu.deadlines.take_due(now, is_above) {
-                Ok((at, sleeper)) => self.expire(sleeper, now - at),
-                Err(next) => {
-                    let now = self.kernel.port.now();
-                    let share = LEAST_SHARE.max(SHARE * (now - entered));
-                    let until = now.saturating_add(share);
-                    self.cpu.put_off(next.map_or(until, |next| next.min(until)));
-                    return false;
-                }
-            }
-            if self.cpu.poll(point::EXPIRY) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The priority of the thread that a deadline concerns. While no thread waits for a timer,
-    /// it is as low as can be.
-    fn priority_of(&self, sleeper: Sleeper<S::Port>) -> i16 {
-        let thread = match sleeper {
-            Sleeper::Thread(thread) => Some(thread),
-            Sleeper::Timer(timer) => {
-                let target = self.hold(timer).target.get().and_then(|weak| weak.get());
-                target.and_then(|target| self.receiver_of(target))
-            }
-        };
-        thread.map_or(self.cpu.idle.member().priority.get(), |at| at.member().priority.get())
     }
 
     fn expire(&self, sleeper: Sleeper<S::Port>, late: u64) {

@@ -143,44 +143,6 @@ impl<P: Port> Deadlines<P> {
         Some((at, sleeper))
     }
 
-    /// Searches what is due at `now` for a sleeper that is wanted, and takes it. If there is
-    /// none: the instant at which the next sleeper will be due. O(due).
-    pub fn take_due(
-        &self,
-        now: u64,
-        mut wanted: impl FnMut(Sleeper<P>) -> bool,
-    ) -> Result<Entry<P>, Option<u64>> {
-        let entries = self.held();
-        let (mut index, mut next) = (0, None);
-        while let Some((at, Some(sleeper))) = entries.get(index).map(Cell::get) {
-            let due = at <= now;
-            if due && wanted(sleeper) {
-                self.remove(sleeper);
-                return Ok((at, sleeper));
-            }
-            if !due {
-                next = Some(next.map_or(at, |next: u64| next.min(at)));
-            }
-            index = match CHILDREN * index + 1 {
-                child if due && child < entries.len() => child,
-                _ => Self::behind(index, entries.len()),
-            };
-        }
-        Err(next)
-    }
-
-    /// The node behind the tree below `index`, parents first; beyond the heap if there is none.
-    fn behind(mut index: usize, count: usize) -> usize {
-        while index > 0 {
-            let last_child = index.is_multiple_of(CHILDREN);
-            if !last_child && index + 1 < count {
-                return index + 1;
-            }
-            index = (index - 1) / CHILDREN;
-        }
-        count
-    }
-
     /// The entry behind the last one takes the place of the first.
     #[inline(never)]
     fn replace_first(&self, last: u32) {

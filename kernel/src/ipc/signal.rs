@@ -3,7 +3,7 @@
 
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::{Notification, Thread};
+use crate::object::Notification;
 use crate::port::Context;
 use crate::system::System;
 use abi::trace::Event;
@@ -20,18 +20,6 @@ impl<S: System> Core<S> {
         })?;
         self.signal(at, badge.max(1));
         Ok(())
-    }
-
-    /// The thread that a signal would wake.
-    pub(crate) fn receiver_of(
-        &self,
-        at: Ref<Notification<S::Port>>,
-    ) -> Option<Ref<Thread<S::Port>>> {
-        let notification = self.hold(at);
-        notification.receivers.head().or_else(|| {
-            let endpoint = notification.endpoint.get().and_then(|weak| weak.get())?;
-            self.hold(endpoint).receivers.head()
-        })
     }
 
     /// Delivers bits to a waiting receiver, or leaves them for the next one.

@@ -1,7 +1,6 @@
 //! Stories: what the core does in situations that random programs rarely meet.
 
 mod badges;
-mod bursts;
 mod chains;
 mod destruction;
 mod domains;

@@ -61,8 +61,6 @@ pub struct Host {
     pub noise_once_in: Cell<u64>,
     /// Polls of [`Port::pending`] so far.
     pub polls: Cell<u64>,
-    /// The time that a poll takes.
-    pub poll_takes: Cell<u64>,
 }
 
 impl Host {
@@ -93,7 +91,6 @@ impl Host {
             noise: Rng::new(seed),
             noise_once_in: Cell::new(0),
             polls: Cell::new(0),
-            poll_takes: Cell::new(0),
         };
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
         let arena = unsafe { Arena::new(start, bytes, BASE) };
@@ -172,7 +169,6 @@ impl Port for Host {
 
     fn pending(&self) -> bool {
         self.polls.set(self.polls.get() + 1);
-        self.advance(self.poll_takes.get());
         let once_in = self.noise_once_in.get();
         if once_in > 0 && self.noise.once_in(once_in) {
             self.spurious.set(true);
