@@ -1,7 +1,8 @@
 //! Turns the addresses of a kernel panic into functions, files and lines.
 
 use crate::workspace;
-use addr2line::Loader;
+use addr2line::{Loader, demangle_auto};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What the kernel prints before the addresses.
@@ -32,9 +33,13 @@ fn addresses(console: &str) -> Vec<u64> {
 fn frames(loader: &Loader, address: u64) -> Vec<String> {
     let mut shown = Vec::new();
     // The call is the instruction before the one that it returns to.
-    if let Ok(mut frames) = loader.find_frames(address.saturating_sub(1)) {
+    let call = address.saturating_sub(1);
+    // Debugging information may have lines alone.
+    let symbol = || Some(demangle_auto(loader.find_symbol(call)?.into(), None).into_owned());
+    if let Ok(mut frames) = loader.find_frames(call) {
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
+            let name = name.map(Cow::into_owned).or_else(symbol);
             let place = frame.location.and_then(|place| {
                 Some(format!("{}:{}", shortened(place.file?), place.line.unwrap_or_default()))
             });
