@@ -195,12 +195,12 @@ impl Decoded {
         for (index, domain) in self.fields(Record::Domain).iter().enumerate() {
             let wanted = system.domains[index].quota;
             let own =
-                |resource: Resource| domain[4 + resource as usize] - wanted[resource as usize];
+                |resource: Resource| domain[5 + resource as usize] - wanted[resource as usize];
             assert!(own(Resource::Slots) >= domain[3]);
             assert!(own(Resource::Threads) >= 1);
             assert!(own(Resource::Tables) >= self.tables(index as u64), "tables of {index}");
             for resource in 0..Resource::COUNT {
-                taken[resource] += domain[4 + resource];
+                taken[resource] += domain[5 + resource];
             }
         }
         for resource in Resource::ALL {

@@ -59,8 +59,8 @@ fn domains_and_threads_are_as_the_manifest_says() {
     let (_, decoded) = decode(&rich());
     let server = decoded.fields(Record::Domain)[0];
     assert_eq!(&boot::name_bytes([server[0], server[1]]), b"server\0\0\0\0\0\0\0\0\0\0");
-    assert_eq!(server[2..4], [120, 16]);
-    let quota = |resource: Resource| server[4 + resource as usize];
+    assert_eq!(server[2..5], [120, 16, u64::MAX]);
+    let quota = |resource: Resource| server[5 + resource as usize];
     assert_eq!(quota(Resource::Threads), 2 + 1);
     assert_eq!(quota(Resource::Slots), 32 + 16);
     assert_eq!(quota(Resource::Frames), 16);
