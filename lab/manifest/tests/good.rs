@@ -40,6 +40,19 @@ fn the_smallest_manifest_has_defaults() {
 }
 
 #[test]
+fn a_domain_says_which_cpus_it_may_use() {
+    let text = |cpus: &str| {
+        format!(
+            "[system]\nname = \"small\"\ncpus = 4\n\
+             [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\ncpu = 2\n{cpus}\n"
+        )
+    };
+    let cpus = |line| parse("small.toml", &text(line)).expect("it is right").domains[0].cpus;
+    assert_eq!(cpus(""), None);
+    assert_eq!(cpus("cpus = [3, 2]"), Some(0b1100));
+}
+
+#[test]
 fn a_rich_manifest_is_resolved() {
     let system = parse("rich.toml", support::RICH).unwrap_or_else(|problem| panic!("{problem}"));
     assert_eq!(system.domains[0].caps[0].target, Target::Endpoint(0));

@@ -74,6 +74,15 @@ fn priorities() {
 }
 
 #[test]
+fn cpus() {
+    let mut golden = Golden::default();
+    golden.says("max_priority = 120", "cpus = 1");
+    golden.says("max_priority = 120", "cpus = []");
+    golden.says("max_priority = 120", "cpus = [0, 1]");
+    golden.check(expect_file!["golden/cpus.txt"]);
+}
+
+#[test]
 fn sizes() {
     let mut golden = Golden::default();
     golden.says("memory = \"64M\"", "memory = \"64MB\"");
