@@ -310,6 +310,11 @@ impl<P: Port> Cpu<P> {
         let (ran, next) = (self.current.get(), self.next.get());
         self.note(Event::Tick, ran, 0, 0);
         let expired = self.charge(ran);
+        if expired && next != ran && ran.member().queued() {
+            // What this interrupt has woken took over before the slice ended.
+            self.dequeue(ran);
+            self.enqueue_slowly(ran);
+        }
         if next == self.idle || !next.member().runnable() {
             self.next.set(self.look_up());
         } else if next == ran || next.member().priority.get() < self.highest.get() {
@@ -341,9 +346,23 @@ impl<P: Port> Cpu<P> {
         if rival > priority || (to_equals && rival == priority && other != running) {
             self.enqueue_at(running, !to_equals);
             self.next.set(other);
+        } else if to_equals && other == self.idle && self.resched.get() {
+            // An interrupt has cut the search short: the decision is made on the way out.
+            self.enqueue_at(running, false);
+            self.next.set(other);
         } else {
             self.next.set(running);
         }
+    }
+
+    /// `to`, which is runnable, runs in the place of `running`, for the rest of its time slice at
+    /// most: else a thread could go on in ever new threads. It goes behind its equals.
+    pub fn yield_to(&self, running: Ref<Thread<P>>, to: Ref<Thread<P>>) {
+        let (left, own) = (&running.member().slice, &to.member().slice);
+        own.set(own.get().min(left.get()));
+        self.dequeue(running);
+        self.enqueue_slowly(running);
+        self.next.set(to);
     }
 
     /// Whether an interrupt is pending. A section that may be undone is too short to make room.

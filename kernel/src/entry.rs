@@ -9,7 +9,6 @@ use crate::manage::Done;
 use crate::object::thread::attention;
 use crate::object::{Notification, Thread};
 use crate::port::{Context, Port};
-use crate::sched::Queueing;
 use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, RESTARTED};
@@ -265,8 +264,7 @@ impl<S: System> Core<S> {
             return Ok(());
         }
         // Also against a strict order: that is what the call is for.
-        S::Queueing::loses(self, me);
-        self.cpu.next.set(to);
+        self.cpu.yield_to(me, to);
         self.donation(me, to);
         Ok(())
     }

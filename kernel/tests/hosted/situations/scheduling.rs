@@ -5,7 +5,7 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    ENDPOINT, INTERRUPT, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
+    ENDPOINT, FREE, INTERRUPT, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
     send_receive, system,
 };
 use abi::call::Call;
@@ -157,6 +157,102 @@ fn a_preempted_thread_goes_on_before_its_equals() {
     preemption_keeps_the_turn::<DirectEager<Host>>();
     preemption_keeps_the_turn::<StrictLazy<Host>>();
     preemption_keeps_the_turn::<StrictEager<Host>>();
+}
+
+/// A timer wakes a higher thread with the very interrupt that ends each tick.
+fn a_slice_ends_behind_a_higher_thread<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 10), (1, 20)]);
+    board.does(3, receive(NOTIFICATION));
+    let mut ticks = [0; 3];
+    for _ in 0..6 * SLICE {
+        let who = board.running().expect("one of the equals");
+        ticks[who as usize] += 1;
+        let soon = (board.host.now() / TICK + 1) * TICK;
+        board.succeeds(who, system(Call::TimerSet, &[TIMER, soon]));
+        board.wait(soon - board.host.now());
+        board.sees(3, Ok(()));
+        board.does(3, receive(NOTIFICATION));
+    }
+    assert_eq!(ticks, [0, 3 * SLICE, 3 * SLICE]);
+}
+
+#[test]
+fn a_slice_ends_though_a_higher_thread_wakes_then() {
+    a_slice_ends_behind_a_higher_thread::<Fastpath<Host>>();
+    a_slice_ends_behind_a_higher_thread::<Slowpath<Host>>();
+    a_slice_ends_behind_a_higher_thread::<DirectLazy<Host>>();
+    a_slice_ends_behind_a_higher_thread::<DirectEager<Host>>();
+    a_slice_ends_behind_a_higher_thread::<StrictLazy<Host>>();
+    a_slice_ends_behind_a_higher_thread::<StrictEager<Host>>();
+}
+
+/// A thread makes another one before its slice ends, and gives it the CPU by name.
+fn successors_share_a_slice<S: System<Port = Host>>() {
+    const RIVAL: u32 = 2;
+    let board: Board<S> = boot(&[(1, 10), (2, 10)]);
+    assert_eq!(board.running(), Some(1));
+    let mut ticks = 0;
+    for (own, next) in [(THREAD + 1, FREE), (FREE, FREE + 1), (FREE + 1, FREE + 2)] {
+        for _ in 1..SLICE {
+            board.wait(TICK);
+            ticks += 1;
+            if board.running() == Some(RIVAL) {
+                return assert_eq!(ticks, SLICE, "the slice of the first thread");
+            }
+        }
+        let me = board.running().expect("a thread of the first domain");
+        board.succeeds(me, system(Call::ThreadCreate, &[next, 0, 10, 0, 0]));
+        board.succeeds(me, system(Call::ThreadResume, &[next]));
+        board.does(me, system(Call::Yield, &[next]));
+        let successor = board.running().expect("the thread that was named");
+        assert_ne!(successor, RIVAL, "the thread that was named runs");
+        board.succeeds(successor, system(Call::Destroy, &[own]));
+    }
+    panic!("{ticks} ticks, and the rival has not run");
+}
+
+#[test]
+fn switching_to_a_thread_renews_no_slice() {
+    successors_share_a_slice::<Fastpath<Host>>();
+    successors_share_a_slice::<DirectLazy<Host>>();
+    successors_share_a_slice::<DirectEager<Host>>();
+    successors_share_a_slice::<StrictEager<Host>>();
+}
+
+/// Thread 3 runs before its equal, thread 2, and above them stand threads in the ready queue that
+/// cannot run: more than a look-up removes before it polls.
+fn before_a_long_look_up() -> Board<DirectLazy<Host>> {
+    let mut threads: Vec<(u32, u8)> = vec![(1, 200), (1, 50), (1, 210)];
+    threads.extend((0..20).map(|_| (1, 100)));
+    let board: Board<DirectLazy<Host>> = boot(&threads);
+    board.does(3, receive(ENDPOINT + 1));
+    board.succeeds(1, system(Call::ThreadPriority, &[THREAD + 3, 50]));
+    (4..24).for_each(|who| board.thread(who).set(attention::SUSPENDED));
+    board.does(1, call(ENDPOINT + 1, MESSAGE));
+    board.sees(3, Ok(()));
+    assert!((4..24).all(|who| board.thread(who).queued()));
+    board
+}
+
+#[test]
+fn a_slice_ends_though_an_interrupt_cuts_the_look_up_short() {
+    let board = before_a_long_look_up();
+    board.thread(3).slice.set(1);
+    board.host.advance(TICK);
+    board.host.raise(Event::Spurious);
+    board.settle();
+    board.check();
+    assert_eq!(board.running(), Some(2));
+}
+
+#[test]
+fn a_thread_makes_room_though_an_interrupt_cuts_the_look_up_short() {
+    let board = before_a_long_look_up();
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::Yield, &[0]));
+    board.settle();
+    board.check();
+    assert_eq!(board.running(), Some(2));
 }
 
 #[test]
