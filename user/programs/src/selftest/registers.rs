@@ -321,8 +321,7 @@ fn moved(bench: &Bench) -> Check {
         system::sleep(37_000);
         let registers = dumped(bench, helper, false)?;
         cap::destroy(helper.slot)?;
-        right(arch::of_kernel(&registers))?;
-        // Else it was interrupted between two calls.
+        // Else it was interrupted between two calls, and computes with what it likes.
         if registers[..2] == [arguments[0], 0] {
             halfway += 1;
             right(arch::left_by_call(&registers, &arguments))?;

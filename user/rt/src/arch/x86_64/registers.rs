@@ -130,11 +130,6 @@ pub fn looped(registers: &Registers) -> Option<usize> {
     })
 }
 
-/// The first register that may hold an address of the kernel.
-pub fn of_kernel(registers: &Registers) -> Option<usize> {
-    (RAX..=FLAGS).find(|register| is_of_kernel(registers[*register]))
-}
-
 /// The first register of a thread that was made to go on at [`dump`] instead of behind its
 /// [`call_and_look`] that holds anything but zero, what it had, or one of these words.
 pub fn left_by_call(registers: &Registers, words: &[u64]) -> Option<usize> {
