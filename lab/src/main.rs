@@ -22,6 +22,7 @@ use cli::Cli;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let _looked_up = workspace::program();
     let cli = Cli::parse();
     output::fit_terminal();
     match commands::execute(&cli) {

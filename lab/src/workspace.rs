@@ -1,8 +1,10 @@
 //! Where things are: the work tree, the build directory, the results.
 
+use anyhow::{Context, Result};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// What stands for a commit where there is none.
 const UNKNOWN: &str = "unknown";
@@ -12,6 +14,13 @@ const MODIFIED: &str = "-modified";
 /// The root of the work tree that this program was built from.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the lab lies in the work tree")
+}
+
+/// This program's file. `main` looks it up first: the system names a file by where it lay, and a
+/// build of the tests may replace this one by another of the same source.
+pub fn program() -> Result<&'static Path> {
+    static PROGRAM: LazyLock<Option<PathBuf>> = LazyLock::new(|| std::env::current_exe().ok());
+    PROGRAM.as_deref().context("this program has no path")
 }
 
 /// The directory that cargo builds into.

@@ -12,9 +12,10 @@ pub const LOCAL_APIC: u64 = 0xfee0_0000;
 pub const TIMER: u8 = 0x20;
 /// Interrupt vector of line 0; all vectors in use lie in one word of the request register.
 pub const LINE_0: u8 = 0x21;
-/// Vector of the end of a time slice, for emulators; preemption points do not look for it.
-#[cfg(feature = "several")]
-pub const SLICE: u8 = 0xfe;
+/// Vector of the end of a time slice, for emulators. It has the lowest priority: a CPU that gets
+/// on by a few instructions in each slice takes its other interrupts first. Preemption points do
+/// not look for it. The processor has no exception of this number.
+pub const SLICE: u8 = 0x1f;
 /// Vector of interrupts that were withdrawn.
 pub const SPURIOUS: u8 = 0xff;
 /// Device lines.

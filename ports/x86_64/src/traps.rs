@@ -79,7 +79,7 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
         "mov rdi, [rsp]",
         "mov rsi, [rsp + 8]",
         "mov rdx, [rsp + 16]",
-        "cmp rdi, 32",
+        "cmp rdi, {interrupts}",
         "jb 3f",
         "mov rsp, gs:[{stack}]",
         "xor ebp, ebp",
@@ -96,6 +96,7 @@ extern "sysv64" fn save<S: System<Port = X86>>() {
         r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
         rbx = const RBX, rbp_ = const RBP, rcx = const RCX,
         trap = sym trap::<S>,
+        interrupts = const apic::SLICE,
         kernel_fault = sym kernel_fault,
     )
 }
@@ -222,12 +223,7 @@ pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     );
     let numbered = low.into_iter().enumerate().map(|(number, entry)| (number as u8, entry));
     let spurious = stub::<S, { apic::SPURIOUS }, false> as *const () as u64;
-    let high = [
-        (apic::SPURIOUS, spurious),
-        #[cfg(feature = "several")]
-        (apic::SLICE, stub::<S, { apic::SLICE }, false> as *const () as u64),
-    ];
-    numbered.chain(high).map(|(number, entry)| Vector {
+    numbered.chain([(apic::SPURIOUS, spurious)]).map(|(number, entry)| Vector {
         number,
         entry: entry_of(number, entry),
         stack: match u64::from(number) {

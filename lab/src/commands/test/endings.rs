@@ -20,7 +20,7 @@ const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 const HANG_TIMEOUT: &str = "3";
 
 /// A system whose only program waits for ever.
-const HANGING: &str = r#"
+pub const HANGING: &str = r#"
 [system]
 name = "hanging"
 

@@ -147,6 +147,5 @@ fn announce(jobs: &[Job], progress: &Progress) {
 
 /// This program, as a user would start it.
 fn giusto() -> Result<Command> {
-    let program = std::env::current_exe().context("this program has no path")?;
-    Ok(Command::new(program))
+    Ok(Command::new(workspace::program()?))
 }

@@ -1,6 +1,7 @@
 //! Kernels with trace points: systems run as without, the trace is whole, repeatable and readable
 //! also after a crash, and what it loses is counted.
 
+use super::endings::HANGING;
 use super::job::{Class, Job};
 use crate::cli::Group;
 use crate::experiment::{Asked, Emulated, Setup};
@@ -188,9 +189,9 @@ fn read(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
-/// A system that waits for input for ever.
+/// A system that waits for ever.
 fn ended(setup: &Setup) -> Result<()> {
-    let mut system = systems::load("shell")?;
+    let mut system = manifest::parse("hanging", HANGING)?;
     let memory = system.add_trace(USUAL, Keep::First);
     let outcome = machine::boot(&Boot {
         machine: setup.machine(),

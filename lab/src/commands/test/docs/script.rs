@@ -127,7 +127,7 @@ impl Script {
         }
         let folder = tempfile::tempdir()?;
         lay(folder.path(), &self.files)?;
-        let program = std::env::current_exe().context("this program has no path")?;
+        let program = workspace::program()?;
         let launcher = folder.path().join("giusto");
         let text = format!(
             "#!/bin/sh\n[ \"$1\" = --no-install ] && shift\nexec '{}' \"$@\"\n",
