@@ -298,6 +298,9 @@ fn dumped(bench: &Bench, helper: Helper, cancel: bool) -> Result<[u64; 16], Why>
     Ok(core::array::from_fn(|i| words.get(32 + i)))
 }
 
+/// Helpers that are suspended at one instant or another until some were in the middle of a call.
+const ATTEMPTS: u64 = 50;
+
 fn moved(bench: &Bench) -> Check {
     let helper = bench.helper(LOW, spin, Slot::NONE, Slot::NONE)?;
     bench.settle();
@@ -316,9 +319,12 @@ fn moved(bench: &Bench) -> Check {
     let number = Call::Protect as u64 | abi::call::RESTARTED;
     let arguments = [number, mapping.word(), Rights::READ.0.into()];
     let mut halfway = 0;
-    for _ in 0..5 {
+    for attempt in 0..ATTEMPTS {
+        if halfway == 3 {
+            break;
+        }
         let helper = bench.helper(LOW, keep_protecting, mapping, Slot::NONE)?;
-        system::sleep(37_000);
+        system::sleep(37_000 + attempt * 1_300);
         let registers = dumped(bench, helper, false)?;
         cap::destroy(helper.slot)?;
         // Else it was interrupted between two calls, and computes with what it likes.
