@@ -1,5 +1,6 @@
 //! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of
-//! them as jobs of a deep run.
+//! them as jobs of a deep run. A patch may name tests that are tried first, for which little is
+//! built; it survives if all of its groups pass.
 //!
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
@@ -109,7 +110,7 @@ fn build() -> PathBuf {
 /// Without a sabotage everything must pass, or failing proves nothing.
 fn healthy(groups: &[&str]) -> Result<()> {
     synchronise(workspace::root(), &copy())?;
-    let summary = run(&copy(), "no mutant", groups)?;
+    let summary = run(&copy(), "no mutant", groups, None)?;
     let names = failures(&summary);
     ensure!(names.is_empty(), "without any mutant, tests fail already: {}", names.join(", "));
     Ok(())
@@ -120,14 +121,24 @@ fn fate(mutant: &Mutant) -> Result<Fate> {
     synchronise(workspace::root(), &copy())?;
     apply(mutant, &copy())?;
     let groups: Vec<&str> = mutant.groups.iter().map(String::as_str).collect();
-    let summary = run(&copy(), &mutant.name, &groups)?;
-    let findings = || summary.runs.iter().flat_map(|run| &run.findings);
-    if let Some(broken) = findings().find(|finding| finding.broken) {
+    let by = match &mutant.first {
+        Some(first) => noticed(mutant, &groups, Some(first))?,
+        None => Vec::new(),
+    };
+    let by = if by.is_empty() { noticed(mutant, &groups, None)? } else { by };
+    let (name, about) = (mutant.name.clone(), mutant.about.clone());
+    Ok(Fate { mutant: name, about, killed: !by.is_empty(), by })
+}
+
+/// The tests that fail, of these groups or of those that are to be `first`.
+fn noticed(mutant: &Mutant, groups: &[&str], first: Option<&str>) -> Result<Vec<String>> {
+    let summary = run(&copy(), &mutant.name, groups, first)?;
+    let mut findings = summary.runs.iter().flat_map(|run| &run.findings);
+    if let Some(broken) = findings.find(|finding| finding.broken) {
         let why = broken.failure.as_deref().unwrap_or_default();
         bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.check);
     }
-    let (name, about) = (mutant.name.clone(), mutant.about.clone());
-    Ok(Fate { mutant: name, about, killed: summary.failed > 0, by: failures(&summary) })
+    Ok(failures(&summary))
 }
 
 /// Every mutant.
@@ -211,12 +222,12 @@ fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs groups of tests in the copy.
-fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
-    let _step = Step::start(format!("{name}: {}", groups.join(", ")));
+/// Runs groups of tests in the copy, or those of them that have `first` in their names.
+fn run(copy: &Path, name: &str, groups: &[&str], first: Option<&str>) -> Result<Summary> {
+    let _step = Step::start(format!("{name}: {}", first.unwrap_or(&groups.join(", "))));
     let mut cargo =
         workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--fail-fast", "--json"]);
-    cargo.args(groups.iter().flat_map(|group| ["--only", group]));
+    cargo.args(groups.iter().flat_map(|group| ["--only", group])).args(first);
     cargo.current_dir(copy).env("CARGO_TARGET_DIR", build());
     let output = cargo.output().context("cannot run cargo")?;
     serde_json::from_slice(&output.stdout).map_err(|_| {
