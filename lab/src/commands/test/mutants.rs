@@ -144,8 +144,8 @@ fn healthy(tests: &Tests) -> Result<()> {
     Ok(())
 }
 
-/// What becomes of a mutant. What fails without it, too, has not noticed it: tests that it meets are
-/// first seen to `pass`.
+/// What becomes of a mutant. What fails without it, too, has not noticed it: tests that it meets
+/// are first seen to `pass`.
 fn fate(mutant: &Mutant, mut pass: impl FnMut(&Tests) -> Result<()>) -> Result<Fate> {
     let mut by = Vec::new();
     for tests in Tests::of(mutant) {

@@ -1,5 +1,5 @@
-//! `twin fuzz`: one seed after the other, until enough is done, one fails, or somebody ends it. Each
-//! way it says what it has done.
+//! `twin fuzz`: one seed after the other, until enough is done, one fails, or somebody ends it.
+//! Each way it says what it has done.
 
 use crate::cli;
 use crate::commands::print_json;
