@@ -166,7 +166,13 @@ fn moves(bench: &Bench) -> Check {
 }
 
 fn two_at_once(bench: &Bench) -> Check {
-    let scene = Scene::new(bench, 1)?;
+    both_get_on(bench, 1)?;
+    bench.clean();
+    both_get_on(bench, MANY)
+}
+
+fn both_get_on(bench: &Bench, pages: u64) -> Check {
+    let scene = Scene::new(bench, pages)?;
     let here = bench.helper(LOW, change, scene.mapping, Slot::NONE)?;
     let there = bench.helper(LOW, change, scene.mapping, Slot::NONE)?;
     thread::migrate(there.slot, other()?)?;
