@@ -292,6 +292,10 @@ impl<P: Port> Cpu<P> {
     /// Programs the timer if that was put off: called outside the kernel.
     pub(crate) fn arm(&self) {
         if self.arming.take() {
+            // A decision may have been left to the interrupt that this takes back.
+            if self.resched.get() {
+                self.kick(self);
+            }
             let at = self.armed.get();
             self.port.arm((at != NEVER).then_some(at));
         }
