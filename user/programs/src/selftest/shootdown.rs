@@ -168,7 +168,8 @@ fn moves(bench: &Bench) -> Check {
 fn two_at_once(bench: &Bench) -> Check {
     both_get_on(bench, 1)?;
     bench.clean();
-    both_get_on(bench, MANY)
+    // On one CPU the calls are not made at once.
+    if cpus()?.0 == 1 { Ok(()) } else { both_get_on(bench, MANY) }
 }
 
 fn both_get_on(bench: &Bench, pages: u64) -> Check {
