@@ -9,6 +9,7 @@ use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights, USER_TOP};
+use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A range to map, checked.
@@ -286,12 +287,14 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
-        let requested = &self.whole.open(me).ticket;
+        let caller = self.whole.open(me);
+        let requested = &caller.ticket;
         if !self.is_restarted(me) {
             requested.set(None);
+            caller.protected.set(0);
         }
         if requested.get().is_none() {
-            if !self.protect_pages(mapping, home, rights) {
+            if !self.protect_pages(mapping, home, rights, &caller.protected) {
                 return Ok(Done::Preempted);
             }
             requested.set(self.request(home, &mapping.shootdown));
@@ -302,19 +305,29 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Nothing)
     }
 
-    /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
-    fn protect_pages(&self, mapping: &Mapping<P>, home: Ref<Domain<P>>, rights: Rights) -> bool {
+    /// Changes the rights of the pages behind those that this call has changed. False: it is to
+    /// make room. How far it came is the caller's own: of two who change one mapping both get on,
+    /// and a page has the rights of the one who came to it last.
+    fn protect_pages(
+        &self,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+        done: &Cell<u64>,
+    ) -> bool {
         let pages = mapping.pages.get();
-        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
-        let mut page = if unfinished { mapping.protected.get() } else { 0 };
-        mapping.rights.set(rights);
-        while page < pages {
+        if done.get() == 0 {
+            mapping.rights.set(rights);
+            mapping.protected.set(0);
+        }
+        while done.get() < pages {
+            let page = done.get();
             let address = mapping.at.get() + page * PAGE;
             let change = self.change(&mapping.shootdown);
             self.whole.open(home).space.protect(self.kernel.port, address, rights, change);
-            page += 1;
-            mapping.protected.set(page);
-            if page < pages && self.preempted() {
+            mapping.note_rights(page, rights);
+            done.set(page + 1);
+            if page + 1 < pages && self.preempted() {
                 return false;
             }
         }
