@@ -62,16 +62,18 @@ impl<P: Port> Manager<'_, P> {
         Ok(())
     }
 
-    /// Checks that a domain may have the page tables that a range takes.
+    /// Checks that a domain may have the page tables that a range takes. Returns how many of them
+    /// are missing.
     pub(crate) fn check_tables(
         &self,
         home: Ref<Domain<P>>,
         at: u64,
         pages: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let domain = self.whole.open(home);
         let missing = domain.space.missing(self.kernel.port, at, pages);
-        domain.quotas.check(Resource::Tables, missing as u32)
+        domain.quotas.check(Resource::Tables, missing as u32)?;
+        Ok(missing)
     }
 
     /// Makes a mapping object, without pages yet.
@@ -286,20 +288,32 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
+        let done = match P::SEVERAL {
+            true => self.protect_everywhere(me, mapping, home, rights),
+            false => self.protect_pages(mapping, home, rights),
+        };
+        Ok(if done { Done::Nothing } else { Done::Preempted })
+    }
+
+    /// Changes the rights of the pages until no CPU has the old ones. False: not yet.
+    fn protect_everywhere(
+        &self,
+        me: Ref<Thread<P>>,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+    ) -> bool {
         let requested = &self.whole.open(me).ticket;
         if !self.is_restarted(me) {
             requested.set(None);
         }
         if requested.get().is_none() {
             if !self.protect_pages(mapping, home, rights) {
-                return Ok(Done::Preempted);
+                return false;
             }
             requested.set(self.request(home, &mapping.shootdown));
         }
-        if !self.is_complete(home, &mapping.shootdown, requested.get()) {
-            return Ok(Done::Preempted);
-        }
-        Ok(Done::Nothing)
+        self.is_complete(home, &mapping.shootdown, requested.get())
     }
 
     /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
