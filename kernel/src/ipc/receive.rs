@@ -26,6 +26,9 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
+/// Whether a message stays in registers.
+struct Short(bool);
+
 impl<S: System> Core<S> {
     /// Whether nothing can be received on an endpoint now.
     #[inline(always)]
@@ -122,17 +125,20 @@ impl<S: System> Core<S> {
         }
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
-            match self.can_take(thread, sender) {
-                Ok(()) => break sender,
-                Err(error) => {
-                    self.manage().cancel(sender, error);
-                    let pending = self.cpu.is_wanted();
-                    self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
-                    if pending {
-                        self.again(thread);
-                        return Some(Received::Done);
-                    }
-                }
+            let taken = self.can_take(thread, sender);
+            match taken {
+                Ok(Short(true)) => break sender,
+                Ok(_) => {}
+                Err(error) => self.manage().cancel(sender, error),
+            }
+            let pending = self.cpu.is_wanted();
+            self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
+            if pending {
+                self.again(thread);
+                return Some(Received::Done);
+            }
+            if taken.is_ok() {
+                break sender;
             }
         };
         S::SendQueue::remove(&*queue, sender);
@@ -170,17 +176,19 @@ impl<S: System> Core<S> {
         })
     }
 
+    /// Whether `thread` can take the message of `sender`, and whether it is one of few words.
     fn can_take(
         &self,
         thread: Ref<Thread<S::Port>>,
         sender: Ref<Thread<S::Port>>,
-    ) -> Result<(), Error> {
+    ) -> Result<Short, Error> {
         let info = self.hold(sender).outgoing.get().info;
         if info.is_short() || info.is_fault() {
-            return Ok(());
+            return Ok(Short(true));
         }
         let thread = self.hold(thread);
-        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))
+        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
+        Ok(Short(false))
     }
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
