@@ -142,8 +142,8 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     pub fn enqueue_at(&self, thread: Ref<Thread<P>>, first: bool) {
         let joins = match first {
-            true => self.enqueue::<true>(thread),
-            false => self.enqueue::<false>(thread),
+            true => self.enqueue::<true, true>(thread),
+            false => self.enqueue::<false, true>(thread),
         };
         if joins {
             self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
@@ -151,15 +151,16 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Queues a runnable thread, `FIRST` or last of its level; false if it was queued already. The
-    /// idle thread is never queued.
+    /// tick starts, unless there are no `MORE` runnable threads than before. The idle thread is
+    /// never queued.
     #[inline(always)]
-    pub fn enqueue<const FIRST: bool>(&self, thread: Ref<Thread<P>>) -> bool {
+    pub fn enqueue<const FIRST: bool, const MORE: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         // One that is leaving for another CPU is queued there when it has left.
         let leaves = P::SEVERAL && thread.member().cpu.get() != self.number;
         if thread == self.idle || leaves {
             return false;
         }
-        if self.tick_at.get() == NEVER {
+        if MORE && self.tick_at.get() == NEVER {
             self.start_tick();
         }
         let joins = if FIRST { self.ready.insert_first(thread) } else { self.ready.insert(thread) };

@@ -223,14 +223,9 @@ impl<P: Port> Manager<'_, P> {
             if let Some(parent) = domain.owner().get() {
                 let parent = self.whole.open(parent);
                 parent.inner.remove(at);
-                for resource in Resource::ALL {
-                    parent.quotas.refund(resource, domain.quotas.limit(resource));
-                }
+                parent.quotas.reclaim(&domain.quotas);
             }
-            for resource in Resource::ALL {
-                domain.quotas.refund(resource, domain.quotas.used(resource));
-                domain.quotas.set_limit(resource, 0);
-            }
+            domain.quotas.clear();
             domain.limit.set(0);
             self.kernel.domains.release(at);
             if at == root {

@@ -63,16 +63,18 @@ impl<P: Port> Manager<'_, P> {
         Ok(())
     }
 
-    /// Checks that a domain may have the page tables that a range takes.
+    /// Checks that a domain may have the page tables that a range takes. Returns how many of them
+    /// are missing.
     pub(crate) fn check_tables(
         &self,
         home: Ref<Domain<P>>,
         at: u64,
         pages: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let domain = self.whole.open(home);
         let missing = domain.space.missing(self.kernel.port, at, pages);
-        domain.quotas.check(Resource::Tables, missing as u32)
+        domain.quotas.check(Resource::Tables, missing as u32)?;
+        Ok(missing)
     }
 
     /// Makes a mapping object, without pages yet.
@@ -288,21 +290,33 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::WrongState);
         }
         let caller = self.whole.open(me);
-        let requested = &caller.ticket;
         if !self.is_restarted(me) {
-            requested.set(None);
+            caller.ticket.set(None);
             caller.protected.set(0);
         }
+        let done = match P::SEVERAL {
+            true => self.protect_everywhere(caller, mapping, home, rights),
+            false => self.protect_pages(mapping, home, rights, &caller.protected),
+        };
+        Ok(if done { Done::Nothing } else { Done::Preempted })
+    }
+
+    /// Changes the rights of the pages until no CPU has the old ones. False: not yet.
+    fn protect_everywhere(
+        &self,
+        caller: &Thread<P>,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+    ) -> bool {
+        let requested = &caller.ticket;
         if requested.get().is_none() {
             if !self.protect_pages(mapping, home, rights, &caller.protected) {
-                return Ok(Done::Preempted);
+                return false;
             }
             requested.set(self.request(home, &mapping.shootdown));
         }
-        if !self.is_complete(home, &mapping.shootdown, requested.get()) {
-            return Ok(Done::Preempted);
-        }
-        Ok(Done::Nothing)
+        self.is_complete(home, &mapping.shootdown, requested.get())
     }
 
     /// Changes the rights of the pages behind those that this call has changed. False: it is to

@@ -111,7 +111,7 @@ impl<P: Port> Manager<'_, P> {
     fn fact(&self, fact: u64) -> Result<Done, Error> {
         let (first, second) = match fact {
             f if f == Fact::KernelName as u64 => {
-                let [low, high] = abi::boot::name_words(self.kernel.variant.name);
+                let [low, high] = self.kernel.variant.name;
                 (low, high)
             }
             f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
