@@ -132,29 +132,32 @@ impl<P: Port> Capability<P> {
 
     /// A copy with at most these rights and, where the original has none, a badge. Needs the
     /// right to copy; a reply right cannot be copied.
-    pub fn copy(mut self, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
+    #[inline(always)]
+    pub fn copy(self, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
         let (rights, old) = self.inspect()?;
         if !rights.contains(Rights::COPY) {
             return Err(Error::MissingRight);
         }
         let rights = rights.and(limit);
-        match &mut self {
-            Capability::Endpoint(cap) => (cap.rights, cap.badge) = (rights, minted(old, badge)?),
+        Ok(match self {
+            Capability::Endpoint(cap) => {
+                Capability::Endpoint(Cap { rights, badge: minted(old, badge)?, ..cap })
+            }
             Capability::Notification(cap) => {
-                (cap.rights, cap.badge) = (rights, minted(old, badge)?);
+                Capability::Notification(Cap { rights, badge: minted(old, badge)?, ..cap })
             }
             Capability::Reply(_) => return Err(Error::MissingRight),
             _ if badge != 0 => return Err(Error::WrongKind),
-            Capability::Console(own) | Capability::System(own) => *own = rights,
-            Capability::Domain(cap) => cap.rights = rights,
-            Capability::Thread(cap) => cap.rights = rights,
-            Capability::Interrupt(cap) => cap.rights = rights,
-            Capability::Memory(cap) => cap.rights = rights,
-            Capability::Mapping(cap) => cap.rights = rights,
-            Capability::Timer(cap) => cap.rights = rights,
-            Capability::Empty => {}
-        }
-        Ok(self)
+            Capability::Console(_) => Capability::Console(rights),
+            Capability::System(_) => Capability::System(rights),
+            Capability::Domain(cap) => Capability::Domain(Cap { rights, ..cap }),
+            Capability::Thread(cap) => Capability::Thread(Cap { rights, ..cap }),
+            Capability::Interrupt(cap) => Capability::Interrupt(Cap { rights, ..cap }),
+            Capability::Memory(cap) => Capability::Memory(Cap { rights, ..cap }),
+            Capability::Mapping(cap) => Capability::Mapping(Cap { rights, ..cap }),
+            Capability::Timer(cap) => Capability::Timer(Cap { rights, ..cap }),
+            Capability::Empty => Capability::Empty,
+        })
     }
 
     /// Makes every other capability to the object stale and returns this one renewed.
@@ -232,6 +235,12 @@ impl<P: Port> Domain<P> {
             Some(cap) => cap.check(rights),
             None => Err(Error::WrongKind),
         }
+    }
+
+    /// A copy of the capability in a slot, as [`Capability::copy`] makes it.
+    #[inline(never)]
+    pub fn copied(&self, slot: u32, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
+        self.slot(slot)?.copy(limit, badge)
     }
 
     /// Checks that a slot exists and is empty.

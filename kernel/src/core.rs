@@ -162,7 +162,7 @@ impl<S: System> Core<S> {
     /// Queues a thread that became runnable, behind its equals.
     #[inline(always)]
     pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.enqueue::<false>(thread) {
+        if self.cpu.enqueue::<false, true>(thread) {
             self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }
@@ -170,7 +170,18 @@ impl<S: System> Core<S> {
     /// Queues a thread that has or had the CPU, before its equals: its turn is not over.
     #[inline(always)]
     pub fn enqueue_first(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.enqueue::<true>(thread) {
+        self.enqueue_as::<true>(thread);
+    }
+
+    /// Queues a thread that runs in the place of one that has left the queue.
+    #[inline(always)]
+    pub fn enqueue_instead(&self, thread: Ref<Thread<S::Port>>) {
+        self.enqueue_as::<false>(thread);
+    }
+
+    #[inline(always)]
+    fn enqueue_as<const MORE: bool>(&self, thread: Ref<Thread<S::Port>>) {
+        if self.cpu.enqueue::<true, MORE>(thread) {
             self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
         }
     }

@@ -21,6 +21,9 @@ const NEVER: u64 = u64::MAX;
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
 const NEAR: u64 = 1_000;
 
+/// Threads that one look-up drops from the queue where there are several CPUs.
+const PURGED: u32 = 32;
+
 /// What the manifest says about a CPU's time, and the kernel about its queue.
 pub struct Settings {
     /// The scheduling tick in nanoseconds.
@@ -76,6 +79,8 @@ pub struct Cpu<P: Port> {
     pub flush: Cell<bool>,
     /// The last TLB shootdown requested before this CPU last flushed its TLB (S1-04).
     pub flushed: Cell<u64>,
+    /// Preemption points that the call of the current thread has passed.
+    pub(crate) steps: Cell<u32>,
     /// The next point of the tick grid at which to interrupt; none while no thread waits for the
     /// CPU.
     tick_at: Cell<u64>,
@@ -106,6 +111,7 @@ impl<P: Port> Cpu<P> {
             space: Cell::new(None),
             flush: Cell::new(false),
             flushed: Cell::new(0),
+            steps: Cell::new(0),
             highest: Cell::new(-1),
             local: P::Local::default(),
             guards: P::Guarding::local(number as usize),
@@ -136,8 +142,8 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     pub fn enqueue_at(&self, thread: Ref<Thread<P>>, first: bool) {
         let joins = match first {
-            true => self.enqueue::<true>(thread),
-            false => self.enqueue::<false>(thread),
+            true => self.enqueue::<true, true>(thread),
+            false => self.enqueue::<false, true>(thread),
         };
         if joins {
             self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
@@ -145,15 +151,16 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Queues a runnable thread, `FIRST` or last of its level; false if it was queued already. The
-    /// idle thread is never queued.
+    /// tick starts, unless there are no `MORE` runnable threads than before. The idle thread is
+    /// never queued.
     #[inline(always)]
-    pub fn enqueue<const FIRST: bool>(&self, thread: Ref<Thread<P>>) -> bool {
+    pub fn enqueue<const FIRST: bool, const MORE: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         // One that is leaving for another CPU is queued there when it has left.
         let leaves = P::SEVERAL && thread.member().cpu.get() != self.number;
         if thread == self.idle || leaves {
             return false;
         }
-        if self.tick_at.get() == NEVER {
+        if MORE && self.tick_at.get() == NEVER {
             self.start_tick();
         }
         let joins = if FIRST { self.ready.insert_first(thread) } else { self.ready.insert(thread) };
@@ -206,7 +213,7 @@ impl<P: Port> Cpu<P> {
             removed += 1;
             steps = steps.wrapping_sub(1);
             if steps == 0 {
-                let pending = self.is_wanted();
+                let pending = self.is_wanted() || self.leaves_purge(removed);
                 self.note(Event::Preempt, first, point::PURGE, u16::from(pending));
                 if pending {
                     self.resched.set(true);
@@ -217,6 +224,16 @@ impl<P: Port> Cpu<P> {
         };
         self.note(Event::LookUp, found, removed, 0);
         found
+    }
+
+    /// Whether a look-up has dropped so many that it is to let other CPUs in: it goes on at an
+    /// interrupt that this CPU sends itself.
+    fn leaves_purge(&self, removed: u32) -> bool {
+        let leaves = P::SEVERAL && removed >= PURGED;
+        if leaves {
+            self.kick(self);
+        }
+        leaves
     }
 
     /// Whether the tick runs.
@@ -276,6 +293,10 @@ impl<P: Port> Cpu<P> {
     /// Programs the timer if that was put off: called outside the kernel.
     pub(crate) fn arm(&self) {
         if self.arming.take() {
+            // A decision may have been left to the interrupt that this takes back.
+            if self.resched.get() {
+                self.kick(self);
+            }
             let at = self.armed.get();
             self.port.arm((at != NEVER).then_some(at));
         }

@@ -230,7 +230,10 @@ impl<S: System> Core<S> {
         let (number, args) = self.own(me).context.call();
         self.entered(number as u8 as u32);
         if number as u8 > NULL {
-            return self.manage_call(me);
+            return match Call::from_number(number) {
+                Some(call) => self.manage_call(me, call),
+                None => self.own(me).finish(Status::failed(Error::UnknownCall)),
+            };
         }
         let result = match number as u8 {
             SIGNAL => self.signal_slot(args[0] as u32),
@@ -270,13 +273,10 @@ impl<S: System> Core<S> {
     }
 
     #[inline(never)]
-    fn manage_call(&self, me: Ref<Thread<S::Port>>) {
+    fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
         let thread = self.own(me);
         let context = &thread.context;
         let (number, args) = context.call();
-        let Some(call) = Call::from_number(number) else {
-            return thread.finish(Status::failed(Error::UnknownCall));
-        };
         let done = self.manage().call(me, call, &args);
         match done {
             Ok(Done::Nothing) => context.set_results(Status::OK, 0, Info(0)),

@@ -108,23 +108,21 @@ impl<P: Port> crate::kernel::Kernel<P> {
     fn report_fault(&self, domain: [u64; 2], thread: u32, fault: Fault, at: u64) {
         let name = abi::boot::name_bytes(domain);
         let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
-        let texts: [&[u8]; 12] = [
-            b"fault: ",
-            fault.kind.name().as_bytes(),
-            b", domain ",
-            &name[..length],
-            b", thread ",
-            &hex(u64::from(thread)),
-            b", detail ",
-            &hex(fault.detail),
-            b", code ",
-            &hex(fault.code),
-            b", at ",
-            &hex(at),
-        ];
-        for text in texts.into_iter().chain([b"; no handler, thread suspended\n".as_slice()]) {
+        let kind = fault.kind.name().as_bytes();
+        for text in [b"fault: ", kind, b", domain ", &name[..length]] {
             self.port.console_write(text);
         }
+        let facts: [(&[u8], u64); 4] = [
+            (b", thread ", thread.into()),
+            (b", detail ", fault.detail),
+            (b", code ", fault.code),
+            (b", at ", at),
+        ];
+        for (what, value) in facts {
+            self.port.console_write(what);
+            self.port.console_write(&hex(value));
+        }
+        self.port.console_write(b"; no handler, thread suspended\n");
     }
 }
 

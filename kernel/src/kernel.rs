@@ -17,8 +17,8 @@ use locks::Guarding;
 
 /// What code that all kernels in an image share needs to know of the running one.
 pub struct Variant<P: Port> {
-    /// Its name.
-    pub name: &'static str,
+    /// Its name, as [`name_words`](abi::boot::name_words) packs it.
+    pub name: [u64; 2],
     /// Its send queues.
     pub senders: Senders<P>,
     /// Whether a stopped thread stays in the ready queue until a look-up meets it.
@@ -31,7 +31,7 @@ impl<P: Port> Variant<P> {
     /// The kernel `S`.
     pub fn of<S: System<Port = P>>() -> Variant<P> {
         Variant {
-            name: S::NAME,
+            name: abi::boot::name_words(S::NAME),
             senders: Senders::of::<S::SendQueue>(),
             lazy_halt: S::Scheduling::LAZY_HALT,
             eager: S::Queueing::EAGER,

@@ -65,7 +65,7 @@ impl Switching for Direct {
     ) {
         S::Queueing::blocks(core, old);
         if HINT == hint::NEW {
-            S::Queueing::wins(core, new);
+            S::Queueing::replaces(core, new);
             core.cpu.next.set(new);
         } else {
             core.enqueue(new);
@@ -107,7 +107,7 @@ impl Switching for Strict {
         let priority = new.member().priority.get();
         core.cpu.raise(priority);
         if priority >= core.cpu.highest.get() {
-            S::Queueing::wins(core, new);
+            S::Queueing::replaces(core, new);
             core.cpu.next.set(new);
         } else {
             core.enqueue(new);
@@ -124,6 +124,8 @@ pub trait Queueing: 'static {
     fn blocks<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
     /// A thread that was not runnable is to run at once.
     fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    /// A thread that was not runnable is to run at once, in the place of one that has blocked.
+    fn replaces<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
     /// The candidate is not to run now but stays runnable.
     fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
 }
@@ -140,6 +142,9 @@ impl Queueing for Lazy {
 
     #[inline(always)]
     fn wins<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
+
+    #[inline(always)]
+    fn replaces<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
     fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
@@ -161,6 +166,11 @@ impl Queueing for Eager {
     #[inline(always)]
     fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
         core.enqueue_first(thread);
+    }
+
+    #[inline(always)]
+    fn replaces<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+        core.enqueue_instead(thread);
     }
 
     #[inline(always)]

@@ -129,7 +129,7 @@ impl<P: Port> Manager<'_, P> {
         shootdown: &Shootdown,
         ticket: Option<Ticket>,
     ) -> bool {
-        let Some(ticket) = ticket else { return true };
+        let Some(ticket) = ticket.filter(|_| P::SEVERAL) else { return true };
         let holds = |cpu: &Cpu<P>| {
             let flushed = cpu.flushed.get() >= ticket.number || Some(cpu.number) == ticket.by;
             cpu.has_loaded(domain) && !flushed

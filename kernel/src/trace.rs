@@ -161,7 +161,7 @@ impl<P: Port> Cpu<P> {
         ring.wanted.set(events);
         let cost = self.cost_of_record();
         let (hz, start) = port.counter();
-        let [low, high] = abi::boot::name_words(kernel.variant.name);
+        let [low, high] = kernel.variant.name;
         for (index, value) in [
             (WORD_KERNEL, low),
             (WORD_KERNEL + 1, high),

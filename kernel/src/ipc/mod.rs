@@ -71,7 +71,7 @@ impl<S: System> Core<S> {
         let receives = KIND == kind::ANY && partners as u32 == NOTHING;
         match refusal {
             Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
-            Refusal::Failed(error) => thread.finish(Status::failed(error)),
+            Refusal::Failed(error) | Refusal::Unfit(error) => thread.finish(Status::failed(error)),
             Refusal::Preempted => {
                 let deadline = if KIND == kind::ANY { deadline } else { 0 };
                 thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);

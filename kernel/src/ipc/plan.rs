@@ -92,6 +92,8 @@ pub(super) struct Plan<P: Port> {
 pub(super) enum Refusal {
     /// It is wrong, or cannot be now.
     Failed(Error),
+    /// The thread that it is for cannot take such a message.
+    Unfit(Error),
     /// An interrupt is pending; the thread issues it again.
     Preempted,
 }
@@ -224,7 +226,7 @@ impl<S: System> Core<S> {
                     Some(receiver) => receiver,
                     None => {
                         if !info.is_short() {
-                            self.check_long(me, info, target.grants())?;
+                            self.check_long((me, None), info, target.grants())?;
                         }
                         let expired = self.expired(limit);
                         return if expired { Err(Error::Timeout.into()) } else { Ok(target) };
@@ -235,21 +237,22 @@ impl<S: System> Core<S> {
         if info.is_short() {
             return Ok(target);
         }
-        self.check_long(me, info, target.grants())?;
-        match (self.check_receiver(receiver, info), &target) {
-            (Ok(()), _) => Ok(target),
-            (Err(error), Target::Reply(caller)) if !matches!(source, Source::Nothing) => {
+        match (self.check_long((me, Some(receiver)), info, target.grants()), &target) {
+            (Err(Refusal::Unfit(error)), Target::Reply(caller))
+                if !matches!(source, Source::Nothing) =>
+            {
                 Ok(Target::Dropped(Unanswered::Unfit(*caller, error)))
             }
-            (Err(error), _) => Err(error.into()),
+            (checked, _) => checked.map(|()| target),
         }
     }
 
-    /// Checks a message that does not fit into registers or carries a capability.
+    /// Checks a message that does not fit into registers or carries a capability, and that its
+    /// receiver, if it waits already, can take it.
     #[inline(never)]
     fn check_long(
         &self,
-        me: Ref<Thread<S::Port>>,
+        (me, receiver): (Ref<Thread<S::Port>>, Option<Ref<Thread<S::Port>>>),
         info: Info,
         grants: Result<(), Error>,
     ) -> Result<(), Refusal> {
@@ -265,12 +268,15 @@ impl<S: System> Core<S> {
             let frame = self.kernel.port.frame(thread.buffer);
             transfer::offered(frame, &self.hold(thread.domain.get()))?;
         }
-        // The check took long, and so will the rest; nothing has happened yet.
+        if let Some(receiver) = receiver {
+            self.check_receiver(receiver, info).map_err(Refusal::Unfit)?;
+        }
+        // The checks took long, and so will the rest; nothing has happened yet.
         if self.cpu.poll(point::CALL) { Err(Refusal::Preempted) } else { Ok(()) }
     }
 
     /// Checks that `receiver` can take such a message.
-    #[inline(never)]
+    #[inline(always)]
     fn check_receiver(&self, receiver: Ref<Thread<S::Port>>, info: Info) -> Result<(), Error> {
         let receiver = self.hold(receiver);
         if receiver.has(attention::FAULT) {

@@ -26,6 +26,9 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
+/// Whether a message stays in registers.
+struct Short(bool);
+
 impl<S: System> Core<S> {
     /// Whether nothing can be received on an endpoint now.
     #[inline(always)]
@@ -120,19 +123,26 @@ impl<S: System> Core<S> {
         {
             return Some(Received::Done);
         }
+        let mut steps = 0;
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
-            match self.can_take(thread, sender) {
-                Ok(()) => break sender,
+            let taken = self.can_take(thread, sender);
+            match taken {
+                Ok(Short(true)) => break sender,
+                Ok(_) => {}
                 Err(error) => {
                     self.manage().cancel(sender, error);
-                    let pending = self.cpu.is_wanted();
-                    self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
-                    if pending {
-                        self.again(thread);
-                        return Some(Received::Done);
-                    }
+                    steps += 1;
                 }
+            }
+            let pending = self.cpu.is_wanted() || self.cpu.is_in_the_way(self.kernel, steps);
+            self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
+            if pending {
+                self.again(thread);
+                return Some(Received::Done);
+            }
+            if taken.is_ok() {
+                break sender;
             }
         };
         S::SendQueue::remove(&*queue, sender);
@@ -170,17 +180,19 @@ impl<S: System> Core<S> {
         })
     }
 
+    /// Whether `thread` can take the message of `sender`, and whether it is one of few words.
     fn can_take(
         &self,
         thread: Ref<Thread<S::Port>>,
         sender: Ref<Thread<S::Port>>,
-    ) -> Result<(), Error> {
+    ) -> Result<Short, Error> {
         let info = self.hold(sender).outgoing.get().info;
         if info.is_short() || info.is_fault() {
-            return Ok(());
+            return Ok(Short(true));
         }
         let thread = self.hold(thread);
-        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))
+        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
+        Ok(Short(false))
     }
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
@@ -194,14 +206,17 @@ impl<S: System> Core<S> {
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
-    /// chain (S0-41). With an interrupt pending the chain is left, unless the manifest says
-    /// otherwise; the thread at its end issues its receive half again when it runs.
+    /// chain (S0-41). With an interrupt pending, or if another CPU waits, the chain is left, unless
+    /// the manifest says otherwise; the thread at its end issues its receive half again when it
+    /// runs.
     #[inline(never)]
     pub(super) fn run_chain(&self, first: Ref<Thread<S::Port>>) {
-        let mut next = Some(first);
+        let (mut next, mut steps) = (Some(first), 0);
         while let Some(thread) = next.take() {
             let mut sender = None;
-            let pending = self.kernel.chains && self.cpu.is_wanted();
+            let pending = self.kernel.chains
+                && (self.cpu.is_wanted() || self.cpu.is_in_the_way(self.kernel, steps));
+            steps += 1;
             self.note(Event::Chain, thread, 0, 0);
             self.note(Event::Preempt, thread, point::CHAIN, u16::from(pending));
             if pending {

@@ -20,7 +20,7 @@ pub(super) fn offered<P: Port>(buffer: &Frame, sender: &Domain<P>) -> Result<Cap
     let slot =
         u32::try_from(buffer[BUFFER_SEND_SLOT].load(Relaxed)).map_err(|_| Error::NoCapability)?;
     let rights = Rights(buffer[BUFFER_SEND_RIGHTS].load(Relaxed) as u8);
-    sender.slot(slot)?.copy(rights, 0)
+    sender.copied(slot, rights, 0)
 }
 
 /// Whether a receiver can take a message that is long or carries a capability.

@@ -12,7 +12,7 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn copy(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
         let (from, to) = (slot(args[0])?, slot(args[1])?);
         let domain = self.whole.open(own);
-        let copy = domain.slot(from)?.copy(Rights(args[2] as u8), args[3])?;
+        let copy = domain.copied(from, Rights(args[2] as u8), args[3])?;
         domain.empty(to)?;
         domain.put(to, copy);
         Ok(Done::Nothing)
@@ -22,7 +22,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(own);
         let target = domain.named::<Domain<P>>(slot(args[0])?, Rights::CONTROL)?;
         let (from, to) = (slot(args[1])?, slot(args[2])?);
-        let copy = domain.slot(from)?.copy(Rights(args[3] as u8), 0)?;
+        let copy = domain.copied(from, Rights(args[3] as u8), 0)?;
         let target = self.whole.open(target.at);
         target.empty(to)?;
         target.put(to, copy);

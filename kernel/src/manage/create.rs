@@ -9,6 +9,7 @@ use crate::object::thread::{Then, attention};
 use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
+use crate::quota::Counts;
 use abi::object::Resource;
 use abi::trace::Event;
 use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
@@ -147,8 +148,8 @@ impl<P: Port> Manager<'_, P> {
             0 => None,
             word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
         };
-        self.check_buffer(home, args[3])?;
-        if args[3] != 0 && !self.prepare_buffer(home, args[3]) {
+        let missing = self.check_buffer(home, args[3])?;
+        if args[3] != 0 && !self.prepare_buffer(home, args[3], missing) {
             return Ok(Done::Preempted);
         }
         let at = self.kernel.threads.take(Some(own));
@@ -160,27 +161,28 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Nothing)
     }
 
-    /// Checks that a message buffer can be mapped at `at` in `home`; 0 is none.
-    pub(crate) fn check_buffer(&self, home: Ref<Domain<P>>, at: u64) -> Result<(), Error> {
+    /// Checks that a message buffer can be mapped at `at` in `home`; 0 is none. Returns how many
+    /// page tables are missing for it.
+    pub(crate) fn check_buffer(&self, home: Ref<Domain<P>>, at: u64) -> Result<usize, Error> {
         if at == 0 {
-            return Ok(());
+            return Ok(0);
         }
         if !at.is_multiple_of(PAGE) || at >= USER_TOP {
             return Err(Error::BadAddress);
         }
-        self.check_tables(home, at, 1)?;
-        if self.whole.open(home).space.is_mapped(self.kernel.port, at) {
+        let missing = self.check_tables(home, at, 1)?;
+        if missing == 0 && self.whole.open(home).space.is_mapped(self.kernel.port, at) {
             return Err(Error::AddressInUse);
         }
-        Ok(())
+        Ok(missing)
     }
 
     /// Readies page tables and frame of the next thread's message buffer. False: an interrupt is
     /// pending.
-    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64) -> bool {
+    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> bool {
         let next = self.kernel.threads.free_slot();
         let frame = next.map(|thread| self.whole.open(thread).buffer);
-        self.add_tables(home, at) && self.prepare(frame)
+        (missing == 0 || self.add_tables(home, at)) && self.prepare(frame)
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.
@@ -237,27 +239,25 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::CpuNotAllowed);
         }
         let words = self.whole.open(me).context.words();
-        let mut quotas = [0; Resource::COUNT];
-        for (index, quota) in quotas.iter_mut().enumerate() {
-            *quota = (words[index / 4] >> (index % 4 * 16)) as u16 as u32;
+        let mut quotas: Counts = [0; Resource::COUNT];
+        for (four, word) in quotas.chunks_mut(4).zip(words) {
+            for (index, quota) in four.iter_mut().enumerate() {
+                *quota = u32::from((word >> (16 * index)) as u16);
+            }
         }
         // The quota of slots comes on top of the domain's own table.
         let table = u32::try_from(args[1]).unwrap_or(u32::MAX);
         let slots = &mut quotas[Resource::Slots as usize];
         *slots = slots.saturating_add(table);
-        for resource in Resource::ALL {
-            let own = u32::from(resource == Resource::Domains);
-            let wanted = quotas[resource as usize].saturating_add(own);
-            parent.quotas.check(resource, wanted)?;
-        }
+        let mut wanted = quotas;
+        wanted[Resource::Domains as usize] += 1;
+        parent.quotas.check_all(&wanted)?;
         let at = self.kernel.domains.free_slot().ok_or(Error::PoolExhausted)?;
         if args[1] == 0 || args[1] > self.whole.open(at).slots.len() as u64 {
             return Err(Error::InvalidArgument);
         }
         let at = self.kernel.domains.take(Some(own));
-        for resource in Resource::ALL {
-            parent.quotas.charge(resource, quotas[resource as usize]);
-        }
+        parent.quotas.charge_all(&quotas);
         self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
         parent.put(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
@@ -270,12 +270,10 @@ impl<P: Port> Manager<'_, P> {
         at: Ref<Domain<P>>,
         max_priority: u8,
         (slots, cpus): (u32, u64),
-        quotas: &[u32; Resource::COUNT],
+        quotas: &Counts,
     ) {
         let domain = self.whole.open(at);
-        for resource in Resource::ALL {
-            domain.quotas.set_limit(resource, quotas[resource as usize]);
-        }
+        domain.quotas.set_limits(quotas);
         domain.quotas.charge(Resource::Slots, slots);
         domain.limit.set(slots);
         domain.max_priority.set(max_priority);

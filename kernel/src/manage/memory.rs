@@ -9,6 +9,7 @@ use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights, USER_TOP};
+use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A range to map, checked.
@@ -62,16 +63,18 @@ impl<P: Port> Manager<'_, P> {
         Ok(())
     }
 
-    /// Checks that a domain may have the page tables that a range takes.
+    /// Checks that a domain may have the page tables that a range takes. Returns how many of them
+    /// are missing.
     pub(crate) fn check_tables(
         &self,
         home: Ref<Domain<P>>,
         at: u64,
         pages: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let domain = self.whole.open(home);
         let missing = domain.space.missing(self.kernel.port, at, pages);
-        domain.quotas.check(Resource::Tables, missing as u32)
+        domain.quotas.check(Resource::Tables, missing as u32)?;
+        Ok(missing)
     }
 
     /// Makes a mapping object, without pages yet.
@@ -286,35 +289,59 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
-        let requested = &self.whole.open(me).ticket;
+        let caller = self.whole.open(me);
         if !self.is_restarted(me) {
-            requested.set(None);
+            caller.ticket.set(None);
+            caller.protected.set(0);
         }
+        let done = match P::SEVERAL {
+            true => self.protect_everywhere(caller, mapping, home, rights),
+            false => self.protect_pages(mapping, home, rights, &caller.protected),
+        };
+        Ok(if done { Done::Nothing } else { Done::Preempted })
+    }
+
+    /// Changes the rights of the pages until no CPU has the old ones. False: not yet.
+    fn protect_everywhere(
+        &self,
+        caller: &Thread<P>,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+    ) -> bool {
+        let requested = &caller.ticket;
         if requested.get().is_none() {
-            if !self.protect_pages(mapping, home, rights) {
-                return Ok(Done::Preempted);
+            if !self.protect_pages(mapping, home, rights, &caller.protected) {
+                return false;
             }
             requested.set(self.request(home, &mapping.shootdown));
         }
-        if !self.is_complete(home, &mapping.shootdown, requested.get()) {
-            return Ok(Done::Preempted);
-        }
-        Ok(Done::Nothing)
+        self.is_complete(home, &mapping.shootdown, requested.get())
     }
 
-    /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
-    fn protect_pages(&self, mapping: &Mapping<P>, home: Ref<Domain<P>>, rights: Rights) -> bool {
+    /// Changes the rights of the pages behind those that this call has changed. False: it is to
+    /// make room. How far it came is the caller's own: of two who change one mapping both get on,
+    /// and a page has the rights of the one who came to it last.
+    fn protect_pages(
+        &self,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+        done: &Cell<u64>,
+    ) -> bool {
         let pages = mapping.pages.get();
-        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
-        let mut page = if unfinished { mapping.protected.get() } else { 0 };
-        mapping.rights.set(rights);
-        while page < pages {
+        if done.get() == 0 {
+            mapping.rights.set(rights);
+            mapping.protected.set(0);
+        }
+        while done.get() < pages {
+            let page = done.get();
             let address = mapping.at.get() + page * PAGE;
             let change = self.change(&mapping.shootdown);
             self.whole.open(home).space.protect(self.kernel.port, address, rights, change);
-            page += 1;
-            mapping.protected.set(page);
-            if page < pages && self.preempted() {
+            mapping.note_rights(page, rights);
+            done.set(page + 1);
+            if page + 1 < pages && self.preempted() {
                 return false;
             }
         }

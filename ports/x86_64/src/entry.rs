@@ -12,7 +12,7 @@ use abi::message::REGISTER_WORDS;
 use abi::trace::Event;
 use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
@@ -39,11 +39,11 @@ const REPLY_WAIT: u64 = Call::ReplyWait as u64;
 pub struct Resume {
     /// The context to go on with; null: the fast path does not apply.
     context: *const Context,
-    /// The badge.
-    badge: u64,
+    /// The badge, if there is a context.
+    badge: MaybeUninit<u64>,
 }
 
-const REFUSED: Resume = Resume { context: core::ptr::null(), badge: 0 };
+const REFUSED: Resume = Resume { context: core::ptr::null(), badge: MaybeUninit::uninit() };
 
 /// A kernel's system call entry.
 #[cfg(not(feature = "trace"))]
@@ -340,7 +340,7 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
     match core.fast_call(slot as u32, Info(info)) {
         Some((next, badge)) => {
             drop(core);
-            Resume { context: go_over::<S>(machine.cpu, next), badge }
+            go_fast::<S>(machine.cpu, next, badge)
         }
         None => REFUSED,
     }
@@ -353,7 +353,7 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
     match core.fast_reply_wait(slot as u32, Info(info)) {
         Some(next) => {
             drop(core);
-            Resume { context: go_over::<S>(machine.cpu, next), badge: 0 }
+            go_fast::<S>(machine.cpu, next, 0)
         }
         None => REFUSED,
     }
@@ -366,7 +366,7 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
     match core.fast_exchange(partners, Info(info)) {
         Some((next, badge)) => {
             drop(core);
-            Resume { context: go_over::<S>(machine.cpu, next), badge }
+            go_fast::<S>(machine.cpu, next, badge)
         }
         None => REFUSED,
     }
@@ -435,8 +435,45 @@ fn go_over<S: System<Port = X86>>(
     context
 }
 
+/// [`go_over`] at the end of a fast path. The rare half is called last: so nothing has to outlast a
+/// call, and a fast path saves no registers.
+#[inline(always)]
+fn go_fast<S: System<Port = X86>>(
+    cpu: &'static Cpu<X86>,
+    next: Ref<Thread<X86>>,
+    badge: u64,
+) -> Resume {
+    let context = switch_tables(cpu, next);
+    left::<S>(cpu, next);
+    if has_special(cpu, context) {
+        return switch_special(cpu, context, badge);
+    }
+    Resume { context, badge: MaybeUninit::new(badge) }
+}
+
+#[cold]
+#[inline(never)]
+extern "sysv64" fn switch_special(
+    cpu: &'static Cpu<X86>,
+    context: &'static Context,
+    badge: u64,
+) -> Resume {
+    cpu.local.special.switch(context);
+    Resume { context, badge: MaybeUninit::new(badge) }
+}
+
 #[inline(always)]
 fn switch_space(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) -> *const Context {
+    let context = switch_tables(cpu, next);
+    if has_special(cpu, context) {
+        cpu.local.special.switch(context);
+    }
+    context
+}
+
+/// Loads the page tables of `next`, if they differ. Returns its context.
+#[inline(always)]
+fn switch_tables(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) -> &'static Context {
     // SAFETY: between entries this CPU alone touches the current thread and its domain.
     let (thread, domain) = unsafe {
         let thread = &*next.address();
@@ -448,9 +485,11 @@ fn switch_space(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) -> *const Contex
         // SAFETY: every domain's tables share the kernel's half.
         unsafe { load_root(root) };
     }
-    let special = &cpu.local.special;
-    if special.live.get() | thread.context.special.get() != 0 {
-        special.switch(&thread.context);
-    }
-    &raw const thread.context
+    &thread.context
+}
+
+/// Whether this CPU or the next thread has more than general registers.
+#[inline(always)]
+fn has_special(cpu: &Cpu<X86>, next: &Context) -> bool {
+    cpu.local.special.live.get() | next.special.get() != 0
 }
