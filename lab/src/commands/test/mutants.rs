@@ -237,13 +237,26 @@ fn synchronise(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Whether every patch applies to the work tree.
+pub fn apply_all() -> Result<()> {
+    let root = workspace::root();
+    let failed = all()?.into_iter().filter_map(|mutant| git(&mutant, root, &["--check"]).err());
+    let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
+    if failed.is_empty() { Ok(()) } else { bail!(failed.join("\n")) }
+}
+
 fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
-    // The copy lies inside a work tree, of which git must not think here.
+    git(mutant, copy, &[])
+}
+
+fn git(mutant: &Mutant, tree: &Path, options: &[&str]) -> Result<()> {
+    // A copy lies inside a work tree, of which git must not think here.
     let output = Command::new("git")
         .args(["apply", "--whitespace=nowarn"])
+        .args(options)
         .arg(&mutant.path)
-        .env("GIT_CEILING_DIRECTORIES", copy.parent().unwrap_or(copy))
-        .current_dir(copy)
+        .env("GIT_CEILING_DIRECTORIES", tree.parent().unwrap_or(tree))
+        .current_dir(tree)
         .output()
         .map_err(|error| usage(format!("cannot run git: {error}; see `./giusto doctor`")))?;
     if !output.status.success() {
@@ -342,6 +355,8 @@ mod tests {
         let root = tree(&[("y.rs", "2\n"), ("target/tree/y.rs", "2\n"), ("m.patch", diff)]);
         let copy = root.path().join("target/tree");
         let mutant = Mutant::read(&root.path().join("m.patch")).unwrap();
+        git(&mutant, &copy, &["--check"]).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "2\n");
         apply(&mutant, &copy).unwrap();
         assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "3\n");
         assert_eq!(fs::read_to_string(root.path().join("y.rs")).unwrap(), "2\n");
