@@ -15,6 +15,9 @@ use std::time::Duration;
 /// The toolchain with Miri; the launcher installs it.
 const TOOLCHAIN: &str = "nightly";
 
+/// Files may be read, and machines are never freed.
+const FLAGS: &str = "-Zmiri-strict-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks";
+
 /// A property is tried once: Miri takes a thousand times as long.
 const ONE_CASE: (&str, &str) = ("PROPTEST_CASES", "1");
 
@@ -108,12 +111,11 @@ fn filters(inside: &Path, names: &[String]) -> Vec<String> {
 fn job(tests: &Tests, shown: String, filters: Vec<String>) -> Job {
     let &Tests { package, arguments, turns, .. } = tests;
     let work = move |_: &mut Findings| {
-        let flags = match turns {
-            Turns::One => "-Zmiri-disable-isolation -Zmiri-strict-provenance",
-            Turns::Chosen => {
-                "-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-many-seeds=0..8"
-            }
+        let seeds = match turns {
+            Turns::One => "",
+            Turns::Chosen => " -Zmiri-many-seeds=0..8",
         };
+        let flags = format!("{FLAGS}{seeds}");
         let mut command = Command::new("cargo");
         command.current_dir(workspace::root()).env_remove("CARGO").envs([ONE_CASE]);
         command.env("RUSTUP_TOOLCHAIN", TOOLCHAIN).env("MIRIFLAGS", flags);
