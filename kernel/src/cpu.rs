@@ -21,6 +21,9 @@ const NEVER: u64 = u64::MAX;
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
 const NEAR: u64 = 1_000;
 
+/// Threads that one look-up drops from the queue where there are several CPUs.
+const PURGED: u32 = 32;
+
 /// What the manifest says about a CPU's time, and the kernel about its queue.
 pub struct Settings {
     /// The scheduling tick in nanoseconds.
@@ -76,6 +79,8 @@ pub struct Cpu<P: Port> {
     pub flush: Cell<bool>,
     /// The last TLB shootdown requested before this CPU last flushed its TLB (S1-04).
     pub flushed: Cell<u64>,
+    /// Preemption points that the call of the current thread has passed.
+    pub(crate) steps: Cell<u32>,
     /// The next point of the tick grid at which to interrupt; none while no thread waits for the
     /// CPU.
     tick_at: Cell<u64>,
@@ -106,6 +111,7 @@ impl<P: Port> Cpu<P> {
             space: Cell::new(None),
             flush: Cell::new(false),
             flushed: Cell::new(0),
+            steps: Cell::new(0),
             highest: Cell::new(-1),
             local: P::Local::default(),
             guards: P::Guarding::local(number as usize),
@@ -207,7 +213,7 @@ impl<P: Port> Cpu<P> {
             removed += 1;
             steps = steps.wrapping_sub(1);
             if steps == 0 {
-                let pending = self.is_wanted();
+                let pending = self.is_wanted() || self.leaves_purge(removed);
                 self.note(Event::Preempt, first, point::PURGE, u16::from(pending));
                 if pending {
                     self.resched.set(true);
@@ -218,6 +224,16 @@ impl<P: Port> Cpu<P> {
         };
         self.note(Event::LookUp, found, removed, 0);
         found
+    }
+
+    /// Whether a look-up has dropped so many that it is to let other CPUs in: it goes on at an
+    /// interrupt that this CPU sends itself.
+    fn leaves_purge(&self, removed: u32) -> bool {
+        let leaves = P::SEVERAL && removed >= PURGED;
+        if leaves {
+            self.kick(self);
+        }
+        leaves
     }
 
     /// Whether the tick runs.
@@ -277,6 +293,10 @@ impl<P: Port> Cpu<P> {
     /// Programs the timer if that was put off: called outside the kernel.
     pub(crate) fn arm(&self) {
         if self.arming.take() {
+            // A decision may have been left to the interrupt that this takes back.
+            if self.resched.get() {
+                self.kick(self);
+            }
             let at = self.armed.get();
             self.port.arm((at != NEVER).then_some(at));
         }

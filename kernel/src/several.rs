@@ -21,6 +21,10 @@ use locks::{Guarding, ObjectLock, Relax};
 
 /// Threads that one interrupt from another CPU queues.
 const ARRIVALS: u32 = 8;
+/// Steps that a long operation takes before it makes room for another CPU. At most 6 in a row can
+/// turn out to be in vain (a page table is zeroed and added), so each issue of a call gets on,
+/// whatever others do in between.
+const STEPS: u32 = 8;
 
 impl<P: Port> Kernel<P> {
     /// The CPU that a thread belongs to.
@@ -60,6 +64,20 @@ impl<P: Port> Cpu<P> {
             self.port().kick(kicks.trailing_zeros());
             kicks &= kicks - 1;
         }
+    }
+
+    /// Whether a long operation has taken enough steps and keeps another CPU out of the kernel,
+    /// which can take no interrupt meanwhile.
+    #[inline(always)]
+    pub(crate) fn is_in_the_way(&self, kernel: &Kernel<P>, steps: u32) -> bool {
+        P::SEVERAL && steps >= STEPS && P::Guarding::is_waited_for(&kernel.guards, &self.guards)
+    }
+
+    /// Takes a step of a call: whether the call is to make room for another CPU.
+    pub(crate) fn takes_a_step(&self, kernel: &Kernel<P>) -> bool {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        self.is_in_the_way(kernel, steps)
     }
 
     /// A thread that belongs to another CPU became ready: it is left there for that CPU to queue.

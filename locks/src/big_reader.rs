@@ -48,6 +48,12 @@ impl<const CPUS: usize> BigReader<CPUS> {
         Handoff::of(Handoff::NOBODY, waits.fold(false, |any, waited| any | waited))
     }
 
+    /// Whether another CPU waits for the end of what [`BigReader::write`] began.
+    #[inline]
+    pub fn is_waited_for(&self) -> bool {
+        self.locks[..self.cpus].iter().any(|lock| lock.is_waited_for())
+    }
+
     /// Ends [`BigReader::write`].
     pub fn write_end(&self) {
         self.locks[..self.cpus].iter().for_each(|lock| lock.release());

@@ -112,6 +112,23 @@ impl<const NODES: usize> Clh<NODES> {
         seat.mine.set(seat.spare.get());
     }
 
+    /// Whether anybody waits for the lock, which this CPU owns.
+    #[inline]
+    pub fn is_queued_behind(&self, seat: &Seat) -> bool {
+        self.tail.load(Relaxed) != seat.mine.get()
+    }
+
+    /// Waits until all who own the lock now or wait for it have had it, whoever has come since.
+    #[inline]
+    pub fn wait_for_queue<R: Relax>(&self) {
+        let last = self.node(self.tail.load(Acquire));
+        let seen = last.load(Acquire);
+        // Whoever takes the node over marks it otherwise.
+        while seen & BUSY != 0 && last.load(Acquire) == seen {
+            R::relax();
+        }
+    }
+
     /// Whether anybody owns the lock or waits for it. Within a transaction the answer stays true
     /// until the end, or the transaction aborts.
     #[inline(always)]

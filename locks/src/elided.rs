@@ -26,6 +26,8 @@ pub struct Elided<T, const NODES: usize> {
     lock: Clh<NODES>,
     /// Changed by whoever tunes, and 0 where the processor has no transactions.
     attempts: Line<AtomicU32>,
+    /// CPUs that wait in front of a further attempt, outside the lock's queue.
+    waiting: Line<AtomicU32>,
     usable: bool,
     transactions: PhantomData<fn() -> T>,
 }
@@ -61,6 +63,7 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
         Elided {
             lock: Clh::new(),
             attempts: Line::new(AtomicU32::new(attempts)),
+            waiting: Line::new(AtomicU32::new(0)),
             usable,
             transactions: PhantomData,
         }
@@ -79,6 +82,12 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
     /// Whether anybody owns the lock or waits for it; no transaction does.
     pub fn is_held(&self) -> bool {
         self.lock.is_held()
+    }
+
+    /// Whether anybody waits for the lock, which this CPU owns, in its queue or beside it.
+    #[inline]
+    pub fn is_waited_for(&self, seat: &ElidedSeat) -> bool {
+        self.lock.is_queued_behind(&seat.seat) || self.waiting.load(Relaxed) > 0
     }
 
     /// How often a section tries before it takes the lock.
@@ -125,9 +134,10 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
     fn go_on<R: Relax>(&self, seat: &ElidedSeat, attempts: u32, abort: Abort) -> Handoff {
         seat.counts.aborted::<T>(abort);
         for _ in 1..attempts {
-            while self.lock.is_held() {
-                R::relax();
-            }
+            // Not until it is free: others could keep it for ever, and interrupts are off here.
+            self.waiting.fetch_add(1, Relaxed);
+            self.lock.wait_for_queue::<R>();
+            self.waiting.fetch_add(1u32.wrapping_neg(), Relaxed);
             let abort = match Self::attempt(&self.lock) {
                 None => return Handoff::NONE,
                 Some(abort) => abort,

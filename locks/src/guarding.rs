@@ -60,6 +60,11 @@ pub trait Guarding: 'static {
     fn counts(_local: &Self::Local) -> Option<&Counts> {
         None
     }
+    /// Whether another CPU waits for the end of this section, which keeps all others out.
+    #[inline(always)]
+    fn is_waited_for(_shared: &Self::Shared, _local: &Self::Local) -> bool {
+        false
+    }
     /// Begins a section.
     fn begin(shared: &Self::Shared, local: &Self::Local, kind: Kind) -> Handoff;
     /// Ends the section that began with the same arguments.
@@ -121,6 +126,10 @@ impl<R: Relax, const NODES: usize> Guarding for Big<R, NODES> {
         Clh::<NODES>::seat(cpu)
     }
     #[inline(always)]
+    fn is_waited_for(shared: &Clh<NODES>, local: &Seat) -> bool {
+        shared.is_queued_behind(local)
+    }
+    #[inline(always)]
     fn begin(shared: &Clh<NODES>, local: &Seat, _kind: Kind) -> Handoff {
         shared.acquire::<R>(local)
     }
@@ -149,6 +158,10 @@ impl<R: Relax, const CPUS: usize> Guarding for Fine<R, CPUS> {
     }
     fn local(cpu: usize) -> usize {
         cpu
+    }
+    #[inline(always)]
+    fn is_waited_for(shared: &BigReader<CPUS>, _local: &usize) -> bool {
+        shared.is_waited_for()
     }
     #[inline(always)]
     fn begin(shared: &BigReader<CPUS>, local: &usize, kind: Kind) -> Handoff {
@@ -194,6 +207,10 @@ impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, N
     #[inline(always)]
     fn counts(local: &ElidedSeat) -> Option<&Counts> {
         Some(local.counts())
+    }
+    #[inline(always)]
+    fn is_waited_for(shared: &Elided<T, NODES>, local: &ElidedSeat) -> bool {
+        local.holds_lock() && shared.is_waited_for(local)
     }
     #[inline(always)]
     fn begin(shared: &Elided<T, NODES>, local: &ElidedSeat, kind: Kind) -> Handoff {

@@ -46,7 +46,7 @@ pub use guarding::{Big, Elision, Fine, Guarding, Kind, Never, Unlocked};
 pub use handoff::Handoff;
 pub use indexed::{Indexed, Registers};
 pub use line::Line;
-pub use object::{Holding, MOST, ObjectLock, Ordered};
+pub use object::{Holding, MOST, ObjectLock, Ordered, PLANS};
 pub use relax::{Pause, Relax};
 pub use ticket::Ticket;
 pub use transactions::{Abort, Attempt, NoTransactions, Transactions};

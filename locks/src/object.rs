@@ -9,6 +9,10 @@ use core::cell::Cell;
 /// The most objects that one section holds.
 pub const MOST: usize = 6;
 
+/// How often a section plans what it will hold, while others keep changing that: interrupts are off
+/// all the while.
+pub const PLANS: u32 = 8;
+
 /// The lock in every object of a kernel: `()` where sections guard the kernel as a whole.
 pub trait ObjectLock: Sync + Sized + 'static {
     /// What a section holds of these.
@@ -38,6 +42,30 @@ pub trait Holding<'k, L> {
     fn has(&self, lock: &L) -> bool;
     /// Releases them, and forgets which they were.
     fn let_go(&self);
+
+    /// Holds what `look` plans to, which looks without holding anything: `add` adds the locks of a
+    /// plan, and once they are taken `look` must plan the same again. A different plan means that
+    /// another CPU got on, and is tried next. `None`: there is nothing to plan, or after [`PLANS`]
+    /// plans it still changes; nothing is held then.
+    #[inline(always)]
+    fn take_planned<R: Relax, P: PartialEq>(
+        &self,
+        look: impl Fn() -> Option<P>,
+        add: impl Fn(&Self, &P),
+    ) -> Option<P> {
+        let mut planned = look();
+        for _ in 0..PLANS {
+            let plan = planned?;
+            add(self, &plan);
+            self.take::<R>();
+            planned = look();
+            if planned.as_ref() == Some(&plan) {
+                return planned;
+            }
+            self.let_go();
+        }
+        None
+    }
 }
 
 impl ObjectLock for () {

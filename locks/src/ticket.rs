@@ -53,6 +53,12 @@ impl Ticket {
         self.owner.load(Relaxed) != self.next.load(Relaxed)
     }
 
+    /// Whether anybody waits for the lock, which this CPU owns.
+    #[inline]
+    pub fn is_waited_for(&self) -> bool {
+        self.next.load(Relaxed).wrapping_sub(self.owner.load(Relaxed)) > 1
+    }
+
     /// A lock whose tickets run out soon.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn nearly_worn_out() -> Ticket {

@@ -162,6 +162,34 @@ fn after_the_last_attempt_the_lock_is_queued_for() {
     assert_eq!((seat.counts().fall_backs(), aborts(&seat)), (1, [0, 0, 1, 0, 0]));
 }
 
+/// The owner hands the lock on to another CPU, which does the same as soon as anybody waits, until
+/// there are no more attempts.
+fn hand_on(lock: &'static Lock, from: &'static ElidedSeat, to: &'static ElidedSeat) {
+    assert!(WAITED.get() < 100, "a CPU waits for ever for others, who come later");
+    assert!(lock.is_waited_for(from), "the owner knows of no one who waits");
+    lock.end(from);
+    if BEGUN.get() < ATTEMPTS {
+        lock.acquire::<Wait>(to);
+        MEANWHILE.set(Some(Box::new(move || hand_on(lock, to, from))));
+    }
+}
+
+#[test]
+fn a_lock_that_is_never_free_is_queued_for() {
+    let lock: &'static Lock = Box::leak(Box::new(Lock::new()));
+    let [one, other]: [&'static ElidedSeat; 2] =
+        [1, 2].map(|cpu| &*Box::leak(Box::new(Lock::seat(cpu))));
+    let seat = Lock::seat(0);
+    script([]);
+    WAITED.set(0);
+    lock.acquire::<Wait>(one);
+    MEANWHILE.set(Some(Box::new(move || hand_on(lock, one, other))));
+    assert!(!section(lock, &seat));
+    // For one owner in front of each further attempt, and for the last one in the queue.
+    assert_eq!((BEGUN.get(), WAITED.get()), (ATTEMPTS, ATTEMPTS));
+    assert_eq!((seat.counts().fall_backs(), aborts(&seat)), (1, [0, 0, 8, 0, 0]));
+}
+
 #[test]
 fn writers_take_the_lock_at_once() {
     type Kernel = Elision<Scripted, Wait, 4>;

@@ -4,9 +4,9 @@
 
 use locks::{
     Big, Elision, Fine, Guarding, Handoff, Holding, Kind, Line, MOST, NoTransactions, ObjectLock,
-    Ordered, Pause, Relax, Unlocked,
+    Ordered, PLANS, Pause, Relax, Unlocked,
 };
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::{replace, size_of};
 use std::sync::Mutex;
 
@@ -72,6 +72,49 @@ fn a_section_holds_so_many_objects_and_no_more() {
     let locks: Vec<Spy> = (0..=MOST).map(|_| Spy::new()).collect();
     let held = Ordered::new(Kind::Reader);
     locks.iter().for_each(|lock| held.add(lock));
+}
+
+/// Adds the lock that a plan names.
+fn add_one_of<'k>(locks: &'k [Spy]) -> impl Fn(&Ordered<'k, Spy>, &usize) {
+    |held, plan| held.add(&locks[*plan])
+}
+
+/// Plans to hold one of these locks, which changes at each of the first `changes` looks. Returns
+/// the plan that held, and how often it was looked.
+fn planned(locks: &[Spy], changes: u32) -> (Option<usize>, u32) {
+    let (held, looks) = (Ordered::new(Kind::Reader), Cell::new(0));
+    let look = || {
+        assert!(looks.replace(looks.get() + 1) <= 100, "others keep a section planning for ever");
+        Some(looks.get().min(changes + 1) as usize % locks.len())
+    };
+    let plan = held.take_planned::<Pause, _>(look, add_one_of(locks));
+    let expected = |index: usize| plan != Some(index);
+    assert!(locks.iter().enumerate().all(|(index, lock)| is_free(lock) == expected(index)));
+    held.let_go();
+    (plan, looks.get())
+}
+
+#[test]
+fn what_is_planned_is_held_if_it_stands() {
+    let locks: Vec<Spy> = (0..3).map(|_| Spy::new()).collect();
+    for changes in 0..PLANS {
+        let last = (changes + 1) as usize % locks.len();
+        assert_eq!(planned(&locks, changes), (Some(last), changes + 2));
+        assert_eq!(taken().len() as u32, changes + 1);
+    }
+    let nothing = || None::<usize>;
+    let held = Ordered::<Spy>::new(Kind::Reader);
+    assert_eq!(held.take_planned::<Pause, _>(nothing, |_, _| unreachable!("no plan")), None);
+}
+
+#[test]
+fn a_plan_that_never_stands_is_given_up() {
+    let locks: Vec<Spy> = (0..3).map(|_| Spy::new()).collect();
+    for changes in [PLANS, PLANS + 1, u32::MAX - 1] {
+        assert_eq!(planned(&locks, changes), (None, PLANS + 1));
+        assert_eq!(taken().len() as u32, PLANS);
+        assert!(locks.iter().all(is_free));
+    }
 }
 
 /// An object as a kernel has it.

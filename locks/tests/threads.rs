@@ -5,7 +5,7 @@
 mod toy;
 
 use locks::{
-    Big, BigReader, Clh, Elision, Fine, Guarding, Line, NoTransactions, Pause, Relax, Ticket,
+    Big, BigReader, Clh, Elision, Fine, Guarding, Kind, Line, NoTransactions, Pause, Relax, Ticket,
     Unlocked,
 };
 use proptest::prelude::*;
@@ -131,4 +131,32 @@ proptest! {
         prop_assert_eq!([queued.get(), ticketed.get(), written.get()], [all, all, writes]);
         prop_assert!(!queue.is_held() && !ticket.is_held());
     }
+}
+
+/// An owner of the kernel learns that another CPU waits, and of nobody else.
+fn tells_who_waits<G: Guarding>() {
+    for kind in [Kind::Reader, Kind::Writer] {
+        let (shared, local) = (G::shared(3), G::local(2));
+        G::begin(&shared, &local, Kind::Writer);
+        assert!(!G::is_waited_for(&shared, &local), "nobody waits");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let other = G::local(1);
+                G::begin(&shared, &other, kind);
+                assert!(!G::is_waited_for(&shared, &other), "the owner before has gone");
+                G::end(&shared, &other, kind);
+            });
+            while !G::is_waited_for(&shared, &local) {
+                Patient::relax();
+            }
+            G::end(&shared, &local, Kind::Writer);
+        });
+    }
+}
+
+#[test]
+fn an_owner_learns_that_another_cpu_waits() {
+    tells_who_waits::<Big<Patient, 4>>();
+    tells_who_waits::<Fine<Patient, 4>>();
+    tells_who_waits::<Elision<NoTransactions, Patient, 4>>();
 }

@@ -27,7 +27,10 @@ use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::Info;
 use abi::call::{NOTHING, REPLY, Timeout};
-use locks::{Guarding, Holding};
+use locks::{Guarding, Holding, ObjectLock};
+
+/// What a section of the kernel `S` holds.
+type Held<S> = <<Guards<S> as Guarding>::Object as ObjectLock>::Holding<'static>;
 
 /// The objects that an entry will touch.
 struct Footprint<P: Port> {
@@ -99,26 +102,21 @@ impl<S: System> Core<S> {
         stands()
     }
 
-    /// Looks, holds and looks again until nothing has changed in between, or holds everything if
-    /// that `suffices` not. Each further round means that another CPU got on.
+    /// Holds what `look` finds, or everything if that `suffices` not or others keep changing it.
     fn hold_what(
         &self,
         look: impl Fn() -> Option<Footprint<S::Port>>,
         suffices: impl Fn(&Footprint<S::Port>) -> bool,
     ) {
         let holding = self.section.holding();
-        let mut planned = look();
-        while let Some(footprint) = planned {
-            footprint.threads.iter().flatten().for_each(|at| holding.add(&at.member().lock));
-            footprint.endpoints.iter().flatten().for_each(|at| holding.add(&at.member().lock));
-            footprint.notification.iter().for_each(|at| holding.add(&at.member().lock));
-            holding.take::<<Guards<S> as Guarding>::Relax>();
-            planned = look();
-            if planned.as_ref() == Some(&footprint) {
-                if suffices(&footprint) {
-                    return;
-                }
-                planned = None;
+        let add = |holding: &Held<S>, found: &Footprint<S::Port>| {
+            found.threads.iter().flatten().for_each(|at| holding.add(&at.member().lock));
+            found.endpoints.iter().flatten().for_each(|at| holding.add(&at.member().lock));
+            found.notification.iter().for_each(|at| holding.add(&at.member().lock));
+        };
+        if let Some(found) = holding.take_planned::<<Guards<S> as Guarding>::Relax, _>(look, add) {
+            if suffices(&found) {
+                return;
             }
             holding.let_go();
         }

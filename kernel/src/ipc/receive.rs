@@ -123,15 +123,19 @@ impl<S: System> Core<S> {
         {
             return Some(Received::Done);
         }
+        let mut steps = 0;
         let sender = loop {
             let sender = S::SendQueue::first(&*queue)?;
             let taken = self.can_take(thread, sender);
             match taken {
                 Ok(Short(true)) => break sender,
                 Ok(_) => {}
-                Err(error) => self.manage().cancel(sender, error),
+                Err(error) => {
+                    self.manage().cancel(sender, error);
+                    steps += 1;
+                }
             }
-            let pending = self.cpu.is_wanted();
+            let pending = self.cpu.is_wanted() || self.cpu.is_in_the_way(self.kernel, steps);
             self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
             if pending {
                 self.again(thread);
@@ -202,14 +206,17 @@ impl<S: System> Core<S> {
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
-    /// chain (S0-41). With an interrupt pending the chain is left, unless the manifest says
-    /// otherwise; the thread at its end issues its receive half again when it runs.
+    /// chain (S0-41). With an interrupt pending, or if another CPU waits, the chain is left, unless
+    /// the manifest says otherwise; the thread at its end issues its receive half again when it
+    /// runs.
     #[inline(never)]
     pub(super) fn run_chain(&self, first: Ref<Thread<S::Port>>) {
-        let mut next = Some(first);
+        let (mut next, mut steps) = (Some(first), 0);
         while let Some(thread) = next.take() {
             let mut sender = None;
-            let pending = self.kernel.chains && self.cpu.is_wanted();
+            let pending = self.kernel.chains
+                && (self.cpu.is_wanted() || self.cpu.is_in_the_way(self.kernel, steps));
+            steps += 1;
             self.note(Event::Chain, thread, 0, 0);
             self.note(Event::Preempt, thread, point::CHAIN, u16::from(pending));
             if pending {

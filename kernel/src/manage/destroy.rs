@@ -52,7 +52,11 @@ impl<P: Port> Manager<'_, P> {
             Capability::Timer(cap) => self.end(cap)? && self.destroy_timer(cap.at),
             Capability::Memory(cap) => self.end(cap)? && self.destroy_memory(cap.at),
             Capability::Mapping(cap) => self.end(cap)? && self.destroy_mapping(cap.at),
-            Capability::Thread(cap) => self.end(cap)? && self.destroy_thread(cap.at),
+            Capability::Thread(cap) => {
+                // It lives while it waits: once stopped it would not come back.
+                let itself = P::SEVERAL && cap.at == me && cap.check(Rights::DESTROY).is_ok();
+                (!itself || self.unmap_buffer(me)) && self.end(cap)? && self.destroy_thread(cap.at)
+            }
             Capability::Domain(cap) => {
                 if self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
                     return Err(Error::WrongState);
@@ -186,19 +190,26 @@ impl<P: Port> Manager<'_, P> {
         }
         self.cpu.resched.set(true);
         self.kernel.port.forget(&self.cpu.local, &thread.context);
-        let domain = thread.domain.get();
-        let home = self.whole.open(domain);
-        if thread.buffer_at.get() != 0 {
-            let change = self.change(&thread.shootdown);
-            home.space.unmap(self.kernel.port, thread.buffer_at.get(), change);
-            thread.buffer_at.set(0);
-        }
-        if !self.is_gone(domain, &thread.shootdown) {
+        if !self.unmap_buffer(at) {
             return false;
         }
+        let home = self.whole.open(thread.domain.get());
         home.threads.set(home.threads.get() - 1);
         self.kernel.threads.release(at);
         true
+    }
+
+    /// Unmaps a thread's message buffer. False: a CPU may still hold it.
+    fn unmap_buffer(&self, at: Ref<Thread<P>>) -> bool {
+        let thread = self.whole.open(at);
+        let domain = thread.domain.get();
+        if thread.buffer_at.get() != 0 {
+            let change = self.change(&thread.shootdown);
+            let space = &self.whole.open(domain).space;
+            space.unmap(self.kernel.port, thread.buffer_at.get(), change);
+            thread.buffer_at.set(0);
+        }
+        self.is_gone(domain, &thread.shootdown)
     }
 
     /// Destroys a domain with everything in it or charged to it. Domains inside it come first.
@@ -242,6 +253,11 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(at);
         let kernel = self.kernel;
         let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
+        // The calling thread, if it is to end too, waits while it lives.
+        let me = self.cpu.current.get();
+        if P::SEVERAL && own(self.whole.open(me).owner()) && !self.unmap_buffer(me) {
+            return false;
+        }
         loop {
             let (stage, index) = domain.sweep.get();
             macro_rules! objects {

@@ -9,6 +9,7 @@ use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights, USER_TOP};
+use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// A range to map, checked.
@@ -288,9 +289,14 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
+        let caller = self.whole.open(me);
+        if !self.is_restarted(me) {
+            caller.ticket.set(None);
+            caller.protected.set(0);
+        }
         let done = match P::SEVERAL {
-            true => self.protect_everywhere(me, mapping, home, rights),
-            false => self.protect_pages(mapping, home, rights),
+            true => self.protect_everywhere(caller, mapping, home, rights),
+            false => self.protect_pages(mapping, home, rights, &caller.protected),
         };
         Ok(if done { Done::Nothing } else { Done::Preempted })
     }
@@ -298,17 +304,14 @@ impl<P: Port> Manager<'_, P> {
     /// Changes the rights of the pages until no CPU has the old ones. False: not yet.
     fn protect_everywhere(
         &self,
-        me: Ref<Thread<P>>,
+        caller: &Thread<P>,
         mapping: &Mapping<P>,
         home: Ref<Domain<P>>,
         rights: Rights,
     ) -> bool {
-        let requested = &self.whole.open(me).ticket;
-        if !self.is_restarted(me) {
-            requested.set(None);
-        }
+        let requested = &caller.ticket;
         if requested.get().is_none() {
-            if !self.protect_pages(mapping, home, rights) {
+            if !self.protect_pages(mapping, home, rights, &caller.protected) {
                 return false;
             }
             requested.set(self.request(home, &mapping.shootdown));
@@ -316,19 +319,29 @@ impl<P: Port> Manager<'_, P> {
         self.is_complete(home, &mapping.shootdown, requested.get())
     }
 
-    /// Changes the rights of the pages that do not have them yet. False: an interrupt is pending.
-    fn protect_pages(&self, mapping: &Mapping<P>, home: Ref<Domain<P>>, rights: Rights) -> bool {
+    /// Changes the rights of the pages behind those that this call has changed. False: it is to
+    /// make room. How far it came is the caller's own: of two who change one mapping both get on,
+    /// and a page has the rights of the one who came to it last.
+    fn protect_pages(
+        &self,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+        done: &Cell<u64>,
+    ) -> bool {
         let pages = mapping.pages.get();
-        let unfinished = mapping.protected.get() < pages && mapping.rights.get() == rights;
-        let mut page = if unfinished { mapping.protected.get() } else { 0 };
-        mapping.rights.set(rights);
-        while page < pages {
+        if done.get() == 0 {
+            mapping.rights.set(rights);
+            mapping.protected.set(0);
+        }
+        while done.get() < pages {
+            let page = done.get();
             let address = mapping.at.get() + page * PAGE;
             let change = self.change(&mapping.shootdown);
             self.whole.open(home).space.protect(self.kernel.port, address, rights, change);
-            page += 1;
-            mapping.protected.set(page);
-            if page < pages && self.preempted() {
+            mapping.note_rights(page, rights);
+            done.set(page + 1);
+            if page + 1 < pages && self.preempted() {
                 return false;
             }
         }

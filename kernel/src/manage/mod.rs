@@ -29,7 +29,8 @@ pub enum Done {
     Values(u64, u64),
     /// With two results and four words.
     Words(u64, u64, [u64; 4]),
-    /// Not yet: an interrupt is pending, and the thread is to issue the call again.
+    /// Not yet: an interrupt is pending, or another CPU waits, and the thread is to issue the call
+    /// again.
     Preempted,
 }
 
@@ -48,6 +49,9 @@ impl<P: Port> Manager<'_, P> {
     pub fn call(&self, me: Ref<Thread<P>>, call: Call, args: &[u64; 6]) -> Result<Done, Error> {
         let own = self.domain_of(me);
         let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
+        if P::SEVERAL {
+            self.cpu.steps.set(0);
+        }
         match call {
             Call::Clock => Ok(Done::Values(self.kernel.port.now(), 0)),
             Call::Fact => self.fact(args[0]),
@@ -99,9 +103,9 @@ impl<P: Port> Manager<'_, P> {
         number & RESTARTED != 0
     }
 
-    /// Whether a long operation should make room for an interrupt.
+    /// Whether a long operation should make room for an interrupt, or for another CPU.
     fn preempted(&self) -> bool {
-        self.cpu.poll(point::CALL)
+        self.cpu.poll(point::CALL) || (P::SEVERAL && self.cpu.takes_a_step(self.kernel))
     }
 
     fn fact(&self, fact: u64) -> Result<Done, Error> {

@@ -31,7 +31,8 @@ pub struct Mapping<P: Port> {
     pub done: Cell<u64>,
     /// Whether other CPUs may still hold what was changed.
     pub shootdown: Shootdown,
-    /// Pages that already have the new rights, while they are being changed.
+    /// How many pages have its rights, from the first: fewer than all while they are being changed,
+    /// or when two calls have changed them at once.
     pub protected: Cell<u64>,
     /// The most that its rights can be: those of the memory capability.
     pub limit: Cell<Rights>,
@@ -64,6 +65,16 @@ impl<P: Port> Mapping<P> {
 }
 
 impl<P: Port> Mapping<P> {
+    /// A page has these rights from now on.
+    pub fn note_rights(&self, page: u64, rights: Rights) {
+        let protected = self.protected.get();
+        if self.rights.get() != rights {
+            self.protected.set(protected.min(page));
+        } else if page == protected {
+            self.protected.set(page + 1);
+        }
+    }
+
     /// Whether all its pages are mapped.
     pub fn is_complete(&self) -> bool {
         self.done.get() == self.pages.get()

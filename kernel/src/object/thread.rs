@@ -214,6 +214,8 @@ pub struct Thread<P: Port> {
     pub last_cpu: Cell<u32>,
     /// Whether other CPUs may still hold its message buffer, when it is destroyed.
     pub shootdown: Shootdown,
+    /// Pages whose rights its system call has changed.
+    pub protected: Cell<u64>,
     /// What its system call waits for, once it has changed all that it changes.
     pub ticket: Cell<Option<Ticket>>,
 }
@@ -233,6 +235,7 @@ impl<P: Port> Thread<P> {
             last_cpu: Cell::new(0),
             shootdown: Shootdown::new(),
             ticket: Cell::new(None),
+            protected: Cell::new(0),
             caller: Link::new(),
             server: Cell::new(None),
             calls: Cell::new(0),

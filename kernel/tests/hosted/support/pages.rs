@@ -99,7 +99,7 @@ fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Whole<'_>) 
         .collect()
 }
 
-/// While rights are being changed, pages not yet reached have their old ones.
+/// While rights are being changed, pages not yet reached have others.
 fn rights_of(
     machine: Machine<Host>,
     mapping: &Mapping<Host>,

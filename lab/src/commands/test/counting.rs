@@ -10,24 +10,44 @@ use results::Samples;
 /// The kernel whose counters are compared between machines.
 const COMPARED: &str = "direct-lazy";
 
-/// Metrics that must agree between machines, and by how many percent they may differ. The same
-/// work is interrupted at other places, since a message does not take the same time to the
-/// instruction; deferred operations depend on just these places, and whether a message queues on
-/// the few that fall into the work of the device's server. The most frequent length of the ready
-/// queue may be the next one.
-const NEAR: [(&str, f64); 12] = [
-    ("eager-per-1000s", 2.0),
-    ("actual-per-1000s", 8.0),
-    ("switches-per-1000s", 2.0),
-    ("look-ups-per-1000s", 1.0),
-    ("messages-per-1000s", 2.0),
-    ("queued-messages-per-1000s", 100.0),
-    ("longest-send-queue", 100.0),
-    ("ready-queue-most-frequent", 50.0),
-    ("ready-queue-longest", 0.0),
-    ("avoided-ppm", 0.2),
-    ("dequeues-deferred-ppm", 25.0),
-    ("look-ups-avoided-ppm", 0.1),
+/// How far apart two machines may count.
+#[derive(Clone, Copy)]
+enum Near {
+    /// In percent of the first one's figure.
+    Percent(f64),
+    /// By so many.
+    Count(u64),
+}
+
+impl Near {
+    /// The most that a figure may be off.
+    fn of(self, figure: u64) -> u64 {
+        match self {
+            Near::Percent(percent) => (figure as f64 * percent / 100.0) as u64,
+            Near::Count(count) => count,
+        }
+    }
+}
+
+/// Metrics that must agree between machines. The same work is interrupted at other places, since a
+/// message does not take the same time to the instruction; deferred operations depend on just
+/// these places, and whether a message queues on the few that fall into the work of the device's
+/// server: some thirty do in the load with the fewest, of which chance alone moves a sixth, and the
+/// longest queue is the most that met by chance. The most frequent length of the ready queue may be
+/// the next one.
+const NEAR: [(&str, Near); 12] = [
+    ("eager-per-1000s", Near::Percent(2.0)),
+    ("actual-per-1000s", Near::Percent(3.0)),
+    ("switches-per-1000s", Near::Percent(2.0)),
+    ("look-ups-per-1000s", Near::Percent(1.0)),
+    ("messages-per-1000s", Near::Percent(2.0)),
+    ("queued-messages-per-1000s", Near::Percent(20.0)),
+    ("longest-send-queue", Near::Count(2)),
+    ("ready-queue-most-frequent", Near::Count(1)),
+    ("ready-queue-longest", Near::Count(0)),
+    ("avoided-ppm", Near::Percent(0.2)),
+    ("dequeues-deferred-ppm", Near::Percent(5.0)),
+    ("look-ups-avoided-ppm", Near::Percent(0.1)),
 ];
 
 /// The comparison.
@@ -56,7 +76,7 @@ fn agree() -> Result<()> {
 /// Rows of two runs that are further apart than they may be.
 fn apart(real: &Samples, simulated: &Samples) -> Vec<String> {
     let mut apart = Vec::new();
-    for (metric, percent) in NEAR {
+    for (metric, near) in NEAR {
         let mut found = false;
         for row in real.series.iter().filter(|row| row.metric == metric) {
             let like = simulated.series.iter().find(|o| o.metric == metric && o.case == row.case);
@@ -66,8 +86,9 @@ fn apart(real: &Samples, simulated: &Samples) -> Vec<String> {
                 continue;
             };
             found = true;
-            if a.abs_diff(*b) as f64 > *a as f64 * percent / 100.0 {
-                apart.push(format!("{metric} {}: {a} and {b}, over {percent} %", row.case));
+            let most = near.of(*a);
+            if a.abs_diff(*b) > most {
+                apart.push(format!("{metric} {}: {a} and {b}, more than {most} off", row.case));
             }
         }
         if !found {
@@ -94,8 +115,8 @@ mod tests {
     #[test]
     fn counters_that_differ_do_not_agree() {
         let usual = samples("", 0);
-        for (metric, percent) in NEAR {
-            let most = (percent * 100.0).round() as u64;
+        for (metric, near) in NEAR {
+            let most = near.of(10_000);
             let found = |value| apart(&usual, &samples(metric, value)).len();
             let limits = [10_000 - most, 10_000 + most];
             assert_eq!(limits.map(found), [0, 0], "{metric}");

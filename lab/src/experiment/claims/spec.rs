@@ -47,6 +47,9 @@ pub struct Band {
     pub figure: fn(&Report) -> Option<f64>,
 }
 
+/// What is nearer to 0 is what rounding leaves of a difference.
+const NOISE: f64 = 1e-9;
+
 impl Spec {
     /// Judges a report.
     pub fn judge(&self, report: &Report) -> Claim {
@@ -70,6 +73,7 @@ impl Spec {
         let judge = |band: &Band| {
             let value = (band.figure)(report).filter(|value| value.is_finite());
             let value = value.ok_or_else(|| format!("the run does not tell: {}", band.quantity))?;
+            let value = if value.abs() < NOISE { 0.0 } else { value };
             let (quantity, unit) = (band.quantity.to_string(), band.unit.to_string());
             Ok(Judged { quantity, value, unit, bound: band.bound })
         };

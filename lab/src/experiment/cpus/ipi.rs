@@ -16,7 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ledger: &["S2C-11", "S2C-C09"],
     machines: &[Measure::Emulated(measure)],
     cpus: Cpus::OneOf(&CHOICE),
-    kernels: &manifest::KERNELS,
+    kernels: &["fastpath", "direct-eager", "strict-lazy", "strict-eager"],
     metrics: &[results::WAKE_UP, IPI, KICK],
     cases: &[],
     parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "200")],

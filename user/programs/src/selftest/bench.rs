@@ -153,6 +153,17 @@ impl Bench {
         Ok(Helper { slot, n })
     }
 
+    /// Destroys the helper that was made last. The next one gets its number and slot.
+    #[cfg(target_os = "none")]
+    pub fn end(&self, helper: Helper) -> Result<(), Why> {
+        cap::destroy(helper.slot)?;
+        // A capability of what is gone stays behind.
+        let _ = cap::delete(helper.slot);
+        self.helpers.set(helper.n - 1);
+        self.next.set(self.next.get() - 1);
+        Ok(())
+    }
+
     /// The number that the next helper gets.
     pub fn next_helper(&self) -> usize {
         self.helpers.get() + 1

@@ -3,6 +3,7 @@
 
 use super::bench::*;
 use super::domains::{tiny, tiny_on};
+use super::threads::suicide;
 use super::vectors::{PATTERN, fill_and_look};
 use rt::abi::call::{Fact, ThreadState};
 use rt::memory::{self, Range};
@@ -21,6 +22,7 @@ pub const CHECKS: Checks = &[
     ("a deadline there passes", deadline),
     ("a busy thread there is stopped and goes on", stops),
     ("a busy thread there is destroyed", destroys),
+    ("a thread destroys itself while its domain runs there", ends_itself),
     ("memory that is taken away is gone there too", shoot_down),
     ("a domain that runs there is destroyed", ends_domain),
     ("a CPU that never calls holds up no deletion", never_calls),
@@ -254,6 +256,26 @@ fn destroys(bench: &Bench) -> Check {
         bench.settle();
         expect(counted > 0 && bench.words(helper).get(8) == counted, "it is gone")?;
         bench.clean();
+    }
+    Ok(())
+}
+
+/// The other CPU holds the address of the thread's message buffer, and is to let go of it.
+fn ends_itself(bench: &Bench) -> Check {
+    let busy = there(bench, LOW, count, Slot::NONE)?;
+    bench.settle();
+    expect(bench.words(busy).get(8) > 0, "the domain runs there")?;
+    for _ in 0..3 {
+        // The slot that the helper is about to get: one after the next.
+        let next = Slot(bench.slot().0 + 1);
+        let helper = bench.helper(BUSY, suicide, next, Slot::NONE)?;
+        // A slot is emptied once nothing is left of the object; the other CPU may not run at once.
+        let gone = |_| {
+            bench.settle();
+            thread::state(next).is_err_and(|error| error == Error::NoCapability)
+        };
+        expect((0..TURNS).any(gone), "all of it is gone")?;
+        expect(bench.words(helper).get(8) == 1, "it does not return")?;
     }
     Ok(())
 }

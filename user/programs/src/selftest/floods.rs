@@ -1,8 +1,9 @@
-//! What a loop of calls on one CPU takes from the highest thread of another one.
+//! What calls of one CPU take from the highest thread of another one, and from its calls.
 
 use super::bench::*;
-use super::cpus::{other, there};
-use rt::{Env, Error, Slot, system, thread};
+use super::cpus::{cpus, other, there};
+use rt::memory::{self, Range};
+use rt::{Env, Error, Rights, Slot, cap, system, thread};
 
 pub const CHECKS: Checks = &[
     ("priorities that are set again", same_priority),
@@ -10,6 +11,7 @@ pub const CHECKS: Checks = &[
     ("threads that are stopped and go on", stopped),
     ("threads that come and go", moved),
     ("threads that are stopped as they are", stopped_twice),
+    ("calls while another CPU's call takes long", long_call),
 ];
 
 /// The highest thread of the other CPU; on one CPU it is lower than the suite's own.
@@ -84,6 +86,44 @@ fn stopped_twice(bench: &Bench) -> Check {
 }
 
 fn moved(bench: &Bench) -> Check {
-    let (to, (_, own)) = (other()?, super::cpus::cpus()?);
+    let (to, (_, own)) = (other()?, cpus()?);
     harmless(bench, |lower, n| thread::migrate(lower, if n % 2 == 0 { own } else { to }))
+}
+
+/// Pages of a mapping that takes long to make, and where it lies: near other checks' pages, whose
+/// tables are there.
+const MANY: u64 = 200;
+const PAGES_AT: u64 = 0x9_0010_0000;
+/// The longest that a call of another CPU waits meanwhile, where CPUs run at the same time.
+const WAIT: u64 = 20_000;
+
+/// Helper: makes calls, and counts them in its word 8.
+fn call(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    loop {
+        system::clock();
+        me.own.add(8, 1);
+    }
+}
+
+fn long_call(bench: &Bench) -> Check {
+    if cpus()?.0 == 1 {
+        return Ok(());
+    }
+    let (memory, mapping) = (bench.slot(), bench.slot());
+    let caller = bench.words(there(bench, LOW, call, Slot::NONE)?);
+    bench.settle();
+    for _ in 0..ATTEMPTS {
+        memory::create(memory, MANY)?;
+        let (before, begin) = (caller.get(8), system::clock());
+        let range = Range { memory, first: 0, pages: MANY, address: PAGES_AT };
+        memory::map(mapping, Slot::NONE, range, Rights::READ)?;
+        let (calls, took) = (caller.get(8) - before, system::clock() - begin);
+        cap::destroy(memory)?;
+        cap::delete(mapping)?;
+        if calls >= took / WAIT {
+            return Ok(());
+        }
+    }
+    expect(false, "the other CPU's calls get through meanwhile")
 }

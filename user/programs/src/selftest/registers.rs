@@ -326,7 +326,7 @@ fn moved(bench: &Bench) -> Check {
         let helper = bench.helper(LOW, keep_protecting, mapping, Slot::NONE)?;
         system::sleep(37_000 + attempt * 1_300);
         let registers = dumped(bench, helper, false)?;
-        cap::destroy(helper.slot)?;
+        bench.end(helper)?;
         // Else it was interrupted between two calls, and computes with what it likes.
         if registers[..2] == [arguments[0], 0] {
             halfway += 1;

@@ -176,7 +176,7 @@ fn destroy(bench: &Bench) -> Check {
 }
 
 /// Helper: destroys the thread in slot `a`, which it is itself.
-fn suicide(env: &Env, argument: u64) {
+pub fn suicide(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     me.own.set(8, 1);
     let _ = cap::destroy(me.a);
@@ -190,7 +190,7 @@ fn destroy_self(bench: &Bench) -> Check {
     expect(helper.slot == next, "the helper knows itself")?;
     bench.settle();
     expect(bench.words(helper).get(8) == 1, "it does not return")?;
-    expect(thread::state(next).is_err(), "it is gone")
+    refused(thread::state(next), Error::NoCapability, "it is gone")
 }
 
 fn first_registers(bench: &Bench) -> Check {

@@ -16,5 +16,6 @@ mod output;
 mod page;
 mod pages;
 mod script;
+mod verdicts;
 
 pub use pages::{jobs, left, update};

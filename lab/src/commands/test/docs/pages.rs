@@ -3,10 +3,12 @@
 use super::figures::{self, Cells, Records};
 use super::page::{self, Block, Note, Piece, Table};
 use super::script::{self, Script};
+use super::verdicts;
 use crate::cli::{Cli, Group};
 use crate::commands::lab;
 use crate::commands::test::findings::Findings;
 use crate::commands::test::job::{Class, Job};
+use crate::scoreboard::Recorded;
 use crate::workspace;
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -116,6 +118,8 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
     findings.record(format!("{name}: blocks and tables are judged"), none(uncovered));
     findings.record(format!("{name}: figures are the recorded ones"), none(stale));
     findings.record(format!("{name}: commands in the text exist"), none(commands.collect()));
+    let verdicts = verdicts::stale(&page.text, &Recorded::load()?);
+    findings.record(format!("{name}: verdicts are recorded ones"), none(verdicts));
     Ok(())
 }
 
