@@ -275,7 +275,7 @@ pub mod point {
     pub const CHAIN: u32 = 1;
     /// Long work of a system call, such as destruction, which the thread issues again.
     pub const CALL: u32 = 2;
-    /// A receiver that cannot take one sender's message after another.
+    /// A receiver that cannot take one sender's message after another, or is to take a long one.
     pub const RECEIVE: u32 = 3;
     /// The timer's interrupt has served a deadline; more of them, or the tick, come next.
     pub const EXPIRY: u32 = 4;

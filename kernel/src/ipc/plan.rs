@@ -226,7 +226,7 @@ impl<S: System> Core<S> {
                     Some(receiver) => receiver,
                     None => {
                         if !info.is_short() {
-                            self.check_long((me, None), info, target.grants())?;
+                            self.check_long(me, None, info, target.grants())?;
                         }
                         let expired = self.expired(limit);
                         return if expired { Err(Error::Timeout.into()) } else { Ok(target) };
@@ -237,7 +237,7 @@ impl<S: System> Core<S> {
         if info.is_short() {
             return Ok(target);
         }
-        match (self.check_long((me, Some(receiver)), info, target.grants()), &target) {
+        match (self.check_long(me, Some(receiver), info, target.grants()), &target) {
             (Err(Refusal::Unfit(error)), Target::Reply(caller))
                 if !matches!(source, Source::Nothing) =>
             {
@@ -252,7 +252,8 @@ impl<S: System> Core<S> {
     #[inline(never)]
     fn check_long(
         &self,
-        (me, receiver): (Ref<Thread<S::Port>>, Option<Ref<Thread<S::Port>>>),
+        me: Ref<Thread<S::Port>>,
+        receiver: Option<Ref<Thread<S::Port>>>,
         info: Info,
         grants: Result<(), Error>,
     ) -> Result<(), Refusal> {
