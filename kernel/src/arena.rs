@@ -2,13 +2,12 @@
 
 use abi::PAGE;
 use core::mem::{align_of, size_of};
-use core::ptr;
 
 /// A stretch of RAM that the port has mapped and that nothing else uses.
 ///
 /// Pools are carved from its low end; page frames are taken from its high end.
 pub struct Arena {
-    next: usize,
+    next: *mut u8,
     end: usize,
     offset: usize,
 }
@@ -19,9 +18,8 @@ impl Arena {
     /// # Safety
     /// The memory is mapped, writable, used by nothing else, and stays so for ever.
     pub unsafe fn new(start: *mut u8, bytes: usize, physical: u64) -> Arena {
-        let next = start.expose_provenance();
-        let offset = next.wrapping_sub(physical as usize);
-        Arena { next, end: next + bytes, offset }
+        let offset = start.addr().wrapping_sub(physical as usize);
+        Arena { next: start, end: start.addr() + bytes, offset }
     }
 
     /// Takes page frames in a row and returns the physical address of the first. What is in them
@@ -29,7 +27,7 @@ impl Arena {
     pub fn frames(&mut self, count: u64) -> Option<u64> {
         let bytes = usize::try_from(count.checked_mul(PAGE)?).ok()?;
         let first = self.end.checked_sub(bytes)? / PAGE as usize * PAGE as usize;
-        if first < self.next {
+        if first < self.next.addr() {
             return None;
         }
         self.end = first;
@@ -38,7 +36,7 @@ impl Arena {
 
     /// Bytes left.
     pub fn left(&self) -> usize {
-        self.end - self.next
+        self.end - self.next.addr()
     }
 
     /// Carves a slice, each element made by `make`. `None`: the RAM does not suffice.
@@ -47,13 +45,13 @@ impl Arena {
         length: usize,
         mut make: impl FnMut(&mut Arena, usize) -> Option<T>,
     ) -> Option<&'static [T]> {
-        let first = self.next.checked_next_multiple_of(align_of::<T>().max(64))?;
+        let first = self.next.addr().checked_next_multiple_of(align_of::<T>().max(64))?;
         let end = first.checked_add(length.checked_mul(size_of::<T>())?)?;
         if end > self.end {
             return None;
         }
-        self.next = end;
-        let pointer = ptr::with_exposed_provenance_mut::<T>(first);
+        let pointer = self.next.with_addr(first).cast::<T>();
+        self.next = self.next.with_addr(end);
         for index in 0..length {
             let element = make(self, index)?;
             // SAFETY: the memory from `first` to `end` is this slice's alone, aligned, and each

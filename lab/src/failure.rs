@@ -14,6 +14,8 @@ pub enum Verdict {
     Unable,
     /// The kernel panicked; its message and backtrace have been shown.
     Panicked,
+    /// An interrupt ended it; the command has said what it had done.
+    Interrupted,
 }
 
 impl Verdict {
@@ -29,6 +31,7 @@ impl Verdict {
             Verdict::Failed => 1,
             Verdict::Unable => 2,
             Verdict::Panicked => abi::boot::EXIT_PANIC as u8,
+            Verdict::Interrupted => INTERRUPT_STATUS,
         })
     }
 }
@@ -56,7 +59,7 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
 }
 
 /// What the shell expects of a program that an interrupt ended.
-const INTERRUPT_STATUS: i32 = 130;
+const INTERRUPT_STATUS: u8 = 130;
 
 /// What to say when an interrupt ends the program.
 static FAREWELL: Mutex<Option<String>> = Mutex::new(None);
@@ -71,7 +74,7 @@ pub fn interrupted() -> ! {
     if let Some(text) = &*FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) {
         eprintln!("\n{text}");
     }
-    std::process::exit(INTERRUPT_STATUS)
+    std::process::exit(INTERRUPT_STATUS.into())
 }
 
 /// The candidate that `word` was most likely meant to be, as a question to append to an error.

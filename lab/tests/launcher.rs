@@ -24,6 +24,22 @@ fn emulator() -> String {
     said("local program=")
 }
 
+/// The toolchain that the checkout names.
+fn channel() -> String {
+    let text = include_str!("../../rust-toolchain.toml");
+    let channel = text.lines().find_map(|line| line.strip_prefix("channel = "));
+    channel.unwrap().trim_matches('"').to_string()
+}
+
+/// A Rust installer that has what every command takes, and what it does to install more.
+fn rustup(installs: &str) -> String {
+    let (channel, target) = (channel(), said("target="));
+    format!(
+        "case \"$*\" in *install\\ *) {installs};; toolchain*) echo {channel}-host;; \
+         target*) echo {target};; component*) echo clippy; echo rustfmt;; esac"
+    )
+}
+
 /// A machine and a checkout on it.
 struct Machine {
     root: TempDir,
@@ -45,17 +61,7 @@ impl Machine {
         for name in ["giusto", "rust-toolchain.toml"] {
             fs::copy(source.join(name), machine.path("checkout").join(name)).unwrap();
         }
-        let channel = fs::read_to_string(source.join("rust-toolchain.toml")).unwrap();
-        let channel = channel.lines().find_map(|line| line.strip_prefix("channel = ")).unwrap();
-        let channel = channel.trim_matches('"');
-        let target = said("target=");
-        machine.has(
-            "rustup",
-            &format!(
-                "case $1 in toolchain) echo {channel}-host;; \
-                 target) echo {target};; component) echo clippy; echo rustfmt;; esac"
-            ),
-        );
+        machine.has("rustup", &rustup("true"));
         // It builds a laboratory that says where it is.
         machine.has(
             "cargo",
@@ -203,6 +209,26 @@ fn an_old_emulator_is_refused() {
         machine.has(&emulator(), &format!("echo 'QEMU emulator version {new}'"));
         assert!(machine.giusto("demo").status.success(), "{new}");
     }
+}
+
+#[test]
+fn only_the_long_tests_take_miri() {
+    let machine = Machine::complete();
+    machine.has("rustup", &rustup("echo \"rustup $*\""));
+    let (_, stderr) = texts(&machine.giusto("test --deep --junit report.xml"));
+    let command = "rustup toolchain install nightly --profile minimal";
+    assert!(stderr.contains(&format!("installing what is missing: {command}")), "{stderr}");
+    assert!(stderr.contains("--component miri --component rust-src"), "{stderr}");
+    for words in ["test", "test deep", "run hello"] {
+        let output = machine.giusto(words);
+        assert!(output.status.success() && !texts(&output).1.contains("nightly"), "{words}");
+    }
+    machine.has("rustup", &rustup("echo 'error: could not download' >&2; exit 1"));
+    let output = machine.giusto("test --deep");
+    let (stdout, stderr) = texts(&output);
+    assert_eq!(output.status.code(), Some(2), "{stdout}{stderr}");
+    assert!(!stdout.contains("laboratory"), "{stdout}");
+    assert!(stderr.contains("Miri, which comes over the network"), "{stderr}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::agreement::runner::{Runner, Told, repeatable, same, with_kernel};
 use crate::support::board::Board;
+use crate::support::effort::{INTERPRETED, seeds, some, steps};
 use crate::support::host::{Host, SPARE};
 use crate::support::programs::{Action, MANAGE, TALK};
 use crate::support::rng::Rng;
@@ -132,10 +133,9 @@ fn lockstep<S: System<Port = Host>>(seed: u64, actions: u64) -> u64 {
 #[test]
 fn traced_kernels_do_the_same_and_say_so() {
     let mut seen = 0;
-    for name in crate::agreement::queued::NINE {
-        for seed in 0..4 {
-            let seed = 0x8900_0000 + seed;
-            seen |= with_kernel!(name, Kernel => lockstep::<Kernel>(seed, 1_000));
+    for name in some(&crate::agreement::queued::NINE) {
+        for seed in seeds(0x8900_0000..0x8900_0004) {
+            seen |= with_kernel!(*name, Kernel => lockstep::<Kernel>(seed, steps(1_000)));
         }
     }
     let by_programs = [Event::Mark, Event::UserBefore, Event::UserAfter];
@@ -143,7 +143,7 @@ fn traced_kernels_do_the_same_and_say_so() {
     for event in Event::ALL {
         let others = by_programs.contains(&event) || of_several.contains(&event);
         let wanted = !others && event != Event::Thread;
-        assert!(!wanted || seen & event.bit() != 0, "no {event:?} came");
+        assert!(INTERPRETED || !wanted || seen & event.bit() != 0, "no {event:?} came");
     }
 }
 

@@ -3,11 +3,13 @@
 use super::runner::{
     Runner, Told, boot_all, keep_unique, leave_senders, priority, repeatable, same,
 };
+use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::programs::{Action, MANAGE, Mix, TALK};
 use crate::support::rng::Rng;
 use crate::support::state::{Fact, tells_who_runs};
 use crate::support::town::Plan;
 use proptest::prelude::*;
+use std::ops::Range;
 
 const DIRECT: [&str; 4] = ["direct-lazy", "fastpath", "slowpath", "direct-eager"];
 const STRICT: [&str; 2] = ["strict-lazy", "strict-eager"];
@@ -90,11 +92,11 @@ fn equals(one: &dyn Runner, other: &dyn Runner, mut a: Vec<Fact>, mut b: Vec<Fac
 }
 
 /// Runs several seeds. Returns the actions, and how many runs disagreed about equals.
-fn runs(names: &[&str], how: How, unique: bool, seeds: std::ops::Range<u64>) -> (u64, u64) {
+fn runs(names: &[&str], how: How, unique: bool, range: Range<u64>) -> (u64, u64) {
     let (mut total, mut differ) = (0, 0);
-    for seed in seeds {
+    for seed in seeds(range) {
         let mix = [TALK, MANAGE][seed as usize % 2];
-        let (actions, differs) = run(names, how, unique, seed, 1_500, &mix);
+        let (actions, differs) = run(names, how, unique, seed, steps(1_500), &mix);
         total += actions;
         differ += u64::from(differs);
     }
@@ -104,13 +106,13 @@ fn runs(names: &[&str], how: How, unique: bool, seeds: std::ops::Range<u64>) -> 
 #[test]
 fn direct_kernels() {
     let (actions, _) = runs(&DIRECT, How::Outcome, true, 0x8100_0000..0x8100_0006);
-    assert!(actions > 5_000, "{actions} actions");
+    assert!(INTERPRETED || actions > 5_000, "{actions} actions");
 }
 
 #[test]
 fn strict_kernels() {
     let (actions, _) = runs(&STRICT, How::Outcome, true, 0x8200_0000..0x8200_0008);
-    assert!(actions > 8_000, "{actions} actions");
+    assert!(INTERPRETED || actions > 8_000, "{actions} actions");
 }
 
 #[test]
@@ -121,7 +123,7 @@ fn kernels_whose_senders_queue_by_priority() {
         (&SORTED[..], How::Exactly, false),
     ] {
         let (actions, _) = runs(names, how, unique, 0x8300_0000..0x8300_0004);
-        assert!(actions > 4_000, "{actions} actions");
+        assert!(INTERPRETED || actions > 4_000, "{actions} actions");
     }
 }
 
@@ -133,14 +135,14 @@ fn equals_may_take_turns_differently() {
         [&DIRECT[..2], &["direct-lazy", "slowpath"], &["direct-lazy", "direct-eager"], &STRICT]
     {
         let (_, differ) = runs(family, How::UpToEquals, false, 0x8400_0000..0x8400_0008);
-        assert!(differ > 0, "{family:?} never differ");
+        assert!(INTERPRETED || differ > 0, "{family:?} never differ");
     }
 }
 
 proptest! {
     #![proptest_config(repeatable(8))]
     #[test]
-    fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
+    fn any_seed(seed: u64, actions in 1..steps(300), talk: bool) {
         let mix = if talk { &TALK } else { &MANAGE };
         run(&DIRECT, How::Outcome, true, seed, actions, mix);
         run(&STRICT, How::Outcome, true, seed, actions, mix);

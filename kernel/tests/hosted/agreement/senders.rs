@@ -3,6 +3,7 @@
 
 use super::runner::{Runner, Told, boot_all, keep_unique, repeatable};
 use crate::support::board::body;
+use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::programs::{Action, MANAGE, Mix, TALK};
 use crate::support::rng::Rng;
 use crate::support::state::Fact;
@@ -137,18 +138,18 @@ fn run(other: &str, seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
 fn they_differ_once_the_first_sender_is_not_the_highest() {
     for other in BY_PRIORITY {
         let mut reach = Reach::default();
-        for seed in 0..20 {
+        for seed in seeds(0..20) {
             let mix = [TALK, TALK, MANAGE][seed as usize % 3];
-            run(other, 0x8600_0000 + seed, 1_000, &mix, &mut reach);
+            run(other, 0x8600_0000 + seed, steps(1_000), &mix, &mut reach);
         }
-        assert!(reach.differed > 6 && reach.agreed > 25, "{other}: {reach:?}");
+        assert!(INTERPRETED || reach.differed > 6 && reach.agreed > 25, "{other}: {reach:?}");
     }
 }
 
 proptest! {
     #![proptest_config(repeatable(8))]
     #[test]
-    fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
+    fn any_seed(seed: u64, actions in 1..steps(300), talk: bool) {
         for other in BY_PRIORITY {
             let mix = if talk { &TALK } else { &MANAGE };
             run(other, seed, actions, mix, &mut Reach::default());

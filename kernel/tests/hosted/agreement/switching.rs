@@ -6,6 +6,7 @@ use super::runner::{
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::context::Regs;
+use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::host::Host;
 use crate::support::programs::{Action, MANAGE, Mix, TALK};
 use crate::support::rng::Rng;
@@ -144,11 +145,14 @@ fn meet([direct, strict]: [&dyn Runner; 2], by_yield: bool) -> bool {
 #[test]
 fn they_differ_while_a_direct_switch_keeps_a_higher_thread_waiting() {
     let mut reach = Reach::default();
-    for seed in 0..16 {
+    for seed in seeds(0..16) {
         let mix = [TALK, MANAGE][seed as usize / 2 % 2];
-        reach += run(PAIRS[seed as usize % 2], 0x8500_0000 + seed, 3_000, &mix);
+        reach += run(PAIRS[seed as usize % 2], 0x8500_0000 + seed, steps(3_000), &mix);
     }
-    assert!(reach.inversions > 100 && reach.agreed > 10_000 && reach.donated > 10, "{reach:?}");
+    assert!(
+        INTERPRETED || reach.inversions > 100 && reach.agreed > 10_000 && reach.donated > 10,
+        "{reach:?}"
+    );
 }
 
 /// The priority that runs after a high thread has called a low one past a medium one. The first
@@ -192,7 +196,7 @@ fn a_call_past_a_medium_thread() {
 proptest! {
     #![proptest_config(repeatable(8))]
     #[test]
-    fn any_seed(seed: u64, actions in 1..300_u64, talk: bool) {
+    fn any_seed(seed: u64, actions in 1..steps(300), talk: bool) {
         for pair in PAIRS {
             run(pair, seed, actions, if talk { &TALK } else { &MANAGE });
         }

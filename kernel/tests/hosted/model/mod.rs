@@ -6,7 +6,7 @@ mod plain;
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::context::Regs;
-use crate::support::effort::cases;
+use crate::support::effort::{cases, steps};
 use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{ATTACHED, ENDPOINT, FREE, NOTIFICATION, THREAD, boot, system};
@@ -295,14 +295,14 @@ fn ticks_that_share_the_interrupt_of_a_deadline() {
 #[test]
 fn long_runs() {
     for seed in 0..u64::from(cases(8)) {
-        run(0x5100_0000 + seed, 5_000, seed % 2 == 0);
+        run(0x5100_0000 + seed, steps(5_000), seed % 2 == 0);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases(48)))]
     #[test]
-    fn any_seed(seed: u64, steps in 1..400_u64, unique: bool) {
-        run(seed, steps, unique);
+    fn any_seed(seed: u64, actions in 1..steps(400), unique: bool) {
+        run(seed, actions, unique);
     }
 }

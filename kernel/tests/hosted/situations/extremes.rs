@@ -3,6 +3,7 @@
 
 use crate::support::board::Board;
 use crate::support::context::Regs;
+use crate::support::effort::some;
 use crate::support::host::Host;
 use crate::support::scene::{
     CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, MEMORY, NOTIFICATION, SYSTEM_SLOT, THREAD,
@@ -28,6 +29,10 @@ const EXTREMES: [u64; 14] = [
     PAGE.wrapping_neg(),
     u64::MAX,
 ];
+
+fn extremes() -> impl Iterator<Item = u64> {
+    some(&EXTREMES).copied()
+}
 
 /// Arguments with which a call does something.
 fn usual(call: Call) -> [u64; 6] {
@@ -93,7 +98,7 @@ fn try_all<S: System<Port = Host>>(call: Call, number: u64) {
     let places = 1 + usual.iter().rposition(|argument| *argument != 0).unwrap_or(0).max(3);
     for first in 0..places {
         for second in first..places {
-            for (one, other) in EXTREMES.iter().flat_map(|one| EXTREMES.map(|other| (*one, other)))
+            for (one, other) in extremes().flat_map(|one| extremes().map(move |other| (one, other)))
             {
                 let mut args = usual;
                 (args[first], args[second]) = (one, other);
@@ -122,7 +127,7 @@ fn messages() {
             for timeout in [Timeout::Zero, Timeout::At] {
                 let number = ipc(timeout, timeout);
                 let mut caller = Caller::<S>::new();
-                for extreme in EXTREMES {
+                for extreme in extremes() {
                     let pair = partners(send, receive);
                     caller.makes(Regs::call(number, &[pair, extreme, 0]));
                     caller.makes(Regs::call(number, &[pair, info, extreme]));
@@ -133,7 +138,7 @@ fn messages() {
         }
         for call in [Call::Call, Call::ReplyWait] {
             let mut caller = Caller::<S>::new();
-            for extreme in EXTREMES {
+            for extreme in extremes() {
                 caller.makes(system(call, &[ENDPOINT, extreme]));
                 caller.makes(system(call, &[extreme, info]));
             }

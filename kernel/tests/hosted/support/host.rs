@@ -46,7 +46,8 @@ pub struct Shutdown(pub u32);
 
 /// A machine.
 pub struct Host {
-    frames: &'static [Frame],
+    /// Not a reference, which Miri would look at whole each time it is passed on.
+    frames: *const [Frame],
     time: Cell<u64>,
     armed: Cell<Option<u64>>,
     /// Interrupt lines.
@@ -77,9 +78,7 @@ impl Host {
         let start = unsafe { alloc_zeroed(layout) };
         assert!(!start.is_null(), "out of memory");
         let start = start.wrapping_add(start.align_offset(PAGE as usize));
-        // SAFETY: zeroed, aligned, never freed, and made of atomics, so that the arena may hand
-        // out parts of it.
-        let frames = unsafe { std::slice::from_raw_parts(start.cast::<Frame>(), pages + SPARE) };
+        let frames = std::ptr::slice_from_raw_parts(start.cast::<Frame>(), pages + SPARE);
         let host = Host {
             frames,
             time: Cell::new(0),
@@ -186,7 +185,11 @@ impl Port for Host {
 
     fn frame(&self, address: u64) -> &'static Frame {
         assert!(address >= BASE && address.is_multiple_of(PAGE), "no frame at {address:#x}");
-        &self.frames[((address - BASE) / PAGE) as usize]
+        let index = ((address - BASE) / PAGE) as usize;
+        assert!(index < self.frames.len(), "no frame at {address:#x}");
+        // SAFETY: within the memory, which is zeroed, aligned, never freed, and made of atomics, so
+        // that the arena may hand out parts of it.
+        unsafe { &*self.frames.cast::<Frame>().add(index) }
     }
 
     fn clear(&self, address: u64, words: usize) {

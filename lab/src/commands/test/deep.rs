@@ -3,7 +3,7 @@
 
 use super::findings::Findings;
 use super::job::{Class, Job};
-use super::{giusto, host, mutants, process, stress};
+use super::{giusto, host, miri, mutants, process, stress};
 use crate::cli::Group;
 use crate::commands::counted;
 use crate::workspace;
@@ -23,19 +23,8 @@ const LOT: u64 = 2_000_000;
 const SEEDS: u64 = 2000;
 const SEEDS_IN_LOT: u64 = 100;
 
-/// Cases of a property, for proptest: 20 times the usual number, and the least.
+/// Cases of a property, for proptest: 20 times the usual number.
 const MANY_CASES: (&str, &str) = ("PROPTEST_CASES", "5120");
-const ONE_CASE: (&str, &str) = ("PROPTEST_CASES", "1");
-
-/// Tests that go on until they have reached enough, which Miri would need days for.
-const TOO_LONG: [&str; 6] = [
-    "hostile_programs",
-    "a_long_run",
-    "long_runs",
-    "traced_kernels_do_the_same_and_say_so",
-    "they_differ_",
-    "agreement::queued::",
-];
 
 /// No search takes longer.
 const LIMIT: Duration = Duration::from_secs(6 * 3600);
@@ -49,7 +38,7 @@ pub fn jobs() -> Result<Vec<Job>> {
     jobs.extend(LOCKINGS[1..].iter().flat_map(|locking| fuzz(STEPS_ON_FOUR, 4, locking)));
     jobs.extend(stress::seeds(SEEDS, SEEDS_IN_LOT));
     jobs.extend(properties());
-    jobs.extend(miri());
+    jobs.extend(miri::jobs()?);
     jobs.push(first_run());
     jobs.extend(mutants::jobs()?);
     Ok(jobs)
@@ -99,40 +88,6 @@ fn properties() -> Vec<Job> {
                 host::cargo(&["test", "-q", "-p", package], &[MANY_CASES]).map(drop)
             };
             search(name, work).builds("its package").seconds(300.0)
-        })
-        .into()
-}
-
-/// What Miri interprets: tests that reach `unsafe` code of the kernel's core.
-fn miri() -> Vec<Job> {
-    let whole: [(&str, &[&str]); 4] = [
-        ("cells", &[]),
-        ("locks", &["--lib"]),
-        ("kernel", &["--test", "hosted"]),
-        // Its CPUs and programs run on stacks of their own, which Miri cannot switch.
-        ("twin", &["--lib"]),
-    ];
-    whole
-        .map(|(package, what)| {
-            let work = move |_: &mut _| {
-                let mut command = Command::new("cargo");
-                command.current_dir(workspace::root()).env_remove("CARGO");
-                command.env("RUSTUP_TOOLCHAIN", "nightly").envs([ONE_CASE]);
-                command.env("CARGO_TARGET_DIR", workspace::build_directory().join("miri"));
-                command.env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-strict-provenance");
-                command.args(["miri", "test", "-p", package]).args(what).arg("--");
-                command.args(TOO_LONG.iter().flat_map(|name| ["--skip", name]));
-                match process::run(&mut command, LIMIT)?.failure(60) {
-                    None => Ok(()),
-                    Some(failure) => bail!(
-                        "{failure}\nMiri comes with: rustup toolchain install nightly --component \
-                     miri,rust-src"
-                    ),
-                }
-            };
-            search(format!("Miri on {package}"), work)
-                .builds("its package, for Miri")
-                .seconds(1800.0)
         })
         .into()
 }

@@ -133,7 +133,7 @@ fn vocabulary(package: &str, directory: &Path) -> Result<Vec<String>> {
 }
 
 /// The functions of a file that are tests.
-fn tests_in(text: &str) -> Vec<String> {
+pub fn tests_in(text: &str) -> Vec<String> {
     let mut lines = text.lines().map(str::trim_start);
     let mut names = Vec::new();
     while lines.any(|line| line == "#[test]") {
@@ -145,7 +145,7 @@ fn tests_in(text: &str) -> Vec<String> {
 }
 
 /// Every file below a folder, which need not be there.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
         let path = entry?.path();

@@ -13,6 +13,7 @@ mod golden;
 mod host;
 mod job;
 mod junit;
+mod miri;
 mod mutants;
 mod native;
 mod patch;

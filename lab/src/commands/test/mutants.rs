@@ -1,5 +1,6 @@
 //! Each sabotage in tests/mutants/ must turn the tests red: by name with `test --mutants`, all of
-//! them as jobs of a deep run.
+//! them as jobs of a deep run. A patch may name tests that are tried first, for which little is
+//! built; it survives if all of its groups pass.
 //!
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
@@ -7,6 +8,7 @@
 use super::findings::Summary;
 use super::job::{Class, Job};
 use super::patch::{KNOWN, Mutant};
+use super::process;
 use crate::cli::Group;
 use crate::commands::{counted, print_json};
 use crate::failure::{Verdict, usage};
@@ -21,6 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// What became of a mutant.
 #[derive(Debug, Serialize)]
@@ -44,12 +47,12 @@ impl fmt::Display for Fate {
 /// Applies every patch, or those of these names, and expects failures.
 pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
     let mutants = chosen(all()?, names)?;
-    let groups: BTreeSet<&str> =
-        mutants.iter().flat_map(|mutant| mutant.groups.iter().map(String::as_str)).collect();
-    healthy(&groups.into_iter().collect::<Vec<_>>())?;
-    let mut fates = Vec::new();
+    let (mut passed, mut fates) = (BTreeSet::new(), Vec::new());
     for mutant in &mutants {
-        let fate = fate(mutant)?;
+        let fate = fate(mutant, |tests| match passed.insert(tests.clone()) {
+            true => healthy(tests),
+            false => Ok(()),
+        })?;
         if !as_json {
             output::line(&fate);
         }
@@ -63,6 +66,9 @@ pub fn mutants(names: &[String], as_json: bool) -> Result<Verdict> {
     }
     Ok(Verdict::from_bool(survivors == 0))
 }
+
+/// No mutant takes longer, however long it makes tests wait.
+const LIMIT: Duration = Duration::from_secs(3600);
 
 /// Held by a job while it has the copy.
 static COPY: Mutex<()> = Mutex::new(());
@@ -84,10 +90,13 @@ pub fn jobs() -> Result<Vec<Job>> {
         let job = Job::new(Group::Mutants, name, work).class(Class::Deep).seconds(300.0);
         job.builds("a copy of everything")
     };
-    let mut jobs = vec![job("no mutant at all".to_string(), Box::new(|| healthy(&KNOWN)))];
+    let all_groups = Tests { groups: KNOWN.map(str::to_string).into(), first: None };
+    let mut jobs =
+        vec![job("no mutant at all".to_string(), Box::new(move || healthy(&all_groups)))];
     for mutant in all()? {
         let name = format!("{}: {}", mutant.name, mutant.about);
-        let work = move || match fate(&mutant)? {
+        // A job of its own looks at the tests without it.
+        let work = move || match fate(&mutant, |_| Ok(()))? {
             fate if fate.killed => Ok(()),
             _ => bail!("it survives: no test of {} notices", mutant.groups.join(", ")),
         };
@@ -106,28 +115,61 @@ fn build() -> PathBuf {
     copy().with_file_name("build")
 }
 
+/// Tests that a mutant meets: those of groups, or those of them that have `first` in their names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Tests {
+    groups: Vec<String>,
+    first: Option<String>,
+}
+
+impl Tests {
+    /// Those that it meets one after the other until one notices.
+    fn of(mutant: &Mutant) -> Vec<Tests> {
+        let all = Tests { groups: mutant.groups.clone(), first: None };
+        let first = mutant.first.iter();
+        let first = first.map(|first| Tests { first: Some(first.clone()), ..all.clone() });
+        first.chain([all.clone()]).collect()
+    }
+
+    fn shown(&self) -> String {
+        self.first.clone().unwrap_or_else(|| self.groups.join(", "))
+    }
+}
+
 /// Without a sabotage everything must pass, or failing proves nothing.
-fn healthy(groups: &[&str]) -> Result<()> {
+fn healthy(tests: &Tests) -> Result<()> {
     synchronise(workspace::root(), &copy())?;
-    let summary = run(&copy(), "no mutant", groups)?;
-    let names = failures(&summary);
+    let names = failures(&run(&copy(), "no mutant", tests)?);
     ensure!(names.is_empty(), "without any mutant, tests fail already: {}", names.join(", "));
     Ok(())
 }
 
-/// Applies a patch to the copy, and tests.
-fn fate(mutant: &Mutant) -> Result<Fate> {
+/// What becomes of a mutant. What fails without it, too, has not noticed it: tests that it meets
+/// are first seen to `pass`.
+fn fate(mutant: &Mutant, mut pass: impl FnMut(&Tests) -> Result<()>) -> Result<Fate> {
+    let mut by = Vec::new();
+    for tests in Tests::of(mutant) {
+        pass(&tests)?;
+        by = noticed(mutant, &tests)?;
+        if !by.is_empty() {
+            break;
+        }
+    }
+    let (name, about) = (mutant.name.clone(), mutant.about.clone());
+    Ok(Fate { mutant: name, about, killed: !by.is_empty(), by })
+}
+
+/// Applies a patch to the copy, and tests. Returns what fails.
+fn noticed(mutant: &Mutant, tests: &Tests) -> Result<Vec<String>> {
     synchronise(workspace::root(), &copy())?;
     apply(mutant, &copy())?;
-    let groups: Vec<&str> = mutant.groups.iter().map(String::as_str).collect();
-    let summary = run(&copy(), &mutant.name, &groups)?;
-    let findings = || summary.runs.iter().flat_map(|run| &run.findings);
-    if let Some(broken) = findings().find(|finding| finding.broken) {
+    let summary = run(&copy(), &mutant.name, tests)?;
+    let mut findings = summary.runs.iter().flat_map(|run| &run.findings);
+    if let Some(broken) = findings.find(|finding| finding.broken) {
         let why = broken.failure.as_deref().unwrap_or_default();
         bail!("mutant `{}` does not build: {}: {why}", mutant.name, broken.check);
     }
-    let (name, about) = (mutant.name.clone(), mutant.about.clone());
-    Ok(Fate { mutant: name, about, killed: summary.failed > 0, by: failures(&summary) })
+    Ok(failures(&summary))
 }
 
 /// Every mutant.
@@ -195,13 +237,26 @@ fn synchronise(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Whether every patch applies to the work tree.
+pub fn apply_all() -> Result<()> {
+    let root = workspace::root();
+    let failed = all()?.into_iter().filter_map(|mutant| git(&mutant, root, &["--check"]).err());
+    let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
+    if failed.is_empty() { Ok(()) } else { bail!(failed.join("\n")) }
+}
+
 fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
-    // The copy lies inside a work tree, of which git must not think here.
+    git(mutant, copy, &[])
+}
+
+fn git(mutant: &Mutant, tree: &Path, options: &[&str]) -> Result<()> {
+    // A copy lies inside a work tree, of which git must not think here.
     let output = Command::new("git")
         .args(["apply", "--whitespace=nowarn"])
+        .args(options)
         .arg(&mutant.path)
-        .env("GIT_CEILING_DIRECTORIES", copy.parent().unwrap_or(copy))
-        .current_dir(copy)
+        .env("GIT_CEILING_DIRECTORIES", tree.parent().unwrap_or(tree))
+        .current_dir(tree)
         .output()
         .map_err(|error| usage(format!("cannot run git: {error}; see `./giusto doctor`")))?;
     if !output.status.success() {
@@ -211,18 +266,16 @@ fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs groups of tests in the copy.
-fn run(copy: &Path, name: &str, groups: &[&str]) -> Result<Summary> {
-    let _step = Step::start(format!("{name}: {}", groups.join(", ")));
+/// Runs tests in the copy.
+fn run(copy: &Path, name: &str, tests: &Tests) -> Result<Summary> {
+    let _step = Step::start(format!("{name}: {}", tests.shown()));
     let mut cargo =
         workspace::cargo(&["run", "-q", "-p", "lab", "--", "test", "--fail-fast", "--json"]);
-    cargo.args(groups.iter().flat_map(|group| ["--only", group]));
+    cargo.args(tests.groups.iter().flat_map(|group| ["--only", group])).args(&tests.first);
     cargo.current_dir(copy).env("CARGO_TARGET_DIR", build());
-    let output = cargo.output().context("cannot run cargo")?;
-    serde_json::from_slice(&output.stdout).map_err(|_| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        anyhow::anyhow!("`{name}`: the tests did not run:\n{}", said.trim())
-    })
+    let ended = process::run_apart(&mut cargo, LIMIT)?;
+    serde_json::from_str(&ended.output)
+        .map_err(|_| anyhow::anyhow!("`{name}`: the tests did not run:\n{}", ended.errors.trim()))
 }
 
 fn failures(summary: &Summary) -> Vec<String> {
@@ -266,6 +319,20 @@ mod tests {
     }
 
     #[test]
+    fn a_mutant_meets_the_tests_that_are_named_and_then_all_of_its_groups() {
+        let mutant = |first: Option<&str>| Mutant {
+            name: "m".to_string(),
+            path: PathBuf::new(),
+            about: String::new(),
+            groups: vec!["host".to_string(), "target".to_string()],
+            first: first.map(str::to_string),
+        };
+        let met = |first| Tests::of(&mutant(first)).iter().map(Tests::shown).collect::<Vec<_>>();
+        assert_eq!(met(None), ["host, target"]);
+        assert_eq!(met(Some("trace decode")), ["trace decode", "host, target"]);
+    }
+
+    #[test]
     fn a_copy_is_kept_in_step_and_only_differences_are_written() {
         let from = tree(&[("a/x.rs", "1"), ("y.rs", "2"), ("target/z", "3"), (".git/z", "4")]);
         let to = tree(&[("a/x.rs", "1"), ("y.rs", "old"), ("gone/w.rs", ""), ("target/b", "")]);
@@ -288,6 +355,8 @@ mod tests {
         let root = tree(&[("y.rs", "2\n"), ("target/tree/y.rs", "2\n"), ("m.patch", diff)]);
         let copy = root.path().join("target/tree");
         let mutant = Mutant::read(&root.path().join("m.patch")).unwrap();
+        git(&mutant, &copy, &["--check"]).unwrap();
+        assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "2\n");
         apply(&mutant, &copy).unwrap();
         assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "3\n");
         assert_eq!(fs::read_to_string(root.path().join("y.rs")).unwrap(), "2\n");

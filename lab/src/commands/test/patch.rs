@@ -17,6 +17,9 @@ pub struct Mutant {
     pub about: String,
     /// The groups of tests that run, from the header line `Caught-by:`.
     pub groups: Vec<String>,
+    /// The tests that are tried before these groups, by a part of their names, from the header line
+    /// `First:` if there is one.
+    pub first: Option<String>,
 }
 
 impl Mutant {
@@ -30,11 +33,14 @@ impl Mutant {
     fn parse(path: &Path, text: &str) -> Result<Mutant> {
         let shown = path.display();
         let header = text.lines().take_while(|line| !line.starts_with("--- "));
-        let field = |name: &str| {
+        let find = |name: &str| {
             let mut lines = header.clone();
-            lines.find_map(|line| Some(line.strip_prefix(name)?.trim().to_string())).with_context(
-                || format!("{shown}: the header has no line `{name} ...` above the diff; add it"),
-            )
+            lines.find_map(|line| Some(line.strip_prefix(name)?.trim().to_string()))
+        };
+        let field = |name: &str| {
+            find(name).with_context(|| {
+                format!("{shown}: the header has no line `{name} ...` above the diff; add it")
+            })
         };
         let groups: Vec<String> =
             field("Caught-by:")?.split_whitespace().map(str::to_string).collect();
@@ -47,6 +53,7 @@ impl Mutant {
             path: path.to_path_buf(),
             about: field("Mutant:")?,
             groups,
+            first: find("First:"),
         })
     }
 }
@@ -63,7 +70,10 @@ mod tests {
         let mutant = Mutant::parse(Path::new("m/no-check.patch"), &text).unwrap();
         assert_eq!(mutant.name, "no-check");
         assert_eq!(mutant.about, "no generation check");
-        assert_eq!(mutant.groups, ["target", "host"]);
+        assert_eq!((mutant.groups.join(" ").as_str(), mutant.first), ("target host", None));
+        let text = format!("Mutant: x\nCaught-by: host\nFirst: trace decode\n\n{DIFF}");
+        let mutant = Mutant::parse(Path::new("m/x.patch"), &text).unwrap();
+        assert_eq!(mutant.first.as_deref(), Some("trace decode"));
     }
 
     #[test]

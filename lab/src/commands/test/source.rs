@@ -2,6 +2,7 @@
 
 use super::host::cargo;
 use super::job::{Class, Job};
+use super::mutants;
 use crate::cli::Group;
 use crate::machine::MACHINES;
 use crate::{tidy, workspace};
@@ -18,6 +19,8 @@ pub fn jobs() -> Vec<Job> {
     let clippy = vec!["clippy", "-q", "--all-targets", "--", "-D", "warnings"];
     let mut jobs = vec![
         Job::new(Group::Tidy, "the project's own rules", |_| rules()).class(Class::Quick),
+        // Not among the host's tests: in a mutant's copy its own patch does not apply.
+        Job::new(Group::Tidy, "mutants apply", |_| mutants::apply_all()).class(Class::Quick),
         said_by_cargo(Group::Format, "formatting", format).class(Class::Quick),
         said_by_cargo(Group::Lint, "clippy, host crates", clippy)
             .builds("host crates, for clippy")

@@ -126,7 +126,7 @@ mod tests {
             Band {
                 quantity: "the inverse of the other",
                 unit: "",
-                bound: Bound::Above(0.0),
+                bound: Bound::Above(0.1),
                 from: "this test",
                 figure: |report| Some(1.0 / super::super::median(report, "fastpath", "other", "")?),
             },
@@ -144,11 +144,14 @@ mod tests {
         let claim = judge(100, 4);
         assert_eq!(claim.verdict, Verdict::Reproduced);
         let evidence = "a message: 100 instructions (at most 100); the inverse of the other: \
-                        0.250 (above 0); of seed 1";
+                        0.250 (above 0.1); of seed 1";
         assert_eq!(claim.evidence, evidence);
         let claim = judge(101, 4);
         assert_eq!(claim.verdict, Verdict::Contradicted);
         assert_eq!([claim.judged[0].holds(), claim.judged[1].holds()], [false, true]);
+        let claim = judge(100, 20);
+        assert_eq!(claim.verdict, Verdict::Contradicted);
+        assert_eq!([claim.judged[0].holds(), claim.judged[1].holds()], [true, false]);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! `twin`: the fuzzer, replays of its runs, and the simulation's speed.
 
+mod fuzz;
+
 use super::print_json;
-use crate::cli::{Fuzz, Replay, Speed, Twin};
+use crate::cli::{Replay, Speed, Twin};
 use crate::failure::{Verdict, usage};
-use crate::fuzz::{self, Plan, Reach, Spelled};
+use crate::fuzz::{Plan, Spelled, fingerprint, judge, outcome};
 use crate::output;
 use crate::progress::Step;
 use anyhow::Result;
 use serde_json::json;
-use std::time::{Duration, Instant};
 use twin_protocol::End;
 
 /// Steps of the kernel that a replay shows, the last ones.
@@ -17,72 +18,10 @@ const SHOWN: usize = 40;
 /// Does what the command line says.
 pub fn twin(twin: &Twin, as_json: bool) -> Result<Verdict> {
     match twin {
-        Twin::Fuzz(asked) => run_fuzz(asked, as_json),
+        Twin::Fuzz(asked) => fuzz::fuzz(asked, as_json),
         Twin::Replay(asked) => replay(asked, as_json),
         Twin::Speed(asked) => speed(asked, as_json),
     }
-}
-
-fn run_fuzz(asked: &Fuzz, as_json: bool) -> Result<Verdict> {
-    let step = Step::start("fuzzing the system-call interface");
-    let started = Instant::now();
-    let limit = asked.minutes.map(|minutes| Duration::from_secs(minutes * 60));
-    let mut reach = Reach::default();
-    let mut seed = asked.seed;
-    loop {
-        let over = match limit {
-            Some(limit) => started.elapsed() > limit,
-            None => reach.steps >= asked.steps,
-        };
-        if over {
-            break;
-        }
-        step.detail(&format!("seed {seed:#x}, {} steps", reach.steps));
-        let plan = Plan::of(seed, asked.cpus, asked.locking.as_deref())?;
-        if let Err(failure) = fuzz::run(&plan, &mut reach) {
-            if as_json {
-                print_json(&json!({"held": false, "seed": seed, "failure": failure}));
-            } else {
-                output::line(format_args!("seed {seed:#x}: {failure}"));
-                let cpus = asked.cpus;
-                output::line(format_args!(
-                    "replay it with: ./giusto twin replay {seed:#x} --cpus {cpus}"
-                ));
-            }
-            return Ok(Verdict::Failed);
-        }
-        seed += 1;
-    }
-    let missing = reach.missing();
-    if as_json {
-        print_json(&json!({
-            "held": true,
-            "seeds": [asked.seed, seed],
-            "cpus": asked.cpus,
-            "steps": reach.steps,
-            "seconds": started.elapsed().as_secs_f64(),
-            "reach": reach.summary(),
-            "missing": missing,
-        }));
-        return Ok(Verdict::Held);
-    }
-    output::line(format_args!(
-        "seeds {:#x} to {:#x}: {} steps in {:.1} s, every invariant held after each",
-        asked.seed,
-        seed - 1,
-        reach.steps,
-        started.elapsed().as_secs_f64()
-    ));
-    let (all, done) = reach.calls();
-    output::line(format_args!(
-        "{all} system calls, {done} did what was asked; {} runs ended by a program; at most {} \
-         threads blocked at once",
-        reach.shutdowns, reach.most_blocked
-    ));
-    for missing in &missing {
-        output::line(format_args!("not reached: {missing}"));
-    }
-    Ok(Verdict::Held)
 }
 
 fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
@@ -90,9 +29,9 @@ fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
     if !as_json {
         output::line(&plan);
     }
-    let outcome = fuzz::outcome(&plan, Some(Spelled(SHOWN)))?;
+    let outcome = outcome(&plan, Some(Spelled(SHOWN)))?;
     let shown = &outcome.spelled;
-    let end = fuzz::judge(&outcome.end);
+    let end = judge(&outcome.end);
     if as_json {
         print_json(&json!({
             "seed": asked.seed,
@@ -102,7 +41,7 @@ fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
             "steps": outcome.entries,
             "events": outcome.events,
             "time": outcome.time,
-            "trace": fuzz::fingerprint(&outcome.log),
+            "trace": fingerprint(&outcome.log),
             "last": shown,
             "console": outcome.console,
         }));
@@ -114,7 +53,7 @@ fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
             outcome.entries,
             outcome.events,
             outcome.time,
-            fuzz::fingerprint(&outcome.log)
+            fingerprint(&outcome.log)
         ));
         match &end {
             Ok(()) => output::line(format_args!("it held: {}", spell(&outcome.end))),
@@ -140,8 +79,8 @@ fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
     for kernel in manifest::KERNELS {
         if asked.kernel.as_deref().is_none_or(|asked| asked == kernel) {
             let (events, seconds) = match asked.cpus {
-                1 => fuzz::speed(kernel, asked.check)?,
-                cpus => fuzz::speed_on(kernel, cpus, asked.check)?,
+                1 => crate::fuzz::speed(kernel, asked.check)?,
+                cpus => crate::fuzz::speed_on(kernel, cpus, asked.check)?,
             };
             rates.push((kernel, events, seconds));
         }
