@@ -72,17 +72,17 @@ impl Costs {
 
 impl Default for Costs {
     /// Calibrated by least squares on what ping-pong, hot-potato and ipc-queueing take under all
-    /// kernels on the machine `qemu-x86_64`: each figure there comes out within 7 %. What CPUs do
+    /// kernels on the machine `qemu-x86_64`: each figure there comes out within 10 %. What CPUs do
     /// to each other is a guess of the right size.
     fn default() -> Costs {
         let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
         let (kick, spin, exchange, transaction, barrier) = (1000, 10, 20, 40, 0);
         let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
         for (entry, cost) in [
-            (Entry::Attempt, 47),
-            (Entry::AttemptBoth, 67),
-            (Entry::Message, 73),
-            (Entry::Exchange, 168),
+            (Entry::Attempt, 42),
+            (Entry::AttemptBoth, 66),
+            (Entry::Message, 75),
+            (Entry::Exchange, 180),
             (Entry::Call, 104),
             (Entry::Interrupt, 200),
             (Entry::Fault, 170),
@@ -96,7 +96,7 @@ impl Default for Costs {
             (Step::Link(Queue::Waiting, 0), 24),
             (Step::Unlink(Queue::Ready, 0), 32),
             (Step::Unlink(Queue::Waiting, 0), 24),
-            (Step::Search, 63),
+            (Step::Search, 44),
             (Step::Scan, 9),
             (Step::Compare, 7),
             (Step::Meld, 28),

@@ -19,7 +19,7 @@ const REPEATED: (&str, &str) = ("ping-pong", "fastpath");
 const SIMULATION: &dyn Platform = &Twin;
 
 /// By how many percent the simulation's model may be off.
-const MODEL: f64 = 15.0;
+const MODEL: f64 = 10.0;
 
 /// Each experiment that boots systems, compared.
 pub fn jobs() -> Vec<Job> {

@@ -6,8 +6,8 @@ use results::Verdict;
 
 const DECIDED: [Verdict; 2] = [Verdict::Reproduced, Verdict::Contradicted];
 
-/// What a text says of claims that no machine has recorded so, in sentences. A claim that is decided
-/// on no machine may have any verdict: it is one of a host's own.
+/// What a text says of claims that no machine has recorded so, in sentences. A claim that is
+/// decided on no machine may have any verdict: it is one of a host's own.
 pub fn stale(text: &str, recorded: &Recorded) -> Vec<String> {
     let decided = |id: &str| -> Vec<Verdict> {
         let each = MEASURED.iter().filter_map(|machine| recorded.verdict(machine.name(), id));
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn claims_in_front_of_a_verdict_have_it() {
-        let page = "It is so (S0-C01 reproduced), and by S0-C05b, c and\nd contradicted. S0-C02 says \
-            more.\n\nReproduced it was.\n\n| S1-C06 a peak | contradicted | S1-C07 |\n\
+        let page = "It is so (S0-C01 reproduced), and by S0-C05b, c and\nd contradicted. S0-C02 \
+            says more.\n\nReproduced it was.\n\n| S1-C06 a peak | contradicted | S1-C07 |\n\
             | none | reproduced |\n";
         let ids = |wanted| {
             let of = said(page).into_iter().filter(move |(_, verdict)| *verdict == wanted);
