@@ -213,6 +213,22 @@ fn a_thread_that_did_not_wait_is_late_by_itself() {
 }
 
 #[test]
+fn a_thread_that_a_higher_one_kept_from_waiting_is_late_by_that_one() {
+    let mut m = Maker::new();
+    m.thread(1, 1, 100).thread(2, 1, 250);
+    m.note(Event::Switch, 1, 0, 100).exit(1).pass(100);
+    m.enter(1, 5).note(Event::Switch, 2, 1, 250).exit(2).pass(1000);
+    m.enter(2, 5).note(Event::Block, 2, 0, 3).note(Event::Switch, 1, 2, 100).exit(1).pass(50);
+    m.enter(1, 5).exit(1);
+    let trace = m.trace();
+    let sample = Sample { programmed: 300, ran: trace.moments.last().unwrap().ns, thread: 1 };
+    let found = blame(&trace, &names(), &sample);
+    let (cause, ns) = found.headline().unwrap();
+    assert!(matches!(cause, Cause::HigherThread { priority: 250, .. }), "{found}");
+    assert!(ns > 700, "{found}");
+}
+
+#[test]
 fn what_the_trace_does_not_hold_has_no_cause() {
     let (trace, sample) = planted(Plant::InterruptsOff, 1);
     let records = trace.moments.len();

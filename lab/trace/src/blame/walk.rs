@@ -14,6 +14,8 @@ pub(super) struct Walk<'a> {
     sample: Sample,
     /// The moment at which the kernel served the timer: the thread became ready.
     served: Option<usize>,
+    /// Whether the thread had not begun to wait when the instant came: others kept it from that.
+    behind: bool,
     /// What has been cut so far.
     pub(super) pieces: Vec<Piece>,
 }
@@ -31,7 +33,16 @@ impl<'a> Walk<'a> {
             let serves = matches!(moment.event, Event::Expire | Event::Signal | Event::Wake);
             inside && serves && moment.thread == sample.thread
         });
-        Walk { trace, names, lives, sample, served, pieces: Vec::new() }
+        // A thread that does not run goes on as ready unless it has blocked.
+        let of_thread = |moment: &&Moment| {
+            let tells = matches!(moment.event, Event::Block | Event::Wake | Event::Enter);
+            moment.ns <= sample.programmed
+                && moment.thread == sample.thread
+                && (tells || moment.event == Event::Exit)
+        };
+        let last = trace.moments.iter().rfind(of_thread);
+        let behind = last.is_some_and(|moment| moment.event != Event::Block);
+        Walk { trace, names, lives, sample, served, behind, pieces: Vec::new() }
     }
 
     /// Cuts it all.
@@ -131,6 +142,7 @@ impl<'a> Walk<'a> {
             true if thread == self.sample.thread => Cause::Path,
             false if thread == self.sample.thread => Cause::Itself,
             true => self.ahead(thread, exit),
+            false if self.behind => self.ahead(thread, exit),
             false => Cause::Arrival { thread: self.who(thread, exit) },
         }
     }
@@ -191,6 +203,9 @@ impl<'a> Walk<'a> {
                 let split = if entry.is_interrupt() { from } else { ns(served).clamp(from, to) };
                 self.piece(from, split, off);
                 self.piece(split, to, Cause::Path);
+            }
+            _ if self.behind && section.thread != self.sample.thread && !entry.is_interrupt() => {
+                self.piece(from, to, self.ahead(section.thread, section.first));
             }
             _ => self.piece(from, to, off),
         }
