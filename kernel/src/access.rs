@@ -28,15 +28,20 @@ pub enum Life {
 #[repr(C)]
 pub struct Guarded<T: 'static> {
     body: T,
+    slot: Slot,
+}
+
+/// What is the same for slots of all kinds.
+pub(crate) struct Slot {
     /// Destructions and revocations. 64 bits do not wrap: at one a nanosecond they last for 584
     /// years, 32 bits for 4 seconds.
     generation: AtomicU64,
     /// How many objects the slot has held: what the kernel's own ties remember.
     incarnation: Cell<u64>,
-    life: Cell<Life>,
+    pub(crate) life: Cell<Life>,
     /// Index of the next free slot, while this one is vacant.
     pub(crate) next_free: Cell<u32>,
-    index: u32,
+    pub(crate) index: u32,
 }
 
 // SAFETY: the body's cells are reached through `Held` alone, which proves that this CPU is the
@@ -46,18 +51,19 @@ unsafe impl<T> Sync for Guarded<T> {}
 impl<T> Guarded<T> {
     /// A vacant slot.
     pub fn vacant(body: T, index: u32, generation: u64) -> Guarded<T> {
-        Guarded {
-            body,
+        let slot = Slot {
             generation: AtomicU64::new(generation),
             incarnation: Cell::new(0),
             life: Cell::new(Life::Vacant),
             next_free: Cell::new(0),
             index,
-        }
+        };
+        Guarded { body, slot }
     }
 }
 
 /// The name of an object: always valid memory, since pools live for ever.
+#[repr(transparent)]
 pub struct Ref<T: 'static>(&'static Guarded<T>);
 
 impl<T> Clone for Ref<T> {
@@ -85,40 +91,40 @@ impl<T> Ref<T> {
     /// The slot's generation; a capability is stale when it remembers another one.
     #[inline(always)]
     pub fn generation(self) -> u64 {
-        self.0.generation.load(Relaxed)
+        self.0.slot.generation.load(Relaxed)
     }
 
     /// Makes all capabilities to the object stale.
     pub(crate) fn bump(self) {
-        self.0.generation.store(self.generation() + 1, Relaxed);
+        self.0.slot.generation.store(self.generation() + 1, Relaxed);
     }
 
     /// The slot's index in its pool.
     #[inline]
     pub fn index(self) -> u32 {
-        self.0.index
+        self.0.slot.index
     }
 
     /// Whether the slot holds an object.
     pub fn life(self) -> Life {
-        self.0.life.get()
+        self.0.slot.life.get()
     }
 
     pub(crate) fn set_life(self, life: Life) {
-        self.0.life.set(life);
+        self.0.slot.life.set(life);
         if life == Life::Dying {
-            self.0.incarnation.set(self.0.incarnation.get() + 1);
+            self.0.slot.incarnation.set(self.0.slot.incarnation.get() + 1);
         }
     }
 
     /// Which object of the slot's life this is. It changes when destruction begins.
     #[inline(always)]
     pub fn incarnation(self) -> u64 {
-        self.0.incarnation.get()
+        self.0.slot.incarnation.get()
     }
 
-    pub(crate) fn next_free(self) -> &'static Cell<u32> {
-        &self.0.next_free
+    pub(crate) fn slot(self) -> &'static Slot {
+        &self.0.slot
     }
 
     /// The body of a queue's member, for its links: they are guarded by the queue, not by the

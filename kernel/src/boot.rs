@@ -363,16 +363,16 @@ impl<P: Port> Builder<'_, '_, P> {
 
     fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
         let interrupt = self.kernel().interrupts.take(self.owner(at, 1));
-        let line = self.field(at, 2) as u8;
+        let line = self.field(at, 2);
         let body = self.manager.whole.open(interrupt);
-        body.line.set(line);
+        body.line.set(line as u8);
         body.target.set(self.notification(at, 3));
         body.badge.set(self.field(at, 4));
         match self.kernel().lines.get(line as usize) {
             Some(cell) => cell.set(Some(Weak::new(interrupt))),
             None => panic!("this machine has no interrupt line {line}"),
         }
-        self.kernel().port.set_line(line, true);
+        self.kernel().port.set_line(line as u8, true);
         interrupt
     }
 
@@ -476,7 +476,7 @@ impl<P: Port> Builder<'_, '_, P> {
             },
         };
         let free = domain.empty(slot);
-        assert!(free.is_ok(), "a boot capability's slot {slot} is not free");
+        assert!(free.is_ok(), "a boot capability's slot {} is not free", slot as usize);
         domain.put(slot, capability);
     }
 }

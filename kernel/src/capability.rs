@@ -259,4 +259,10 @@ impl<P: Port> Domain<P> {
     pub fn put(&self, slot: u32, capability: Capability<P>) {
         self.slots[slot as usize].set(capability);
     }
+
+    /// [`Domain::put`], out of line.
+    #[inline(never)]
+    pub fn put_slowly(&self, slot: u32, capability: Capability<P>) {
+        self.put(slot, capability);
+    }
 }

@@ -1,10 +1,11 @@
 //! Typed pools of objects, carved from RAM at boot, and stacks of free page frames.
 
-use crate::access::{Guarded, Life, Ref};
+use crate::access::{Guarded, Life, Ref, Slot};
 use crate::arena::Arena;
 use crate::object::{Domain, Object};
 use crate::port::Port;
 use abi::Error;
+use abi::object::Resource;
 use cells::Cell;
 
 const END: u32 = u32::MAX;
@@ -12,8 +13,43 @@ const END: u32 = u32::MAX;
 /// A pool of one kind of object.
 pub struct Pool<T: 'static> {
     slots: &'static [Guarded<T>],
-    free: Cell<u32>,
+    list: FreeList,
+}
+
+/// The vacant slots of a pool.
+struct FreeList {
+    first: Cell<u32>,
     used: Cell<u32>,
+}
+
+/// Who is charged for an object, if anybody.
+type Owner<P> = Option<Ref<Domain<P>>>;
+
+impl FreeList {
+    fn link(&self, slot: &Slot) {
+        slot.next_free.set(self.first.get());
+        self.first.set(slot.index);
+    }
+
+    /// Takes the first slot.
+    fn take(&self, slot: &Slot) {
+        self.first.set(slot.next_free.get());
+        self.used.set(self.used.get() + 1);
+        assert!(slot.life.get() == Life::Vacant, "a free slot holds an object");
+        slot.life.set(Life::Live);
+    }
+
+    /// Makes a slot the first. Out of line, once for objects of all kinds.
+    #[inline(never)]
+    fn give<P: Port>(&self, slot: &Slot, place: &Cell<Owner<P>>, resource: Resource) {
+        assert!(slot.life.get() == Life::Dying, "released without being destroyed");
+        slot.life.set(Life::Vacant);
+        if let Some(owner) = place.take() {
+            owner.member().quotas.refund(resource, 1);
+        }
+        self.used.set(self.used.get() - 1);
+        self.link(slot);
+    }
 }
 
 impl<T> Pool<T> {
@@ -28,16 +64,9 @@ impl<T> Pool<T> {
         let slots = arena.slice(size, |arena, index| {
             Some(Guarded::vacant(make(arena, index)?, index as u32, generation))
         })?;
-        let pool = Pool { slots, free: Cell::new(END), used: Cell::new(0) };
-        for index in (0..size as u32).rev() {
-            pool.link(index);
-        }
-        Some(pool)
-    }
-
-    fn link(&self, index: u32) {
-        Ref::new(&self.slots[index as usize]).next_free().set(self.free.get());
-        self.free.set(index);
+        let list = FreeList { first: Cell::new(END), used: Cell::new(0) };
+        slots.iter().rev().for_each(|slot| list.link(Ref::new(slot).slot()));
+        Some(Pool { slots, list })
     }
 
     /// How many slots there are.
@@ -47,7 +76,7 @@ impl<T> Pool<T> {
 
     /// How many slots hold an object.
     pub fn used(&self) -> u32 {
-        self.used.get()
+        self.list.used.get()
     }
 
     /// The first slot.
@@ -63,24 +92,21 @@ impl<T> Pool<T> {
 
     /// Whether an object can be made.
     pub fn check(&self) -> Result<(), Error> {
-        if self.free.get() == END { Err(Error::PoolExhausted) } else { Ok(()) }
+        if self.list.first.get() == END { Err(Error::PoolExhausted) } else { Ok(()) }
     }
 
     /// The slot that the next object will get.
     pub fn free_slot(&self) -> Option<Ref<T>> {
-        self.get(self.free.get())
+        self.get(self.list.first.get())
     }
 
     /// Takes a slot, charged to `owner`, which [`Pool::check`] and the quota have allowed. O(1).
-    pub fn take<P: Port>(&self, owner: Option<Ref<Domain<P>>>) -> Ref<T>
+    pub fn take<P: Port>(&self, owner: Owner<P>) -> Ref<T>
     where
         T: Object<P>,
     {
-        let at = Ref::new(&self.slots[self.free.get() as usize]);
-        self.free.set(at.next_free().get());
-        self.used.set(self.used.get() + 1);
-        assert!(at.life() == Life::Vacant, "a free slot holds an object");
-        at.set_life(Life::Live);
+        let at = Ref::new(&self.slots[self.list.first.get() as usize]);
+        self.list.take(at.slot());
         at.member().owner().set(owner);
         if let Some(owner) = owner {
             owner.member().quotas.charge(T::RESOURCE, 1);
@@ -93,14 +119,7 @@ impl<T> Pool<T> {
     where
         T: Object<P>,
     {
-        assert!(at.life() == Life::Dying, "released without being destroyed");
-        let owner = at.member().owner().take();
-        at.set_life(Life::Vacant);
-        if let Some(owner) = owner {
-            owner.member().quotas.refund(T::RESOURCE, 1);
-        }
-        self.used.set(self.used.get() - 1);
-        self.link(at.index());
+        self.list.give(at.slot(), at.member().owner(), T::RESOURCE);
     }
 }
 

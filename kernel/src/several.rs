@@ -232,6 +232,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Removes a thread from the ready queue, if it is queued.
+    #[inline(never)]
     pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
         let home = self.home(at);
         if at.member().arrives() {

@@ -40,8 +40,10 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
         while let Ok(Some(frame)) = frames.next() {
             let name = frame.function.as_ref().and_then(|name| name.demangle().ok());
             let name = name.map(Cow::into_owned).or_else(symbol);
-            let place = frame.location.and_then(|place| {
-                Some(format!("{}:{}", shortened(place.file?), place.line.unwrap_or_default()))
+            let place = frame.location.and_then(|place| match place.line {
+                // The compiler has merged what several lines end in.
+                Some(0) => Some("code of several lines".to_string()),
+                line => Some(format!("{}:{}", shortened(place.file?), line.unwrap_or_default())),
             });
             if name.is_some() || place.is_some() {
                 let name = name.as_deref().unwrap_or("?");

@@ -1,9 +1,11 @@
 //! The fast path (S0-16): a message to a thread that waits for it, from one that waits then.
 //!
 //! It looks, decides, and either does exactly what the general path would do or does nothing
-//! and answers `None`, upon which the general path runs. Words stay in registers throughout, and
-//! no queue of ready threads is touched: it belongs to direct switching and lazy queueing. Long
-//! messages and timeouts are not for it: entry code sorts them out by the call's registers.
+//! and leaves the message, with what it found, to the general path
+//! ([`go_on_call`](crate::entry::go_on_call) and its like). Words stay in registers
+//! throughout, and no queue of ready threads is touched: it belongs to direct switching and lazy
+//! queueing. Long messages and timeouts are not for it: entry code sorts them out by the call's
+//! registers.
 
 use super::kind;
 use super::plan::halves;
@@ -18,26 +20,53 @@ use abi::call::ThreadState;
 use abi::trace::Event;
 use abi::{Info, Rights};
 
+/// A thread that a fast path went over to, and the badge that it sees.
+pub type Passed<P> = (Ref<Thread<P>>, u64);
+
+/// What the look at a call found.
+pub struct FoundCall<P: Port> {
+    /// The endpoint, to which the caller may send.
+    pub to: Ref<Endpoint<P>>,
+    /// The badge of its capability.
+    pub badge: u64,
+    /// Whether a thread waits there to receive.
+    pub waits: bool,
+}
+
+/// What the look at a reply-and-wait found: the caller, and where to receive.
+pub type FoundReplyWait<P> = (Ref<Thread<P>>, Ref<Endpoint<P>>);
+
+/// What the look at a send and receive found: where to send, the badge, and where to receive.
+pub type FoundExchange<P> = (Ref<Endpoint<P>>, u64, Ref<Endpoint<P>>);
+
+/// The thread that a fast path went over to; or what it found before it left the message. `None`:
+/// nothing that stands. With several CPUs others may change it.
+pub type Outcome<P, Found> = Result<Passed<P>, Option<Found>>;
+
 impl<S: System> Core<S> {
-    /// A call without timeout on `slot`. Returns the callee and the badge it sees.
+    /// A call without timeout on `slot`.
     #[inline(always)]
-    pub fn fast_call(&self, slot: u32, info: Info) -> Option<(Ref<Thread<S::Port>>, u64)> {
+    pub fn fast_call(&self, slot: u32, info: Info) -> Outcome<S::Port, FoundCall<S::Port>> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
         let domain = self.hold(me.domain.get());
-        let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).ok()?;
+        let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).map_err(|_| None)?;
+        let found = |waits| {
+            let found = FoundCall { to: cap.at, badge: cap.badge, waits };
+            (!S::Port::SEVERAL).then_some(found)
+        };
         let receivers = &cap.at.member().receivers;
-        let first = receivers.head()?;
+        let first = receivers.head().ok_or_else(|| found(false))?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
-            return None;
+            return Err(None);
         }
         let (endpoint, receiver) = (self.hold(cap.at), self.hold(first));
         let common = me.attention() | receiver.attention() == 0
             && receiver.caller.get().is_none()
             && !self.is_elsewhere(receiver.name());
         if !common {
-            return None;
+            return Err(found(true));
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
         endpoint.receivers.remove(receiver.name());
@@ -47,28 +76,33 @@ impl<S: System> Core<S> {
         receiver.state.become_ready();
         self.entered_at(began, me.name(), kind::CALL);
         self.pass((me.name(), ThreadState::Calling), receiver.name(), info);
-        Some((receiver.name(), cap.badge))
+        Ok((receiver.name(), cap.badge))
     }
 
     /// A reply, then an open receive without timeout on `slot`, where nobody waits to send.
-    /// Returns the thread that was answered.
+    /// Goes over to the thread that was answered.
     #[inline(always)]
-    pub fn fast_reply_wait(&self, slot: u32, info: Info) -> Option<Ref<Thread<S::Port>>> {
+    pub fn fast_reply_wait(
+        &self,
+        slot: u32,
+        info: Info,
+    ) -> Outcome<S::Port, FoundReplyWait<S::Port>> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
-        let first = me.caller.get()?;
+        let first = me.caller.get().ok_or(None)?;
         let domain = self.hold(me.domain.get());
-        let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).ok()?;
+        let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).map_err(|_| None)?;
+        let found = (!S::Port::SEVERAL).then_some((first, cap.at));
         let stands = || me.caller.get() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
-            return None;
+            return Err(None);
         }
         let (endpoint, caller) = (self.hold(cap.at), self.hold(first));
         let common = me.attention() | caller.attention() == 0
             && self.is_quiet(cap.at)
             && !self.is_elsewhere(caller.name());
         if !common {
-            return None;
+            return Err(found);
         }
         assert!(caller.state.get() == State::Calling, "a caller that does not call");
         me.caller.set(None);
@@ -79,33 +113,40 @@ impl<S: System> Core<S> {
         caller.state.become_ready();
         self.entered_at(began, me.name(), kind::REPLY_WAIT);
         self.pass((me.name(), ThreadState::Receiving), caller.name(), info);
-        Some(caller.name())
+        Ok((caller.name(), 0))
     }
 
     /// A send on one slot, then an open receive on another one, without timeouts; a thread waits at
-    /// the first endpoint, and nobody to send at the second. Returns the receiver and the badge it
-    /// sees.
+    /// the first endpoint, and nobody to send at the second.
     #[inline(always)]
-    pub fn fast_exchange(&self, partners: u64, info: Info) -> Option<(Ref<Thread<S::Port>>, u64)> {
+    pub fn fast_exchange(
+        &self,
+        partners: u64,
+        info: Info,
+    ) -> Outcome<S::Port, FoundExchange<S::Port>> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
         let domain = self.hold(me.domain.get());
         let (send, receive) = halves::<{ kind::ANY }>(partners);
-        let cap = domain.named::<Endpoint<S::Port>>(send, Rights::SEND).ok()?;
+        let cap = domain.named::<Endpoint<S::Port>>(send, Rights::SEND).map_err(|_| None)?;
+        let own = domain.named::<Endpoint<S::Port>>(receive, Rights::RECEIVE);
+        let own = own.map_err(|_| None)?.at;
+        if own == cap.at {
+            return Err(None);
+        }
+        let found = (!S::Port::SEVERAL).then_some((cap.at, cap.badge, own));
         let receivers = &cap.at.member().receivers;
-        let first = receivers.head()?;
-        let own = domain.named::<Endpoint<S::Port>>(receive, Rights::RECEIVE).ok()?.at;
+        let first = receivers.head().ok_or(found)?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at, own], stands) {
-            return None;
+            return Err(None);
         }
         let receiver = self.hold(first);
         let common = me.attention() | receiver.attention() == 0
             && self.is_quiet(own)
-            && own != cap.at
             && !self.is_elsewhere(receiver.name());
         if !common {
-            return None;
+            return Err(found);
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
         self.hold(cap.at).receivers.remove(receiver.name());
@@ -115,7 +156,7 @@ impl<S: System> Core<S> {
         receiver.state.become_ready();
         self.entered_at(began, me.name(), kind::ANY);
         self.pass((me.name(), ThreadState::Receiving), receiver.name(), info);
-        Some((receiver.name(), cap.badge))
+        Ok((receiver.name(), cap.badge))
     }
 
     /// The CPU goes over to a thread with the message in the registers; `me` blocks.

@@ -19,6 +19,7 @@
 
 pub mod fast;
 mod footprint;
+mod left;
 mod plan;
 mod receive;
 mod signal;

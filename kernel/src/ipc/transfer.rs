@@ -97,7 +97,7 @@ impl<S: System> Core<S> {
             // and offering nothing any more leaves the slot empty.
             let offer = offered(source, &self.hold(from.domain.get()));
             if let Ok(capability) = offer {
-                self.hold(to.domain.get()).put(to.accepts.get(), capability);
+                self.hold(to.domain.get()).put_slowly(to.accepts.get(), capability);
             }
         }
     }

@@ -25,7 +25,7 @@ impl<P: Port> Manager<'_, P> {
         let copy = domain.copied(from, Rights(args[3] as u8), 0)?;
         let target = self.whole.open(target.at);
         target.empty(to)?;
-        target.put(to, copy);
+        target.put_slowly(to, copy);
         Ok(Done::Nothing)
     }
 
@@ -65,7 +65,7 @@ impl<P: Port> Manager<'_, P> {
         caller.calls.set(number);
         caller.server.set(None);
         thread.caller.set(None);
-        domain.put(slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
+        domain.put_slowly(slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
         Ok(Done::Nothing)
     }
 
@@ -91,6 +91,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The caller's domain for slot 0, else the named thread's or domain's target.
+    #[inline(never)]
     pub(super) fn domain_or_own(
         &self,
         own: Ref<Domain<P>>,
@@ -103,6 +104,7 @@ impl<P: Port> Manager<'_, P> {
         Ok(cap.at)
     }
 
+    #[inline(never)]
     pub(super) fn thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Ref<Thread<P>>, Error> {
         Ok(self.whole.open(own).named::<Thread<P>>(slot, Rights::CONTROL)?.at)
     }

@@ -60,7 +60,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let at = self.kernel.endpoints.take(Some(own));
         self.attach(at, attached);
-        domain.put(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -80,7 +80,7 @@ impl<P: Port> Manager<'_, P> {
         self.room(own, &self.kernel.notifications, to)?;
         let at = self.kernel.notifications.take(Some(own));
         self.reset_notification(at);
-        self.whole.open(own).put(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
+        self.whole.open(own).put_slowly(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -104,7 +104,7 @@ impl<P: Port> Manager<'_, P> {
         let timer = self.whole.open(at);
         timer.target.set(Some(Weak::new(target.at)));
         timer.badge.set(target.badge);
-        domain.put(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -129,7 +129,7 @@ impl<P: Port> Manager<'_, P> {
         let memory = self.whole.open(at);
         memory.pages.set(pages);
         memory.frames.set(Frames::Indexed(self.kernel.zeroed(&self.kernel.frames)));
-        domain.put(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -260,7 +260,7 @@ impl<P: Port> Manager<'_, P> {
         parent.quotas.charge_all(&quotas);
         self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
-        parent.put(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
+        parent.put_slowly(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 

@@ -12,7 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ledger: &["S0-29", "S0-36"],
     machines: &[Measure::Emulated(measure)],
     cpus: Cpus::One,
-    kernels: &["fastpath"],
+    kernels: &["fastpath", "slowpath"],
     metrics: &METRIC_NAMES,
     cases: &[],
     parameters: &[("warm-up rounds", "16"), ("samples", "at least 1000")],
@@ -51,7 +51,7 @@ const fn from_peer(name: &'static str) -> Metric {
     (name, (Of::Peer, Tag::BEFORE), (Of::Micro, Tag::AFTER))
 }
 
-const METRICS: [Metric; 16] = [
+const METRICS: [Metric; 20] = [
     within("null-call"),
     to_peer("send-higher"),
     to_peer("notify-higher"),
@@ -68,6 +68,10 @@ const METRICS: [Metric; 16] = [
     within("cap-revoke"),
     within("thread-create"),
     within("thread-destroy"),
+    within("refused-call"),
+    within("refused-exchange"),
+    within("refused-reply-wait"),
+    within("refused-deadline"),
 ];
 
 const METRIC_NAMES: [&str; METRICS.len()] = {
@@ -94,4 +98,28 @@ fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
         push_spans(&mut measured, &micro.kernel, name, &[""], spans)?;
     }
     Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a message that the fast path has looked at and left may cost more than on a kernel
+    /// without one, in instructions.
+    const MOST_MORE: i64 = 8;
+
+    #[test]
+    fn messages_that_the_fast_path_leaves_cost_hardly_more() {
+        let golden = include_str!("../../../tests/golden.toml").parse::<toml::Table>().unwrap();
+        let figure = |kernel: &str, metric: &str| {
+            let key = format!("{kernel} {metric}");
+            golden["micro"][&key].as_integer().unwrap_or_else(|| panic!("no figure `{key}`"))
+        };
+        let left = METRIC_NAMES.iter().filter(|name| name.starts_with("refused-"));
+        let left = left.chain(&["fault-resume", "send-higher"]);
+        for metric in left {
+            let more = figure("fastpath", metric) - figure("slowpath", metric);
+            assert!(more <= MOST_MORE, "{metric}: {more} more");
+        }
+    }
 }

@@ -30,13 +30,11 @@ pub struct Context {
 }
 
 impl Context {
-    /// What entry code saves in front of a fast path: where the thread goes on, its stack, and the
-    /// argument that the result replaces.
+    /// What entry code saves first: where the thread goes on, and its stack.
     #[inline(always)]
-    pub fn save_position(&self, at: u64, first: u64) {
+    pub fn save_position(&self, at: u64) {
         self.instruction.set(at);
         self.stack.set(at);
-        self.arguments[0].set(first);
     }
 
     /// What it saves in front of the general path, besides.

@@ -6,7 +6,7 @@
 use crate::context::{Context, Regs};
 use crate::port::{Host, Local};
 use abi::Info;
-use abi::call::{Call, NOTHING, Timeout, ipc, partners};
+use abi::call::{Call, NOTHING, partners};
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
@@ -35,15 +35,9 @@ pub const START: u64 = u64::MAX;
 // locking, which refuses more CPUs than it can guard. Its own cells go where the driver goes.
 unsafe impl<S: System> Send for Processor<S> {}
 
-/// What comes back from a fast path, in two registers.
-#[repr(C)]
-struct Resume {
-    /// The context to go on with; null: the fast path does not apply.
-    context: *const Context,
-    badge: u64,
-}
-
-const REFUSED: Resume = Resume { context: std::ptr::null(), badge: 0 };
+/// The context that a fast path went over to, and the badge; `None`: the general path has done the
+/// message. Two registers.
+type Passed = Option<(*const Context, u64)>;
 
 impl<S: System<Port: Host>> Processor<S> {
     /// The CPU that a machine is entered on; nobody else may drive it.
@@ -67,34 +61,24 @@ impl<S: System<Port: Host>> Processor<S> {
     #[inline(always)]
     pub fn call(&mut self, at: u64, slot: u64, info: Info) {
         let context = self.context();
-        context.save_position(at, slot);
+        context.save_position(at);
         if S::FAST_PATH {
-            let resume = fast_call::<S>(self.machine, slot, info.0);
-            if !resume.context.is_null() {
-                return self.go_on_fast(resume, info);
-            }
+            let passed = self.fast_call(slot, info);
+            return self.go_on_fast(passed, info);
         }
-        let (number, words) = (Call::Call as u64, self.regs.words);
-        context.save(&Regs { number, first: slot, info: info.0, words });
-        let next = ipc_entry::<S, { kind::CALL }>(self.machine);
-        self.leave(next);
+        self.message::<{ kind::CALL }>(slot, info);
     }
 
     /// It replies to its caller and waits at the endpoint in a slot.
     #[inline(always)]
     pub fn reply_wait(&mut self, at: u64, slot: u64, info: Info) {
         let context = self.context();
-        context.save_position(at, slot);
+        context.save_position(at);
         if S::FAST_PATH {
-            let resume = fast_reply_wait::<S>(self.machine, slot, info.0);
-            if !resume.context.is_null() {
-                return self.go_on_fast(resume, info);
-            }
+            let passed = self.fast_reply_wait(slot, info);
+            return self.go_on_fast(passed, info);
         }
-        let (number, words) = (Call::ReplyWait as u64, self.regs.words);
-        context.save(&Regs { number, first: slot, info: info.0, words });
-        let next = ipc_entry::<S, { kind::REPLY_WAIT }>(self.machine);
-        self.leave(next);
+        self.message::<{ kind::REPLY_WAIT }>(slot, info);
     }
 
     /// It sends to one slot and receives from another, either of which may be missing.
@@ -102,24 +86,113 @@ impl<S: System<Port: Host>> Processor<S> {
     pub fn exchange(&mut self, at: u64, [to, from]: [u32; 2], info: Info) {
         let context = self.context();
         let first = partners(to, from);
-        context.save_position(at, first);
+        context.save_position(at);
         if S::FAST_PATH && to != NOTHING && from != NOTHING {
-            let resume = fast_exchange::<S>(self.machine, first, info.0);
-            if !resume.context.is_null() {
-                return self.go_on_fast(resume, info);
+            let passed = self.fast_exchange(first, info);
+            return self.go_on_fast(passed, info);
+        }
+        self.message::<{ kind::ANY }>(first, info);
+    }
+
+    /// A message on the general path.
+    #[inline(always)]
+    fn message<const KIND: u8>(&mut self, first: u64, info: Info) {
+        self.save::<KIND>(first, info);
+        let next = ipc_entry::<S, KIND>(self.machine);
+        self.leave(next);
+    }
+
+    #[inline(always)]
+    fn save<const KIND: u8>(&self, first: u64, info: Info) {
+        // A message without timeouts has its kind as number word.
+        let (number, words) = (u64::from(KIND), self.regs.words);
+        self.context().save(&Regs { number, first, info: info.0, words });
+    }
+
+    /// The general path of a message that the fast path has left.
+    #[cold]
+    #[inline(never)]
+    fn left<const KIND: u8, F>(
+        &mut self,
+        (first, info): (u64, Info),
+        found: Option<F>,
+        go_on: impl FnOnce(Machine<S::Port>, F) -> Ref<Thread<S::Port>>,
+    ) {
+        match found {
+            Some(found) => {
+                self.save::<KIND>(first, info);
+                let next = go_on(self.machine, found);
+                self.leave(next);
+            }
+            None => self.message::<KIND>(first, info),
+        }
+    }
+
+    #[inline(never)]
+    fn fast_call(&mut self, slot: u64, info: Info) -> Passed {
+        // SAFETY: a driver makes one entry at a time for the one CPU that it drives.
+        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
+        match core.fast_call(slot as u32, info) {
+            Ok((next, badge)) => {
+                drop(core);
+                Some((switch_space::<S>(self.machine.cpu, next), badge))
+            }
+            Err(found) => {
+                drop(core);
+                self.left::<{ kind::CALL }, _>((slot, info), found, |machine, found| {
+                    // SAFETY: the fast path has left.
+                    unsafe { entry::go_on_call::<S>(machine, info, found) }
+                });
+                None
             }
         }
-        let (number, words) = (ipc(Timeout::Never, Timeout::Never), self.regs.words);
-        context.save(&Regs { number, first, info: info.0, words });
-        let next = ipc_entry::<S, { kind::ANY }>(self.machine);
-        self.leave(next);
+    }
+
+    #[inline(never)]
+    fn fast_reply_wait(&mut self, slot: u64, info: Info) -> Passed {
+        // SAFETY: as in `fast_call`.
+        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
+        match core.fast_reply_wait(slot as u32, info) {
+            Ok((next, badge)) => {
+                drop(core);
+                Some((switch_space::<S>(self.machine.cpu, next), badge))
+            }
+            Err(found) => {
+                drop(core);
+                self.left::<{ kind::REPLY_WAIT }, _>((slot, info), found, |machine, found| {
+                    // SAFETY: the fast path has left.
+                    unsafe { entry::go_on_reply_wait::<S>(machine, info, found) }
+                });
+                None
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn fast_exchange(&mut self, partners: u64, info: Info) -> Passed {
+        // SAFETY: as in `fast_call`.
+        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
+        match core.fast_exchange(partners, info) {
+            Ok((next, badge)) => {
+                drop(core);
+                Some((switch_space::<S>(self.machine.cpu, next), badge))
+            }
+            Err(found) => {
+                drop(core);
+                self.left::<{ kind::ANY }, _>((partners, info), found, |machine, found| {
+                    // SAFETY: the fast path has left.
+                    unsafe { entry::go_on_exchange::<S>(machine, info, found) }
+                });
+                None
+            }
+        }
     }
 
     /// It lets others of its priority run.
     #[inline(never)]
     pub fn give_way(&mut self, at: u64) {
         let context = self.context();
-        context.save_position(at, 0);
+        context.save_position(at);
         context.save(&Regs { number: Call::Yield as u64, first: 0, ..self.regs });
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
         let next = unsafe { entry::system_call::<S>(self.machine) };
@@ -128,10 +201,11 @@ impl<S: System<Port: Host>> Processor<S> {
 
     /// Goes on as the thread that a fast path went over to; words are in the registers.
     #[inline(always)]
-    fn go_on_fast(&mut self, resume: Resume, info: Info) {
+    fn go_on_fast(&mut self, passed: Passed, info: Info) {
+        let Some((context, badge)) = passed else { return };
         // SAFETY: the context of this CPU's current thread.
-        self.at = unsafe { (*resume.context).instruction() };
-        self.regs = Regs { number: 0, first: resume.badge, info: info.0, words: self.regs.words };
+        self.at = unsafe { (*context).instruction() };
+        self.regs = Regs { number: 0, first: badge, info: info.0, words: self.regs.words };
     }
 
     /// The hardware part of a switch, after the core is done.
@@ -164,7 +238,7 @@ impl<S: System<Port: Host>> Processor<S> {
         }
         if self.at != IDLE {
             let context = self.context();
-            context.save_position(self.at, 0);
+            context.save_position(self.at);
             context.save(&self.regs);
         }
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
@@ -179,53 +253,6 @@ impl<S: System<Port: Host>> Processor<S> {
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
         let next = unsafe { entry::start::<S>(self.machine) };
         self.leave(next);
-    }
-}
-
-#[inline(never)]
-fn fast_call<S: System<Port: Host>>(machine: Machine<S::Port>, slot: u64, info: u64) -> Resume {
-    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
-    match core.fast_call(slot as u32, Info(info)) {
-        Some((next, badge)) => {
-            drop(core);
-            Resume { context: switch_space::<S>(machine.cpu, next), badge }
-        }
-        None => REFUSED,
-    }
-}
-
-#[inline(never)]
-fn fast_reply_wait<S: System<Port: Host>>(
-    machine: Machine<S::Port>,
-    slot: u64,
-    info: u64,
-) -> Resume {
-    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
-    match core.fast_reply_wait(slot as u32, Info(info)) {
-        Some(next) => {
-            drop(core);
-            Resume { context: switch_space::<S>(machine.cpu, next), badge: 0 }
-        }
-        None => REFUSED,
-    }
-}
-
-#[inline(never)]
-fn fast_exchange<S: System<Port: Host>>(
-    machine: Machine<S::Port>,
-    partners: u64,
-    info: u64,
-) -> Resume {
-    // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
-    match core.fast_exchange(partners, Info(info)) {
-        Some((next, badge)) => {
-            drop(core);
-            Resume { context: switch_space::<S>(machine.cpu, next), badge }
-        }
-        None => REFUSED,
     }
 }
 

@@ -23,6 +23,7 @@ use kernel::core::Core;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
+use kernel::ipc::fast::Outcome;
 use kernel::ipc::kind;
 use kernel::kernel::Variant;
 use kernel::object::Thread;
@@ -89,6 +90,16 @@ const CALL: u64 = Call::Call as u64;
 const REPLY_WAIT: u64 = Call::ReplyWait as u64;
 const EXCHANGE: u64 = Call::Ipc as u64;
 
+/// How a fast path came out.
+enum Tried<G: Locking> {
+    /// It went over to a thread, which sees this badge.
+    Done(Next<G>, u64),
+    /// It left the message, and the general path went on with what it had found.
+    Left(Next<G>),
+    /// The general path is to begin.
+    Not,
+}
+
 /// The fast path of a message.
 #[inline]
 fn fast<G: Locking, S: System<Port = Twin<G>>>(
@@ -96,13 +107,41 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
     number: u64,
     slot: u64,
     info: Info,
-) -> Option<(Next<G>, u64)> {
-    // SAFETY: the board makes one entry at a time.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
-    match number {
-        CALL => core.fast_call(slot as u32, info),
-        REPLY_WAIT => core.fast_reply_wait(slot as u32, info).map(|next| (next, 0)),
-        _ => core.fast_exchange(slot, info),
+) -> Tried<G> {
+    // SAFETY: the board makes one entry at a time, and the fast path has left.
+    unsafe {
+        let core = Core::<S>::enter_fast(machine.kernel, machine.cpu);
+        match number {
+            CALL => {
+                let outcome = core.fast_call(slot as u32, info);
+                drop(core);
+                tried(outcome, |found| entry::go_on_call::<S>(machine, info, found))
+            }
+            REPLY_WAIT => {
+                let outcome = core.fast_reply_wait(slot as u32, info);
+                drop(core);
+                tried(outcome, |found| entry::go_on_reply_wait::<S>(machine, info, found))
+            }
+            _ => {
+                let outcome = core.fast_exchange(slot, info);
+                drop(core);
+                tried(outcome, |found| entry::go_on_exchange::<S>(machine, info, found))
+            }
+        }
+    }
+}
+
+fn tried<G: Locking, F>(
+    outcome: Outcome<Twin<G>, F>,
+    go_on: impl FnOnce(F) -> Next<G>,
+) -> Tried<G> {
+    match outcome {
+        Ok((next, badge)) => Tried::Done(next, badge),
+        Err(None) => Tried::Not,
+        Err(Some(found)) => {
+            meter::enter(Entry::Left);
+            Tried::Left(go_on(found))
+        }
     }
 }
 
@@ -318,7 +357,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         self.leave(enter!(self, call(number)));
     }
 
-    /// Tries the fast path; true: it did the call.
+    /// Tries the fast path; true: the call is done.
     #[inline]
     fn fast(&self, regs: Regs) -> bool {
         let number = u64::from(regs.number as u32);
@@ -331,8 +370,14 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             return false;
         }
         meter::enter(if number == EXCHANGE { Entry::AttemptBoth } else { Entry::Attempt });
-        let done = enter!(self, fast(number, slot, Info(info)));
-        let Some((next, badge)) = done else { return false };
+        let (next, badge) = match enter!(self, fast(number, slot, Info(info))) {
+            Tried::Done(next, badge) => (next, badge),
+            Tried::Left(next) => {
+                self.leave(next);
+                return true;
+            }
+            Tried::Not => return false,
+        };
         let target = &body(next).context;
         // The words went along in registers: what the thread saved may be another message by now.
         target.regs.set(Regs { number: 0, args: [badge, info, 0, 0, 0, 0], words: regs.words });

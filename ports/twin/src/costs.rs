@@ -10,6 +10,8 @@ pub enum Entry {
     Attempt,
     /// That of a send with a receive elsewhere.
     AttemptBoth,
+    /// The general path went on with what one of these had found.
+    Left,
     /// A call, or a reply that waits, took the general path.
     Message,
     /// The IPC primitive with both its halves spelled out took the general path.
@@ -24,7 +26,7 @@ pub enum Entry {
 
 impl Entry {
     /// How many there are.
-    pub const KINDS: usize = 7;
+    pub const KINDS: usize = 8;
 }
 
 /// Units of virtual time for each kind of entry and step. A unit is an instruction.
@@ -81,6 +83,7 @@ impl Default for Costs {
         for (entry, cost) in [
             (Entry::Attempt, 42),
             (Entry::AttemptBoth, 66),
+            (Entry::Left, 69),
             (Entry::Message, 75),
             (Entry::Exchange, 180),
             (Entry::Call, 104),

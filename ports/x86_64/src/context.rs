@@ -77,6 +77,16 @@ pub mod offset {
     pub const R11: usize = offset_of!(Context, r11);
 }
 
+impl Context {
+    /// Saves a message's number word and arguments.
+    #[inline(always)]
+    pub fn save_call(&self, number: u64, first: u64, info: u64) {
+        self.rax.set(number);
+        self.rdi.set(first);
+        self.rsi.set(info);
+    }
+}
+
 impl port::Context for Context {
     fn new() -> Context {
         // Control words as after `fninit`, all exceptions masked.

@@ -1,7 +1,8 @@
 //! System call entry and the ways out. One instance per kernel: the entry register picks it.
 //!
 //! The user stub declares all registers but the stack pointer dead and message words travel in
-//! r12 to r15, which Rust preserves; so the fast path saves three registers and moves no word.
+//! r12 to r15, which Rust preserves; so the fast path saves the words, in case that it leaves the
+//! message to the general path, but loads none.
 
 use crate::context::{Context, USER_CODE, USER_DATA, offset::*};
 use crate::machine::load_root;
@@ -12,13 +13,15 @@ use abi::message::REGISTER_WORDS;
 use abi::trace::Event;
 use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
-use core::mem::{MaybeUninit, offset_of};
+use core::mem::offset_of;
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
+use kernel::entry::{self, Machine};
+use kernel::ipc::fast::FoundCall;
 use kernel::ipc::kind;
-use kernel::object::Thread;
 use kernel::object::thread::attention;
+use kernel::object::{Endpoint, Thread};
 use kernel::port::Port;
 use kernel::system::System;
 
@@ -33,17 +36,16 @@ pub const MYSELF: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, myself
 
 const CALL: u64 = Call::Call as u64;
 const REPLY_WAIT: u64 = Call::ReplyWait as u64;
+/// A send and receive without timeouts.
+const EXCHANGE: u64 = Call::Ipc as u64;
 
 /// What a fast path leaves for entry code, in two registers.
 #[repr(C)]
 pub struct Resume {
-    /// The context to go on with; null: the fast path does not apply.
+    /// The context to go on with.
     context: *const Context,
-    /// The badge, if there is a context.
-    badge: MaybeUninit<u64>,
+    badge: u64,
 }
-
-const REFUSED: Resume = Resume { context: core::ptr::null(), badge: MaybeUninit::uninit() };
 
 /// A kernel's system call entry.
 #[cfg(not(feature = "trace"))]
@@ -105,7 +107,6 @@ macro_rules! entry_code {
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
             "mov dword ptr [rbp + {rax}], {call}",
-            "15:",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -116,7 +117,6 @@ macro_rules! entry_code {
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
             "mov dword ptr [rbp + {rax}], {reply_wait}",
-            "16:",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -128,7 +128,6 @@ macro_rules! entry_code {
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
             "mov [rbp + {rdx}], rdx",
-            "17:",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -174,27 +173,37 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "jne 2f",
         "cmp esi, {short}",
         "ja 5f",
-        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
+        "xor ebp, ebp",
         "call {fast_call}",
-        "test rax, rax",
-        "jnz 4f",
-        "mov dword ptr [rbp + {rax}], {call}",
-        "mov [rbp + {rsi}], rbx",
-        "jmp 15f",
+        // Out with the words in place and everything else zero, rbp included.
+        "4:",
+        "mov rdi, rdx",
+        "mov rsi, rbx",
+        "mov rcx, [rax + {rip}]",
+        "mov r11, [rax + {rflags}]",
+        "mov rsp, [rax + {rsp}]",
+        "xor eax, eax", "xor edx, edx", "xor ebx, ebx",
+        "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
+        "swapgs",
+        "sysretq",
         "2:",
         "cmp eax, {reply_wait}",
         "jne 3f",
         "cmp esi, {short}",
         "ja 6f",
-        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
+        "xor ebp, ebp",
         "call {fast_reply_wait}",
-        "test rax, rax",
-        "jnz 4f",
-        "mov dword ptr [rbp + {rax}], {reply_wait}",
-        "mov [rbp + {rsi}], rbx",
-        "jmp 16f",
+        "jmp 4b",
         // The upper bits of a number are for options, which a fast path has none of.
         "3:",
         "jb 13f",
@@ -204,36 +213,26 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "test al, al",
         "jnz 5f",
         "jmp 7f",
-        // No timeouts: with both halves?
+        // No timeouts: with both halves? The test of the upper one looks at a bit more, which no
+        // slot has.
         "13:",
+        "test rdi, {upper}",
+        "jz 7f",
         "test edi, edi",
         "jz 7f",
         "cmp esi, {short}",
         "ja 7f",
-        "mov rbx, rdi",
-        "shr rbx, 32",
-        "jz 7f",
-        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
+        "xor ebp, ebp",
         "call {fast_exchange}",
-        "test rax, rax",
-        "jnz 4f",
-        "mov [rbp + {rax}], rax",
-        "mov [rbp + {rsi}], rbx",
-        "jmp 17f",
-        // Out with the words in place and everything else zero.
-        "4:",
-        "mov rdi, rdx",
-        "mov rsi, rbx",
-        "mov rcx, [rax + {rip}]",
-        "mov r11, [rax + {rflags}]",
-        "mov rsp, [rax + {rsp}]",
-        "xor eax, eax", "xor edx, edx", "xor ebx, ebx", "xor ebp, ebp",
-        "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
-        "swapgs",
-        "sysretq",
+        "jmp 4b",
         ;
         short = const REGISTER_WORDS,
+        upper = const i32::MIN,
         fast_call = sym fast_call::<S>,
         fast_reply_wait = sym fast_reply_wait::<S>,
         fast_exchange = sym fast_exchange::<S>,
@@ -338,11 +337,20 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
     // SAFETY: called by entry code, interrupts off, once per entry.
     let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_call(slot as u32, Info(info)) {
-        Some((next, badge)) => {
+        Ok((next, badge)) => {
             drop(core);
             go_fast::<S>(machine.cpu, next, badge)
         }
-        None => REFUSED,
+        Err(found) => {
+            drop(core);
+            match found {
+                Some(FoundCall { to, badge, waits: true }) => left_call::<S>(slot, info, to, badge),
+                Some(FoundCall { to, badge, waits: false }) => {
+                    left_unreceived::<S>(slot, info, to, badge)
+                }
+                None => left::<S, { kind::CALL }>(slot, info),
+            }
+        }
     }
 }
 
@@ -351,11 +359,17 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
     // SAFETY: called by entry code, interrupts off, once per entry.
     let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_reply_wait(slot as u32, Info(info)) {
-        Some(next) => {
+        Ok((next, badge)) => {
             drop(core);
-            go_fast::<S>(machine.cpu, next, 0)
+            go_fast::<S>(machine.cpu, next, badge)
         }
-        None => REFUSED,
+        Err(found) => {
+            drop(core);
+            match found {
+                Some((to, from)) => left_reply_wait::<S>(slot, info, to, from),
+                None => left::<S, { kind::REPLY_WAIT }>(slot, info),
+            }
+        }
     }
 }
 
@@ -364,23 +378,108 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
     // SAFETY: called by entry code, interrupts off, once per entry.
     let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_exchange(partners, Info(info)) {
-        Some((next, badge)) => {
+        Ok((next, badge)) => {
             drop(core);
             go_fast::<S>(machine.cpu, next, badge)
         }
-        None => REFUSED,
+        Err(found) => {
+            drop(core);
+            match found {
+                Some((to, badge, from)) => left_exchange::<S>(partners, info, to, badge, from),
+                None => left::<S, { kind::ANY }>(partners, info),
+            }
+        }
     }
+}
+
+/// Hands a message that a fast path has left, with what it found, to the general path, which does
+/// not return. The compiler is not to know that: the fast path ends in a jump then, and has no
+/// registers to save.
+macro_rules! leaves {
+    ($($name:ident to $path:path, with ($($found:ident: $type:ty),*);)*) => {$(
+        #[unsafe(naked)]
+        extern "sysv64" fn $name<S: System<Port = X86>>(
+            first: u64,
+            info: u64,
+            $($found: $type),*
+        ) -> Resume {
+            naked_asm!("jmp {path}", path = sym $path)
+        }
+    )*};
+}
+type To = Ref<Endpoint<X86>>;
+leaves! {
+    left_call to go_on_call::<S, true>, with (to: To, badge: u64);
+    left_unreceived to go_on_call::<S, false>, with (to: To, badge: u64);
+    left_reply_wait to go_on_reply_wait::<S>, with (to: Ref<Thread<X86>>, from: To);
+    left_exchange to go_on_exchange::<S>, with (to: To, badge: u64, from: To);
+}
+
+/// As `left_call` and its like, if nothing was found.
+#[unsafe(naked)]
+extern "sysv64" fn left<S: System<Port = X86>, const KIND: u8>(first: u64, info: u64) -> Resume {
+    naked_asm!("jmp {path}", path = sym look_again::<S, KIND>)
+}
+
+extern "sysv64" fn go_on_call<S: System<Port = X86>, const WAITS: bool>(
+    slot: u64,
+    info: u64,
+    to: To,
+    badge: u64,
+) -> ! {
+    let machine = save_call(CALL, slot, info);
+    let found = FoundCall { to, badge, waits: WAITS };
+    // SAFETY: entry code has entered once, and the fast path has left.
+    let next = unsafe { entry::go_on_call::<S>(machine, Info(info), found) };
+    if WAITS { leave::<S>(next) } else { leave_apart::<S>(next) }
+}
+
+extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
+    slot: u64,
+    info: u64,
+    to: Ref<Thread<X86>>,
+    from: To,
+) -> ! {
+    let machine = save_call(REPLY_WAIT, slot, info);
+    // SAFETY: as for a call.
+    leave_apart::<S>(unsafe { entry::go_on_reply_wait::<S>(machine, Info(info), (to, from)) })
+}
+
+extern "sysv64" fn go_on_exchange<S: System<Port = X86>>(
+    partners: u64,
+    info: u64,
+    to: To,
+    badge: u64,
+    from: To,
+) -> ! {
+    let machine = save_call(EXCHANGE, partners, info);
+    // SAFETY: as for a call.
+    leave_apart::<S>(unsafe { entry::go_on_exchange::<S>(machine, Info(info), (to, badge, from)) })
+}
+
+extern "sysv64" fn look_again<S: System<Port = X86>, const KIND: u8>(first: u64, info: u64) -> ! {
+    save_call(u64::from(KIND), first, info);
+    ipc::<S, KIND>()
+}
+
+/// Saves what the general path has saved when it begins, but for the words.
+#[inline(always)]
+fn save_call(number: u64, first: u64, info: u64) -> Machine<X86> {
+    let machine = state::machine();
+    // SAFETY: between entries this CPU alone touches the current thread.
+    unsafe { (*machine.cpu.current.get().address()).context.save_call(number, first, info) };
+    machine
 }
 
 extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let next = unsafe { kernel::entry::ipc::<S, KIND>(state::machine()) };
+    let next = unsafe { entry::ipc::<S, KIND>(state::machine()) };
     leave::<S>(next)
 }
 
 extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let next = unsafe { kernel::entry::system_call::<S>(state::machine()) };
+    let next = unsafe { entry::system_call::<S>(state::machine()) };
     leave::<S>(next)
 }
 
@@ -390,7 +489,7 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
     drop_init(image);
     #[cfg(feature = "several")]
     crate::others::go();
-    leave::<S>(next)
+    leave_apart::<S>(next)
 }
 
 /// The hardware part of a switch, after the core is done, and the way out.
@@ -401,7 +500,7 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     #[cfg(feature = "several")]
     crate::slices::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
-        left::<S>(cpu, next);
+        note_exit::<S>(cpu, next);
         go!(idle, core::ptr::null::<Context>())
     }
     let context = go_over::<S>(cpu, next);
@@ -417,9 +516,15 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     go!(resume_call, context)
 }
 
+/// [`leave`], out of line.
+#[inline(never)]
+fn leave_apart<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
+    leave::<S>(next)
+}
+
 /// The trace's last record of an entry.
 #[inline(always)]
-fn left<S: System<Port = X86>>(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) {
+fn note_exit<S: System<Port = X86>>(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) {
     if S::TRACED {
         cpu.note(Event::Exit, next, 0, 0);
     }
@@ -431,7 +536,7 @@ fn go_over<S: System<Port = X86>>(
     next: Ref<Thread<X86>>,
 ) -> *const Context {
     let context = switch_space(cpu, next);
-    left::<S>(cpu, next);
+    note_exit::<S>(cpu, next);
     context
 }
 
@@ -444,11 +549,11 @@ fn go_fast<S: System<Port = X86>>(
     badge: u64,
 ) -> Resume {
     let context = switch_tables(cpu, next);
-    left::<S>(cpu, next);
+    note_exit::<S>(cpu, next);
     if has_special(cpu, context) {
         return switch_special(cpu, context, badge);
     }
-    Resume { context, badge: MaybeUninit::new(badge) }
+    Resume { context, badge }
 }
 
 #[cold]
@@ -459,7 +564,7 @@ extern "sysv64" fn switch_special(
     badge: u64,
 ) -> Resume {
     cpu.local.special.switch(context);
-    Resume { context, badge: MaybeUninit::new(badge) }
+    Resume { context, badge }
 }
 
 #[inline(always)]

@@ -34,7 +34,7 @@ fn panic(info: &PanicInfo) -> ! {
     if let Some(at) = info.location() {
         write(b"\n  at ");
         write(at.file().as_bytes());
-        let _ = write!(out, ":{}", at.line());
+        let _ = write!(out, ":{}", u64::from(at.line()));
     }
     write(b"\n");
     write(b"backtrace:");

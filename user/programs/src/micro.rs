@@ -10,7 +10,7 @@ use abi::call::Call;
 use abi::results::Tag;
 use rt::arch::{self, counter};
 use rt::thread::{self, Spec};
-use rt::{Env, Error, Message, Recorder, Rights, Slot, Slots, Status, Words, ipc, signal};
+use rt::{Env, Error, Info, Message, Recorder, Rights, Slot, Slots, Status, Words, ipc, signal};
 use rt::{cap, memory, system};
 
 pub use peer::main as peer;
@@ -34,6 +34,10 @@ enum Metric {
     CapRevoke,
     ThreadCreate,
     ThreadDestroy,
+    RefusedCall,
+    RefusedExchange,
+    RefusedReplyWait,
+    RefusedDeadline,
 }
 
 /// The label of the message that ends the run.
@@ -103,6 +107,9 @@ pub fn main(env: &Env) {
     micro.maps().expect("map");
     micro.caps().expect("cap-copy");
     micro.threads();
+    micro.refused_calls().expect("refused-call");
+    micro.refused_reply_waits().expect("refused-reply-wait");
+    micro.refused_deadlines().expect("refused-deadline");
     ipc::call(env.cap("send-up"), Message::empty(STOP)).expect("the peer stops");
     micro.log.recorder.done();
     system::shutdown(env.cap("system"), 0).expect("the run ends");
@@ -119,8 +126,17 @@ struct Micro {
 impl Micro {
     /// Starts the second thread.
     fn start(&mut self, priority: u64, work: (fn(&Env, u64), u64)) -> Result<Slot, Error> {
+        self.start_further(1, priority, work)
+    }
+
+    fn start_further(
+        &mut self,
+        number: usize,
+        priority: u64,
+        work: (fn(&Env, u64), u64),
+    ) -> Result<Slot, Error> {
         let slot = self.slots.fresh();
-        thread::start(&self.env, 1, slot, Spec::further(&self.env, 1, priority), work)?;
+        thread::start(&self.env, number, slot, Spec::further(&self.env, number, priority), work)?;
         Ok(slot)
     }
 
@@ -134,7 +150,7 @@ impl Micro {
         let to = self.env.cap("send-up");
         for round in self.log.rounds() {
             let before = counter();
-            let outcome = ipc::send_short(to, rt::Info::new(0, 0), []);
+            let outcome = ipc::send_short(to, Info::new(0, 0), []);
             outcome.status.result().expect("the peer receives");
             self.log.point(Metric::SendHigher, round, Tag::BEFORE, before);
         }
@@ -251,6 +267,67 @@ impl Micro {
             log.time(Metric::ThreadDestroy, round, || system::status(Call::Destroy, [slot.word()]));
         }
     }
+
+    /// A call, and a send and receive, for which nobody waits: a fast path looks and leaves them.
+    /// The lower thread runs then; its stamp is where the span ends.
+    fn refused_calls(&mut self) -> Result<(), Error> {
+        let (requests, answers) = (self.slots.fresh(), self.slots.fresh());
+        signal::create_endpoint(requests, Slot::NONE)?;
+        signal::create_endpoint(answers, Slot::NONE)?;
+        let nothing = Info::new(0, 0);
+        for (metric, from) in
+            [(Metric::RefusedCall, Slot::REPLY), (Metric::RefusedExchange, answers)]
+        {
+            let slots = requests.word() | from.word() << 32;
+            let lower = self.start(self.priority - 10, (answer_late, slots))?;
+            for round in self.log.rounds() {
+                let before = counter();
+                let outcome = match metric {
+                    Metric::RefusedCall => ipc::call_short(requests, nothing, []),
+                    _ => ipc::exchange_short(requests, answers, nothing, []),
+                };
+                outcome.received()?;
+                self.log.point(metric, round, Tag::BEFORE, before);
+                self.log.point(metric, round, Tag::AFTER, self.scratch.get(0));
+            }
+            cap::destroy(lower)?;
+        }
+        Ok(())
+    }
+
+    /// An answer to a higher client while another one waits to be received: a fast path leaves it.
+    /// The client's stamp is where the span ends.
+    fn refused_reply_waits(&mut self) -> Result<(), Error> {
+        let requests = self.slots.fresh();
+        signal::create_endpoint(requests, Slot::NONE)?;
+        let higher = self.priority + 10;
+        let work: (fn(&Env, u64), u64) = (call_and_stamp, requests.word());
+        let clients = [self.start_further(1, higher, work)?, self.start_further(2, higher, work)?];
+        ipc::receive_short(requests).received()?;
+        for round in self.log.rounds() {
+            let before = counter();
+            let outcome = ipc::reply_wait_short(requests, Info::new(0, 0), []);
+            outcome.received()?;
+            self.log.point(Metric::RefusedReplyWait, round, Tag::BEFORE, before);
+            self.log.point(Metric::RefusedReplyWait, round, Tag::AFTER, self.scratch.get(0));
+        }
+        clients.into_iter().try_for_each(cap::destroy)
+    }
+
+    /// A call to a higher server that does not wait for ever: a fast path leaves it. The server's
+    /// stamp is where the span ends.
+    fn refused_deadlines(&mut self) -> Result<(), Error> {
+        let requests = self.slots.fresh();
+        signal::create_endpoint(requests, Slot::NONE)?;
+        let server = self.start(self.priority + 10, (answer_by_deadline, requests.word()))?;
+        for round in self.log.rounds() {
+            let before = counter();
+            ipc::call_short(requests, Info::new(0, 0), []).received()?;
+            self.log.point(Metric::RefusedDeadline, round, Tag::BEFORE, before);
+            self.log.point(Metric::RefusedDeadline, round, Tag::AFTER, self.scratch.get(0));
+        }
+        cap::destroy(server)
+    }
 }
 
 /// The counter value whose low half is `low` and which is the last not after `after`.
@@ -276,5 +353,36 @@ fn stamp_and_yield(env: &Env, _: u64) {
     loop {
         scratch.set(0, counter());
         thread::yield_now().expect("yielding cannot fail");
+    }
+}
+
+/// Receives and answers, always after the sender has begun to wait, and stamps when it runs again.
+fn answer_late(env: &Env, slots: u64) {
+    let (requests, answers) = (Slot(slots as u32), Slot((slots >> 32) as u32));
+    let scratch = env.mem("scratch");
+    loop {
+        ipc::receive_short(requests).received().expect("a message");
+        ipc::send(answers, Message::empty(0), rt::Wait::NEVER).expect("the sender waits");
+        scratch.set(0, counter());
+    }
+}
+
+/// Calls, and stamps when the answer has come.
+fn call_and_stamp(env: &Env, requests: u64) {
+    let (requests, scratch) = (Slot(requests as u32), env.mem("scratch"));
+    loop {
+        ipc::call_short(requests, Info::new(0, 0), []).received().expect("an answer");
+        scratch.set(0, counter());
+    }
+}
+
+/// Receives with a deadline, which never comes, stamps and answers.
+fn answer_by_deadline(env: &Env, requests: u64) {
+    let (requests, scratch) = (Slot(requests as u32), env.mem("scratch"));
+    loop {
+        let request = ipc::receive(requests, rt::Wait::until(i64::MAX as u64));
+        scratch.set(0, counter());
+        request.expect("a request");
+        ipc::reply(Message::empty(0)).expect("the client waits");
     }
 }

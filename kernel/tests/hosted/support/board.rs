@@ -14,6 +14,7 @@ use kernel::core::Core;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
+use kernel::ipc::fast::Outcome;
 use kernel::ipc::kind;
 use kernel::kernel::Variant;
 use kernel::object::thread::attention;
@@ -25,6 +26,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What is left in registers that no argument travels in.
 const JUNK: u64 = 0xdead_dead_dead_dead;
+
+/// How a fast path came out.
+enum Tried {
+    /// It did the call.
+    Done,
+    /// It left the call, and the general path went on with what it had found.
+    Left(Ref<Thread<Host>>),
+    /// The general path is to begin, with these registers.
+    Not(Regs),
+}
 
 /// More steps than anything takes that is not a program's doing.
 pub const ENDLESS: u32 = 20_000;
@@ -153,11 +164,13 @@ impl<S: System<Port = Host>> Board<S> {
         assert!(self.running().is_some(), "an idle CPU makes no system call");
         let (instruction, stack) = context.at.get();
         context.at.set((instruction.wrapping_add(CALL_LENGTH), stack));
-        let mut regs = Regs { again: false, ..regs };
-        if S::FAST_PATH && self.fast(&mut regs) {
-            return;
+        let regs = Regs { again: false, ..regs };
+        let tried = if S::FAST_PATH { self.fast(regs) } else { Tried::Not(regs) };
+        match tried {
+            Tried::Done => return,
+            Tried::Left(next) => return self.leave(next),
+            Tried::Not(regs) => context.regs.set(regs),
         }
-        context.regs.set(regs);
         // A run that ends leaves the core by unwinding.
         match catch_unwind(AssertUnwindSafe(|| self.general(regs.number as u8))) {
             Ok(next) => self.leave(next),
@@ -183,39 +196,65 @@ impl<S: System<Port = Host>> Board<S> {
         }
     }
 
-    /// Tries the fast path; true: it did the call. It saves only the first argument.
-    fn fast(&self, regs: &mut Regs) -> bool {
+    /// Tries the fast path. Only the words are saved for it.
+    fn fast(&self, regs: Regs) -> Tried {
         let [slot, info, ..] = regs.args;
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
         let exchange = Call::Ipc as u64;
-        if ![call, reply_wait, exchange].contains(&number) || !Info(info).is_short() {
-            return false;
+        let info = Info(info);
+        if ![call, reply_wait, exchange].contains(&number) || !info.is_short() {
+            return Tried::Not(regs);
         }
         let context = &body(self.machine.cpu.current.get()).context;
-        let mut saved = context.regs.get();
-        saved.args[0] = slot;
-        context.regs.set(saved);
-        let core = self.core();
-        let done = if number == call {
-            core.fast_call(slot as u32, Info(info)).map(|(_, badge)| badge)
-        } else if number == exchange {
-            core.fast_exchange(slot, Info(info)).map(|(_, badge)| badge)
-        } else {
-            core.fast_reply_wait(slot as u32, Info(info)).map(|_| 0)
+        context.regs.set(Regs { words: regs.words, ..context.regs.get() });
+        let (core, machine) = (self.core(), self.machine);
+        // SAFETY: the only entry; the fast path has left.
+        unsafe {
+            if number == call {
+                let outcome = core.fast_call(slot as u32, info);
+                drop(core);
+                let go_on = |found| entry::go_on_call::<S>(machine, info, found);
+                self.tried(regs, outcome, go_on)
+            } else if number == exchange {
+                let outcome = core.fast_exchange(slot, info);
+                drop(core);
+                let go_on = |found| entry::go_on_exchange::<S>(machine, info, found);
+                self.tried(regs, outcome, go_on)
+            } else {
+                let outcome = core.fast_reply_wait(slot as u32, info);
+                drop(core);
+                let go_on = |found| entry::go_on_reply_wait::<S>(machine, info, found);
+                self.tried(regs, outcome, go_on)
+            }
+        }
+    }
+
+    fn tried<F>(
+        &self,
+        regs: Regs,
+        outcome: Outcome<Host, F>,
+        go_on: impl FnOnce(F) -> Ref<Thread<Host>>,
+    ) -> Tried {
+        // A fast path saves neither these nor their registers.
+        let left = |mut regs: Regs| {
+            regs.args[2..].fill(JUNK);
+            regs
         };
-        drop(core);
-        match done {
-            Some(badge) => {
-                let next = self.machine.cpu.current.get();
+        match outcome {
+            Ok((next, badge)) => {
                 self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
                 self.fast_calls.set(self.fast_calls.get() + 1);
-                let args = [badge, info, 0, 0, 0, 0];
+                let args = [badge, regs.args[1], 0, 0, 0, 0];
                 self.regs.set(Regs { number: 0, args, words: regs.words, again: false });
+                Tried::Done
             }
-            None => regs.args[2..].fill(JUNK),
+            Err(None) => Tried::Not(left(regs)),
+            Err(Some(found)) => {
+                body(self.machine.cpu.current.get()).context.regs.set(left(regs));
+                Tried::Left(go_on(found))
+            }
         }
-        done.is_some()
     }
 
     /// Saves all registers of the running thread.

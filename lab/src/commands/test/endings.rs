@@ -199,7 +199,7 @@ fn panic_for_archive(machine: &dyn Machine, images: &Images) -> Judged {
     let outcome = machine::boot_spoilt(&launch, &spoil)?;
     let message = "the boot archive has a malformed record at word ";
     // Where there is no symbol to look up, the message itself says where.
-    let frame = machine.emulator().map(|_| "kernel/src/boot.rs:");
+    let frame = machine.emulator().map(|_| "kernel::boot::");
     Ok(panicked(&outcome, message, frame))
 }
 

@@ -24,17 +24,24 @@ struct Ran {
 
 /// Lets two CPUs do sections, by seed.
 fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) -> Ran {
-    type State = (<ElidedLock as Guarding>::Shared, [Cell<u64>; 2]);
+    // Which cells share a line decides who undoes whom: always the same ones.
+    #[repr(align(4096))]
+    struct State {
+        lock: <ElidedLock as Guarding>::Shared,
+        cells: [Cell<u64>; 2],
+        seats: [<ElidedLock as Guarding>::Local; 2],
+    }
     let locking = Some(ElidedLock::NAME.to_string());
     let options = Options { locking, seed, chaos: 3, ..Options::default() };
     let hardware: &'static Hardware = Box::leak(Box::new(Hardware::new(&options, 2, &[])));
-    let state: &'static State = Box::leak(Box::new((ElidedLock::shared(2), Default::default())));
-    let seats: &'static [_; 2] = Box::leak(Box::new([0, 1].map(ElidedLock::local)));
+    let (lock, cells) = (ElidedLock::shared(2), Default::default());
+    let state = State { lock, cells, seats: [0, 1].map(ElidedLock::local) };
+    let State { lock, cells, seats } = Box::leak(Box::new(state));
+    let (lock, cells, seats) = (&*lock, &*cells, &*seats);
     Hardware::install(Some(hardware));
     cells::watch(Some(hardware as &'static dyn Watcher));
     let cpu = |seat: usize| {
         move || {
-            let (lock, cells) = state;
             for _ in 0..ROUNDS {
                 hardware.here().inside.set(true);
                 cpus::section(hardware, || {
@@ -60,7 +67,7 @@ fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) ->
     Hardware::install(None);
     let counts = seats.each_ref().map(|seat| seat.counts());
     Ran {
-        cells: state.1.each_ref().map(Cell::get),
+        cells: cells.each_ref().map(Cell::get),
         hardware,
         commits: counts.iter().map(|counts| counts.commits()).sum(),
         fall_backs: counts.iter().map(|counts| counts.fall_backs()).sum(),

@@ -36,9 +36,10 @@ fn said(text: &str) -> Vec<(String, Verdict)> {
                 named.push(bare.to_string());
             } else if let [letter @ b'a'..=b'z'] = bare.as_bytes()
                 && let Some(last) = named.last()
+                && let whole = last.trim_end_matches(|c: char| c.is_ascii_lowercase())
+                && whole != last
             {
                 // `S0-C05b, c` names two parts.
-                let whole = last.trim_end_matches(|c: char| c.is_ascii_lowercase());
                 named.push(format!("{whole}{}", char::from(*letter)));
             }
             if word.ends_with('.') {
