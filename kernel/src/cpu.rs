@@ -259,11 +259,6 @@ impl<P: Port> Cpu<P> {
         begins
     }
 
-    /// Whether the timer interrupts at this instant or before.
-    pub(crate) fn is_armed_for(&self, instant: u64) -> bool {
-        self.armed.get() <= instant
-    }
-
     /// The first point of the tick grid behind an instant.
     fn next_tick(&self, now: u64) -> u64 {
         (now / self.settings.tick + 1) * self.settings.tick
