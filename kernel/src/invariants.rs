@@ -141,6 +141,10 @@ impl<P: Port> Checker<'_, '_, P> {
             let leaves = P::SEVERAL && at.life() == Life::Dying && !thread.runnable();
             assert!(at.life() == Life::Live || leaves, "a destroyed thread is queued");
             assert!(thread.cpu.get() == cpu.number, "queued on another CPU");
+            // One that arrives is on its way, and so is the tick.
+            let waits = at != running && thread.runnable() && !thread.arrives();
+            let ticks = cpu.ticks() || cpu.resched.get();
+            assert!(!waits || ticks, "a thread waits where there is no tick");
         });
         cpu.arrivals.each(|at| {
             assert!(at.life() == Life::Live, "a destroyed thread arrives");

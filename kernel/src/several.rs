@@ -233,8 +233,9 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there,
-    /// or if there is no tick that would give the thread its turn.
+    /// or if there is no tick that would give it or its equals their turn.
     fn enqueue_there(&self, home: &Cpu<P>, at: Ref<Thread<P>>) {
+        let alone = home.ready.is_empty();
         if home.ready.insert(at) {
             self.cpu.note(Event::Insert, at, home.queue_number(), home.ready.length());
         }
@@ -243,9 +244,12 @@ impl<P: Port> Manager<'_, P> {
         if at == current {
             return;
         }
-        if priority > current.member().priority.get() {
+        let precedes = priority > current.member().priority.get();
+        if precedes {
             self.ask(home);
-        } else if home.begin_tick() {
+        }
+        // Whom the thread precedes is queued by its own CPU, with the tick; the idle thread is not.
+        if !(precedes && alone) && home.begin_tick() {
             self.cpu.kick(home);
         }
     }

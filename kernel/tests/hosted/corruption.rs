@@ -1,9 +1,10 @@
 //! Each invariant catches a corruption: what holds nothing up would be worth nothing.
 
+use crate::support::archive::TICK;
 use crate::support::board::{Board, body};
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, FREE, NOTIFICATION, boot, buffer, call, receive, reply_wait, send, system,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, buffer, call, receive, reply_wait, send, system,
 };
 use abi::call::Call;
 use abi::object::Resource;
@@ -105,6 +106,16 @@ fn of_waiting() {
         board.endpoint(1).senders.remove(sender);
         board.endpoint(2).senders.push_back(sender);
         body(sender).wait.set(body(receiver).wait.get());
+    });
+}
+
+#[test]
+fn of_ticks() {
+    found("a thread waits where there is no tick", |board| {
+        board.succeeds(1, system(Call::ThreadSuspend, &[THREAD + 6]));
+        board.wait(2 * TICK);
+        board.thread(6).clear(attention::SUSPENDED);
+        board.machine.cpu.ready.insert(board.reference(6));
     });
 }
 

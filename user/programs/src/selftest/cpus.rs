@@ -19,6 +19,7 @@ pub const CHECKS: Checks = &[
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
     ("a higher thread there preempts a lower one", preempts),
+    ("equals there that become ready at once take turns", share),
     ("a deadline there passes", deadline),
     ("a busy thread there is stopped and goes on", stops),
     ("a busy thread there is destroyed", destroys),
@@ -213,6 +214,28 @@ fn preempts(bench: &Bench) -> Check {
     let counted = words.get(8);
     bench.settle();
     expect(counted > 0 && words.get(8) > counted, "the lower one goes on")
+}
+
+/// Helper: waits on `a` until that is gone, and counts in its word 8 from then on.
+fn wait_and_count(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let _ = ipc::receive(me.a, Wait::NEVER);
+    loop {
+        system::work(50);
+        me.own.add(8, 1);
+    }
+}
+
+fn share(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let equals = [there(bench, LOW, wait_and_count, e)?, there(bench, LOW, wait_and_count, e)?];
+    bench.settle();
+    cap::destroy(e)?;
+    let both_ran = |_| {
+        bench.settle();
+        equals.iter().all(|helper| bench.words(*helper).get(8) > 0)
+    };
+    expect((0..TURNS).any(both_ran), "both get their turns")
 }
 
 fn deadline(bench: &Bench) -> Check {
