@@ -124,6 +124,7 @@ impl<S: System> Core<S> {
 
     /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
     /// threads: those who move it to and fro do not interrupt each time.
+    #[inline(never)]
     pub(crate) fn send_off(&self, thread: Ref<Thread<S::Port>>) {
         // What is not open is not new there: that was found out before.
         match self.section.is_whole() && self.is_new_there(thread) {
