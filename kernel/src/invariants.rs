@@ -133,6 +133,9 @@ impl<P: Port> Checker<'_, '_, P> {
         assert!(current.runnable() || running == cpu.idle || leaves, "a blocked thread runs");
         let away = running != cpu.idle && current.cpu.get() != cpu.number;
         assert!(!away || leaves, "a thread runs on a CPU that it has left");
+        let eager = self.machine.kernel.variant.eager && current.runnable();
+        let queued = current.queued() || current.arrives() || away || running == cpu.idle;
+        assert!(queued || !eager, "a thread runs that eager queueing has not queued");
         cpu.ready.each(|level, at| {
             let thread = self.whole.open(at);
             assert!(thread.priority.get() == i16::from(level), "queued at another priority");

@@ -344,10 +344,12 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.whole.open(at);
         self.dequeue(at);
         thread.cpu.set(number);
-        match self.runs_on(at) {
-            Some(cpu) => self.ask(cpu),
-            None if thread.runnable() => self.enqueue(at),
-            None => {}
+        // Called back before it has left, it runs where it belongs: it is queued all the same.
+        if thread.runnable() {
+            self.enqueue(at);
+        }
+        if let Some(cpu) = self.runs_on(at) {
+            self.ask(cpu);
         }
     }
 }

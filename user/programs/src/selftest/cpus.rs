@@ -15,6 +15,7 @@ pub const CHECKS: Checks = &[
     ("a thread moves itself", moves_itself),
     ("a CPU that does not exist", no_such),
     ("a thread that has yet to leave its CPU runs on no other", runs_once),
+    ("a thread that is called back before it has left", called_back),
     ("a thread that waits moves with its deadline", moves_asleep),
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
@@ -200,6 +201,40 @@ fn crossing(bench: &Bench) -> Check {
     }
     let right = |helper: &Helper| bench.words(*helper).get(8) == 300;
     expect(callers.iter().flatten().all(right), "everybody's answers")
+}
+
+/// Helper: waits for signals, one after another.
+fn wait_again(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while ipc::receive(me.a, Wait::NEVER).is_ok() {}
+}
+
+/// Helper: signals, and counts in its word 8.
+fn signal_and_count(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while signal::signal(me.a).is_ok() {
+        me.own.add(8, 1);
+    }
+}
+
+fn called_back(bench: &Bench) -> Check {
+    let signals = bench.notification()?;
+    there(bench, HIGH, wait_again, signals)?;
+    let busy = there(bench, LOW, signal_and_count, signals)?;
+    let (to, (_, own)) = (other()?, cpus()?);
+    for _ in 0..10 {
+        bench.settle();
+        thread::migrate(busy.slot, own)?;
+        thread::migrate(busy.slot, to)?;
+        let counted = bench.words(busy).get(8);
+        // A higher thread preempts it over and over.
+        let goes_on = |_| {
+            bench.settle();
+            bench.words(busy).get(8) > counted + 1
+        };
+        expect((0..TURNS).any(goes_on), "it goes on")?;
+    }
+    Ok(())
 }
 
 fn preempts(bench: &Bench) -> Check {
