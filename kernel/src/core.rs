@@ -337,6 +337,10 @@ impl<S: System> Core<S> {
         } else {
             self.sched();
         }
+        // Other CPUs that ask for a decision leave the tick to it.
+        if S::Port::SEVERAL && !self.cpu.ticks() && self.cpu.is_waited_for() {
+            self.cpu.start_tick();
+        }
     }
 }
 

@@ -336,8 +336,14 @@ impl<P: Port> Cpu<P> {
         } else if next == ran || next.member().priority.get() < self.highest.get() {
             self.yield_cpu(next, expired && next == ran);
         }
-        let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
+        let busy = self.is_waited_for();
         self.tick_at.set(if busy { self.next_tick(now.max(at)) } else { NEVER });
+    }
+
+    /// Whether a thread is queued beside the one that is to run.
+    #[inline(always)]
+    pub(crate) fn is_waited_for(&self) -> bool {
+        !self.ready.is_empty() && !self.ready.holds_only(self.next.get())
     }
 
     /// Takes a tick from a thread's time slice. Whether that was its last; a new slice begins then.

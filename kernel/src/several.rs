@@ -234,9 +234,8 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there,
-    /// or if there is no tick that would give it or its equals their turn.
+    /// or if there is no tick that would give the thread its turn.
     fn enqueue_there(&self, home: &Cpu<P>, at: Ref<Thread<P>>) {
-        let alone = home.ready.is_empty();
         if home.ready.insert(at) {
             self.cpu.note(Event::Insert, at, home.queue_number(), home.ready.length());
         }
@@ -245,12 +244,9 @@ impl<P: Port> Manager<'_, P> {
         if at == current {
             return;
         }
-        let precedes = priority > current.member().priority.get();
-        if precedes {
+        if priority > current.member().priority.get() {
             self.ask(home);
-        }
-        // Whom the thread precedes is queued by its own CPU, with the tick; the idle thread is not.
-        if !(precedes && alone) && home.begin_tick() {
+        } else if home.begin_tick() {
             self.cpu.kick(home);
         }
     }
