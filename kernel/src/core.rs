@@ -50,6 +50,8 @@ impl<S: System> Core<S> {
     ) -> Core<S> {
         // SAFETY: passed on to the caller.
         let core = unsafe { Core::begin(kernel, cpu, kind) };
+        // A thread that is leaving for another CPU is queued there.
+        core.widen_if(|| !Guards::<S>::EXCLUSIVE && core.is_elsewhere(cpu.current.get()));
         cpu.next.set(cpu.current.get());
         core
     }
@@ -91,7 +93,7 @@ impl<S: System> Core<S> {
     /// A reader that has done nothing yet, and holds nothing, goes on as a writer.
     #[inline(always)]
     pub(crate) fn widen_if(&self, needed: impl Fn() -> bool) {
-        if (!Guards::<S>::EXCLUSIVE || Guards::<S>::SPECULATIVE) && needed() {
+        if (!self.section.is_whole() || Guards::<S>::SPECULATIVE) && needed() {
             self.begin_anew();
         }
     }
@@ -334,6 +336,10 @@ impl<S: System> Core<S> {
             self.cpu.next.set(self.cpu.idle);
         } else {
             self.sched();
+        }
+        // Other CPUs that ask for a decision leave the tick to it.
+        if S::Port::SEVERAL && !self.cpu.ticks() && self.cpu.is_waited_for() {
+            self.cpu.start_tick();
         }
     }
 }

@@ -259,11 +259,6 @@ impl<P: Port> Cpu<P> {
         begins
     }
 
-    /// Whether the timer interrupts at this instant or before.
-    pub(crate) fn is_armed_for(&self, instant: u64) -> bool {
-        self.armed.get() <= instant
-    }
-
     /// The first point of the tick grid behind an instant.
     fn next_tick(&self, now: u64) -> u64 {
         (now / self.settings.tick + 1) * self.settings.tick
@@ -341,8 +336,14 @@ impl<P: Port> Cpu<P> {
         } else if next == ran || next.member().priority.get() < self.highest.get() {
             self.yield_cpu(next, expired && next == ran);
         }
-        let busy = !self.ready.is_empty() && !self.ready.holds_only(self.next.get());
+        let busy = self.is_waited_for();
         self.tick_at.set(if busy { self.next_tick(now.max(at)) } else { NEVER });
+    }
+
+    /// Whether a thread is queued beside the one that is to run.
+    #[inline(always)]
+    pub(crate) fn is_waited_for(&self) -> bool {
+        !self.ready.is_empty() && !self.ready.holds_only(self.next.get())
     }
 
     /// Takes a tick from a thread's time slice. Whether that was its last; a new slice begins then.

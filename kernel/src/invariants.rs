@@ -133,6 +133,9 @@ impl<P: Port> Checker<'_, '_, P> {
         assert!(current.runnable() || running == cpu.idle || leaves, "a blocked thread runs");
         let away = running != cpu.idle && current.cpu.get() != cpu.number;
         assert!(!away || leaves, "a thread runs on a CPU that it has left");
+        let eager = self.machine.kernel.variant.eager && current.runnable();
+        let queued = current.queued() || current.arrives() || away || running == cpu.idle;
+        assert!(queued || !eager, "a thread runs that eager queueing has not queued");
         cpu.ready.each(|level, at| {
             let thread = self.whole.open(at);
             assert!(thread.priority.get() == i16::from(level), "queued at another priority");
@@ -141,6 +144,10 @@ impl<P: Port> Checker<'_, '_, P> {
             let leaves = P::SEVERAL && at.life() == Life::Dying && !thread.runnable();
             assert!(at.life() == Life::Live || leaves, "a destroyed thread is queued");
             assert!(thread.cpu.get() == cpu.number, "queued on another CPU");
+            // One that arrives is on its way, and so is the tick.
+            let waits = at != running && thread.runnable() && !thread.arrives();
+            let ticks = cpu.ticks() || cpu.resched.get();
+            assert!(!waits || ticks, "a thread waits where there is no tick");
         });
         cpu.arrivals.each(|at| {
             assert!(at.life() == Life::Live, "a destroyed thread arrives");

@@ -15,7 +15,6 @@ use crate::object::thread::attention;
 use crate::object::{Domain, Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
-use crate::time::Sleeper;
 use abi::trace::Event;
 use locks::{Guarding, ObjectLock, Relax};
 
@@ -123,9 +122,30 @@ impl<S: System> Core<S> {
         S::Port::SEVERAL && thread.member().cpu.get() != self.cpu.number
     }
 
-    /// A thread of another CPU became ready.
+    /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
+    /// threads: those who move it to and fro do not interrupt each time.
+    #[inline(never)]
     pub(crate) fn send_off(&self, thread: Ref<Thread<S::Port>>) {
-        self.cpu.send_off(self.kernel.home(thread), thread);
+        // What is not open is not new there: that was found out before.
+        match self.section.is_whole() && self.is_new_there(thread) {
+            true => self.manage().enqueue(thread),
+            false => self.cpu.send_off(self.kernel.home(thread), thread),
+        }
+    }
+
+    /// Whether a thread that is held has a deadline that began on another CPU.
+    #[inline(always)]
+    pub(crate) fn has_deadline_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        let body = self.hold(thread);
+        let on = || body.deadline_on.get();
+        S::Port::SEVERAL && body.has(attention::DEADLINE) && on() != self.cpu.number
+    }
+
+    /// Whether a thread that is held belongs to another CPU and has not run there since it was made
+    /// or moved.
+    pub(crate) fn is_new_there(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        let last = thread.member().last_cpu.get();
+        self.is_elsewhere(thread) && thread.member().cpu.get() != last
     }
 
     /// This CPU goes over from one thread to another, or stays with one.
@@ -294,16 +314,9 @@ impl<P: Port> Manager<'_, P> {
         <P::Guarding as Guarding>::Relax::relax();
     }
 
-    /// Begins a deadline on the CPU that the thread belongs to.
-    pub(crate) fn sleep(&self, until: u64, thread: Ref<Thread<P>>) {
-        let home = self.home(thread);
-        if self.is_here(home) {
-            return self.cpu.sleep(until, Sleeper::Thread(thread));
-        }
-        home.deadlines.insert(until, Sleeper::Thread(thread));
-        if !home.is_armed_for(until) {
-            self.cpu.kick(home);
-        }
+    /// The CPU whose deadlines a thread is among, if any.
+    pub(crate) fn deadline_home(&self, thread: Ref<Thread<P>>) -> &'static Cpu<P> {
+        if P::SEVERAL { self.kernel.cpu(thread.member().deadline_on.get()) } else { self.cpu }
     }
 
     /// The CPU whose deadlines a timer is among, if any.
@@ -323,19 +336,17 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Makes a thread belong to another CPU. Where it runs it is left at the next decision, and
-    /// queued then.
+    /// queued then. Its deadline stays where it began.
     pub(crate) fn move_to(&self, at: Ref<Thread<P>>, number: u32) {
-        let (thread, home) = (self.whole.open(at), self.home(at));
+        let thread = self.whole.open(at);
         self.dequeue(at);
-        let until = home.deadlines.take(Sleeper::Thread(at));
         thread.cpu.set(number);
-        if let Some(until) = until {
-            self.sleep(until, at);
+        // Called back before it has left, it runs where it belongs: it is queued all the same.
+        if thread.runnable() {
+            self.enqueue(at);
         }
-        match self.runs_on(at) {
-            Some(cpu) => self.ask(cpu),
-            None if thread.runnable() => self.enqueue(at),
-            None => {}
+        if let Some(cpu) = self.runs_on(at) {
+            self.ask(cpu);
         }
     }
 }

@@ -98,14 +98,6 @@ impl<P: Port> Deadlines<P> {
         Self::rise(self.held(), index as usize, (at, sleeper));
     }
 
-    /// Removes a sleeper, if it is in the heap, and says when it was to wake. O(log n).
-    pub fn take(&self, sleeper: Sleeper<P>) -> Option<u64> {
-        let index = sleeper.place().0.get();
-        let until = self.entries.get(index as usize)?.get().0;
-        self.remove(sleeper);
-        Some(until)
-    }
-
     /// Removes a sleeper, if it is in the heap. O(log n).
     pub fn remove(&self, sleeper: Sleeper<P>) {
         let index = sleeper.place().0.replace(NOWHERE);

@@ -13,7 +13,7 @@
 //! - messages with a capability, replies through a saved right, faults and their answers;
 //! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned or
 //!   cannot take the reply;
-//! - timeouts of threads that belong to other CPUs, and threads that are being moved;
+//! - deadlines that began on other CPUs, and threads that are being moved or have not run since;
 //! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
 
 use super::plan::halves;
@@ -26,7 +26,7 @@ use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::Info;
-use abi::call::{NOTHING, REPLY, Timeout};
+use abi::call::{NOTHING, REPLY};
 use locks::{Guarding, Holding, ObjectLock};
 
 /// What a section of the kernel `S` holds.
@@ -62,7 +62,7 @@ impl<S: System> Core<S> {
     /// Holds what the operation of the current thread will touch.
     #[inline(always)]
     pub(crate) fn hold_for_message<const KIND: u8>(&self) {
-        if !Guards::<S>::EXCLUSIVE {
+        if !self.section.is_whole() {
             let me = self.cpu.current.get();
             let look = || self.footprint_of_message::<KIND>(me);
             self.hold_what(look, |found| self.suffices_for_message::<KIND>(me, found));
@@ -76,7 +76,7 @@ impl<S: System> Core<S> {
         &self,
         find: impl Fn() -> Result<Badged<S::Port>, E>,
     ) -> Result<Badged<S::Port>, E> {
-        if !Guards::<S>::EXCLUSIVE {
+        if !self.section.is_whole() {
             let (at, _) = find()?;
             self.hold_what(|| self.footprint_of_signal(at), |found| self.partner_is_plain(found));
         }
@@ -129,7 +129,7 @@ impl<S: System> Core<S> {
     ) -> Option<Footprint<S::Port>> {
         let thread = me.member();
         let (_, [partners, info, ..]) = thread.context.call();
-        if self.is_elsewhere(me) || Info(info).from_user().has_capability() {
+        if Info(info).from_user().has_capability() {
             return None;
         }
         let mut found = Footprint { threads: [Some(me), None, None], ..Footprint::EMPTY };
@@ -191,7 +191,7 @@ impl<S: System> Core<S> {
     fn partner_is_plain(&self, found: &Footprint<S::Port>) -> bool {
         found.threads[1].is_none_or(|partner| {
             let fault = self.hold(partner).has(attention::FAULT);
-            !fault && !self.has_timeout_elsewhere(partner)
+            !fault && !self.touches_queues_elsewhere(partner)
         })
     }
 
@@ -210,17 +210,14 @@ impl<S: System> Core<S> {
         let goes_on = match outgoing.then {
             Then::Nothing => true,
             Then::Receive => false,
-            Then::Reply => {
-                let begins =
-                    self.is_elsewhere(sender) && self.reply_limit(sender).timeout == Timeout::At;
-                (replied || thread.caller.get().is_none()) && !begins
-            }
+            Then::Reply => replied || thread.caller.get().is_none(),
         };
-        (fits || long) && goes_on && !self.has_timeout_elsewhere(sender)
+        (fits || long) && goes_on && !self.touches_queues_elsewhere(sender)
     }
 
-    fn has_timeout_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        self.is_elsewhere(thread) && self.hold(thread).has(attention::DEADLINE)
+    /// Whether waking a thread touches what another CPU has queued.
+    fn touches_queues_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        self.has_deadline_elsewhere(thread) || self.is_new_there(thread)
     }
 
     fn footprint_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<Footprint<S::Port>> {

@@ -197,6 +197,8 @@ pub struct Thread<P: Port> {
     pub slice: Cell<u32>,
     /// Its place in the queue of deadlines.
     pub place: Place,
+    /// The CPU on which its deadline began, and whose queue it is in.
+    pub deadline_on: Cell<u32>,
     /// The frame of its message buffer.
     pub buffer: u64,
     /// Address of the message buffer in its domain; 0: it has none.
@@ -247,6 +249,7 @@ impl<P: Port> Thread<P> {
             handler_badge: Cell::new(0),
             slice: Cell::new(0),
             place: Place::new(),
+            deadline_on: Cell::new(0),
             buffer,
             buffer_at: Cell::new(0),
             node: Node {

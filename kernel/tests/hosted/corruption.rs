@@ -1,9 +1,10 @@
 //! Each invariant catches a corruption: what holds nothing up would be worth nothing.
 
+use crate::support::archive::TICK;
 use crate::support::board::{Board, body};
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, FREE, NOTIFICATION, boot, buffer, call, receive, reply_wait, send, system,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, buffer, call, receive, reply_wait, send, system,
 };
 use abi::call::Call;
 use abi::object::Resource;
@@ -14,7 +15,7 @@ use kernel::object::thread::{State, Wait, attention};
 use kernel::object::{Endpoint, Mapping, Thread};
 use kernel::port::{Mapped, Space};
 use kernel::shootdown::{Change, Shootdown};
-use kernel::system::{DirectLazy, IpcHeap};
+use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
 use kernel::time::Sleeper;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -40,11 +41,13 @@ fn machine() -> Machine {
     board
 }
 
-impl Machine {
+impl<S: System<Port = Host>> Board<S> {
     fn reference(&self, index: u32) -> Ref<Thread<Host>> {
         self.machine.kernel.threads.get(index).expect("a thread")
     }
+}
 
+impl Machine {
     fn endpoint(&self, index: u32) -> &'static Endpoint<Host> {
         self.object(self.machine.kernel.endpoints.get(index))
     }
@@ -59,7 +62,13 @@ impl Machine {
 fn found(message: &str, corrupt: impl FnOnce(&Machine)) {
     let board = machine();
     corrupt(&board);
-    let cause = catch_unwind(AssertUnwindSafe(|| board.check())).expect_err("nothing is found");
+    fails(message, || board.check());
+}
+
+/// A check must fail, with this message.
+#[track_caller]
+fn fails(message: &str, check: impl FnOnce()) {
+    let cause = catch_unwind(AssertUnwindSafe(check)).expect_err("nothing is found");
     let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
     let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
     assert!(text.contains(message), "found something else: {text}");
@@ -106,6 +115,23 @@ fn of_waiting() {
         board.endpoint(2).senders.push_back(sender);
         body(sender).wait.set(body(receiver).wait.get());
     });
+}
+
+#[test]
+fn of_ticks() {
+    found("a thread waits where there is no tick", |board| {
+        board.succeeds(1, system(Call::ThreadSuspend, &[THREAD + 6]));
+        board.wait(2 * TICK);
+        board.thread(6).clear(attention::SUSPENDED);
+        board.machine.cpu.ready.insert(board.reference(6));
+    });
+}
+
+#[test]
+fn of_eager_queues() {
+    let board: Board<StrictEager<Host>> = boot(&[(1, 10)]);
+    board.machine.cpu.ready.remove(board.reference(1));
+    fails("a thread runs that eager queueing has not queued", || board.check());
 }
 
 #[test]
@@ -250,11 +276,7 @@ fn found_in_heap(message: &str, corrupt: impl FnOnce(&Heap)) {
     let board = heap();
     board.check_core();
     corrupt(&board);
-    let cause =
-        catch_unwind(AssertUnwindSafe(|| board.check_core())).expect_err("nothing is found");
-    let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
-    let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
-    assert!(text.contains(message), "found something else: {text}");
+    fails(message, || board.check_core());
 }
 
 #[test]

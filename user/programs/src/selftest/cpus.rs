@@ -15,10 +15,12 @@ pub const CHECKS: Checks = &[
     ("a thread moves itself", moves_itself),
     ("a CPU that does not exist", no_such),
     ("a thread that has yet to leave its CPU runs on no other", runs_once),
+    ("a thread that is called back before it has left", called_back),
     ("a thread that waits moves with its deadline", moves_asleep),
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
     ("a higher thread there preempts a lower one", preempts),
+    ("equals there that become ready at once take turns", share),
     ("a deadline there passes", deadline),
     ("a busy thread there is stopped and goes on", stops),
     ("a busy thread there is destroyed", destroys),
@@ -201,6 +203,40 @@ fn crossing(bench: &Bench) -> Check {
     expect(callers.iter().flatten().all(right), "everybody's answers")
 }
 
+/// Helper: waits for signals, one after another.
+fn wait_again(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while ipc::receive(me.a, Wait::NEVER).is_ok() {}
+}
+
+/// Helper: signals, and counts in its word 8.
+fn signal_and_count(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while signal::signal(me.a).is_ok() {
+        me.own.add(8, 1);
+    }
+}
+
+fn called_back(bench: &Bench) -> Check {
+    let signals = bench.notification()?;
+    there(bench, HIGH, wait_again, signals)?;
+    let busy = there(bench, LOW, signal_and_count, signals)?;
+    let (to, (_, own)) = (other()?, cpus()?);
+    for _ in 0..10 {
+        bench.settle();
+        thread::migrate(busy.slot, own)?;
+        thread::migrate(busy.slot, to)?;
+        let counted = bench.words(busy).get(8);
+        // A higher thread preempts it over and over.
+        let goes_on = |_| {
+            bench.settle();
+            bench.words(busy).get(8) > counted + 1
+        };
+        expect((0..TURNS).any(goes_on), "it goes on")?;
+    }
+    Ok(())
+}
+
 fn preempts(bench: &Bench) -> Check {
     let e = bench.endpoint()?;
     there(bench, HIGH, echo, e)?;
@@ -213,6 +249,28 @@ fn preempts(bench: &Bench) -> Check {
     let counted = words.get(8);
     bench.settle();
     expect(counted > 0 && words.get(8) > counted, "the lower one goes on")
+}
+
+/// Helper: waits on `a` until that is gone, and counts in its word 8 from then on.
+fn wait_and_count(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let _ = ipc::receive(me.a, Wait::NEVER);
+    loop {
+        system::work(50);
+        me.own.add(8, 1);
+    }
+}
+
+fn share(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    let equals = [there(bench, LOW, wait_and_count, e)?, there(bench, LOW, wait_and_count, e)?];
+    bench.settle();
+    cap::destroy(e)?;
+    let both_ran = |_| {
+        bench.settle();
+        equals.iter().all(|helper| bench.words(*helper).get(8) > 0)
+    };
+    expect((0..TURNS).any(both_ran), "both get their turns")
 }
 
 fn deadline(bench: &Bench) -> Check {

@@ -3,7 +3,7 @@
 use super::bench::*;
 use super::cpus::{cpus, other, there};
 use rt::memory::{self, Range};
-use rt::{Env, Error, Rights, Slot, cap, system, thread};
+use rt::{Env, Error, Rights, Slot, Wait, cap, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
     ("priorities that are set again", same_priority),
@@ -11,6 +11,9 @@ pub const CHECKS: Checks = &[
     ("threads that are stopped and go on", stopped),
     ("threads that come and go", moved),
     ("threads that are stopped as they are", stopped_twice),
+    ("threads that wait, are moved there and woken", woken),
+    ("threads that wait for time and are moved there", waits),
+    ("threads that move themselves there", moves_itself),
     ("calls while another CPU's call takes long", long_call),
 ];
 
@@ -88,6 +91,72 @@ fn stopped_twice(bench: &Bench) -> Check {
 fn moved(bench: &Bench) -> Check {
     let (to, (_, own)) = (other()?, cpus()?);
     harmless(bench, |lower, n| thread::migrate(lower, if n % 2 == 0 { own } else { to }))
+}
+
+/// Helper: waits for signals, one after another.
+fn wait_again(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while ipc::receive(me.a, Wait::NEVER).is_ok() {}
+}
+
+/// A thread that waits on the own CPU, and goes there to be woken.
+fn woken(bench: &Bench) -> Check {
+    let signals = bench.notification()?;
+    let waiter = bench.helper(LOW, wait_again, signals, Slot::NONE)?;
+    let (to, (_, own)) = (other()?, cpus()?);
+    bench.settle();
+    harmless(bench, |_, _| {
+        thread::migrate(waiter.slot, to)?;
+        signal::signal(signals)?;
+        thread::migrate(waiter.slot, own)?;
+        // It waits again.
+        thread::yield_to(waiter.slot)
+    })
+}
+
+/// Helper: waits for signals until instants before the next tick, each earlier than the last.
+fn wait_earlier(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    loop {
+        let latest = system::clock() + MS / 4;
+        for earlier in 0..8 {
+            match ipc::receive(me.a, Wait::until(latest - earlier)) {
+                Ok(_) | Err(Error::Timeout) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+fn waits(bench: &Bench) -> Check {
+    let signals = bench.notification()?;
+    let waiter = bench.helper(LOW, wait_earlier, signals, Slot::NONE)?;
+    let (to, (_, own)) = (other()?, cpus()?);
+    bench.settle();
+    harmless(bench, |_, _| {
+        thread::migrate(waiter.slot, to)?;
+        thread::migrate(waiter.slot, own)?;
+        signal::signal(signals)?;
+        thread::yield_to(waiter.slot)
+    })
+}
+
+/// Helper: moves itself, by the capability in the slot in its word 9, to the CPU in its word 10.
+fn move_itself(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while thread::migrate(Slot(me.own.get(9) as u32), me.own.get(10)).is_ok() {}
+}
+
+fn moves_itself(bench: &Bench) -> Check {
+    let mover = bench.helper(LOW, move_itself, Slot::NONE, Slot::NONE)?;
+    let (to, (_, own)) = (other()?, cpus()?);
+    let words = bench.words(mover);
+    words.set(9, mover.slot.word());
+    words.set(10, to);
+    harmless(bench, |_, _| {
+        thread::migrate(mover.slot, own)?;
+        thread::yield_to(mover.slot)
+    })
 }
 
 /// Pages of a mapping that takes long to make, and where it lies: near other checks' pages, whose
