@@ -55,7 +55,7 @@ Examples:
 const CLAIMS_EXAMPLES: &str = "\
 Examples:
   ./giusto lab claims                 every claim, as found here or as recorded
-  ./giusto lab claims --run           measure first (about a minute)
+  ./giusto lab claims --run           measure first (some minutes)
   ./giusto lab claims S0-C05 S0-C07   these, with what decided";
 
 const TRACE_EXAMPLES: &str = "\

@@ -65,7 +65,7 @@ impl<P: Port> Manager<'_, P> {
         caller.calls.set(number);
         caller.server.set(None);
         thread.caller.set(None);
-        domain.put_slowly(slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
+        domain.put(slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
         Ok(Done::Nothing)
     }
 

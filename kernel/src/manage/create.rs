@@ -60,7 +60,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let at = self.kernel.endpoints.take(Some(own));
         self.attach(at, attached);
-        domain.put_slowly(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
+        domain.put(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -104,7 +104,7 @@ impl<P: Port> Manager<'_, P> {
         let timer = self.whole.open(at);
         timer.target.set(Some(Weak::new(target.at)));
         timer.badge.set(target.badge);
-        domain.put_slowly(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
+        domain.put(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 

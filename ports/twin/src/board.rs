@@ -115,17 +115,21 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
             CALL => {
                 let outcome = core.fast_call(slot as u32, info);
                 drop(core);
-                tried(outcome, |found| entry::go_on_call::<S>(machine, info, found))
+                tried(outcome, Entry::Left, |found| entry::go_on_call::<S>(machine, info, found))
             }
             REPLY_WAIT => {
                 let outcome = core.fast_reply_wait(slot as u32, info);
                 drop(core);
-                tried(outcome, |found| entry::go_on_reply_wait::<S>(machine, info, found))
+                tried(outcome, Entry::Left, |found| {
+                    entry::go_on_reply_wait::<S>(machine, info, found)
+                })
             }
             _ => {
                 let outcome = core.fast_exchange(slot, info);
                 drop(core);
-                tried(outcome, |found| entry::go_on_exchange::<S>(machine, info, found))
+                tried(outcome, Entry::LeftBoth, |found| {
+                    entry::go_on_exchange::<S>(machine, info, found)
+                })
             }
         }
     }
@@ -133,13 +137,14 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
 
 fn tried<G: Locking, F>(
     outcome: Outcome<Twin<G>, F>,
+    left: Entry,
     go_on: impl FnOnce(F) -> Next<G>,
 ) -> Tried<G> {
     match outcome {
         Ok((next, badge)) => Tried::Done(next, badge),
         Err(None) => Tried::Not,
         Err(Some(found)) => {
-            meter::enter(Entry::Left);
+            meter::enter(left);
             Tried::Left(go_on(found))
         }
     }

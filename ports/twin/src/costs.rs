@@ -10,8 +10,10 @@ pub enum Entry {
     Attempt,
     /// That of a send with a receive elsewhere.
     AttemptBoth,
-    /// The general path went on with what one of these had found.
+    /// The general path went on with what the first had found.
     Left,
+    /// It went on with what the second had found.
+    LeftBoth,
     /// A call, or a reply that waits, took the general path.
     Message,
     /// The IPC primitive with both its halves spelled out took the general path.
@@ -26,7 +28,7 @@ pub enum Entry {
 
 impl Entry {
     /// How many there are.
-    pub const KINDS: usize = 8;
+    pub const KINDS: usize = 9;
 }
 
 /// Units of virtual time for each kind of entry and step. A unit is an instruction.
@@ -84,6 +86,7 @@ impl Default for Costs {
             (Entry::Attempt, 42),
             (Entry::AttemptBoth, 66),
             (Entry::Left, 69),
+            (Entry::LeftBoth, 130),
             (Entry::Message, 75),
             (Entry::Exchange, 180),
             (Entry::Call, 104),

@@ -80,7 +80,8 @@ mod tests {
 
     /// A whole run of `micro` with a row, which has a claim and a limit of its own.
     fn micro(value: u64, verdict: Verdict, bound: f64) -> Report {
-        let mut report = report("qemu-x86_64", &[("fastpath", "yield", "", value)]);
+        let rows = [("fastpath", "yield", "", value), ("slowpath", "yield", "", 250)];
+        let mut report = report("qemu-x86_64", &rows);
         report.experiment = "micro".to_string();
         report.claims.push(Claim {
             id: "S0-C01".to_string(),
@@ -100,7 +101,7 @@ mod tests {
     }
 
     const RECORDED: &str = "[limits.micro]\n\"fastpath yield\" = 300\n\
-                            [micro]\n\"fastpath yield\" = 250\n";
+                            [micro]\n\"fastpath yield\" = 250\n\"slowpath yield\" = 250\n";
 
     #[test]
     fn what_holds_has_no_reasons() {
