@@ -4,8 +4,7 @@ use crate::access::Ref;
 use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
 use crate::fault::Fault;
-use crate::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
-use crate::ipc::kind;
+use crate::ipc::left::Found;
 use crate::kernel::Kernel;
 use crate::manage::Done;
 use crate::object::thread::attention;
@@ -81,55 +80,21 @@ pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<T
     core.leave()
 }
 
-/// The fast path has left a call of the current thread, and found this; its port has saved what
+/// The fast path has left a message of the current thread, and found this; its port has saved what
 /// [`ipc`] needs of the thread's context.
 ///
 /// # Safety
 /// As for [`Core::enter`].
 #[inline(always)]
-pub unsafe fn go_on_call<S: System>(
+pub unsafe fn go_on<S: System, F: Found<S::Port>>(
     machine: Machine<S::Port>,
     info: Info,
-    found: FoundCall<S::Port>,
+    found: F,
 ) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.entered(u32::from(kind::CALL));
-    core.go_on_call(info, found);
-    core.leave()
-}
-
-/// [`go_on_call`] for a reply-and-wait.
-///
-/// # Safety
-/// As for [`Core::enter`].
-#[inline(always)]
-pub unsafe fn go_on_reply_wait<S: System>(
-    machine: Machine<S::Port>,
-    info: Info,
-    found: FoundReplyWait<S::Port>,
-) -> Ref<Thread<S::Port>> {
-    // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.entered(u32::from(kind::REPLY_WAIT));
-    core.go_on_reply_wait(info, found);
-    core.leave()
-}
-
-/// [`go_on_call`] for a send and receive.
-///
-/// # Safety
-/// As for [`Core::enter`].
-#[inline(always)]
-pub unsafe fn go_on_exchange<S: System>(
-    machine: Machine<S::Port>,
-    info: Info,
-    found: FoundExchange<S::Port>,
-) -> Ref<Thread<S::Port>> {
-    // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.entered(u32::from(kind::ANY));
-    core.go_on_exchange(info, found);
+    core.entered(u32::from(F::KIND));
+    found.go_on(&core, info);
     core.leave()
 }
 

@@ -118,12 +118,12 @@ impl<const NODES: usize> Clh<NODES> {
         self.tail.load(Relaxed) != seat.mine.get()
     }
 
-    /// Waits until all who own the lock now or wait for it have had it, whoever has come since.
+    /// Waits until the owner and all waiters of this moment have had the lock; later ones may still wait.
     #[inline]
     pub fn wait_for_queue<R: Relax>(&self) {
         let last = self.node(self.tail.load(Acquire));
         let seen = last.load(Acquire);
-        // Whoever takes the node over marks it otherwise.
+        // The CPU that takes the node over marks it otherwise.
         while seen & BUSY != 0 && last.load(Acquire) == seen {
             R::relax();
         }

@@ -133,12 +133,12 @@ proptest! {
     }
 }
 
-/// An owner of the kernel learns that another CPU waits, and of nobody else.
+/// An owner of the kernel learns that another CPU waits, and only then.
 fn tells_who_waits<G: Guarding>() {
     for kind in [Kind::Reader, Kind::Writer] {
         let (shared, local) = (G::shared(3), G::local(2));
         G::begin(&shared, &local, Kind::Writer);
-        assert!(!G::is_waited_for(&shared, &local), "nobody waits");
+        assert!(!G::is_waited_for(&shared, &local), "no other CPU waits");
         thread::scope(|scope| {
             scope.spawn(|| {
                 let other = G::local(1);

@@ -2,7 +2,7 @@
 //!
 //! It looks, decides, and either does exactly what the general path would do or does nothing
 //! and leaves the message, with what it found, to the general path
-//! ([`go_on_call`](crate::entry::go_on_call) and its like). Words stay in registers
+//! ([`left`](super::left)). Words stay in registers
 //! throughout, and no queue of ready threads is touched: it belongs to direct switching and lazy
 //! queueing. Long messages and timeouts are not for it: entry code sorts them out by the call's
 //! registers.
@@ -33,11 +33,23 @@ pub struct FoundCall<P: Port> {
     pub waits: bool,
 }
 
-/// What the look at a reply-and-wait found: the caller, and where to receive.
-pub type FoundReplyWait<P> = (Ref<Thread<P>>, Ref<Endpoint<P>>);
+/// What the look at a reply-and-wait found.
+pub struct FoundReplyWait<P: Port> {
+    /// The caller.
+    pub to: Ref<Thread<P>>,
+    /// The endpoint, from which the server may receive.
+    pub from: Ref<Endpoint<P>>,
+}
 
-/// What the look at a send and receive found: where to send, the badge, and where to receive.
-pub type FoundExchange<P> = (Ref<Endpoint<P>>, u64, Ref<Endpoint<P>>);
+/// What the look at a send and receive found.
+pub struct FoundExchange<P: Port> {
+    /// The endpoint, to which the sender may send.
+    pub to: Ref<Endpoint<P>>,
+    /// The badge of its capability.
+    pub badge: u64,
+    /// Another endpoint, from which it may receive.
+    pub from: Ref<Endpoint<P>>,
+}
 
 /// The thread that a fast path went over to; or what it found before it left the message. `None`:
 /// nothing that stands. With several CPUs others may change it.
@@ -92,7 +104,7 @@ impl<S: System> Core<S> {
         let first = me.caller.get().ok_or(None)?;
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).map_err(|_| None)?;
-        let found = (!S::Port::SEVERAL).then_some((first, cap.at));
+        let found = (!S::Port::SEVERAL).then_some(FoundReplyWait { to: first, from: cap.at });
         let stands = || me.caller.get() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
             return Err(None);
@@ -117,7 +129,7 @@ impl<S: System> Core<S> {
     }
 
     /// A send on one slot, then an open receive on another one, without timeouts; a thread waits at
-    /// the first endpoint, and nobody to send at the second.
+    /// the first endpoint, and no sender at the second.
     #[inline(always)]
     pub fn fast_exchange(
         &self,
@@ -134,9 +146,12 @@ impl<S: System> Core<S> {
         if own == cap.at {
             return Err(None);
         }
-        let found = (!S::Port::SEVERAL).then_some((cap.at, cap.badge, own));
+        let found = || {
+            let found = FoundExchange { to: cap.at, badge: cap.badge, from: own };
+            (!S::Port::SEVERAL).then_some(found)
+        };
         let receivers = &cap.at.member().receivers;
-        let first = receivers.head().ok_or(found)?;
+        let first = receivers.head().ok_or_else(found)?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at, own], stands) {
             return Err(None);
@@ -146,7 +161,7 @@ impl<S: System> Core<S> {
             && self.is_quiet(own)
             && !self.is_elsewhere(receiver.name());
         if !common {
-            return Err(found);
+            return Err(found());
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
         self.hold(cap.at).receivers.remove(receiver.name());

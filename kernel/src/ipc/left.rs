@@ -1,6 +1,7 @@
-//! Messages that the fast path has left: the general path goes on with what was found.
+//! The fast path of each kind of message, and what follows where it has left one: the general path
+//! goes on with what was found.
 
-use super::fast::{FoundCall, FoundExchange, FoundReplyWait};
+use super::fast::{FoundCall, FoundExchange, FoundReplyWait, Outcome};
 use super::kind;
 use super::plan::{Limit, Plan, Source, Target};
 use crate::access::Ref;
@@ -12,30 +13,68 @@ use crate::port::Port;
 use crate::system::System;
 use abi::{Info, Rights};
 
-impl<S: System> Core<S> {
-    /// The rest of a call.
+/// A kind of message that has a fast path, by what the look of that finds.
+pub trait Found<P: Port>: Sized {
+    /// Its [`kind`].
+    const KIND: u8;
+
+    /// Tries the fast path of the message with this first argument.
+    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self>;
+
+    /// The general path of a message that the fast path has left.
+    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info);
+}
+
+impl<P: Port> Found<P> for FoundCall<P> {
+    const KIND: u8 = kind::CALL;
+
     #[inline(always)]
-    pub(crate) fn go_on_call(&self, info: Info, found: FoundCall<S::Port>) {
-        let FoundCall { to, badge, waits } = found;
+    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+        core.fast_call(first as u32, info)
+    }
+
+    #[inline(always)]
+    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+        let FoundCall { to, badge, waits } = self;
         if waits {
-            return self.go_on::<{ kind::CALL }>(info, target(to, badge), Source::Reply);
+            return core.go_on::<{ kind::CALL }>(info, target(to, badge), Source::Reply);
         }
         let message = Outgoing { info: info.from_user(), badge, then: Then::Reply };
-        self.queue_sender(self.me_ready(), to, message, Limit::NEVER);
+        core.queue_sender(core.me_ready(), to, message, Limit::NEVER);
     }
+}
 
-    /// The rest of a reply-and-wait.
+impl<P: Port> Found<P> for FoundReplyWait<P> {
+    const KIND: u8 = kind::REPLY_WAIT;
+
     #[inline(always)]
-    pub(crate) fn go_on_reply_wait(&self, info: Info, (to, from): FoundReplyWait<S::Port>) {
-        self.go_on::<{ kind::REPLY_WAIT }>(info, Target::Reply(to), Source::Endpoint(from));
+    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+        core.fast_reply_wait(first as u32, info)
     }
 
-    /// The rest of a send and receive.
     #[inline(always)]
-    pub(crate) fn go_on_exchange(&self, info: Info, (to, badge, from): FoundExchange<S::Port>) {
-        self.go_on::<{ kind::ANY }>(info, target(to, badge), Source::Endpoint(from));
+    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+        let (to, from) = (Target::Reply(self.to), Source::Endpoint(self.from));
+        core.go_on::<{ kind::REPLY_WAIT }>(info, to, from);
+    }
+}
+
+impl<P: Port> Found<P> for FoundExchange<P> {
+    const KIND: u8 = kind::ANY;
+
+    #[inline(always)]
+    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+        core.fast_exchange(first, info)
     }
 
+    #[inline(always)]
+    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+        let (to, from) = (target(self.to, self.badge), Source::Endpoint(self.from));
+        core.go_on::<{ kind::ANY }>(info, to, from);
+    }
+}
+
+impl<S: System> Core<S> {
     #[inline(always)]
     fn go_on<const KIND: u8>(&self, info: Info, target: Target<S::Port>, source: Source<S::Port>) {
         let me = self.me_ready();

@@ -19,7 +19,7 @@
 
 pub mod fast;
 mod footprint;
-mod left;
+pub mod left;
 mod plan;
 mod receive;
 mod signal;

@@ -209,7 +209,7 @@ mod tests {
     fn what_has_no_part_in_the_result_has_none_in_the_hash() {
         let tree = Tree::new();
         let before = tree.hash(&[], &[]);
-        tree.write("lab/src/main.rs", "fn main() { todo!() }");
+        tree.write("lab/src/main.rs", "fn main() {}");
         tree.write("kernel/tests/hosted.rs", "#[test]");
         assert_eq!(tree.hash(&[], &[("HOME", "/")]), before);
     }

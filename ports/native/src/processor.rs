@@ -11,7 +11,9 @@ use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
 use kernel::entry::{self, Machine};
+use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
+use kernel::ipc::left::Found;
 use kernel::object::Thread;
 use kernel::object::thread::attention;
 use kernel::port::Port;
@@ -63,7 +65,7 @@ impl<S: System<Port: Host>> Processor<S> {
         let context = self.context();
         context.save_position(at);
         if S::FAST_PATH {
-            let passed = self.fast_call(slot, info);
+            let passed = self.fast::<FoundCall<S::Port>>(slot, info);
             return self.go_on_fast(passed, info);
         }
         self.message::<{ kind::CALL }>(slot, info);
@@ -75,7 +77,7 @@ impl<S: System<Port: Host>> Processor<S> {
         let context = self.context();
         context.save_position(at);
         if S::FAST_PATH {
-            let passed = self.fast_reply_wait(slot, info);
+            let passed = self.fast::<FoundReplyWait<S::Port>>(slot, info);
             return self.go_on_fast(passed, info);
         }
         self.message::<{ kind::REPLY_WAIT }>(slot, info);
@@ -88,7 +90,7 @@ impl<S: System<Port: Host>> Processor<S> {
         let first = partners(to, from);
         context.save_position(at);
         if S::FAST_PATH && to != NOTHING && from != NOTHING {
-            let passed = self.fast_exchange(first, info);
+            let passed = self.fast::<FoundExchange<S::Port>>(first, info);
             return self.go_on_fast(passed, info);
         }
         self.message::<{ kind::ANY }>(first, info);
@@ -97,95 +99,44 @@ impl<S: System<Port: Host>> Processor<S> {
     /// A message on the general path.
     #[inline(always)]
     fn message<const KIND: u8>(&mut self, first: u64, info: Info) {
-        self.save::<KIND>(first, info);
+        // A message without timeouts has its kind as number word.
+        let (number, words) = (u64::from(KIND), self.regs.words);
+        self.context().save(&Regs { number, first, info: info.0, words });
         let next = ipc_entry::<S, KIND>(self.machine);
         self.leave(next);
     }
 
-    #[inline(always)]
-    fn save<const KIND: u8>(&self, first: u64, info: Info) {
-        // A message without timeouts has its kind as number word.
-        let (number, words) = (u64::from(KIND), self.regs.words);
-        self.context().save(&Regs { number, first, info: info.0, words });
+    #[inline(never)]
+    fn fast<F: Found<S::Port>>(&mut self, first: u64, info: Info) -> Passed {
+        // SAFETY: a driver makes one entry at a time for the one CPU that it drives.
+        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
+        let outcome = F::look(&core, first, info);
+        drop(core);
+        match outcome {
+            Ok((next, badge)) => Some((switch_space::<S>(self.machine.cpu, next), badge)),
+            Err(found) => {
+                self.left(first, info, found);
+                None
+            }
+        }
     }
 
     /// The general path of a message that the fast path has left.
     #[cold]
     #[inline(never)]
-    fn left<const KIND: u8, F>(
-        &mut self,
-        (first, info): (u64, Info),
-        found: Option<F>,
-        go_on: impl FnOnce(Machine<S::Port>, F) -> Ref<Thread<S::Port>>,
-    ) {
-        match found {
-            Some(found) => {
-                self.save::<KIND>(first, info);
-                let next = go_on(self.machine, found);
-                self.leave(next);
-            }
-            None => self.message::<KIND>(first, info),
-        }
-    }
-
-    #[inline(never)]
-    fn fast_call(&mut self, slot: u64, info: Info) -> Passed {
-        // SAFETY: a driver makes one entry at a time for the one CPU that it drives.
-        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
-        match core.fast_call(slot as u32, info) {
-            Ok((next, badge)) => {
-                drop(core);
-                Some((switch_space::<S>(self.machine.cpu, next), badge))
-            }
-            Err(found) => {
-                drop(core);
-                self.left::<{ kind::CALL }, _>((slot, info), found, |machine, found| {
-                    // SAFETY: the fast path has left.
-                    unsafe { entry::go_on_call::<S>(machine, info, found) }
-                });
-                None
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn fast_reply_wait(&mut self, slot: u64, info: Info) -> Passed {
-        // SAFETY: as in `fast_call`.
-        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
-        match core.fast_reply_wait(slot as u32, info) {
-            Ok((next, badge)) => {
-                drop(core);
-                Some((switch_space::<S>(self.machine.cpu, next), badge))
-            }
-            Err(found) => {
-                drop(core);
-                self.left::<{ kind::REPLY_WAIT }, _>((slot, info), found, |machine, found| {
-                    // SAFETY: the fast path has left.
-                    unsafe { entry::go_on_reply_wait::<S>(machine, info, found) }
-                });
-                None
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn fast_exchange(&mut self, partners: u64, info: Info) -> Passed {
-        // SAFETY: as in `fast_call`.
-        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
-        match core.fast_exchange(partners, info) {
-            Ok((next, badge)) => {
-                drop(core);
-                Some((switch_space::<S>(self.machine.cpu, next), badge))
-            }
-            Err(found) => {
-                drop(core);
-                self.left::<{ kind::ANY }, _>((partners, info), found, |machine, found| {
-                    // SAFETY: the fast path has left.
-                    unsafe { entry::go_on_exchange::<S>(machine, info, found) }
-                });
-                None
-            }
-        }
+    fn left<F: Found<S::Port>>(&mut self, first: u64, info: Info, found: Option<F>) {
+        let (number, words) = (u64::from(F::KIND), self.regs.words);
+        self.context().save(&Regs { number, first, info: info.0, words });
+        let next = match found {
+            // SAFETY: the fast path has left.
+            Some(found) => unsafe { entry::go_on::<S, F>(self.machine, info, found) },
+            None => match F::KIND {
+                kind::CALL => ipc_entry::<S, { kind::CALL }>(self.machine),
+                kind::REPLY_WAIT => ipc_entry::<S, { kind::REPLY_WAIT }>(self.machine),
+                _ => ipc_entry::<S, { kind::ANY }>(self.machine),
+            },
+        };
+        self.leave(next);
     }
 
     /// It lets others of its priority run.

@@ -23,8 +23,9 @@ use kernel::core::Core;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
-use kernel::ipc::fast::Outcome;
+use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
+use kernel::ipc::left::Found;
 use kernel::kernel::Variant;
 use kernel::object::Thread;
 use kernel::object::thread::attention;
@@ -108,44 +109,30 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
     slot: u64,
     info: Info,
 ) -> Tried<G> {
-    // SAFETY: the board makes one entry at a time, and the fast path has left.
-    unsafe {
-        let core = Core::<S>::enter_fast(machine.kernel, machine.cpu);
-        match number {
-            CALL => {
-                let outcome = core.fast_call(slot as u32, info);
-                drop(core);
-                tried(outcome, Entry::Left, |found| entry::go_on_call::<S>(machine, info, found))
-            }
-            REPLY_WAIT => {
-                let outcome = core.fast_reply_wait(slot as u32, info);
-                drop(core);
-                tried(outcome, Entry::Left, |found| {
-                    entry::go_on_reply_wait::<S>(machine, info, found)
-                })
-            }
-            _ => {
-                let outcome = core.fast_exchange(slot, info);
-                drop(core);
-                tried(outcome, Entry::LeftBoth, |found| {
-                    entry::go_on_exchange::<S>(machine, info, found)
-                })
-            }
-        }
+    match number {
+        CALL => try_fast::<G, S, FoundCall<_>>(machine, slot, info, Entry::Left),
+        REPLY_WAIT => try_fast::<G, S, FoundReplyWait<_>>(machine, slot, info, Entry::Left),
+        _ => try_fast::<G, S, FoundExchange<_>>(machine, slot, info, Entry::LeftBoth),
     }
 }
 
-fn tried<G: Locking, F>(
-    outcome: Outcome<Twin<G>, F>,
+fn try_fast<G: Locking, S: System<Port = Twin<G>>, F: Found<Twin<G>>>(
+    machine: Machine<Twin<G>>,
+    first: u64,
+    info: Info,
     left: Entry,
-    go_on: impl FnOnce(F) -> Next<G>,
 ) -> Tried<G> {
+    // SAFETY: the board makes one entry at a time.
+    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let outcome = F::look(&core, first, info);
+    drop(core);
     match outcome {
         Ok((next, badge)) => Tried::Done(next, badge),
         Err(None) => Tried::Not,
         Err(Some(found)) => {
             meter::enter(left);
-            Tried::Left(go_on(found))
+            // SAFETY: the fast path has left.
+            Tried::Left(unsafe { entry::go_on::<S, F>(machine, info, found) })
         }
     }
 }

@@ -18,7 +18,7 @@ use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
 use kernel::entry::{self, Machine};
-use kernel::ipc::fast::FoundCall;
+use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::object::thread::attention;
 use kernel::object::{Endpoint, Thread};
@@ -366,7 +366,7 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
         Err(found) => {
             drop(core);
             match found {
-                Some((to, from)) => left_reply_wait::<S>(slot, info, to, from),
+                Some(FoundReplyWait { to, from }) => left_reply_wait::<S>(slot, info, to, from),
                 None => left::<S, { kind::REPLY_WAIT }>(slot, info),
             }
         }
@@ -385,7 +385,9 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
         Err(found) => {
             drop(core);
             match found {
-                Some((to, badge, from)) => left_exchange::<S>(partners, info, to, badge, from),
+                Some(FoundExchange { to, badge, from }) => {
+                    left_exchange::<S>(partners, info, to, badge, from)
+                }
                 None => left::<S, { kind::ANY }>(partners, info),
             }
         }
@@ -430,7 +432,7 @@ extern "sysv64" fn go_on_call<S: System<Port = X86>, const WAITS: bool>(
     let machine = save_call(CALL, slot, info);
     let found = FoundCall { to, badge, waits: WAITS };
     // SAFETY: entry code has entered once, and the fast path has left.
-    let next = unsafe { entry::go_on_call::<S>(machine, Info(info), found) };
+    let next = unsafe { entry::go_on::<S, _>(machine, Info(info), found) };
     if WAITS { leave::<S>(next) } else { leave_apart::<S>(next) }
 }
 
@@ -442,7 +444,9 @@ extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
 ) -> ! {
     let machine = save_call(REPLY_WAIT, slot, info);
     // SAFETY: as for a call.
-    leave_apart::<S>(unsafe { entry::go_on_reply_wait::<S>(machine, Info(info), (to, from)) })
+    leave_apart::<S>(unsafe {
+        entry::go_on::<S, _>(machine, Info(info), FoundReplyWait { to, from })
+    })
 }
 
 extern "sysv64" fn go_on_exchange<S: System<Port = X86>>(
@@ -454,7 +458,9 @@ extern "sysv64" fn go_on_exchange<S: System<Port = X86>>(
 ) -> ! {
     let machine = save_call(EXCHANGE, partners, info);
     // SAFETY: as for a call.
-    leave_apart::<S>(unsafe { entry::go_on_exchange::<S>(machine, Info(info), (to, badge, from)) })
+    leave_apart::<S>(unsafe {
+        entry::go_on::<S, _>(machine, Info(info), FoundExchange { to, badge, from })
+    })
 }
 
 extern "sysv64" fn look_again<S: System<Port = X86>, const KIND: u8>(first: u64, info: u64) -> ! {

@@ -14,8 +14,9 @@ use kernel::core::Core;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
-use kernel::ipc::fast::Outcome;
+use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
+use kernel::ipc::left::Found;
 use kernel::kernel::Variant;
 use kernel::object::thread::attention;
 use kernel::object::{Domain, Thread};
@@ -198,61 +199,42 @@ impl<S: System<Port = Host>> Board<S> {
 
     /// Tries the fast path. Only the words are saved for it.
     fn fast(&self, regs: Regs) -> Tried {
-        let [slot, info, ..] = regs.args;
+        let [_, info, ..] = regs.args;
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
         let exchange = Call::Ipc as u64;
-        let info = Info(info);
-        if ![call, reply_wait, exchange].contains(&number) || !info.is_short() {
+        if ![call, reply_wait, exchange].contains(&number) || !Info(info).is_short() {
             return Tried::Not(regs);
         }
         let context = &body(self.machine.cpu.current.get()).context;
         context.regs.set(Regs { words: regs.words, ..context.regs.get() });
-        let (core, machine) = (self.core(), self.machine);
-        // SAFETY: the only entry; the fast path has left.
-        unsafe {
-            if number == call {
-                let outcome = core.fast_call(slot as u32, info);
-                drop(core);
-                let go_on = |found| entry::go_on_call::<S>(machine, info, found);
-                self.tried(regs, outcome, go_on)
-            } else if number == exchange {
-                let outcome = core.fast_exchange(slot, info);
-                drop(core);
-                let go_on = |found| entry::go_on_exchange::<S>(machine, info, found);
-                self.tried(regs, outcome, go_on)
-            } else {
-                let outcome = core.fast_reply_wait(slot as u32, info);
-                drop(core);
-                let go_on = |found| entry::go_on_reply_wait::<S>(machine, info, found);
-                self.tried(regs, outcome, go_on)
-            }
+        match number {
+            _ if number == call => self.try_fast::<FoundCall<Host>>(regs),
+            _ if number == exchange => self.try_fast::<FoundExchange<Host>>(regs),
+            _ => self.try_fast::<FoundReplyWait<Host>>(regs),
         }
     }
 
-    fn tried<F>(
-        &self,
-        regs: Regs,
-        outcome: Outcome<Host, F>,
-        go_on: impl FnOnce(F) -> Ref<Thread<Host>>,
-    ) -> Tried {
-        // A fast path saves neither these nor their registers.
-        let left = |mut regs: Regs| {
-            regs.args[2..].fill(JUNK);
-            regs
-        };
+    fn try_fast<F: Found<Host>>(&self, mut regs: Regs) -> Tried {
+        let [first, info, ..] = regs.args;
+        let core = self.core();
+        let outcome = F::look(&core, first, Info(info));
+        drop(core);
+        // A fast path saves neither the other arguments nor their registers.
+        regs.args[2..].fill(JUNK);
         match outcome {
             Ok((next, badge)) => {
                 self.machine.cpu.note(trace::Event::Exit, next, 0, 0);
                 self.fast_calls.set(self.fast_calls.get() + 1);
-                let args = [badge, regs.args[1], 0, 0, 0, 0];
+                let args = [badge, info, 0, 0, 0, 0];
                 self.regs.set(Regs { number: 0, args, words: regs.words, again: false });
                 Tried::Done
             }
-            Err(None) => Tried::Not(left(regs)),
+            Err(None) => Tried::Not(regs),
             Err(Some(found)) => {
-                body(self.machine.cpu.current.get()).context.regs.set(left(regs));
-                Tried::Left(go_on(found))
+                body(self.machine.cpu.current.get()).context.regs.set(regs);
+                // SAFETY: the only entry; the fast path has left.
+                Tried::Left(unsafe { entry::go_on::<S, F>(self.machine, Info(info), found) })
             }
         }
     }

@@ -44,7 +44,7 @@ fn done_during(
     mut calls: impl FnMut(u64) -> Result<(), Error>,
 ) -> Result<u64, Why> {
     let words = bench.words(highest);
-    // On one CPU there is nobody to disturb: that the calls work is soon seen.
+    // On one CPU there is no other thread to disturb: that the calls work is soon seen.
     let span = if cpus()?.0 > 1 { SPAN } else { SPAN / 20 };
     let (begin, end) = (words.get(8), system::clock() + span);
     let mut n = 0;
