@@ -118,7 +118,7 @@ impl<const NODES: usize> Clh<NODES> {
         self.tail.load(Relaxed) != seat.mine.get()
     }
 
-    /// Waits until the owner and all waiters of this moment have had the lock; later ones may still wait.
+    /// Waits until the owner and all waiters of this moment have had the lock.
     #[inline]
     pub fn wait_for_queue<R: Relax>(&self) {
         let last = self.node(self.tail.load(Acquire));

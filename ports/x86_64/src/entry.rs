@@ -5,6 +5,7 @@
 //! message to the general path, but loads none.
 
 use crate::context::{Context, USER_CODE, USER_DATA, offset::*};
+use crate::left::{left, left_call, left_exchange, left_reply_wait, left_unreceived};
 use crate::machine::load_root;
 use crate::paging::{Image, drop_init};
 use crate::port::{Local, X86};
@@ -17,11 +18,11 @@ use core::mem::offset_of;
 use kernel::access::Ref;
 use kernel::core::Core;
 use kernel::cpu::Cpu;
-use kernel::entry::{self, Machine};
+use kernel::entry;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
+use kernel::object::Thread;
 use kernel::object::thread::attention;
-use kernel::object::{Endpoint, Thread};
 use kernel::port::Port;
 use kernel::system::System;
 
@@ -34,10 +35,10 @@ pub const STACK: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, stack);
 #[cfg(feature = "several")]
 pub const MYSELF: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, myself);
 
-const CALL: u64 = Call::Call as u64;
-const REPLY_WAIT: u64 = Call::ReplyWait as u64;
+pub const CALL: u64 = Call::Call as u64;
+pub const REPLY_WAIT: u64 = Call::ReplyWait as u64;
 /// A send and receive without timeouts.
-const EXCHANGE: u64 = Call::Ipc as u64;
+pub const EXCHANGE: u64 = Call::Ipc as u64;
 
 /// What a fast path leaves for entry code, in two registers.
 #[repr(C)]
@@ -394,90 +395,7 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
     }
 }
 
-/// Hands a message that a fast path has left, with what it found, to the general path, which does
-/// not return. The compiler is not to know that: the fast path ends in a jump then, and has no
-/// registers to save.
-macro_rules! leaves {
-    ($($name:ident to $path:path, with ($($found:ident: $type:ty),*);)*) => {$(
-        #[unsafe(naked)]
-        extern "sysv64" fn $name<S: System<Port = X86>>(
-            first: u64,
-            info: u64,
-            $($found: $type),*
-        ) -> Resume {
-            naked_asm!("jmp {path}", path = sym $path)
-        }
-    )*};
-}
-type To = Ref<Endpoint<X86>>;
-leaves! {
-    left_call to go_on_call::<S, true>, with (to: To, badge: u64);
-    left_unreceived to go_on_call::<S, false>, with (to: To, badge: u64);
-    left_reply_wait to go_on_reply_wait::<S>, with (to: Ref<Thread<X86>>, from: To);
-    left_exchange to go_on_exchange::<S>, with (to: To, badge: u64, from: To);
-}
-
-/// As `left_call` and its like, if nothing was found.
-#[unsafe(naked)]
-extern "sysv64" fn left<S: System<Port = X86>, const KIND: u8>(first: u64, info: u64) -> Resume {
-    naked_asm!("jmp {path}", path = sym look_again::<S, KIND>)
-}
-
-extern "sysv64" fn go_on_call<S: System<Port = X86>, const WAITS: bool>(
-    slot: u64,
-    info: u64,
-    to: To,
-    badge: u64,
-) -> ! {
-    let machine = save_call(CALL, slot, info);
-    let found = FoundCall { to, badge, waits: WAITS };
-    // SAFETY: entry code has entered once, and the fast path has left.
-    let next = unsafe { entry::go_on::<S, _>(machine, Info(info), found) };
-    if WAITS { leave::<S>(next) } else { leave_apart::<S>(next) }
-}
-
-extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
-    slot: u64,
-    info: u64,
-    to: Ref<Thread<X86>>,
-    from: To,
-) -> ! {
-    let machine = save_call(REPLY_WAIT, slot, info);
-    // SAFETY: as for a call.
-    leave_apart::<S>(unsafe {
-        entry::go_on::<S, _>(machine, Info(info), FoundReplyWait { to, from })
-    })
-}
-
-extern "sysv64" fn go_on_exchange<S: System<Port = X86>>(
-    partners: u64,
-    info: u64,
-    to: To,
-    badge: u64,
-    from: To,
-) -> ! {
-    let machine = save_call(EXCHANGE, partners, info);
-    // SAFETY: as for a call.
-    leave_apart::<S>(unsafe {
-        entry::go_on::<S, _>(machine, Info(info), FoundExchange { to, badge, from })
-    })
-}
-
-extern "sysv64" fn look_again<S: System<Port = X86>, const KIND: u8>(first: u64, info: u64) -> ! {
-    save_call(u64::from(KIND), first, info);
-    ipc::<S, KIND>()
-}
-
-/// Saves what the general path has saved when it begins, but for the words.
-#[inline(always)]
-fn save_call(number: u64, first: u64, info: u64) -> Machine<X86> {
-    let machine = state::machine();
-    // SAFETY: between entries this CPU alone touches the current thread.
-    unsafe { (*machine.cpu.current.get().address()).context.save_call(number, first, info) };
-    machine
-}
-
-extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
+pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { entry::ipc::<S, KIND>(state::machine()) };
     leave::<S>(next)
@@ -524,7 +442,7 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
 
 /// [`leave`], out of line.
 #[inline(never)]
-fn leave_apart<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
+pub fn leave_apart<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     leave::<S>(next)
 }
 

@@ -8,6 +8,7 @@ mod context;
 mod entry;
 mod fpu;
 mod kernels;
+mod left;
 #[cfg(feature = "log")]
 mod log;
 mod machine;

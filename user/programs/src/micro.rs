@@ -268,7 +268,7 @@ impl Micro {
         }
     }
 
-    /// A call, and a send and receive, for which no thread waits: a fast path looks and leaves them.
+    /// A call, and a send and receive, with no receiver: a fast path looks and leaves them.
     /// The lower thread runs then; its stamp is where the span ends.
     fn refused_calls(&mut self) -> Result<(), Error> {
         let (requests, answers) = (self.slots.fresh(), self.slots.fresh());
