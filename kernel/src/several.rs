@@ -293,15 +293,16 @@ impl<P: Port> Manager<'_, P> {
         <P::Guarding as Guarding>::Relax::relax();
     }
 
-    /// Begins a deadline on the CPU that the thread belongs to.
+    /// Begins a deadline on the CPU that the thread belongs to. That CPU's timer is programmed anew
+    /// if it may be too late.
     pub(crate) fn sleep(&self, until: u64, thread: Ref<Thread<P>>) {
-        let home = self.home(thread);
-        if self.is_here(home) {
-            return self.cpu.sleep(until, Sleeper::Thread(thread));
-        }
-        home.deadlines.insert(until, Sleeper::Thread(thread));
+        let (home, priority) = (self.home(thread), thread.member().priority.get());
+        home.deadlines.insert(until, Sleeper::Thread(thread), priority);
         if !home.is_armed_for(until) {
-            self.cpu.kick(home);
+            match self.is_here(home) {
+                true => home.rearm(),
+                false => self.cpu.kick(home),
+            }
         }
     }
 
@@ -326,7 +327,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn move_to(&self, at: Ref<Thread<P>>, number: u32) {
         let (thread, home) = (self.whole.open(at), self.home(at));
         self.dequeue(at);
-        let until = home.deadlines.take(Sleeper::Thread(at));
+        let until = home.deadlines.remove(Sleeper::Thread(at));
         thread.cpu.set(number);
         if let Some(until) = until {
             self.sleep(until, at);
