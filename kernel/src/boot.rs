@@ -17,7 +17,6 @@ use crate::object::{
 };
 use crate::pool::{FrameStack, Pool};
 use crate::port::{Context, Port};
-use crate::time::Deadlines;
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
@@ -185,8 +184,7 @@ fn carve_pools<P: Port>(
         shootdowns: Cell::new(0),
     })?;
     assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
-    let sleepers = size(Resource::Threads) + size(Resource::Timers) + 1;
-    carve_cpus(kernel, archive, arena, [count, sleepers])
+    carve_cpus(kernel, archive, arena, count)
 }
 
 fn cpu_count<P: Port>(archive: Archive) -> usize {
@@ -196,28 +194,20 @@ fn cpu_count<P: Port>(archive: Archive) -> usize {
     count
 }
 
-/// So many CPUs, each with room for so many deadlines. The first one boots.
+/// So many CPUs. The first one boots.
 fn carve_cpus<P: Port>(
     kernel: &'static Kernel<P>,
     archive: Archive,
     arena: &mut Arena,
-    [count, sleepers]: [usize; 2],
+    count: usize,
 ) -> Option<Machine<P>> {
-    let cpus = arena.slice(count, |arena, number| {
-        let deadlines = Deadlines::carve(arena, sleepers)?;
-        Some(cpu(kernel, deadlines, archive, number as u32))
-    })?;
+    let cpus = arena.slice(count, |_, number| Some(cpu(kernel, archive, number as u32)))?;
     kernel.cpus.set(cpus);
     Some(Machine { kernel, cpu: cpus.first()? })
 }
 
 /// A CPU with its idle thread.
-fn cpu<P: Port>(
-    kernel: &'static Kernel<P>,
-    deadlines: Deadlines<P>,
-    archive: Archive,
-    number: u32,
-) -> Cpu<P> {
+fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cpu<P> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
     idle.member().mark(attention::FULL);
@@ -230,7 +220,7 @@ fn cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    Cpu::new(number, idle, deadlines, kernel.port, settings)
+    Cpu::new(number, idle, kernel.port, settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.

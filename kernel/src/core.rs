@@ -328,12 +328,14 @@ impl<S: System> Core<S> {
     fn settle(&self) {
         self.cpu.resched.set(false);
         let next = self.cpu.next.get();
-        if next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next) {
-            self.cpu.yield_cpu(next, false);
-        } else if self.cpu.poll(point::DECISION) {
+        let goes_on = next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next);
+        if self.cpu.poll(point::DECISION) {
             // The decision is made on the way out of that interrupt.
             self.cpu.resched.set(true);
-            self.cpu.next.set(self.cpu.idle);
+            self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
+        } else if goes_on {
+            self.cpu.yield_cpu(next, false);
+            self.cpu.rearm_if_lower(self.cpu.next.get());
         } else {
             self.sched();
         }

@@ -7,7 +7,7 @@ use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
 use crate::ready::ReadyQueue;
 use crate::step::Step;
-use crate::time::{Deadlines, Sleeper};
+use crate::time::{Deadlines, NEVER, Sleeper};
 use crate::trace::Ring;
 use abi::trace::{Event, point};
 use cells::Cell;
@@ -15,11 +15,14 @@ use locks::{Guarding, ObjectLock};
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
-/// In place of an instant: none.
-const NEVER: u64 = u64::MAX;
 /// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
 const NEAR: u64 = 1_000;
+
+/// The floor if no deadline is deferred: the priority of the idle thread.
+const NONE_DEFERRED: i16 = -1;
+/// The floor if the timer is programmed for no deadline: above all priorities.
+const ALL_DEFERRED: i16 = i16::MAX;
 
 /// Threads that one look-up drops from the queue where there are several CPUs.
 const PURGED: u32 = 32;
@@ -84,6 +87,9 @@ pub struct Cpu<P: Port> {
     /// The next point of the tick grid at which to interrupt; none while no thread waits for the
     /// CPU.
     tick_at: Cell<u64>,
+    /// The timer is programmed without regard to deadlines below this priority, some of which are
+    /// due: those are deferred.
+    floor: Cell<i16>,
     settings: Settings,
     armed: Cell<u64>,
     port: &'static P,
@@ -91,13 +97,7 @@ pub struct Cpu<P: Port> {
 
 impl<P: Port> Cpu<P> {
     /// A CPU that idles.
-    pub fn new(
-        number: u32,
-        idle: Ref<Thread<P>>,
-        deadlines: Deadlines<P>,
-        port: &'static P,
-        settings: Settings,
-    ) -> Cpu<P> {
+    pub fn new(number: u32, idle: Ref<Thread<P>>, port: &'static P, settings: Settings) -> Cpu<P> {
         Cpu {
             current: Cell::new(idle),
             next: Cell::new(idle),
@@ -118,9 +118,10 @@ impl<P: Port> Cpu<P> {
             traced: Cell::new(false),
             resched: Cell::new(false),
             ready: ReadyQueue::new(),
-            deadlines,
+            deadlines: Deadlines::new(),
             ring: Ring::new(),
             tick_at: Cell::new(NEVER),
+            floor: Cell::new(NONE_DEFERRED),
             settings,
             armed: Cell::new(NEVER),
             port,
@@ -186,8 +187,18 @@ impl<P: Port> Cpu<P> {
         let first = self.first::<false>(0);
         if !self.resched.get() {
             self.highest.set(first.member().priority.get());
+            self.rearm_if_lower(first);
         }
         first
+    }
+
+    /// A full decision has picked a thread: deadlines that were deferred and are not lower than it
+    /// interrupt at once.
+    #[inline(always)]
+    pub(crate) fn rearm_if_lower(&self, picked: Ref<Thread<P>>) {
+        if picked.member().priority.get() < self.floor.get() {
+            self.rearm_above(picked);
+        }
     }
 
     /// The highest runnable thread, if `FLOORED` not below `floor`, else the idle thread; those
@@ -259,18 +270,58 @@ impl<P: Port> Cpu<P> {
         begins
     }
 
+    /// Whether another CPU has added a deadline here that this one would look at too late: behind
+    /// its instant if it is more urgent than the thread that runs, else behind the tick point too.
+    pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
+        let running = self.current.get().member().priority.get();
+        if priority > running {
+            return self.armed.get() > at;
+        }
+        self.floor.set(self.floor.get().max(running));
+        self.raise(running - 1);
+        self.armed.get() > at.max(self.next_tick(self.port.now()))
+    }
+
     /// The first point of the tick grid behind an instant.
     fn next_tick(&self, now: u64) -> u64 {
         (now / self.settings.tick + 1) * self.settings.tick
     }
 
-    /// Programs the timer for the first deadline or tick, if that has changed.
+    /// Programs the timer for the first deadline or tick, if that has changed. Deadlines that are
+    /// deferred stay so, unless the candidate is as low as their sleepers.
     #[inline(never)]
     pub fn rearm(&self) {
         if self.armed.get() == SERVING {
             return;
         }
-        let (tick, first) = (self.tick_at.get(), self.deadlines.first().unwrap_or(NEVER));
+        if self.floor.get() != NONE_DEFERRED {
+            return self.rearm_above(self.next.get());
+        }
+        self.program(self.tick_at.get(), self.deadlines.first());
+    }
+
+    /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next. They are looked
+    /// at again at the next tick point, should a message give the CPU to a lower thread.
+    #[cold]
+    #[inline(never)]
+    fn rearm_above(&self, next: Ref<Thread<P>>) {
+        let (now, floor) = (self.port.now(), next.member().priority.get());
+        let (mut tick, first) = (self.tick_at.get(), self.deadlines.first());
+        let urgent = self.deadlines.first_from(floor);
+        if first > now || first == urgent {
+            self.floor.set(NONE_DEFERRED);
+            return self.program(tick, first);
+        }
+        self.floor.set(floor);
+        tick = tick.min(self.next_tick(now));
+        // A switch to a lower thread is a full decision now, under strict priorities.
+        self.raise(floor - 1);
+        self.program(tick, urgent);
+    }
+
+    /// Programs the timer for a tick or a deadline, whichever is first.
+    #[inline(never)]
+    fn program(&self, tick: u64, first: u64) {
         let at = if first.saturating_sub(NEAR) < tick { first } else { tick };
         if at != self.armed.replace(at) {
             if P::TRACE != 0 && at != NEVER && self.ring.wants(Event::Arm) {
@@ -297,10 +348,18 @@ impl<P: Port> Cpu<P> {
         }
     }
 
-    /// Adds a deadline.
+    /// Adds a deadline. A thread is as urgent as its priority; a timer is as the thread that sets
+    /// it is then.
+    #[inline(never)]
     pub fn sleep(&self, at: u64, sleeper: Sleeper<P>) {
-        self.deadlines.insert(at, sleeper);
-        self.rearm();
+        let priority = match sleeper {
+            Sleeper::Thread(thread) => thread.member().priority.get(),
+            Sleeper::Timer(_) => self.current.get().member().priority.get(),
+        };
+        self.deadlines.insert(at, sleeper, priority);
+        if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {
+            self.rearm();
+        }
     }
 
     /// The timer has interrupted: nothing is armed any more, and will not be before
@@ -309,20 +368,35 @@ impl<P: Port> Cpu<P> {
         self.armed.set(SERVING);
     }
 
-    /// The timer's interrupt has done its work.
-    pub fn timer_served(&self) {
+    /// The timer's interrupt has done its work. What was due by `now` and is not served is
+    /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
+    /// known behind the decision if there is one to come.
+    #[inline(always)]
+    pub fn timer_served(&self, now: u64) {
         self.armed.set(NEVER);
-        self.rearm();
+        let first = self.deadlines.first();
+        if first > now {
+            self.floor.set(NONE_DEFERRED);
+            return self.program(self.tick_at.get(), first);
+        }
+        self.floor.set(ALL_DEFERRED);
+        if !self.resched.get() {
+            self.rearm_above(self.next.get());
+        }
     }
 
     /// At a point of the tick grid: a donation ends (S0-09), and a thread at the end of its time
     /// slice makes room for its equals (S0-05). One that this interrupt has woken, and nobody is
     /// higher, stays: it has not run in this tick.
+    #[inline(always)]
     pub fn tick(&self, now: u64) {
-        let at = self.tick_at.get();
-        if now.saturating_add(NEAR) <= at {
-            return;
+        if now.saturating_add(NEAR) > self.tick_at.get() {
+            self.serve_tick(now);
         }
+    }
+
+    #[inline(never)]
+    fn serve_tick(&self, now: u64) {
         let (ran, next) = (self.current.get(), self.next.get());
         self.note(Event::Tick, ran, 0, 0);
         let expired = self.charge(ran);
@@ -336,8 +410,8 @@ impl<P: Port> Cpu<P> {
         } else if next == ran || next.member().priority.get() < self.highest.get() {
             self.yield_cpu(next, expired && next == ran);
         }
-        let busy = self.is_waited_for();
-        self.tick_at.set(if busy { self.next_tick(now.max(at)) } else { NEVER });
+        let at = self.tick_at.get();
+        self.tick_at.set(if self.is_waited_for() { self.next_tick(now.max(at)) } else { NEVER });
     }
 
     /// Whether a thread is queued beside the one that is to run.

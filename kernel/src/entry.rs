@@ -138,14 +138,24 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.mark_full();
     core.cpu.timer_fired();
     let mut now = core.kernel.port.now();
-    core.widen_if(|| core.cpu.deadlines.first().is_some_and(|first| first <= now));
+    // What is less urgent than the thread that runs, or than what is served here, waits.
+    let mut floor = core.cpu.next.get().member().priority.get();
+    let deadlines = &core.cpu.deadlines;
+    core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
     let mut put_off = false;
-    for _ in 0..EXPIRIES {
-        let Some((at, sleeper)) = core.cpu.deadlines.pop(now) else { break };
-        core.expire(sleeper, now - at);
+    for served in 0..EXPIRIES {
+        let Some(due) = deadlines.most_urgent(now, floor) else {
+            put_off = served > 0 && core.cpu.poll(point::EXPIRY);
+            break;
+        };
+        let node = deadlines.take(due);
+        if let Some(sleeper) = node.sleeper() {
+            core.expire(sleeper, now - node.at());
+        }
+        floor = node.priority().max(core.cpu.next.get().member().priority.get());
         put_off = core.cpu.poll(point::EXPIRY);
-        if put_off || core.cpu.deadlines.is_empty() {
+        if put_off || deadlines.is_empty() {
             break;
         }
         // What has become due meanwhile need not interrupt.
@@ -155,7 +165,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     if !put_off && !core.is_elsewhere(core.cpu.current.get()) {
         core.cpu.tick(now);
     }
-    core.cpu.timer_served();
+    core.cpu.timer_served(now);
     core.leave_interrupt()
 }
 

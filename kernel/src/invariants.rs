@@ -11,6 +11,7 @@ use crate::object::{Domain, Endpoint, Object, Thread};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
+use crate::time::Sleeper;
 use abi::Rights;
 use abi::object::Resource;
 use core::sync::atomic::Ordering::Relaxed;
@@ -21,6 +22,7 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.threads();
     checker.ready_queues();
     checker.queues();
+    checker.deadlines();
     if P::LENGTHS {
         checker.lengths();
     }
@@ -79,7 +81,7 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(!in_heap || !linked, "a sender is in a list beside its heap");
             let waits = linked || in_heap;
             if at.life() == Life::Vacant {
-                let linked = waits || thread.queued() || thread.place.is_set();
+                let linked = waits || thread.queued() || thread.deadline.queued();
                 assert!(!linked, "a destroyed thread is in a queue");
                 assert!(thread.caller.get().is_none(), "a destroyed thread has a caller");
                 continue;
@@ -103,7 +105,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 _ => assert!(waits, "a waiting thread is in no queue"),
             }
             let deadline = thread.has(crate::object::thread::attention::DEADLINE);
-            assert!(deadline == thread.place.is_set(), "a deadline and its mark differ");
+            assert!(deadline == thread.deadline.queued(), "a deadline and its mark differ");
             assert!(!deadline || thread.state.get() != State::Ready, "a ready thread times out");
         }
     }
@@ -188,6 +190,32 @@ impl<P: Port> Checker<'_, '_, P> {
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
         }
+    }
+
+    /// Each sleeper is among the deadlines of its CPU, a thread at its priority.
+    fn deadlines(&self) {
+        let kernel = self.machine.kernel;
+        let mut found = 0;
+        for cpu in kernel.cpus.get() {
+            cpu.deadlines.each(|sleeper, _, priority| {
+                found += 1;
+                let (home, current) = match sleeper {
+                    Sleeper::Thread(thread) => {
+                        let thread = self.whole.open(thread);
+                        (thread.cpu.get(), thread.priority.get())
+                    }
+                    Sleeper::Timer(timer) if P::SEVERAL => {
+                        (self.whole.open(timer).cpu.get(), priority)
+                    }
+                    Sleeper::Timer(_) => (cpu.number, priority),
+                };
+                assert!(home == cpu.number, "a deadline on another CPU");
+                assert!(current == priority, "a deadline at another priority");
+            });
+        }
+        let threads = live(&kernel.threads).filter(|at| self.whole.open(*at).deadline.queued());
+        let timers = live(&kernel.timers).filter(|at| self.whole.open(*at).deadline.queued());
+        assert!(found == threads.count() + timers.count(), "a deadline is in no queue");
     }
 
     /// The lengths that are kept for trace and statistics.

@@ -15,6 +15,7 @@ use crate::object::thread::attention;
 use crate::object::{Domain, Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
+use crate::time::Sleeper;
 use abi::trace::Event;
 use locks::{Guarding, ObjectLock, Relax};
 
@@ -131,14 +132,6 @@ impl<S: System> Core<S> {
             true => self.manage().enqueue(thread),
             false => self.cpu.send_off(self.kernel.home(thread), thread),
         }
-    }
-
-    /// Whether a thread that is held has a deadline that began on another CPU.
-    #[inline(always)]
-    pub(crate) fn has_deadline_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        let body = self.hold(thread);
-        let on = || body.deadline_on.get();
-        S::Port::SEVERAL && body.has(attention::DEADLINE) && on() != self.cpu.number
     }
 
     /// Whether a thread that is held belongs to another CPU and has not run there since it was made
@@ -314,9 +307,18 @@ impl<P: Port> Manager<'_, P> {
         <P::Guarding as Guarding>::Relax::relax();
     }
 
-    /// The CPU whose deadlines a thread is among, if any.
-    pub(crate) fn deadline_home(&self, thread: Ref<Thread<P>>) -> &'static Cpu<P> {
-        if P::SEVERAL { self.kernel.cpu(thread.member().deadline_on.get()) } else { self.cpu }
+    /// Begins a deadline on the CPU that the thread belongs to. Another one is interrupted as for a
+    /// thread that becomes ready: if this one takes precedence there, or nothing else will look.
+    pub(crate) fn sleep(&self, until: u64, thread: Ref<Thread<P>>) {
+        let home = self.home(thread);
+        if self.is_here(home) {
+            return home.sleep(until, Sleeper::Thread(thread));
+        }
+        let priority = thread.member().priority.get();
+        home.deadlines.insert(until, Sleeper::Thread(thread), priority);
+        if home.overlooks(until, priority) {
+            self.cpu.kick(home);
+        }
     }
 
     /// The CPU whose deadlines a timer is among, if any.
@@ -336,11 +338,15 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Makes a thread belong to another CPU. Where it runs it is left at the next decision, and
-    /// queued then. Its deadline stays where it began.
+    /// queued then. Its deadline goes with it.
     pub(crate) fn move_to(&self, at: Ref<Thread<P>>, number: u32) {
-        let thread = self.whole.open(at);
+        let (thread, home) = (self.whole.open(at), self.home(at));
         self.dequeue(at);
+        let until = home.deadlines.remove(Sleeper::Thread(at));
         thread.cpu.set(number);
+        if let Some(until) = until {
+            self.sleep(until, at);
+        }
         // Called back before it has left, it runs where it belongs: it is queued all the same.
         if thread.runnable() {
             self.enqueue(at);

@@ -1,34 +1,24 @@
-//! Deadlines: a heap of the threads and timers that wait for an instant. Insertion and removal
-//! take O(log n) steps.
+//! Deadlines: a priority search tree (McCreight, over a radix) of the threads and timers that wait
+//! for an instant. What is urgent comes first: of the sleepers that are due, the one of the
+//! highest priority.
+//!
+//! Each sleeper is a node. A node's instant is not after those of the nodes below it, as in a
+//! heap; and the bits of a node's key lead to it from the root, as in a trie. The key begins with
+//! the priority, so that at most eight steps separate priorities; then come the bits of the
+//! sleeper's number, lowest first, which make the rest as shallow as the pools of threads and
+//! timers allow: 9 + log2(pool) levels in all.
 
 use crate::access::Ref;
-use crate::arena::Arena;
 use crate::object::{Thread, Timer};
 use crate::port::Port;
 use cells::Cell;
 
-const NOWHERE: u32 = u32::MAX;
-
-/// Where in the heap something stands.
-pub struct Place(Cell<u32>);
-
-impl Place {
-    /// Not in the heap.
-    pub const fn new() -> Place {
-        Place(Cell::new(NOWHERE))
-    }
-
-    /// Whether it is in the heap.
-    pub fn is_set(&self) -> bool {
-        self.0.get() != NOWHERE
-    }
-}
-
-impl Default for Place {
-    fn default() -> Self {
-        Place::new()
-    }
-}
+/// Bits of a priority.
+const PRIORITY_BITS: u32 = 8;
+/// In place of the instant of a sleeper: there is none.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// In place of the priority of a sleeper that was in no queue yet.
+const NO_PRIORITY: i16 = -1;
 
 /// What waits for an instant.
 pub enum Sleeper<P: Port> {
@@ -46,139 +36,289 @@ impl<P: Port> Clone for Sleeper<P> {
 impl<P: Port> Copy for Sleeper<P> {}
 
 impl<P: Port> Sleeper<P> {
-    fn place(&self) -> &'static Place {
+    fn node(&self) -> &'static Node<P> {
         match self {
-            Sleeper::Thread(thread) => &thread.member().place,
-            Sleeper::Timer(timer) => &timer.member().place,
+            Sleeper::Thread(thread) => &thread.member().deadline,
+            Sleeper::Timer(timer) => &timer.member().deadline,
         }
+    }
+
+    /// A number that no other sleeper has, below the bits of a priority.
+    fn number(&self) -> u32 {
+        let number = match self {
+            Sleeper::Thread(thread) => thread.index() << 1,
+            Sleeper::Timer(timer) => timer.index() << 1 | 1,
+        };
+        number.reverse_bits() >> PRIORITY_BITS
     }
 }
 
-/// An instant and what waits for it.
-pub type Entry<P> = (u64, Sleeper<P>);
+/// A link to a node.
+type Link<P> = Cell<Option<&'static Node<P>>>;
 
-/// A place in the heap; empty before its first use.
-type Slot<P> = Cell<(u64, Option<Sleeper<P>>)>;
+/// A sleeper's place among deadlines.
+pub struct Node<P: Port> {
+    at: Cell<u64>,
+    key: Cell<u32>,
+    priority: Cell<i16>,
+    below: [Link<P>; 2],
+    /// Whose it is, once it was in a queue.
+    sleeper: Cell<Option<Sleeper<P>>>,
+    queued: Cell<bool>,
+}
 
-/// Children of a node: four make half as many levels as two, for the same comparisons.
-const CHILDREN: usize = 4;
+impl<P: Port> Node<P> {
+    /// In no queue.
+    pub const fn new() -> Node<P> {
+        Node {
+            at: Cell::new(NEVER),
+            key: Cell::new(0),
+            priority: Cell::new(NO_PRIORITY),
+            below: [Cell::new(None), Cell::new(None)],
+            sleeper: Cell::new(None),
+            queued: Cell::new(false),
+        }
+    }
 
-/// The heap. Entries beyond `count` hold anything.
+    /// Sets whose it is, and how urgent.
+    #[cold]
+    fn set_key(&self, sleeper: Sleeper<P>, priority: i16) {
+        self.sleeper.set(Some(sleeper));
+        self.priority.set(priority);
+        self.key.set(u32::from(priority as u8) << (32 - PRIORITY_BITS) | sleeper.number());
+    }
+
+    /// Whether it is in a queue.
+    pub fn queued(&self) -> bool {
+        self.queued.get()
+    }
+
+    /// The instant that it waits for, or has waited for.
+    pub fn at(&self) -> u64 {
+        self.at.get()
+    }
+
+    /// How urgent it is, or was.
+    pub fn priority(&self) -> i16 {
+        self.priority.get()
+    }
+
+    /// Whose it is.
+    #[inline(always)]
+    pub fn sleeper(&self) -> Option<Sleeper<P>> {
+        self.sleeper.get()
+    }
+
+    /// The link to nodes whose keys go on with these bits.
+    #[inline(always)]
+    fn link(&self, bits: u32) -> &Link<P> {
+        &self.below[(bits >> 31) as usize]
+    }
+
+    fn below(&self) -> [Option<&'static Node<P>>; 2] {
+        [self.below[0].get(), self.below[1].get()]
+    }
+}
+
+impl<P: Port> Default for Node<P> {
+    fn default() -> Self {
+        Node::new()
+    }
+}
+
+/// A sleeper that is due, and where it is.
+pub struct Due<'a, P: Port> {
+    link: &'a Link<P>,
+    node: &'static Node<P>,
+}
+
+/// The deadlines of one CPU.
 pub struct Deadlines<P: Port> {
-    entries: &'static [Slot<P>],
-    count: Cell<u32>,
+    root: Link<P>,
+}
+
+impl<P: Port> Default for Deadlines<P> {
+    fn default() -> Self {
+        Deadlines::new()
+    }
 }
 
 impl<P: Port> Deadlines<P> {
-    /// Carves a heap for this many sleepers.
-    pub fn carve(arena: &mut Arena, size: usize) -> Option<Deadlines<P>> {
-        let entries = arena.slice(size, |_, _| Some(Cell::new((0, None))))?;
-        Some(Deadlines { entries, count: Cell::new(0) })
-    }
-
-    /// The first instant that anything waits for.
-    pub fn first(&self) -> Option<u64> {
-        self.held().first().map(|entry| entry.get().0)
-    }
-
-    fn held(&self) -> &'static [Slot<P>] {
-        &self.entries[..self.count.get() as usize]
-    }
-
-    fn set(entries: &[Slot<P>], index: usize, (at, who): Entry<P>) {
-        entries[index].set((at, Some(who)));
-        who.place().0.set(index as u32);
-    }
-
-    /// Adds a sleeper that is not in the heap. O(log n).
-    pub fn insert(&self, at: u64, sleeper: Sleeper<P>) {
-        assert!(!sleeper.place().is_set(), "a sleeper waits for one instant");
-        let index = self.count.get();
-        self.count.set(index + 1);
-        Self::rise(self.held(), index as usize, (at, sleeper));
-    }
-
-    /// Removes a sleeper, if it is in the heap. O(log n).
-    pub fn remove(&self, sleeper: Sleeper<P>) {
-        let index = sleeper.place().0.replace(NOWHERE);
-        if index == NOWHERE {
-            return;
-        }
-        let index = index as usize;
-        let last = self.count.get() - 1;
-        self.count.set(last);
-        let (at, Some(who)) = self.entries[last as usize].get() else { return };
-        let entries = self.held();
-        if index == entries.len() {
-            return;
-        }
-        if index > 0 && at < entries[(index - 1) / CHILDREN].get().0 {
-            Self::rise(entries, index, (at, who));
-        } else {
-            Self::sink(entries, index, (at, who));
-        }
-    }
-
-    /// Takes the first sleeper whose instant is not after `now`, with that instant. O(log n).
-    pub fn pop(&self, now: u64) -> Option<Entry<P>> {
-        let (at, who) = self.held().first()?.get();
-        if at > now {
-            return None;
-        }
-        let sleeper = who?;
-        sleeper.place().0.set(NOWHERE);
-        let last = self.count.get() - 1;
-        self.count.set(last);
-        if last > 0 {
-            self.replace_first(last);
-        }
-        Some((at, sleeper))
-    }
-
-    /// The entry behind the last one takes the place of the first.
-    #[inline(never)]
-    fn replace_first(&self, last: u32) {
-        if let (at, Some(who)) = self.entries[last as usize].get() {
-            Self::sink(self.held(), 0, (at, who));
-        }
+    /// No deadlines.
+    pub const fn new() -> Deadlines<P> {
+        Deadlines { root: Cell::new(None) }
     }
 
     /// Whether nothing waits.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.count.get() == 0
+        self.root.get().is_none()
     }
 
-    fn rise(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {
-        while index > 0 {
-            let parent = (index - 1) / CHILDREN;
-            match entries[parent].get() {
-                (at, Some(above)) if at > entry.0 => Self::set(entries, index, (at, above)),
-                _ => break,
+    /// The earliest instant of all; `u64::MAX`: none.
+    #[inline(always)]
+    pub fn first(&self) -> u64 {
+        self.root.get().map_or(NEVER, |root| root.at.get())
+    }
+
+    /// The earliest instant of those whose priority is `floor` or higher; `u64::MAX`: none. At
+    /// most eight steps.
+    pub fn first_from(&self, floor: i16) -> u64 {
+        let (mut first, mut next) = (NEVER, self.root.get());
+        let mut bits = floor as u8 as i8;
+        while let Some(node) = next {
+            if node.priority.get() >= floor {
+                return first.min(node.at.get());
             }
-            index = parent;
+            next = node.below[1].get();
+            if bits >= 0 {
+                first = first.min(next.map_or(NEVER, |higher| higher.at.get()));
+                next = node.below[0].get();
+            }
+            bits <<= 1;
         }
-        Self::set(entries, index, entry);
+        first
     }
 
-    fn sink(entries: &[Slot<P>], mut index: usize, entry: Entry<P>) {
+    /// The most urgent sleeper that is due, if it has this priority or a higher one: the earliest
+    /// of the highest priority. At most eight steps.
+    #[inline(always)]
+    pub fn most_urgent(&self, now: u64, floor: i16) -> Option<Due<'_, P>> {
+        let due = |link: &Link<P>| link.get().filter(|node| node.at.get() <= now);
+        let mut node = due(&self.root)?;
+        let mut found = Due { link: &self.root, node };
+        for _ in 0..PRIORITY_BITS {
+            let [lower, higher] = &node.below;
+            let (link, next) = match due(higher) {
+                Some(next) => (higher, next),
+                None => match due(lower) {
+                    Some(next) => (lower, next),
+                    None => break,
+                },
+            };
+            node = next;
+            if node.priority.get() > found.node.priority.get() {
+                found = Due { link, node };
+            }
+        }
+        (found.node.priority.get() >= floor).then_some(found)
+    }
+
+    /// Whether something is due that has this priority or a higher one.
+    #[inline(never)]
+    pub fn is_due(&self, now: u64, floor: i16) -> bool {
+        self.most_urgent(now, floor).is_some()
+    }
+
+    /// Takes what was found, before anything is added or removed. O(log n).
+    #[inline(always)]
+    pub fn take(&self, due: Due<P>) -> &'static Node<P> {
+        Self::unlink(due.link, due.node);
+        due.node
+    }
+
+    /// Adds a sleeper that is in no queue. O(log n).
+    #[inline(never)]
+    pub fn insert(&self, at: u64, sleeper: Sleeper<P>, priority: i16) {
+        let mut node = sleeper.node();
+        assert!(!node.queued(), "a sleeper waits for one instant");
+        node.at.set(at);
+        if node.priority.get() != priority {
+            node.set_key(sleeper, priority);
+        }
+        node.queued.set(true);
+        let (mut at, mut bits, mut depth) = (at, node.key.get(), 0);
+        let mut link = &self.root;
+        while let Some(mut top) = link.get() {
+            if at < top.at.get() {
+                // It takes the place of the later one, which goes on downwards.
+                link.set(Some(node));
+                node.below[0].set(top.below[0].get());
+                node.below[1].set(top.below[1].get());
+                (node, top) = (top, node);
+                (at, bits) = (node.at.get(), node.key.get() << depth);
+            }
+            link = top.link(bits);
+            bits <<= 1;
+            depth += 1;
+        }
+        node.below[0].set(None);
+        node.below[1].set(None);
+        link.set(Some(node));
+    }
+
+    /// Removes a sleeper, if it is in this queue, and says when it was to wake. O(log n).
+    #[inline(never)]
+    pub fn remove(&self, sleeper: Sleeper<P>) -> Option<u64> {
+        let node = sleeper.node();
+        if !node.queued() {
+            return None;
+        }
+        let (mut link, mut bits) = (&self.root, node.key.get());
+        while let Some(top) = link.get() {
+            if core::ptr::eq(top, node) {
+                Self::unlink(link, node);
+                return Some(node.at.get());
+            }
+            link = top.link(bits);
+            bits <<= 1;
+        }
+        None
+    }
+
+    /// Takes a node out: of the nodes below a gap the earlier one rises into it.
+    #[inline(always)]
+    fn unlink(mut link: &Link<P>, node: &'static Node<P>) {
+        node.queued.set(false);
+        let mut below = node.below();
         loop {
-            let first = CHILDREN * index + 1;
-            let at = |n: usize| entries.get(first + n).map_or(u64::MAX, |below| below.get().0);
-            let mut least = (at(0), first);
-            for n in 1..CHILDREN {
-                if at(n) < least.0 {
-                    least = (at(n), first + n);
-                }
+            let higher_rises = match below {
+                [Some(lower), Some(higher)] => higher.at.get() < lower.at.get(),
+                [Some(_), None] => false,
+                [None, Some(_)] => true,
+                [None, None] => return link.set(None),
+            };
+            let [lower, higher] = below;
+            if higher_rises {
+                let Some(next) = higher else { return };
+                link.set(higher);
+                below = next.below();
+                next.below[0].set(lower);
+                link = &next.below[1];
+            } else {
+                let Some(next) = lower else { return };
+                link.set(lower);
+                below = next.below();
+                next.below[1].set(higher);
+                link = &next.below[0];
             }
-            let (at, child) = least;
-            if at >= entry.0 {
-                break;
-            }
-            let (_, Some(who)) = entries[child].get() else { break };
-            Self::set(entries, index, (at, who));
-            index = child;
         }
-        Self::set(entries, index, entry);
+    }
+
+    /// Calls `visit` for each sleeper, with its instant and priority.
+    pub fn each(&self, mut visit: impl FnMut(Sleeper<P>, u64, i16)) {
+        Self::each_below(self.root.get(), (0, 0, 0), &mut visit);
+    }
+
+    /// Visits a node that is not before `earliest`, and whose key begins with `depth` bits as this
+    /// one does, with all below it.
+    fn each_below(
+        node: Option<&'static Node<P>>,
+        (earliest, bits, depth): (u64, u32, u32),
+        visit: &mut impl FnMut(Sleeper<P>, u64, i16),
+    ) {
+        let Some(node) = node else { return };
+        let (at, key, priority) = (node.at.get(), node.key.get(), node.priority.get());
+        assert!(at >= earliest, "a deadline before the one above it");
+        assert!((key ^ bits) & !(u32::MAX >> depth) == 0, "a deadline that its key leads past");
+        assert!(key >> (32 - PRIORITY_BITS) == priority as u32, "a deadline of another key");
+        match node.sleeper.get().filter(|_| node.queued()) {
+            Some(sleeper) => visit(sleeper, at, priority),
+            None => panic!("a deadline of nobody"),
+        }
+        for (side, below) in (0..).zip(node.below()) {
+            let bits = key & !(u32::MAX >> depth) | side << (31 - depth);
+            Self::each_below(below, (at, bits, depth + 1), visit);
+        }
     }
 }

@@ -13,7 +13,8 @@
 //! - messages with a capability, replies through a saved right, faults and their answers;
 //! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned or
 //!   cannot take the reply;
-//! - deadlines that began on other CPUs, and threads that are being moved or have not run since;
+//! - timeouts of threads that belong to other CPUs, and threads that are being moved or have not run
+//!   since;
 //! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
 
 use super::plan::halves;
@@ -26,7 +27,7 @@ use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::Info;
-use abi::call::{NOTHING, REPLY};
+use abi::call::{NOTHING, REPLY, Timeout};
 use locks::{Guarding, Holding, ObjectLock};
 
 /// What a section of the kernel `S` holds.
@@ -210,14 +211,19 @@ impl<S: System> Core<S> {
         let goes_on = match outgoing.then {
             Then::Nothing => true,
             Then::Receive => false,
-            Then::Reply => replied || thread.caller.get().is_none(),
+            Then::Reply => {
+                let begins =
+                    self.is_elsewhere(sender) && self.reply_limit(sender).timeout == Timeout::At;
+                (replied || thread.caller.get().is_none()) && !begins
+            }
         };
         (fits || long) && goes_on && !self.touches_queues_elsewhere(sender)
     }
 
     /// Whether waking a thread touches what another CPU has queued.
     fn touches_queues_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        self.has_deadline_elsewhere(thread) || self.is_new_there(thread)
+        let times_out = self.is_elsewhere(thread) && self.hold(thread).has(attention::DEADLINE);
+        times_out || self.is_new_there(thread)
     }
 
     fn footprint_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<Footprint<S::Port>> {

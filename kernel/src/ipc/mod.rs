@@ -282,16 +282,15 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// Starts a blocked thread's timeout. It stays on this CPU, wherever the thread belongs.
+    /// Starts a blocked thread's timeout, on the CPU that it belongs to.
     #[inline(always)]
     pub(crate) fn limit(&self, thread: Ref<Thread<S::Port>>, limit: Limit) {
         if limit.timeout == Timeout::At {
-            let body = self.hold(thread);
-            body.set(attention::DEADLINE);
-            if S::Port::SEVERAL {
-                body.deadline_on.set(self.cpu.number);
+            self.hold(thread).set(attention::DEADLINE);
+            match self.is_elsewhere(thread) {
+                true => self.manage().sleep(limit.deadline, thread),
+                false => self.cpu.sleep(limit.deadline, Sleeper::Thread(thread)),
             }
-            self.cpu.sleep(limit.deadline, Sleeper::Thread(thread));
         }
     }
 
@@ -306,7 +305,7 @@ impl<S: System> Core<S> {
     #[cold]
     #[inline(never)]
     fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
-        if self.has_deadline_elsewhere(thread) {
+        if self.is_elsewhere(thread) {
             return self.manage().end_timeout(thread);
         }
         self.hold(thread).clear(attention::DEADLINE);

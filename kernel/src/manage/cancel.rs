@@ -71,7 +71,7 @@ impl<P: Port> Manager<'_, P> {
     /// for nothing is rarer than a message under a timeout.
     pub(crate) fn end_timeout(&self, at: Ref<Thread<P>>) {
         self.whole.open(at).clear(attention::DEADLINE);
-        self.deadline_home(at).deadlines.remove(Sleeper::Thread(at));
+        self.home(at).deadlines.remove(Sleeper::Thread(at));
     }
 
     /// A server loses the reply right that it holds; the caller learns why.

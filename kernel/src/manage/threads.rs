@@ -8,6 +8,7 @@ use crate::object::thread::{State, Wait, attention};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
 use crate::step::Step;
+use crate::time::Sleeper;
 use abi::call::{ThreadState, exchange};
 use abi::trace::Event;
 use abi::{Error, USER_TOP};
@@ -69,6 +70,7 @@ impl<P: Port> Manager<'_, P> {
             _ => None,
         };
         self.dequeue(at);
+        let until = self.home(at).deadlines.remove(Sleeper::Thread(at));
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
@@ -76,6 +78,9 @@ impl<P: Port> Manager<'_, P> {
         self.cpu.note(Event::Priority, at, 0, u16::from(priority));
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
+        }
+        if let Some(until) = until {
+            self.sleep(until, at);
         }
         if queued {
             self.enqueue(at);

@@ -18,7 +18,7 @@ use crate::list::{Linked, Links};
 use crate::port::{Apart, Context, Lock, Port};
 use crate::shootdown::{Shootdown, Ticket};
 use crate::step::{Queue, Step};
-use crate::time::Place;
+use crate::time;
 use abi::object::Resource;
 use abi::{Info, Status};
 use cells::{Cell, Shared, Word};
@@ -196,9 +196,7 @@ pub struct Thread<P: Port> {
     /// Ticks left of its time slice.
     pub slice: Cell<u32>,
     /// Its place in the queue of deadlines.
-    pub place: Place,
-    /// The CPU on which its deadline began, and whose queue it is in.
-    pub deadline_on: Cell<u32>,
+    pub deadline: time::Node<P>,
     /// The frame of its message buffer.
     pub buffer: u64,
     /// Address of the message buffer in its domain; 0: it has none.
@@ -248,8 +246,7 @@ impl<P: Port> Thread<P> {
             handler: Cell::new(None),
             handler_badge: Cell::new(0),
             slice: Cell::new(0),
-            place: Place::new(),
-            deadline_on: Cell::new(0),
+            deadline: time::Node::new(),
             buffer,
             buffer_at: Cell::new(0),
             node: Node {

@@ -3,14 +3,14 @@
 use super::{Domain, Notification, Object, Weak};
 use crate::access::Ref;
 use crate::port::Port;
-use crate::time::Place;
+use crate::time;
 use abi::object::Resource;
 use cells::Cell;
 
 /// A timer.
 pub struct Timer<P: Port> {
     /// Its place in the queue of deadlines.
-    pub place: Place,
+    pub deadline: time::Node<P>,
     /// The CPU that was asked last to wait for it.
     pub cpu: Cell<u32>,
     /// What it signals.
@@ -24,7 +24,7 @@ impl<P: Port> Timer<P> {
     /// A timer for a vacant pool slot.
     pub fn new() -> Timer<P> {
         Timer {
-            place: Place::new(),
+            deadline: time::Node::new(),
             cpu: Cell::new(0),
             target: Cell::new(None),
             badge: Cell::new(0),

@@ -141,12 +141,16 @@ fn of_lengths() {
 
 #[test]
 fn of_deadlines() {
+    found("a deadline at another priority", |board| {
+        board.thread(2).set(attention::DEADLINE);
+        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(2)), 254);
+    });
     found("a deadline and its mark differ", |board| {
         board.thread(2).set(attention::DEADLINE);
     });
     found("a ready thread times out", |board| {
         board.thread(6).set(attention::DEADLINE);
-        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(6)));
+        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(6)), 10);
     });
 }
 

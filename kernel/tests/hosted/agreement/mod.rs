@@ -30,7 +30,13 @@
 //! - A strict kernel runs the highest thread that can run, except after a `Yield` to a named
 //!   thread, up to the next decision (S0-29). A direct one may run a lower thread after a message,
 //!   up to the next full decision: a tick, a `Yield`, a change outside the message path (S0-09).
-//!   Nothing else depends on who runs, so that it then agrees with the strict one again.
+//!   Nothing else depends on who runs, so that it then agrees with the strict one again; but one
+//!   thing: a deadline below the running thread is deferred. While a direct kernel runs a lower
+//!   thread it serves what the strict one defers; and behind a direct switch past a deferred
+//!   deadline that one waits for the tick, where the strict kernel serves it at once. The two go
+//!   different ways then.
+//! - A deadline that was deferred is served on the way out of the call that makes room for it,
+//!   behind what the call does. A queued sender may leave so behind the receive of a message.
 //! - Senders of equal priority are served in the order of arrival by all send queues. A queued
 //!   sender whose priority changes joins a sorted queue anew, behind its equals; in a queue that
 //!   is scanned it keeps its place.

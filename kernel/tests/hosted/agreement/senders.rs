@@ -8,8 +8,9 @@ use crate::support::programs::{Action, MANAGE, Mix, TALK};
 use crate::support::rng::Rng;
 use crate::support::state::Fact;
 use crate::support::town::Plan;
-use abi::Info;
 use abi::call::Call;
+use abi::{Error, Info};
+use kernel::object::thread::State;
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -26,6 +27,8 @@ struct Reach {
     agreed: u64,
     /// Runs that ended with a receive from one whose first was not.
     differed: u64,
+    /// Queued senders whose deferred deadlines were served behind a message.
+    timed_out: u64,
 }
 
 /// The queues of a kernel that serves by arrival.
@@ -84,24 +87,45 @@ fn taken(queue: &Queue, endpoint: usize, left: &BTreeSet<(u32, u32)>) -> BTreeSe
     queue.iter().map(|(thread, _)| *thread).filter(gone).collect()
 }
 
+/// Of these, the threads whose deadline was deferred and has passed while they were queued.
+fn timed_out(runner: &dyn Runner, gone: BTreeSet<u32>) -> BTreeSet<u32> {
+    let threads = &runner.machine().kernel.threads;
+    let late = |index: &u32| {
+        let thread = body(threads.get(*index).expect("below the size"));
+        let status = thread.context.regs.get().status();
+        let ready = thread.state.get() == State::Ready;
+        ready && status.result() == Err(Error::Timeout) && !status.in_receive()
+    };
+    gone.into_iter().filter(late).collect()
+}
+
 /// Judges an action before which a kernel that serves by arrival had these queues, by what it
 /// and a kernel that serves by priority came to. False: they differ, as they should.
-fn judge(before: &[Queue], action: &Action, outcomes: [&[Fact]; 2], reach: &mut Reach) -> bool {
-    let left = outcomes.map(senders);
-    let same = left[0] == left[1] && unordered(outcomes[0]) == unordered(outcomes[1]);
+fn judge(before: &[Queue], action: &Action, runners: [&dyn Runner; 2], reach: &mut Reach) -> bool {
+    let outcomes = runners.map(|runner| runner.observe(false));
+    let left = outcomes.each_ref().map(|facts| senders(facts));
+    let same = left[0] == left[1] && unordered(&outcomes[0]) == unordered(&outcomes[1]);
     if !is_message(action) {
         assert!(same, "the kernels differ though nobody receives");
         return true;
     }
     let (mut may_differ, mut must_differ) = (false, false);
     for (at, queue) in before.iter().enumerate() {
-        let [first, highest] = [&left[0], &left[1]].map(|left| taken(queue, at, left));
-        let by_arrival = BTreeSet::from_iter(firsts(queue, first.len())[0].clone());
-        let by_priority = BTreeSet::from_iter(firsts(queue, highest.len())[1].clone());
+        // A receiver that makes room lets deadlines in that were deferred: after its receive.
+        let [(queue, first), (other, highest)] = [0, 1].map(|which| {
+            let gone = taken(queue, at, &left[which]);
+            let late = timed_out(runners[which], gone.clone());
+            reach.timed_out += late.len() as u64;
+            let mut queue = queue.clone();
+            queue.retain(|(thread, _)| !late.contains(thread));
+            (queue, BTreeSet::from_iter(gone.difference(&late).copied()))
+        });
+        let by_arrival = BTreeSet::from_iter(firsts(&queue, first.len())[0].clone());
+        let by_priority = BTreeSet::from_iter(firsts(&other, highest.len())[1].clone());
         assert!(first == by_arrival, "senders are not served in the order of arrival");
         assert!(highest == by_priority, "senders are not served in the order of priority");
         // Only a chain of messages takes several at once.
-        let [arrival, priority] = firsts(queue, first.len());
+        let [arrival, priority] = firsts(&queue, first.len());
         may_differ |= arrival != priority;
         must_differ |= first != BTreeSet::from_iter(priority.clone());
         reach.agreed += u64::from(arrival == priority && !first.is_empty() && queue.len() > 1);
@@ -125,8 +149,8 @@ fn run(other: &str, seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
         if runners[0].ended() {
             break;
         }
-        let [fifo, sorted] = [runners[0].observe(false), runners[1].observe(false)];
-        if !judge(&before, &action, [&fifo, &sorted], reach) {
+        let pair = [runners[0].as_ref(), runners[1].as_ref()];
+        if !judge(&before, &action, pair, reach) {
             reach.differed += 1;
             break;
         }

@@ -17,7 +17,9 @@ use abi::Info;
 use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use kernel::port::Port;
 use kernel::system::System;
+use kernel::time::Sleeper;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
 /// A direct kernel and a strict one that keeps its ready queue in the same way.
@@ -33,6 +35,8 @@ struct Reach {
     /// Actions after which both ran a thread that another had named in a `Yield`, past a higher
     /// one.
     donated: u64,
+    /// Runs that ended with a deadline that only one of them deferred.
+    deferred: u64,
 }
 
 impl AddAssign for Reach {
@@ -40,6 +44,7 @@ impl AddAssign for Reach {
         self.agreed += other.agreed;
         self.inversions += other.inversions;
         self.donated += other.donated;
+        self.deferred += other.deferred;
     }
 }
 
@@ -63,6 +68,10 @@ fn run(names: [&str; 2], seed: u64, actions: u64, mix: &Mix) -> Reach {
             donated = None;
         }
         donated = expect_strict_order(strict, &action, donated);
+        if differ_by_deferral(direct, strict) {
+            reach.deferred += 1;
+            break;
+        }
         agree_but_for_who_runs([direct, strict]);
         if direct.running() == strict.running() {
             reach.agreed += 1;
@@ -72,6 +81,10 @@ fn run(names: [&str; 2], seed: u64, actions: u64, mix: &Mix) -> Reach {
             reach.inversions += 1;
             donated = None;
             if !meet([direct, strict], rng.once_in(20)) {
+                break;
+            }
+            if differ_by_deferral(direct, strict) {
+                reach.deferred += 1;
                 break;
             }
         }
@@ -113,6 +126,41 @@ fn expect_inversion(direct: &dyn Runner, strict: &dyn Runner) {
     assert!(runs >= 0 && runs < waits, "the kernels differ without an inversion");
 }
 
+/// The deadlines that have passed and are deferred: instant, priority and whose.
+fn deferred(runner: &dyn Runner) -> BTreeSet<(u64, i16, bool, u32)> {
+    let mut due = BTreeSet::new();
+    runner.machine().cpu.deadlines.each(|sleeper, at, priority| {
+        if at <= runner.host().now() {
+            let (timer, index) = match sleeper {
+                Sleeper::Thread(thread) => (false, thread.index()),
+                Sleeper::Timer(timer) => (true, timer.index()),
+            };
+            due.insert((at, priority, timer, index));
+        }
+    });
+    due
+}
+
+/// Whether one kernel has served a deadline that the other one defers: they go different ways then.
+/// The strict one defers only what is lower than the thread that it runs. The direct one may defer
+/// what is not, behind a direct switch to a lower thread, but serves that at the next tick.
+fn differ_by_deferral(direct: &dyn Runner, strict: &dyn Runner) -> bool {
+    let [one, other] = [direct, strict].map(deferred);
+    let runs = |runner: &dyn Runner| priority(runner.machine(), runner.running());
+    let urgent = other.difference(&one).any(|(_, priority, ..)| *priority >= runs(strict));
+    assert!(!urgent, "a strict kernel defers an urgent deadline");
+    let passed: BTreeSet<_> = one.difference(&other).copied().collect();
+    let lower = passed.iter().any(|(_, priority, ..)| *priority < runs(direct));
+    assert!(!lower, "a strict kernel has served a deadline below the thread that runs");
+    if !passed.is_empty() {
+        let left = TICK - direct.host().now() % TICK;
+        direct.act(&Action::Advance(if left <= NEAR { left + TICK } else { left }));
+        let urgent = deferred(direct).iter().any(|(_, priority, ..)| *priority >= runs(direct));
+        assert!(!urgent, "an urgent deadline is deferred past a tick");
+    }
+    one != other
+}
+
 fn agree_but_for_who_runs([one, other]: [&dyn Runner; 2]) {
     let [a, b] = [one, other].map(|runner| {
         let mut facts = runner.observe(false);
@@ -150,7 +198,11 @@ fn they_differ_while_a_direct_switch_keeps_a_higher_thread_waiting() {
         reach += run(PAIRS[seed as usize % 2], 0x8500_0000 + seed, steps(3_000), &mix);
     }
     assert!(
-        INTERPRETED || reach.inversions > 100 && reach.agreed > 10_000 && reach.donated > 10,
+        INTERPRETED
+            || reach.inversions > 100
+                && reach.agreed > 10_000
+                && reach.donated > 10
+                && reach.deferred > 0,
         "{reach:?}"
     );
 }

@@ -155,10 +155,13 @@ impl Pair {
             }
         };
         self.board.call(regs);
+        self.expect_deferred_to_wait((Tick::No, false));
         self.agree(&expected.unwrap_or_else(|| self.model.candidates()));
         if self.board.host.waiting().is_some() {
-            // A tick was late for the sake of a deadline, which the call has ended.
-            assert!(tick(now, now) == Tick::Perhaps, "an interrupt out of nothing");
+            // A tick was late for the sake of a deadline, which the call has ended; or what was
+            // deferred is urgent now.
+            let deferred = self.model.due().next().is_some();
+            assert!(deferred || tick(now, now) == Tick::Perhaps, "an interrupt out of nothing");
             self.interrupts(now, self.running());
         }
     }
@@ -183,8 +186,24 @@ impl Pair {
     fn interrupts(&mut self, since: u64, running: Option<Id>) {
         let interrupted = self.board.settle() > 0;
         let now = self.board.host.now();
-        let expected = self.model.wait(running, now - since, tick(since, now), interrupted);
+        let thread = |id: Id| self.board.thread(id as u32 + 1);
+        let waits = |id: Id| thread(id).deadline.queued();
+        let time = (tick(since, now), interrupted);
+        let expected = self.model.wait(running, now - since, time, waits);
         self.agree(&expected);
+        self.expect_deferred_to_wait(time);
+    }
+
+    /// Deadlines that have passed and are not served are those of lower threads than runs; or, for
+    /// the rest of a tick, than the one that gave the CPU to it.
+    fn expect_deferred_to_wait(&self, (tick, interrupted): (Tick, bool)) {
+        let running = self.running().map_or(-1, |id| self.model.threads[id].priority);
+        let late = self.model.due().any(|id| self.model.threads[id].priority >= running);
+        assert!(!late || !interrupted, "a deadline is deferred that is urgent");
+        assert!(!late || tick != Tick::Yes, "a deadline is deferred past a tick");
+        let end = (self.board.host.now() / TICK + 1) * TICK;
+        let armed = self.board.host.armed().is_some_and(|at| at <= end + NEAR);
+        assert!(!late || armed, "a deadline is deferred for ever");
     }
 
     /// Frees all threads by hand, as a supervisor would by system calls.
@@ -255,7 +274,7 @@ fn agree_on(model: &plain::Thread, id: Id, thread: &Thread<Host>) {
     assert_eq!(doing, model.doing, "what thread {id} does");
     assert_eq!(thread.has(attention::SUSPENDED), model.suspended, "whether {id} is stopped");
     assert_eq!(thread.caller.get().map(id_of), model.caller, "the reply right of thread {id}");
-    assert_eq!(thread.place.is_set(), model.until.is_some(), "the deadline of thread {id}");
+    assert_eq!(thread.deadline.queued(), model.until.is_some(), "the deadline of thread {id}");
     assert_eq!(i64::from(thread.priority.get()), model.priority, "the priority of thread {id}");
 }
 

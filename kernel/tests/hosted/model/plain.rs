@@ -508,22 +508,29 @@ impl Model {
         self.decide = before != i64::from(priority);
     }
 
-    /// Time has passed, a tick's end perhaps; the timer has `interrupted` or not. Returns who may
-    /// run.
+    /// The threads whose deadlines have passed, although they wait.
+    pub fn due(&self) -> impl Iterator<Item = Id> + '_ {
+        let passed = |thread: &Thread| thread.until.is_some_and(|until| until <= self.now);
+        (0..self.threads.len()).filter(move |id| passed(&self.threads[*id]))
+    }
+
+    /// Time has passed, a tick's end perhaps; the timer has `interrupted` or not. Deadlines of
+    /// threads that still wait are deferred. Returns who may run.
     pub fn wait(
         &mut self,
         running: Option<Id>,
         by: u64,
-        tick: Tick,
-        interrupted: bool,
+        (tick, interrupted): (Tick, bool),
+        waits: impl Fn(Id) -> bool,
     ) -> BTreeSet<Id> {
         self.now += by;
         self.decide = false;
-        for id in 0..self.threads.len() {
-            if self.threads[id].until.is_some_and(|until| until <= self.now) {
-                assert!(interrupted, "a deadline has passed without an interrupt");
-                self.cancel(id, Error::Timeout);
-            }
+        let served: Vec<Id> = self.due().filter(|id| !waits(*id)).collect();
+        for id in served {
+            assert!(interrupted, "a deadline is served without an interrupt");
+            let higher = |other: Id| self.threads[other].priority > self.threads[id].priority;
+            assert!(!running.is_some_and(higher), "a deadline is served that is not urgent");
+            self.cancel(id, Error::Timeout);
         }
         let Some(running) = running else { return self.highest(None) };
         let above = self.above(running);

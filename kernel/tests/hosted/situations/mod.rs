@@ -13,3 +13,4 @@ mod messages;
 mod rights;
 mod scheduling;
 mod timeouts;
+mod urgency;

@@ -77,12 +77,13 @@ fn a_deadline_in_the_past_takes_what_is_there() {
     board.sees_in_receive(2, Error::Timeout);
 }
 
-/// Thread 1 calls thread 2 until [`AT`]; thread 2 runs and holds the reply right.
+/// Thread 1 calls thread 2 until [`AT`]; thread 2 runs and holds the reply right. They are
+/// equals then, so that the deadline is not deferred.
 fn called<S: System<Port = Host>>() -> Board<S> {
     let board = boot(&[(1, 10), (1, 20)]);
     board.does(2, receive(ENDPOINT));
     board.does(1, at(ENDPOINT, CALLER, AT));
-    board.sees(2, Ok(()));
+    board.succeeds(2, system(Call::ThreadPriority, &[THREAD + 1, 20]));
     board
 }
 

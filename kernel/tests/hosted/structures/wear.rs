@@ -19,7 +19,6 @@ use kernel::object::thread::attention;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use kernel::pool::{FrameStack, Pool};
 use kernel::system::DirectLazy;
-use kernel::time::Deadlines;
 
 const SLOT: u64 = 5;
 
@@ -63,9 +62,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let idle = kernel.threads.take(None);
     body(idle).priority.set(-1);
     body(idle).mark(attention::FULL);
-    let deadlines = Deadlines::carve(arena, 8)?;
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
-    let cpu = arena.one(Cpu::new(0, idle, deadlines, host, settings))?;
+    let cpu = arena.one(Cpu::new(0, idle, host, settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }

@@ -60,7 +60,7 @@ pub fn outcome<S: System<Port = Host>>(board: &Board<S>, outcome: &mut Vec<Fact>
         }
     }
     let first = board.machine.cpu.deadlines.first();
-    outcome.push(("first deadline", 0, first.unwrap_or(NONE)));
+    outcome.push(("first deadline", 0, first));
 }
 
 /// Whether a fact depends on who runs and on nothing else.

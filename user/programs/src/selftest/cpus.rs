@@ -4,6 +4,7 @@
 use super::bench::*;
 use super::domains::{tiny, tiny_on};
 use super::threads::suicide;
+use super::timeouts::{reached, sleep_a_little};
 use super::vectors::{PATTERN, fill_and_look};
 use rt::abi::call::{Fact, ThreadState};
 use rt::memory::{self, Range};
@@ -22,6 +23,9 @@ pub const CHECKS: Checks = &[
     ("a higher thread there preempts a lower one", preempts),
     ("equals there that become ready at once take turns", share),
     ("a deadline there passes", deadline),
+    ("a deadline there that was deferred is served when its CPU makes room", makes_room),
+    ("a deferred deadline there follows its thread", follows),
+    ("a sleeper there is destroyed whose deadline is deferred", leaves_nothing),
     ("a busy thread there is stopped and goes on", stops),
     ("a busy thread there is destroyed", destroys),
     ("a thread destroys itself while its domain runs there", ends_itself),
@@ -131,6 +135,68 @@ fn runs_once(bench: &Bench) -> Check {
     }
     expect(words.get(8) > 0, "it counts")?;
     expect(words.get(9) == 0, "it never runs twice at once")
+}
+
+/// A sleeper on another CPU whose deadline has passed, and a higher thread that is busy there.
+fn deferred(bench: &Bench) -> Result<[Helper; 2], Why> {
+    let until = system::clock() + 10 * MS;
+    bench.common().set(1, until);
+    let sleeper = there(bench, LOW, sleep_a_little, Slot::NONE)?;
+    reached(bench, sleeper, 1)?;
+    bench.settle();
+    let busy = there(bench, LOW + 5, count_alone, Slot::NONE)?;
+    system::sleep_until(until + 2 * MS);
+    expect(bench.words(busy).get(8) > 0, "a thread is busy there")?;
+    expect(bench.words(sleeper).get(9) == 1, "a lower one sleeps on")?;
+    Ok([sleeper, busy])
+}
+
+/// A sleeper wakes, whenever its CPU gets a turn.
+fn wakes(bench: &Bench, sleeper: Helper) -> Check {
+    let words = bench.words(sleeper);
+    for _ in 0..TURNS {
+        if words.get(9) == 1 {
+            bench.settle();
+        }
+    }
+    expect(words.get(9) == 2, "the deadline is served")
+}
+
+fn makes_room(bench: &Bench) -> Check {
+    let [sleeper, busy] = deferred(bench)?;
+    thread::suspend(busy.slot)?;
+    wakes(bench, sleeper)?;
+    let [sleeper, busy] = deferred(bench)?;
+    thread::set_priority(busy.slot, LOW - 5)?;
+    wakes(bench, sleeper)?;
+    thread::suspend(busy.slot)?;
+    let [sleeper, busy] = deferred(bench)?;
+    cap::destroy(busy.slot)?;
+    wakes(bench, sleeper)
+}
+
+fn follows(bench: &Bench) -> Check {
+    let (count, home) = cpus()?;
+    let [sleeper, busy] = deferred(bench)?;
+    thread::set_priority(sleeper.slot, LOW + 8)?;
+    wakes(bench, sleeper)?;
+    thread::suspend(busy.slot)?;
+    let [sleeper, busy] = deferred(bench)?;
+    thread::migrate(sleeper.slot, home)?;
+    if count == 1 {
+        thread::suspend(busy.slot)?;
+    }
+    wakes(bench, sleeper)
+}
+
+/// What is destroyed leaves no deadline behind that would hold up another one.
+fn leaves_nothing(bench: &Bench) -> Check {
+    let [sleeper, busy] = deferred(bench)?;
+    cap::destroy(sleeper.slot)?;
+    cap::destroy(busy.slot)?;
+    let [sleeper, busy] = deferred(bench)?;
+    thread::suspend(busy.slot)?;
+    wakes(bench, sleeper)
 }
 
 /// Helper: waits for `a` for at most some milliseconds.

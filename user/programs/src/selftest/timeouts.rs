@@ -2,7 +2,7 @@
 
 use super::bench::*;
 use rt::{Env, Error, Message, Slot, Wait};
-use rt::{cap, ipc, system};
+use rt::{cap, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
     ("a receive ends at its deadline", receive_ends),
@@ -16,6 +16,8 @@ pub const CHECKS: Checks = &[
     ("deadlines at the end of time", end_of_time),
     ("sleepers wake in the order of their deadlines", in_order),
     ("a message beats its deadline", message_first),
+    ("deadlines of lower threads wait while a higher one runs", urgency),
+    ("a deadline is as urgent as its thread is now", becomes_urgent),
 ];
 
 /// How late a deadline may be noticed when nothing else runs.
@@ -188,4 +190,75 @@ fn message_first(bench: &Bench) -> Check {
     let result = ipc::receive(e, Wait::until(deadline));
     on_time(deadline)?;
     refused(result, Error::Timeout, "the later deadline")
+}
+
+/// Helper: makes timer `b` signal `a` at the instant in the common word 1.
+fn arm(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let armed = signal::create_timer(me.b, me.a);
+    if armed.and_then(|()| signal::set_timer(me.b, me.common.get(1))).is_ok() {
+        me.own.set(9, 1);
+    }
+}
+
+/// Helper: sleeps until the instant in the common word 1.
+pub fn sleep_a_little(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    me.own.set(9, 1);
+    system::sleep_until(me.common.get(1));
+    me.own.set(9, 2);
+}
+
+/// Keeps the CPU until an instant, or until `done`, and reads the clock only now and then: each
+/// look is an entry in a trace.
+fn spin(end: u64, done: impl Fn() -> bool) {
+    while !done() && system::clock() < end {
+        (0..1000).for_each(|_| core::hint::spin_loop());
+    }
+}
+
+/// Keeps the CPU until well after the instant in the common word 1.
+fn spin_past(bench: &Bench) {
+    spin(bench.common().get(1) + 4 * MS, || false);
+}
+
+/// Waits until a helper has done this much.
+pub fn reached(bench: &Bench, helper: Helper, step: u64) -> Check {
+    let words = bench.words(helper);
+    while words.get(9) != step {
+        system::sleep(MS / 10);
+    }
+    Ok(())
+}
+
+fn urgency(bench: &Bench) -> Check {
+    bench.common().set(1, system::clock() + 20 * MS);
+    let mut bells = [Slot::NONE; 4];
+    for bell in &mut bells {
+        *bell = bench.notification()?;
+        let helper = bench.helper(LOW, arm, *bell, bench.slot())?;
+        reached(bench, helper, 1)?;
+    }
+    spin_past(bench);
+    for bell in bells {
+        let early = ipc::receive(bell, Wait::ZERO);
+        refused(early, Error::Timeout, "a lower thread's timer waits")?;
+    }
+    for bell in bells {
+        ipc::receive(bell, Wait::until(system::clock() + 10 * MS))?;
+    }
+    Ok(())
+}
+
+fn becomes_urgent(bench: &Bench) -> Check {
+    bench.common().set(1, system::clock() + 20 * MS);
+    let helper = bench.helper(LOW, sleep_a_little, Slot::NONE, Slot::NONE)?;
+    reached(bench, helper, 1)?;
+    spin_past(bench);
+    let words = bench.words(helper);
+    expect(words.get(9) == 1, "it still sleeps")?;
+    thread::set_priority(helper.slot, HIGH)?;
+    // It takes over as soon as the timer interrupts, whenever what runs this machine lets it.
+    spin(system::clock() + 10 * MS, || words.get(9) != 1);
+    expect(words.get(9) == 2, "it wakes when it is raised")
 }
