@@ -4,9 +4,9 @@
 //!
 //! Each sleeper is a node. A node's instant is not after those of the nodes below it, as in a
 //! heap; and the bits of a node's key lead to it from the root, as in a trie. The key begins with
-//! the priority, so that at most eight steps separate priorities; then come the bits of the
-//! sleeper's number, lowest first, which make the rest as shallow as the pools of threads and
-//! timers allow: 9 + log2(pool) levels in all.
+//! the priority, so that at most eight steps separate priorities; then comes the sleeper's number,
+//! spread so that the rest is about as shallow as the pools of threads and timers allow:
+//! 11 + log2(pool) levels in all.
 
 use crate::access::Ref;
 use crate::object::{Thread, Timer};
@@ -15,6 +15,9 @@ use cells::Cell;
 
 /// Bits of a priority.
 const PRIORITY_BITS: u32 = 8;
+/// What spreads the numbers of sleepers: odd, so that their products differ in 24 bits, and about
+/// 2^24 divided by the golden ratio, so that any few of them differ early (Knuth).
+const SPREAD: u32 = 0x9e_3779 << PRIORITY_BITS;
 /// In place of the instant of a sleeper: there is none.
 pub(crate) const NEVER: u64 = u64::MAX;
 /// In place of the priority of a sleeper that was in no queue yet.
@@ -49,7 +52,7 @@ impl<P: Port> Sleeper<P> {
             Sleeper::Thread(thread) => thread.index() << 1,
             Sleeper::Timer(timer) => timer.index() << 1 | 1,
         };
-        number.reverse_bits() >> PRIORITY_BITS
+        number.wrapping_mul(SPREAD) >> PRIORITY_BITS
     }
 }
 
@@ -267,7 +270,7 @@ impl<P: Port> Deadlines<P> {
     }
 
     /// Takes a node out: of the nodes below a gap the earlier one rises into it.
-    #[inline(always)]
+    #[inline(never)]
     fn unlink(mut link: &Link<P>, node: &'static Node<P>) {
         node.queued.set(false);
         let mut below = node.below();
