@@ -1,7 +1,8 @@
 //! Operations that end by themselves.
 
 use super::bench::*;
-use rt::{Env, Error, Message, Slot, Wait};
+use rt::abi::call::Timeout;
+use rt::{Env, Error, Info, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, system};
 
 pub const CHECKS: Checks = &[
@@ -16,6 +17,7 @@ pub const CHECKS: Checks = &[
     ("deadlines at the end of time", end_of_time),
     ("sleepers wake in the order of their deadlines", in_order),
     ("a message beats its deadline", message_first),
+    ("a server waits for calls until a deadline", waits_until),
 ];
 
 /// How late a deadline may be noticed when nothing else runs.
@@ -188,4 +190,32 @@ fn message_first(bench: &Bench) -> Check {
     let result = ipc::receive(e, Wait::until(deadline));
     on_time(deadline)?;
     refused(result, Error::Timeout, "the later deadline")
+}
+
+/// Helper: answers on `a` with the badge, and the words that it was sent, but waits for the next
+/// call until a deadline only.
+fn answer_until(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let wait = Wait { receive: Timeout::At, deadline: u64::MAX, ..Wait::NEVER };
+    let mut next = ipc::exchange(Slot::NONE, me.a, Message::empty(0), wait);
+    while let Ok(got) = next.received() {
+        let [first, second, third, _] = got.words;
+        let answer = Message::short(got.info.label() + 1, [got.badge, first, second, third]);
+        next = ipc::exchange(Slot::REPLY, me.a, answer, wait);
+    }
+}
+
+fn waits_until(bench: &Bench) -> Check {
+    for priority in [LOW, MAIN, HIGH] {
+        let (e, badged) = (bench.endpoint()?, bench.slot());
+        cap::mint(e, badged, Rights::SEND, 42)?;
+        bench.helper(priority, answer_until, e, Slot::NONE)?;
+        bench.settle();
+        for i in 0..10 {
+            let answer = ipc::call(badged, Message::short(5, [i, i + 1, i + 2, i + 3]))?;
+            expect(answer.words == [42, i, i + 1, i + 2], "badge and words arrive")?;
+            expect(answer.info == Info::new(6, 4), "and so does the answer")?;
+        }
+    }
+    Ok(())
 }
