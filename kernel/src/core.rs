@@ -329,12 +329,15 @@ impl<S: System> Core<S> {
         self.cpu.resched.set(false);
         let next = self.cpu.next.get();
         let goes_on = next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next);
-        if self.cpu.poll(point::DECISION) {
+        let may_lose = !goes_on || next.member().priority.get() < self.cpu.highest.get();
+        if may_lose && self.cpu.poll(point::DECISION) {
             // The decision is made on the way out of that interrupt.
             self.cpu.resched.set(true);
             self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
         } else if goes_on {
-            self.cpu.yield_cpu(next, false);
+            if may_lose {
+                self.cpu.yield_cpu(next, false);
+            }
             self.cpu.rearm_if_lower(self.cpu.next.get());
         } else {
             self.sched();

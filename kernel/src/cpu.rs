@@ -402,8 +402,7 @@ impl<P: Port> Cpu<P> {
         let expired = self.charge(ran);
         if expired && next != ran && ran.member().queued() {
             // What this interrupt has woken took over before the slice ended.
-            self.dequeue(ran);
-            self.enqueue_slowly(ran);
+            self.ready.move_back(ran);
         }
         if next == self.idle || !next.member().runnable() {
             self.next.set(self.look_up());

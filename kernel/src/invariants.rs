@@ -173,6 +173,10 @@ impl<P: Port> Checker<'_, '_, P> {
             self.members(&endpoint.receivers, State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
+            let attached = endpoint.attached.get().and_then(|weak| weak.get());
+            let pending = attached.is_some_and(|at| self.whole.open(at).bits.get() != 0);
+            let idle = !pending || endpoint.receivers.is_empty();
+            assert!(idle, "signals that an endpoint receives are pending while somebody waits");
             let waits = |member: &Ref<Thread<P>>| {
                 let thread = self.whole.open(*member);
                 thread.state.get() == State::Sending && here(thread.wait.get())

@@ -150,6 +150,17 @@ impl<T: Linked<K>, K> List<T, K> {
         links.previous.set(None);
     }
 
+    /// Puts `member`, which must be in this queue, behind all others. O(1).
+    #[inline(always)]
+    pub fn move_back(&self, member: Ref<T>) {
+        if self.head.get() != Some(member) {
+            self.remove(member);
+            self.push_back(member);
+        } else {
+            self.head.set(member.member().links().next.get());
+        }
+    }
+
     /// Calls `visit` for each member, in order.
     pub fn each(&self, mut visit: impl FnMut(Ref<T>)) {
         let Some(head) = self.head.get() else { return };

@@ -88,6 +88,12 @@ impl<P: Port> ReadyQueue<P> {
         leaves
     }
 
+    /// Puts a queued thread behind its equals. O(1).
+    #[inline(always)]
+    pub fn move_back(&self, thread: Ref<Thread<P>>) {
+        self.lists[Self::level(thread) as usize].move_back(thread);
+    }
+
     /// How many threads are queued, up to what a record of the trace can say; 0 if the port keeps
     /// no lengths.
     pub fn length(&self) -> u16 {

@@ -12,7 +12,7 @@ use abi::{Info, Rights};
 use kernel::access::Ref;
 use kernel::capability::{Cap, Capability};
 use kernel::object::thread::{State, Wait, attention};
-use kernel::object::{Endpoint, Mapping, Thread};
+use kernel::object::{Endpoint, Mapping, Thread, Weak};
 use kernel::port::{Mapped, Space};
 use kernel::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
@@ -108,6 +108,12 @@ fn of_waiting() {
     });
     found("signals are pending while a receiver waits", |board| {
         board.object(board.machine.kernel.notifications.get(0)).bits.set(1);
+    });
+    found("signals that an endpoint receives are pending while somebody waits", |board| {
+        let kernel = board.machine.kernel;
+        let other = kernel.notifications.get(1).expect("a notification");
+        board.object(Some(other)).bits.set(1);
+        board.endpoint(2).attached.set(Some(Weak::new(other)));
     });
     found("senders and receivers wait on one endpoint", |board| {
         let (sender, receiver) = (board.reference(3), board.reference(2));

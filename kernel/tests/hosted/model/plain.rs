@@ -144,6 +144,8 @@ pub struct Model {
     pub now: u64,
     next: Next,
     decide: bool,
+    /// A decision is still to be made, behind the next interrupt.
+    left: bool,
 }
 
 /// How a receive half came out.
@@ -174,6 +176,7 @@ impl Model {
             now: 0,
             next: Next::Highest,
             decide: false,
+            left: false,
         }
     }
 
@@ -508,6 +511,13 @@ impl Model {
         self.decide = before != i64::from(priority);
     }
 
+    /// An interrupt is waiting: whether a decision that the last operation asked for may be left to
+    /// it.
+    pub fn leaves_decision(&mut self) -> bool {
+        self.left = self.decide;
+        self.left
+    }
+
     /// The threads whose deadlines have passed, although they wait.
     pub fn due(&self) -> impl Iterator<Item = Id> + '_ {
         let passed = |thread: &Thread| thread.until.is_some_and(|until| until <= self.now);
@@ -524,7 +534,7 @@ impl Model {
         waits: impl Fn(Id) -> bool,
     ) -> BTreeSet<Id> {
         self.now += by;
-        self.decide = false;
+        self.decide = std::mem::take(&mut self.left);
         let served: Vec<Id> = self.due().filter(|id| !waits(*id)).collect();
         for id in served {
             assert!(interrupted, "a deadline is served without an interrupt");

@@ -274,18 +274,23 @@ impl Chooser {
         (number, [partners(to, from), info, self.soon(), 0, 0, 0])
     }
 
-    /// What servers and clients do that get on with each other.
+    /// What servers and clients do that get on with each other, and those who pass something on.
     fn converse(&mut self, info: u64) -> (u64, [u64; 6]) {
         let at = self.below(4);
         let endpoint = self.bands.endpoint(at).word();
+        let never = ipc(Timeout::Never, Timeout::Never);
+        if self.below(8) == 0 {
+            let other = at + 1 + self.below(3);
+            let other = self.bands.endpoint(other).word();
+            return (never, [partners(endpoint as u32, other as u32), info, 0, 0, 0, 0]);
+        }
         if !self.serves {
             return (Call::Call as u64, [endpoint, info, 0, 0, 0, 0]);
         }
         if self.owed() {
             return (Call::ReplyWait as u64, [endpoint, info, 0, 0, 0, 0]);
         }
-        let (number, halves) = (ipc(Timeout::Never, Timeout::Never), (NOTHING, endpoint as u32));
-        (number, [partners(halves.0, halves.1), 0, 0, 0, 0, 0])
+        (never, [partners(NOTHING, endpoint as u32), 0, 0, 0, 0, 0])
     }
 
     /// Arguments that a call is likely to want.

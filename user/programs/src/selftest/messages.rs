@@ -3,7 +3,7 @@
 use super::bench::*;
 use rt::arch;
 use rt::{Env, Error, Info, Message, Rights, Slot, Status, Wait};
-use rt::{cap, ipc, signal};
+use rt::{cap, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
     ("send to a waiting receiver", send_to_waiting),
@@ -23,6 +23,8 @@ pub const CHECKS: Checks = &[
     ("nobody can forge a kernel message", forged_info),
     ("a reply needs a caller", no_caller),
     ("a saved reply answers later", saved_reply),
+    ("a server that owes an answer is called", second_call),
+    ("a suspended server is called", stopped_server),
     ("nobody sends to themselves", self_send),
 ];
 
@@ -280,6 +282,58 @@ fn saved_reply(bench: &Bench) -> Check {
     expect(bench.succeeded(first, "the first call")?.words[0] == 1, "is answered later")?;
     let again = ipc::send(saved, Message::empty(0), Wait::ZERO);
     expect(again.is_err(), "a saved reply right works once")
+}
+
+/// Helper: receives on `a` twice, and answers the second caller.
+fn answer_second(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    if ipc::receive(me.a, Wait::NEVER).is_ok() {
+        me.report(ipc::exchange(Slot::NONE, me.a, Message::empty(0), Wait::NEVER));
+        let _ = ipc::reply(Message::short(3, [4]));
+    }
+}
+
+fn second_call(bench: &Bench) -> Check {
+    let e = bench.endpoint()?;
+    for priority in [LOW, MAIN, HIGH] {
+        bench.helper(priority, answer_second, e, Slot::NONE)?;
+        bench.settle();
+        let first = bench.helper(HIGH, call_once, e, Slot::NONE)?;
+        bench.settle();
+        let answer = ipc::call(e, Message::short(1, [2]))?;
+        expect(answer.info == Info::new(3, 1) && answer.words[0] == 4, "the second is answered")?;
+        bench.settle();
+        bench.failed(first, Error::Abandoned, "the first call is not")?;
+    }
+    Ok(())
+}
+
+/// Helper: receives on `a` and answers.
+fn answer_once(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    if let Ok(got) = ipc::receive(me.a, Wait::NEVER) {
+        let _ = ipc::reply(Message::short(3, [got.words[0] + 1]));
+    }
+}
+
+/// Helper: lets the thread in slot `a` run, later.
+fn resume_later(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    system::sleep(MS);
+    let _ = thread::resume(me.a);
+}
+
+fn stopped_server(bench: &Bench) -> Check {
+    for priority in [LOW, MAIN, HIGH] {
+        let e = bench.endpoint()?;
+        let server = bench.helper(priority, answer_once, e, Slot::NONE)?;
+        bench.settle();
+        thread::suspend(server.slot)?;
+        bench.helper(HIGH, resume_later, server.slot, Slot::NONE)?;
+        let answer = ipc::call(e, Message::short(1, [7]))?;
+        expect(answer.info == Info::new(3, 1) && answer.words[0] == 8, "it answers when it runs")?;
+    }
+    Ok(())
 }
 
 fn self_send(bench: &Bench) -> Check {

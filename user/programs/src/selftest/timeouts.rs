@@ -1,7 +1,8 @@
 //! Operations that end by themselves.
 
 use super::bench::*;
-use rt::{Env, Error, Message, Slot, Wait};
+use rt::abi::call::Timeout;
+use rt::{Env, Error, Info, Message, Rights, Slot, Wait};
 use rt::{cap, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
@@ -18,6 +19,7 @@ pub const CHECKS: Checks = &[
     ("a message beats its deadline", message_first),
     ("deadlines of lower threads wait while a higher one runs", urgency),
     ("a deadline is as urgent as its thread is now", becomes_urgent),
+    ("a server waits for calls until a deadline", waits_until),
 ];
 
 /// How late a deadline may be noticed when nothing else runs.
@@ -261,4 +263,32 @@ fn becomes_urgent(bench: &Bench) -> Check {
     // It takes over as soon as the timer interrupts, whenever what runs this machine lets it.
     spin(system::clock() + 10 * MS, || words.get(9) != 1);
     expect(words.get(9) == 2, "it wakes when it is raised")
+}
+
+/// Helper: answers on `a` with the badge, and the words that it was sent, but waits for the next
+/// call until a deadline only.
+fn answer_until(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let wait = Wait { receive: Timeout::At, deadline: u64::MAX, ..Wait::NEVER };
+    let mut next = ipc::exchange(Slot::NONE, me.a, Message::empty(0), wait);
+    while let Ok(got) = next.received() {
+        let [first, second, third, _] = got.words;
+        let answer = Message::short(got.info.label() + 1, [got.badge, first, second, third]);
+        next = ipc::exchange(Slot::REPLY, me.a, answer, wait);
+    }
+}
+
+fn waits_until(bench: &Bench) -> Check {
+    for priority in [LOW, MAIN, HIGH] {
+        let (e, badged) = (bench.endpoint()?, bench.slot());
+        cap::mint(e, badged, Rights::SEND, 42)?;
+        bench.helper(priority, answer_until, e, Slot::NONE)?;
+        bench.settle();
+        for i in 0..10 {
+            let answer = ipc::call(badged, Message::short(5, [i, i + 1, i + 2, i + 3]))?;
+            expect(answer.words == [42, i, i + 1, i + 2], "badge and words arrive")?;
+            expect(answer.info == Info::new(6, 4), "and so does the answer")?;
+        }
+    }
+    Ok(())
 }
