@@ -19,6 +19,8 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOT1");
 pub const HEADER_WORDS: usize = (PAGE / 8) as usize;
 /// Words in a record.
 pub const RECORD_WORDS: usize = 2;
+/// Records in a page.
+pub const PAGE_RECORDS: usize = HEADER_WORDS / RECORD_WORDS;
 
 /// Header word with [`MAGIC`].
 pub const WORD_MAGIC: usize = 0;
@@ -38,9 +40,11 @@ pub const WORD_CPU: usize = 7;
 pub const WORD_KEEP: usize = 8;
 /// Header word with the counter steps that writing one record takes, as measured at boot.
 pub const WORD_COST: usize = 9;
-
 /// Header word with the number of CPUs, and so of traces in the memory.
 pub const WORD_CPUS: usize = 10;
+/// Header word with the counter steps that a record takes beyond [`WORD_COST`] when it fills a
+/// page, since the kernel then turns to the next one; as measured at boot.
+pub const WORD_TURN: usize = 11;
 
 /// What becomes of events when there is no room left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

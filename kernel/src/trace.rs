@@ -14,10 +14,12 @@ use crate::object::Thread;
 use crate::port::{Frame, Port};
 use crate::system::System;
 use abi::PAGE;
-use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, RECORD_WORDS, Record, Undone, Way};
+use abi::trace::{
+    Event, HEADER_WORDS, Keep, NO_THREAD, PAGE_RECORDS, RECORD_WORDS, Record, Undone, Way,
+};
 use abi::trace::{
     MAGIC, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP,
-    WORD_KERNEL, WORD_MAGIC, WORD_START,
+    WORD_KERNEL, WORD_MAGIC, WORD_START, WORD_TURN,
 };
 use cells::Cell;
 use core::marker::PhantomData;
@@ -27,10 +29,8 @@ use locks::{Cause, Counts, Guarding, Handoff, Kind};
 
 /// Words in a page.
 const WORDS: usize = (PAGE / 8) as usize;
-/// Records in a page.
-const PER_PAGE: u64 = (WORDS / RECORD_WORDS) as u64;
-/// Records written at boot to learn what one costs.
-const TRIALS: u64 = 16;
+/// Records written at boot to learn what one costs, and again with the last of a page among them.
+const TRIALS: usize = 16;
 
 /// Where one CPU's records go.
 pub struct Ring {
@@ -159,13 +159,13 @@ impl<P: Port> Cpu<P> {
         ring.pages.set(pages);
         ring.keep.set(keep);
         ring.wanted.set(events);
-        let cost = self.cost_of_record();
+        let [cost, turn] = self.costs_of_records();
         let (hz, start) = port.counter();
         let [low, high] = kernel.variant.name;
         for (index, value) in [
             (WORD_KERNEL, low),
             (WORD_KERNEL + 1, high),
-            (WORD_CAPACITY, (pages - 1) * PER_PAGE),
+            (WORD_CAPACITY, (pages - 1) * PAGE_RECORDS as u64),
             (WORD_EVENTS, 0),
             (WORD_HZ, hz),
             (WORD_START, start),
@@ -173,6 +173,7 @@ impl<P: Port> Cpu<P> {
             (WORD_CPUS, cpus),
             (WORD_KEEP, keep as u64),
             (WORD_COST, cost),
+            (WORD_TURN, turn),
             (WORD_MAGIC, MAGIC),
         ] {
             header[index].store(value, Relaxed);
@@ -181,15 +182,20 @@ impl<P: Port> Cpu<P> {
         self.trace(true);
     }
 
-    /// Writes some records to see what one costs; they do not count.
-    fn cost_of_record(&self) -> u64 {
-        self.ring.turn_to(self.port(), 1);
+    /// Writes some records to see what one costs, and what more if it fills a page; they do not
+    /// count.
+    fn costs_of_records(&self) -> [u64; 2] {
         self.ring.mask.set(Event::EVERY);
-        let before = self.port().stamp();
-        for _ in 0..TRIALS {
-            self.write(NO_THREAD, second(Event::Mark, 0, 0));
-        }
-        (self.port().stamp() - before) / TRIALS
+        let [plain, turning] = [0, PAGE_RECORDS - TRIALS].map(|first| {
+            self.ring.turn_to(self.port(), 1);
+            self.ring.next.set(first * RECORD_WORDS);
+            let before = self.port().stamp();
+            for _ in 0..TRIALS {
+                self.write(NO_THREAD, second(Event::Mark, 0, 0));
+            }
+            self.port().stamp() - before
+        });
+        [plain / TRIALS as u64, turning.saturating_sub(plain)]
     }
 
     /// Starts the trace, or stops it; from the next entry on, or at once.

@@ -9,7 +9,8 @@ use crate::support::rng::Rng;
 use crate::support::town::{self, Plan};
 use abi::PAGE;
 use abi::call::Call;
-use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, Record, WORD_CAPACITY, WORD_EVENTS};
+use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, PAGE_RECORDS, Record};
+use abi::trace::{WORD_CAPACITY, WORD_COST, WORD_EVENTS, WORD_TURN};
 use kernel::port::Port;
 use kernel::system::System;
 use kernel::trace::Traced;
@@ -161,6 +162,19 @@ fn every_event_is_recorded() {
     }
 }
 
+#[test]
+fn what_turning_a_page_takes_is_measured() {
+    for keep in [Keep::First, Keep::Last] {
+        let board: Board<kernel::system::DirectLazy<Host>> =
+            town::boot(&Plan { unique: false, handlers: false, seed: 1 });
+        // Who turns a page looks up the header and the next one; who only writes has both.
+        board.host.frame_takes.set(7);
+        let at = begin(&board, 3, keep);
+        let costs = [WORD_COST, WORD_TURN].map(|index| word(board.host, at, index));
+        assert_eq!(costs, [0, 14], "{keep:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(repeatable(40))]
 
@@ -176,7 +190,7 @@ proptest! {
             board.machine.cpu.note_nobody(Event::Mark, number as u32, 7);
         }
         let capacity = word(board.host, at, WORD_CAPACITY);
-        prop_assert_eq!(capacity, (pages - 1) * 256);
+        prop_assert_eq!(capacity, (pages - 1) * PAGE_RECORDS as u64);
         prop_assert_eq!(word(board.host, at, WORD_EVENTS), events);
         let kept = events.min(capacity);
         let first = if last { events - kept } else { 0 };

@@ -203,6 +203,7 @@ fn document(asked: &cli::Trace, recorded: &Recorded, traces: &Traces, files: &[P
         "events": trace.events,
         "lost": traces.lost(),
         "record_cost": trace.cost,
+        "turn_cost": trace.turn,
         "span_ns": trace.span(),
         "cpus": ::trace::cpus(traces).iter().map(cpu).collect::<Vec<_>>(),
         "locks": ::trace::locks(&traces.each).iter().map(lock).collect::<Vec<_>>(),

@@ -2,14 +2,17 @@
 
 use crate::Trace;
 use abi::trace::{
-    Event, HEADER_WORDS, Keep, MAGIC, Record, WORD_CAPACITY, WORD_COST, WORD_CPU, WORD_CPUS,
-    WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, entry,
+    Event, HEADER_WORDS, Keep, MAGIC, PAGE_RECORDS, Record, WORD_CAPACITY, WORD_COST, WORD_CPU,
+    WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START, WORD_TURN,
+    entry,
 };
 
 /// The counter at boot, so that stamps soon wrap.
 pub(crate) const START: u64 = (7 << 48) - 5000;
 /// The counter's frequency: a step is a nanosecond.
 pub(crate) const HZ: u64 = 1_000_000_000;
+/// What a record takes beyond its cost when it fills a page.
+pub(crate) const TURN: u64 = 24;
 
 /// A trace in the making. Times are steps since boot.
 pub(crate) struct Maker {
@@ -39,7 +42,8 @@ impl Maker {
     ) -> &mut Maker {
         let time = (START + self.now) & ((1 << 48) - 1);
         self.records.push(Record { time, thread, argument, extra, event, cpu: 0 });
-        self.pass(self.cost)
+        let fills = self.records.len().is_multiple_of(PAGE_RECORDS);
+        self.pass(self.cost + if fills { TURN } else { 0 })
     }
 
     pub(crate) fn thread(&mut self, thread: u16, domain: u32, priority: u16) -> &mut Maker {
@@ -114,6 +118,7 @@ pub(crate) fn encode_cpu(
     words[WORD_CPUS] = cpus.into();
     words[WORD_KEEP] = keep as u64;
     words[WORD_COST] = cost;
+    words[WORD_TURN] = TURN;
     for (number, record) in records.iter().enumerate() {
         if number < capacity || keep == Keep::Last && capacity > 0 {
             let place = HEADER_WORDS + 2 * (number % capacity);

@@ -49,6 +49,8 @@ pub struct Host {
     /// Not a reference, which Miri would look at whole each time it is passed on.
     frames: *const [Frame],
     time: Cell<u64>,
+    /// Time that passes while a frame is looked up.
+    pub frame_takes: Cell<u64>,
     armed: Cell<Option<u64>>,
     /// Interrupt lines.
     pub lines: [Line; LINES],
@@ -82,6 +84,7 @@ impl Host {
         let host = Host {
             frames,
             time: Cell::new(0),
+            frame_takes: Cell::new(0),
             armed: Cell::new(None),
             lines: Default::default(),
             output: RefCell::default(),
@@ -187,6 +190,7 @@ impl Port for Host {
         assert!(address >= BASE && address.is_multiple_of(PAGE), "no frame at {address:#x}");
         let index = ((address - BASE) / PAGE) as usize;
         assert!(index < self.frames.len(), "no frame at {address:#x}");
+        self.advance(self.frame_takes.get());
         // SAFETY: within the memory, which is zeroed, aligned, never freed, and made of atomics, so
         // that the arena may hand out parts of it.
         unsafe { &*self.frames.cast::<Frame>().add(index) }

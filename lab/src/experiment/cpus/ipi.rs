@@ -86,8 +86,9 @@ fn sent_to_entered(traces: &Traces) -> Vec<u64> {
         };
         let entered = other.moments.iter().find(entered)?;
         let between = kick.steps..entered.steps;
-        let records = traces.all.moments.iter().filter(|m| between.contains(&m.steps)).count();
-        Some((entered.steps - kick.steps).saturating_sub(records as u64 * first.cost))
+        let records = traces.all.moments.iter().filter(|m| between.contains(&m.steps));
+        let costs = records.map(|moment| moment.cost);
+        Some(costs.fold(entered.steps - kick.steps, u64::saturating_sub))
     })
     .collect()
 }

@@ -1,8 +1,9 @@
 //! Decoding a trace: the memory object that the kernel filled with records.
 
 use abi::trace::{
-    Event, HEADER_WORDS, Keep, MAGIC, RECORD_WORDS, Record, WORD_CAPACITY, WORD_COST, WORD_CPU,
-    WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START,
+    Event, HEADER_WORDS, Keep, MAGIC, PAGE_RECORDS, RECORD_WORDS, Record, WORD_CAPACITY, WORD_COST,
+    WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START,
+    WORD_TURN,
 };
 
 /// The bits of a record's stamp.
@@ -26,6 +27,8 @@ pub struct Moment {
     pub extra: u16,
     /// On which CPU.
     pub cpu: u8,
+    /// Counter steps that writing its record took, from the instant of the moment on.
+    pub cost: u64,
 }
 
 /// The trace of one CPU, or of all.
@@ -51,6 +54,8 @@ pub struct Trace {
     pub events: u64,
     /// Counter steps that writing one record takes.
     pub cost: u64,
+    /// Counter steps that a record takes beyond [`Trace::cost`] when it fills a page.
+    pub turn: u64,
     /// The records that were kept, in the order of their events.
     pub moments: Vec<Moment>,
 }
@@ -198,11 +203,12 @@ impl Trace {
         self.start.wrapping_add(steps) as u32
     }
 
-    /// The steps between two moments without what writing the records took: each record between
-    /// the two stamps, the first included, took [`Trace::cost`].
+    /// The steps between two moments of a CPU without what writing the records took: each record
+    /// between the two stamps, the first included, took its [`Moment::cost`].
     pub fn net(&self, from: usize, to: usize) -> u64 {
         let gross = self.moments[to].steps - self.moments[from].steps;
-        gross.saturating_sub(self.cost.saturating_mul((to - from) as u64))
+        let costs = self.moments[from..to].iter().map(|moment| moment.cost);
+        costs.fold(gross, u64::saturating_sub)
     }
 
     /// Reads the records that the ring holds, oldest first.
@@ -215,7 +221,8 @@ impl Trace {
         self.moments.reserve(ring.len().min(kept as usize));
         let mut last: Option<u64> = None;
         for number in first..first + kept {
-            let words = ring[(number % self.capacity) as usize].map(u64::from_le_bytes);
+            let place = (number % self.capacity) as usize;
+            let words = ring[place].map(u64::from_le_bytes);
             let event = (words[1] >> 8) as u8;
             let record =
                 Record::from_words(words).ok_or(TraceError::UnknownEvent { number, event })?;
@@ -238,8 +245,10 @@ impl Trace {
             last = Some(steps);
             let Record { thread, argument, extra, event, .. } = record;
             let ns = self.ns(steps);
+            let fills = (place + 1).is_multiple_of(PAGE_RECORDS);
+            let cost = self.cost.saturating_add(if fills { self.turn } else { 0 });
             let cpu = self.cpu;
-            self.moments.push(Moment { steps, ns, event, thread, argument, extra, cpu });
+            self.moments.push(Moment { steps, ns, event, thread, argument, extra, cpu, cost });
         }
         Ok(())
     }
@@ -280,6 +289,7 @@ fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
         capacity: word(WORD_CAPACITY),
         events: word(WORD_EVENTS),
         cost: word(WORD_COST),
+        turn: word(WORD_TURN),
         moments: Vec::new(),
     })
 }

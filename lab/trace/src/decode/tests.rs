@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::{HZ, Maker, START, conversation, encode};
+use crate::testing::{HZ, Maker, START, TURN, conversation, encode};
 use proptest::prelude::*;
 
 fn with_word(mut bytes: Vec<u8>, index: usize, value: u64) -> Vec<u8> {
@@ -16,7 +16,8 @@ fn decodes_what_the_kernel_writes() {
     let m = conversation();
     let trace = Trace::decode(&m.bytes(Keep::Last, 200)).unwrap();
     assert_eq!(trace.kernel, "fastpath");
-    assert_eq!((trace.hz, trace.start, trace.cost, trace.lost()), (HZ, START, 10, 0));
+    assert_eq!((trace.hz, trace.start, trace.lost()), (HZ, START, 0));
+    assert_eq!((trace.cost, trace.turn), (10, TURN));
     assert_eq!(trace.moments.len(), m.records.len());
     // The stamps wrap on the way.
     assert!(m.records.windows(2).any(|pair| pair[1].time < pair[0].time));
@@ -134,7 +135,7 @@ proptest! {
     #[test]
     fn a_damaged_trace_never_panics(
         words in prop::collection::vec((0..HEADER_WORDS + 400, any::<u64>()), 0..3),
-        header in prop::collection::vec((0..WORD_COST + 1, 0..300u64), 0..3),
+        header in prop::collection::vec((0..WORD_TURN + 1, 0..300u64), 0..3),
         length in 0..7297usize,
     ) {
         let damaged = words.iter().chain(&header).fold(sample(), |b, &(at, w)| with_word(b, at, w));

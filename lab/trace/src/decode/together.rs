@@ -7,10 +7,7 @@
 use super::{Trace, TraceError};
 use crate::{Moment, Sections};
 use abi::PAGE;
-use abi::trace::{Event, Keep, RECORD_WORDS, Way, entry};
-
-/// Records in a page.
-const PER_PAGE: u64 = PAGE / (RECORD_WORDS as u64 * 8);
+use abi::trace::{Event, Keep, PAGE_RECORDS, Way, entry};
 
 /// The traces of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +22,7 @@ impl Traces {
     /// Decodes the traces of all CPUs, and checks that their clocks agree.
     pub fn decode(bytes: &[u8]) -> Result<Traces, TraceError> {
         let first = Trace::decode(bytes)?;
-        let share = (first.capacity.div_ceil(PER_PAGE) + 1) * PAGE;
+        let share = (first.capacity.div_ceil(PAGE_RECORDS as u64) + 1) * PAGE;
         let mut each = vec![first];
         for cpu in 1..each[0].cpus {
             let from = usize::try_from(share * u64::from(cpu)).unwrap_or(usize::MAX);

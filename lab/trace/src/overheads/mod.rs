@@ -96,6 +96,8 @@ pub struct Overheads {
     pub hz: u64,
     /// Counter steps that were subtracted for each record.
     pub cost: u64,
+    /// Counter steps that were subtracted beyond that for each record that filled a page.
+    pub turn: u64,
     /// One for each kind.
     pub all: Vec<Overhead>,
 }
@@ -107,7 +109,7 @@ pub fn overheads(trace: &Trace) -> Overheads {
     let mut all: Vec<Overhead> = Kind::ALL.into_iter().map(none).collect();
     pairs::collect(trace, &sections, &mut all);
     user::collect(trace, &sections, &mut all);
-    Overheads { hz: trace.hz, cost: trace.cost, all }
+    Overheads { hz: trace.hz, cost: trace.cost, turn: trace.turn, all }
 }
 
 impl Overheads {
@@ -130,9 +132,11 @@ impl Overheads {
             row
         });
         format!(
-            "counter steps at {} Hz, less {} for each record in between\n{}",
+            "counter steps at {} Hz, less {} for a record in between, {} more if it fills a \
+             page\n{}",
             self.hz,
             self.cost,
+            self.turn,
             table(&header, rows)
         )
     }

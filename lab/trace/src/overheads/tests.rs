@@ -2,7 +2,7 @@ use super::*;
 use crate::Entry;
 use crate::testing::{Maker, START, conversation};
 use abi::trace::Event;
-use abi::trace::{Keep, entry};
+use abi::trace::{Keep, PAGE_RECORDS, entry};
 use expect_test::expect;
 
 fn samples(trace: &Trace, kind: Kind) -> (Vec<u64>, u64) {
@@ -15,7 +15,7 @@ fn samples(trace: &Trace, kind: Kind) -> (Vec<u64>, u64) {
 fn a_conversation_in_tables() {
     let trace = conversation().trace();
     expect![[r#"
-        counter steps at 1000000000 Hz, less 10 for each record in between
+        counter steps at 1000000000 Hz, less 10 for a record in between, 24 more if it fills a page
         overhead                  n  dropped  min   q1  median  mean   q3  p99  max
         scheduling                4        0    0    0       0   198  395  790  790
         context switch           17        0   50   50      50    50   50   50   50
@@ -39,20 +39,50 @@ fn a_conversation_in_tables() {
     .assert_eq(&kernel_times_table(&kernel_times(&trace)));
 }
 
-#[test]
-fn pairs_inside_a_section_are_free_of_records() {
+/// A trace that so many records begin.
+fn after(records: usize) -> Maker {
     let mut m = Maker::new();
+    (0..records).for_each(|_| {
+        m.note(Event::Mark, 1, 0, 0);
+    });
+    m
+}
+
+/// A tick that wakes a thread: its records, and the overheads in it.
+fn tick(m: &mut Maker) {
     m.pass(100).enter(1, entry::TIMER).pass(40).note(Event::Tick, 1, 0, 0).pass(30);
     m.note(Event::Wake, 2, 0, 0).pass(25).note(Event::Insert, 2, 0, 1).pass(15);
     m.note(Event::LookUp, 2, 0, 0).pass(7).switch(2, 1, 9).exit(2);
-    let trace = m.trace();
-    assert_eq!(samples(&trace, Kind::Release), (vec![70], 0));
-    assert_eq!(samples(&trace, Kind::Scheduling), (vec![47], 0));
-    assert_eq!(samples(&trace, Kind::ContextSwitch), (vec![50], 0));
-    assert_eq!(samples(&trace, Kind::Tick), (vec![127], 0));
-    assert_eq!(samples(&trace, Kind::CrossCpu), (vec![], 0));
-    let times = kernel_times(&trace);
+}
+
+fn has_the_overheads_of_a_tick(trace: &Trace) {
+    assert_eq!(samples(trace, Kind::Release), (vec![70], 0));
+    assert_eq!(samples(trace, Kind::Scheduling), (vec![47], 0));
+    assert_eq!(samples(trace, Kind::ContextSwitch), (vec![50], 0));
+    assert_eq!(samples(trace, Kind::Tick), (vec![127], 0));
+    assert_eq!(samples(trace, Kind::CrossCpu), (vec![], 0));
+    let times = kernel_times(trace);
     assert_eq!((times[0].entry, times[0].statistics.max), (Entry::Timer, 167));
+}
+
+#[test]
+fn pairs_inside_a_section_are_free_of_records() {
+    let mut m = Maker::new();
+    tick(&mut m);
+    has_the_overheads_of_a_tick(&m.trace());
+}
+
+#[test]
+fn where_a_page_ends_is_in_no_overhead() {
+    for before in PAGE_RECORDS - 8..PAGE_RECORDS {
+        let mut m = after(before);
+        tick(&mut m);
+        has_the_overheads_of_a_tick(&m.trace());
+        let last = m.bytes(Keep::Last, PAGE_RECORDS);
+        has_the_overheads_of_a_tick(&Trace::decode(&last).unwrap());
+        let trace = reads_after(before, false);
+        assert_eq!(samples(&trace, Kind::CallOut), (vec![15], 0), "{before}");
+    }
 }
 
 #[test]
@@ -85,9 +115,10 @@ fn an_interrupt_taints_the_way_in() {
     assert_eq!(samples(&reads_before(true), Kind::CallIn), (vec![], 1));
 }
 
-/// A program reads the counter after a call, perhaps after an interrupt, and hands it in.
-fn reads_after(interrupted: bool) -> Trace {
-    let mut m = Maker::new();
+/// A program reads the counter after a call, perhaps after an interrupt, and hands it in; so many
+/// records are before that.
+fn reads_after(records: usize, interrupted: bool) -> Trace {
+    let mut m = after(records);
     m.enter(1, 5).pass(60).exit(1).pass(15);
     if interrupted {
         m.enter(1, entry::LINE_0 + 1).pass(100).exit(1).pass(3);
@@ -99,8 +130,8 @@ fn reads_after(interrupted: bool) -> Trace {
 
 #[test]
 fn an_interrupt_taints_the_way_out() {
-    assert_eq!(samples(&reads_after(false), Kind::CallOut), (vec![15], 0));
-    assert_eq!(samples(&reads_after(true), Kind::CallOut), (vec![], 1));
+    assert_eq!(samples(&reads_after(0, false), Kind::CallOut), (vec![15], 0));
+    assert_eq!(samples(&reads_after(0, true), Kind::CallOut), (vec![], 1));
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn call_out(trace: &Trace, sections: &Sections, left: &[bool], index: usize) -> 
     let own = section.next == trace.moments[index].thread && left[later - 1];
     let seen = sections.whole.get(later).is_some_and(|next| adjacent(trace, section, next));
     // The record of the exit itself is written before the kernel is left.
-    (own && seen).then(|| (read - exit(section)).saturating_sub(trace.cost))
+    (own && seen).then(|| (read - exit(section)).saturating_sub(trace.moments[section.last].cost))
 }
 
 /// Whether no section is missing between two.

@@ -4,7 +4,7 @@
 //! `HEADING = KEY with {row}` or `ROW = KEY with {column}`, or a sum of other columns
 //! (`both = call + reply and wait`), or several keys with ` / ` between them. A key is one of
 //! tests/golden.toml, behind `EXPERIMENT: ` if it is of another one, or a system of baselines.toml
-//! with a metric and a case.
+//! with a metric and a case. `limit KEY` is the limit on that figure instead.
 
 use super::page::{Table, cells};
 use std::collections::BTreeMap;
@@ -20,9 +20,19 @@ impl Records {
         Ok(Records { golden: golden.parse().map_err(|error| format!("golden figures: {error}"))? })
     }
 
-    /// A figure of an experiment.
+    /// Whether there are figures of an experiment, or limits on them.
+    fn has(&self, experiment: &str) -> bool {
+        let limits = self.golden.get("limits").and_then(|limits| limits.get(experiment));
+        self.golden.contains_key(experiment) || limits.is_some()
+    }
+
+    /// A figure of an experiment, or the limit on it.
     fn find(&self, experiment: &str, key: &str) -> Option<u64> {
-        let golden = self.golden.get(experiment).and_then(|figures| figures.get(key));
+        let (golden, key) = match key.strip_prefix("limit ") {
+            Some(key) => (self.golden.get("limits").and_then(|all| all.get(experiment)), key),
+            None => (self.golden.get(experiment), key),
+        };
+        let golden = golden.and_then(|figures| figures.get(key));
         if let Some(figure) = golden.and_then(toml::Value::as_integer) {
             return u64::try_from(figure).ok();
         }
@@ -105,7 +115,7 @@ fn value(
         let one = |part: &&str| value(table, records, (experiment, rules), (at, column), part);
         return Ok(parts.iter().map(one).collect::<Result<Vec<_>, _>>()?.join(" / "));
     }
-    let other = key.split_once(": ").filter(|(name, _)| records.golden.contains_key(*name));
+    let other = key.split_once(": ").filter(|(name, _)| records.has(name));
     let (experiment, key) = other.unwrap_or((experiment, key));
     let names = names(&table.rows[at][0]);
     let key = key.replace("{column}", &plain(&table.heading[column]));
@@ -166,7 +176,8 @@ mod tests {
     fn checked(note: &str, rows: &str) -> Result<Vec<String>, String> {
         let records = Records::new(
             "[e]\n\"a call\" = 1100\n\"b call\" = 1100\n\"a reply\" = 7\n\"b reply\" = 8\n\
-             [ping-pong]\n\"x call across words=0\" = 3\n",
+             [ping-pong]\n\"x call across words=0\" = 3\n\
+             [limits.e]\n\"a call\" = 1200\n[limits.slow]\n\"a worst\" = 9000\n",
         )?;
         let text =
             format!("<!-- figures: {note} -->\n| | call | reply | both |\n|-|-|-|-|\n{rows}");
@@ -187,6 +198,15 @@ mod tests {
         assert_eq!(error, "there is no figure `a both` of e");
         let several = by_row("e; what = a call / ping-pong: x call across words=0").unwrap();
         assert_eq!(several, ["1,100 / 3", "1,100 / 3", "1,100 / 3"]);
+    }
+
+    #[test]
+    fn limits_are_recorded_too() {
+        let cells = |rules| checked(rules, "| `a` | 1 | 2 | 3 |\n");
+        let rules = "e; call = limit {row} call; reply = slow: limit {row} worst";
+        assert_eq!(cells(rules).unwrap(), ["1,200", "9,000"]);
+        assert!(cells("e; call = limit {row} reply").unwrap_err().contains("there is no figure"));
+        assert!(cells("slow; call = {row} worst").unwrap_err().contains("there is no figure"));
     }
 
     #[test]

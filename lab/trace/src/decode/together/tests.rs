@@ -22,7 +22,7 @@ fn memory_of(cpus: [&[Wrote]; 2], ways: [Way; 2]) -> Vec<u8> {
             cpu,
         };
         let records: Vec<Record> = wrote.iter().map(record).collect();
-        encode_cpu(&records, Keep::First, PER_PAGE as usize, 0, [cpu, 2])
+        encode_cpu(&records, Keep::First, PAGE_RECORDS, 0, [cpu, 2])
     };
     (0..).zip(cpus).flat_map(ring).collect()
 }
