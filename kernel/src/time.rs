@@ -270,7 +270,7 @@ impl<P: Port> Deadlines<P> {
     }
 
     /// Takes a node out: of the nodes below a gap the earlier one rises into it.
-    #[inline(never)]
+    #[inline(always)]
     fn unlink(mut link: &Link<P>, node: &'static Node<P>) {
         node.queued.set(false);
         let mut below = node.below();

@@ -24,19 +24,24 @@ const FAULT_REPORTS: u32 = 16;
 impl<P: Port> Manager<'_, P> {
     /// Checks that `own` can have one more object of a kind, named by the empty slot `to`. A
     /// domain that is being destroyed cannot: the sweep would not come back for it.
-    fn room<T: Object<P>>(
+    pub(super) fn room<T: Object<P>>(
         &self,
         own: Ref<Domain<P>>,
         pool: &'static Pool<T>,
         to: u32,
     ) -> Result<(), Error> {
+        self.room_for(own, T::RESOURCE, to)?;
+        pool.check()
+    }
+
+    #[inline(never)]
+    fn room_for(&self, own: Ref<Domain<P>>, resource: Resource, to: u32) -> Result<(), Error> {
         if own.life() != Life::Live {
             return Err(Error::WrongState);
         }
         let domain = self.whole.open(own);
         domain.empty(to)?;
-        domain.quotas.check(T::RESOURCE, 1)?;
-        pool.check()
+        domain.quotas.check(resource, 1)
     }
 
     pub(super) fn create_endpoint(

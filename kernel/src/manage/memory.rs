@@ -39,12 +39,13 @@ impl<P: Port> Manager<'_, P> {
         self.check_range(memory.at, &range)?;
         check_mapping_rights(rights, memory.rights)?;
         self.check_tables(home, range.at, range.pages)?;
-        domain.empty(to)?;
-        domain.quotas.check(Resource::Mappings, 1)?;
-        self.kernel.mappings.check()?;
+        self.room(own, &self.kernel.mappings, to)?;
         let at = self.make_mapping(Some(own), home, memory.at, &range, memory.rights);
         let cap = Cap::new(at, Rights::ALL, 0);
         domain.put(to, Capability::Mapping(cap));
+        if self.preempted() {
+            return Ok(Done::Preempted);
+        }
         self.continue_map(own, to, cap)
     }
 

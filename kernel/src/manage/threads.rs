@@ -85,7 +85,9 @@ impl<P: Port> Manager<'_, P> {
         if queued {
             self.enqueue(at);
         }
-        self.reconsider_priority(at, before);
+        if thread.runnable() {
+            self.reconsider_priority(at, before);
+        }
         Ok(Done::Nothing)
     }
 
