@@ -11,7 +11,7 @@ use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use crate::quota::Counts;
 use abi::object::Resource;
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
@@ -154,7 +154,8 @@ impl<P: Port> Manager<'_, P> {
             word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
         };
         let missing = self.check_buffer(home, args[3])?;
-        if args[3] != 0 && !self.prepare_buffer(home, args[3], missing) {
+        let unprepared = args[3] != 0 && !self.prepare_buffer(home, args[3], missing);
+        if unprepared || self.cpu.poll(point::CALL) {
             return Ok(Done::Preempted);
         }
         let at = self.kernel.threads.take(Some(own));
@@ -260,6 +261,9 @@ impl<P: Port> Manager<'_, P> {
         let at = self.kernel.domains.free_slot().ok_or(Error::PoolExhausted)?;
         if args[1] == 0 || args[1] > self.whole.open(at).slots.len() as u64 {
             return Err(Error::InvalidArgument);
+        }
+        if self.cpu.poll(point::CALL) {
+            return Ok(Done::Preempted);
         }
         let at = self.kernel.domains.take(Some(own));
         parent.quotas.charge_all(&quotas);

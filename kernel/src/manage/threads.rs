@@ -10,7 +10,7 @@ use crate::port::{Context, Port};
 use crate::step::Step;
 use crate::time::Sleeper;
 use abi::call::{ThreadState, exchange};
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use abi::{Error, USER_TOP};
 
 impl<P: Port> Manager<'_, P> {
@@ -60,6 +60,9 @@ impl<P: Port> Manager<'_, P> {
         let before = thread.priority.get();
         if before == i16::from(priority) {
             return Ok(Done::Nothing);
+        }
+        if self.cpu.poll(point::CALL) {
+            return Ok(Done::Preempted);
         }
         let queued = thread.queued() || (thread.arrives() && thread.runnable());
         let senders = &self.kernel.variant.senders;

@@ -12,6 +12,13 @@ pub const USER_DATA: u64 = 0x23;
 
 /// Interrupts on; the bit that is always one.
 const INITIAL_FLAGS: u64 = 0x202;
+/// Vector registers of a new thread: control words as after `fninit`, all exceptions masked.
+static INITIAL_FPU: [u8; 512] = {
+    let mut fpu = [0; 512];
+    (fpu[0], fpu[1]) = (0x7f, 0x03);
+    (fpu[24], fpu[25]) = (0x80, 0x1f);
+    fpu
+};
 /// Bytes of the `syscall` instruction.
 const CALL_LENGTH: u64 = 2;
 
@@ -89,10 +96,6 @@ impl Context {
 
 impl port::Context for Context {
     fn new() -> Context {
-        // Control words as after `fninit`, all exceptions masked.
-        let mut fpu = [0; 512];
-        (fpu[0], fpu[1]) = (0x7f, 0x03);
-        (fpu[24], fpu[25]) = (0x80, 0x1f);
         Context {
             rip: Cell::new(0),
             rflags: Cell::new(INITIAL_FLAGS),
@@ -111,7 +114,7 @@ impl port::Context for Context {
             r11: Cell::new(0),
             special: Cell::new(0),
             pointer: Cell::new(0),
-            fpu: FpuState(UnsafeCell::new(fpu)),
+            fpu: FpuState(UnsafeCell::new(INITIAL_FPU)),
         }
     }
 
@@ -171,11 +174,8 @@ impl port::Context for Context {
         }
         port::Context::set_words(self, [0; 4]);
         self.rflags.set(INITIAL_FLAGS);
-        let mut fpu = [0; 512];
-        (fpu[0], fpu[1]) = (0x7f, 0x03);
-        (fpu[24], fpu[25]) = (0x80, 0x1f);
         // SAFETY: no reference to the area exists; the CPU reads and writes it only in `fpu`.
-        unsafe { self.fpu.0.get().write(fpu) };
+        unsafe { self.fpu.0.get().write(INITIAL_FPU) };
     }
 
     fn position(&self) -> (u64, u64) {

@@ -508,7 +508,7 @@ impl Model {
         self.begin(me);
         self.finish(me, Status::OK);
         let before = std::mem::replace(&mut self.threads[whom].priority, priority.into());
-        self.decide = before != i64::from(priority);
+        self.decide = before != i64::from(priority) && self.runnable(whom);
     }
 
     /// An interrupt is waiting: whether a decision that the last operation asked for may be left to

@@ -49,9 +49,9 @@ fn preempted(board: &Board<DirectLazy<Host>>, regs: crate::support::context::Reg
 #[test]
 fn a_mapping_is_made_changed_and_undone_page_by_page() {
     let board = machine();
-    // A mapping first zeroes: each frame, and the tables that it lacks.
+    // A mapping is put into its slot, then it zeroes: each frame, and the tables that it lacks.
     let tables = board.domain(1).space.missing(board.host, AT, PAGES) as u64;
-    let zeroing = 6 * (PAGES + tables) + tables;
+    let zeroing = 1 + 6 * (PAGES + tables) + tables;
     for (call, target, more) in [
         (map(FREE + 1, 3), PAGES, zeroing),
         (system(Call::Protect, &[FREE + 1, 1]), PAGES, 0),
