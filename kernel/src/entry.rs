@@ -139,7 +139,8 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.cpu.timer_fired();
     let mut now = core.kernel.port.now();
     // What is less urgent than the thread that runs, or than what is served here, waits.
-    let mut floor = core.cpu.next.get().member().priority.get();
+    let running = core.cpu.next.get();
+    let mut floor = running.member().priority.get();
     let deadlines = &core.cpu.deadlines;
     core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
@@ -153,9 +154,10 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         if let Some(sleeper) = node.sleeper() {
             core.expire(sleeper, now - node.at());
         }
-        floor = node.priority().max(core.cpu.next.get().member().priority.get());
+        floor = node.priority();
         put_off = core.cpu.poll(point::EXPIRY);
-        if put_off || deadlines.is_empty() {
+        // A thread that takes over does not wait for more: what is as urgent interrupts again.
+        if put_off || deadlines.is_empty() || core.cpu.next.get() != running {
             break;
         }
         // What has become due meanwhile need not interrupt.
