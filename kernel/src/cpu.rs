@@ -17,7 +17,7 @@ use locks::{Guarding, ObjectLock};
 const SERVING: u64 = 0;
 /// Nanoseconds by which a tick may be early or late to share the interrupt of a deadline: about
 /// what serving an interrupt takes. Else one would wait for the other's interrupt.
-const NEAR: u64 = 1_000;
+pub(crate) const NEAR: u64 = 1_000;
 
 /// The floor if no deadline is deferred: the priority of the idle thread.
 const NONE_DEFERRED: i16 = -1;

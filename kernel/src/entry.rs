@@ -2,7 +2,7 @@
 
 use crate::access::Ref;
 use crate::core::{Core, Guards};
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, NEAR};
 use crate::fault::Fault;
 use crate::ipc::left::Found;
 use crate::kernel::Kernel;
@@ -139,8 +139,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.cpu.timer_fired();
     let mut now = core.kernel.port.now();
     // What is less urgent than the thread that runs, or than what is served here, waits.
-    let running = core.cpu.next.get();
-    let mut floor = running.member().priority.get();
+    let mut floor = core.cpu.next.get().member().priority.get();
     let deadlines = &core.cpu.deadlines;
     core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
@@ -154,10 +153,9 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
         if let Some(sleeper) = node.sleeper() {
             core.expire(sleeper, now - node.at());
         }
-        floor = node.priority();
+        floor = node.priority().max(core.cpu.next.get().member().priority.get());
         put_off = core.cpu.poll(point::EXPIRY);
-        // A thread that takes over does not wait for more: what is as urgent interrupts again.
-        if put_off || deadlines.is_empty() || core.cpu.next.get() != running {
+        if put_off || deadlines.first() > now.saturating_add(NEAR) {
             break;
         }
         // What has become due meanwhile need not interrupt.

@@ -11,7 +11,7 @@ use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use crate::quota::Counts;
 use abi::object::Resource;
-use abi::trace::{Event, point};
+use abi::trace::Event;
 use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
 
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
@@ -155,7 +155,7 @@ impl<P: Port> Manager<'_, P> {
         };
         let missing = self.check_buffer(home, args[3])?;
         let unprepared = args[3] != 0 && !self.prepare_buffer(home, args[3], missing);
-        if unprepared || self.cpu.poll(point::CALL) {
+        if unprepared || self.makes_room() {
             return Ok(Done::Preempted);
         }
         let at = self.kernel.threads.take(Some(own));
@@ -262,7 +262,7 @@ impl<P: Port> Manager<'_, P> {
         if args[1] == 0 || args[1] > self.whole.open(at).slots.len() as u64 {
             return Err(Error::InvalidArgument);
         }
-        if self.cpu.poll(point::CALL) {
+        if self.makes_room() {
             return Ok(Done::Preempted);
         }
         let at = self.kernel.domains.take(Some(own));

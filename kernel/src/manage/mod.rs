@@ -108,6 +108,11 @@ impl<P: Port> Manager<'_, P> {
         self.cpu.poll(point::CALL) || (P::SEVERAL && self.cpu.takes_a_step(self.kernel))
     }
 
+    /// Whether a call makes room for an interrupt between its checks and its work: it begins anew.
+    fn makes_room(&self) -> bool {
+        self.cpu.poll(point::CALL)
+    }
+
     fn fact(&self, fact: u64) -> Result<Done, Error> {
         let (first, second) = match fact {
             f if f == Fact::KernelName as u64 => {
@@ -129,7 +134,7 @@ impl<P: Port> Manager<'_, P> {
     fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
         let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
         self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
-        if self.cpu.poll(point::CALL) {
+        if self.makes_room() {
             return Ok(Done::Preempted);
         }
         if P::SEVERAL {

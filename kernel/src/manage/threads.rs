@@ -10,7 +10,7 @@ use crate::port::{Context, Port};
 use crate::step::Step;
 use crate::time::Sleeper;
 use abi::call::{ThreadState, exchange};
-use abi::trace::{Event, point};
+use abi::trace::Event;
 use abi::{Error, USER_TOP};
 
 impl<P: Port> Manager<'_, P> {
@@ -61,7 +61,7 @@ impl<P: Port> Manager<'_, P> {
         if before == i16::from(priority) {
             return Ok(Done::Nothing);
         }
-        if self.cpu.poll(point::CALL) {
+        if self.makes_room() {
             return Ok(Done::Preempted);
         }
         let queued = thread.queued() || (thread.arrives() && thread.runnable());
