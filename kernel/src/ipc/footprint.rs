@@ -13,8 +13,8 @@
 //! - messages with a capability, replies through a saved right, faults and their answers;
 //! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned or
 //!   cannot take the reply;
-//! - timeouts of threads that belong to other CPUs, and threads that are being moved or have not run
-//!   since;
+//! - timeouts of threads that belong to other CPUs, and threads that are being moved or have not
+//!   run since;
 //! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
 
 use super::plan::halves;
