@@ -142,12 +142,17 @@ impl<'a> Walk<'a> {
             true if thread == self.sample.thread => Cause::Path,
             false if thread == self.sample.thread => Cause::Itself,
             true => self.ahead(thread, exit),
-            false if self.behind => self.ahead(thread, exit),
+            false if self.behind || self.is_higher(thread, exit) => self.ahead(thread, exit),
             false => Cause::Arrival { thread: self.who(thread, exit) },
         }
     }
 
-    /// A thread ran although the sample's was ready.
+    /// Whether a thread is known to be higher than the sample's, whose deadline waits for it.
+    fn is_higher(&self, thread: u16, at: usize) -> bool {
+        matches!(self.ahead(thread, at), Cause::HigherThread { .. })
+    }
+
+    /// A thread ran although the sample's was ready, or would have been.
     fn ahead(&self, thread: u16, at: usize) -> Cause {
         let who = self.who(thread, at);
         match (self.priority(thread, at), self.priority(self.sample.thread, at)) {
@@ -204,10 +209,14 @@ impl<'a> Walk<'a> {
                 self.piece(from, split, off);
                 self.piece(split, to, Cause::Path);
             }
-            _ if self.behind && section.thread != self.sample.thread && !entry.is_interrupt() => {
-                self.piece(from, to, self.ahead(section.thread, section.first));
+            _ => {
+                let behind = self.behind && section.thread != self.sample.thread;
+                let waits = behind || self.is_higher(section.thread, section.first);
+                match waits && !entry.is_interrupt() {
+                    true => self.piece(from, to, self.ahead(section.thread, section.first)),
+                    false => self.piece(from, to, off),
+                }
             }
-            _ => self.piece(from, to, off),
         }
     }
 }
