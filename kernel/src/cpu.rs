@@ -272,6 +272,7 @@ impl<P: Port> Cpu<P> {
 
     /// Whether another CPU has added a deadline here that this one would look at too late: behind
     /// its instant if it is more urgent than the thread that runs, else behind the tick point too.
+    /// The tick starts then, so that lower deadlines do not interrupt more than once a tick.
     pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
         let running = self.current.get().member().priority.get();
         if priority > running {
@@ -279,7 +280,7 @@ impl<P: Port> Cpu<P> {
         }
         self.floor.set(self.floor.get().max(running));
         self.raise(running - 1);
-        self.armed.get() > at.max(self.next_tick(self.port.now()))
+        self.armed.get() > at.max(self.next_tick(self.port.now())) && self.begin_tick()
     }
 
     /// The first point of the tick grid behind an instant.
@@ -300,23 +301,34 @@ impl<P: Port> Cpu<P> {
         self.program(self.tick_at.get(), self.deadlines.first());
     }
 
-    /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next. They are looked
-    /// at again at the next tick point, should a message give the CPU to a lower thread.
+    /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next.
     #[cold]
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {
-        let (now, floor) = (self.port.now(), next.member().priority.get());
-        let (mut tick, first) = (self.tick_at.get(), self.deadlines.first());
+        let (now, first) = (self.port.now(), self.deadlines.first());
+        if first > now {
+            self.floor.set(NONE_DEFERRED);
+            return self.program(self.tick_at.get(), first);
+        }
+        self.defer_below(next, now);
+    }
+
+    /// Programs the timer for deadlines that are not below the thread that runs next. The others
+    /// are looked at again at the next tick point, should a message give the CPU to a lower thread.
+    #[cold]
+    #[inline(never)]
+    fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
+        let (tick, first) = (self.tick_at.get(), self.deadlines.first());
+        let floor = next.member().priority.get();
         let urgent = self.deadlines.first_from(floor);
-        if first > now || first == urgent {
+        if first == urgent {
             self.floor.set(NONE_DEFERRED);
             return self.program(tick, first);
         }
         self.floor.set(floor);
-        tick = tick.min(self.next_tick(now));
         // A switch to a lower thread is a full decision now, under strict priorities.
         self.raise(floor - 1);
-        self.program(tick, urgent);
+        self.program(tick.min(self.next_tick(now)), urgent);
     }
 
     /// Programs the timer for a tick or a deadline, whichever is first.
@@ -370,18 +382,20 @@ impl<P: Port> Cpu<P> {
 
     /// The timer's interrupt has done its work. What was due by `now` and is not served is
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
-    /// known behind the decision if there is one to come.
+    /// known behind the decision if there is one to come. An interrupt that has `served` nothing
+    /// was for a deadline that is lower or was taken back: lower ones wait for the tick point now,
+    /// else each of many that are taken back would interrupt.
     #[inline(always)]
-    pub fn timer_served(&self, now: u64) {
+    pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
         let first = self.deadlines.first();
-        if first > now {
+        if first > now && (served || first >= self.next_tick(now)) {
             self.floor.set(NONE_DEFERRED);
             return self.program(self.tick_at.get(), first);
         }
         self.floor.set(ALL_DEFERRED);
         if !self.resched.get() {
-            self.rearm_above(self.next.get());
+            self.defer_below(self.next.get(), now);
         }
     }
 

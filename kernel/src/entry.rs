@@ -143,12 +143,13 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     let deadlines = &core.cpu.deadlines;
     core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
-    let mut put_off = false;
-    for served in 0..EXPIRIES {
+    let (mut served, mut put_off) = (false, false);
+    for _ in 0..EXPIRIES {
         let Some(due) = deadlines.most_urgent(now, floor) else {
-            put_off = served > 0 && core.cpu.poll(point::EXPIRY);
+            put_off = served && core.cpu.poll(point::EXPIRY);
             break;
         };
+        served = true;
         let node = deadlines.take(due);
         if let Some(sleeper) = node.sleeper() {
             core.expire(sleeper, now - node.at());
@@ -165,7 +166,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     if !put_off && !core.is_elsewhere(core.cpu.current.get()) {
         core.cpu.tick(now);
     }
-    core.cpu.timer_served(now);
+    core.cpu.timer_served(now, served);
     core.leave_interrupt()
 }
 

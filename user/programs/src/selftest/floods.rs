@@ -13,6 +13,8 @@ pub const CHECKS: Checks = &[
     ("threads that are stopped as they are", stopped_twice),
     ("threads that wait, are moved there and woken", woken),
     ("threads that wait for time and are moved there", waits),
+    ("threads that wait for later ticks and are moved there", waits_long),
+    ("deadlines there that are taken back before they pass", taken_back),
     ("threads that move themselves there", moves_itself),
     ("calls while another CPU's call takes long", long_call),
 ];
@@ -23,6 +25,11 @@ const HIGHEST_THERE: u64 = LOW + 5;
 const SPAN: u64 = 10 * MS;
 /// The share, in percent, that the highest thread keeps of what it has where nothing happens.
 const KEPT: u64 = 95;
+/// That share if no other thread is there.
+const KEPT_ALONE: u64 = 98;
+
+/// How long a thread waits whose deadline is taken back: a few calls.
+const BRIEF: u64 = 8_000;
 
 /// Where time is not the machine's own, one CPU or the other stands still now and then: a loop that
 /// takes time from the highest thread does so each time.
@@ -58,13 +65,23 @@ fn done_during(
 /// Expects that calls about a lower thread there leave the highest one its CPU.
 fn harmless(bench: &Bench, calls: impl Fn(Slot, u64) -> Result<(), Error>) -> Check {
     let lower = there(bench, LOW, compute, Slot::NONE)?;
+    keeps(bench, KEPT, |n| calls(lower.slot, n))
+}
+
+/// Expects that calls leave the highest thread there, which is alone, its CPU.
+fn harmless_to_one(bench: &Bench, calls: impl Fn(u64) -> Result<(), Error>) -> Check {
+    keeps(bench, KEPT_ALONE, calls)
+}
+
+/// Expects that the highest thread there keeps this share of its CPU.
+fn keeps(bench: &Bench, kept: u64, calls: impl Fn(u64) -> Result<(), Error>) -> Check {
     let highest = there(bench, HIGHEST_THERE, compute, Slot::NONE)?;
     bench.settle();
     for _ in 0..ATTEMPTS {
         // Calls that concern no other CPU, for comparison.
-        let alone = done_during(bench, highest, |_| thread::state(lower.slot).map(|_| ()))?;
-        let disturbed = done_during(bench, highest, |n| calls(lower.slot, n))?;
-        if disturbed * 100 >= alone * KEPT {
+        let alone = done_during(bench, highest, |_| thread::state(highest.slot).map(|_| ()))?;
+        let disturbed = done_during(bench, highest, &calls)?;
+        if disturbed * 100 >= alone * kept {
             return Ok(());
         }
     }
@@ -119,13 +136,26 @@ fn woken(bench: &Bench) -> Check {
 /// Helper: waits for signals until instants before the next tick, each earlier than the last.
 fn wait_earlier(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
-    loop {
-        let latest = system::clock() + MS / 4;
-        for earlier in 0..8 {
-            match ipc::receive(me.a, Wait::until(latest - earlier)) {
-                Ok(_) | Err(Error::Timeout) => {}
-                Err(_) => return,
-            }
+    wait_until(me, |n| system::clock() / (MS / 4) * (MS / 4) + MS / 4 - n % 8);
+}
+
+/// Helper: waits for signals until instants far ahead, each earlier than the last.
+fn wait_long(env: &Env, argument: u64) {
+    let latest = system::clock() + 1000 * MS;
+    wait_until(Me::new(env, argument), |n| latest - n);
+}
+
+/// Helper: waits for signals for a little while, again and again.
+fn wait_briefly(env: &Env, argument: u64) {
+    wait_until(Me::new(env, argument), |_| system::clock() + BRIEF);
+}
+
+/// Waits for signals until instants.
+fn wait_until(me: Me, instant: impl Fn(u64) -> u64) {
+    for n in 0.. {
+        match ipc::receive(me.a, Wait::until(instant(n))) {
+            Ok(_) | Err(Error::Timeout) => {}
+            Err(_) => return,
         }
     }
 }
@@ -140,6 +170,38 @@ fn waits(bench: &Bench) -> Check {
         thread::migrate(waiter.slot, own)?;
         signal::signal(signals)?;
         thread::yield_to(waiter.slot)
+    })
+}
+
+fn waits_long(bench: &Bench) -> Check {
+    let (to, (_, own)) = (other()?, cpus()?);
+    let signals = bench.notification()?;
+    let waiter = bench.helper(LOW, wait_long, signals, Slot::NONE)?;
+    bench.settle();
+    harmless_to_one(bench, |_| {
+        thread::migrate(waiter.slot, to)?;
+        thread::migrate(waiter.slot, own)?;
+        signal::signal(signals)?;
+        thread::yield_to(waiter.slot)
+    })
+}
+
+/// There are always deadlines to come there, and none passes.
+fn taken_back(bench: &Bench) -> Check {
+    let (to, (_, own)) = (other()?, cpus()?);
+    let mut waiters = [(Slot::NONE, Slot::NONE); 4];
+    for (waiter, signals) in &mut waiters {
+        *signals = bench.notification()?;
+        *waiter = bench.helper(LOW, wait_briefly, *signals, Slot::NONE)?.slot;
+    }
+    bench.settle();
+    harmless_to_one(bench, |n| {
+        let (first, _) = waiters[n as usize % 4];
+        let (last, signals) = waiters[(n as usize + 3) % 4];
+        thread::migrate(first, own)?;
+        signal::signal(signals)?;
+        let _ = thread::yield_to(last);
+        thread::migrate(last, to)
     })
 }
 
