@@ -338,7 +338,9 @@ impl<S: System> Core<S> {
             if may_lose {
                 self.cpu.yield_cpu(next, false);
             }
-            self.cpu.rearm_if_lower(self.cpu.next.get());
+            if !self.cpu.resched.get() {
+                self.cpu.rearm_if_lower(self.cpu.next.get());
+            }
         } else {
             self.sched();
         }

@@ -305,23 +305,19 @@ impl<P: Port> Cpu<P> {
     #[cold]
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {
-        let (now, first) = (self.port.now(), self.deadlines.first());
-        if first > now {
-            self.floor.set(NONE_DEFERRED);
-            return self.program(self.tick_at.get(), first);
-        }
-        self.defer_below(next, now);
+        let now = self.port.now();
+        self.defer_below(next, now, self.deadlines.first() <= now);
     }
 
-    /// Programs the timer for deadlines that are not below the thread that runs next. The others
-    /// are looked at again at the next tick point, should a message give the CPU to a lower thread.
-    #[cold]
-    #[inline(never)]
-    fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
+    /// Programs the timer for the first deadline, or if some are `deferred` for those that are not
+    /// below the thread that runs next. The others are looked at again at the next tick point,
+    /// should a message give the CPU to a lower thread.
+    #[inline(always)]
+    fn defer_below(&self, next: Ref<Thread<P>>, now: u64, deferred: bool) {
         let (tick, first) = (self.tick_at.get(), self.deadlines.first());
         let floor = next.member().priority.get();
         let urgent = self.deadlines.first_from(floor);
-        if first == urgent {
+        if !deferred || first == urgent {
             self.floor.set(NONE_DEFERRED);
             return self.program(tick, first);
         }
@@ -382,20 +378,23 @@ impl<P: Port> Cpu<P> {
 
     /// The timer's interrupt has done its work. What was due by `now` and is not served is
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
-    /// known behind the decision if there is one to come. An interrupt that has `served` nothing
-    /// was for a deadline that is lower or was taken back: lower ones wait for the tick point now,
-    /// else each of many that are taken back would interrupt.
+    /// known behind the decision if there is one to come. With several CPUs an interrupt that has
+    /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
+    /// wait for the tick point now, else each of many that are taken back would interrupt.
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
         let first = self.deadlines.first();
-        if first > now && (served || first >= self.next_tick(now)) {
+        let stands = !P::SEVERAL || served || first >= self.next_tick(now);
+        if first > now && stands {
             self.floor.set(NONE_DEFERRED);
             return self.program(self.tick_at.get(), first);
         }
         self.floor.set(ALL_DEFERRED);
-        if !self.resched.get() {
-            self.defer_below(self.next.get(), now);
+        match self.resched.get() {
+            true => {}
+            false if P::SEVERAL => self.defer_below(self.next.get(), now, true),
+            false => self.rearm_above(self.next.get()),
         }
     }
 

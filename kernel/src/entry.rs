@@ -144,9 +144,9 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
     let (mut served, mut put_off) = (false, false);
-    for _ in 0..EXPIRIES {
+    for before in 0..EXPIRIES {
         let Some(due) = deadlines.most_urgent(now, floor) else {
-            put_off = served && core.cpu.poll(point::EXPIRY);
+            put_off = before > 0 && core.cpu.poll(point::EXPIRY);
             break;
         };
         served = true;
