@@ -176,7 +176,7 @@ impl<P: Port> Checker<'_, '_, P> {
             let attached = endpoint.attached.get().and_then(|weak| weak.get());
             let pending = attached.is_some_and(|at| self.whole.open(at).bits.get() != 0);
             let idle = !pending || endpoint.receivers.is_empty();
-            assert!(idle, "signals that an endpoint receives are pending while somebody waits");
+            assert!(idle, "signals that an endpoint receives are pending while a thread waits");
             let waits = |member: &Ref<Thread<P>>| {
                 let thread = self.whole.open(*member);
                 thread.state.get() == State::Sending && here(thread.wait.get())

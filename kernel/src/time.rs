@@ -317,7 +317,7 @@ impl<P: Port> Deadlines<P> {
         assert!(key >> (32 - PRIORITY_BITS) == priority as u32, "a deadline of another key");
         match node.sleeper.get().filter(|_| node.queued()) {
             Some(sleeper) => visit(sleeper, at, priority),
-            None => panic!("a deadline of nobody"),
+            None => panic!("a deadline without a sleeper"),
         }
         for (side, below) in (0..).zip(node.below()) {
             let bits = key & !(u32::MAX >> depth) | side << (31 - depth);

@@ -109,7 +109,7 @@ fn of_waiting() {
     found("signals are pending while a receiver waits", |board| {
         board.object(board.machine.kernel.notifications.get(0)).bits.set(1);
     });
-    found("signals that an endpoint receives are pending while somebody waits", |board| {
+    found("signals that an endpoint receives are pending while a thread waits", |board| {
         let kernel = board.machine.kernel;
         let other = kernel.notifications.get(1).expect("a notification");
         board.object(Some(other)).bits.set(1);

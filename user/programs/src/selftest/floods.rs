@@ -68,8 +68,16 @@ fn harmless(bench: &Bench, calls: impl Fn(Slot, u64) -> Result<(), Error>) -> Ch
     keeps(bench, KEPT, |n| calls(lower.slot, n))
 }
 
-/// Expects that calls leave the highest thread there, which is alone, its CPU.
+/// Helper: sleeps for longer than any run takes.
+fn sleep_on(_: &Env, _: u64) {
+    system::sleep(3600 * 1000 * MS);
+}
+
+/// Expects that calls leave the highest thread there its CPU, where no lower thread is. The timer
+/// there is armed all the time, for a thread that could interrupt: the simulation's chaos takes
+/// time only from such CPUs.
 fn harmless_to_one(bench: &Bench, calls: impl Fn(u64) -> Result<(), Error>) -> Check {
+    there(bench, HIGHEST_THERE + 1, sleep_on, Slot::NONE)?;
     keeps(bench, KEPT_ALONE, calls)
 }
 
@@ -160,30 +168,40 @@ fn wait_until(me: Me, instant: impl Fn(u64) -> u64) {
     }
 }
 
+/// A thread that waits again and again, to be moved there and back.
+struct Waiter {
+    slot: Slot,
+    signals: Slot,
+    from: u64,
+    to: u64,
+}
+
+impl Waiter {
+    fn new(bench: &Bench, waits: Work) -> Result<Waiter, Why> {
+        let (to, (_, from)) = (other()?, cpus()?);
+        let signals = bench.notification()?;
+        let helper = bench.helper(LOW, waits, signals, Slot::NONE)?;
+        bench.settle();
+        Ok(Waiter { slot: helper.slot, signals, from, to })
+    }
+
+    /// It goes there and comes back, and waits for the next time.
+    fn moves(&self) -> Result<(), Error> {
+        thread::migrate(self.slot, self.to)?;
+        thread::migrate(self.slot, self.from)?;
+        signal::signal(self.signals)?;
+        thread::yield_to(self.slot)
+    }
+}
+
 fn waits(bench: &Bench) -> Check {
-    let (to, (_, own)) = (other()?, cpus()?);
-    let signals = bench.notification()?;
-    let waiter = bench.helper(LOW, wait_earlier, signals, Slot::NONE)?;
-    bench.settle();
-    harmless(bench, |_, _| {
-        thread::migrate(waiter.slot, to)?;
-        thread::migrate(waiter.slot, own)?;
-        signal::signal(signals)?;
-        thread::yield_to(waiter.slot)
-    })
+    let waiter = Waiter::new(bench, wait_earlier)?;
+    harmless(bench, |_, _| waiter.moves())
 }
 
 fn waits_long(bench: &Bench) -> Check {
-    let (to, (_, own)) = (other()?, cpus()?);
-    let signals = bench.notification()?;
-    let waiter = bench.helper(LOW, wait_long, signals, Slot::NONE)?;
-    bench.settle();
-    harmless_to_one(bench, |_| {
-        thread::migrate(waiter.slot, to)?;
-        thread::migrate(waiter.slot, own)?;
-        signal::signal(signals)?;
-        thread::yield_to(waiter.slot)
-    })
+    let waiter = Waiter::new(bench, wait_long)?;
+    harmless_to_one(bench, |_| waiter.moves())
 }
 
 /// There are always deadlines to come there, and none passes.

@@ -215,7 +215,7 @@ pub fn sleep_a_little(env: &Env, argument: u64) {
 /// look is an entry in a trace.
 fn spin(end: u64, done: impl Fn() -> bool) {
     while !done() && system::clock() < end {
-        (0..1000).for_each(|_| core::hint::spin_loop());
+        system::long_work(5_000);
     }
 }
 
