@@ -82,7 +82,7 @@ pub struct Kernel<P: Port> {
 }
 
 /// Words that are zeroed between two polls for interrupts.
-const PART: usize = 128;
+const PART: usize = 64;
 /// Words of a frame that has been zeroed.
 const COMPLETE: usize = BUFFER_WORDS;
 const _: () = assert!(BUFFER_WORDS.is_multiple_of(PART));

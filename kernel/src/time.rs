@@ -230,20 +230,21 @@ impl<P: Port> Deadlines<P> {
             node.set_key(sleeper, priority);
         }
         node.queued.set(true);
-        let (mut at, mut bits, mut depth) = (at, node.key.get(), 0);
-        let mut link = &self.root;
-        while let Some(mut top) = link.get() {
-            if at < top.at.get() {
-                // It takes the place of the later one, which goes on downwards.
-                link.set(Some(node));
-                node.below[0].set(top.below[0].get());
-                node.below[1].set(top.below[1].get());
-                (node, top) = (top, node);
-                (at, bits) = (node.at.get(), node.key.get() << depth);
-            }
+        let (mut link, mut bits, mut depth) = (&self.root, node.key.get(), 0);
+        while let Some(top) = link.get().filter(|top| top.at.get() <= at) {
             link = top.link(bits);
             bits <<= 1;
             depth += 1;
+        }
+        // It takes the place of a later one, which takes that of the next on its own way down: each
+        // is earlier than all below it.
+        while let Some(later) = link.get() {
+            link.set(Some(node));
+            node.below[0].set(later.below[0].get());
+            node.below[1].set(later.below[1].get());
+            link = node.link(later.key.get() << depth);
+            depth += 1;
+            node = later;
         }
         node.below[0].set(None);
         node.below[1].set(None);

@@ -87,6 +87,11 @@ impl<S: System> Core<S> {
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
+        // The interrupt that is pending may be for a deadline: it goes before one that is new.
+        if limit.timeout == Timeout::At && self.cpu.poll(point::RECEIVE) {
+            self.again(thread);
+            return Received::Done;
+        }
         self.hold(thread).wait.set(wait);
         join();
         self.limit(thread, limit);

@@ -154,7 +154,7 @@ impl<P: Port> Manager<'_, P> {
             word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
         };
         let missing = self.check_buffer(home, args[3])?;
-        let unprepared = args[3] != 0 && !self.prepare_buffer(home, args[3], missing);
+        let unprepared = args[3] != 0 && !self.prepare_buffer(home, args[3], missing)?;
         if unprepared || self.makes_room() {
             return Ok(Done::Preempted);
         }
@@ -185,10 +185,15 @@ impl<P: Port> Manager<'_, P> {
 
     /// Readies page tables and frame of the next thread's message buffer. False: an interrupt is
     /// pending.
-    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> bool {
+    fn prepare_buffer(
+        &self,
+        home: Ref<Domain<P>>,
+        at: u64,
+        missing: usize,
+    ) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
         let frame = next.map(|thread| self.whole.open(thread).buffer);
-        (missing == 0 || self.add_tables(home, at)) && self.prepare(frame)
+        Ok((missing == 0 || self.add_tables(home, at)?) && self.prepare(frame))
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.

@@ -132,8 +132,11 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_timer(&self, at: Ref<Timer<P>>) -> bool {
-        self.timer_home(at).deadlines.remove(Sleeper::Timer(at));
+        let waited = self.timer_home(at).deadlines.remove(Sleeper::Timer(at)).is_some();
         self.cpu.rearm();
+        if waited && self.preempted() {
+            return false;
+        }
         self.whole.open(at).target.set(None);
         self.kernel.timers.release(at);
         true
@@ -185,12 +188,14 @@ impl<P: Port> Manager<'_, P> {
             return false;
         }
         // A thread that destroys itself does not come back to finish.
-        if ties && at != self.cpu.current.get() && self.preempted() {
+        let comes_back = at != self.cpu.current.get();
+        if ties && comes_back && self.preempted() {
             return false;
         }
         self.cpu.resched.set(true);
         self.kernel.port.forget(&self.cpu.local, &thread.context);
-        if !self.unmap_buffer(at) {
+        let mapped = thread.buffer_at.get() != 0;
+        if !self.unmap_buffer(at) || (mapped && comes_back && self.preempted()) {
             return false;
         }
         let home = self.whole.open(thread.domain.get());

@@ -103,8 +103,8 @@ impl<P: Port> Manager<'_, P> {
         at
     }
 
-    /// Goes on with a mapping that was preempted. Other threads have run in between: the quota of
-    /// page tables is checked again; memory or domain may have ended, and the mapping with them.
+    /// Goes on with a mapping that was preempted. Other threads have run in between: memory or
+    /// domain may have ended, and the mapping with them.
     fn resume_map(
         &self,
         me: Ref<Thread<P>>,
@@ -126,16 +126,11 @@ impl<P: Port> Manager<'_, P> {
         if dying {
             return self.undo_map(own, to, cap, Error::AddressInUse);
         }
-        if let Some(home) = mapping.domain.get()
-            && let Err(error) = self.check_tables(home, at, mapping.pages.get())
-        {
-            self.begin_destroy(cap.at);
-            return self.undo_map(own, to, cap, error);
-        }
         self.continue_map(own, to, cap)
     }
 
-    /// Maps the pages that are missing. A mapping that meets a page in use is undone.
+    /// Maps the pages that are missing. A mapping that meets a page in use, or the end of a quota
+    /// that other threads have used meanwhile, is undone.
     fn continue_map(
         &self,
         own: Ref<Domain<P>>,
@@ -170,7 +165,8 @@ impl<P: Port> Manager<'_, P> {
         Err(error)
     }
 
-    /// Maps pages until all are (`true`), an interrupt is pending (`false`) or one is in use.
+    /// Maps pages until all are (`true`), an interrupt is pending (`false`), one is in use or a page
+    /// table is too many.
     pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
         let mapping = self.whole.open(at);
         let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
@@ -186,7 +182,7 @@ impl<P: Port> Manager<'_, P> {
             match space.map(self.kernel.port, address, frame, mapping.rights.get()) {
                 Mapped::Done => {}
                 Mapped::InUse => return Err(Error::AddressInUse),
-                Mapped::NoTable if self.add_tables(home, address) => continue,
+                Mapped::NoTable if self.add_tables(home, address)? => continue,
                 Mapped::NoTable => return Ok(false),
             }
             mapping.done.set(page + 1);
@@ -235,18 +231,19 @@ impl<P: Port> Manager<'_, P> {
 
     /// Adds the page tables that an address lacks, one after another; the domain is charged for
     /// them. False: an interrupt is pending.
-    pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> bool {
+    pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> Result<bool, Error> {
         let (domain, kernel) = (self.whole.open(home), self.kernel);
         while domain.space.missing(kernel.port, at, 1) > 0 {
+            domain.quotas.check(Resource::Tables, 1)?;
             if !self.prepare(kernel.tables.top()) {
-                return false;
+                return Ok(false);
             }
             self.add_table(home, at);
             if self.preempted() {
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
     fn add_table(&self, home: Ref<Domain<P>>, at: u64) {

@@ -51,7 +51,7 @@ fn a_mapping_is_made_changed_and_undone_page_by_page() {
     let board = machine();
     // A mapping is put into its slot, then it zeroes: each frame, and the tables that it lacks.
     let tables = board.domain(1).space.missing(board.host, AT, PAGES) as u64;
-    let zeroing = 1 + 6 * (PAGES + tables) + tables;
+    let zeroing = 1 + 10 * (PAGES + tables) + tables;
     for (call, target, more) in [
         (map(FREE + 1, 3), PAGES, zeroing),
         (system(Call::Protect, &[FREE + 1, 1]), PAGES, 0),
@@ -70,7 +70,7 @@ fn a_mapping_is_made_changed_and_undone_page_by_page() {
         board.settle();
         board.check();
         assert_eq!(done(&board, FREE + 1), target);
-        // One page at a time; one that is zeroed, before that, after each quarter and before use.
+        // One page at a time; one that is zeroed, before that, after each eighth and before use.
         assert_eq!(board.host.polls.get() - polls, PAGES - 1 + more);
     }
 }
