@@ -278,8 +278,9 @@ impl<P: Port> Cpu<P> {
         if priority > running {
             return self.armed.get() > at;
         }
-        self.floor.set(self.floor.get().max(running));
-        self.raise(running - 1);
+        // An equal one is not among those that the timer is programmed for exactly either.
+        self.floor.set(self.floor.get().max(running + 1));
+        self.raise(running);
         self.armed.get() > at.max(self.next_tick(self.port.now())) && self.begin_tick()
     }
 
@@ -368,6 +369,12 @@ impl<P: Port> Cpu<P> {
         if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {
             self.rearm();
         }
+    }
+
+    /// What the timer is programmed for, the tick point to come, and from which priority on
+    /// deadlines are not deferred.
+    pub(crate) fn programmed(&self) -> (u64, u64, i16) {
+        (self.armed.get(), self.tick_at.get(), self.floor.get())
     }
 
     /// The timer has interrupted: nothing is armed any more, and will not be before
