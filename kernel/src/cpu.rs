@@ -307,7 +307,9 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {
         let now = self.port.now();
-        self.defer_below(next, now, self.deadlines.first() <= now);
+        // Behind an interrupt in vain, what is due before the tick point is deferred, too.
+        let until = if P::SEVERAL { self.next_tick(now) - 1 } else { now };
+        self.defer_below(next, now, self.deadlines.first() <= until);
     }
 
     /// Programs the timer for the first deadline, or if some are `deferred` for those that are not
@@ -387,12 +389,14 @@ impl<P: Port> Cpu<P> {
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
     /// known behind the decision if there is one to come. With several CPUs an interrupt that has
     /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
-    /// wait for the tick point now, else each of many that are taken back would interrupt.
+    /// wait for the tick point now, else each of many that are taken back would interrupt. Those
+    /// that are deferred already stay so.
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
         let first = self.deadlines.first();
-        let stands = !P::SEVERAL || served || first >= self.next_tick(now);
+        let exact = served && self.floor.get() == NONE_DEFERRED;
+        let stands = !P::SEVERAL || exact || first >= self.next_tick(now);
         if first > now && stands {
             self.floor.set(NONE_DEFERRED);
             return self.program(self.tick_at.get(), first);
