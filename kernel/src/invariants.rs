@@ -35,8 +35,8 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.resources();
 }
 
-/// Checks the timer of a CPU that is outside the kernel and that no other one is interrupting: it is
-/// not late for the tick, for a deadline that is not deferred, or to look at those that are.
+/// Checks the timer of a CPU that is outside the kernel and that no other one interrupts: it is not
+/// late for the tick, for a deadline that is not deferred, or to look at those that are.
 pub fn timer<P: Port>(cpu: &Cpu<P>) {
     // A decision that is left to an interrupt programs the timer.
     if cpu.resched.get() {
