@@ -278,8 +278,9 @@ impl<P: Port> Cpu<P> {
         if priority > running {
             return self.armed.get() > at;
         }
-        self.floor.set(self.floor.get().max(running));
-        self.raise(running - 1);
+        // An equal one is not among those that the timer is programmed for exactly either.
+        self.floor.set(self.floor.get().max(running + 1));
+        self.raise(running);
         self.armed.get() > at.max(self.next_tick(self.port.now())) && self.begin_tick()
     }
 
@@ -306,7 +307,9 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {
         let now = self.port.now();
-        self.defer_below(next, now, self.deadlines.first() <= now);
+        // Behind an interrupt in vain, what is due before the tick point is deferred, too.
+        let until = if P::SEVERAL { self.next_tick(now) - 1 } else { now };
+        self.defer_below(next, now, self.deadlines.first() <= until);
     }
 
     /// Programs the timer for the first deadline, or if some are `deferred` for those that are not
@@ -370,6 +373,12 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// What the timer is programmed for, the tick point to come, and from which priority on
+    /// deadlines are not deferred.
+    pub(crate) fn programmed(&self) -> (u64, u64, i16) {
+        (self.armed.get(), self.tick_at.get(), self.floor.get())
+    }
+
     /// The timer has interrupted: nothing is armed any more, and will not be before
     /// [`Cpu::timer_served`].
     pub fn timer_fired(&self) {
@@ -380,12 +389,14 @@ impl<P: Port> Cpu<P> {
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
     /// known behind the decision if there is one to come. With several CPUs an interrupt that has
     /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
-    /// wait for the tick point now, else each of many that are taken back would interrupt.
+    /// wait for the tick point now, else each of many that are taken back would interrupt. Those
+    /// that are deferred already stay so.
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
         let first = self.deadlines.first();
-        let stands = !P::SEVERAL || served || first >= self.next_tick(now);
+        let exact = served && self.floor.get() == NONE_DEFERRED;
+        let stands = !P::SEVERAL || exact || first >= self.next_tick(now);
         if first > now && stands {
             self.floor.set(NONE_DEFERRED);
             return self.program(self.tick_at.get(), first);

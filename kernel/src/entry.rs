@@ -138,8 +138,14 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.mark_full();
     core.cpu.timer_fired();
     let mut now = core.kernel.port.now();
-    // What is less urgent than the thread that runs, or than what is served here, waits.
-    let mut floor = core.cpu.next.get().member().priority.get();
+    // What is less urgent than the thread that runs, or than what is served here, waits. Where a
+    // decision was left to this interrupt, the highest ready thread counts.
+    let running = core.cpu.next.get().member().priority.get();
+    let mut floor = if core.cpu.resched.get() { core.cpu.highest.get() } else { running };
+    if S::Port::SEVERAL {
+        // Others ask for decisions as well, which the thread that runs may win.
+        floor = floor.max(running);
+    }
     let deadlines = &core.cpu.deadlines;
     core.widen_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.

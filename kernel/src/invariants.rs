@@ -2,7 +2,7 @@
 
 use crate::access::{Life, Ref, Whole};
 use crate::capability::Capability;
-use crate::cpu::Cpu;
+use crate::cpu::{Cpu, NEAR};
 use crate::entry::Machine;
 use crate::list::{Linked, List};
 use crate::object::memory::Frames;
@@ -23,6 +23,9 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.ready_queues();
     checker.queues();
     checker.deadlines();
+    if !P::SEVERAL {
+        timer(machine.cpu);
+    }
     if P::LENGTHS {
         checker.lengths();
     }
@@ -30,6 +33,22 @@ pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
     checker.capabilities();
     checker.mappings();
     checker.resources();
+}
+
+/// Checks the timer of a CPU that is outside the kernel and that no other one interrupts: it is not
+/// late for the tick, for a deadline that is not deferred, or to look at those that are.
+pub fn timer<P: Port>(cpu: &Cpu<P>) {
+    // A decision that is left to an interrupt programs the timer.
+    if cpu.resched.get() {
+        return;
+    }
+    let ((armed, tick_at, floor), deadlines) = (cpu.programmed(), &cpu.deadlines);
+    assert!(armed <= tick_at.saturating_add(NEAR), "the timer is late for the tick");
+    assert!(armed <= deadlines.first_from(floor), "the timer is late for a deadline");
+    let (tick, _) = cpu.tick_and_slice();
+    let point = (cpu.port().now() / tick + 1) * tick;
+    let looked_at = armed <= deadlines.first().max(point + NEAR);
+    assert!(looked_at, "the timer is late for deferred deadlines");
 }
 
 /// The parent of a member of a heap: what its first sibling leads back to.
@@ -146,6 +165,8 @@ impl<P: Port> Checker<'_, '_, P> {
             let leaves = P::SEVERAL && at.life() == Life::Dying && !thread.runnable();
             assert!(at.life() == Life::Live || leaves, "a destroyed thread is queued");
             assert!(thread.cpu.get() == cpu.number, "queued on another CPU");
+            let bounded = thread.priority.get() <= cpu.highest.get();
+            assert!(bounded, "queued above the highest that the CPU knows");
             // One that arrives is on its way, and so is the tick.
             let waits = at != running && thread.runnable() && !thread.arrives();
             let ticks = cpu.ticks() || cpu.resched.get();

@@ -133,10 +133,10 @@ impl<P: Port> Manager<'_, P> {
 
     fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
         let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
-        self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
+        self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
         if P::SEVERAL {
             self.whole.open(cap.at).cpu.set(self.cpu.number);
         }

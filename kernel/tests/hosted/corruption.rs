@@ -13,7 +13,7 @@ use kernel::access::Ref;
 use kernel::capability::{Cap, Capability};
 use kernel::object::thread::{State, Wait, attention};
 use kernel::object::{Endpoint, Mapping, Thread, Weak};
-use kernel::port::{Mapped, Space};
+use kernel::port::{Mapped, Port, Space};
 use kernel::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
 use kernel::time::Sleeper;
@@ -160,8 +160,37 @@ fn of_deadlines() {
     });
 }
 
+/// Thread 2 has a deadline that is due, and the timer is not told.
+fn due(board: &Machine) {
+    board.thread(2).set(attention::DEADLINE);
+    board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(2)), 20);
+}
+
+/// The timer's interrupt leaves its programming to a decision that does not come.
+fn undecided(board: &Machine) {
+    due(board);
+    board.machine.cpu.resched.set(true);
+    board.machine.cpu.timer_served(board.host.now(), true);
+    board.machine.cpu.resched.set(false);
+}
+
+#[test]
+fn of_timers() {
+    found("the timer is late for a deadline", due);
+    found("the timer is late for the tick", |board| {
+        board.host.advance(6);
+        undecided(board);
+    });
+    found("the timer is late for deferred deadlines", |board| {
+        board.succeeds(1, system(Call::ThreadSuspend, &[THREAD + 6]));
+        board.wait(2 * TICK);
+        undecided(board);
+    });
+}
+
 #[test]
 fn of_the_ready_queue() {
+    found("queued above the highest that the CPU knows", |board| board.machine.cpu.highest.set(8));
     found("queued at another priority", |board| board.thread(6).priority.set(3));
     found("a runnable thread is not queued", |board| {
         board.machine.cpu.ready.remove(board.reference(6));

@@ -462,6 +462,9 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             assert!(welcome, "CPU {} is not interrupted for who arrives there", cpu.number);
             let woken = !wakes || busy || kicked || other && cpu.resched.get();
             assert!(woken, "CPU {} idles while a thread is ready there", cpu.number);
+            if !hardware.inside.get() && !kicked {
+                invariants::timer(cpu);
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ const LATER: u64 = 3_600_000_000_000;
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
     for _ in 0..env.number("rounds", 2) {
-        for scene in [large_memory, large_domain, deadlines, talk] {
+        for scene in [large_memory, large_domain, deadlines, talk, forgotten] {
             scene(env).expect("the scene plays");
             clear(env);
         }
@@ -216,4 +216,42 @@ fn answer(_: &Env, slots: u64) {
 /// Sends to the endpoint in the high half, for ever.
 fn post(_: &Env, slots: u64) {
     while ipc::send(Slot((slots >> 32) as u32), long(), Wait::until(LATER)).is_ok() {}
+}
+
+/// Calls to a server that answers nobody: with each a deadline begins and two end, among those of
+/// many.
+fn forgotten(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, server] = core::array::from_fn(|_| slots.fresh());
+    let sleepers: [Slot; 2 * SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    let callers: [Slot; 2] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    let mut priority = 100;
+    let mut next = || {
+        priority += 1;
+        priority
+    };
+    start(env, 1, (&sleepers, &mut next), (sleep, &|_| LATER))?;
+    start(env, 1 + 2 * SLEEPERS, (&[server], &mut || 190), (forget, &|_| door.word()))?;
+    start(env, 2 + 2 * SLEEPERS, (&callers, &mut || 90), (insist, &|_| door.word()))?;
+    system::sleep(SOON / 4);
+    Ok(())
+}
+
+/// An instant far ahead, before all that were told.
+fn earlier() -> Wait {
+    Wait::until(LATER / 2 - system::clock())
+}
+
+/// Receives on the endpoint in a slot, and answers nobody.
+fn forget(_: &Env, door: u64) {
+    while ipc::receive(Slot(door as u32), earlier()).is_ok() {}
+}
+
+/// Calls on the endpoint in a slot, whether it is answered or not.
+fn insist(_: &Env, door: u64) {
+    while !matches!(
+        ipc::call_within(Slot(door as u32), Message::empty(0), earlier()),
+        Err(Error::Stale | Error::Destroyed)
+    ) {}
 }

@@ -3,7 +3,7 @@
 use crate::support::archive::{SLICE, TICK};
 use crate::support::board::Board;
 use crate::support::context::Regs;
-use crate::support::host::Host;
+use crate::support::host::{Event, Host};
 use crate::support::scene::{
     ENDPOINT, FREE, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
     send_receive, system, timed,
@@ -214,4 +214,17 @@ fn many_deadlines_at_one_instant_all_pass() {
         board.sees_in_receive(thread, Error::Timeout);
         board.does(thread, receive(NOTIFICATION));
     }
+}
+
+#[test]
+fn a_timer_that_is_set_again_keeps_its_instant_until_then() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10)]);
+    let first = || board.machine.cpu.deadlines.first();
+    board.succeeds(1, system(Call::TimerSet, &[TIMER, AT]));
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::TimerSet, &[TIMER, 2 * AT]));
+    assert!(board.regs.get().again, "the call makes no room for an interrupt");
+    assert_eq!(first(), AT, "a timer that was set is not any more");
+    board.settle();
+    assert_eq!(first(), 2 * AT);
 }

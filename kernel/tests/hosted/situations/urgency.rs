@@ -223,3 +223,29 @@ fn ticks<S: System<Port = Host>>() {
 fn ticks_above_a_burst_serve_nothing_of_it() {
     under_each_kernel!(ticks);
 }
+
+fn undecided<S: System<Port = Host>>() {
+    // The burst is due when the thread that armed it makes the high one ready by a call.
+    let board =
+        armed::<S>(system(Call::ThreadSuspend, &[THREAD + u64::from(HIGH)]), receive(ENDPOINT + 2));
+    board.host.advance(AT - 1);
+    board.settle();
+    board.host.advance(1);
+    let length = || {
+        let mut length = 0;
+        board.machine.cpu.deadlines.each(|_, _, _| length += 1);
+        length
+    };
+    let before = length();
+    board.call(system(Call::ThreadResume, &[THREAD + u64::from(HIGH)]));
+    board.take(Event::Timer);
+    assert_eq!(board.running(), Some(HIGH));
+    assert_eq!(length(), before, "low deadlines are served before a high thread runs");
+    board.settle();
+    board.check();
+}
+
+#[test]
+fn a_decision_that_is_left_to_the_timer_comes_before_low_deadlines() {
+    under_each_kernel!(undecided);
+}

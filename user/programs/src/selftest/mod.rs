@@ -14,6 +14,7 @@ mod memory;
 mod messages;
 mod partner;
 mod pointers;
+mod rearming;
 #[cfg(target_os = "none")]
 mod registers;
 mod schedule;
@@ -49,6 +50,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("cpus", cpus::CHECKS),
     ("shootdown", shootdown::CHECKS),
     ("floods", floods::CHECKS),
+    ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
