@@ -87,9 +87,14 @@ impl<S: System> Core<S> {
             Target::Nothing => None,
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) => {
+                    let calls = matches!(source, Source::Reply);
+                    let limited = KIND == kind::ANY && receive_limit.timeout == Timeout::At;
+                    if limited && calls && self.makes_room_for_call(receiver, receive_limit) {
+                        return self.refuse::<KIND>(me, Refusal::Preempted);
+                    }
                     self.hold(cap.at).receivers.remove(receiver);
                     self.deliver(me, receiver, info, cap.badge);
-                    if matches!(source, Source::Reply) {
+                    if calls {
                         return match KIND {
                             kind::ANY => self.await_reply_until(me, receiver, receive_limit),
                             _ => self.await_reply(me, receiver, receive_limit),
@@ -239,6 +244,20 @@ impl<S: System> Core<S> {
         thread.caller.set(Some(caller));
         self.hold(caller).server.set(Some(server));
         self.wait_in(caller, State::Calling);
+    }
+
+    /// Before a call that may time out takes a waiting server's deadline out and puts its own in:
+    /// whether an interrupt is pending. An earlier caller, which the server owes an answer, is given
+    /// up first, since its deadline may have to go as well.
+    #[inline(never)]
+    fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
+        if self.expired(limit) {
+            return false;
+        }
+        if self.hold(server).caller.get().is_some() {
+            self.abandon(server);
+        }
+        self.cpu.poll(point::HALVES)
     }
 
     #[cold]

@@ -228,3 +228,35 @@ fn a_timer_that_is_set_again_keeps_its_instant_until_then() {
     board.settle();
     assert_eq!(first(), 2 * AT);
 }
+
+#[test]
+fn a_call_that_may_time_out_gives_up_a_forgotten_one_and_makes_room() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20), (1, 5)]);
+    board.does(2, at(NOBODY, ENDPOINT, AT));
+    board.does(1, at(ENDPOINT, CALLER, AT));
+    // The server takes no notice of thread 1, and waits for the next call.
+    board.does(2, at(NOBODY, ENDPOINT, AT));
+    assert_eq!(board.running(), Some(3));
+    board.host.raise(Event::Spurious);
+    board.call(at(ENDPOINT, CALLER, AT));
+    assert!(board.thread(3).context.regs.get().again, "the call makes no room for an interrupt");
+    assert!(board.thread(2).deadline.queued(), "the server's deadline is gone before the call");
+    board.settle();
+    board.check();
+    board.sees_in_receive(1, Error::Abandoned);
+    board.does(1, receive(NOTIFICATION));
+    board.settle();
+    board.sees(2, Ok(()));
+    board.does(2, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(3, Ok(()));
+}
+
+#[test]
+fn a_receive_with_a_timeout_makes_room_before_it_waits() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10)]);
+    board.host.raise(Event::Spurious);
+    board.call(at(NOBODY, ENDPOINT, AT));
+    assert!(board.regs.get().again, "the receive makes no room for an interrupt");
+    board.settle();
+    assert_eq!((board.running(), board.thread(1).deadline.queued()), (None, true));
+}
