@@ -196,7 +196,9 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(one, "senders and receivers wait on one endpoint");
             let attached = endpoint.attached.get().and_then(|weak| weak.get());
             let pending = attached.is_some_and(|at| self.whole.open(at).bits.get() != 0);
-            let idle = !pending || endpoint.receivers.is_empty();
+            // Those who wait on an endpoint that is ending are woken, if not all of them yet.
+            let ends = at.life() == Life::Dying;
+            let idle = !pending || ends || endpoint.receivers.is_empty();
             assert!(idle, "signals that an endpoint receives are pending while a thread waits");
             let waits = |member: &Ref<Thread<P>>| {
                 let thread = self.whole.open(*member);

@@ -185,12 +185,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// Readies page tables and frame of the next thread's message buffer. False: an interrupt is
     /// pending.
-    fn prepare_buffer(
-        &self,
-        home: Ref<Domain<P>>,
-        at: u64,
-        missing: usize,
-    ) -> Result<bool, Error> {
+    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
         let frame = next.map(|thread| self.whole.open(thread).buffer);
         Ok((missing == 0 || self.add_tables(home, at)?) && self.prepare(frame))

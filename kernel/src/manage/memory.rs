@@ -165,8 +165,8 @@ impl<P: Port> Manager<'_, P> {
         Err(error)
     }
 
-    /// Maps pages until all are (`true`), an interrupt is pending (`false`), one is in use or a page
-    /// table is too many.
+    /// Maps pages until all are (`true`), an interrupt is pending (`false`), one is in use or a
+    /// page table is too many.
     pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
         let mapping = self.whole.open(at);
         let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
