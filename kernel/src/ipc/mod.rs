@@ -247,8 +247,8 @@ impl<S: System> Core<S> {
     }
 
     /// Before a call that may time out takes a waiting server's deadline out and puts its own in:
-    /// whether an interrupt is pending. An earlier caller that still waits for its answer is given up
-    /// first, since its deadline may have to go as well.
+    /// whether an interrupt is pending. An earlier caller that still waits for its answer is given
+    /// up first, since its deadline may have to go as well.
     #[inline(never)]
     fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
         if self.expired(limit) {
