@@ -88,8 +88,10 @@ impl<S: System> Core<S> {
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) => {
                     let calls = matches!(source, Source::Reply);
-                    let limited = KIND == kind::ANY && receive_limit.timeout == Timeout::At;
-                    if limited && calls && self.makes_room_for_call(receiver, receive_limit) {
+                    if KIND == kind::ANY
+                        && calls
+                        && self.makes_room_for_call(receiver, receive_limit)
+                    {
                         return self.refuse::<KIND>(me, Refusal::Preempted);
                     }
                     self.hold(cap.at).receivers.remove(receiver);
@@ -249,9 +251,10 @@ impl<S: System> Core<S> {
     /// Before a call that may time out takes a waiting server's deadline out and puts its own in:
     /// whether an interrupt is pending. An earlier caller that still waits for its answer is given
     /// up first, since its deadline may have to go as well.
+    #[cold]
     #[inline(never)]
     fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
-        if self.expired(limit) {
+        if limit.timeout != Timeout::At || self.expired(limit) {
             return false;
         }
         if self.hold(server).caller.get().is_some() {

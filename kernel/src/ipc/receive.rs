@@ -87,9 +87,7 @@ impl<S: System> Core<S> {
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
-        // The interrupt that is pending may be for a deadline: it goes before one that is new.
-        if limit.timeout == Timeout::At && self.cpu.poll(point::RECEIVE) {
-            self.again(thread);
+        if limit.timeout == Timeout::At && self.makes_room_for_wait(thread) {
             return Received::Done;
         }
         self.hold(thread).wait.set(wait);
@@ -97,6 +95,18 @@ impl<S: System> Core<S> {
         self.limit(thread, limit);
         self.wait_in(thread, State::Receiving);
         Received::Blocked
+    }
+
+    /// Before a wait with a timeout adds its deadline: whether an interrupt is pending. `thread`
+    /// issues its receive half again, then.
+    #[cold]
+    #[inline(never)]
+    fn makes_room_for_wait(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        let pending = self.cpu.poll(point::RECEIVE);
+        if pending {
+            self.again(thread);
+        }
+        pending
     }
 
     /// Takes pending signals, if there are any.

@@ -326,7 +326,7 @@ impl port::Space for Space {
 }
 
 /// Entries that one search looks at.
-const SEARCHED: usize = 16;
+const SEARCHED: usize = 24;
 
 /// How a search for a present entry came out.
 enum Search {
