@@ -159,8 +159,19 @@ impl Golden {
 
     /// What passes its limits.
     pub fn check_limits(&self, report: &Report) -> Vec<Deviation> {
+        self.check_limits_of(report, |_| true)
+    }
+
+    /// What passes those of its limits whose keys are told apart by `counts`: for a report that is
+    /// about some of the kernels only.
+    pub fn check_limits_of(
+        &self,
+        report: &Report,
+        counts: impl Fn(&str) -> bool,
+    ) -> Vec<Deviation> {
         let mut deviations = Vec::new();
-        for (key, limit) in of(&self.limits, &report.experiment) {
+        let limits = of(&self.limits, &report.experiment).iter();
+        for (key, limit) in limits.filter(|(key, _)| counts(key)) {
             let measured = report.figure(key);
             if measured.is_none_or(|measured| measured > *limit) {
                 deviations.push(deviation(report, key, Some(*limit), measured, true));
@@ -375,6 +386,8 @@ mod tests {
         assert_eq!(golden.check(&[micro().0]), []);
         let tight = parse(&limits.replace("41216", "41215")).unwrap();
         assert_eq!(parse(limits).unwrap().check_limits(&micro().0), []);
+        let of_yield = |key: &str| key == "fastpath yield";
+        assert_eq!(tight.check_limits_of(&micro().0, of_yield), []);
         assert_eq!(tight.check_limits(&micro().0).len(), 1);
         assert!(tight.check(&[micro().0]).iter().any(|d| d.limit && d.key == "kernel text"));
     }

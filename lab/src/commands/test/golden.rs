@@ -1,7 +1,7 @@
 //! Golden figures: measured again, they must be what the repository has recorded.
 
 use super::findings::Findings;
-use super::job::Job;
+use super::job::{Class, Job};
 use crate::cli::Group;
 use crate::commands::lab;
 use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
@@ -21,32 +21,53 @@ const SIMULATION: &dyn Platform = &Twin;
 /// By how many percent the simulation's model may be off.
 const MODEL: f64 = 10.0;
 
+/// The experiment that takes longest and compares no kernels, and those that it is run under each
+/// time: one with a fast path, one that queues eagerly, one that sorts senders. A deep run has the
+/// others.
+const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "ipc-heap"]);
+
+/// The experiment that has no system of its own and takes a minute: it is about locks alone.
+const DEEP: &str = "lock-scaling";
+
 /// Each experiment that boots systems, compared.
 pub fn jobs() -> Vec<Job> {
-    let job = |experiment: &'static Experiment| {
-        let work = move |findings: &mut Findings| {
-            let golden = Golden::load(&lab::golden_path());
-            figures_of(findings, experiment, &golden);
-            Ok(())
-        };
-        let job = Job::new(Group::Golden, experiment.name, work).configuration();
-        job.builds("images that it runs on").seconds(20.0)
-    };
     let judged = |experiment: &&'static Experiment| {
         [EMULATOR.name(), SIMULATION.name()].iter().any(|name| experiment.on(name).is_ok())
     };
-    EXPERIMENTS.into_iter().filter(judged).map(job).collect()
+    EXPERIMENTS.into_iter().filter(judged).flat_map(jobs_of).collect()
+}
+
+fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
+    let job = |name: String, kernels: Vec<&'static str>| {
+        let work = move |findings: &mut Findings| {
+            let golden = Golden::load(&lab::golden_path());
+            figures_of(findings, experiment, &kernels, &golden);
+            Ok(())
+        };
+        let job = Job::new(Group::Golden, name, work).configuration();
+        job.builds("images that it runs on").seconds(20.0)
+    };
+    let (in_parts, each_time) = IN_PARTS;
+    if experiment.name == in_parts {
+        let (often, seldom): (Vec<_>, Vec<_>) =
+            experiment.kernels.iter().partition(|kernel| each_time.contains(kernel));
+        let others = format!("{in_parts}, the other kernels");
+        return vec![job(in_parts.into(), often), job(others, seldom).class(Class::Deep)];
+    }
+    let job = job(experiment.name.into(), experiment.kernels.to_vec());
+    vec![if experiment.name == DEEP { job.class(Class::Deep) } else { job }]
 }
 
 fn figures_of(
     suite: &mut Findings,
     experiment: &'static Experiment,
+    kernels: &[&str],
     golden: &Result<Golden, GoldenError>,
 ) {
     let session = Session::new(Asked::seed(1));
     // What takes the host's own time is measured when asked for.
     let usual = experiment.on(EMULATOR.name()).ok();
-    let real = usual.and_then(|listed| real(suite, listed, &session, golden));
+    let real = usual.and_then(|listed| real(suite, listed, kernels, &session, golden));
     if usual.is_some() && real.is_none() {
         return;
     }
@@ -71,13 +92,14 @@ fn figures_of(
 fn real(
     suite: &mut Findings,
     listed: Listed,
+    kernels: &[&str],
     session: &Session,
     golden: &Result<Golden, GoldenError>,
 ) -> Option<(Report, Samples)> {
     let experiment = listed.experiment();
     let what = if experiment.golden { "golden figures" } else { "limits" };
     let name = format!("{} against its {what}", experiment.name);
-    let (report, samples) = match measure(listed, session) {
+    let (report, samples) = match experiment::run(listed, session, kernels) {
         Ok(measured) => measured,
         Err(error) => {
             suite.record(name, Err(format!("{error:#}")));
@@ -87,7 +109,7 @@ fn real(
     let against = match golden {
         Ok(golden) => deviations(match experiment.golden {
             true => golden.check(std::slice::from_ref(&report)),
-            false => golden.check_limits(&report),
+            false => golden.check_limits_of(&report, |key| is_of(experiment, kernels, key)),
         }),
         Err(error) => Err(error.to_string()),
     };
@@ -97,6 +119,12 @@ fn real(
         suite.record(name, verdicts(&report));
     }
     Some((report, samples))
+}
+
+/// Whether the key of a limit is about one of these kernels, or about none.
+fn is_of(experiment: &Experiment, kernels: &[&str], key: &str) -> bool {
+    let about = key.split(' ').next().unwrap_or_default();
+    kernels.contains(&about) || !experiment.kernels.contains(&about)
 }
 
 /// Judges an experiment in the simulation, also beside the usual machine's report.
@@ -215,6 +243,18 @@ fn same<T: PartialEq + Debug>(what: &str, first: &[T], second: &[T]) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_kernel_and_each_limit_of_an_experiment_in_parts_is_checked() {
+        let sections = EXPERIMENTS.into_iter().find(|one| one.name == IN_PARTS.0).unwrap();
+        let (_, each_time) = IN_PARTS;
+        assert!(each_time.iter().all(|kernel| sections.kernels.contains(kernel)));
+        let names: Vec<String> = jobs_of(sections).iter().map(|job| job.name.clone()).collect();
+        assert_eq!(names, ["sections", "sections, the other kernels"]);
+        let is_of_some = |key| is_of(sections, &["fastpath"], key);
+        assert!(is_of_some("fastpath longest any") && is_of_some("kernel text"));
+        assert!(!is_of_some("ipc-scan longest any"));
+    }
 
     #[test]
     fn a_single_sample_that_differs_is_found() {

@@ -24,7 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     parameters: &[
         ("CPUs", "4, of which the other ones idle; 1 with and without the lock"),
         ("words", "0, 4, 64"),
-        ("samples", "1000 of call-reply, 200 of the others"),
+        ("samples", "1000 of call-reply, 100 of the others"),
     ],
     notes: &[
         NOTE,

@@ -19,7 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     kernels: &["fastpath", "direct-eager", "strict-lazy", "strict-eager"],
     metrics: &[results::WAKE_UP, IPI, KICK],
     cases: &[],
-    parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "200")],
+    parameters: &[("CPUs", "4, all idle"), ("timer", "on the first CPU"), ("samples", "100")],
     notes: &[
         NOTE,
         "wake-up: from the instant that a timer of the first CPU was set to until the thread that \

@@ -16,7 +16,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     kernels: &["fastpath", "strict-eager"],
     metrics: &["protect", "unmap", "destroy-thread", "destroy-domain"],
     cases: &[],
-    parameters: &[("CPUs", "4"), ("pages", "1"), ("samples", "200")],
+    parameters: &[("CPUs", "4"), ("pages", "1"), ("samples", "100")],
     notes: &[
         NOTE,
         "Cases of protect and unmap are about the CPUs other than the caller's: `n idle` have run \
