@@ -194,11 +194,18 @@ fn message_first(bench: &Bench) -> Check {
     refused(result, Error::Timeout, "the later deadline")
 }
 
-/// Helper: makes timer `b` signal `a` at the instant in the common word 1.
+/// Timers that a lower thread arms.
+const TIMERS: usize = 4;
+
+/// Helper: makes timers in the slots in its words from 10 on signal the notifications in those from
+/// 10 + [`TIMERS`] on, at the instant in the common word 1.
 fn arm(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
-    let armed = signal::create_timer(me.b, me.a);
-    if armed.and_then(|()| signal::set_timer(me.b, me.common.get(1))).is_ok() {
+    let slot = |at: usize| Slot(me.own.get(10 + at) as u32);
+    let made = (0..TIMERS).try_for_each(|n| signal::create_timer(slot(n), slot(TIMERS + n)));
+    let at = me.common.get(1);
+    let armed = made.and_then(|()| (0..TIMERS).try_for_each(|n| signal::set_timer(slot(n), at)));
+    if armed.is_ok() {
         me.own.set(9, 1);
     }
 }
@@ -235,12 +242,14 @@ pub fn reached(bench: &Bench, helper: Helper, step: u64) -> Check {
 
 fn urgency(bench: &Bench) -> Check {
     bench.common().set(1, system::clock() + 20 * MS);
-    let mut bells = [Slot::NONE; 4];
-    for bell in &mut bells {
+    let helper = bench.helper(LOW, arm, Slot::NONE, Slot::NONE)?;
+    let (words, mut bells) = (bench.words(helper), [Slot::NONE; TIMERS]);
+    for (bell, n) in bells.iter_mut().zip(10..) {
         *bell = bench.notification()?;
-        let helper = bench.helper(LOW, arm, *bell, bench.slot())?;
-        reached(bench, helper, 1)?;
+        words.set(n, bench.slot().word());
+        words.set(n + TIMERS, bell.word());
     }
+    reached(bench, helper, 1)?;
     spin_past(bench);
     for bell in bells {
         let early = ipc::receive(bell, Wait::ZERO);
