@@ -96,6 +96,7 @@ impl<P: Port> Manager<'_, P> {
         mapping.pages.set(range.pages);
         mapping.done.set(0);
         mapping.protected.set(range.pages);
+        mapping.why.set(Error::Destroyed);
         mapping.limit.set(limit);
         mapping.rights.set(range.rights);
         self.whole.open(memory).mappings.push_back(at);
@@ -124,7 +125,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::SlotOccupied);
         }
         if dying {
-            return self.undo_map(own, to, cap, Error::AddressInUse);
+            return self.undo_map(own, to, cap);
         }
         self.continue_map(own, to, cap)
     }
@@ -141,28 +142,24 @@ impl<P: Port> Manager<'_, P> {
             Ok(true) => Ok(Done::Nothing),
             Ok(false) => Ok(Done::Preempted),
             Err(error) => {
+                self.whole.open(cap.at).why.set(error);
                 self.begin_destroy(cap.at);
                 if self.preempted() {
                     return Ok(Done::Preempted);
                 }
-                self.undo_map(own, to, cap, error)
+                self.undo_map(own, to, cap)
             }
         }
     }
 
-    /// Undoes a dying mapping that could not be completed.
-    fn undo_map(
-        &self,
-        own: Ref<Domain<P>>,
-        to: u32,
-        cap: Cap<Mapping<P>>,
-        error: Error,
-    ) -> Result<Done, Error> {
+    /// Undoes a dying mapping that is not completed, and says why.
+    fn undo_map(&self, own: Ref<Domain<P>>, to: u32, cap: Cap<Mapping<P>>) -> Result<Done, Error> {
+        let why = self.whole.open(cap.at).why.get();
         if !self.destroy_mapping(cap.at) {
             return Ok(Done::Preempted);
         }
         self.whole.open(own).put(to, Capability::Empty);
-        Err(error)
+        Err(why)
     }
 
     /// Maps pages until all are (`true`), an interrupt is pending (`false`), one is in use or a

@@ -6,8 +6,8 @@ use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::Port;
 use crate::shootdown::Shootdown;
-use abi::Rights;
 use abi::object::Resource;
+use abi::{Error, Rights};
 use cells::Cell;
 
 /// Selects a mapping's links in its memory's list.
@@ -34,6 +34,8 @@ pub struct Mapping<P: Port> {
     /// How many pages have its rights, from the first: fewer than all while they are being changed,
     /// or when two calls have changed them at once.
     pub protected: Cell<u64>,
+    /// Why it is not completed, if it is undone.
+    pub why: Cell<Error>,
     /// The most that its rights can be: those of the memory capability.
     pub limit: Cell<Rights>,
     /// The rights of its pages.
@@ -55,6 +57,7 @@ impl<P: Port> Mapping<P> {
             done: Cell::new(0),
             shootdown: Shootdown::new(),
             protected: Cell::new(0),
+            why: Cell::new(Error::Destroyed),
             limit: Cell::new(Rights::NONE),
             rights: Cell::new(Rights::NONE),
             of_memory: Links::new(),

@@ -1,9 +1,10 @@
 //! Mapping in steps, and what may happen between them.
 
+use crate::support::archive::Amounts;
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    DOMAIN, FREE, INTERRUPT, MEMORY, NOTIFICATION, boot, buffer, receive, system,
+    DOMAIN, FREE, INTERRUPT, MEMORY, NOTIFICATION, boot_with, buffer, plenty, receive, system,
 };
 use abi::call::Call;
 use abi::message::BUFFER_WORDS;
@@ -19,7 +20,12 @@ const PAGES: u64 = 64;
 
 /// Thread 2 handles interrupts, thread 1 maps.
 fn machine() -> Board<DirectLazy<Host>> {
-    let board = boot(&[(1, 10), (1, 20), (2, 5)]);
+    machine_with(&plenty())
+}
+
+/// The same with these quotas of the first domain.
+fn machine_with(quotas: &Amounts) -> Board<DirectLazy<Host>> {
+    let board = boot_with(&[(1, 10), (1, 20), (2, 5)], quotas);
     board.does(2, receive(NOTIFICATION));
     board.succeeds(1, system(Call::MemoryCreate, &[FREE, PAGES]));
     board
@@ -142,19 +148,54 @@ fn a_page_in_the_way_undoes_the_mapping() {
 
 #[test]
 fn page_tables_run_out_while_a_mapping_is_made() {
-    let board = machine();
+    let mut quotas = plenty();
+    quotas[Resource::Tables as usize] = 8;
+    let board = machine_with(&quotas);
     preempted(&board, map(FREE + 1, 3));
     // The other thread uses up the tables: each of these pages takes three.
-    let quotas = &board.domain(1).quotas;
-    board.succeeds(2, system(Call::Destroy, &[FREE + 1]));
-    for slot in FREE + 2..FREE + 8 {
-        let at = (slot + 16) << 39;
-        let call = system(Call::Map, &[0, MEMORY, at, 1, 0, slot | 1 << 32]);
-        board.does(2, call);
+    for slot in FREE + 2.. {
+        let call = system(Call::Map, &[0, MEMORY, (slot + 16) << 39, 1, 0, slot | 1 << 32]);
+        board.call(call);
+        board.settle();
+        if let Err(error) = board.regs.get().status().result() {
+            assert_eq!(error, Error::QuotaExceeded);
+            break;
+        }
     }
-    assert!(quotas.used(Resource::Tables) <= quotas.limit(Resource::Tables));
-    board.does(2, receive(NOTIFICATION));
-    board.sees(1, Ok(()));
+    board.call(receive(NOTIFICATION));
+    // Each step that undoes it is interrupted, which changes nothing about why.
+    while board.regs.get().again {
+        board.host.raise(Event::Spurious);
+        board.reissue();
+        board.interrupts();
+    }
+    board.sees(1, Err(Error::QuotaExceeded));
+    board.fails(1, system(Call::CapInspect, &[FREE + 1]), Error::NoCapability);
+    board.check();
+}
+
+#[test]
+fn a_mapping_that_ends_with_its_memory_says_so_however_often_it_is_interrupted() {
+    let board = machine();
+    preempted(&board, map(FREE + 1, 3));
+    board.call(receive(NOTIFICATION));
+    // Half of it is there.
+    while done(&board, FREE + 1) < PAGES / 2 {
+        board.host.raise(Event::Spurious);
+        board.reissue();
+        board.interrupts();
+    }
+    preempted(&board, board.regs.get());
+    // The other thread begins to destroy the memory, and is interrupted for good.
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::Destroy, &[FREE]));
+    board.interrupts();
+    assert!(board.regs.get().again && done(&board, FREE + 1) > 0);
+    board.call(receive(NOTIFICATION));
+    board.settle();
+    board.sees(1, Err(Error::Destroyed));
+    board.fails(1, system(Call::CapInspect, &[FREE + 1]), Error::NoCapability);
+    board.check();
 }
 
 #[test]
