@@ -218,7 +218,7 @@ fn post(_: &Env, slots: u64) {
     while ipc::send(Slot((slots >> 32) as u32), long(), Wait::until(LATER)).is_ok() {}
 }
 
-/// Calls to a server that answers nobody: with each a deadline begins and two end, among those of
+/// Calls to a server that never answers: with each a deadline begins and two end, among those of
 /// many.
 fn forgotten(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
@@ -243,7 +243,7 @@ fn earlier() -> Wait {
     Wait::until(LATER / 2 - system::clock())
 }
 
-/// Receives on the endpoint in a slot, and answers nobody.
+/// Receives on the endpoint in a slot, and never answers.
 fn forget(_: &Env, door: u64) {
     while ipc::receive(Slot(door as u32), earlier()).is_ok() {}
 }
