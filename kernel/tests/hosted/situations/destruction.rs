@@ -14,7 +14,7 @@ use kernel::object::thread::State;
 use kernel::system::{DirectLazy, Fastpath, System};
 
 const MESSAGE: Info = Info::new(1, 1);
-const NOBODY: u64 = NOTHING as u64;
+const NO_PARTNER: u64 = NOTHING as u64;
 
 /// Thread 2, of another domain, does this and blocks; thread 1 destroys what is in a slot.
 fn blocked_then_destroyed<S: System<Port = Host>>(operation: Regs, slot: u64) -> Board<S> {
@@ -33,9 +33,9 @@ fn everywhere<S: System<Port = Host>>() {
         (send_receive(ENDPOINT, ENDPOINT + 1, MESSAGE), ENDPOINT, false),
         (until(ENDPOINT, REPLY.into()), ENDPOINT, false),
         (receive(ENDPOINT), ENDPOINT, true),
-        (until(NOBODY, ENDPOINT), ENDPOINT, true),
+        (until(NO_PARTNER, ENDPOINT), ENDPOINT, true),
         (receive(NOTIFICATION), NOTIFICATION, true),
-        (until(NOBODY, NOTIFICATION), NOTIFICATION, true),
+        (until(NO_PARTNER, NOTIFICATION), NOTIFICATION, true),
     ] {
         let board = blocked_then_destroyed::<S>(operation, slot);
         board.sees(2, Err(Error::Destroyed));
@@ -62,17 +62,17 @@ fn blocked_threads_leave_every_queue() {
         call(ENDPOINT, MESSAGE),
         until(ENDPOINT, REPLY.into()),
         receive(ENDPOINT),
-        until(NOBODY, ENDPOINT),
+        until(NO_PARTNER, ENDPOINT),
         receive(NOTIFICATION),
-        until(NOBODY, NOBODY),
+        until(NO_PARTNER, NO_PARTNER),
     ] {
         let board = blocked_then_destroyed::<Fastpath<Host>>(operation, THREAD + 2);
         board.sees(1, Ok(()));
         assert!(board.machine.cpu.deadlines.is_empty(), "a deadline is left");
-        let nothing = timed(NOBODY, ENDPOINT, MESSAGE, Timeout::Zero, 0);
+        let nothing = timed(NO_PARTNER, ENDPOINT, MESSAGE, Timeout::Zero, 0);
         board.does(1, nothing);
         board.sees_in_receive(1, Error::Timeout);
-        board.fails(1, timed(ENDPOINT, NOBODY, MESSAGE, Timeout::Zero, 0), Error::Timeout);
+        board.fails(1, timed(ENDPOINT, NO_PARTNER, MESSAGE, Timeout::Zero, 0), Error::Timeout);
         board.succeeds(1, system(Call::Signal, &[NOTIFICATION]));
         board.fails(1, system(Call::ThreadResume, &[THREAD + 2]), Error::NoCapability);
     }
@@ -171,7 +171,7 @@ fn a_cancelled_operation() {
     for (operation, in_receive) in [
         (send(ENDPOINT, MESSAGE), false),
         (receive(ENDPOINT), true),
-        (timed(NOBODY, NOBODY, MESSAGE, Timeout::At, 1 << 40), true),
+        (timed(NO_PARTNER, NO_PARTNER, MESSAGE, Timeout::At, 1 << 40), true),
     ] {
         let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (2, 20)]);
         board.does(2, operation);

@@ -52,6 +52,16 @@ fn preempted(board: &Board<DirectLazy<Host>>, regs: crate::support::context::Reg
     board.succeeds(2, system(Call::InterruptAck, &[INTERRUPT]));
 }
 
+/// While this holds, thread 1 issues its call again, and is interrupted in each.
+fn goes_on_interrupted(board: &Board<DirectLazy<Host>>, goes_on: impl Fn() -> bool) {
+    while goes_on() {
+        board.host.raise(Event::Spurious);
+        board.reissue();
+        board.check();
+        board.interrupts();
+    }
+}
+
 #[test]
 fn a_mapping_is_made_changed_and_undone_page_by_page() {
     let board = machine();
@@ -66,12 +76,8 @@ fn a_mapping_is_made_changed_and_undone_page_by_page() {
         let polls = board.host.polls.get();
         board.host.raise(Event::Spurious);
         board.call(call);
-        while board.regs.get().again {
-            board.check();
-            board.interrupts();
-            board.host.raise(Event::Spurious);
-            board.reissue();
-        }
+        board.interrupts();
+        goes_on_interrupted(&board, || board.regs.get().again);
         board.sees(1, Ok(()));
         board.settle();
         board.check();
@@ -164,11 +170,7 @@ fn page_tables_run_out_while_a_mapping_is_made() {
     }
     board.call(receive(NOTIFICATION));
     // Each step that undoes it is interrupted, which changes nothing about why.
-    while board.regs.get().again {
-        board.host.raise(Event::Spurious);
-        board.reissue();
-        board.interrupts();
-    }
+    goes_on_interrupted(&board, || board.regs.get().again);
     board.sees(1, Err(Error::QuotaExceeded));
     board.fails(1, system(Call::CapInspect, &[FREE + 1]), Error::NoCapability);
     board.check();
@@ -179,12 +181,7 @@ fn a_mapping_that_ends_with_its_memory_says_so_however_often_it_is_interrupted()
     let board = machine();
     preempted(&board, map(FREE + 1, 3));
     board.call(receive(NOTIFICATION));
-    // Half of it is there.
-    while done(&board, FREE + 1) < PAGES / 2 {
-        board.host.raise(Event::Spurious);
-        board.reissue();
-        board.interrupts();
-    }
+    goes_on_interrupted(&board, || done(&board, FREE + 1) < PAGES / 2);
     preempted(&board, board.regs.get());
     // The other thread begins to destroy the memory, and is interrupted for good.
     board.host.raise(Event::Spurious);

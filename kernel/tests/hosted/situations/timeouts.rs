@@ -15,7 +15,7 @@ use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 
 const MESSAGE: Info = Info::new(7, 2);
 const AT: u64 = TICK / 2;
-const NOBODY: u64 = NOTHING as u64;
+const NO_PARTNER: u64 = NOTHING as u64;
 const CALLER: u64 = REPLY as u64;
 
 fn at(send: u64, receive: u64, until: u64) -> Regs {
@@ -25,7 +25,7 @@ fn at(send: u64, receive: u64, until: u64) -> Regs {
 /// Thread 2 waits until [`AT`] for a message; thread 1 runs.
 fn waiting() -> Board<DirectLazy<Host>> {
     let board = boot(&[(1, 10), (1, 20)]);
-    board.does(2, at(NOBODY, ENDPOINT, AT));
+    board.does(2, at(NO_PARTNER, ENDPOINT, AT));
     board
 }
 
@@ -50,8 +50,8 @@ fn a_message_after_the_interrupt_finds_nobody() {
     board.sees_in_receive(2, Error::Timeout);
     board.does(2, system(Call::ThreadSuspend, &[THREAD + 2]));
     let now = board.host.now();
-    board.fails(1, timed(ENDPOINT, NOBODY, MESSAGE, Timeout::Zero, 0), Error::Timeout);
-    board.fails(1, at(ENDPOINT, NOBODY, now), Error::Timeout);
+    board.fails(1, timed(ENDPOINT, NO_PARTNER, MESSAGE, Timeout::Zero, 0), Error::Timeout);
+    board.fails(1, at(ENDPOINT, NO_PARTNER, now), Error::Timeout);
 }
 
 #[test]
@@ -68,12 +68,12 @@ fn a_deadline_in_the_past_takes_what_is_there() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
     board.wait(TICK);
     board.does(2, receive(ENDPOINT));
-    board.does(1, at(ENDPOINT, NOBODY, 1));
+    board.does(1, at(ENDPOINT, NO_PARTNER, 1));
     board.sees(2, Ok(()));
     board.does(2, system(Call::Signal, &[NOTIFICATION]));
-    board.succeeds(2, at(NOBODY, NOTIFICATION, 1));
+    board.succeeds(2, at(NO_PARTNER, NOTIFICATION, 1));
     assert_eq!(board.regs.get().badge(), 1);
-    board.does(2, at(NOBODY, NOTIFICATION, 1));
+    board.does(2, at(NO_PARTNER, NOTIFICATION, 1));
     board.sees_in_receive(2, Error::Timeout);
 }
 
@@ -187,7 +187,7 @@ fn wakes_at_ticks<S: System<Port = Host>>() {
         if tick > 1 {
             board.sees_in_receive(4, Error::Timeout);
         }
-        board.does(4, at(NOBODY, NOBODY, tick * TICK));
+        board.does(4, at(NO_PARTNER, NO_PARTNER, tick * TICK));
         assert!(board.running().is_some_and(|low| low < 3));
         board.wait(TICK);
         board.sees(3, Ok(()));
@@ -206,7 +206,7 @@ fn many_deadlines_at_one_instant_all_pass() {
     let threads: Vec<(u32, u8)> = (0..30).map(|at| (1, 50 + at)).collect();
     let board: Board<DirectLazy<Host>> = boot(&threads);
     for thread in (1..=30).rev() {
-        board.does(thread, at(NOBODY, NOBODY, AT));
+        board.does(thread, at(NO_PARTNER, NO_PARTNER, AT));
     }
     assert_eq!(board.running(), None);
     board.wait(AT);
@@ -232,10 +232,10 @@ fn a_timer_that_is_set_again_keeps_its_instant_until_then() {
 #[test]
 fn a_call_that_may_time_out_gives_up_a_forgotten_one_and_makes_room() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20), (1, 5)]);
-    board.does(2, at(NOBODY, ENDPOINT, AT));
+    board.does(2, at(NO_PARTNER, ENDPOINT, AT));
     board.does(1, at(ENDPOINT, CALLER, AT));
     // The server takes no notice of thread 1, and waits for the next call.
-    board.does(2, at(NOBODY, ENDPOINT, AT));
+    board.does(2, at(NO_PARTNER, ENDPOINT, AT));
     assert_eq!(board.running(), Some(3));
     board.host.raise(Event::Spurious);
     board.call(at(ENDPOINT, CALLER, AT));
@@ -255,7 +255,7 @@ fn a_call_that_may_time_out_gives_up_a_forgotten_one_and_makes_room() {
 fn a_receive_with_a_timeout_makes_room_before_it_waits() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10)]);
     board.host.raise(Event::Spurious);
-    board.call(at(NOBODY, ENDPOINT, AT));
+    board.call(at(NO_PARTNER, ENDPOINT, AT));
     assert!(board.regs.get().again, "the receive makes no room for an interrupt");
     board.settle();
     assert_eq!((board.running(), board.thread(1).deadline.queued()), (None, true));

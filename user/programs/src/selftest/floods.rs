@@ -20,8 +20,8 @@ pub const CHECKS: Checks = &[
 ];
 
 /// The highest thread of the other CPU; on one CPU it is lower than the suite's own.
-const HIGHEST_THERE: u64 = LOW + 5;
-/// How long a loop lasts.
+pub const HIGHEST_THERE: u64 = LOW + 5;
+/// How long a loop lasts where there are several CPUs.
 const SPAN: u64 = 10 * MS;
 /// The share, in percent, that the highest thread keeps of what it has where nothing happens.
 const KEPT: u64 = 95;
@@ -29,11 +29,11 @@ const KEPT: u64 = 95;
 const KEPT_ALONE: u64 = 98;
 
 /// How long a thread waits whose deadline is taken back: a few calls.
-const BRIEF: u64 = 8_000;
+pub const BRIEF: u64 = 8_000;
 
 /// Where time is not the machine's own, one CPU or the other stands still now and then: a loop that
 /// takes time from the highest thread does so each time.
-const ATTEMPTS: u32 = 10;
+pub const ATTEMPTS: u32 = 10;
 
 /// Helper: computes, and counts how far it has come in its word 8.
 fn compute(env: &Env, argument: u64) {
@@ -44,6 +44,12 @@ fn compute(env: &Env, argument: u64) {
     }
 }
 
+/// How long a loop lasts: on one CPU there is no other thread to disturb, and that the calls work is
+/// soon seen.
+pub fn span() -> Result<u64, Why> {
+    Ok(if cpus()?.0 > 1 { SPAN } else { SPAN / 20 })
+}
+
 /// What the highest thread of the other CPU does while the suite makes calls.
 fn done_during(
     bench: &Bench,
@@ -51,9 +57,7 @@ fn done_during(
     mut calls: impl FnMut(u64) -> Result<(), Error>,
 ) -> Result<u64, Why> {
     let words = bench.words(highest);
-    // On one CPU there is no other thread to disturb: that the calls work is soon seen.
-    let span = if cpus()?.0 > 1 { SPAN } else { SPAN / 20 };
-    let (begin, end) = (words.get(8), system::clock() + span);
+    let (begin, end) = (words.get(8), system::clock() + span()?);
     let mut n = 0;
     while system::clock() < end {
         calls(n)?;

@@ -3,6 +3,7 @@
 
 use super::bench::*;
 use super::cpus::{cpus, other, there};
+use super::floods::{ATTEMPTS, BRIEF, HIGHEST_THERE, span};
 use rt::{Env, Error, Slot, Wait, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
@@ -10,20 +11,12 @@ pub const CHECKS: Checks = &[
     ("deadlines there that are taken back while own ones pass", passing),
 ];
 
-/// The highest thread of the other CPU; on one CPU it is lower than the suite's own.
-const HIGHEST_THERE: u64 = LOW + 5;
-/// How long a loop lasts.
-const SPAN: u64 = 10 * MS;
 /// The share, in thousandths, that the highest thread keeps of what it has if the others' deadlines
 /// are far: an interrupt for each of its own is more.
 const KEPT: u64 = 996;
-/// How long a thread waits whose deadline is taken back: a few calls.
-const BRIEF: u64 = 8_000;
 /// How far ahead the highest thread sets its timer, and one that passes.
 const AHEAD: u64 = 100_000;
 const SOON: u64 = 4_000;
-/// Where time is not the machine's own, one CPU or the other stands still now and then.
-const ATTEMPTS: u32 = 10;
 
 /// Helper: computes, with the timer in slot `a` set for far ahead and taken back each time, and
 /// counts in its word 8.
@@ -63,7 +56,7 @@ fn wait_again(env: &Env, argument: u64) {
 /// What the highest thread there, at this work with a timer, does while lower threads are moved
 /// there and back: with deadlines, none of which passes, and without.
 fn keeps(bench: &Bench, work: Work) -> Check {
-    let (to, (count, own)) = (other()?, cpus()?);
+    let (to, (_, own)) = (other()?, cpus()?);
     let (timer, fires) = (bench.slot(), bench.notification()?);
     signal::create_timer(timer, fires)?;
     let highest = bench.words(there(bench, HIGHEST_THERE, work, timer)?);
@@ -73,12 +66,10 @@ fn keeps(bench: &Bench, work: Work) -> Check {
         *waiter = bench.helper(LOW, wait_again, *signals, Slot::NONE)?.slot;
     }
     bench.settle();
-    // On one CPU there is no other thread to disturb: that the calls work is soon seen.
-    let span = if count > 1 { SPAN } else { SPAN / 20 };
+    let span = span()?;
     let done = |timed: u64| -> Result<u64, Error> {
         bench.common().set(TIMED, timed);
-        let mut begin = 0;
-        let mut end = 0;
+        let (mut begin, mut end) = (0, 0);
         for n in 0.. {
             // Until each waits as it is told.
             if n == 2 * waiters.len() {

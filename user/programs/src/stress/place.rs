@@ -121,6 +121,12 @@ impl Place {
         self.workers().map(|n| Worker::new(self, n).words.get(TALLIES + tally as usize)).sum()
     }
 
+    /// Whether something that is counted has not happened yet. Timeouts need not.
+    pub fn lacks_something(&self) -> bool {
+        let counted = |tally: &Tally| !matches!(tally, Tally::Late);
+        Tally::ALL.into_iter().filter(counted).any(|tally| self.total(tally) == 0)
+    }
+
     fn slot(&self, n: u32) -> Slot {
         Slot(self.first + n)
     }
