@@ -44,8 +44,8 @@ fn compute(env: &Env, argument: u64) {
     }
 }
 
-/// How long a loop lasts: on one CPU there is no other thread to disturb, and that the calls work is
-/// soon seen.
+/// How long a loop lasts: on one CPU there is no other thread to disturb, and that the calls work
+/// is soon seen.
 pub fn span() -> Result<u64, Why> {
     Ok(if cpus()?.0 > 1 { SPAN } else { SPAN / 20 })
 }
