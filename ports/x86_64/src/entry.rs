@@ -318,6 +318,14 @@ extern "sysv64" fn resume_full() {
     )
 }
 
+/// [`resume_full`] of a thread that may make a call again which an interrupt broke off. What waits is
+/// taken here, for all registers lie in the context already: that saves the way to user mode and
+/// back.
+#[unsafe(naked)]
+extern "sysv64" fn resume_again() {
+    naked_asm!("sti", "nop", "cli", "jmp {resume_full}", resume_full = sym resume_full)
+}
+
 /// Idles. There is nothing to keep, so the next interrupt starts from the top of the stack again.
 #[unsafe(naked)]
 extern "sysv64" fn idle() {
@@ -416,9 +424,21 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
     leave_apart::<S>(next)
 }
 
-/// The hardware part of a switch, after the core is done, and the way out.
+/// The way out of a system call: the hardware part of a switch, after the core is done, and what
+/// follows.
 #[inline(always)]
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
+    leave_by::<S, false>(next)
+}
+
+/// The way out of an interrupt or exception.
+#[inline(always)]
+pub fn leave_trap<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
+    leave_by::<S, true>(next)
+}
+
+#[inline(always)]
+fn leave_by<S: System<Port = X86>, const TRAP: bool>(next: Ref<Thread<X86>>) -> ! {
     let cpu = state::machine().cpu;
     cpu.finish();
     #[cfg(feature = "several")]
@@ -435,7 +455,10 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
         if !X86::SEVERAL {
             thread.clear(attention::FULL);
         }
-        go!(resume_full, context)
+        if TRAP {
+            go!(resume_full, context)
+        }
+        go!(resume_again, context)
     }
     go!(resume_call, context)
 }

@@ -2,7 +2,7 @@
 
 use crate::apic;
 use crate::context::{offset::*, special};
-use crate::entry::{CURRENT, STACK, leave};
+use crate::entry::{CURRENT, STACK, leave_trap};
 use crate::machine::fault_address;
 use crate::port::X86;
 use crate::segments::Vector;
@@ -39,7 +39,8 @@ extern "sysv64" fn stub<S: System<Port = X86>, const N: u8, const CODE: bool>() 
 }
 
 /// Saves all user registers in the current context. The kernel itself is only ever interrupted
-/// while idle, where nothing is worth saving, or by its own fault.
+/// while idle or about to resume a thread whose registers all lie in its context, where nothing is
+/// worth saving, or by its own fault.
 #[unsafe(naked)]
 extern "sysv64" fn save<S: System<Port = X86>>() {
     naked_asm!(
@@ -154,7 +155,7 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
         }
     };
-    leave::<S>(next)
+    leave_trap::<S>(next)
 }
 
 #[cold]
