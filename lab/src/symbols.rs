@@ -2,14 +2,17 @@
 
 use crate::workspace;
 use addr2line::{Loader, demangle_auto};
+use object::{Object, ObjectSection};
 use std::borrow::Cow;
 use std::path::Path;
 
 /// What the kernel prints before the addresses.
 const PREFIX: &str = "backtrace:";
 
-/// The backtrace in a console text, a line for each function; empty if there is none. Addresses
-/// that cannot be resolved stay numbers.
+/// The backtrace in a console text, a line for each function; empty if there is none. The kernel
+/// shows all words on its stack that point to its code: those that follow no call are dropped, but
+/// a function that had returned before may be among the rest. Addresses that cannot be resolved
+/// stay numbers.
 pub fn backtrace(kernel: &Path, console: &str) -> Vec<String> {
     let addresses = addresses(console);
     if addresses.is_empty() {
@@ -19,7 +22,26 @@ pub fn backtrace(kernel: &Path, console: &str) -> Vec<String> {
         Ok(loader) => loader,
         Err(error) => return vec![format!("no symbols in {}: {error}", kernel.display())],
     };
-    addresses.into_iter().flat_map(|address| frames(&loader, address)).collect()
+    let image = std::fs::read(kernel).unwrap_or_default();
+    let image = object::File::parse(&*image).ok();
+    let returns = |address: &u64| image.as_ref().is_none_or(|image| follows_call(image, *address));
+    addresses.into_iter().filter(returns).flat_map(|address| frames(&loader, address)).collect()
+}
+
+/// Whether the instruction before an address is a call, as far as the image can tell.
+fn follows_call(image: &object::File, address: u64) -> bool {
+    let before = image.sections().find_map(|section| {
+        let offset = usize::try_from(address.checked_sub(section.address())?).ok()?;
+        section.data().ok()?.get(..offset)
+    });
+    let Some(before) = before else { return true };
+    // Opcode 0xe8 with four bytes, or 0xff with 2 in the register field and up to five more.
+    let direct = matches!(before, [.., 0xe8, _, _, _, _]);
+    let indirect = |length: usize| match before.len().checked_sub(length).map(|at| &before[at..]) {
+        Some([0xff, operand, ..]) => operand >> 3 & 7 == 2,
+        _ => false,
+    };
+    direct || (2..=7).any(indirect)
 }
 
 /// The numbers after [`PREFIX`].
@@ -92,6 +114,19 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_no_call_is_no_return_address() {
+        let here = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let image = object::File::parse(&*here).unwrap();
+        let text = image.section_by_name(".text").unwrap();
+        let code = text.data().unwrap();
+        let direct = code.windows(5).position(|bytes| bytes[0] == 0xe8).unwrap();
+        assert!(follows_call(&image, text.address() + direct as u64 + 5));
+        let plain = code.windows(8).position(|bytes| bytes.iter().all(|byte| *byte == 0xcc));
+        assert!(!follows_call(&image, text.address() + plain.unwrap() as u64 + 7));
+        assert!(follows_call(&image, u64::MAX), "nothing is known of it");
+    }
+
+    #[test]
     fn paths_are_shortened() {
         let kernel = workspace::root().join("kernel/src/ipc.rs");
         assert_eq!(shortened(kernel.to_str().unwrap()), "kernel/src/ipc.rs");
@@ -110,7 +145,7 @@ mod tests {
 
     /// Address of the first function whose mangled name contains `name`.
     fn object_symbol(file: &Path, name: &str) -> u64 {
-        use object::{Object, ObjectSymbol};
+        use object::ObjectSymbol;
         let data = std::fs::read(file).unwrap();
         let file = object::File::parse(&*data).unwrap();
         let mut symbols = file.symbols();

@@ -2,7 +2,9 @@
 //! laboratory turns into names.
 
 use crate::port::exit;
+use crate::segments::is_guard;
 use crate::uart::{Uart, write};
+use abi::PAGE;
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
 use core::fmt::Write;
@@ -11,12 +13,15 @@ use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use kernel::fault::hex;
 
-const DEPTH: usize = 24;
+/// Words that are shown at most.
+const DEPTH: u32 = 48;
 
 /// A panic while panicking just ends the run.
 static PANICKING: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
+    static __image: u8;
+    static __text_end: u8;
     static __stacks: u8;
     static __image_end: u8;
 }
@@ -46,23 +51,24 @@ fn panic(info: &PanicInfo) -> ! {
     exit(EXIT_PANIC)
 }
 
-/// Follows the chain of frame pointers as long as it stays within the kernel's stacks.
+/// Visits the words on the stack that may be return addresses, up to the end of the stack. The
+/// laboratory drops what does not follow a call.
 fn backtrace(mut visit: impl FnMut(usize)) {
-    let mut frame: usize;
+    let stack: usize;
     // SAFETY: reads a register.
-    unsafe { asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack)) };
-    let stacks = (&raw const __stacks).addr()..(&raw const __image_end).addr() - 16;
-    for _ in 0..DEPTH {
-        if !stacks.contains(&frame) || !frame.is_multiple_of(8) {
+    unsafe { asm!("mov {}, rsp", out(reg) stack, options(nomem, nostack)) };
+    let stacks = (&raw const __stacks).addr()..(&raw const __image_end).addr();
+    let code = (&raw const __image).addr()..(&raw const __text_end).addr();
+    let mut left = DEPTH;
+    for at in (stack..stacks.end).step_by(size_of::<usize>()) {
+        if left == 0 || at < stacks.start || is_guard((at - stacks.start) as u64 / PAGE) {
             return;
         }
-        let words = with_exposed_provenance::<[usize; 2]>(frame);
-        // SAFETY: within the kernel's stacks and aligned.
-        let [next, address] = unsafe { words.read() };
-        if address == 0 {
-            return;
+        // SAFETY: within the kernel's stacks, aligned, and not in a page that is not mapped.
+        let word = unsafe { with_exposed_provenance::<usize>(at).read() };
+        if code.contains(&word) {
+            visit(word);
+            left -= 1;
         }
-        visit(address);
-        frame = next;
     }
 }
