@@ -188,7 +188,10 @@ impl<P: Port> Manager<'_, P> {
     fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
         let frame = next.map(|thread| self.whole.open(thread).buffer);
-        Ok((missing == 0 || self.add_tables(home, at)?) && self.prepare(frame))
+        if missing > 0 && (self.makes_room() || !self.add_tables(home, at)?) {
+            return Ok(false);
+        }
+        Ok(self.prepare(frame))
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.

@@ -314,9 +314,9 @@ extern "sysv64" fn resume_full() {
     )
 }
 
-/// [`resume_full`] of a thread that may make a call again which an interrupt broke off. What waits is
-/// taken here, for all registers lie in the context already: that saves the way to user mode and
-/// back.
+/// [`resume_full`] of a thread that may issue a call again, which an interrupt broke off. The
+/// interrupt is taken here, since all registers lie in the context already: that saves the way to
+/// user mode and back.
 #[unsafe(naked)]
 extern "sysv64" fn resume_again() {
     naked_asm!("sti", "nop", "cli", "jmp {resume_full}", resume_full = sym resume_full)
