@@ -279,10 +279,15 @@ extern "sysv64" fn resume_call() {
     )
 }
 
-/// Goes on with all registers of the context in rax.
+/// Goes on with all registers of the context in rax. An interrupt that waits, such as one that made
+/// a call be issued again, is taken here, while all registers lie in the context: that saves the
+/// way to user mode and back.
 #[unsafe(naked)]
 extern "sysv64" fn resume_full() {
     naked_asm!(
+        "sti",
+        "nop",
+        "cli",
         "push {user_data}",
         "push [rax + {rsp}]",
         "push [rax + {rflags}]",
@@ -312,14 +317,6 @@ extern "sysv64" fn resume_full() {
         r12 = const R12, r13 = const R13, r14 = const R14, r15 = const R15,
         rbx = const RBX, rbp = const RBP, rcx = const RCX, r11 = const R11,
     )
-}
-
-/// [`resume_full`] of a thread that may issue a call again, which an interrupt broke off. The
-/// interrupt is taken here, since all registers lie in the context already: that saves the way to
-/// user mode and back.
-#[unsafe(naked)]
-extern "sysv64" fn resume_again() {
-    naked_asm!("sti", "nop", "cli", "jmp {resume_full}", resume_full = sym resume_full)
 }
 
 /// Idles. There is nothing to keep, so the next interrupt starts from the top of the stack again.
@@ -420,21 +417,9 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
     leave_apart::<S>(next)
 }
 
-/// The way out of a system call: the hardware part of a switch, after the core is done, and what
-/// follows.
+/// The hardware part of a switch, after the core is done, and the way out.
 #[inline(always)]
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
-    leave_by::<S, false>(next)
-}
-
-/// The way out of an interrupt or exception.
-#[inline(always)]
-pub fn leave_trap<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
-    leave_by::<S, true>(next)
-}
-
-#[inline(always)]
-fn leave_by<S: System<Port = X86>, const TRAP: bool>(next: Ref<Thread<X86>>) -> ! {
     let cpu = state::machine().cpu;
     cpu.finish();
     #[cfg(feature = "several")]
@@ -451,10 +436,7 @@ fn leave_by<S: System<Port = X86>, const TRAP: bool>(next: Ref<Thread<X86>>) -> 
         if !X86::SEVERAL {
             thread.clear(attention::FULL);
         }
-        if TRAP {
-            go!(resume_full, context)
-        }
-        go!(resume_again, context)
+        go!(resume_full, context)
     }
     go!(resume_call, context)
 }

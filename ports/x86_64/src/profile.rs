@@ -24,7 +24,7 @@ const KERNEL: u64 = 1 << 62;
 /// In a sample's second word: the kernel was interrupted while it idled.
 const IDLE: u64 = 1 << 63;
 
-/// Interrupts were on, which in the kernel means that it idles.
+/// Interrupts were on: in the kernel while it idles, and for an instant before it resumes a thread.
 const INTERRUPTS_ON: u64 = 1 << 9;
 
 /// What the laboratory reads: eight words, then samples of two words.
@@ -151,14 +151,16 @@ extern "sysv64" fn sample(frame: &Frame) {
     if PROFILE.period.load(Relaxed) == 0 || !run_down() {
         panic!("the machine reports an error of its own, exception 2");
     }
-    let current = state::machine().cpu.current.get();
+    let cpu = state::machine().cpu;
+    let current = cpu.current.get();
     // SAFETY: the current thread and its domain lie in pools that stay; one word is read.
     let domain = unsafe { (*current.address()).domain.get() };
     let who = u64::from(current.index()) | u64::from(domain.index()) << 32;
-    let flags = match (frame.cs & 3 == 0, frame.rflags & INTERRUPTS_ON == 0) {
+    let idles = current == cpu.idle && frame.rflags & INTERRUPTS_ON != 0;
+    let flags = match (frame.cs & 3 == 0, idles) {
         (false, _) => 0,
-        (true, true) => KERNEL,
-        (true, false) => KERNEL | IDLE,
+        (true, false) => KERNEL,
+        (true, true) => KERNEL | IDLE,
     };
     let count = PROFILE.count.load(Relaxed);
     if let Some([at, by]) = PROFILE.samples.get(count as usize) {

@@ -2,7 +2,7 @@
 
 use crate::apic;
 use crate::context::{offset::*, special};
-use crate::entry::{CURRENT, STACK, leave_trap};
+use crate::entry::{CURRENT, STACK, leave};
 use crate::machine::fault_address;
 use crate::port::X86;
 use crate::segments::Vector;
@@ -153,7 +153,7 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
         }
     };
-    leave_trap::<S>(next)
+    leave::<S>(next)
 }
 
 #[cold]
