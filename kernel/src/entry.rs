@@ -235,6 +235,7 @@ impl<S: System> Core<S> {
         }
     }
 
+    #[inline(always)]
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
         // A decision that was asked for is made on the way out.
         if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
