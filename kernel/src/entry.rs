@@ -324,7 +324,8 @@ impl<S: System> Core<S> {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
             }
-            Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, args),
+            // The arguments lie in the context still: nothing is to be written.
+            Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),
             Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
         }
     }
