@@ -3,6 +3,7 @@
 use super::bench::*;
 use super::cpus::{cpus, other, there};
 use rt::memory::{self, Range};
+use rt::thread::Spec;
 use rt::{Env, Error, Rights, Slot, Wait, cap, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
@@ -17,6 +18,7 @@ pub const CHECKS: Checks = &[
     ("deadlines there that are taken back before they pass", taken_back),
     ("threads that move themselves there", moves_itself),
     ("calls while another CPU's call takes long", long_call),
+    ("memory that two CPUs zero at once", zeroing),
 ];
 
 /// The highest thread of the other CPU; on one CPU it is lower than the suite's own.
@@ -281,4 +283,50 @@ fn long_call(bench: &Bench) -> Check {
         }
     }
     expect(false, "the other CPU's calls get through meanwhile")
+}
+
+/// Helper: makes memory in the slot `a` and ends it, and counts in its word 8.
+fn make_memory(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while memory::create(me.a, 1).and_then(|()| cap::destroy(me.a)).is_ok() {
+        me.own.add(8, 1);
+    }
+}
+
+/// Helper: makes a thread in the slot `a`, with a message buffer, and ends it, and counts in its
+/// word 8.
+fn make_thread(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let spec = Spec::further(env, me.n + 2, LOW);
+    while thread::create(me.a, spec).and_then(|()| cap::destroy(me.a)).is_ok() {
+        me.own.add(8, 1);
+    }
+}
+
+/// The share, in percent, of what a CPU makes alone that each of two makes at least: the host may
+/// stop one of them for a while.
+const SHARED: u64 = 2;
+
+/// Each makes room for the other, and neither is to begin anew each time.
+fn zeroing(bench: &Bench) -> Check {
+    if cpus()?.0 == 1 {
+        return Ok(());
+    }
+    let own = bench.words(bench.helper(LOW, make_thread, bench.slot(), Slot::NONE)?);
+    let during = |words: rt::Words| {
+        let before = words.get(8);
+        system::sleep(SPAN);
+        words.get(8) - before
+    };
+    let alone = during(own);
+    let there = bench.words(there(bench, LOW, make_memory, bench.slot())?);
+    bench.settle();
+    for _ in 0..ATTEMPTS {
+        let before = there.get(8);
+        let beside = during(own);
+        if beside.min(there.get(8) - before) * 100 >= alone * SHARED {
+            return Ok(());
+        }
+    }
+    expect(false, "both get on")
 }
