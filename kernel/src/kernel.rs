@@ -86,6 +86,9 @@ const PART: usize = 64;
 /// Words of a frame that has been zeroed.
 const COMPLETE: usize = BUFFER_WORDS;
 const _: () = assert!(BUFFER_WORDS.is_multiple_of(PART));
+/// Polls from the beginning of a frame until it is in use, as a page table or memory: before it is
+/// zeroed, after each part, and behind that.
+pub(crate) const ZEROING: u32 = (BUFFER_WORDS / PART) as u32 + 2;
 
 impl<P: Port> Kernel<P> {
     /// A zeroed page frame from a stack; the quota was checked.

@@ -9,7 +9,7 @@
 use crate::access::Ref;
 use crate::core::Core;
 use crate::cpu::Cpu;
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, ZEROING};
 use crate::manage::Manager;
 use crate::object::thread::attention;
 use crate::object::{Domain, Thread, Timer};
@@ -21,10 +21,11 @@ use locks::{Guarding, ObjectLock, Relax};
 
 /// Threads that one interrupt from another CPU queues.
 const ARRIVALS: u32 = 8;
-/// Steps that a long operation takes before it makes room for another CPU. At most 6 in a row can
-/// turn out to be in vain (a page table is zeroed and added), so each issue of a call gets on,
-/// whatever others do in between.
-const STEPS: u32 = 8;
+/// Steps that a long operation takes before it makes room for another CPU. Those of zeroing a page
+/// table, before it is added, turn out to be in vain if another call zeroes something else in
+/// between; so each issue of a call gets on, whatever others do.
+const STEPS: u32 = 12;
+const _: () = assert!(ZEROING < STEPS, "two calls that zero memory make each other begin anew");
 
 impl<P: Port> Kernel<P> {
     /// The CPU that a thread belongs to.
