@@ -41,7 +41,7 @@ fn tables_return(bench: &Bench) -> Check {
 }
 
 /// Enough for one thread and one page of code.
-fn small() -> Quotas {
+pub fn small() -> Quotas {
     let mut quotas = [0; Resource::COUNT];
     quotas[Resource::Tables as usize] = 8;
     quotas
