@@ -5,9 +5,10 @@
 
 use crate::random::Random;
 use abi::object::Resource;
+use rt::abi::call::Timeout;
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers, Spec};
-use rt::{Env, Error, Message, PAGE, Rights, Slot, Wait};
+use rt::{Env, Error, Message, PAGE, Rights, Slot, Slots, Wait};
 use rt::{cap, domain, ipc, signal, system};
 
 const RW: Rights = Rights(Rights::READ.0 | Rights::WRITE.0);
@@ -28,7 +29,7 @@ const LATER: u64 = 3_600_000_000_000;
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
     for _ in 0..env.number("rounds", 2) {
-        for scene in [large_memory, large_domain, deadlines, talk, forgotten] {
+        for scene in [large_memory, large_domain, deadlines, talk, forgotten, unanswered, fails] {
             scene(env).expect("the scene plays");
             clear(env);
         }
@@ -223,18 +224,16 @@ fn post(_: &Env, slots: u64) {
 fn forgotten(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, server] = core::array::from_fn(|_| slots.fresh());
-    let sleepers: [Slot; 2 * SLEEPERS] = core::array::from_fn(|_| slots.fresh());
     let callers: [Slot; 2] = core::array::from_fn(|_| slots.fresh());
     signal::create_endpoint(door, Slot::NONE)?;
-    let mut priority = 100;
-    let mut next = || {
-        priority += 1;
-        priority
-    };
-    start(env, 1, (&sleepers, &mut next), (sleep, &|_| LATER))?;
+    sleepers(env, &mut slots)?;
     start(env, 1 + 2 * SLEEPERS, (&[server], &mut || 190), (forget, &|_| door.word()))?;
     start(env, 2 + 2 * SLEEPERS, (&callers, &mut || 90), (insist, &|_| door.word()))?;
     system::sleep(SOON / 4);
+    for _ in 0..SLEEPERS {
+        let answer = ipc::call(door, Message::empty(0));
+        assert_eq!(answer.map(|_| ()), Err(Error::Abandoned));
+    }
     Ok(())
 }
 
@@ -252,6 +251,77 @@ fn forget(_: &Env, door: u64) {
 fn insist(_: &Env, door: u64) {
     while !matches!(
         ipc::call_within(Slot(door as u32), Message::empty(0), earlier()),
+        Err(Error::Stale | Error::Destroyed)
+    ) {}
+}
+
+/// Sleepers that wait for an instant far ahead, at priorities from 101 on.
+fn sleepers(env: &Env, slots: &mut Slots) -> Result<(), Error> {
+    let sleepers: [Slot; 2 * SLEEPERS] = core::array::from_fn(|_| slots.fresh());
+    let mut priority = 100;
+    let mut next = || {
+        priority += 1;
+        priority
+    };
+    start(env, 1, (&sleepers, &mut next), (sleep, &|_| LATER))
+}
+
+/// A send to one who waits with a deadline, then the receipt of a call that waits, by a server that
+/// has not answered the call before: two deadlines end and one begins.
+fn unanswered(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, other, receiver] = core::array::from_fn(|_| slots.fresh());
+    let callers: [Slot; 2] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(other, Slot::NONE)?;
+    sleepers(env, &mut slots)?;
+    let (first, second) = (1 + 2 * SLEEPERS, 2 + 2 * SLEEPERS);
+    start(env, first, (&[receiver], &mut || 190), (forget, &|_| other.word()))?;
+    start(env, second, (&callers, &mut || 191), (queue, &|_| door.word()))?;
+    for _ in 0..2 * SLEEPERS {
+        ipc::exchange(other, door, Message::empty(0), Wait::NEVER).received()?;
+        ipc::receive(door, Wait::NEVER)?;
+        ipc::reply_wait(door, Message::empty(0))?;
+    }
+    Ok(())
+}
+
+/// Calls on the endpoint in a slot, with a deadline for the answer alone.
+fn queue(_: &Env, door: u64) {
+    loop {
+        let wait = Wait { send: Timeout::Never, ..earlier() };
+        let outcome = ipc::exchange(Slot(door as u32), Slot::REPLY, Message::empty(0), wait);
+        if matches!(outcome.received(), Err(Error::Stale | Error::Destroyed)) {
+            return;
+        }
+    }
+}
+
+/// Faults that go to a server with a deadline, which has not answered the call before.
+fn fails(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, server, caller] = core::array::from_fn(|_| slots.fresh());
+    let faulty: [Slot; 16] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    sleepers(env, &mut slots)?;
+    let first = 1 + 2 * SLEEPERS;
+    start(env, first, (&[server], &mut || 190), (forget, &|_| door.word()))?;
+    start(env, first + 1, (&[caller], &mut || 90), (insist, &|_| door.word()))?;
+    for slot in &faulty {
+        let spec = Spec { domain: Slot::NONE, priority: 80, buffer: 0, handler: door };
+        thread::create(*slot, spec)?;
+        // No page is there.
+        thread::set(*slot, Registers { instruction: Some(PAGE), ..Registers::default() })?;
+        thread::resume(*slot)?;
+    }
+    system::sleep(SOON / 4);
+    Ok(())
+}
+
+/// Calls on the endpoint in a slot, without a deadline, whether it is answered or not.
+fn ask(_: &Env, door: u64) {
+    while !matches!(
+        ipc::call(Slot(door as u32), Message::empty(0)),
         Err(Error::Stale | Error::Destroyed)
     ) {}
 }
