@@ -46,6 +46,9 @@ impl<S: System> Core<S> {
             Some(receiver) => {
                 endpoint.receivers.remove(receiver);
                 self.deliver(me, receiver, info, badge);
+                if self.hold(receiver).caller.get().is_some() {
+                    self.abandon(receiver);
+                }
                 self.give_reply_right(me, receiver);
                 self.hold(receiver).state.become_ready();
                 self.call_over(receiver, me);

@@ -88,8 +88,8 @@ impl<S: System> Core<S> {
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) => {
                     let calls = matches!(source, Source::Reply);
-                    if KIND == kind::ANY
-                        && calls
+                    if calls
+                        && self.is_long_call::<KIND>(receiver, receive_limit)
                         && self.makes_room_for_call(receiver, receive_limit)
                     {
                         return self.refuse::<KIND>(me, Refusal::Preempted);
@@ -232,29 +232,32 @@ impl<S: System> Core<S> {
         self.await_reply(me, server, limit);
     }
 
-    /// Leaves the right to answer `caller` in `server`.
+    /// Leaves the right to answer `caller` in `server`, which has answered earlier ones.
     #[inline(always)]
     pub(crate) fn give_reply_right(
         &self,
         caller: Ref<Thread<S::Port>>,
         server: Ref<Thread<S::Port>>,
     ) {
-        let thread = self.hold(server);
-        if thread.caller.get().is_some() {
-            self.abandon(server);
-        }
-        thread.caller.set(Some(caller));
+        self.hold(server).caller.set(Some(caller));
         self.hold(caller).server.set(Some(server));
         self.wait_in(caller, State::Calling);
     }
 
-    /// Before a call that may time out takes a waiting server's deadline out and puts its own in:
-    /// whether an interrupt is pending. An earlier caller that still waits for its answer is given
-    /// up first, since its deadline may have to go as well.
+    /// Whether a call to a waiting server takes long: an earlier caller still waits for its answer,
+    /// and is given up, or the call may time out.
+    #[inline(always)]
+    fn is_long_call<const KIND: u8>(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
+        let times_out = KIND == kind::ANY && limit.timeout == Timeout::At;
+        times_out || self.hold(server).caller.get().is_some()
+    }
+
+    /// Before a long call takes its server's deadline out and puts its own in: whether an interrupt
+    /// is pending. An earlier caller is given up first, since its deadline may have to go as well.
     #[cold]
     #[inline(never)]
     fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
-        if limit.timeout != Timeout::At || self.expired(limit) {
+        if self.expired(limit) {
             return false;
         }
         if self.hold(server).caller.get().is_some() {
@@ -263,9 +266,10 @@ impl<S: System> Core<S> {
         self.cpu.poll(point::HALVES)
     }
 
+    /// The caller that `server` has not answered is given up.
     #[cold]
     #[inline(never)]
-    fn abandon(&self, server: Ref<Thread<S::Port>>) {
+    pub(crate) fn abandon(&self, server: Ref<Thread<S::Port>>) {
         self.manage().abandon(server, Error::Abandoned);
     }
 

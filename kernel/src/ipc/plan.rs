@@ -69,6 +69,12 @@ impl Limit {
         Ok(Limit { timeout, deadline })
     }
 
+    /// Whether the receive half of an operation with this number has a limit.
+    #[inline(always)]
+    pub(super) fn is_given(number: u64) -> bool {
+        number >> 10 & 3 != 0
+    }
+
     /// The limit of the receive half of an operation that a thread's context describes.
     pub(super) fn of_receive(number: u64, deadline: u64) -> Result<Limit, Error> {
         if number as u8 == kind::ANY {

@@ -5,7 +5,7 @@ use super::plan::{Limit, Source};
 use super::transfer::acceptable;
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::thread::{State, Then, Wait, attention};
+use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
@@ -26,7 +26,8 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
-/// Whether a message stays in registers.
+/// Whether a message is taken in few steps: it stays in registers, and its sender's call neither
+/// begins a deadline nor gives up an earlier one that the receiver has not answered.
 struct Short(bool);
 
 impl<S: System> Core<S> {
@@ -152,7 +153,7 @@ impl<S: System> Core<S> {
             }
             let pending = self.cpu.is_wanted() || self.cpu.is_in_the_way(self.kernel, steps);
             self.note(Event::Preempt, thread, point::RECEIVE, u16::from(pending));
-            if pending {
+            if pending || (taken.is_ok() && self.makes_room_for_caller(sender, thread)) {
                 self.again(thread);
                 return Some(Received::Done);
             }
@@ -195,17 +196,34 @@ impl<S: System> Core<S> {
         })
     }
 
-    /// Whether `thread` can take the message of `sender`, and whether it is one of few words.
+    /// Before `thread` takes the message of `sender`, if that is a call and an earlier one is given
+    /// up for it: whether an interrupt is pending behind that.
+    #[cold]
+    #[inline(never)]
+    fn makes_room_for_caller(
+        &self,
+        sender: Ref<Thread<S::Port>>,
+        thread: Ref<Thread<S::Port>>,
+    ) -> bool {
+        let calls = matches!(self.hold(sender).outgoing.get().then, Then::Reply);
+        calls
+            && self.hold(thread).caller.get().is_some()
+            && self.makes_room_for_call(thread, self.reply_limit(sender))
+    }
+
+    /// Whether `thread` can take the message of `sender`, and whether in few steps.
     fn can_take(
         &self,
         thread: Ref<Thread<S::Port>>,
         sender: Ref<Thread<S::Port>>,
     ) -> Result<Short, Error> {
-        let info = self.hold(sender).outgoing.get().info;
+        let (thread, Outgoing { info, then, .. }) =
+            (self.hold(thread), self.hold(sender).outgoing.get());
         if info.is_short() || info.is_fault() {
-            return Ok(Short(true));
+            let (number, _) = self.hold(sender).context.call();
+            let long = thread.caller.get().is_some() || Limit::is_given(number);
+            return Ok(Short(!long || !matches!(then, Then::Reply)));
         }
-        let thread = self.hold(thread);
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
         Ok(Short(false))
     }

@@ -207,7 +207,7 @@ impl<S: System<Port = Host>> Board<S> {
             return Tried::Not(regs);
         }
         let context = &body(self.machine.cpu.current.get()).context;
-        context.regs.set(Regs { words: regs.words, ..context.regs.get() });
+        context.regs.set(Regs { words: regs.words, again: false, ..context.regs.get() });
         match number {
             _ if number == call => self.try_fast::<FoundCall<Host>>(regs),
             _ if number == exchange => self.try_fast::<FoundExchange<Host>>(regs),
