@@ -220,15 +220,16 @@ impl<S: System> Core<S> {
         let (thread, Outgoing { info, then, .. }) =
             (self.hold(thread), self.hold(sender).outgoing.get());
         if info.is_short() || info.is_fault() {
-            let (number, _) = self.hold(sender).context.call();
-            let long = thread.caller.get().is_some() || Limit::is_given(number);
-            return Ok(Short(!long || !matches!(then, Then::Reply)));
+            let limited = || Limit::is_given(self.hold(sender).context.call().0);
+            let long = matches!(then, Then::Reply) && (thread.caller.get().is_some() || limited());
+            return Ok(Short(!long));
         }
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
         Ok(Short(false))
     }
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
+    #[inline(always)]
     pub(super) fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> Limit {
         let thread = self.hold(caller);
         if thread.has(attention::FAULT) {
