@@ -239,7 +239,9 @@ impl<S: System> Core<S> {
         caller: Ref<Thread<S::Port>>,
         server: Ref<Thread<S::Port>>,
     ) {
-        self.hold(server).caller.set(Some(caller));
+        let thread = self.hold(server);
+        debug_assert!(thread.caller.get().is_none(), "an earlier caller would wait for ever");
+        thread.caller.set(Some(caller));
         self.hold(caller).server.set(Some(server));
         self.wait_in(caller, State::Calling);
     }

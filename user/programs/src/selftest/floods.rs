@@ -294,8 +294,8 @@ fn make_memory(env: &Env, argument: u64) {
     }
 }
 
-/// Helper: makes a thread in the slot `a`, with a message buffer in the domain `b`, and ends it, and
-/// counts in its word 8. No thread runs in that domain, so no CPU has to forget the buffer.
+/// Helper: makes a thread in the slot `a`, with a message buffer in the domain `b`, and ends it,
+/// and counts in its word 8. No thread runs in that domain, so no CPU has to forget the buffer.
 fn make_thread(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     let spec = Spec { domain: me.b, priority: LOW, buffer: PAGES_AT, handler: Slot::NONE };
