@@ -1,5 +1,6 @@
-//! Configurations in which the suites of user programs run: few that cover every pair of choices
-//! for each run, and all of them for a deep one.
+//! Configurations in which the suites of user programs run: few in which any two choices meet for
+//! each run, and those in which any three meet for a deep one, so that every kernel meets every
+//! locking on every number of CPUs.
 
 use super::covering;
 use super::job::Class;
@@ -132,8 +133,8 @@ impl Configuration {
     }
 }
 
-/// Every configuration of a machine with its class: quick are a few, usual are those that cover
-/// every pair.
+/// Configurations of a machine with their classes: quick are a few, in usual ones any two choices
+/// meet, in deep ones any three.
 pub fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
     let emulated = machine.emulator().is_some();
     let cpus = if emulated { &EMULATED[..] } else { &SIMULATED[..] };
@@ -160,19 +161,21 @@ pub fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
     ];
     let exists = |row: &[usize]| configuration(row).exists();
     let small = |row: &[usize]| exists(row) && configuration(row).cpus <= 16;
-    let covering = covering::pairwise(&values, small);
+    let usual = covering::array(&values, 2, small);
+    let deep = covering::array(&values, 3, exists);
     let class = |row: &Vec<usize>| {
         let one = configuration(row);
         let plain = Configuration::plain(machine, one.system).to_string();
-        let class = match (one.to_string() == plain, covering.contains(row)) {
+        let class = match (one.to_string() == plain, usual.contains(row)) {
             (true, _) => Class::Quick,
             (_, true) => Class::Usual,
             _ => Class::Deep,
         };
         (one, class)
     };
-    let mut all: Vec<_> =
-        covering::all(&values).iter().filter(|row| exists(row)).map(class).collect();
+    let plain = |row: &&Vec<usize>| row[1..].iter().all(|value| *value == 0);
+    let chosen = |row: &&Vec<usize>| usual.contains(row) || deep.contains(row) || plain(row);
+    let mut all: Vec<_> = covering::all(&values).iter().filter(chosen).map(class).collect();
     // One image after the other, so that jobs beside each other wait for one build only.
     all.sort_by_key(|(one, class)| (*class, one.builds()));
     all
@@ -184,18 +187,24 @@ mod tests {
     use crate::machine::MACHINES;
 
     #[test]
-    fn usual_runs_are_few_and_meet_every_kernel_with_every_locking() {
+    fn usual_runs_are_few_and_every_kernel_meets_every_locking_on_every_number_of_cpus() {
         for machine in MACHINES {
             let all = of(machine);
             let usual: Vec<&Configuration> =
                 all.iter().filter(|(_, class)| *class < Class::Deep).map(|(one, _)| one).collect();
             assert!((20..80).contains(&usual.len()), "{}: {}", machine.name(), usual.len());
-            assert!(all.len() > 5 * usual.len());
-            let kernels =
-                if machine.emulator().is_some() { &KERNELS[..] } else { &LOCKED_IN_TWIN[..] };
+            assert!(all.len() > 3 * usual.len());
+            let emulated = machine.emulator().is_some();
+            let kernels = if emulated { &KERNELS[..] } else { &LOCKED_IN_TWIN[..] };
             for (kernel, locking) in kernels.iter().flat_map(|k| LOCKINGS.map(|l| (*k, l))) {
-                let met = usual.iter().any(|one| one.kernel == kernel && one.locking == locking);
-                assert!(met, "{kernel} with {locking} on {}", machine.name());
+                let meets = |one: &&Configuration| one.kernel == kernel && one.locking == locking;
+                assert!(usual.iter().copied().any(|one| meets(&one)), "{kernel} with {locking}");
+                let cpus = if emulated { &EMULATED[..] } else { &SIMULATED[..] };
+                let several = if locking == NO_LOCKING { &cpus[..1] } else { cpus };
+                for cpus in several {
+                    let met = all.iter().any(|(one, _)| meets(&one) && one.cpus == *cpus);
+                    assert!(met, "{kernel} with {locking} on {cpus} CPUs of {}", machine.name());
+                }
             }
             let quick = all.iter().filter(|(_, class)| *class == Class::Quick).count();
             assert_eq!(quick, SYSTEMS.len());
