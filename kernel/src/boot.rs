@@ -8,6 +8,7 @@ use crate::arena::Arena;
 use crate::capability::{Cap, Capability};
 use crate::cpu::{Cpu, Settings};
 use crate::entry::Machine;
+use crate::frames::FrameStack;
 use crate::kernel::{Kernel, Variant};
 use crate::manage::{Manager, Range};
 use crate::object::memory::Frames;
@@ -15,7 +16,7 @@ use crate::object::thread::attention;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
 };
-use crate::pool::{FrameStack, Pool};
+use crate::pool::Pool;
 use crate::port::{Context, Port};
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
@@ -176,7 +177,6 @@ fn carve_pools<P: Port>(
         timers,
         frames,
         tables,
-        zeroing: Cell::new((0, 0)),
         slots,
         lines,
         chains: archive.word(WORD_CHAINS) != 0,

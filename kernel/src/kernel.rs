@@ -2,15 +2,15 @@
 
 use crate::access::{Life, Ref};
 use crate::cpu::Cpu;
+use crate::frames::FrameStack;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
 };
-use crate::pool::{FrameStack, Pool};
+use crate::pool::Pool;
 use crate::port::Port;
 use crate::sched::{Queueing, Scheduling};
 use crate::send_queue::Senders;
 use crate::system::System;
-use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use cells::Cell;
 use locks::Guarding;
@@ -67,8 +67,6 @@ pub struct Kernel<P: Port> {
     pub frames: FrameStack,
     /// Free frames for page tables.
     pub tables: FrameStack,
-    /// The free frame that is being zeroed, and how many of its words are.
-    pub zeroing: Cell<(u64, usize)>,
     /// Capability slots in all tables.
     pub slots: u32,
     /// Who handles each interrupt line.
@@ -81,57 +79,7 @@ pub struct Kernel<P: Port> {
     pub shootdowns: Cell<u64>,
 }
 
-/// Words that are zeroed between two polls for interrupts.
-const PART: usize = 64;
-/// Words of a frame that has been zeroed.
-const COMPLETE: usize = BUFFER_WORDS;
-const _: () = assert!(BUFFER_WORDS.is_multiple_of(PART));
-/// Polls from the beginning of a frame until it is in use, as a page table or memory: before it is
-/// zeroed, after each part, and behind that.
-pub(crate) const ZEROING: u32 = (BUFFER_WORDS / PART) as u32 + 2;
-
 impl<P: Port> Kernel<P> {
-    /// A zeroed page frame from a stack; the quota was checked.
-    pub fn zeroed(&self, stack: &FrameStack) -> u64 {
-        let frame = stack.take();
-        self.zero(frame);
-        frame
-    }
-
-    /// Zeroes a frame that comes into use, or what is left of it to zero.
-    pub fn zero(&self, frame: u64) {
-        let done = self.zeroed_words(frame);
-        self.port.clear(frame + 8 * done as u64, BUFFER_WORDS - done);
-        self.zeroing.set((0, 0));
-    }
-
-    /// Zeroes the next part of a free frame that is about to come into use. False: all is zero.
-    pub fn zero_part(&self, frame: u64) -> bool {
-        let done = self.zeroed_words(frame);
-        if done == COMPLETE {
-            return false;
-        }
-        self.port.clear(frame + 8 * done as u64, PART);
-        self.zeroing.set((frame, done + PART));
-        true
-    }
-
-    /// Whether to poll before zeroing: once when a frame is begun, and once when somebody comes
-    /// back to one that is complete.
-    pub fn begin_zeroing(&self, frame: u64) -> bool {
-        match self.zeroing.get() {
-            (begun, COMPLETE) if begun == frame => self.zeroing.set((frame, COMPLETE + 1)),
-            (begun, _) if begun == frame => return false,
-            _ => self.zeroing.set((frame, 0)),
-        }
-        true
-    }
-
-    fn zeroed_words(&self, frame: u64) -> usize {
-        let (begun, done) = self.zeroing.get();
-        if begun == frame { done.min(COMPLETE) } else { 0 }
-    }
-
     /// How many of a resource are in use, and how many there are.
     pub fn usage(&'static self, resource: Resource) -> (u32, u32) {
         fn of<T>(pool: &Pool<T>) -> (u32, u32) {

@@ -27,6 +27,7 @@ pub mod cpu;
 #[allow(unsafe_code)]
 pub mod entry;
 pub mod fault;
+pub mod frames;
 pub mod invariants;
 pub mod ipc;
 pub mod kernel;

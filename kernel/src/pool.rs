@@ -1,4 +1,4 @@
-//! Typed pools of objects, carved from RAM at boot, and stacks of free page frames.
+//! Typed pools of objects, carved from RAM at boot.
 
 use crate::access::{Guarded, Life, Ref, Slot};
 use crate::arena::Arena;
@@ -120,46 +120,5 @@ impl<T> Pool<T> {
         T: Object<P>,
     {
         self.list.give(at.slot(), at.member().owner(), T::RESOURCE);
-    }
-}
-
-/// A stack of free page frames.
-pub struct FrameStack {
-    frames: &'static [Cell<u64>],
-    count: Cell<usize>,
-}
-
-impl FrameStack {
-    /// Carves a stack that holds these frames.
-    pub fn carve(arena: &mut Arena, first: u64, count: usize) -> Option<FrameStack> {
-        let frames = arena.slice(count, |_, index| {
-            Some(Cell::new(first + (count - 1 - index) as u64 * abi::PAGE))
-        })?;
-        Some(FrameStack { frames, count: Cell::new(count) })
-    }
-
-    /// How many frames there are, and how many of them are in use.
-    pub fn size_and_used(&self) -> (u32, u32) {
-        (self.frames.len() as u32, (self.frames.len() - self.count.get()) as u32)
-    }
-
-    /// Takes a frame that a quota has promised. O(1).
-    pub fn take(&self) -> u64 {
-        let Some(top) = self.count.get().checked_sub(1) else {
-            panic!("a quota promised a frame that is not there")
-        };
-        self.count.set(top);
-        self.frames[top].get()
-    }
-
-    /// The frame that will be taken next.
-    pub fn top(&self) -> Option<u64> {
-        Some(self.frames[self.count.get().checked_sub(1)?].get())
-    }
-
-    /// Gives a frame back. O(1).
-    pub fn give(&self, frame: u64) {
-        self.frames[self.count.get()].set(frame);
-        self.count.set(self.count.get() + 1);
     }
 }

@@ -9,7 +9,8 @@
 use crate::access::Ref;
 use crate::core::Core;
 use crate::cpu::Cpu;
-use crate::kernel::{Kernel, ZEROING};
+use crate::frames;
+use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::thread::attention;
 use crate::object::{Domain, Thread, Timer};
@@ -21,11 +22,12 @@ use locks::{Guarding, ObjectLock, Relax};
 
 /// Threads that one interrupt from another CPU queues.
 const ARRIVALS: u32 = 8;
-/// Steps that a long operation takes before it makes room for another CPU. Those of zeroing a page
-/// table, before it is added, turn out to be in vain if another call zeroes something else in
-/// between; so each issue of a call gets on, whatever others do.
+/// Steps that a long operation takes before it makes room for another CPU. Those of zeroing a frame
+/// are in vain if another call takes that frame first; so each issue of a call gets on, whatever
+/// others do.
 const STEPS: u32 = 12;
-const _: () = assert!(ZEROING < STEPS, "two calls that zero memory make each other begin anew");
+const _: () =
+    assert!(frames::POLLS < STEPS, "a call that zeroes memory begins anew for each other");
 
 impl<P: Port> Kernel<P> {
     /// The CPU that a thread belongs to.

@@ -126,14 +126,14 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(own);
         let frames = pages as u32 + 1;
         domain.quotas.check(Resource::Frames, frames)?;
-        if !self.prepare(self.kernel.frames.top()) {
+        if !self.prepare(self.kernel.frames.next()) {
             return Ok(Done::Preempted);
         }
         domain.quotas.charge(Resource::Frames, frames);
         let at = self.kernel.memories.take(Some(own));
         let memory = self.whole.open(at);
         memory.pages.set(pages);
-        memory.frames.set(Frames::Indexed(self.kernel.zeroed(&self.kernel.frames)));
+        memory.frames.set(Frames::Indexed(self.kernel.frames.take(self.kernel.port)));
         domain.put_slowly(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
@@ -187,11 +187,11 @@ impl<P: Port> Manager<'_, P> {
     /// pending.
     fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
-        let frame = next.map(|thread| self.whole.open(thread).buffer);
+        let buffer = next.map(|thread| self.whole.open(thread).fresh_buffer());
         if missing > 0 && (self.makes_room() || !self.add_tables(home, at)?) {
             return Ok(false);
         }
-        Ok(self.prepare(frame))
+        Ok(self.prepare(buffer))
     }
 
     /// Readies a thread's pool slot: suspended, all registers zero, its buffer mapped.
@@ -223,10 +223,12 @@ impl<P: Port> Manager<'_, P> {
         thread.buffer_at.set(buffer_at);
         self.cpu.note(Event::Thread, at, home.index(), u16::from(priority));
         if buffer_at != 0 {
-            self.kernel.zero(thread.buffer);
+            let frame = thread.fresh_buffer().finish(self.kernel.port);
             let rights = Rights::READ.or(Rights::WRITE);
-            let mapped = self.map_page(home, buffer_at, thread.buffer, rights);
+            let mapped = self.map_page(home, buffer_at, frame, rights);
             assert!(mapped, "the buffer's address was free");
+        } else {
+            thread.zeroing.set(0);
         }
     }
 

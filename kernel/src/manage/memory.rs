@@ -4,6 +4,7 @@ use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
+use crate::frames::Fresh;
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
@@ -200,25 +201,22 @@ impl<P: Port> Manager<'_, P> {
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
                 if entry.load(Relaxed) == 0 {
-                    if !self.prepare(self.kernel.frames.top()) {
+                    if !self.prepare(self.kernel.frames.next()) {
                         return None;
                     }
-                    entry.store(self.kernel.zeroed(&self.kernel.frames), Relaxed);
+                    entry.store(self.kernel.frames.take(self.kernel.port), Relaxed);
                 }
                 Some(entry.load(Relaxed))
             }
         }
     }
 
-    /// Zeroes a free frame that is about to come into use, in parts. False: an interrupt is
-    /// pending; the next attempt goes on from there, unless another frame was begun meanwhile.
+    /// Zeroes a free frame that is about to come into use. False: an interrupt is pending; the next
+    /// attempt goes on from there, whoever makes it.
     #[inline(never)]
-    pub(super) fn prepare(&self, frame: Option<u64>) -> bool {
-        let Some(frame) = frame else { return true };
-        if self.kernel.begin_zeroing(frame) && self.preempted() {
-            return false;
-        }
-        while self.kernel.zero_part(frame) {
+    pub(super) fn prepare(&self, fresh: Option<Fresh>) -> bool {
+        let Some(fresh) = fresh else { return true };
+        while fresh.step(self.kernel.port) {
             if self.preempted() {
                 return false;
             }
@@ -232,7 +230,7 @@ impl<P: Port> Manager<'_, P> {
         let (domain, kernel) = (self.whole.open(home), self.kernel);
         while domain.space.missing(kernel.port, at, 1) > 0 {
             domain.quotas.check(Resource::Tables, 1)?;
-            if !self.prepare(kernel.tables.top()) {
+            if !self.prepare(kernel.tables.next()) {
                 return Ok(false);
             }
             self.add_table(home, at);
@@ -246,7 +244,7 @@ impl<P: Port> Manager<'_, P> {
     fn add_table(&self, home: Ref<Domain<P>>, at: u64) {
         let (domain, kernel) = (self.whole.open(home), self.kernel);
         domain.quotas.charge(Resource::Tables, 1);
-        domain.space.add_table(kernel.port, at, kernel.zeroed(&kernel.tables));
+        domain.space.add_table(kernel.port, at, kernel.tables.take(kernel.port));
     }
 
     /// Maps one page, and adds the page tables that it lacks. False: its address is in use.

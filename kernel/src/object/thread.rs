@@ -14,6 +14,7 @@
 
 use super::{Domain, Endpoint, Notification, Object, Weak};
 use crate::access::{Link, Ref};
+use crate::frames::Fresh;
 use crate::list::{Linked, Links};
 use crate::port::{Apart, Context, Lock, Port};
 use crate::shootdown::{Shootdown, Ticket};
@@ -199,6 +200,8 @@ pub struct Thread<P: Port> {
     pub deadline: time::Node<P>,
     /// The frame of its message buffer.
     pub buffer: u64,
+    /// Steps that are taken to zero that frame, while the thread does not exist.
+    pub zeroing: Cell<usize>,
     /// Address of the message buffer in its domain; 0: it has none.
     pub buffer_at: Cell<u64>,
     /// Its place in a heap of senders.
@@ -248,6 +251,7 @@ impl<P: Port> Thread<P> {
             slice: Cell::new(0),
             deadline: time::Node::new(),
             buffer,
+            zeroing: Cell::new(0),
             buffer_at: Cell::new(0),
             node: Node {
                 child: Cell::new(None),
@@ -314,6 +318,11 @@ impl<P: Port> Thread<P> {
     pub fn issue_again(&self, number: u64, args: [u64; 6]) {
         self.context.restart(number, args);
         self.set(attention::FULL);
+    }
+
+    /// The frame of the message buffer of a thread that does not exist yet.
+    pub fn fresh_buffer(&self) -> Fresh<'_> {
+        Fresh::new(self.buffer, &self.zeroing)
     }
 
     /// Leaves the status of a system call that brings nothing else.

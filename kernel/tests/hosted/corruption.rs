@@ -227,15 +227,15 @@ fn of_charges() {
 #[test]
 fn of_frames_and_tables() {
     found("a frame is lost", |board| {
-        board.machine.kernel.frames.take();
+        board.machine.kernel.frames.take(board.host);
     });
     found("a page table is lost", |board| {
         let quotas = &board.domain(1).quotas;
         quotas.set_limit(Resource::Tables, quotas.limit(Resource::Tables) - 1);
-        board.machine.kernel.tables.take();
+        board.machine.kernel.tables.take(board.host);
     });
     found("in use and free", |board| {
-        let frame = board.machine.kernel.frames.take();
+        let frame = board.machine.kernel.frames.take(board.host);
         board.machine.kernel.frames.give(frame);
         board.machine.kernel.frames.give(frame);
     });

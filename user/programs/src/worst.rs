@@ -317,11 +317,3 @@ fn fails(env: &Env) -> Result<(), Error> {
     system::sleep(SOON / 4);
     Ok(())
 }
-
-/// Calls on the endpoint in a slot, without a deadline, whether it is answered or not.
-fn ask(_: &Env, door: u64) {
-    while !matches!(
-        ipc::call(Slot(door as u32), Message::empty(0)),
-        Err(Error::Stale | Error::Destroyed)
-    ) {}
-}

@@ -14,10 +14,11 @@ use kernel::boot;
 use kernel::capability::Capability;
 use kernel::cpu::{Cpu, Settings};
 use kernel::entry::Machine;
+use kernel::frames::FrameStack;
 use kernel::kernel::{Kernel, Variant};
 use kernel::object::thread::attention;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
-use kernel::pool::{FrameStack, Pool};
+use kernel::pool::Pool;
 use kernel::system::DirectLazy;
 
 const SLOT: u64 = 5;
@@ -49,7 +50,6 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         timers: Pool::carve(arena, 1, 0, |_, _| Some(Timer::new()))?,
         frames: FrameStack::carve(arena, frames, 4)?,
         tables: FrameStack::carve(arena, tables, 4)?,
-        zeroing: Cell::new((0, 0)),
         slots: 48,
         lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         chains: true,
