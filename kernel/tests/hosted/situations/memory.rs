@@ -13,6 +13,7 @@ use abi::{Error, PAGE, Rights};
 use kernel::capability::Capability;
 use kernel::port::{Port, Space};
 use kernel::system::DirectLazy;
+use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
 
 const AT: u64 = 0x10_001f_f000;
@@ -85,6 +86,28 @@ fn a_mapping_is_made_changed_and_undone_page_by_page() {
         // One page at a time; one that is zeroed, before that, after each eighth and before use.
         assert_eq!(board.host.polls.get() - polls, PAGES - 1 + more);
     }
+}
+
+#[test]
+fn what_a_call_has_zeroed_stays_so_while_others_zero_something_else() {
+    let board = machine();
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::MemoryCreate, &[FREE + 1, 1]));
+    board.interrupts();
+    let issues = Cell::new(1);
+    goes_on_interrupted(&board, || issues.replace(issues.get() + 1) < 5);
+    board.host.raise(Event::Line(3));
+    board.reissue();
+    board.interrupts();
+    board.sees(2, Ok(()));
+    // Six of the ten steps to a zeroed frame are taken. A message buffer is zeroed as well, and a
+    // page table if one is missing.
+    let thread = system(Call::ThreadCreate, &[FREE + 2, 0, 5, buffer(9), 0]);
+    board.succeeds(2, thread);
+    let polls = board.host.polls.get();
+    board.does(2, receive(NOTIFICATION));
+    board.sees(1, Ok(()));
+    assert_eq!(board.host.polls.get() - polls, 4);
 }
 
 #[test]
