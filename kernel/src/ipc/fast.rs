@@ -29,8 +29,8 @@ pub struct FoundCall<P: Port> {
     pub to: Ref<Endpoint<P>>,
     /// The badge of its capability.
     pub badge: u64,
-    /// Whether a thread waits there to receive.
-    pub waits: bool,
+    /// The first thread that waits there to receive.
+    pub receiver: Option<Ref<Thread<P>>>,
 }
 
 /// What the look at a reply-and-wait found.
@@ -63,12 +63,12 @@ impl<S: System> Core<S> {
         let me = self.own(self.cpu.current.get());
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).map_err(|_| None)?;
-        let found = |waits| {
-            let found = FoundCall { to: cap.at, badge: cap.badge, waits };
+        let found = |receiver| {
+            let found = FoundCall { to: cap.at, badge: cap.badge, receiver };
             (!S::Port::SEVERAL).then_some(found)
         };
         let receivers = &cap.at.member().receivers;
-        let first = receivers.head().ok_or_else(|| found(false))?;
+        let first = receivers.head().ok_or_else(|| found(None))?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
             return Err(None);
@@ -78,7 +78,7 @@ impl<S: System> Core<S> {
             && receiver.caller.get().is_none()
             && !self.is_elsewhere(receiver.name());
         if !common {
-            return Err(found(true));
+            return Err(found(Some(first)));
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
         endpoint.receivers.remove(receiver.name());

@@ -7,8 +7,8 @@ use super::plan::{Limit, Plan, Source, Target};
 use crate::access::Ref;
 use crate::capability::Cap;
 use crate::core::Core;
-use crate::object::thread::{Outgoing, State, Then};
-use crate::object::{Endpoint, Thread};
+use crate::object::thread::{Outgoing, Then};
+use crate::object::Endpoint;
 use crate::port::Port;
 use crate::system::System;
 use abi::{Info, Rights};
@@ -35,12 +35,17 @@ impl<P: Port> Found<P> for FoundCall<P> {
 
     #[inline(always)]
     fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
-        let FoundCall { to, badge, waits } = self;
-        if waits {
-            return core.go_on::<{ kind::CALL }>(info, target(to, badge), Source::Reply);
+        let FoundCall { to, badge, receiver } = self;
+        let (me, info) = (core.cpu.current.get(), info.from_user());
+        match receiver {
+            Some(receiver) => {
+                core.call_receiver::<{ kind::CALL }>(me, (to, badge), receiver, info, Limit::NEVER);
+            }
+            None => {
+                let message = Outgoing { info, badge, then: Then::Reply };
+                core.queue_sender(me, to, message, Limit::NEVER);
+            }
         }
-        let message = Outgoing { info: info.from_user(), badge, then: Then::Reply };
-        core.queue_sender(core.me_ready(), to, message, Limit::NEVER);
     }
 }
 
@@ -77,17 +82,10 @@ impl<P: Port> Found<P> for FoundExchange<P> {
 impl<S: System> Core<S> {
     #[inline(always)]
     fn go_on<const KIND: u8>(&self, info: Info, target: Target<S::Port>, source: Source<S::Port>) {
-        let me = self.me_ready();
+        let me = self.cpu.current.get();
         let (send_limit, receive_limit) = (Limit::NEVER, Limit::NEVER);
         let plan = Plan { target, source, info: info.from_user(), send_limit, receive_limit };
         self.commit::<KIND>(me, plan);
-    }
-
-    #[inline(always)]
-    fn me_ready(&self) -> Ref<Thread<S::Port>> {
-        let me = self.cpu.current.get();
-        assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
-        me
     }
 }
 

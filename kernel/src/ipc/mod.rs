@@ -86,22 +86,13 @@ impl<S: System> Core<S> {
         let woken = match target {
             Target::Nothing => None,
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
+                Some(receiver) if matches!(source, Source::Reply) => {
+                    let to = (cap.at, cap.badge);
+                    return self.call_receiver::<KIND>(me, to, receiver, info, receive_limit);
+                }
                 Some(receiver) => {
-                    let calls = matches!(source, Source::Reply);
-                    if calls
-                        && self.is_long_call::<KIND>(receiver, receive_limit)
-                        && self.makes_room_for_call(receiver, receive_limit)
-                    {
-                        return self.refuse::<KIND>(me, Refusal::Preempted);
-                    }
                     self.hold(cap.at).receivers.remove(receiver);
                     self.deliver(me, receiver, info, cap.badge);
-                    if calls {
-                        return match KIND {
-                            kind::ANY => self.await_reply_until(me, receiver, receive_limit),
-                            _ => self.await_reply(me, receiver, receive_limit),
-                        };
-                    }
                     self.hold(receiver).state.become_ready();
                     Some(receiver)
                 }
@@ -122,6 +113,27 @@ impl<S: System> Core<S> {
             }
         };
         self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
+    }
+
+    /// Calls the first thread that waits to receive on an endpoint, where `me` has this badge.
+    #[inline(always)]
+    fn call_receiver<const KIND: u8>(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        (to, badge): (Ref<Endpoint<S::Port>>, u64),
+        receiver: Ref<Thread<S::Port>>,
+        info: Info,
+        limit: Limit,
+    ) {
+        if self.is_long_call::<KIND>(receiver, limit) && self.makes_room_for_call(receiver, limit) {
+            return self.refuse::<KIND>(me, Refusal::Preempted);
+        }
+        self.hold(to).receivers.remove(receiver);
+        self.deliver(me, receiver, info, badge);
+        match KIND {
+            kind::ANY => self.await_reply_until(me, receiver, limit),
+            _ => self.await_reply(me, receiver, limit),
+        }
     }
 
     /// Between two halves that take long: whether an interrupt is pending. The receive half is

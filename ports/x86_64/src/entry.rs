@@ -175,16 +175,15 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov [rbp + {r14}], r14",
         "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
-        "xor ebp, ebp",
         "call {fast_call}",
-        // Out with the words in place and everything else zero, rbp included.
+        // Out with the words in place and everything else zero.
         "4:",
         "mov rdi, rdx",
         "mov rsi, rbx",
         "mov rcx, [rax + {rip}]",
         "mov r11, [rax + {rflags}]",
         "mov rsp, [rax + {rsp}]",
-        "xor eax, eax", "xor edx, edx", "xor ebx, ebx",
+        "xor eax, eax", "xor edx, edx", "xor ebx, ebx", "xor ebp, ebp",
         "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
         "swapgs",
         "sysretq",
@@ -198,7 +197,6 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov [rbp + {r14}], r14",
         "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
-        "xor ebp, ebp",
         "call {fast_reply_wait}",
         "jmp 4b",
         // The upper bits of a number are for options, which a fast path has none of.
@@ -224,7 +222,6 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "mov [rbp + {r14}], r14",
         "mov [rbp + {r15}], r15",
         "mov rbx, rsi",
-        "xor ebp, ebp",
         "call {fast_exchange}",
         "jmp 4b",
         ;
@@ -346,8 +343,10 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
         Err(found) => {
             drop(core);
             match found {
-                Some(FoundCall { to, badge, waits: true }) => left_call::<S>(slot, info, to, badge),
-                Some(FoundCall { to, badge, waits: false }) => {
+                Some(FoundCall { to, badge, receiver: Some(receiver) }) => {
+                    left_call::<S>(slot, info, to, badge, receiver)
+                }
+                Some(FoundCall { to, badge, receiver: None }) => {
                     left_unreceived::<S>(slot, info, to, badge)
                 }
                 None => left::<S, { kind::CALL }>(slot, info),

@@ -28,8 +28,8 @@ macro_rules! leaves {
 }
 type To = Ref<Endpoint<X86>>;
 leaves! {
-    left_call to go_on_call::<S, true>, with (to: To, badge: u64);
-    left_unreceived to go_on_call::<S, false>, with (to: To, badge: u64);
+    left_call to go_on_call::<S>, with (to: To, badge: u64, receiver: Ref<Thread<X86>>);
+    left_unreceived to go_on_unreceived::<S>, with (to: To, badge: u64);
     left_reply_wait to go_on_reply_wait::<S>, with (to: Ref<Thread<X86>>, from: To);
     left_exchange to go_on_exchange::<S>, with (to: To, badge: u64, from: To);
 }
@@ -43,17 +43,29 @@ pub extern "sysv64" fn left<S: System<Port = X86>, const KIND: u8>(
     naked_asm!("jmp {path}", path = sym look_again::<S, KIND>)
 }
 
-extern "sysv64" fn go_on_call<S: System<Port = X86>, const WAITS: bool>(
+extern "sysv64" fn go_on_call<S: System<Port = X86>>(
+    slot: u64,
+    info: u64,
+    to: To,
+    badge: u64,
+    receiver: Ref<Thread<X86>>,
+) -> ! {
+    let machine = save_call(CALL, slot, info);
+    let found = FoundCall { to, badge, receiver: Some(receiver) };
+    // SAFETY: entry code has entered once, and the fast path has left.
+    leave::<S>(unsafe { entry::go_on::<S, _>(machine, Info(info), found) })
+}
+
+extern "sysv64" fn go_on_unreceived<S: System<Port = X86>>(
     slot: u64,
     info: u64,
     to: To,
     badge: u64,
 ) -> ! {
     let machine = save_call(CALL, slot, info);
-    let found = FoundCall { to, badge, waits: WAITS };
-    // SAFETY: entry code has entered once, and the fast path has left.
-    let next = unsafe { entry::go_on::<S, _>(machine, Info(info), found) };
-    if WAITS { leave::<S>(next) } else { leave_apart::<S>(next) }
+    let found = FoundCall { to, badge, receiver: None };
+    // SAFETY: as for a call that a thread waits for.
+    leave_apart::<S>(unsafe { entry::go_on::<S, _>(machine, Info(info), found) })
 }
 
 extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
