@@ -75,7 +75,7 @@ impl Costs {
 }
 
 impl Default for Costs {
-    /// Calibrated by least squares on what ping-pong, hot-potato and ipc-queueing take under all
+    /// Calibrated on what ping-pong, hot-potato and ipc-queueing take under all
     /// kernels on the machine `qemu-x86_64`: each figure there comes out within 10 %. What CPUs do
     /// to each other is a guess of the right size.
     fn default() -> Costs {
@@ -85,9 +85,9 @@ impl Default for Costs {
         for (entry, cost) in [
             (Entry::Attempt, 42),
             (Entry::AttemptBoth, 66),
-            (Entry::Left, 69),
+            (Entry::Left, 64),
             (Entry::LeftBoth, 130),
-            (Entry::Message, 75),
+            (Entry::Message, 66),
             (Entry::Exchange, 180),
             (Entry::Call, 104),
             (Entry::Interrupt, 200),
@@ -97,11 +97,11 @@ impl Default for Costs {
         }
         for (step, cost) in [
             (Step::Resolve, 36),
-            (Step::LookUp, 12),
+            (Step::LookUp, 9),
             (Step::Link(Queue::Ready, 0), 32),
-            (Step::Link(Queue::Waiting, 0), 24),
+            (Step::Link(Queue::Waiting, 0), 28),
             (Step::Unlink(Queue::Ready, 0), 32),
-            (Step::Unlink(Queue::Waiting, 0), 24),
+            (Step::Unlink(Queue::Waiting, 0), 19),
             (Step::Search, 44),
             (Step::Scan, 9),
             (Step::Compare, 7),
