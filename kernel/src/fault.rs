@@ -3,6 +3,7 @@
 
 use crate::access::Ref;
 use crate::core::Core;
+use crate::ipc::transfer::Message;
 use crate::object::Thread;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
 use crate::port::{Context, Port};
@@ -45,7 +46,7 @@ impl<S: System> Core<S> {
         match endpoint.receivers.head() {
             Some(receiver) => {
                 endpoint.receivers.remove(receiver);
-                self.deliver(me, receiver, info, badge);
+                self.deliver(me, receiver, Message::of(info), badge);
                 if self.hold(receiver).caller.get().is_some() {
                     self.abandon(receiver);
                 }
@@ -80,6 +81,7 @@ impl<S: System> Core<S> {
     }
 
     /// The handler has answered the fault of `thread`. Returns it if it is ready.
+    #[inline(never)]
     pub(crate) fn answer_fault(
         &self,
         handler: Ref<Thread<S::Port>>,

@@ -4,6 +4,7 @@
 use super::fast::{FoundCall, FoundExchange, FoundReplyWait, Outcome};
 use super::kind;
 use super::plan::{Limit, Plan, Source, Target};
+use super::transfer::Message;
 use crate::access::Ref;
 use crate::capability::Cap;
 use crate::core::Core;
@@ -36,14 +37,15 @@ impl<P: Port> Found<P> for FoundCall<P> {
     #[inline(always)]
     fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
         let FoundCall { to, badge, receiver } = self;
-        let (me, info) = (core.cpu.current.get(), info.from_user());
+        let (me, message) = (core.cpu.current.get(), Message::short(info.from_user()));
         match receiver {
             Some(receiver) => {
-                core.call_receiver::<{ kind::CALL }>(me, (to, badge), receiver, info, Limit::NEVER);
+                let to = (to, badge);
+                core.call_receiver::<{ kind::CALL }>(me, to, receiver, message, Limit::NEVER);
             }
             None => {
-                let message = Outgoing { info, badge, then: Then::Reply };
-                core.queue_sender(me, to, message, Limit::NEVER);
+                let outgoing = Outgoing { info: message.info, badge, then: Then::Reply };
+                core.queue_sender(me, to, outgoing, Limit::NEVER);
             }
         }
     }
@@ -84,7 +86,8 @@ impl<S: System> Core<S> {
     fn go_on<const KIND: u8>(&self, info: Info, target: Target<S::Port>, source: Source<S::Port>) {
         let me = self.cpu.current.get();
         let (send_limit, receive_limit) = (Limit::NEVER, Limit::NEVER);
-        let plan = Plan { target, source, info: info.from_user(), send_limit, receive_limit };
+        let message = Message::short(info.from_user());
+        let plan = Plan { target, source, message, send_limit, receive_limit };
         self.commit::<KIND>(me, plan);
     }
 }

@@ -23,7 +23,7 @@ pub mod left;
 mod plan;
 mod receive;
 mod signal;
-mod transfer;
+pub(crate) mod transfer;
 
 use crate::access::Ref;
 use crate::core::Core;
@@ -36,9 +36,10 @@ use crate::system::System;
 use crate::time::Sleeper;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
-use abi::{Error, Info, Status};
+use abi::{Error, Status};
 use plan::{Limit, Plan, Refusal, Source, Target, Unanswered};
 use receive::Received;
+use transfer::Message;
 
 /// The system calls that are IPC, as constants to instantiate the path with.
 pub mod kind {
@@ -82,17 +83,17 @@ impl<S: System> Core<S> {
 
     #[inline(always)]
     fn commit<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, plan: Plan<S::Port>) {
-        let Plan { target, source, info, send_limit, receive_limit } = plan;
+        let Plan { target, source, message, send_limit, receive_limit } = plan;
         let woken = match target {
             Target::Nothing => None,
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) if matches!(source, Source::Reply) => {
                     let to = (cap.at, cap.badge);
-                    return self.call_receiver::<KIND>(me, to, receiver, info, receive_limit);
+                    return self.call_receiver::<KIND>(me, to, receiver, message, receive_limit);
                 }
                 Some(receiver) => {
                     self.hold(cap.at).receivers.remove(receiver);
-                    self.deliver(me, receiver, info, cap.badge);
+                    self.deliver(me, receiver, message, cap.badge);
                     self.hold(receiver).state.become_ready();
                     Some(receiver)
                 }
@@ -102,17 +103,17 @@ impl<S: System> Core<S> {
                         Source::Reply => Then::Reply,
                         _ => Then::Receive,
                     };
-                    let message = Outgoing { info, badge: cap.badge, then };
-                    return self.queue_sender(me, cap.at, message, send_limit);
+                    let outgoing = Outgoing { info: message.info, badge: cap.badge, then };
+                    return self.queue_sender(me, cap.at, outgoing, send_limit);
                 }
             },
-            Target::Reply(caller) => self.reply(me, caller, info),
+            Target::Reply(caller) => self.reply(me, caller, message),
             Target::Dropped(why) => {
                 self.drop_reply(me, why);
                 None
             }
         };
-        self.receive_half::<KIND>(me, (woken, info), source, receive_limit);
+        self.receive_half::<KIND>(me, (woken, message), source, receive_limit);
     }
 
     /// Calls the first thread that waits to receive on an endpoint, where `me` has this badge.
@@ -122,14 +123,14 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         (to, badge): (Ref<Endpoint<S::Port>>, u64),
         receiver: Ref<Thread<S::Port>>,
-        info: Info,
+        message: Message,
         limit: Limit,
     ) {
         if self.is_long_call::<KIND>(receiver, limit) && self.makes_room_for_call(receiver, limit) {
             return self.refuse::<KIND>(me, Refusal::Preempted);
         }
         self.hold(to).receivers.remove(receiver);
-        self.deliver(me, receiver, info, badge);
+        self.deliver(me, receiver, message, badge);
         match KIND {
             kind::ANY => self.await_reply_until(me, receiver, limit),
             _ => self.await_reply(me, receiver, limit),
@@ -153,7 +154,7 @@ impl<S: System> Core<S> {
     fn receive_half<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
-        (woken, info): (Option<Ref<Thread<S::Port>>>, Info),
+        (woken, message): (Option<Ref<Thread<S::Port>>>, Message),
         source: Source<S::Port>,
         limit: Limit,
     ) {
@@ -171,7 +172,7 @@ impl<S: System> Core<S> {
             let received = self.block_on_endpoint(me, endpoint, limit);
             return self.decide(me, woken, received);
         }
-        let long = !info.is_short() || (KIND == kind::ANY && limit.timeout == Timeout::At);
+        let long = !message.info.is_short() || (KIND == kind::ANY && limit.timeout == Timeout::At);
         if long && woken.is_some() && self.leaves_halfway(me) {
             return self.decide(me, woken, Received::Done);
         }
@@ -293,11 +294,11 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         endpoint: Ref<Endpoint<S::Port>>,
-        message: Outgoing,
+        outgoing: Outgoing,
         limit: Limit,
     ) {
         let thread = self.hold(me);
-        thread.outgoing.set(message);
+        thread.outgoing.set(outgoing);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
         self.limit(me, limit);
@@ -368,7 +369,7 @@ impl<S: System> Core<S> {
         &self,
         me: Ref<Thread<S::Port>>,
         caller: Ref<Thread<S::Port>>,
-        info: Info,
+        message: Message,
     ) -> Option<Ref<Thread<S::Port>>> {
         let thread = self.hold(me);
         if thread.caller.get() == Some(caller) {
@@ -378,9 +379,9 @@ impl<S: System> Core<S> {
         }
         self.hold(caller).server.set(None);
         if self.hold(caller).has(attention::FAULT) {
-            return self.answer_fault(me, caller, info);
+            return self.answer_fault(me, caller, message.info);
         }
-        self.deliver(me, caller, info, 0);
+        self.deliver(me, caller, message, 0);
         self.hold(caller).state.become_ready();
         Some(caller)
     }

@@ -1,6 +1,7 @@
 //! Phase one: who are the partners, and is everything allowed? Nothing changes here.
 
-use super::{kind, transfer};
+use super::kind;
+use super::transfer::{self, Message};
 use crate::access::Ref;
 use crate::capability::{Cap, Capability};
 use crate::core::Core;
@@ -89,7 +90,7 @@ impl Limit {
 pub(super) struct Plan<P: Port> {
     pub target: Target<P>,
     pub source: Source<P>,
-    pub info: Info,
+    pub message: Message,
     pub send_limit: Limit,
     pub receive_limit: Limit,
 }
@@ -146,7 +147,8 @@ impl<S: System> Core<S> {
         };
         let info = Info(info).from_user();
         let target = self.check_send(me, target, &source, info, send_limit)?;
-        Ok(Plan { target, source, info, send_limit, receive_limit })
+        let message = Message::direct::<S, KIND>(info);
+        Ok(Plan { target, source, message, send_limit, receive_limit })
     }
 
     #[inline(always)]

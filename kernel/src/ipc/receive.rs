@@ -2,7 +2,7 @@
 
 use super::kind;
 use super::plan::{Limit, Source};
-use super::transfer::acceptable;
+use super::transfer::{Message, acceptable};
 use crate::access::Ref;
 use crate::core::Core;
 use crate::object::thread::{Outgoing, State, Then, Wait, attention};
@@ -168,7 +168,7 @@ impl<S: System> Core<S> {
         if !matches!(outgoing.then, Then::Reply) {
             self.unlimit(sender);
         }
-        self.transfer(sender, thread, outgoing.info, outgoing.badge);
+        self.transfer(sender, thread, Message::of(outgoing.info), outgoing.badge);
         let goes_on = |status| {
             let sender = self.hold(sender);
             sender.finish(status);

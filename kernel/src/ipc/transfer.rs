@@ -1,5 +1,6 @@
 //! Moving a message, once everything is checked.
 
+use super::kind;
 use crate::access::Ref;
 use crate::capability::Capability;
 use crate::core::Core;
@@ -43,6 +44,55 @@ pub(super) fn acceptable<P: Port>(
     Ok(())
 }
 
+/// A message that moves.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    pub info: Info,
+    length: Length,
+}
+
+/// What is known of a message's length where code is compiled. A long message that is called short
+/// would lose words; a short one may be called long, which costs a look at its descriptor.
+#[derive(Clone, Copy)]
+enum Length {
+    Short,
+    Long,
+    Any,
+}
+
+impl Message {
+    /// Any message.
+    #[inline(always)]
+    pub fn of(info: Info) -> Message {
+        Message { info, length: Length::Any }
+    }
+
+    /// One that a fast path has looked at.
+    #[inline(always)]
+    pub(super) fn short(info: Info) -> Message {
+        debug_assert!(info.is_short(), "a fast path has looked at a long message");
+        Message { info, length: Length::Short }
+    }
+
+    /// One that comes straight to the general path. Where a fast path looks at short ones first, it
+    /// is long but for errors.
+    #[inline(always)]
+    pub(super) fn direct<S: System, const KIND: u8>(info: Info) -> Message {
+        let long = S::FAST_PATH && !S::Port::SEVERAL && KIND != kind::ANY;
+        Message { info, length: if long { Length::Long } else { Length::Any } }
+    }
+
+    /// Whether it goes the way of a long one.
+    #[inline(always)]
+    pub(super) fn is_long(self) -> bool {
+        match self.length {
+            Length::Short => false,
+            Length::Long => true,
+            Length::Any => !self.info.is_short(),
+        }
+    }
+}
+
 impl<S: System> Core<S> {
     /// Gives `receiver`, which is in no queue any more, its message. It does not become ready yet.
     #[inline(always)]
@@ -50,11 +100,11 @@ impl<S: System> Core<S> {
         &self,
         sender: Ref<Thread<S::Port>>,
         receiver: Ref<Thread<S::Port>>,
-        info: Info,
+        message: Message,
         badge: u64,
     ) {
         self.unlimit(receiver);
-        self.transfer(sender, receiver, info, badge);
+        self.transfer(sender, receiver, message, badge);
     }
 
     /// Moves words and capability and sets the receiver's results.
@@ -63,18 +113,28 @@ impl<S: System> Core<S> {
         &self,
         sender: Ref<Thread<S::Port>>,
         receiver: Ref<Thread<S::Port>>,
-        info: Info,
+        message: Message,
         badge: u64,
     ) {
+        let info = message.info;
         let (from, to) = (self.hold(sender), self.hold(receiver));
-        let fault = from.has(attention::FAULT);
         S::Port::step(Step::Message(receiver.index(), info.0));
         self.note(Event::Message, sender, receiver.index(), info.words() as u16);
-        to.context.set_words(if fault { from.fault.get() } else { from.context.words() });
         to.context.set_results(Status::OK, badge, info);
-        if !info.is_short() && !fault {
+        if from.has(attention::FAULT) {
+            return Self::transfer_fault(&from, &to);
+        }
+        to.context.set_words(from.context.words());
+        if message.is_long() {
             self.transfer_long(sender, receiver, info);
         }
+    }
+
+    /// The words of a fault's message.
+    #[cold]
+    #[inline(never)]
+    fn transfer_fault(from: &Thread<S::Port>, to: &Thread<S::Port>) {
+        to.context.set_words(from.fault.get());
     }
 
     #[inline(never)]

@@ -212,7 +212,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Zeroes a free frame that is about to come into use. False: an interrupt is pending; the next
-    /// attempt goes on from there, whoever makes it.
+    /// attempt, by any thread, goes on from there.
     #[inline(never)]
     pub(super) fn prepare(&self, fresh: Option<Fresh>) -> bool {
         let Some(fresh) = fresh else { return true };

@@ -110,3 +110,26 @@ fn round_trips(outcome: &Outcome, kernel: &str) -> Result<[(&'static str, Spans)
     let reply = results::spans(&server, Tag::BEFORE, &client, Tag::AFTER, ROUND_TRIP)?;
     Ok([("call", call), ("reply-wait", reply)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_cost_no_more_where_a_fast_path_stands_before_them() {
+        let golden = include_str!("../../../tests/golden.toml").parse::<toml::Table>().unwrap();
+        let figure = |kernel: &str, metric: &str, case: &str| {
+            let key = format!("{kernel} {metric} {case}");
+            golden["ping-pong"][&key].as_integer().unwrap_or_else(|| panic!("no figure `{key}`"))
+        };
+        let short = ["words=0", "words=4"];
+        let long = CASES.iter().filter(|case| !short.iter().any(|short| case.ends_with(short)));
+        for case in long {
+            for metric in EXPERIMENT.metrics {
+                let (fast, slow) =
+                    (figure("fastpath", metric, case), figure("slowpath", metric, case));
+                assert!(fast <= slow, "{metric} {case}: {fast} instructions, {slow} without it");
+            }
+        }
+    }
+}
