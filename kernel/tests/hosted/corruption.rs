@@ -62,7 +62,7 @@ impl Machine {
 fn found(message: &str, corrupt: impl FnOnce(&Machine)) {
     let board = machine();
     corrupt(&board);
-    fails(message, || board.check());
+    fails(message, || board.check_all());
 }
 
 /// A check must fail, with this message.
@@ -76,7 +76,7 @@ fn fails(message: &str, check: impl FnOnce()) {
 
 #[test]
 fn an_honest_machine_passes() {
-    machine().check();
+    machine().check_all();
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn of_ticks() {
 fn of_eager_queues() {
     let board: Board<StrictEager<Host>> = boot(&[(1, 10)]);
     board.machine.cpu.ready.remove(board.reference(1));
-    fails("a thread runs that eager queueing has not queued", || board.check());
+    fails("a thread runs that eager queueing has not queued", || board.check_all());
 }
 
 #[test]
@@ -313,9 +313,9 @@ fn heap() -> Heap {
 #[track_caller]
 fn found_in_heap(message: &str, corrupt: impl FnOnce(&Heap)) {
     let board = heap();
-    board.check_core();
+    board.check_all();
     corrupt(&board);
-    fails(message, || board.check_core());
+    fails(message, || board.check_all());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::archive::Archive;
 use super::context::{CALL_LENGTH, Regs};
+use super::effort;
 use super::host::{Event, Host, Shutdown};
 use super::pages;
 use abi::Info;
@@ -99,13 +100,22 @@ impl<S: System<Port = Host>> Board<S> {
         look(&core.section.whole())
     }
 
-    /// Checks the core's invariants.
+    /// Checks the core's invariants, as often as there is time for.
     pub fn check_core(&self) {
-        self.open(|whole| invariants::check(self.machine, whole));
+        if effort::checks() {
+            self.open(|whole| invariants::check(self.machine, whole));
+        }
+    }
+
+    /// As [`check_all`](Self::check_all), as often as there is time for.
+    pub fn check(&self) {
+        if effort::checks() {
+            self.check_all();
+        }
     }
 
     /// Checks all invariants, those of the core and those of this machine's page tables.
-    pub fn check(&self) {
+    pub fn check_all(&self) {
         self.open(|whole| {
             invariants::check(self.machine, whole);
             pages::check(self.machine, whole);
