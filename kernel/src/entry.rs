@@ -156,6 +156,15 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
             break;
         };
         served = true;
+        match core.ends_receivers_timeout(due.sleeper()) {
+            Some(true) => {
+                put_off = true;
+                break;
+            }
+            // What was found may lie elsewhere now.
+            Some(false) => continue,
+            None => {}
+        }
         let node = deadlines.take(due);
         if let Some(sleeper) = node.sleeper() {
             core.expire(sleeper, now - node.at());
@@ -242,6 +251,16 @@ impl<S: System> Core<S> {
             self.sched();
         }
         self.leave()
+    }
+
+    /// Before a timer signals a thread that has a deadline itself: that ends. Whether an interrupt
+    /// is pending behind it; the thread receives again then. `None`: there is no such thread.
+    #[inline(never)]
+    fn ends_receivers_timeout(&self, sleeper: Option<Sleeper<S::Port>>) -> Option<bool> {
+        let Some(Sleeper::Timer(timer)) = sleeper else { return None };
+        let target = self.hold(timer).target.get()?.get()?;
+        let receiver = self.receiver_of(target)?;
+        self.hold(receiver).has(attention::DEADLINE).then(|| self.ends_timeout_early(receiver))
     }
 
     fn expire(&self, sleeper: Sleeper<S::Port>, late: u64) {

@@ -135,6 +135,13 @@ pub struct Due<'a, P: Port> {
     node: &'static Node<P>,
 }
 
+impl<P: Port> Due<'_, P> {
+    /// Whose it is.
+    pub fn sleeper(&self) -> Option<Sleeper<P>> {
+        self.node.sleeper()
+    }
+}
+
 /// The deadlines of one CPU.
 pub struct Deadlines<P: Port> {
     root: Link<P>,

@@ -3,13 +3,23 @@
 
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::Notification;
+use crate::object::{Notification, Thread};
 use crate::port::Context;
 use crate::system::System;
 use abi::trace::Event;
 use abi::{Error, Info, Rights, Status};
 
 impl<S: System> Core<S> {
+    /// The thread that signals go to.
+    pub(crate) fn receiver_of(
+        &self,
+        at: Ref<Notification<S::Port>>,
+    ) -> Option<Ref<Thread<S::Port>>> {
+        let notification = self.hold(at);
+        let endpoint = || notification.endpoint.get().and_then(|weak| weak.get());
+        notification.receivers.head().or_else(|| self.hold(endpoint()?).receivers.head())
+    }
+
     /// The system call: signals the notification in a slot with the capability's badge.
     #[inline(always)]
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
