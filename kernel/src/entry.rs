@@ -5,13 +5,14 @@ use crate::core::{Core, Guards};
 use crate::cpu::{Cpu, NEAR};
 use crate::fault::Fault;
 use crate::ipc::left::Found;
+use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
 use crate::object::thread::attention;
-use crate::object::{Notification, Thread};
+use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::system::System;
-use crate::time::Sleeper;
+use crate::time::{Due, Sleeper};
 use abi::call::{Call, RESTARTED};
 use abi::trace::{Event, entry as code, point};
 use abi::{Error, Info, Rights, Status};
@@ -121,7 +122,7 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
     core.entered(code::LINE_0 + u32::from(line));
     core.mark_full();
     if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(line).ok_or(())) {
-        core.signal(target, badge.max(1));
+        core.signal(target, badge.max(1), false);
     }
     core.leave_interrupt()
 }
@@ -156,9 +157,10 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
             break;
         };
         served = true;
-        let node = deadlines.take(due);
-        if let Some(sleeper) = node.sleeper() {
-            core.expire(sleeper, now - node.at());
+        let node = due.node();
+        if !core.expire(due, now - node.at()) {
+            put_off = true;
+            break;
         }
         floor = node.priority().max(core.cpu.next.get().member().priority.get());
         put_off = core.cpu.poll(point::EXPIRY);
@@ -244,20 +246,38 @@ impl<S: System> Core<S> {
         self.leave()
     }
 
-    fn expire(&self, sleeper: Sleeper<S::Port>, late: u64) {
+    /// Serves what is due. False: an interrupt goes first, and it stays due.
+    #[inline(always)]
+    fn expire(&self, due: Due<S::Port>, late: u64) -> bool {
         let late = u32::try_from(late).unwrap_or(u32::MAX);
-        match sleeper {
-            Sleeper::Thread(thread) => {
-                self.note(Event::Expire, thread, late, 0);
-                self.manage().time_out(thread);
-            }
-            Sleeper::Timer(timer) => {
-                self.cpu.note_nobody(Event::Expire, late, 0);
-                let timer = self.hold(timer);
-                if let Some(target) = timer.target.get().and_then(|weak| weak.get()) {
-                    self.signal(target, timer.badge.get().max(1));
+        let sleeper = due.node().sleeper();
+        if let Some(Sleeper::Timer(timer)) = sleeper {
+            match self.fire(timer) {
+                Signalled::Done => {}
+                Signalled::EndedDeadline => {
+                    self.cpu.note_nobody(Event::Expire, late, 0);
+                    self.cpu.deadlines.remove(Sleeper::Timer(timer));
+                    return true;
                 }
+                Signalled::PutOff => return false,
             }
+            self.cpu.note_nobody(Event::Expire, late, 0);
+        }
+        self.cpu.deadlines.take(due);
+        if let Some(Sleeper::Thread(thread)) = sleeper {
+            self.note(Event::Expire, thread, late, 0);
+            self.manage().time_out(thread);
+        }
+        true
+    }
+
+    /// A timer is due. It is taken from the deadlines behind its signal.
+    #[inline(always)]
+    fn fire(&self, timer: Ref<Timer<S::Port>>) -> Signalled {
+        let timer = self.hold(timer);
+        match timer.target.get().and_then(|weak| weak.get()) {
+            Some(target) => self.signal(target, timer.badge.get().max(1), true),
+            None => Signalled::Done,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::system::System;
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use abi::{Info, USER_TOP};
 
 /// A fault, as a port reports it.
@@ -32,8 +32,13 @@ impl<S: System> Core<S> {
         let me = self.cpu.current.get();
         let thread = self.hold(me);
         let (instruction, stack) = thread.context.position();
-        self.note(Event::Fault, me, fault.kind as u32, 0);
         let handler = thread.handler.get().and_then(|weak| weak.get());
+        let receiver = handler.and_then(|handler| self.hold(handler).receivers.head());
+        if receiver.is_some_and(|receiver| self.makes_room_for_fault(receiver, fault.kind)) {
+            // The thread faults again when it runs.
+            return;
+        }
+        self.note(Event::Fault, me, fault.kind as u32, 0);
         let Some(handler) = handler else {
             return self.stop_unhandled(me, fault, instruction);
         };
@@ -43,13 +48,10 @@ impl<S: System> Core<S> {
         thread.set(attention::FAULT);
         thread.outgoing.set(Outgoing { info, badge, then: Then::Reply });
         let endpoint = self.hold(handler);
-        match endpoint.receivers.head() {
+        match receiver {
             Some(receiver) => {
                 endpoint.receivers.remove(receiver);
                 self.deliver(me, receiver, Message::of(info), badge);
-                if self.hold(receiver).caller.get().is_some() {
-                    self.abandon(receiver);
-                }
                 self.give_reply_right(me, receiver);
                 self.hold(receiver).state.become_ready();
                 self.call_over(receiver, me);
@@ -61,6 +63,17 @@ impl<S: System> Core<S> {
                 self.queue(me);
             }
         }
+    }
+
+    /// Gives up the caller that `receiver` has not answered. Whether an interrupt is pending behind
+    /// that, if a deadline is to end as well, and the instruction can be executed again.
+    fn makes_room_for_fault(&self, receiver: Ref<Thread<S::Port>>, kind: FaultKind) -> bool {
+        if self.hold(receiver).caller.get().is_none() {
+            return false;
+        }
+        self.abandon(receiver);
+        let late = self.hold(receiver).has(attention::DEADLINE);
+        late && kind != FaultKind::Debug && self.cpu.poll(point::HALVES)
     }
 
     /// A fault that nobody handles ends the thread's progress, and says so on the console.

@@ -5,6 +5,7 @@ use crate::port::Port;
 use abi::PAGE;
 use abi::message::BUFFER_WORDS;
 use cells::Cell;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Words that are zeroed between two polls for interrupts.
 const PART: usize = 64;
@@ -42,9 +43,20 @@ impl<'a> Fresh<'a> {
         true
     }
 
+    /// Words at its beginning that are zeroed.
+    fn done(self) -> usize {
+        self.steps.get().saturating_sub(1).min(PARTS) * PART
+    }
+
+    /// Whether what is zeroed is zero, for tests.
+    pub(crate) fn is_as_told(self, port: &impl Port) -> bool {
+        port.frame(self.frame)[..self.done()].iter().all(|word| word.load(Relaxed) == 0)
+    }
+
     /// The frame comes into use: what is left of it is zeroed.
     pub fn finish(self, port: &impl Port) -> u64 {
-        let done = self.steps.replace(0).saturating_sub(1).min(PARTS) * PART;
+        let done = self.done();
+        self.steps.set(0);
         port.clear(self.frame + (done * size_of::<u64>()) as u64, BUFFER_WORDS - done);
         self.frame
     }

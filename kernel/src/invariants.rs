@@ -374,6 +374,7 @@ impl<P: Port> Checker<'_, '_, P> {
         }
         self.frames();
         self.tables();
+        self.zeroed();
     }
 
     fn charged<T: Object<P>>(&self, pool: &'static Pool<T>) {
@@ -401,6 +402,18 @@ impl<P: Port> Checker<'_, '_, P> {
             .filter(|inner| inner.owner().get() == Some(domain))
             .map(|inner| inner.quotas.limit(resource))
             .sum()
+    }
+
+    /// What is zeroed of the free frames that come into use next is zero.
+    fn zeroed(&self) {
+        let kernel = self.machine.kernel;
+        let threads = (0..kernel.threads.size()).filter_map(|index| kernel.threads.get(index));
+        let buffers = threads
+            .filter(|at| at.life() == Life::Vacant)
+            .map(|at| self.whole.open(at).fresh_buffer());
+        for fresh in buffers.chain(kernel.frames.next()).chain(kernel.tables.next()) {
+            assert!(fresh.is_as_told(kernel.port), "a frame that was zeroed is not zero");
+        }
     }
 
     /// Every frame is free or in one memory object, and those that are promised are free.

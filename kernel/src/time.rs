@@ -135,6 +135,13 @@ pub struct Due<'a, P: Port> {
     node: &'static Node<P>,
 }
 
+impl<P: Port> Due<'_, P> {
+    /// Whose it is, and when.
+    pub fn node(&self) -> &'static Node<P> {
+        self.node
+    }
+}
+
 /// The deadlines of one CPU.
 pub struct Deadlines<P: Port> {
     root: Link<P>,
@@ -215,9 +222,8 @@ impl<P: Port> Deadlines<P> {
 
     /// Takes what was found, before anything is added or removed. O(log n).
     #[inline(always)]
-    pub fn take(&self, due: Due<P>) -> &'static Node<P> {
+    pub fn take(&self, due: Due<P>) {
         Self::unlink(due.link, due.node);
-        due.node
     }
 
     /// Adds a sleeper that is in no queue. O(log n).

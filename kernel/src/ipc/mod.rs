@@ -22,7 +22,7 @@ mod footprint;
 pub mod left;
 mod plan;
 mod receive;
-mod signal;
+pub(crate) mod signal;
 pub(crate) mod transfer;
 
 use crate::access::Ref;
@@ -267,8 +267,8 @@ impl<S: System> Core<S> {
         times_out || self.hold(server).caller.get().is_some()
     }
 
-    /// Before a long call takes its server's deadline out and puts its own in: whether an interrupt
-    /// is pending. An earlier caller is given up first, since its deadline may have to go as well.
+    /// Before a long call puts its deadline in: whether an interrupt is pending. An earlier caller
+    /// is given up first, since its deadline may have to go as well; then that of the server goes.
     #[cold]
     #[inline(never)]
     fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
@@ -279,6 +279,18 @@ impl<S: System> Core<S> {
             self.abandon(server);
         }
         self.cpu.poll(point::HALVES)
+            || (self.hold(server).has(attention::DEADLINE) && self.ends_timeout_early(server))
+    }
+
+    /// Ends the timeout of a thread that waits to receive, before what it waits for comes. Whether
+    /// an interrupt is pending behind that: the thread issues its receive half again then.
+    pub(crate) fn ends_timeout_early(&self, receiver: Ref<Thread<S::Port>>) -> bool {
+        self.end_timeout(receiver);
+        let pending = self.cpu.poll(point::HALVES);
+        if pending {
+            self.waits_anew(receiver);
+        }
+        pending
     }
 
     /// The caller that `server` has not answered is given up.
@@ -345,7 +357,7 @@ impl<S: System> Core<S> {
 
     #[cold]
     #[inline(never)]
-    fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
+    pub(crate) fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
         if self.is_elsewhere(thread) {
             return self.manage().end_timeout(thread);
         }

@@ -26,8 +26,8 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
-/// Whether a message is taken in few steps: it stays in registers, and its sender's call neither
-/// begins a deadline nor gives up an earlier one that the receiver has not answered.
+/// Whether a message is taken in few steps: it stays in registers, its sender has no deadline, and
+/// if it is a call, this neither begins one nor gives up an earlier call that was not answered.
 struct Short(bool);
 
 impl<S: System> Core<S> {
@@ -220,9 +220,11 @@ impl<S: System> Core<S> {
         let (thread, Outgoing { info, then, .. }) =
             (self.hold(thread), self.hold(sender).outgoing.get());
         if info.is_short() || info.is_fault() {
-            let limited = || Limit::is_given(self.hold(sender).context.call().0);
-            let long = matches!(then, Then::Reply) && (thread.caller.get().is_some() || limited());
-            return Ok(Short(!long));
+            let sender = self.hold(sender);
+            let limited = || Limit::is_given(sender.context.call().0);
+            let calls = matches!(then, Then::Reply);
+            let long = calls && (thread.caller.get().is_some() || limited());
+            return Ok(Short(!long && !sender.has(attention::DEADLINE)));
         }
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
         Ok(Short(false))
@@ -285,6 +287,30 @@ impl<S: System> Core<S> {
         let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
         let source = self.source(thread, (slots >> 32) as u32)?;
         Ok((source, Limit::of_receive(number, deadline)?))
+    }
+
+    /// Ends the wait of a receiver, for an interrupt that goes before what has come for it: it
+    /// issues its receive half again when it runs.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn waits_anew(&self, receiver: Ref<Thread<S::Port>>) {
+        match self.hold(receiver).wait.get() {
+            Wait::Endpoint(endpoint) => self.hold(endpoint).receivers.remove(receiver),
+            Wait::Notification(notification) => {
+                self.hold(notification).receivers.remove(receiver);
+            }
+            Wait::Nothing => {}
+        }
+        self.receives_again(receiver);
+    }
+
+    /// A receiver that waits nowhere any more issues its receive half again when it runs.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn receives_again(&self, receiver: Ref<Thread<S::Port>>) {
+        self.again(receiver);
+        self.hold(receiver).state.become_ready();
+        self.wake_slowly(receiver);
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.

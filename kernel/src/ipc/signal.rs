@@ -3,11 +3,22 @@
 
 use crate::access::Ref;
 use crate::core::Core;
-use crate::object::Notification;
+use crate::object::thread::attention;
+use crate::object::{Notification, Thread};
 use crate::port::Context;
 use crate::system::System;
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use abi::{Error, Info, Rights, Status};
+
+/// How a signal came out.
+pub(crate) enum Signalled {
+    /// It is delivered, or left for the next receiver.
+    Done,
+    /// It is delivered, which has ended a deadline of its receiver.
+    EndedDeadline,
+    /// An interrupt goes first: nothing is delivered, and the receiver issues its receive half again.
+    PutOff,
+}
 
 impl<S: System> Core<S> {
     /// The system call: signals the notification in a slot with the capability's badge.
@@ -18,13 +29,19 @@ impl<S: System> Core<S> {
             let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
             Ok((cap.at, cap.badge))
         })?;
-        self.signal(at, badge.max(1));
+        self.signal(at, badge.max(1), false);
         Ok(())
     }
 
-    /// Delivers bits to a waiting receiver, or leaves them for the next one.
+    /// Delivers bits to a waiting receiver, or leaves them for the next one. With `put_off`
+    /// an interrupt goes between the end of a receiver's deadline and the rest.
     #[inline(never)]
-    pub(crate) fn signal(&self, at: Ref<Notification<S::Port>>, bits: u64) {
+    pub(crate) fn signal(
+        &self,
+        at: Ref<Notification<S::Port>>,
+        bits: u64,
+        put_off: bool,
+    ) -> Signalled {
         let notification = self.hold(at);
         let receiver = match notification.receivers.head() {
             Some(receiver) => {
@@ -38,14 +55,46 @@ impl<S: System> Core<S> {
                 else {
                     notification.bits.set(notification.bits.get() | bits);
                     self.cpu.note_nobody(Event::Signal, at.index(), 0);
-                    return;
+                    return Signalled::Done;
                 };
                 self.hold(endpoint).receivers.remove(receiver);
                 receiver
             }
         };
+        if self.hold(receiver).has(attention::DEADLINE) {
+            return self.signal_limited(receiver, at, bits, put_off);
+        }
+        self.signal_receiver(receiver, at, bits);
+        Signalled::Done
+    }
+
+    /// [`Core::signal`] to a receiver with a deadline.
+    #[cold]
+    #[inline(never)]
+    fn signal_limited(
+        &self,
+        receiver: Ref<Thread<S::Port>>,
+        at: Ref<Notification<S::Port>>,
+        bits: u64,
+        put_off: bool,
+    ) -> Signalled {
+        self.end_timeout(receiver);
+        if put_off && self.cpu.poll(point::HALVES) {
+            self.receives_again(receiver);
+            return Signalled::PutOff;
+        }
+        self.signal_receiver(receiver, at, bits);
+        Signalled::EndedDeadline
+    }
+
+    #[inline(always)]
+    fn signal_receiver(
+        &self,
+        receiver: Ref<Thread<S::Port>>,
+        at: Ref<Notification<S::Port>>,
+        bits: u64,
+    ) {
         self.note(Event::Signal, receiver, at.index(), 0);
-        self.unlimit(receiver);
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
         thread.state.become_ready();

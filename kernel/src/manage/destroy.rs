@@ -179,17 +179,18 @@ impl<P: Port> Manager<'_, P> {
 
     fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.whole.open(at);
-        self.stop(at);
-        let ties = thread.state.get() != State::Ready || thread.caller.get().is_some();
-        self.cancel(at, Error::Destroyed);
-        self.abandon(at, Error::Destroyed);
-        self.dequeue(at);
-        if !self.rests(at) {
-            return false;
-        }
         // A thread that destroys itself does not come back to finish.
         let comes_back = at != self.cpu.current.get();
-        if ties && comes_back && self.preempted() {
+        self.stop(at);
+        let waited = thread.state.get() != State::Ready;
+        self.cancel(at, Error::Destroyed);
+        if waited && comes_back && self.preempted() {
+            return false;
+        }
+        let owed = thread.caller.get().is_some();
+        self.abandon(at, Error::Destroyed);
+        self.dequeue(at);
+        if !self.rests(at) || (owed && comes_back && self.preempted()) {
             return false;
         }
         self.cpu.resched.set(true);

@@ -18,6 +18,7 @@ use kernel::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
 use kernel::time::Sleeper;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering::Relaxed;
 
 type Machine = Board<DirectLazy<Host>>;
 
@@ -238,6 +239,18 @@ fn of_frames_and_tables() {
         let frame = board.machine.kernel.frames.take(board.host);
         board.machine.kernel.frames.give(frame);
         board.machine.kernel.frames.give(frame);
+    });
+    found("a frame that was zeroed is not zero", |board| {
+        let (frames, host) = (&board.machine.kernel.frames, board.host);
+        let frame = frames.take(host);
+        frames.give(frame);
+        while frames.next().is_some_and(|fresh| fresh.step(host)) {}
+        host.frame(frame)[511].store(1, Relaxed);
+    });
+    found("a frame that was zeroed is not zero", |board| {
+        let vacant = board.machine.kernel.threads.free_slot().expect("a vacant slot");
+        while body(vacant).fresh_buffer().step(board.host) {}
+        board.host.frame(body(vacant).buffer)[0].store(1, Relaxed);
     });
 }
 

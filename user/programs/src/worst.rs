@@ -25,11 +25,17 @@ const SOON: u64 = 2_000_000;
 /// An hour.
 const LATER: u64 = 3_600_000_000_000;
 
+type Scene = fn(&Env) -> Result<(), Error>;
+
+/// What is played in each round.
+const SCENES: [Scene; 9] =
+    [large_memory, large_domain, deadlines, talk, moved, forgotten, unanswered, exchanged, fails];
+
 /// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
 pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
     for _ in 0..env.number("rounds", 2) {
-        for scene in [large_memory, large_domain, deadlines, talk, forgotten, unanswered, fails] {
+        for scene in SCENES {
             scene(env).expect("the scene plays");
             clear(env);
         }
@@ -156,11 +162,7 @@ fn deadlines(env: &Env) -> Result<(), Error> {
         signal::create_timer(*timer, *bell)?;
         signal::set_timer(*timer, at)?;
     }
-    let mut priority = 100;
-    let mut next = || {
-        priority += 1;
-        priority
-    };
+    let mut next = || 190;
     start(env, 1, (&waiters, &mut next), (wait, &|n| bells[n].word()))?;
     start(env, 1 + SLEEPERS, (&sleepers, &mut next), (sleep, &|_| at))?;
     system::sleep_until(at + SOON);
@@ -226,7 +228,7 @@ fn forgotten(env: &Env) -> Result<(), Error> {
     let [door, server] = core::array::from_fn(|_| slots.fresh());
     let callers: [Slot; 2] = core::array::from_fn(|_| slots.fresh());
     signal::create_endpoint(door, Slot::NONE)?;
-    sleepers(env, &mut slots)?;
+    sleepers(env, &mut slots, 90)?;
     start(env, 1 + 2 * SLEEPERS, (&[server], &mut || 190), (forget, &|_| door.word()))?;
     start(env, 2 + 2 * SLEEPERS, (&callers, &mut || 90), (insist, &|_| door.word()))?;
     system::sleep(SOON / 4);
@@ -255,15 +257,32 @@ fn insist(_: &Env, door: u64) {
     ) {}
 }
 
-/// Sleepers that wait for an instant far ahead, at priorities from 101 on.
-fn sleepers(env: &Env, slots: &mut Slots) -> Result<(), Error> {
+/// Sleepers that wait for instants far ahead. They are as urgent as those whose deadlines begin and
+/// end among them, of priority 190 and of another one: a deadline is deepest among its equals.
+fn sleepers(env: &Env, slots: &mut Slots, other: u64) -> Result<(), Error> {
     let sleepers: [Slot; 2 * SLEEPERS] = core::array::from_fn(|_| slots.fresh());
-    let mut priority = 100;
-    let mut next = || {
-        priority += 1;
-        priority
-    };
-    start(env, 1, (&sleepers, &mut next), (sleep, &|_| LATER))
+    let mut priorities = [190, other].into_iter().cycle();
+    let mut next = || priorities.next().unwrap_or(other);
+    // Some are before others, in no order.
+    start(env, 1, (&sleepers, &mut next), (sleep, &|n| LATER + n as u64 * 37 % 101))?;
+    system::sleep(SOON);
+    Ok(())
+}
+
+/// A timer and the deadline of a thread that are moved among those of many.
+fn moved(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [bell, timer, sleeper] = core::array::from_fn(|_| slots.fresh());
+    signal::create_notification(bell)?;
+    signal::create_timer(timer, bell)?;
+    sleepers(env, &mut slots, 100)?;
+    let first = 1 + 2 * SLEEPERS;
+    start(env, first, (&[sleeper], &mut || 190), (sleep, &|_| LATER / 2))?;
+    for n in 0..10 {
+        signal::set_timer(timer, LATER / 2 + n % 2 * LATER)?;
+        thread::set_priority(sleeper, [100, 190][n as usize % 2])?;
+    }
+    Ok(())
 }
 
 /// A send to one who waits with a deadline, then the receipt of a call that waits, by a server that
@@ -274,7 +293,7 @@ fn unanswered(env: &Env) -> Result<(), Error> {
     let callers: [Slot; 2] = core::array::from_fn(|_| slots.fresh());
     signal::create_endpoint(door, Slot::NONE)?;
     signal::create_endpoint(other, Slot::NONE)?;
-    sleepers(env, &mut slots)?;
+    sleepers(env, &mut slots, 90)?;
     let (first, second) = (1 + 2 * SLEEPERS, 2 + 2 * SLEEPERS);
     start(env, first, (&[receiver], &mut || 190), (forget, &|_| other.word()))?;
     start(env, second, (&callers, &mut || 191), (queue, &|_| door.word()))?;
@@ -297,13 +316,34 @@ fn queue(_: &Env, door: u64) {
     }
 }
 
+/// A send to one who waits with a deadline, then the receipt of a message that was sent with one.
+fn exchanged(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, other, receiver, sender] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(other, Slot::NONE)?;
+    sleepers(env, &mut slots, 90)?;
+    let first = 1 + 2 * SLEEPERS;
+    start(env, first, (&[receiver], &mut || 190), (forget, &|_| other.word()))?;
+    start(env, first + 1, (&[sender], &mut || 190), (offer, &|_| door.word()))?;
+    for _ in 0..SLEEPERS {
+        ipc::exchange(other, door, Message::empty(0), Wait::NEVER).received()?;
+    }
+    Ok(())
+}
+
+/// Sends to the endpoint in a slot, for ever.
+fn offer(_: &Env, door: u64) {
+    while ipc::send(Slot(door as u32), Message::empty(0), earlier()).is_ok() {}
+}
+
 /// Faults that go to a server with a deadline, which has not answered the call before.
 fn fails(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, server, caller] = core::array::from_fn(|_| slots.fresh());
     let faulty: [Slot; 16] = core::array::from_fn(|_| slots.fresh());
     signal::create_endpoint(door, Slot::NONE)?;
-    sleepers(env, &mut slots)?;
+    sleepers(env, &mut slots, 90)?;
     let first = 1 + 2 * SLEEPERS;
     start(env, first, (&[server], &mut || 190), (forget, &|_| door.word()))?;
     start(env, first + 1, (&[caller], &mut || 90), (insist, &|_| door.word()))?;

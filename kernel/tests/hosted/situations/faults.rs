@@ -1,12 +1,13 @@
 //! Faults as messages.
 
+use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, receive, reply_wait, send, system,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send, system, timed,
 };
-use abi::call::{Call, REPLY, fault};
+use abi::call::{Call, NOTHING, REPLY, Timeout, fault};
 use abi::message::FaultKind;
 use abi::{Error, Info, USER_TOP};
 use kernel::fault::Fault;
@@ -38,6 +39,32 @@ fn a_fault_is_a_call_that_says_what_happened() {
     assert_eq!(regs.badge(), 1);
     let (instruction, stack) = board.thread(1).context.at.get();
     assert_eq!(regs.words, [FAULT.detail, instruction, stack, FAULT.code]);
+}
+
+#[test]
+fn an_interrupt_goes_before_a_fault_and_behind_an_earlier_call_that_is_given_up() {
+    for kind in [FaultKind::Memory, FaultKind::Debug] {
+        let board: Board<DirectLazy<Host>> = boot(&[(1, 20), (1, 10), (1, 30)]);
+        let late = timed(NOTHING.into(), ENDPOINT, Info(0), Timeout::At, TICK / 2);
+        board.does(3, receive(ENDPOINT));
+        board.does(1, call(ENDPOINT, Info(0)));
+        board.does(3, late);
+        board.regs.set(LIVE);
+        board.host.interrupt_after(0);
+        board.fault(Fault { kind, ..FAULT });
+        board.check();
+        if kind != FaultKind::Debug {
+            // It faults again, when thread 1 knows.
+            board.settle();
+            board.sees_in_receive(1, Error::Abandoned);
+            board.does(1, receive(NOTIFICATION));
+            assert_eq!((board.running(), board.regs.get()), (Some(2), LIVE));
+            board.fault(FAULT);
+        }
+        board.sees(3, Ok(()));
+        assert!(board.regs.get().info().is_fault());
+        board.check();
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::support::scene::{
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout};
 use abi::{Error, Info};
+use kernel::object::thread::attention;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 
@@ -75,6 +76,40 @@ fn a_deadline_in_the_past_takes_what_is_there() {
     assert_eq!(board.regs.get().badge(), 1);
     board.does(2, at(NO_PARTNER, NOTIFICATION, 1));
     board.sees_in_receive(2, Error::Timeout);
+}
+
+#[test]
+fn an_interrupt_goes_before_a_call_and_behind_the_servers_timeout() {
+    let board = waiting();
+    board.host.interrupt_after(1);
+    board.call(at(ENDPOINT, CALLER, AT));
+    // Both issue their operation again.
+    board.check();
+    assert!(!board.thread(2).has(attention::DEADLINE));
+    board.settle();
+    board.check();
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+    board.wait(AT);
+    board.does(2, receive(ENDPOINT));
+    board.sees_in_receive(1, Error::Timeout);
+}
+
+#[test]
+fn an_interrupt_goes_before_a_signal_by_a_timer_and_behind_the_receivers_timeout() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 10)]);
+    board.succeeds(1, system(Call::TimerSet, &[TIMER, AT]));
+    board.does(1, at(NO_PARTNER, NOTIFICATION, 2 * AT));
+    board.host.advance(AT);
+    board.host.interrupt_after(0);
+    board.take(Event::Timer);
+    board.check();
+    assert!(!board.thread(1).has(attention::DEADLINE));
+    board.settle();
+    board.check();
+    board.does(2, receive(NOTIFICATION + 1));
+    board.sees(1, Ok(()));
+    assert!(board.regs.get().info().is_notification());
 }
 
 /// Thread 1 calls thread 2 until [`AT`]; thread 2 runs and holds the reply right. They are

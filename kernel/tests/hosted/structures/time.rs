@@ -74,7 +74,11 @@ proptest! {
                 _ => {
                     let first = model.most_urgent(at, priority);
                     prop_assert_eq!(queue.is_due(at, priority), first.is_some());
-                    let popped = queue.most_urgent(at, priority).map(|due| queue.take(due));
+                    let popped = queue.most_urgent(at, priority).map(|due| {
+                        let node = due.node();
+                        queue.take(due);
+                        node
+                    });
                     prop_assert_eq!(popped.map(|due| (due.at(), due.priority())), first);
                     if let Some(popped) = popped {
                         let at = popped.sleeper().and_then(|sleeper| model.remove(number(sleeper)));

@@ -62,11 +62,18 @@ pub struct Host {
     noise: Rng,
     /// Interrupts happen once in so many polls; 0: never.
     pub noise_once_in: Cell<u64>,
+    /// An interrupt happens at the poll of this number.
+    pub interrupted_at: Cell<u64>,
     /// Polls of [`Port::pending`] so far.
     pub polls: Cell<u64>,
 }
 
 impl Host {
+    /// An interrupt happens at the poll that comes after so many others.
+    pub fn interrupt_after(&self, polls: u64) {
+        self.interrupted_at.set(self.polls.get() + polls + 1);
+    }
+
     /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. It is never
     /// freed: the core's pools live for ever. The seed is for interrupts.
     pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
@@ -92,6 +99,7 @@ impl Host {
             spurious: Cell::new(false),
             noise: Rng::new(seed),
             noise_once_in: Cell::new(0),
+            interrupted_at: Cell::new(0),
             polls: Cell::new(0),
         };
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
@@ -172,7 +180,8 @@ impl Port for Host {
     fn pending(&self) -> bool {
         self.polls.set(self.polls.get() + 1);
         let once_in = self.noise_once_in.get();
-        if once_in > 0 && self.noise.once_in(once_in) {
+        let now = self.polls.get() == self.interrupted_at.get();
+        if now || (once_in > 0 && self.noise.once_in(once_in)) {
             self.spurious.set(true);
         }
         self.waiting().is_some()
