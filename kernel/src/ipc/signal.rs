@@ -16,7 +16,7 @@ pub(crate) enum Signalled {
     Done,
     /// It is delivered, which has ended a deadline of its receiver.
     EndedDeadline,
-    /// An interrupt goes first: nothing is delivered, and the receiver issues its receive half again.
+    /// An interrupt goes first: nothing is delivered. The receiver issues its receive half again.
     PutOff,
 }
 
