@@ -85,7 +85,7 @@ fn an_interrupt_goes_before_a_call_and_behind_the_servers_timeout() {
     board.call(at(ENDPOINT, CALLER, AT));
     // Both issue their operation again.
     board.check();
-    assert!(!board.thread(2).has(attention::DEADLINE));
+    assert!(!board.thread(2).has(attention::DEADLINE) && board.thread(2).caller.get().is_none());
     board.settle();
     board.check();
     board.sees(2, Ok(()));
@@ -105,6 +105,7 @@ fn an_interrupt_goes_before_a_signal_by_a_timer_and_behind_the_receivers_timeout
     board.take(Event::Timer);
     board.check();
     assert!(!board.thread(1).has(attention::DEADLINE));
+    assert_eq!(board.machine.cpu.deadlines.first(), AT, "the timer is still due");
     board.settle();
     board.check();
     board.does(2, receive(NOTIFICATION + 1));
