@@ -304,13 +304,22 @@ impl<S: System> Core<S> {
         self.receives_again(receiver);
     }
 
-    /// A receiver that waits nowhere any more issues its receive half again when it runs.
+    /// A receiver that waits nowhere any more issues its receive half again when it runs. It is
+    /// queued in each kernel, which is code that all share.
     #[cold]
     #[inline(never)]
     pub(super) fn receives_again(&self, receiver: Ref<Thread<S::Port>>) {
         self.again(receiver);
         self.hold(receiver).state.become_ready();
-        self.wake_slowly(receiver);
+        if !self.hold(receiver).runnable() {
+            return;
+        }
+        if self.is_elsewhere(receiver) {
+            return self.send_off(receiver);
+        }
+        self.note(Event::Wake, receiver, 0, 0);
+        self.cpu.enqueue_slowly(receiver);
+        self.cpu.resched.set(true);
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.

@@ -64,7 +64,8 @@ impl<S: System> Core<S> {
         if self.hold(receiver).has(attention::DEADLINE) {
             return self.signal_limited(receiver, at, bits, put_off);
         }
-        self.signal_receiver(receiver, at, bits);
+        self.signalled(receiver, at, bits);
+        self.wake(receiver);
         Signalled::Done
     }
 
@@ -83,21 +84,17 @@ impl<S: System> Core<S> {
             self.receives_again(receiver);
             return Signalled::PutOff;
         }
-        self.signal_receiver(receiver, at, bits);
+        self.signalled(receiver, at, bits);
+        self.wake_slowly(receiver);
         Signalled::EndedDeadline
     }
 
+    /// A receiver has a signal, and does not wait any more.
     #[inline(always)]
-    fn signal_receiver(
-        &self,
-        receiver: Ref<Thread<S::Port>>,
-        at: Ref<Notification<S::Port>>,
-        bits: u64,
-    ) {
+    fn signalled(&self, receiver: Ref<Thread<S::Port>>, at: Ref<Notification<S::Port>>, bits: u64) {
         self.note(Event::Signal, receiver, at.index(), 0);
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
         thread.state.become_ready();
-        self.wake(receiver);
     }
 }

@@ -184,12 +184,12 @@ impl<P: Port> Manager<'_, P> {
         self.stop(at);
         let waited = thread.state.get() != State::Ready;
         self.cancel(at, Error::Destroyed);
+        self.dequeue(at);
         if waited && comes_back && self.preempted() {
             return false;
         }
         let owed = thread.caller.get().is_some();
         self.abandon(at, Error::Destroyed);
-        self.dequeue(at);
         if !self.rests(at) || (owed && comes_back && self.preempted()) {
             return false;
         }
