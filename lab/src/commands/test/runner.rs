@@ -61,7 +61,9 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
         None => (Vec::new(), jobs),
     };
     let left = jobs.iter().map(|job| (job.title(), durations.expected(job))).collect();
-    let arguments = Arguments { logfile: how.log.clone(), ..Arguments::default() };
+    // A job also waits, for its machine's start and end or for an instant: one more than CPUs.
+    let test_threads = Some(cpus() + 1);
+    let arguments = Arguments { logfile: how.log.clone(), test_threads, ..Arguments::default() };
     let kept = Kept { runs: done, durations, progress, left, said: Instant::now() };
     let shared = Arc::new(Shared {
         how,
@@ -130,11 +132,14 @@ impl Shared {
         kept.runs.push(run);
         if kept.said.elapsed() > WORD && !kept.left.is_empty() {
             kept.said = Instant::now();
-            let cpus = thread::available_parallelism().map_or(1, usize::from);
-            let minutes = kept.left.values().sum::<f64>() / cpus as f64 / 60.0;
+            let minutes = kept.left.values().sum::<f64>() / (cpus() + 1) as f64 / 60.0;
             eprintln!("{} jobs done, about {minutes:.0} minutes left", kept.runs.len());
         }
     }
+}
+
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Does a job on a thread of its own.
