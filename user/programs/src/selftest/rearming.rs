@@ -70,7 +70,7 @@ fn keeps(bench: &Bench, work: Work) -> Check {
     }
     bench.settle();
     let span = span()?;
-    // What it does, and how long a round takes.
+    // What it does in a span, and how long a round takes. The last one may be longer than a span.
     let done = |timeout: u64| -> Result<(u64, u64), Error> {
         bench.common().set(TIMEOUT, timeout);
         // Until each waits as it is told.
@@ -82,7 +82,8 @@ fn keeps(bench: &Bench, work: Work) -> Check {
             }
             let took = system::clock() - begin;
             if n > settled && took >= span {
-                return Ok((highest.get(8) - before, took / (n - settled) as u64));
+                let does = (highest.get(8) - before) * span / took;
+                return Ok((does, took / (n - settled) as u64));
             }
             let (first, _) = waiters[n % 4];
             let (last, signals) = waiters[(n + 3) % 4];
