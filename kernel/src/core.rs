@@ -155,7 +155,7 @@ impl<S: System> Core<S> {
             return false;
         }
         if self.is_elsewhere(thread) {
-            self.send_off(thread);
+            self.wake_remotely(thread);
             return false;
         }
         true
@@ -204,7 +204,7 @@ impl<S: System> Core<S> {
             return;
         }
         match self.is_elsewhere(thread) {
-            true => self.send_off(thread),
+            true => self.wake_remotely(thread),
             false => S::Scheduling::wakes(self, thread),
         }
     }
@@ -223,7 +223,7 @@ impl<S: System> Core<S> {
             return;
         }
         match self.is_elsewhere(thread) {
-            true => self.send_off(thread),
+            true => self.wake_remotely(thread),
             false => S::Scheduling::gives(self, thread),
         }
     }

@@ -86,7 +86,7 @@ impl<P: Port> Cpu<P> {
     /// A thread that belongs to another CPU became ready: it is left there for that CPU to queue.
     #[cold]
     #[inline(never)]
-    fn send_off(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+    fn wake_remotely(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
         home.arrivals_lock.acquire::<<P::Guarding as Guarding>::Relax>();
         let first = home.arrivals.is_empty();
         if !thread.member().arrives() {
@@ -129,11 +129,11 @@ impl<S: System> Core<S> {
     /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
     /// threads: those who move it to and fro do not interrupt each time.
     #[inline(never)]
-    pub(crate) fn send_off(&self, thread: Ref<Thread<S::Port>>) {
+    pub(crate) fn wake_remotely(&self, thread: Ref<Thread<S::Port>>) {
         // What is not open is not new there: that was found out before.
         match self.section.is_whole() && self.is_new_there(thread) {
             true => self.manage().enqueue(thread),
-            false => self.cpu.send_off(self.kernel.home(thread), thread),
+            false => self.cpu.wake_remotely(self.kernel.home(thread), thread),
         }
     }
 
@@ -166,7 +166,7 @@ impl<S: System> Core<S> {
         let before = self.own(from);
         self.kernel.port.put_down(&cpu.local, &before.context);
         if from != cpu.idle && self.is_elsewhere(from) && before.runnable() {
-            self.send_off(from);
+            self.wake_remotely(from);
         }
         let domain = thread.domain.get();
         if to != cpu.idle && cpu.space.get() != Some(domain) {

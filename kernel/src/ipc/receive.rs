@@ -315,7 +315,7 @@ impl<S: System> Core<S> {
             return;
         }
         if self.is_elsewhere(receiver) {
-            return self.send_off(receiver);
+            return self.wake_remotely(receiver);
         }
         self.note(Event::Wake, receiver, 0, 0);
         self.cpu.enqueue_slowly(receiver);
