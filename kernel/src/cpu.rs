@@ -90,6 +90,9 @@ pub struct Cpu<P: Port> {
     /// The timer is programmed without regard to deadlines below this priority, some of which are
     /// due: those are deferred.
     floor: Cell<i16>,
+    /// With several CPUs: up to this point of the tick grid lower deadlines stay deferred, whatever
+    /// the thread that runs sets and is served meanwhile.
+    deferred_until: Cell<u64>,
     settings: Settings,
     armed: Cell<u64>,
     port: &'static P,
@@ -122,6 +125,7 @@ impl<P: Port> Cpu<P> {
             ring: Ring::new(),
             tick_at: Cell::new(NEVER),
             floor: Cell::new(NONE_DEFERRED),
+            deferred_until: Cell::new(0),
             settings,
             armed: Cell::new(NEVER),
             port,
@@ -281,7 +285,9 @@ impl<P: Port> Cpu<P> {
         // An equal one is not among those that the timer is programmed for exactly either.
         self.floor.set(self.floor.get().max(running + 1));
         self.raise(running);
-        self.armed.get() > at.max(self.next_tick(self.port.now())) && self.begin_tick()
+        let tick_point = self.next_tick(self.port.now());
+        self.deferred_until.set(tick_point);
+        self.armed.get() > at.max(tick_point) && self.begin_tick()
     }
 
     /// The first point of the tick grid behind an instant.
@@ -306,21 +312,31 @@ impl<P: Port> Cpu<P> {
     #[cold]
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {
-        let now = self.port.now();
-        // Behind an interrupt in vain, what is due before the tick point is deferred, too.
-        let until = if P::SEVERAL { self.next_tick(now) - 1 } else { now };
-        self.defer_below(next, now, self.deadlines.first() <= until);
+        self.defer_below(next, self.port.now());
     }
 
-    /// Programs the timer for the first deadline, or if some are `deferred` for those that are not
-    /// below the thread that runs next. The others are looked at again at the next tick point,
+    /// Whether lower deadlines are to stay deferred.
+    #[inline(always)]
+    fn defers(&self, now: u64) -> bool {
+        P::SEVERAL && now < self.deferred_until.get()
+    }
+
+    /// Whether no deadline is due that could be deferred, nor will be as long as that is so.
+    #[inline(always)]
+    fn none_to_defer(&self, now: u64) -> bool {
+        let first = self.deadlines.first();
+        first > now && (!P::SEVERAL || first >= self.deferred_until.get())
+    }
+
+    /// Programs the timer for the first deadline, or if some are to be deferred for those that are
+    /// not below the thread that runs next. The others are looked at again at the next tick point,
     /// should a message give the CPU to a lower thread.
     #[inline(always)]
-    fn defer_below(&self, next: Ref<Thread<P>>, now: u64, deferred: bool) {
+    fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
         let (tick, first) = (self.tick_at.get(), self.deadlines.first());
         let floor = next.member().priority.get();
         let urgent = self.deadlines.first_from(floor);
-        if !deferred || first == urgent {
+        if self.none_to_defer(now) || (first == urgent && !self.defers(now)) {
             self.floor.set(NONE_DEFERRED);
             return self.program(tick, first);
         }
@@ -389,22 +405,21 @@ impl<P: Port> Cpu<P> {
     /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
     /// known behind the decision if there is one to come. With several CPUs an interrupt that has
     /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
-    /// wait for the tick point now, else each of many that are taken back would interrupt. Those
-    /// that are deferred already stay so.
+    /// wait for the tick point now, else each of many that are taken back would interrupt.
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
-        let first = self.deadlines.first();
-        let exact = served && self.floor.get() == NONE_DEFERRED;
-        let stands = !P::SEVERAL || exact || first >= self.next_tick(now);
-        if first > now && stands {
+        if P::SEVERAL && !served && self.floor.get() == NONE_DEFERRED {
+            self.deferred_until.set(self.next_tick(now));
+        }
+        if self.none_to_defer(now) {
             self.floor.set(NONE_DEFERRED);
-            return self.program(self.tick_at.get(), first);
+            return self.program(self.tick_at.get(), self.deadlines.first());
         }
         self.floor.set(ALL_DEFERRED);
         match self.resched.get() {
             true => {}
-            false if P::SEVERAL => self.defer_below(self.next.get(), now, true),
+            false if P::SEVERAL => self.defer_below(self.next.get(), now),
             false => self.rearm_above(self.next.get()),
         }
     }

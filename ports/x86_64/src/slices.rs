@@ -57,6 +57,10 @@ pub fn turn() {
     }
     pass(own);
     loop {
+        // It pauses in its own turn, too: QEMU goes on to the next CPU then, which may idle and
+        // have been sent an interrupt. Without that the first CPU executes all the instructions
+        // that there are up to the next timer, and those behind it get none.
+        core::hint::spin_loop();
         let turn = TURN.load(Relaxed);
         if turn == own {
             return;
@@ -64,7 +68,6 @@ pub fn turn() {
         if BUSY.load(Relaxed) >> turn & 1 == 0 {
             pass(turn);
         }
-        core::hint::spin_loop();
     }
 }
 

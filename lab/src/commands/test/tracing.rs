@@ -8,9 +8,10 @@ use crate::experiment::{Asked, Emulated, Setup};
 use crate::image::{Extra, build_for};
 use crate::machine::{self, Boot, Console, Exit};
 use crate::systems;
-use abi::trace::{Event, Keep};
+use abi::trace::{Event, Keep, entry};
 use anyhow::{Context, Result, bail, ensure};
 use manifest::{LOCKINGS, System};
+use std::collections::BTreeMap;
 use std::time::Duration;
 use trace::{CpuUse, Moment, Sections, Trace, Traces};
 
@@ -21,6 +22,8 @@ const SMALL: u64 = 64 << 10;
 /// What the usual one must hold: a second of a million events.
 const MANY: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
+/// The tick of the system that is traced.
+const TICK: u64 = 1_000_000;
 /// The system that makes many events, with arguments that keep it within bounds.
 const BUSY: &str = "hot-potato";
 const SHORT: [(&str, &str); 2] = [("messages", "10"), ("rounds", "1")];
@@ -28,6 +31,8 @@ const LONG: [(&str, &str); 2] = [("messages", "30"), ("rounds", "1")];
 /// For the trace of several CPUs: how many, and kernels with and without a fast path.
 const CPUS: u32 = 4;
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
+/// What guards the kernel where interrupts in vain are counted.
+const QUIET: &str = "big";
 /// Longer than the system that never ends needs to boot, on a slow host.
 const GIVEN_UP: Duration = Duration::from_secs(5);
 
@@ -54,6 +59,8 @@ pub fn jobs() -> Vec<Job> {
         let check: Check = Box::new(move |setup| several(setup, locking, kernel));
         jobs.push(job(name, class, Some(Extra::traced(locking)), check));
     }
+    let name = "lower deadlines that other CPUs add interrupt once a tick".to_string();
+    jobs.push(job(name, Class::Usual, Some(Extra::traced(QUIET)), Box::new(quiet)));
     jobs
 }
 
@@ -98,20 +105,52 @@ pub fn is_whole(bytes: &[u8], kernel: &str, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-/// The suite on several CPUs: a trace of each, whose clocks agree, with what CPUs do to each other.
-fn several(setup: &Setup, locking: &str, kernel: &str) -> Result<()> {
+/// What a subject of the suite leaves as traces of several CPUs: without the checks whose very many
+/// calls no trace has room for.
+fn subject(setup: &Setup, only: &str, cpus: u32, locking: &str, kernel: &str) -> Result<Traces> {
     let mut memory = String::new();
     let extra = Some(Extra::traced(locking));
     let outcome = setup.boot_with(extra, "selftest", kernel, &mut |system| {
-        system.cpus = CPUS;
+        system.cpus = cpus;
         system.locking = Some(locking.to_string());
-        // Without the checks whose very many calls no trace has room for.
         for domain in system.domains.iter_mut().filter(|domain| domain.program == "selftest") {
-            domain.args.push(("only".to_string(), "cpus".to_string()));
+            domain.args.push(("only".to_string(), only.to_string()));
         }
         memory = system.add_trace(u64::from(CPUS) * USUAL / 2, Keep::First);
     })?;
-    let traces = Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?;
+    Ok(Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?)
+}
+
+/// The highest thread of CPU 1 sets timers, while CPU 0 adds lower deadlines there and takes them
+/// back: of the timer's interrupts, one in a tick at most serves nothing.
+fn quiet(setup: &Setup) -> Result<()> {
+    let traces = subject(setup, "rearming", 2, QUIET, KERNELS[0])?;
+    let trace = &traces.each[1];
+    ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
+    let (mut ticks, mut serves, mut served) = (BTreeMap::<u64, u64>::new(), None, 0);
+    for moment in &trace.moments {
+        match moment.event {
+            Event::Enter => serves = (moment.argument == entry::TIMER).then_some(false),
+            Event::Expire | Event::Tick => serves = serves.map(|_| true),
+            Event::Exit => match serves.take() {
+                Some(false) => *ticks.entry(moment.ns / TICK).or_default() += 1,
+                Some(true) => served += 1,
+                None => {}
+            },
+            _ => {}
+        }
+    }
+    ensure!(served > 100, "only {served} interrupts of the timer served something");
+    let most = ticks.into_iter().max_by_key(|(_, n)| *n);
+    if let Some((tick, n)) = most.filter(|(_, n)| *n > 1) {
+        bail!("{n} interrupts of the timer in vain in the tick {tick} ms behind boot");
+    }
+    Ok(())
+}
+
+/// The suite on several CPUs: a trace of each, whose clocks agree, with what CPUs do to each other.
+fn several(setup: &Setup, locking: &str, kernel: &str) -> Result<()> {
+    let traces = subject(setup, "cpus", CPUS, locking, kernel)?;
     ensure!(traces.each.len() == CPUS as usize, "{} CPUs", traces.each.len());
     let uses = trace::cpus(&traces);
     for (one, trace) in uses.iter().zip(&traces.each) {
