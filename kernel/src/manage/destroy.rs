@@ -53,9 +53,10 @@ impl<P: Port> Manager<'_, P> {
             Capability::Memory(cap) => self.end(cap)? && self.destroy_memory(cap.at),
             Capability::Mapping(cap) => self.end(cap)? && self.destroy_mapping(cap.at),
             Capability::Thread(cap) => {
-                // It lives while it waits: once stopped it would not come back.
-                let itself = P::SEVERAL && cap.at == me && cap.check(Rights::DESTROY).is_ok();
-                (!itself || self.unmap_buffer(me)) && self.end(cap)? && self.destroy_thread(cap.at)
+                let itself = cap.at == me && cap.check(Rights::DESTROY).is_ok();
+                (!itself || self.gets_ready_to_end(me))
+                    && self.end(cap)?
+                    && self.destroy_thread(cap.at)
             }
             Capability::Domain(cap) => {
                 if self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
@@ -205,6 +206,17 @@ impl<P: Port> Manager<'_, P> {
         true
     }
 
+    /// What ends with the calling thread and takes long, or is waited for, ends while it lives:
+    /// once stopped it would not come back. False: not yet.
+    fn gets_ready_to_end(&self, me: Ref<Thread<P>>) -> bool {
+        let owed = self.whole.open(me).caller.get().is_some();
+        self.abandon(me, Error::Destroyed);
+        if owed && self.preempted() {
+            return false;
+        }
+        !P::SEVERAL || self.unmap_buffer(me)
+    }
+
     /// Unmaps a thread's message buffer. False: a CPU may still hold it.
     fn unmap_buffer(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.whole.open(at);
@@ -259,9 +271,8 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(at);
         let kernel = self.kernel;
         let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
-        // The calling thread, if it is to end too, waits while it lives.
         let me = self.cpu.current.get();
-        if P::SEVERAL && own(self.whole.open(me).owner()) && !self.unmap_buffer(me) {
+        if own(self.whole.open(me).owner()) && !self.gets_ready_to_end(me) {
             return false;
         }
         loop {
