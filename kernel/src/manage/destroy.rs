@@ -271,8 +271,9 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.whole.open(at);
         let kernel = self.kernel;
         let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
+        // The calling thread, if it is to end too, waits while it lives.
         let me = self.cpu.current.get();
-        if own(self.whole.open(me).owner()) && !self.gets_ready_to_end(me) {
+        if P::SEVERAL && own(self.whole.open(me).owner()) && !self.unmap_buffer(me) {
             return false;
         }
         loop {
