@@ -82,6 +82,9 @@ pub struct Cpu<P: Port> {
     pub flush: Cell<bool>,
     /// The last TLB shootdown requested before this CPU last flushed its TLB (S1-04).
     pub flushed: Cell<u64>,
+    /// Whether a timeout has ended: that takes long, and the next receive half that takes a message
+    /// does so behind a preemption point.
+    pub(crate) took_long: Cell<bool>,
     /// Preemption points that the call of the current thread has passed.
     pub(crate) steps: Cell<u32>,
     /// The next point of the tick grid at which to interrupt; none while no thread waits for the
@@ -115,6 +118,7 @@ impl<P: Port> Cpu<P> {
             flush: Cell::new(false),
             flushed: Cell::new(0),
             steps: Cell::new(0),
+            took_long: Cell::new(false),
             highest: Cell::new(-1),
             local: P::Local::default(),
             guards: P::Guarding::local(number as usize),

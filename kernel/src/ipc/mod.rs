@@ -69,15 +69,12 @@ impl<S: System> Core<S> {
     #[inline(never)]
     fn refuse<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, refusal: Refusal) {
         let thread = self.hold(me);
-        let (number, [partners, info, deadline, ..]) = thread.context.call();
+        let (number, [partners, ..]) = thread.context.call();
         let receives = KIND == kind::ANY && partners as u32 == NOTHING;
         match refusal {
             Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
             Refusal::Failed(error) | Refusal::Unfit(error) => thread.finish(Status::failed(error)),
-            Refusal::Preempted => {
-                let deadline = if KIND == kind::ANY { deadline } else { 0 };
-                thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);
-            }
+            Refusal::Preempted => self.reissue::<KIND>(me, number),
         }
     }
 
@@ -109,7 +106,9 @@ impl<S: System> Core<S> {
             },
             Target::Reply(caller) => self.reply(me, caller, message),
             Target::Dropped(why) => {
-                self.drop_reply(me, why);
+                if self.drops_reply(me, why) {
+                    return;
+                }
                 None
             }
         };
@@ -127,7 +126,7 @@ impl<S: System> Core<S> {
         limit: Limit,
     ) {
         if self.is_long_call::<KIND>(receiver, limit) && self.makes_room_for_call(receiver, limit) {
-            return self.refuse::<KIND>(me, Refusal::Preempted);
+            return self.calls_again::<KIND>(me);
         }
         self.hold(to).receivers.remove(receiver);
         self.deliver(me, receiver, message, badge);
@@ -135,6 +134,24 @@ impl<S: System> Core<S> {
             kind::ANY => self.await_reply_until(me, receiver, limit),
             _ => self.await_reply(me, receiver, limit),
         }
+    }
+
+    /// `me` issues its call again. The server has waited for it and may have to come back first: a
+    /// call that may not wait to be sent waits for that no longer than for its answer.
+    #[cold]
+    #[inline(never)]
+    fn calls_again<const KIND: u8>(&self, me: Ref<Thread<S::Port>>) {
+        let (number, _) = self.hold(me).context.call();
+        let number = if KIND == kind::ANY { Limit::of_begun_call(number) } else { number };
+        self.reissue::<KIND>(me, number);
+    }
+
+    /// `me` issues its whole operation again, with this number word.
+    fn reissue<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, number: u64) {
+        let thread = self.hold(me);
+        let (_, [partners, info, deadline, ..]) = thread.context.call();
+        let deadline = if KIND == kind::ANY { deadline } else { 0 };
+        thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);
     }
 
     /// Between two halves that take long: whether an interrupt is pending. The receive half is
@@ -300,7 +317,8 @@ impl<S: System> Core<S> {
         self.manage().abandon(server, Error::Abandoned);
     }
 
-    /// Nobody receives on the endpoint: `me` joins its queue.
+    /// Nobody receives on the endpoint: `me` joins its queue. With a deadline to add it makes room
+    /// for an interrupt first.
     #[inline(never)]
     fn queue_sender(
         &self,
@@ -310,6 +328,10 @@ impl<S: System> Core<S> {
         limit: Limit,
     ) {
         let thread = self.hold(me);
+        if limit.timeout == Timeout::At && self.cpu.poll(point::HALVES) {
+            let (number, _) = thread.context.call();
+            return self.reissue::<{ kind::ANY }>(me, number);
+        }
         thread.outgoing.set(outgoing);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
@@ -358,6 +380,7 @@ impl<S: System> Core<S> {
     #[cold]
     #[inline(never)]
     pub(crate) fn end_timeout(&self, thread: Ref<Thread<S::Port>>) {
+        self.cpu.took_long.set(true);
         if self.is_elsewhere(thread) {
             return self.manage().end_timeout(thread);
         }
@@ -398,10 +421,11 @@ impl<S: System> Core<S> {
         Some(caller)
     }
 
-    /// A reply goes nowhere: its right is used up all the same.
+    /// A reply goes nowhere: its right is used up all the same. Whether an interrupt is pending
+    /// behind that: the receive half is left then.
     #[cold]
     #[inline(never)]
-    fn drop_reply(&self, me: Ref<Thread<S::Port>>, why: Unanswered<S::Port>) {
+    fn drops_reply(&self, me: Ref<Thread<S::Port>>, why: Unanswered<S::Port>) -> bool {
         match why {
             Unanswered::Gone => {}
             Unanswered::Saved => self.use_saved_reply(me),
@@ -410,8 +434,10 @@ impl<S: System> Core<S> {
                     self.use_saved_reply(me);
                 }
                 self.manage().cancel(caller, error);
+                return self.leaves_halfway(me);
             }
         }
+        false
     }
 
     #[cold]

@@ -1,4 +1,5 @@
-//! Phase one: who are the partners, and is everything allowed? Nothing changes here.
+//! Phase one: who are the partners, and is everything allowed? Nothing changes here, but that words
+//! of a long message are copied for a receiver that can take it.
 
 use super::kind;
 use super::transfer::{self, Message};
@@ -76,6 +77,15 @@ impl Limit {
         number >> 10 & 3 != 0
     }
 
+    /// The number word of a call whose send half has begun: if that may not wait, it has the limit
+    /// of the answer from now on.
+    pub(super) fn of_begun_call(number: u64) -> u64 {
+        match number >> 8 & 3 == Timeout::Zero as u64 {
+            true => number & !(3 << 8) | (number >> 10 & 3) << 8,
+            false => number,
+        }
+    }
+
     /// The limit of the receive half of an operation that a thread's context describes.
     pub(super) fn of_receive(number: u64, deadline: u64) -> Result<Limit, Error> {
         if number as u8 == kind::ANY {
@@ -147,7 +157,7 @@ impl<S: System> Core<S> {
         };
         let info = Info(info).from_user();
         let target = self.check_send(me, target, &source, info, send_limit)?;
-        let message = Message::direct::<S, KIND>(info);
+        let message = Message::of(info);
         Ok(Plan { target, source, message, send_limit, receive_limit })
     }
 
@@ -277,11 +287,17 @@ impl<S: System> Core<S> {
             let frame = self.kernel.port.frame(thread.buffer);
             transfer::offered(frame, &self.hold(thread.domain.get()))?;
         }
-        if let Some(receiver) = receiver {
-            self.check_receiver(receiver, info).map_err(Refusal::Unfit)?;
+        let fits = receiver.map_or(Ok(()), |receiver| self.check_receiver(receiver, info));
+        if let Some(receiver) = receiver.filter(|_| fits.is_ok())
+            && !self.hold(receiver).has(attention::FAULT)
+        {
+            self.copy_words(me, receiver, info);
         }
         // The checks took long, and so will the rest; nothing has happened yet.
-        if self.cpu.poll(point::CALL) { Err(Refusal::Preempted) } else { Ok(()) }
+        if self.cpu.poll(point::CALL) {
+            return Err(Refusal::Preempted);
+        }
+        fits.map_err(Refusal::Unfit)
     }
 
     /// Checks that `receiver` can take such a message.

@@ -145,7 +145,7 @@ impl<S: System> Core<S> {
             let taken = self.can_take(thread, sender);
             match taken {
                 Ok(Short(true)) => break sender,
-                Ok(_) => {}
+                Ok(_) => self.copy_queued(sender, thread),
                 Err(error) => {
                     self.manage().cancel(sender, error);
                     steps += 1;
@@ -196,6 +196,14 @@ impl<S: System> Core<S> {
         })
     }
 
+    /// Copies the words of a queued message that is taken behind the next poll.
+    fn copy_queued(&self, sender: Ref<Thread<S::Port>>, thread: Ref<Thread<S::Port>>) {
+        let Outgoing { info, .. } = self.hold(sender).outgoing.get();
+        if !info.is_short() && !info.is_fault() {
+            self.copy_words(sender, thread, info);
+        }
+    }
+
     /// Before `thread` takes the message of `sender`, if that is a call and an earlier one is given
     /// up for it: whether an interrupt is pending behind that.
     #[cold]
@@ -224,7 +232,8 @@ impl<S: System> Core<S> {
             let limited = || Limit::is_given(sender.context.call().0);
             let calls = matches!(then, Then::Reply);
             let long = calls && (thread.caller.get().is_some() || limited());
-            return Ok(Short(!long && !sender.has(attention::DEADLINE)));
+            let limited = self.cpu.took_long.replace(false) || sender.has(attention::DEADLINE);
+            return Ok(Short(!long && !limited));
         }
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
         Ok(Short(false))

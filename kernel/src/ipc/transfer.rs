@@ -1,6 +1,5 @@
 //! Moving a message, once everything is checked.
 
-use super::kind;
 use crate::access::Ref;
 use crate::capability::Capability;
 use crate::core::Core;
@@ -48,48 +47,31 @@ pub(super) fn acceptable<P: Port>(
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     pub info: Info,
-    length: Length,
-}
-
-/// What is known of a message's length where code is compiled. A long message that is called short
-/// would lose words; a short one may be called long, which costs a look at its descriptor.
-#[derive(Clone, Copy)]
-enum Length {
-    Short,
-    Long,
-    Any,
+    /// Whether it is known to be short where code is compiled.
+    short: bool,
 }
 
 impl Message {
     /// Any message.
     #[inline(always)]
     pub fn of(info: Info) -> Message {
-        Message { info, length: Length::Any }
+        Message { info, short: false }
     }
 
     /// One that a fast path has looked at.
     #[inline(always)]
     pub(super) fn short(info: Info) -> Message {
         debug_assert!(info.is_short(), "a fast path has looked at a long message");
-        Message { info, length: Length::Short }
+        Message { info, short: true }
     }
 
-    /// One that comes straight to the general path. Where a fast path looks at short ones first, it
-    /// is long but for errors.
+    /// Whether it may carry a capability. Behind a fast path messages are long, and asked whether
+    /// they do; without one they are first of all asked whether they are long.
     #[inline(always)]
-    pub(super) fn direct<S: System, const KIND: u8>(info: Info) -> Message {
-        let long = S::FAST_PATH && !S::Port::SEVERAL && KIND != kind::ANY;
-        Message { info, length: if long { Length::Long } else { Length::Any } }
-    }
-
-    /// Whether it goes the way of a long one.
-    #[inline(always)]
-    pub(super) fn is_long(self) -> bool {
-        match self.length {
-            Length::Short => false,
-            Length::Long => true,
-            Length::Any => !self.info.is_short(),
-        }
+    fn may_carry<S: System>(self) -> bool {
+        let behind_fast_path = S::FAST_PATH;
+        !self.short
+            && if behind_fast_path { self.info.has_capability() } else { !self.info.is_short() }
     }
 }
 
@@ -107,7 +89,8 @@ impl<S: System> Core<S> {
         self.transfer(sender, receiver, message, badge);
     }
 
-    /// Moves words and capability and sets the receiver's results.
+    /// Moves the words in registers and a capability, and sets the receiver's results. All other
+    /// words are in the receiver's buffer already.
     #[inline(always)]
     pub(super) fn transfer(
         &self,
@@ -125,8 +108,8 @@ impl<S: System> Core<S> {
             return Self::transfer_fault(&from, &to);
         }
         to.context.set_words(from.context.words());
-        if message.is_long() {
-            self.transfer_long(sender, receiver, info);
+        if message.may_carry::<S>() {
+            self.transfer_capability(sender, receiver, info);
         }
     }
 
@@ -137,28 +120,40 @@ impl<S: System> Core<S> {
         to.context.set_words(from.fault.get());
     }
 
+    /// Copies the words that do not fit into registers, in front of a poll: that takes as long as
+    /// all the rest. A receiver that the message does not reach then has them in its buffer.
     #[inline(never)]
-    fn transfer_long(
+    pub(super) fn copy_words(
         &self,
         sender: Ref<Thread<S::Port>>,
         receiver: Ref<Thread<S::Port>>,
         info: Info,
     ) {
         S::Port::step(Step::Buffers);
-        let (from, to) = (self.hold(sender), self.hold(receiver));
-        let source = self.kernel.port.frame(from.buffer);
+        let (from, to) = (self.hold(sender).buffer, self.hold(receiver).buffer);
         let words = info.words();
         if words > REGISTER_WORDS && words <= MAX_WORDS {
             S::Port::step(Step::Copy((words - REGISTER_WORDS) as u32));
-            self.kernel.port.copy(from.buffer, to.buffer, REGISTER_WORDS, words);
+            self.kernel.port.copy(from, to, REGISTER_WORDS, words);
         }
-        if info.has_capability() {
-            // The sender may have changed its buffer since the check; what it offers now counts,
-            // and offering nothing any more leaves the slot empty.
-            let offer = offered(source, &self.hold(from.domain.get()));
-            if let Ok(capability) = offer {
-                self.hold(to.domain.get()).put_slowly(to.accepts.get(), capability);
-            }
+    }
+
+    #[inline(never)]
+    fn transfer_capability(
+        &self,
+        sender: Ref<Thread<S::Port>>,
+        receiver: Ref<Thread<S::Port>>,
+        info: Info,
+    ) {
+        if !info.has_capability() {
+            return;
+        }
+        let (from, to) = (self.hold(sender), self.hold(receiver));
+        let source = self.kernel.port.frame(from.buffer);
+        // The sender may have changed its buffer since the check; what it offers now counts, and
+        // offering nothing any more leaves the slot empty.
+        if let Ok(capability) = offered(source, &self.hold(from.domain.get())) {
+            self.hold(to.domain.get()).put_slowly(to.accepts.get(), capability);
         }
     }
 }

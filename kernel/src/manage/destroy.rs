@@ -53,9 +53,10 @@ impl<P: Port> Manager<'_, P> {
             Capability::Memory(cap) => self.end(cap)? && self.destroy_memory(cap.at),
             Capability::Mapping(cap) => self.end(cap)? && self.destroy_mapping(cap.at),
             Capability::Thread(cap) => {
-                // It lives while it waits: once stopped it would not come back.
-                let itself = P::SEVERAL && cap.at == me && cap.check(Rights::DESTROY).is_ok();
-                (!itself || self.unmap_buffer(me)) && self.end(cap)? && self.destroy_thread(cap.at)
+                let itself = cap.at == me && cap.check(Rights::DESTROY).is_ok();
+                (!itself || self.gets_ready_to_end(me))
+                    && self.end(cap)?
+                    && self.destroy_thread(cap.at)
             }
             Capability::Domain(cap) => {
                 if self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
@@ -203,6 +204,17 @@ impl<P: Port> Manager<'_, P> {
         home.threads.set(home.threads.get() - 1);
         self.kernel.threads.release(at);
         true
+    }
+
+    /// What ends with the calling thread and takes long, or is waited for, ends while it lives:
+    /// once stopped it would not come back. False: not yet.
+    fn gets_ready_to_end(&self, me: Ref<Thread<P>>) -> bool {
+        let owed = self.whole.open(me).caller.get().is_some();
+        self.abandon(me, Error::Destroyed);
+        if owed && self.preempted() {
+            return false;
+        }
+        !P::SEVERAL || self.unmap_buffer(me)
     }
 
     /// Unmaps a thread's message buffer. False: a CPU may still hold it.

@@ -28,8 +28,22 @@ const LATER: u64 = 3_600_000_000_000;
 type Scene = fn(&Env) -> Result<(), Error>;
 
 /// What is played in each round.
-const SCENES: [Scene; 9] =
-    [large_memory, large_domain, deadlines, talk, moved, forgotten, unanswered, exchanged, fails];
+const SCENES: [Scene; 14] = [
+    large_memory,
+    large_domain,
+    deadlines,
+    talk,
+    moved,
+    forgotten,
+    unanswered,
+    exchanged,
+    fails,
+    answered_long,
+    called_long,
+    taken_long,
+    unfit,
+    suicides,
+];
 
 /// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
 pub fn main(env: &Env) {
@@ -356,4 +370,173 @@ fn fails(env: &Env) -> Result<(), Error> {
     }
     system::sleep(SOON / 4);
     Ok(())
+}
+
+/// The first further thread behind the sleepers.
+const FIRST: usize = 1 + 2 * SLEEPERS;
+
+/// Two slots and the number of a thread, in a word.
+fn pack(door: Slot, other: Slot, n: usize) -> u64 {
+    door.word() | other.word() << 16 | (n as u64) << 32
+}
+
+/// What [`pack`] has packed.
+fn unpack(word: u64) -> (Slot, Slot, usize) {
+    (Slot(word as u32 & 0xffff), Slot((word >> 16) as u32 & 0xffff), (word >> 32) as usize)
+}
+
+/// Whether what was asked for is gone.
+fn gone<T>(result: Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Stale | Error::Destroyed | Error::NoCapability))
+}
+
+/// Long answers with a capability to a caller with a deadline.
+fn answered_long(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, client, accept, gift] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(gift, Slot::NONE)?;
+    sleepers(env, &mut slots, 190)?;
+    start(env, FIRST, (&[client], &mut || 190), (takes, &|_| pack(door, accept, FIRST)))?;
+    env.buffer(0).offer(gift, Rights::ALL);
+    let message = long().with_capability();
+    ipc::receive(door, Wait::NEVER)?;
+    for _ in 0..20 {
+        let _ = cap::delete(accept);
+        ipc::reply_wait(door, message)?;
+    }
+    Ok(())
+}
+
+/// Calls with a deadline, for an answer that carries a capability.
+fn takes(env: &Env, word: u64) {
+    let (door, accept, n) = unpack(word);
+    env.buffer(n).accept(accept);
+    while !gone(ipc::call_within(door, Message::empty(0), earlier())) {}
+}
+
+/// Long calls and sends with a capability to a server with a deadline.
+fn called_long(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, server, accept, gift] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(gift, Slot::NONE)?;
+    sleepers(env, &mut slots, 190)?;
+    start(env, FIRST, (&[server], &mut || 190), (serves, &|_| pack(door, accept, FIRST)))?;
+    env.buffer(0).offer(gift, Rights::ALL);
+    let message = long().with_capability();
+    for _ in 0..20 {
+        let _ = cap::delete(accept);
+        ipc::call(door, message)?;
+        let _ = cap::delete(accept);
+        ipc::call_within(door, message, earlier())?;
+        let _ = cap::delete(accept);
+        ipc::send(door, message, Wait::NEVER)?;
+    }
+    Ok(())
+}
+
+/// Answers calls that carry a capability, with deadlines.
+fn serves(env: &Env, word: u64) {
+    let (door, accept, n) = unpack(word);
+    env.buffer(n).accept(accept);
+    let mut got = ipc::receive(door, earlier());
+    while !gone(got) {
+        got = ipc::exchange(Slot::REPLY, door, Message::empty(0), earlier()).received();
+    }
+}
+
+/// Long messages with a capability from senders with a deadline.
+fn taken_long(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, sender, caller, accept, gift] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(gift, Slot::NONE)?;
+    sleepers(env, &mut slots, 190)?;
+    start(env, FIRST, (&[sender], &mut || 190), (gives, &|_| pack(door, gift, FIRST)))?;
+    start(env, FIRST + 1, (&[caller], &mut || 190), (asks, &|_| pack(door, gift, FIRST + 1)))?;
+    env.buffer(0).accept(accept);
+    for _ in 0..40 {
+        let _ = cap::delete(accept);
+        ipc::receive(door, Wait::NEVER)?;
+        let _ = cap::delete(accept);
+        ipc::reply_wait(door, Message::empty(0))?;
+    }
+    Ok(())
+}
+
+/// Sends a capability with each message, for ever.
+fn gives(env: &Env, word: u64) {
+    let (door, gift, n) = unpack(word);
+    env.buffer(n).offer(gift, Rights::ALL);
+    while !gone(ipc::send(door, long().with_capability(), earlier())) {}
+}
+
+/// Calls with a capability in each message, for ever.
+fn asks(env: &Env, word: u64) {
+    let (door, gift, n) = unpack(word);
+    env.buffer(n).offer(gift, Rights::ALL);
+    while !gone(ipc::call_within(door, long().with_capability(), earlier())) {}
+}
+
+/// Answers that their callers cannot take, and short ones to callers with a deadline, with a short
+/// message behind that is taken at once.
+fn unfit(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, caller, offerer, saved, gift] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    signal::create_endpoint(gift, Slot::NONE)?;
+    sleepers(env, &mut slots, 190)?;
+    start(env, FIRST, (&[caller], &mut || 190), (insist, &|_| door.word()))?;
+    start(env, FIRST + 1, (&[offerer], &mut || 190), (offer_ever, &|_| door.word()))?;
+    env.buffer(0).offer(gift, Rights::ALL);
+    let message = long().with_capability();
+    for _ in 0..40 {
+        ipc::receive(door, Wait::NEVER)?;
+        ipc::reply_wait(door, message)?;
+    }
+    for n in 0..80 {
+        ipc::receive(door, Wait::NEVER)?;
+        if cap::save_reply(saved).is_ok() {
+            let message = if n % 3 != 0 { message } else { Message::empty(0) };
+            ipc::exchange(saved, door, message, Wait::NEVER).received()?;
+        }
+        let _ = cap::delete(saved);
+    }
+    Ok(())
+}
+
+/// Sends without a deadline, for ever.
+fn offer_ever(_: &Env, door: u64) {
+    while !gone(ipc::send(Slot(door as u32), Message::empty(0), Wait::NEVER)) {}
+}
+
+/// Threads that end themselves and owe an answer to a caller with a deadline.
+fn suicides(env: &Env) -> Result<(), Error> {
+    let mut slots = env.slots();
+    let [door, caller] = core::array::from_fn(|_| slots.fresh());
+    signal::create_endpoint(door, Slot::NONE)?;
+    sleepers(env, &mut slots, 190)?;
+    start(env, FIRST, (&[caller], &mut || 190), (insist_ever, &|_| door.word()))?;
+    for _ in 0..8 {
+        let own = slots.fresh();
+        start(env, FIRST + 1, (&[own], &mut || 190), (ends, &|_| pack(door, own, 0)))?;
+        system::sleep(SOON / 10);
+    }
+    Ok(())
+}
+
+/// Calls with a deadline, whatever becomes of the server.
+fn insist_ever(_: &Env, door: u64) {
+    while !matches!(
+        ipc::call_within(Slot(door as u32), Message::empty(0), earlier()),
+        Err(Error::Stale | Error::NoCapability)
+    ) {}
+}
+
+/// Ends itself, owing an answer.
+fn ends(_: &Env, word: u64) {
+    let (door, own, _) = unpack(word);
+    let _ = ipc::receive(door, Wait::NEVER);
+    let _ = cap::destroy(own);
 }

@@ -155,6 +155,10 @@ impl Pair {
             }
         };
         self.board.call(regs);
+        if (0..THREADS).any(|id| self.issues_again(id)) {
+            // The model knows no preempted operations.
+            return self.revive();
+        }
         self.expect_deferred_to_wait((Tick::No, false));
         let mut expected = expected.unwrap_or_else(|| self.model.candidates());
         let left = self.board.host.waiting().is_some() && self.model.leaves_decision();
@@ -168,6 +172,14 @@ impl Pair {
             let deferred = self.model.due().next().is_some();
             assert!(deferred || tick(now, now) == Tick::Perhaps, "an interrupt out of nothing");
             self.interrupts(now, self.running());
+        }
+    }
+
+    /// Whether an interrupt has gone before an operation of a thread.
+    fn issues_again(&self, id: Id) -> bool {
+        match self.running() == Some(id) {
+            true => self.board.regs.get().again,
+            false => self.board.thread(id as u32 + 1).context.regs.get().again,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::support::scene::{
     ENDPOINT, FREE, NOTIFICATION, THREAD, TIMER, boot, call, receive, reply_wait, send,
     send_receive, system, timed,
 };
-use abi::call::{Call, NOTHING, REPLY, Timeout};
+use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use abi::{Error, Info};
 use kernel::object::thread::attention;
 use kernel::port::Port;
@@ -92,6 +92,26 @@ fn an_interrupt_goes_before_a_call_and_behind_the_servers_timeout() {
     assert_eq!(board.regs.get().info(), MESSAGE);
     board.wait(AT);
     board.does(2, receive(ENDPOINT));
+    board.sees_in_receive(1, Error::Timeout);
+}
+
+#[test]
+fn a_call_that_may_not_wait_to_be_sent_finds_a_server_whose_timeout_an_interrupt_has_ended() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 30), (1, 20)]);
+    board.does(1, at(NO_PARTNER, NO_PARTNER, 1));
+    board.does(2, at(NO_PARTNER, ENDPOINT, 2 * AT));
+    board.wait(1);
+    board.sees_in_receive(1, Error::Timeout);
+    let pair = partners(ENDPOINT as u32, CALLER as u32);
+    let number = ipc(Timeout::Zero, Timeout::At);
+    board.host.interrupt_after(1);
+    board.call(Regs::call(number, &[pair, MESSAGE.0, AT]));
+    assert!(!board.thread(2).has(attention::DEADLINE));
+    board.settle();
+    board.check();
+    board.sees(2, Ok(()));
+    assert_eq!(board.regs.get().info(), MESSAGE);
+    board.wait(AT);
     board.sees_in_receive(1, Error::Timeout);
 }
 
