@@ -157,7 +157,7 @@ impl<S: System> Core<S> {
         };
         let info = Info(info).from_user();
         let target = self.check_send(me, target, &source, info, send_limit)?;
-        let message = Message::of(info);
+        let message = Message::direct::<S, KIND>(info);
         Ok(Plan { target, source, message, send_limit, receive_limit })
     }
 

@@ -1,5 +1,6 @@
 //! Moving a message, once everything is checked.
 
+use super::kind;
 use crate::access::Ref;
 use crate::capability::Capability;
 use crate::core::Core;
@@ -47,31 +48,48 @@ pub(super) fn acceptable<P: Port>(
 #[derive(Clone, Copy)]
 pub(crate) struct Message {
     pub info: Info,
-    /// Whether it is known to be short where code is compiled.
-    short: bool,
+    length: Length,
+}
+
+/// What is known of a message's length where code is compiled: that decides what it is asked first.
+/// One that is called short carries no capability.
+#[derive(Clone, Copy)]
+enum Length {
+    Short,
+    Long,
+    Any,
 }
 
 impl Message {
     /// Any message.
     #[inline(always)]
     pub fn of(info: Info) -> Message {
-        Message { info, short: false }
+        Message { info, length: Length::Any }
     }
 
     /// One that a fast path has looked at.
     #[inline(always)]
     pub(super) fn short(info: Info) -> Message {
         debug_assert!(info.is_short(), "a fast path has looked at a long message");
-        Message { info, short: true }
+        Message { info, length: Length::Short }
     }
 
-    /// Whether it may carry a capability. Behind a fast path messages are long, and asked whether
-    /// they do; without one they are first of all asked whether they are long.
+    /// One that comes straight to the general path. Where a fast path looks at short ones first, it
+    /// is long but for errors.
     #[inline(always)]
-    fn may_carry<S: System>(self) -> bool {
-        let behind_fast_path = S::FAST_PATH;
-        !self.short
-            && if behind_fast_path { self.info.has_capability() } else { !self.info.is_short() }
+    pub(super) fn direct<S: System, const KIND: u8>(info: Info) -> Message {
+        let long = S::FAST_PATH && !S::Port::SEVERAL && KIND != kind::ANY;
+        Message { info, length: if long { Length::Long } else { Length::Any } }
+    }
+
+    /// Whether it may carry a capability.
+    #[inline(always)]
+    fn may_carry(self) -> bool {
+        match self.length {
+            Length::Short => false,
+            Length::Long => self.info.has_capability(),
+            Length::Any => !self.info.is_short(),
+        }
     }
 }
 
@@ -108,7 +126,7 @@ impl<S: System> Core<S> {
             return Self::transfer_fault(&from, &to);
         }
         to.context.set_words(from.context.words());
-        if message.may_carry::<S>() {
+        if message.may_carry() {
             self.transfer_capability(sender, receiver, info);
         }
     }
