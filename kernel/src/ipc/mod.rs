@@ -317,7 +317,7 @@ impl<S: System> Core<S> {
         self.manage().abandon(server, Error::Abandoned);
     }
 
-    /// Nobody receives on the endpoint: `me` joins its queue. With a deadline to add it makes room
+    /// The endpoint has no receiver: `me` joins its queue. With a deadline to add it makes room
     /// for an interrupt first.
     #[inline(never)]
     fn queue_sender(

@@ -42,7 +42,7 @@ const SCENES: [Scene; 14] = [
     called_long,
     taken_long,
     unfit,
-    suicides,
+    end_themselves,
 ];
 
 /// Capabilities `self`, `system`; the argument `rounds`; a quota for all of it.
@@ -512,7 +512,7 @@ fn offer_ever(_: &Env, door: u64) {
 }
 
 /// Threads that end themselves and owe an answer to a caller with a deadline.
-fn suicides(env: &Env) -> Result<(), Error> {
+fn end_themselves(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, caller] = core::array::from_fn(|_| slots.fresh());
     signal::create_endpoint(door, Slot::NONE)?;

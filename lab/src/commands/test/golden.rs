@@ -26,8 +26,9 @@ const MODEL: f64 = 10.0;
 /// others.
 const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "ipc-heap"]);
 
-/// The experiment that has no system of its own and takes a minute: it is about locks alone.
-const DEEP: &str = "lock-scaling";
+/// Experiments that take long and of which a deep run alone has the figures: one is about locks and
+/// has no system of its own, one says where each kernel spends its time.
+const DEEP: [&str; 2] = ["lock-scaling", "profile"];
 
 /// Each experiment that boots systems, compared.
 pub fn jobs() -> Vec<Job> {
@@ -55,7 +56,7 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
         return vec![job(in_parts.into(), often), job(others, seldom).class(Class::Deep)];
     }
     let job = job(experiment.name.into(), experiment.kernels.to_vec());
-    vec![if experiment.name == DEEP { job.class(Class::Deep) } else { job }]
+    vec![if DEEP.contains(&experiment.name) { job.class(Class::Deep) } else { job }]
 }
 
 fn figures_of(

@@ -22,8 +22,8 @@ const SMALL: u64 = 64 << 10;
 /// What the usual one must hold: a second of a million events.
 const MANY: u64 = 1_000_000;
 const SECOND: u64 = 1_000_000_000;
-/// The tick of the system that is traced.
-const TICK: u64 = 1_000_000;
+/// The on-target suite: the system, and its program.
+const SUITE: &str = "selftest";
 /// The system that makes many events, with arguments that keep it within bounds.
 const BUSY: &str = "hot-potato";
 const SHORT: [(&str, &str); 2] = [("messages", "10"), ("rounds", "1")];
@@ -110,10 +110,10 @@ pub fn is_whole(bytes: &[u8], kernel: &str, cpus: u32) -> Result<()> {
 fn subject(setup: &Setup, only: &str, cpus: u32, locking: &str, kernel: &str) -> Result<Traces> {
     let mut memory = String::new();
     let extra = Some(Extra::traced(locking));
-    let outcome = setup.boot_with(extra, "selftest", kernel, &mut |system| {
+    let outcome = setup.boot_with(extra, SUITE, kernel, &mut |system| {
         system.cpus = cpus;
         system.locking = Some(locking.to_string());
-        for domain in system.domains.iter_mut().filter(|domain| domain.program == "selftest") {
+        for domain in system.domains.iter_mut().filter(|domain| domain.program == SUITE) {
             domain.args.push(("only".to_string(), only.to_string()));
         }
         memory = system.add_trace(u64::from(CPUS) * USUAL / 2, Keep::First);
@@ -125,6 +125,7 @@ fn subject(setup: &Setup, only: &str, cpus: u32, locking: &str, kernel: &str) ->
 /// back: of the timer's interrupts, one in a tick at most serves nothing.
 fn quiet(setup: &Setup) -> Result<()> {
     let traces = subject(setup, "rearming", 2, QUIET, KERNELS[0])?;
+    let tick = systems::load(SUITE)?.tick;
     let trace = &traces.each[1];
     ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
     let (mut ticks, mut serves, mut served) = (BTreeMap::<u64, u64>::new(), None, 0);
@@ -133,7 +134,7 @@ fn quiet(setup: &Setup) -> Result<()> {
             Event::Enter => serves = (moment.argument == entry::TIMER).then_some(false),
             Event::Expire | Event::Tick => serves = serves.map(|_| true),
             Event::Exit => match serves.take() {
-                Some(false) => *ticks.entry(moment.ns / TICK).or_default() += 1,
+                Some(false) => *ticks.entry(moment.ns / tick).or_default() += 1,
                 Some(true) => served += 1,
                 None => {}
             },
@@ -142,8 +143,8 @@ fn quiet(setup: &Setup) -> Result<()> {
     }
     ensure!(served > 100, "only {served} interrupts of the timer served something");
     let most = ticks.into_iter().max_by_key(|(_, n)| *n);
-    if let Some((tick, n)) = most.filter(|(_, n)| *n > 1) {
-        bail!("{n} interrupts of the timer in vain in the tick {tick} ms behind boot");
+    if let Some((at, n)) = most.filter(|(_, n)| *n > 1) {
+        bail!("{n} interrupts of the timer in vain in a tick, {} ns after boot", at * tick);
     }
     Ok(())
 }
