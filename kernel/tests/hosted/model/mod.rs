@@ -157,6 +157,7 @@ impl Pair {
         self.board.call(regs);
         if (0..THREADS).any(|id| self.issues_again(id)) {
             // The model knows no preempted operations.
+            assert!(self.board.host.waiting().is_some(), "preempted without an interrupt");
             return self.revive();
         }
         self.expect_deferred_to_wait((Tick::No, false));
