@@ -296,30 +296,25 @@ fn a_reader_that_holds_an_object_and_a_writer_exclude_each_other() {
 #[test]
 fn a_plan_stands_when_its_objects_are_held() {
     // The partner is what the word says; each CPU moves it on under the partner's lock.
-    type State = (AtomicU32, [Ticket; 2]);
-    let make = || -> State { (AtomicU32::new(0), [(); 2].map(|()| Ticket::new())) };
+    type State = (AtomicU32, [(Ticket, Data); 2]);
+    let make = || -> State { (AtomicU32::new(0), [(); 2].map(|()| (Ticket::new(), Data::new()))) };
     explore(
         2,
         None,
         make,
         |(partner, objects), _| {
-            let held = Ordered::new(Kind::Reader);
-            let plan = || partner.load(Relaxed) as usize;
-            let mut planned = plan();
-            loop {
-                held.add(&objects[planned]);
-                held.take::<Yield>();
-                let again = plan();
-                if again == planned {
-                    break;
-                }
+            for _ in 0..2 {
+                let held = Ordered::new(Kind::Reader);
+                let look = || Some(partner.load(Relaxed) as usize);
+                let planned = held
+                    .take_planned::<Yield, _>(look, |held, at: &usize| held.add(&objects[*at].0));
+                let at = planned.expect("the other CPU moves the partner on twice");
+                objects[at].1.change();
+                partner.store(1 - at as u32, Relaxed);
                 held.let_go();
-                planned = again;
             }
-            partner.store(1 - planned as u32, Relaxed);
-            held.let_go();
         },
-        |_| (),
+        |(_, objects)| objects.iter().for_each(|(_, data)| data.is_changed(2)),
     );
 }
 
