@@ -291,7 +291,12 @@ impl<P: Port> Cpu<P> {
         self.raise(running);
         let tick_point = self.next_tick(self.port.now());
         self.deferred_until.set(tick_point);
-        self.armed.get() > at.max(tick_point) && self.begin_tick()
+        let late = self.armed.get() > at.max(tick_point);
+        if late {
+            // It may run: one that was served early leaves this point of the grid out.
+            self.begin_tick();
+        }
+        late
     }
 
     /// The first point of the tick grid behind an instant.
