@@ -151,6 +151,13 @@ fn random(place: &Place, n: usize) -> Random {
 fn pause(place: &Place, random: &mut Random) {
     match random.below(4) {
         0 => system::work(random.below(2000)),
+        1 => system::sleep_until(shortly_before_a_tick(random)),
         _ => system::sleep(random.below(place.pause * 8 / 3) * US),
     }
+}
+
+/// An instant that may share the interrupt of the next tick, which then comes early.
+fn shortly_before_a_tick(random: &mut Random) -> u64 {
+    let (tick, _) = system::fact(Fact::Tick).unwrap_or((MS, 0));
+    (system::clock() / tick + 1) * tick - random.below(US * 3 / 2)
 }
