@@ -300,7 +300,7 @@ fn a_plan_stands_when_its_objects_are_held() {
     let make = || -> State { (AtomicU32::new(0), [(); 2].map(|()| (Ticket::new(), Data::new()))) };
     explore(
         2,
-        None,
+        Some(3),
         make,
         |(partner, objects), _| {
             for _ in 0..2 {

@@ -1,9 +1,9 @@
 use super::*;
 
 /// Steps that the test command takes.
-const ENOUGH: u64 = 1_000_000;
+const ENOUGH: u64 = 400_000;
 /// Steps after which what was not reached cannot be reached.
-const MOST: u64 = 4 * ENOUGH;
+const MOST: u64 = 10 * ENOUGH;
 
 /// Seeds that have found something.
 const KEPT: [u64; 0] = [];
@@ -16,7 +16,7 @@ fn plan(seed: u64, cpus: u32, locking: Option<&str>) -> Plan {
 }
 
 #[test]
-fn every_invariant_holds_after_a_million_steps() {
+fn every_invariant_holds_after_many_steps() {
     let mut reach = Reach::default();
     for seed in KEPT {
         if let Err(failure) = run(&plan(seed, 1, None), &mut reach) {
@@ -38,8 +38,8 @@ fn every_invariant_holds_after_a_million_steps() {
 #[test]
 fn every_invariant_holds_on_several_cpus() {
     let lockings = &manifest::LOCKINGS[1..];
-    let each = lockings.iter().flat_map(|locking| [1, 2, 4, 8, 64].map(|cpus| (*locking, cpus)));
-    for (seed, (locking, cpus)) in (1..).zip(each) {
+    let each = lockings.iter().flat_map(|locking| [1, 2, 4, 8].map(|cpus| (*locking, cpus)));
+    for (seed, (locking, cpus)) in (1..).zip(each.chain([("fine", 64)])) {
         let plan = plan(seed, cpus, Some(locking));
         let mut reach = Reach::default();
         assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
@@ -50,7 +50,7 @@ fn every_invariant_holds_on_several_cpus() {
 #[test]
 fn what_cpus_do_to_each_other_holds_under_every_locking() {
     for locking in &manifest::LOCKINGS[1..] {
-        for (cpus, chaos) in [(4, 0), (4, 10), (16, 10)] {
+        for (cpus, chaos) in [(4, 0), (4, 10)] {
             let outcome = stress(locking, cpus, chaos);
             let plan = format!("locks {locking}, {cpus} CPUs, chaos {chaos}");
             assert_eq!(outcome.end, End::Done(0), "{plan}:\n{}", outcome.console);

@@ -27,8 +27,9 @@ const MODEL: f64 = 10.0;
 const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "ipc-heap"]);
 
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
-/// has no system of its own, one says where each kernel spends its time.
-const DEEP: [&str; 2] = ["lock-scaling", "profile"];
+/// has no system of its own, two say where each kernel spends its time and what it does, two are
+/// about what CPUs wait for each other where `cross-cpu-ipc` is about messages.
+const DEEP: [&str; 5] = ["lock-scaling", "profile", "scheduler-stats", "ipi-latency", "shootdown"];
 
 /// Each experiment that boots systems, compared.
 pub fn jobs() -> Vec<Job> {
