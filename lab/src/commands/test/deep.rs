@@ -79,17 +79,20 @@ fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
     (0..steps / LOT).map(lot).collect()
 }
 
-/// Packages whose properties are tried more often.
+/// Packages whose properties are tried more often, and of the laboratory what it tries for seeds.
 fn properties() -> Vec<Job> {
-    ["kernel", "locks", "model", "results", "trace"]
-        .map(|package| {
+    let whole = ["kernel", "locks", "model", "results", "trace"].map(|package| (package, ""));
+    whole
+        .into_iter()
+        .chain([("lab", "planted_causes")])
+        .map(|(package, tests)| {
             let name = format!("properties of {package}, 20 times the cases");
             let work = move |_: &mut _| {
-                host::cargo(&["test", "-q", "-p", package], &[MANY_CASES]).map(drop)
+                host::cargo(&["test", "-q", "-p", package, tests], &[MANY_CASES]).map(drop)
             };
             search(name, work).builds("its package").seconds(300.0)
         })
-        .into()
+        .collect()
 }
 
 /// What a stranger does first: a clone, and the demonstration.
