@@ -291,7 +291,8 @@ impl<P: Port> Cpu<P> {
         self.raise(running);
         let tick_point = self.next_tick(self.port.now());
         self.deferred_until.set(tick_point);
-        let late = self.armed.get() > at.max(tick_point);
+        // A deadline shortly behind the tick point shares its interrupt.
+        let late = self.armed.get() > at.max(tick_point.saturating_add(NEAR));
         if late {
             // It may run: one that was served early leaves this point of the grid out.
             self.begin_tick();
