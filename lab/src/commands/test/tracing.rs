@@ -8,6 +8,7 @@ use crate::experiment::{Asked, Emulated, Setup};
 use crate::image::{Extra, build_for};
 use crate::machine::{self, Boot, Console, Exit};
 use crate::systems;
+use abi::call::Call;
 use abi::trace::{Event, Keep, entry};
 use anyhow::{Context, Result, bail, ensure};
 use manifest::{LOCKINGS, System};
@@ -33,6 +34,9 @@ const CPUS: u32 = 4;
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 /// What guards the kernel where interrupts in vain are counted.
 const QUIET: &str = "big";
+/// As many checks has that subject: at the beginning of each, threads that can run are moved, and
+/// each interrupts.
+const STARTS: usize = 3;
 /// Longer than the system that never ends needs to boot, on a slow host.
 const GIVEN_UP: Duration = Duration::from_secs(5);
 
@@ -122,7 +126,8 @@ fn subject(setup: &Setup, only: &str, cpus: u32, locking: &str, kernel: &str) ->
 }
 
 /// The highest thread of CPU 1 sets timers, while CPU 0 adds lower deadlines there and takes them
-/// back: of the timer's interrupts, one in a tick at most serves nothing.
+/// back: of the timer's interrupts, one in a tick at most serves nothing, and one move in a tick at
+/// most interrupts.
 fn quiet(setup: &Setup) -> Result<()> {
     let traces = subject(setup, "rearming", 2, QUIET, KERNELS[0])?;
     let tick = systems::load(SUITE)?.tick;
@@ -146,7 +151,23 @@ fn quiet(setup: &Setup) -> Result<()> {
     if let Some((at, n)) = most.filter(|(_, n)| *n > 1) {
         bail!("{n} interrupts of the timer in vain in a tick, {} ns after boot", at * tick);
     }
+    let often: Vec<_> =
+        kicks_of(&traces.each[0], Call::ThreadMigrate, tick).filter(|(_, n)| *n > 1).collect();
+    ensure!(often.len() <= STARTS, "migrations interrupt again and again in ticks {often:?}");
     Ok(())
+}
+
+/// In which ticks this CPU interrupted another one in calls of this kind, and how often.
+fn kicks_of(trace: &Trace, call: Call, tick: u64) -> impl Iterator<Item = (u64, u64)> {
+    let (mut ticks, mut inside) = (BTreeMap::<u64, u64>::new(), false);
+    for moment in &trace.moments {
+        match moment.event {
+            Event::Enter => inside = moment.argument == call as u32,
+            Event::Kick if inside => *ticks.entry(moment.ns / tick).or_default() += 1,
+            _ => {}
+        }
+    }
+    ticks.into_iter()
 }
 
 /// The suite on several CPUs: a trace of each, whose clocks agree, with what CPUs do to each other.

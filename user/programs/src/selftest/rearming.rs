@@ -4,11 +4,13 @@
 use super::bench::*;
 use super::cpus::{cpus, other, there};
 use super::floods::{ATTEMPTS, BRIEF, HIGHEST_THERE, span};
+use rt::abi::call::Fact;
 use rt::{Env, Error, Slot, Wait, ipc, signal, system, thread};
 
 pub const CHECKS: Checks = &[
     ("deadlines there and own ones that are taken back", taken_back),
     ("deadlines there that are taken back while own ones pass", passing),
+    ("deadlines there that are taken back while an own one is shortly behind a tick", behind),
 ];
 
 /// The share, in percent, that the highest thread keeps of what it has if the others' deadlines are
@@ -19,6 +21,8 @@ const LEFT_OVER: u64 = 6;
 /// How far ahead the highest thread sets its timer, and one that passes.
 const AHEAD: u64 = 100_000;
 const SOON: u64 = 4_000;
+/// How far behind a point of the tick it is served together with the tick.
+const BEHIND: u64 = 500;
 
 /// Helper: computes, with the timer in slot `a` set for far ahead and taken back each time, and
 /// counts in its word 8.
@@ -37,6 +41,22 @@ fn set_soon(env: &Env, argument: u64) {
     while signal::set_timer(me.a, system::clock() + SOON).is_ok() {
         system::work(10_000);
         me.own.add(8, 1);
+    }
+}
+
+/// Helper: computes, with the timer set for shortly behind each point of the tick.
+fn set_behind_tick(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let Ok((tick, _)) = system::fact(Fact::Tick) else { return };
+    loop {
+        let at = (system::clock() / tick + 1) * tick + BEHIND;
+        if signal::set_timer(me.a, at).is_err() {
+            return;
+        }
+        while system::clock() < at {
+            system::work(1_000);
+            me.own.add(8, 1);
+        }
     }
 }
 
@@ -110,4 +130,8 @@ fn taken_back(bench: &Bench) -> Check {
 
 fn passing(bench: &Bench) -> Check {
     keeps(bench, set_soon)
+}
+
+fn behind(bench: &Bench) -> Check {
+    keeps(bench, set_behind_tick)
 }
