@@ -174,6 +174,7 @@ impl<P: Port> Deadlines<P> {
     /// The earliest instant of those whose priority is `floor` or higher; `u64::MAX`: none. At
     /// most eight steps.
     pub fn first_from(&self, floor: i16) -> u64 {
+        debug_assert!(floor < 1 << PRIORITY_BITS);
         let (mut first, mut next) = (NEVER, self.root.get());
         let mut bits = floor as u8 as i8;
         while let Some(node) = next {
