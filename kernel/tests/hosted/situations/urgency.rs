@@ -3,6 +3,7 @@
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::context::Regs;
+use crate::support::effort::INTERPRETED;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
     DOMAIN, ENDPOINT, FREE, NOTIFICATION, THREAD, boot_with, call, plenty, receive, send,
@@ -21,7 +22,7 @@ const MESSAGE: Info = Info::new(0, 0);
 /// When the burst is due: in the middle of a tick.
 const AT: u64 = 2 * TICK + TICK / 2;
 /// Timers in the burst.
-const TIMERS: u64 = 1000;
+const TIMERS: u64 = if INTERPRETED { 30 } else { 1000 };
 /// The threads, of priority 10, 100, 5 and 20.
 const LOW: u32 = 1;
 const HIGH: u32 = 2;
