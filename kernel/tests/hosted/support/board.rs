@@ -63,6 +63,13 @@ pub fn body<T>(at: Ref<T>) -> &'static T {
     unsafe { &*at.address() }
 }
 
+impl<S: System<Port = Host>> Drop for Board<S> {
+    fn drop(&mut self) {
+        // SAFETY: tests use objects of a board while they have it.
+        unsafe { self.host.free() };
+    }
+}
+
 impl<S: System<Port = Host>> Board<S> {
     /// Boots this archive on a host with so many pages of memory. The seed is for interrupts.
     pub fn boot(archive: &Archive, pages: usize, seed: u64) -> Board<S> {

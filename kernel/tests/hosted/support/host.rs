@@ -6,7 +6,7 @@ use super::space::HostSpace;
 use abi::PAGE;
 use kernel::arena::Arena;
 use kernel::port::{Frame, Port};
-use std::alloc::{Layout, alloc_zeroed};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
@@ -46,6 +46,8 @@ pub struct Shutdown(pub u32);
 
 /// A machine.
 pub struct Host {
+    /// Where the allocated memory begins, and how it was asked for.
+    memory: (*mut u8, Layout),
     /// Not a reference, which Miri would look at whole each time it is passed on.
     frames: *const [Frame],
     time: Cell<u64>,
@@ -74,8 +76,8 @@ impl Host {
         self.interrupted_at.set(self.polls.get() + polls + 1);
     }
 
-    /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. It is never
-    /// freed: the core's pools live for ever. The seed is for interrupts.
+    /// A machine with this much memory in an arena, and [`SPARE`] pages behind it. The core's pools
+    /// live as long as that: [`Host::free`] ends it. The seed is for interrupts.
     pub fn new(pages: usize, seed: u64) -> (&'static Host, Arena) {
         // A page to spare, and aligned here: zeroed memory of a larger alignment would be written
         // to, every page of it, and boards are many.
@@ -84,11 +86,13 @@ impl Host {
         let layout = Layout::from_size_align(all + PAGE as usize, align_of::<u64>())
             .expect("a size that fits");
         // SAFETY: the layout is not empty.
-        let start = unsafe { alloc_zeroed(layout) };
-        assert!(!start.is_null(), "out of memory");
+        let memory = unsafe { alloc_zeroed(layout) };
+        assert!(!memory.is_null(), "out of memory");
+        let start = memory;
         let start = start.wrapping_add(start.align_offset(PAGE as usize));
         let frames = std::ptr::slice_from_raw_parts(start.cast::<Frame>(), pages + SPARE);
         let host = Host {
+            memory: (memory, layout),
             frames,
             time: Cell::new(0),
             frame_takes: Cell::new(0),
@@ -105,6 +109,16 @@ impl Host {
         // SAFETY: otherwise the memory is used through its frames alone, which are atomics.
         let arena = unsafe { Arena::new(start, bytes, BASE) };
         (Box::leak(Box::new(host)), arena)
+    }
+
+    /// Frees the machine's memory.
+    ///
+    /// # Safety
+    /// Nothing of the machine, of its kernel or of an object in it is used any more.
+    pub unsafe fn free(&self) {
+        let (memory, layout) = self.memory;
+        // SAFETY: `Host::new` has allocated it so, and it is used no more.
+        unsafe { dealloc(memory, layout) };
     }
 
     /// The address of the spare pages.
