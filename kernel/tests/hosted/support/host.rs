@@ -88,8 +88,7 @@ impl Host {
         // SAFETY: the layout is not empty.
         let memory = unsafe { alloc_zeroed(layout) };
         assert!(!memory.is_null(), "out of memory");
-        let start = memory;
-        let start = start.wrapping_add(start.align_offset(PAGE as usize));
+        let start = memory.wrapping_add(memory.align_offset(PAGE as usize));
         let frames = std::ptr::slice_from_raw_parts(start.cast::<Frame>(), pages + SPARE);
         let host = Host {
             memory: (memory, layout),
