@@ -52,7 +52,7 @@ pub const TRANSACTIONS: &str = "transactions of the processor";
 
 /// How much a locking may add to a message at most, in percent of one without locks: processors
 /// differ.
-const LIMITS: [(&str, f64); 3] = [("big", 100.0), ("elided", 150.0), ("fine", 300.0)];
+const LIMITS: [(&str, f64); 3] = [("big", 75.0), ("elided", 125.0), ("fine", 300.0)];
 
 /// The case of a locking.
 pub fn case(locking: &str) -> String {
