@@ -30,6 +30,8 @@ pub enum Verdict {
     Contradicted,
     /// This machine cannot tell; the evidence says why.
     NotObservable,
+    /// The run left out what decides it, such as a kernel; the evidence says what.
+    NotJudged,
 }
 
 impl Verdict {
@@ -39,6 +41,16 @@ impl Verdict {
             Verdict::Reproduced => "reproduced",
             Verdict::Contradicted => "contradicted",
             Verdict::NotObservable => "not-observable",
+            Verdict::NotJudged => "not-judged",
+        }
+    }
+
+    /// The verdict in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Verdict::NotObservable => "not observable",
+            Verdict::NotJudged => "not judged",
+            decided => decided.name(),
         }
     }
 }
@@ -116,6 +128,18 @@ impl fmt::Display for Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verdicts_have_a_name_in_files_and_words_for_people() {
+        for (verdict, name, words) in [
+            (Verdict::Reproduced, "reproduced", "reproduced"),
+            (Verdict::NotObservable, "not-observable", "not observable"),
+            (Verdict::NotJudged, "not-judged", "not judged"),
+        ] {
+            assert_eq!((verdict.name(), verdict.words()), (name, words));
+            assert_eq!(serde_json::to_string(&verdict).unwrap(), format!("{name:?}"));
+        }
+    }
 
     #[test]
     fn a_figure_lies_within_its_band_or_not() {

@@ -13,7 +13,7 @@ use crate::{output, workspace};
 use anyhow::Result;
 use serde_json::json;
 
-pub use show::{spell, width, wrap};
+pub use show::{width, wrap};
 
 /// Shows the scoreboard; it holds unless a verdict differs from the recorded one.
 pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {

@@ -127,7 +127,7 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
 pub fn show_claims(report: &Report) {
     let width = super::claims::width();
     for claim in &report.claims {
-        let verdict = super::claims::spell(claim.verdict);
+        let verdict = claim.verdict.words();
         let head = format!("{} {verdict}: {}", claim.id, claim.statement);
         for (index, line) in super::claims::wrap(&head, width).iter().enumerate() {
             output::line(format_args!("{}{line}", if index == 0 { "" } else { "  " }));

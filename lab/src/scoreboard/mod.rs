@@ -113,7 +113,8 @@ impl Line {
 /// A claim is what its parts are: contradicted if one is, and reproduced if each that can be seen
 /// is.
 pub fn combined(verdicts: &[Verdict]) -> Option<Verdict> {
-    let order = [Verdict::Contradicted, Verdict::Reproduced, Verdict::NotObservable];
+    let order =
+        [Verdict::Contradicted, Verdict::Reproduced, Verdict::NotObservable, Verdict::NotJudged];
     order.into_iter().find(|verdict| verdicts.contains(verdict))
 }
 
@@ -186,7 +187,10 @@ fn judged(id: &str, statement: &str, reports: &[Report], recorded: &Recorded) ->
         let reports = reports.iter().filter(|report| report.machine == machine);
         let claims =
             reports.flat_map(|report| report.claims.iter().map(move |claim| (report, claim)));
-        let found = claims.rev().find(|(_, claim)| claim.id == id);
+        // What a run did not judge says nothing, and hides no earlier verdict.
+        let is_judged =
+            |claim: &results::Claim| claim.id == id && claim.verdict != Verdict::NotJudged;
+        let found = claims.rev().find(|(_, claim)| is_judged(claim));
         let recorded = recorded.verdict(machine, id);
         if let (Some((_, claim)), true) = (found, statement.is_empty()) {
             statement = claim.statement.clone();

@@ -51,15 +51,21 @@ impl Recorded {
     }
 
     /// Records all verdicts of a report, and forgets parts that its claims no longer have. One of a
-    /// machine on which its experiment does not run is no result.
+    /// machine on which its experiment does not run is no result, and what was not judged leaves
+    /// the recorded verdict as it is.
     pub fn update(&mut self, report: &Report) {
         if !is_listed(report) {
             return;
         }
+        let judged = |claim: &&Claim| claim.verdict != Verdict::NotJudged;
         let of_report =
             |id: &str| report.claims.iter().any(|claim| claim_of(&claim.id) == claim_of(id));
-        self.0.entry(report.machine.clone()).or_default().retain(|id, _| !of_report(id));
-        for claim in &report.claims {
+        let skipped = |id: &str| report.claims.iter().any(|c| c.id == id && !judged(&c));
+        self.0
+            .entry(report.machine.clone())
+            .or_default()
+            .retain(|id, _| !of_report(id) || skipped(id));
+        for claim in report.claims.iter().filter(judged) {
             self.record(&report.machine, &claim.id, claim.verdict);
         }
     }

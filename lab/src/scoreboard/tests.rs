@@ -130,6 +130,11 @@ fn the_later_report_counts() {
         .map(|verdict| report("twin", &[("S0-C01", verdict)]));
     let judged = board(&reports, &Recorded::default());
     assert_eq!(line(&judged, "S0-C01").verdicts("twin"), [Verdict::Reproduced]);
+    // One that did not judge the claim does not.
+    let reports = [Verdict::Contradicted, Verdict::NotJudged]
+        .map(|verdict| report("twin", &[("S0-C01", verdict)]));
+    let judged = board(&reports, &Recorded::default());
+    assert_eq!(line(&judged, "S0-C01").verdicts("twin"), [Verdict::Contradicted]);
 }
 
 #[test]
@@ -145,6 +150,9 @@ fn recording_keeps_what_was_not_measured() {
     assert_eq!(recorded.verdict("twin", "S0-C07a"), Some(Verdict::Contradicted));
     // A part that a claim no longer has is forgotten.
     assert_eq!(recorded.verdict("twin", "S0-C07x"), None);
+    // What a run did not judge stays as it is recorded.
+    recorded.update(&report("twin", &[("S0-C07a", Verdict::NotJudged)]));
+    assert_eq!(recorded.verdict("twin", "S0-C07a"), Some(Verdict::Contradicted));
 }
 
 #[test]

@@ -197,9 +197,9 @@ mod tests {
             </tr> </thead> <tbody> <tr> <td class="id">S0-C04</td> <td>The fast path is
             faster than the general path.</td> <td class="good">reproduced</td> <td>118
             against 170 instructions.</td> </tr> <tr> <td class="id">S0-C05e</td> <td>The
-            cost per hop rises with the working set.</td> <td
-            class="soft">not-observable</td> <td>Instruction counts see no caches.</td> </tr>
-            </tbody> </table> </div>"#]]
+            cost per hop rises with the working set.</td> <td class="soft">not
+            observable</td> <td>Instruction counts see no caches.</td> </tr> </tbody>
+            </table> </div>"#]]
         .assert_eq(&folded(&tables.replace("><", "> <")));
     }
 }

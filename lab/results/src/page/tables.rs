@@ -124,7 +124,7 @@ pub(super) fn claims(report: &Report) -> Markup {
                     tr {
                         td.id { (claim.id) }
                         td { (claim.statement) }
-                        td class=(verdict_class(claim.verdict)) { (claim.verdict.name()) }
+                        td class=(verdict_class(claim.verdict)) { (claim.verdict.words()) }
                         td { (claim.evidence) }
                     }
                 }
@@ -137,7 +137,7 @@ const fn verdict_class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "good",
         Verdict::Contradicted => "bad",
-        Verdict::NotObservable => "soft",
+        Verdict::NotObservable | Verdict::NotJudged => "soft",
     }
 }
 

@@ -1,10 +1,10 @@
 //! How a claim reads on a terminal: the paper's setting and ours, the bands, and the verdicts.
 
-use super::show::{spell, wrap};
+use super::show::wrap;
 use crate::experiment::claims;
 use crate::scoreboard::{Judged, Line, Standing};
 use comfy_table::{ContentArrangement, Table, presets};
-use results::rounded;
+use results::{Verdict, rounded};
 
 /// Columns of a terminal.
 const WIDTH: u16 = 80;
@@ -77,13 +77,13 @@ fn bands(spec: &claims::Spec, judged: &Judged) -> String {
 }
 
 fn verdict(standing: &Standing) -> String {
-    let recorded = standing.recorded.map_or("nothing", spell);
+    let recorded = standing.recorded.map_or("nothing", Verdict::words);
     let mut text = match standing.found {
         None => format!("\n  {}: {recorded}, as recorded; no result here\n", standing.machine),
         Some(found) if standing.differs() => {
-            format!("\n  {}: {}, recorded is {recorded}\n", standing.machine, spell(found))
+            format!("\n  {}: {}, recorded is {recorded}\n", standing.machine, found.words())
         }
-        Some(found) => format!("\n  {}: {}, as recorded\n", standing.machine, spell(found)),
+        Some(found) => format!("\n  {}: {}, as recorded\n", standing.machine, found.words()),
     };
     text += &indented(&standing.evidence);
     text

@@ -62,15 +62,15 @@ fn whole(line: &Line, machine: &str) -> String {
     let Some(verdict) = combined(&verdicts) else { return "not yet".to_string() };
     let count = verdicts.iter().filter(|other| **other == verdict).count();
     if count == verdicts.len() {
-        return spell(verdict).to_string();
+        return verdict.words().to_string();
     }
-    format!("{} ({count} of {})", spell(verdict), verdicts.len())
+    format!("{} ({count} of {})", verdict.words(), verdicts.len())
 }
 
 fn single(judged: &Judged, machine: &str) -> String {
     let standing = judged.machines.iter().find(|standing| standing.machine == machine);
     match standing.and_then(|standing| Some((standing, standing.verdict()?))) {
-        Some((standing, verdict)) => format!("{}{}", spell(verdict), mark(standing)),
+        Some((standing, verdict)) => format!("{}{}", verdict.words(), mark(standing)),
         None => "not yet".to_string(),
     }
 }
@@ -91,7 +91,7 @@ fn evidence(line: &Line) -> String {
         for standing in &judged.machines {
             let Some(verdict) = standing.found else { continue };
             if verdict != Verdict::Reproduced {
-                text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, spell(verdict));
+                text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, verdict.words());
                 for line in wrap(&standing.evidence, width()) {
                     text += &format!("    {line}\n");
                 }
@@ -133,9 +133,9 @@ fn notes(board: &[Line], commit: &str) -> String {
         );
     }
     for (judged, standing) in standings().filter(|(_, standing)| standing.differs()) {
-        let found = standing.found.map_or("nothing", spell);
+        let found = standing.found.map_or("nothing", Verdict::words);
         let recorded = match standing.recorded {
-            Some(verdict) => format!("recorded is {}", spell(verdict)),
+            Some(verdict) => format!("recorded is {}", verdict.words()),
             None => "nothing is recorded".to_string(),
         };
         text += &format!("!  {} on {}: {found}, but {recorded}\n", judged.id, standing.machine);
@@ -144,15 +144,6 @@ fn notes(board: &[Line], commit: &str) -> String {
         text += "!  `--update` records what was found, once it is understood\n";
     }
     text
-}
-
-/// A verdict as people say it.
-pub fn spell(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::Contradicted => "contradicted",
-        Verdict::NotObservable => "not observable",
-    }
 }
 
 /// Breaks a text between words.
