@@ -4,7 +4,7 @@ use super::print_json;
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::image::Extra;
-use crate::machine::{self, Boot, Console, Exit, Outcome, Samples, Sampling};
+use crate::machine::{self, Boot, Exit, Outcome, Samples, Sampling};
 use crate::profile::{self, Profile, Row};
 use crate::progress::Step;
 use crate::{image, output, systems};
@@ -30,21 +30,12 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
     let system = systems::load(&asked.system)?;
     let images = image::build_with(machine, Extra::Profile)?;
     let sampling = Sampling { period: asked.period, seed: asked.seed };
-    let boot = Boot {
-        machine,
-        board: super::run::board(machine, asked.board.as_deref())?,
-        images: &images,
-        system: &system,
-        kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
-        icount: Some(asked.seed),
-        console: Console::CAPTURE,
-        timeout: Some(Duration::from_secs(asked.timeout)),
-        inspect: false,
-        log: false,
-        sampling: Some(sampling),
-        simulation: Default::default(),
-        slices: true,
-    };
+    let boot = Boot::new(machine, &images, &system)
+        .board(super::run::board(machine, asked.board.as_deref())?)
+        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
+        .seed(asked.seed)
+        .timeout(Duration::from_secs(asked.timeout))
+        .sampling(Some(sampling));
     let outcome = {
         let _step = Step::start(format!("profiling {}", system.name));
         machine::boot(&boot)?

@@ -49,8 +49,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let input = if input { Input::User } else { Input::Nothing };
     let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
     let console = Console { show: !as_json, input };
-    let timeout = seconds.map(Duration::from_secs);
-    let launch = Boot { console, timeout, ..launch(run, machine, &images, &system)? };
+    let mut launch = launch(run, machine, &images, &system)?.console(console);
+    launch.timeout = seconds.map(Duration::from_secs);
     let outcome = machine::boot(&launch)?;
     if as_json {
         print_outcome(&system.name, machine, launch.board, &outcome);
@@ -71,25 +71,19 @@ fn launch<'a>(
     images: &'a Images,
     system: &'a System,
 ) -> Result<Boot<'a>> {
-    Ok(Boot {
-        machine,
-        board: board(machine, run.board.as_deref())?,
-        images,
-        system,
-        kernel: run.kernel.as_deref().unwrap_or(&system.kernel),
-        icount: seed(run, machine)?,
-        simulation: Simulation {
-            chaos: run.chaos,
-            topology: run.topology,
-            check: run.check,
-            ..Simulation::default()
-        },
-        slices: true,
-        console: Console::CAPTURE,
-        timeout: None,
-        inspect: false,
-        log: false,
-        sampling: None,
+    let simulation = Simulation {
+        chaos: run.chaos,
+        topology: run.topology,
+        check: run.check,
+        ..Simulation::default()
+    };
+    let boot = Boot::new(machine, images, system)
+        .board(board(machine, run.board.as_deref())?)
+        .kernel(run.kernel.as_deref().unwrap_or(&system.kernel))
+        .simulation(simulation);
+    Ok(match seed(run, machine)? {
+        Some(seed) => boot.seed(seed),
+        None => boot,
     })
 }
 

@@ -88,21 +88,12 @@ fn boot(
     as_json: bool,
 ) -> Result<Outcome> {
     let images = image::build_for(machine, system)?;
-    machine::boot(&Boot {
-        machine,
-        board: machine.boards()[0],
-        images: &images,
-        system,
-        kernel: asked.kernel.as_deref().unwrap_or(&system.kernel),
-        icount: Some(asked.seed),
-        simulation: Default::default(),
-        slices: true,
-        console: Console { show: !as_json, input: Input::Nothing },
-        timeout: Some(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT))),
-        inspect: false,
-        log: false,
-        sampling: None,
-    })
+    let boot = Boot::new(machine, &images, system)
+        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
+        .seed(asked.seed)
+        .console(Console { show: !as_json, input: Input::Nothing })
+        .timeout(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT)));
+    machine::boot(&boot)
 }
 
 /// Writes the files that were asked for; their names.

@@ -4,8 +4,7 @@
 use crate::image::{self, Extra, Images};
 use crate::machine::native::{self, Host, Native};
 use crate::machine::{
-    self, Boot, Console, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation,
-    Twin,
+    self, Boot, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation, Twin,
 };
 use crate::profile::Profile;
 use crate::systems;
@@ -149,21 +148,11 @@ impl Setup {
     }
 
     fn launch<'a>(&'a self, images: &'a Images, system: &'a System, kernel: &'a str) -> Boot<'a> {
-        Boot {
-            machine: self.machine,
-            board: self.machine.boards()[0],
-            images,
-            system,
-            kernel,
-            icount: Some(self.asked.seed),
-            console: Console::CAPTURE,
-            timeout: Some(TIMEOUT),
-            inspect: false,
-            log: false,
-            sampling: None,
-            simulation: Default::default(),
-            slices: self.slices,
-        }
+        Boot::new(self.machine, images, system)
+            .kernel(kernel)
+            .seed(self.asked.seed)
+            .timeout(TIMEOUT)
+            .slices(self.slices)
     }
 
     /// Boots a system by name under a kernel; it must end well under that very kernel.
@@ -241,8 +230,7 @@ impl Emulated {
     pub fn sample(&self, system: &str, kernel: &str, sampling: Sampling) -> Result<Sampled> {
         let system = self.load(system)?;
         let images = self.images(Some(Extra::Profile))?;
-        let sampling = Some(sampling);
-        let launch = Boot { sampling, ..self.launch(images, &system, kernel) };
+        let launch = self.launch(images, &system, kernel).sampling(Some(sampling));
         let outcome = self.checked(machine::boot(&launch)?, &system, kernel)?;
         let samples = outcome.samples.context("the run left no samples")?;
         let profile = Profile::new(&samples, images, &system)?;
@@ -269,7 +257,7 @@ impl Simulated {
         kernel: &str,
         simulation: Simulation,
     ) -> Result<(Outcome, Seen)> {
-        let launch = Boot { simulation, ..self.launch(self.images(None)?, system, kernel) };
+        let launch = self.launch(self.images(None)?, system, kernel).simulation(simulation);
         let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
         Ok((self.checked(outcome, system, kernel)?, seen))
     }

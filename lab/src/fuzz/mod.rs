@@ -5,7 +5,7 @@ mod reach;
 
 pub use reach::Reach;
 
-use crate::machine::{self, Boot, Console, MACHINES, Machine, Packed};
+use crate::machine::{self, Boot, MACHINES, Machine, Packed};
 use crate::{image::Images, systems};
 use abi::boot::{HEADER_WORDS, Record};
 use abi::object::Resource;
@@ -131,22 +131,8 @@ fn outcome_of(plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome>
 
 fn pack(system: &System, kernel: &str, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
     let machine: &dyn Machine = *MACHINES.last().context("there are machines")?;
-    let boot = Boot {
-        machine,
-        board: machine.boards()[0],
-        images: &Images::default(),
-        system,
-        kernel,
-        icount: None,
-        console: Console::CAPTURE,
-        timeout: None,
-        inspect: false,
-        log: false,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    };
-    Packed::new(&boot, spoil)
+    let images = Images::default();
+    Packed::new(&Boot::new(machine, &images, system).kernel(kernel), spoil)
 }
 
 /// Takes a few of most objects away from the pools.

@@ -51,6 +51,78 @@ pub struct Boot<'a> {
     pub sampling: Option<Sampling>,
 }
 
+impl<'a> Boot<'a> {
+    /// A system under its own kernel on the machine's usual board, at the pace of the clock and
+    /// without end, its console captured.
+    pub fn new(machine: &'a dyn Machine, images: &'a Images, system: &'a System) -> Boot<'a> {
+        Boot {
+            machine,
+            board: machine.boards()[0],
+            images,
+            system,
+            kernel: &system.kernel,
+            icount: None,
+            console: Console::CAPTURE,
+            timeout: None,
+            inspect: false,
+            simulation: Simulation::default(),
+            slices: true,
+            log: false,
+            sampling: None,
+        }
+    }
+
+    /// On another of its boards.
+    pub fn board(self, board: &'a str) -> Boot<'a> {
+        Boot { board, ..self }
+    }
+
+    /// Under another kernel.
+    pub fn kernel(self, kernel: &'a str) -> Boot<'a> {
+        Boot { kernel, ..self }
+    }
+
+    /// With instructions counted as time, exactly repeatably, with this seed.
+    pub fn seed(self, seed: u64) -> Boot<'a> {
+        Boot { icount: Some(seed), ..self }
+    }
+
+    /// With the console used in this way.
+    pub fn console(self, console: Console) -> Boot<'a> {
+        Boot { console, ..self }
+    }
+
+    /// Given up after this time.
+    pub fn timeout(self, timeout: Duration) -> Boot<'a> {
+        Boot { timeout: Some(timeout), ..self }
+    }
+
+    /// With the page tables judged that the run leaves, if it ends well.
+    pub fn inspect(self, inspect: bool) -> Boot<'a> {
+        Boot { inspect, ..self }
+    }
+
+    /// With what the twin alone can do.
+    pub fn simulation(self, simulation: Simulation) -> Boot<'a> {
+        Boot { simulation, ..self }
+    }
+
+    /// With slices of a shared clock handed out, or not.
+    pub fn slices(self, slices: bool) -> Boot<'a> {
+        Boot { slices, ..self }
+    }
+
+    /// With the log of primitive steps in the outcome.
+    pub fn log(self) -> Boot<'a> {
+        Boot { log: true, ..self }
+    }
+
+    /// With samples in the outcome, if any are to be taken.
+    pub fn sampling(self, sampling: Option<Sampling>) -> Boot<'a> {
+        Boot { sampling, ..self }
+    }
+}
+
 /// Boots and waits for the end.
 pub fn boot(boot: &Boot) -> Result<Outcome> {
     boot_spoilt(boot, &|_| ())

@@ -20,8 +20,8 @@ fn steps(words: &str) -> Vec<u64> {
     let mut system = systems::load(&run.system).unwrap();
     system.cpus = run.cpus.unwrap_or(system.cpus);
     let images = Images::default();
-    let timeout = Some(Duration::from_secs(60));
-    let launch = Boot { log: true, timeout, ..launch(&run, machine, &images, &system).unwrap() };
+    let launch = launch(&run, machine, &images, &system).unwrap();
+    let launch = launch.timeout(Duration::from_secs(60)).log();
     let outcome = machine::boot(&launch).unwrap();
     assert_eq!(outcome.failure(), None, "{words}");
     assert!(!outcome.log.is_empty());

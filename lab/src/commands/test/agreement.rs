@@ -5,7 +5,7 @@ use super::findings::built;
 use super::job::Job;
 use crate::cli::Group;
 use crate::image::{self, Extra, Images, LOG_ROOM};
-use crate::machine::{self, Boot, Console, MACHINES, Machine};
+use crate::machine::{self, Boot, MACHINES, Machine};
 use crate::systems;
 use anyhow::{Result, anyhow, bail};
 use std::time::Duration;
@@ -59,21 +59,8 @@ fn log(
             *value = short.to_string();
         }
     }
-    let outcome = machine::boot(&Boot {
-        machine,
-        board: machine.boards()[0],
-        images,
-        system: &system,
-        kernel,
-        icount: Some(1),
-        console: Console::CAPTURE,
-        timeout: Some(TIMEOUT),
-        inspect: false,
-        log: true,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    })?;
+    let boot = Boot::new(machine, images, &system).kernel(kernel).seed(1).timeout(TIMEOUT).log();
+    let outcome = machine::boot(&boot)?;
     if let Some(failure) = outcome.failure() {
         bail!("on {}: {failure}", machine.name());
     }

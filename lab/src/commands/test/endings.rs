@@ -101,27 +101,13 @@ fn boot<'a>(
     system: &'a manifest::System,
     kernel: &'a str,
 ) -> Boot<'a> {
-    Boot {
-        machine,
-        board: machine.boards()[0],
-        images,
-        system,
-        kernel,
-        icount: None,
-        console: Console::CAPTURE,
-        timeout: Some(TIMEOUT),
-        inspect: false,
-        log: false,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    }
+    Boot::new(machine, images, system).kernel(kernel).timeout(TIMEOUT)
 }
 
 fn shell(machine: &dyn Machine, images: &Images, kernel: &str) -> Judged {
     let system = systems::load("shell")?;
     let console = Console { show: false, input: Input::Script(TYPED) };
-    let outcome = machine::boot(&Boot { console, ..boot(machine, images, &system, kernel) })?;
+    let outcome = machine::boot(&boot(machine, images, &system, kernel).console(console))?;
     // The simulation always counts, this image does not.
     let statistics = match machine.emulator() {
         Some(_) => "stats\nstats: the kernel was built without statistics",

@@ -6,7 +6,7 @@ use super::job::Job;
 use super::tracing;
 use crate::cli::Group;
 use crate::image::{self, Images};
-use crate::machine::{self, Boot, Console, MACHINES, Mode, Outcome, Sampling, Simulation};
+use crate::machine::{self, Boot, MACHINES, Mode, Outcome, Sampling, Simulation};
 use crate::systems;
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
@@ -72,21 +72,15 @@ pub fn boot(
     system: &System,
     simulation: Simulation,
 ) -> Result<Outcome> {
-    machine::boot(&Boot {
-        machine: one.machine,
-        board: one.board,
-        images,
-        system,
-        kernel: one.kernel,
-        icount: Some(one.seed),
-        console: Console::CAPTURE,
-        timeout: Some(TIMEOUT),
-        inspect: matches!(one.watch, Watch::Nothing | Watch::Statistics),
-        log: false,
-        sampling: (one.watch == Watch::Samples).then_some(OFTEN),
-        simulation: Simulation { chaos: one.chaos, ..simulation },
-        slices: true,
-    })
+    let boot = Boot::new(one.machine, images, system)
+        .board(one.board)
+        .kernel(one.kernel)
+        .seed(one.seed)
+        .timeout(TIMEOUT)
+        .inspect(matches!(one.watch, Watch::Nothing | Watch::Statistics))
+        .sampling((one.watch == Watch::Samples).then_some(OFTEN))
+        .simulation(Simulation { chaos: one.chaos, ..simulation });
+    machine::boot(&boot)
 }
 
 /// Counts each check that the system reported, what was found in its page tables, and how it ended.

@@ -6,7 +6,7 @@ use super::job::{Class, Job};
 use crate::cli::Group;
 use crate::experiment::{Asked, Emulated, Setup};
 use crate::image::{Extra, build_for};
-use crate::machine::{self, Boot, Console, Exit};
+use crate::machine::{self, Boot, Exit};
 use crate::systems;
 use abi::call::Call;
 use abi::trace::{Event, Keep, entry};
@@ -266,21 +266,10 @@ fn read(setup: &Setup) -> Result<()> {
 fn ended(setup: &Setup) -> Result<()> {
     let mut system = manifest::parse("hanging", HANGING)?;
     let memory = system.add_trace(USUAL, Keep::First);
-    let outcome = machine::boot(&Boot {
-        machine: setup.machine(),
-        board: setup.machine().boards()[0],
-        images: &build_for(setup.machine(), &system)?,
-        system: &system,
-        kernel: manifest::KERNELS[0],
-        icount: Some(1),
-        console: Console::CAPTURE,
-        timeout: Some(GIVEN_UP),
-        inspect: false,
-        log: false,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    })?;
+    let images = build_for(setup.machine(), &system)?;
+    let boot = Boot::new(setup.machine(), &images, &system);
+    let boot = boot.kernel(manifest::KERNELS[0]).seed(1).timeout(GIVEN_UP);
+    let outcome = machine::boot(&boot)?;
     if outcome.exit != Exit::Hang {
         bail!("it ended by itself: {:?}", outcome.exit);
     }

@@ -1,7 +1,7 @@
 //! The statistics say what the trace says.
 
 use crate::image::Images;
-use crate::machine::{self, Boot, Console, MACHINES, Packed};
+use crate::machine::{self, Boot, MACHINES, Packed};
 use crate::systems;
 use ::trace::{Sections, Trace, Traces};
 use abi::statistics::Counter;
@@ -121,21 +121,8 @@ fn on_several(locking: &str, kernel: &str) -> (Traces, Vec<Vec<u64>>) {
 
 /// Runs a system on the twin; where among its memories that of this name is.
 fn run(system: &System, memory: &str, kernel: &str) -> (Outcome, usize) {
-    let boot = Boot {
-        machine: MACHINES[1],
-        board: MACHINES[1].boards()[0],
-        images: &Images::default(),
-        system,
-        kernel,
-        icount: None,
-        console: Console::CAPTURE,
-        timeout: None,
-        inspect: false,
-        log: false,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    };
+    let images = Images::default();
+    let boot = Boot::new(MACHINES[1], &images, system).kernel(kernel);
     let packed = Packed::new(&boot, &|_| ()).expect("the system fits");
     let options = Options {
         kernel: kernel.into(),

@@ -1,7 +1,7 @@
 //! What the program `cyclictest` prints, in the simulation.
 
 use crate::image::Images;
-use crate::machine::{self, Boot, Console, Exit, Outcome};
+use crate::machine::{self, Boot, Exit, Outcome};
 use crate::systems;
 use crate::systems::set;
 use serde_json::Value;
@@ -12,22 +12,9 @@ fn run(options: &str) -> (u32, Vec<String>) {
     let mut system = systems::load("cyclictest").unwrap();
     set(&mut system, "options", options);
     let twin = machine::find("twin").unwrap();
-    let outcome = machine::boot(&Boot {
-        machine: twin,
-        board: twin.boards()[0],
-        images: &Images::default(),
-        system: &system,
-        kernel: "strict-eager",
-        icount: Some(1),
-        console: Console::CAPTURE,
-        timeout: Some(Duration::from_secs(60)),
-        inspect: false,
-        log: false,
-        sampling: None,
-        simulation: Default::default(),
-        slices: true,
-    });
-    let Outcome { exit: Exit::Done(status), console, .. } = outcome.unwrap() else {
+    let images = Images::default();
+    let boot = Boot::new(twin, &images, &system).seed(1).timeout(Duration::from_secs(60));
+    let Outcome { exit: Exit::Done(status), console, .. } = machine::boot(&boot).unwrap() else {
         panic!("`{options}` does not come to its end");
     };
     let own = |line: &&str| !line.starts_with("twin: ") && !line.starts_with("giusto ");
