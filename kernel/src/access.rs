@@ -1,17 +1,17 @@
 //! Proof of access: how the core reaches object state.
 //!
 //! A [`Ref`] names an object and opens nothing but what may be read before locking. A
-//! [`Section`] stands for one entry into the kernel; holding an object through it gives a
-//! [`Held`], and only that dereferences to the object's body, whose fields are cells. Several
+//! [`CriticalSection`] stands for one entry into the kernel; holding an object through it gives a
+//! [`Guard`], and only that dereferences to the object's body, whose fields are cells. Several
 //! shared references to a body are harmless, so no run-time borrow check is needed. Under a locking
 //! that guards objects one by one, an entry takes the locks of those that it will hold before it
-//! holds the first (`ipc::footprint`).
+//! holds the first (`ipc::lock_set`).
 
 use cells::{AtomicU64, Cell, SharedPtr};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
-use locks::{Guarding, Holding as _, Kind, ObjectLock};
+use locks::{Holding as _, Kind, LockPolicy, ObjectLock};
 
 /// Whether a pool slot holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct Slot {
     pub(crate) index: u32,
 }
 
-// SAFETY: the body's cells are reached through `Held` alone, which proves that this CPU is the
+// SAFETY: the body's cells are reached through `Guard` alone, which proves that this CPU is the
 // only one inside; `life` and `next_free` change only where every object is held.
 unsafe impl<T> Sync for Guarded<T> {}
 
@@ -181,23 +181,23 @@ impl<T> Default for Link<T> {
 }
 
 /// What the locks of objects are under `L`.
-type Holding<L> = <<L as Guarding>::Object as ObjectLock>::Holding<'static>;
+type Holding<L> = <<L as LockPolicy>::Object as ObjectLock>::Holding<'static>;
 
 /// Proof of being inside the kernel, for one entry.
-pub struct Section<L: Guarding> {
+pub struct CriticalSection<L: LockPolicy> {
     holding: Holding<L>,
     local: PhantomData<*mut ()>,
 }
 
-impl<L: Guarding> Section<L> {
+impl<L: LockPolicy> CriticalSection<L> {
     /// Stands for a section that has begun.
     ///
     /// # Safety
-    /// [`Guarding::begin`] has returned on this CPU with this kind, and [`Guarding::end`] is called
-    /// when this proof is gone.
+    /// [`LockPolicy::begin`] has returned on this CPU with this kind, and [`LockPolicy::end`] is
+    /// called when this proof is gone.
     #[inline(always)]
-    pub unsafe fn begun(kind: Kind) -> Section<L> {
-        Section { holding: locks::Holding::new(kind), local: PhantomData }
+    pub unsafe fn begun(kind: Kind) -> CriticalSection<L> {
+        CriticalSection { holding: locks::Holding::new(kind), local: PhantomData }
     }
 
     /// What it may do, and the locks that it has.
@@ -208,28 +208,28 @@ impl<L: Guarding> Section<L> {
 
     /// Whether it may touch everything.
     #[inline(always)]
-    pub fn is_whole(&self) -> bool {
+    pub fn is_exclusive(&self) -> bool {
         L::EXCLUSIVE || self.holding.kind() == Kind::Writer
     }
 
     /// Opens an object.
     #[inline(always)]
-    pub fn hold<T>(&self, at: Ref<T>) -> Held<'_, T, L> {
-        Held { at, section: PhantomData }
+    pub fn hold<T>(&self, at: Ref<T>) -> Guard<'_, T, L> {
+        Guard { at, section: PhantomData }
     }
 
     /// Opens everything at once.
     #[inline(always)]
-    pub fn whole(&self) -> Whole<'_> {
-        assert!(self.is_whole(), "a reader of the kernel needs all of it");
-        Whole(PhantomData)
+    pub fn exclusive(&self) -> Exclusive<'_> {
+        assert!(self.is_exclusive(), "a reader of the kernel needs all of it");
+        Exclusive(PhantomData)
     }
 }
 
 /// Proof that this CPU alone may touch any object.
-pub struct Whole<'s>(PhantomData<&'s *mut ()>);
+pub struct Exclusive<'s>(PhantomData<&'s *mut ()>);
 
-impl Whole<'_> {
+impl Exclusive<'_> {
     /// Opens an object.
     #[inline(always)]
     pub fn open<T>(&self, at: Ref<T>) -> &T {
@@ -238,12 +238,12 @@ impl Whole<'_> {
 }
 
 /// An object that this CPU alone may touch.
-pub struct Held<'s, T: 'static, L: Guarding> {
+pub struct Guard<'s, T: 'static, L: LockPolicy> {
     at: Ref<T>,
-    section: PhantomData<&'s Section<L>>,
+    section: PhantomData<&'s CriticalSection<L>>,
 }
 
-impl<T, L: Guarding> Held<'_, T, L> {
+impl<T, L: LockPolicy> Guard<'_, T, L> {
     /// The object's name.
     #[inline(always)]
     pub fn name(&self) -> Ref<T> {
@@ -251,7 +251,7 @@ impl<T, L: Guarding> Held<'_, T, L> {
     }
 }
 
-impl<T, L: Guarding> Deref for Held<'_, T, L> {
+impl<T, L: LockPolicy> Deref for Guard<'_, T, L> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {

@@ -12,7 +12,7 @@ use crate::frames::FrameStack;
 use crate::kernel::{Kernel, Variant};
 use crate::manage::{Manager, Range};
 use crate::object::memory::Frames;
-use crate::object::thread::attention;
+use crate::object::thread::flag;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
 };
@@ -29,7 +29,7 @@ use abi::{PAGE, Rights};
 use cells::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use locks::Guarding;
+use locks::LockPolicy;
 
 /// CPUs that one kernel can have: sets of them are words of bits.
 pub const MOST_CPUS: usize = 64;
@@ -165,7 +165,7 @@ fn carve_pools<P: Port>(
     let lines = arena.slice(port.lines() as usize, |_, _| Some(Cell::new(None)))?;
     let kernel = arena.one(Kernel {
         port,
-        guards: P::Guarding::shared(count),
+        guards: P::LockPolicy::shared(count),
         variant,
         domains,
         threads,
@@ -189,7 +189,7 @@ fn carve_pools<P: Port>(
 
 fn cpu_count<P: Port>(archive: Archive) -> usize {
     let count = archive.word(WORD_CPUS) as usize;
-    let most = if P::SEVERAL { MOST_CPUS } else { 1 };
+    let most = if P::SMP { MOST_CPUS } else { 1 };
     assert!((1..=most).contains(&count), "this kernel cannot have {count} CPUs");
     count
 }
@@ -210,7 +210,7 @@ fn carve_cpus<P: Port>(
 fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cpu<P> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
-    idle.member().mark(attention::FULL);
+    idle.member().mark(flag::FULL);
     idle.member().cpu.set(number);
     let settings = Settings {
         tick: archive.word(WORD_TICK),
@@ -292,7 +292,7 @@ impl<P: Port> Builder<'_, '_, P> {
             Record::Interrupt => Made::Interrupt(self.interrupt(at)),
             Record::Timer => {
                 let timer = self.kernel().timers.take(self.owner(at, 1));
-                let body = self.manager.whole.open(timer);
+                let body = self.manager.all.open(timer);
                 body.target.set(self.notification(at, 2));
                 body.badge.set(self.field(at, 3));
                 Made::Timer(timer)
@@ -321,7 +321,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let cpus = self.field(at, 5) & self.manager.all_cpus();
         assert!(cpus != 0, "a domain may use no CPU that exists");
         self.manager.set_up_domain(domain, max_priority, (slots, cpus), &quotas);
-        let body = self.manager.whole.open(domain);
+        let body = self.manager.all.open(domain);
         body.name.set([self.field(at, 1), self.field(at, 2)]);
         domain
     }
@@ -333,7 +333,7 @@ impl<P: Port> Builder<'_, '_, P> {
         assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped");
         let thread = self.kernel().threads.take(Some(home));
         self.manager.set_up_thread(thread, home, self.field(at, 2) as u8, buffer);
-        let body = self.manager.whole.open(thread);
+        let body = self.manager.all.open(thread);
         body.context.set_instruction(self.field(at, 3));
         body.context.set_stack(self.field(at, 4));
         body.context.set_argument(self.field(at, 5));
@@ -343,10 +343,10 @@ impl<P: Port> Builder<'_, '_, P> {
         }
         let cpu = self.field(at, 9);
         assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
-        let allowed = self.manager.whole.open(home).cpus.get();
+        let allowed = self.manager.all.open(home).cpus.get();
         assert!(allowed >> cpu & 1 != 0, "a boot thread's CPU is not among its domain's");
         body.cpu.set(cpu as u32);
-        body.clear(attention::SUSPENDED);
+        body.clear(flag::SUSPENDED);
         self.manager.make_ready(thread);
         thread
     }
@@ -354,7 +354,7 @@ impl<P: Port> Builder<'_, '_, P> {
     fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
         let interrupt = self.kernel().interrupts.take(self.owner(at, 1));
         let line = self.field(at, 2);
-        let body = self.manager.whole.open(interrupt);
+        let body = self.manager.all.open(interrupt);
         body.line.set(line as u8);
         body.target.set(self.notification(at, 3));
         body.badge.set(self.field(at, 4));
@@ -373,7 +373,7 @@ impl<P: Port> Builder<'_, '_, P> {
             panic!("the manifest's memory does not fit into RAM")
         };
         self.fill(at, base, pages);
-        let body = self.manager.whole.open(memory);
+        let body = self.manager.all.open(memory);
         body.pages.set(pages);
         body.frames.set(Frames::Contiguous(base));
         self.archive.words[at + 5].store(base, Relaxed);
@@ -417,7 +417,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let mapping: Ref<Mapping<P>> =
             self.manager.make_mapping(None, home, memory, &range, Rights::ALL);
         while left > 0 {
-            let Frames::Contiguous(base) = self.manager.whole.open(memory).frames.get() else {
+            let Frames::Contiguous(base) = self.manager.all.open(memory).frames.get() else {
                 panic!("boot memory is contiguous");
             };
             let fits = self.manager.check_tables(home, to, 1);
@@ -426,12 +426,12 @@ impl<P: Port> Builder<'_, '_, P> {
             assert!(free, "two boot mappings overlap at {to:#x}");
             (first, to, left) = (first + 1, to + PAGE, left - 1);
         }
-        self.manager.whole.open(mapping).done.set(range.pages);
+        self.manager.all.open(mapping).done.set(range.pages);
     }
 
     fn trace(&self, at: usize) {
         assert!(P::TRACE != 0, "this kernel was built without a trace");
-        let memory = self.manager.whole.open(made!(self, at, 1, Memory));
+        let memory = self.manager.all.open(made!(self, at, 1, Memory));
         let Frames::Contiguous(base) = memory.frames.get() else {
             panic!("boot memory is contiguous");
         };
@@ -447,7 +447,7 @@ impl<P: Port> Builder<'_, '_, P> {
     }
 
     fn capability(&self, at: usize) {
-        let domain = self.manager.whole.open(made!(self, at, 1, Domain));
+        let domain = self.manager.all.open(made!(self, at, 1, Domain));
         let slot = self.field(at, 2) as u32;
         let (rights, badge) = (Rights(self.field(at, 4) as u8), self.field(at, 5));
         let capability = match self.field(at, 3) {

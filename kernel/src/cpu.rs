@@ -1,17 +1,17 @@
 //! What belongs to one CPU: the current thread, the ready queue, deadlines and the tick (S1-05).
 
 use crate::access::Ref;
+use crate::cost::CostEvent;
 use crate::list::List;
-use crate::object::thread::Arriving;
+use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
 use crate::ready::ReadyQueue;
-use crate::step::Step;
-use crate::time::{Deadlines, NEVER, Sleeper};
+use crate::time::{Deadlines, NEVER, TimerEntry};
 use crate::trace::Ring;
 use abi::trace::{Event, point};
 use cells::Cell;
-use locks::{Guarding, ObjectLock};
+use locks::{LockPolicy, ObjectLock};
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.
 const SERVING: u64 = 0;
@@ -53,7 +53,7 @@ pub struct Cpu<P: Port> {
     /// The port's own state of this CPU.
     pub local: P::Local,
     /// This CPU's part of what guards the kernel.
-    pub guards: <P::Guarding as Guarding>::Local,
+    pub guards: <P::LockPolicy as LockPolicy>::Local,
     /// Whether the trace is on: kernels are entered at their traced instance then.
     pub traced: Cell<bool>,
     /// Something changed that calls for a full scheduling decision before leaving.
@@ -69,9 +69,9 @@ pub struct Cpu<P: Port> {
     /// The CPUs to interrupt when this one has left the kernel, a bit each.
     pub kicks: Cell<u64>,
     /// Threads that became ready elsewhere and belong here; other CPUs add to it.
-    pub arrivals: List<Thread<P>, Arriving>,
+    pub remote_wakes: List<Thread<P>, RemoteWake>,
     /// Guards `arrivals`.
-    pub arrivals_lock: Lock<P>,
+    pub remote_wakes_lock: Lock<P>,
     /// Whether the timer is to be programmed when this CPU has left the kernel.
     arming: Cell<bool>,
     /// Whether the thread that runs next is to get all its registers.
@@ -110,8 +110,8 @@ impl<P: Port> Cpu<P> {
             idle,
             number,
             kicks: Cell::new(0),
-            arrivals: List::new(),
-            arrivals_lock: Lock::<P>::new(),
+            remote_wakes: List::new(),
+            remote_wakes_lock: Lock::<P>::new(),
             arming: Cell::new(false),
             full: Cell::new(false),
             space: Cell::new(None),
@@ -121,7 +121,7 @@ impl<P: Port> Cpu<P> {
             took_long: Cell::new(false),
             highest: Cell::new(-1),
             local: P::Local::default(),
-            guards: P::Guarding::local(number as usize),
+            guards: P::LockPolicy::local(number as usize),
             traced: Cell::new(false),
             resched: Cell::new(false),
             ready: ReadyQueue::new(),
@@ -165,7 +165,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     pub fn enqueue<const FIRST: bool, const MORE: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         // One that is leaving for another CPU is queued there when it has left.
-        let leaves = P::SEVERAL && thread.member().cpu.get() != self.number;
+        let leaves = P::SMP && thread.member().cpu.get() != self.number;
         if thread == self.idle || leaves {
             return false;
         }
@@ -215,7 +215,7 @@ impl<P: Port> Cpu<P> {
     fn first<const FLOORED: bool>(&self, floor: i16) -> Ref<Thread<P>> {
         let mut steps = self.settings.purge;
         let mut removed = 0;
-        P::step(Step::Search);
+        P::cost(CostEvent::Search);
         let found = loop {
             let Some(first) = self.ready.first() else { break self.idle };
             if FLOORED && first.member().priority.get() < floor {
@@ -227,7 +227,7 @@ impl<P: Port> Cpu<P> {
             if removed == 0 {
                 self.note(Event::Purge, first, 0, 0);
             }
-            P::step(Step::Purge);
+            P::cost(CostEvent::Purge);
             self.ready.remove(first);
             removed += 1;
             steps = steps.wrapping_sub(1);
@@ -248,7 +248,7 @@ impl<P: Port> Cpu<P> {
     /// Whether a look-up has dropped so many that it is to let other CPUs in: it goes on at an
     /// interrupt that this CPU sends itself.
     fn leaves_purge(&self, removed: u32) -> bool {
-        let leaves = P::SEVERAL && removed >= PURGED;
+        let leaves = P::SMP && removed >= PURGED;
         if leaves {
             self.kick(self);
         }
@@ -328,14 +328,14 @@ impl<P: Port> Cpu<P> {
     /// Whether lower deadlines are to stay deferred.
     #[inline(always)]
     fn defers(&self, now: u64) -> bool {
-        P::SEVERAL && now < self.deferred_until.get()
+        P::SMP && now < self.deferred_until.get()
     }
 
     /// Whether no deadline is due that could be deferred, nor will be as long as that is so.
     #[inline(always)]
     fn none_to_defer(&self, now: u64) -> bool {
         let first = self.deadlines.first();
-        first > now && (!P::SEVERAL || first >= self.deferred_until.get())
+        first > now && (!P::SMP || first >= self.deferred_until.get())
     }
 
     /// Programs the timer for the first deadline, or if some are to be deferred for those that are
@@ -366,7 +366,7 @@ impl<P: Port> Cpu<P> {
                 self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
             }
             // What is not memory waits for the end of the section (S1-06).
-            match P::SEVERAL {
+            match P::SMP {
                 true => self.arming.set(true),
                 false => self.port.arm((at != NEVER).then_some(at)),
             }
@@ -388,10 +388,10 @@ impl<P: Port> Cpu<P> {
     /// Adds a deadline. A thread is as urgent as its priority; a timer is as the thread that sets
     /// it is then.
     #[inline(never)]
-    pub fn sleep(&self, at: u64, sleeper: Sleeper<P>) {
+    pub fn sleep(&self, at: u64, sleeper: TimerEntry<P>) {
         let priority = match sleeper {
-            Sleeper::Thread(thread) => thread.member().priority.get(),
-            Sleeper::Timer(_) => self.current.get().member().priority.get(),
+            TimerEntry::Thread(thread) => thread.member().priority.get(),
+            TimerEntry::Timer(_) => self.current.get().member().priority.get(),
         };
         self.deadlines.insert(at, sleeper, priority);
         if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {
@@ -419,7 +419,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     pub fn timer_served(&self, now: u64, served: bool) {
         self.armed.set(NEVER);
-        if P::SEVERAL && !served && self.floor.get() == NONE_DEFERRED {
+        if P::SMP && !served && self.floor.get() == NONE_DEFERRED {
             self.deferred_until.set(self.next_tick(now));
         }
         if self.none_to_defer(now) {
@@ -429,7 +429,7 @@ impl<P: Port> Cpu<P> {
         self.floor.set(ALL_DEFERRED);
         match self.resched.get() {
             true => {}
-            false if P::SEVERAL => self.defer_below(self.next.get(), now),
+            false if P::SMP => self.defer_below(self.next.get(), now),
             false => self.rearm_above(self.next.get()),
         }
     }
@@ -512,7 +512,7 @@ impl<P: Port> Cpu<P> {
     /// Whether an interrupt is pending. A section that may be undone is too short to make room.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
-        let undoable = P::Guarding::SPECULATIVE && P::Guarding::is_speculating(&self.guards);
+        let undoable = P::LockPolicy::SPECULATIVE && P::LockPolicy::is_speculating(&self.guards);
         !undoable && self.port.pending()
     }
 

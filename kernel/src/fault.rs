@@ -2,10 +2,10 @@
 //! the thread's behalf. The answer says how the thread goes on and changes no other register.
 
 use crate::access::Ref;
-use crate::core::Core;
+use crate::entry::Entry;
 use crate::ipc::transfer::Message;
 use crate::object::Thread;
-use crate::object::thread::{Outgoing, State, Then, Wait, attention};
+use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
 use crate::sched::Queueing;
 use crate::system::System;
@@ -26,7 +26,7 @@ pub struct Fault {
     pub code: u64,
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// The current thread has faulted; its context is full.
     pub fn fault(&self, fault: Fault) {
         let me = self.cpu.current.get();
@@ -45,8 +45,8 @@ impl<S: System> Core<S> {
         let info = Info(Info::new(fault.kind as u32, 4).0 | Info::FAULT);
         let badge = thread.handler_badge.get();
         thread.fault.set([fault.detail, instruction, stack, fault.code]);
-        thread.set(attention::FAULT);
-        thread.outgoing.set(Outgoing { info, badge, then: Then::Reply });
+        thread.set(flag::FAULT);
+        thread.outgoing.set(Outgoing { info, badge, then: Continuation::Reply });
         let endpoint = self.hold(handler);
         match receiver {
             Some(receiver) => {
@@ -72,7 +72,7 @@ impl<S: System> Core<S> {
             return false;
         }
         self.abandon(receiver);
-        let late = self.hold(receiver).has(attention::DEADLINE);
+        let late = self.hold(receiver).has(flag::DEADLINE);
         late && kind != FaultKind::Debug && self.cpu.poll(point::HALVES)
     }
 
@@ -87,7 +87,7 @@ impl<S: System> Core<S> {
             let name = self.hold(home).name.get();
             self.kernel.report_fault(name, me.index(), fault, instruction);
         }
-        self.hold(me).set(attention::SUSPENDED);
+        self.hold(me).set(flag::SUSPENDED);
         self.blocks(me, ThreadState::Suspended);
         S::Queueing::blocks(self, me);
         self.sched();
@@ -102,7 +102,7 @@ impl<S: System> Core<S> {
         info: Info,
     ) -> Option<Ref<Thread<S::Port>>> {
         let body = self.hold(thread);
-        body.clear(attention::FAULT);
+        body.clear(flag::FAULT);
         let [instruction, ..] = self.hold(handler).context.words();
         let goes_on = match info.label() {
             RETRY => true,
@@ -111,7 +111,7 @@ impl<S: System> Core<S> {
                 true
             }
             _ => {
-                body.set(attention::SUSPENDED);
+                body.set(flag::SUSPENDED);
                 false
             }
         };

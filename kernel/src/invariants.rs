@@ -1,6 +1,6 @@
 //! Kernel invariants, for tests: what holds between any two entries.
 
-use crate::access::{Life, Ref, Whole};
+use crate::access::{Exclusive, Life, Ref};
 use crate::capability::Capability;
 use crate::cpu::{Cpu, NEAR};
 use crate::entry::Machine;
@@ -11,19 +11,19 @@ use crate::object::{Domain, Endpoint, Object, Thread};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
-use crate::time::{NEVER, Sleeper};
+use crate::time::{NEVER, TimerEntry};
 use abi::object::Resource;
 use abi::{PRIORITIES, Rights};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Checks every invariant and panics with the first that does not hold.
-pub fn check<P: Port>(machine: Machine<P>, whole: &Whole<'_>) {
-    let checker = Checker { machine, whole };
+pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
+    let checker = Checker { machine, all };
     checker.threads();
     checker.ready_queues();
     checker.queues();
     checker.deadlines();
-    if !P::SEVERAL {
+    if !P::SMP {
         timer(machine.cpu);
     }
     if P::LENGTHS {
@@ -54,11 +54,11 @@ pub fn timer<P: Port>(cpu: &Cpu<P>) {
 }
 
 /// The parent of a member of a heap: what its first sibling leads back to.
-fn parent<P: Port>(whole: &Whole<'_>, member: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+fn parent<P: Port>(all: &Exclusive<'_>, member: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
     let mut at = member;
     loop {
-        let back = whole.open(at).node.back.get()?;
-        if whole.open(back).node.child.get() == Some(at) {
+        let back = all.open(at).node.back.get()?;
+        if all.open(back).node.child.get() == Some(at) {
             return Some(back);
         }
         assert!(back != member, "siblings in a heap go round");
@@ -67,19 +67,19 @@ fn parent<P: Port>(whole: &Whole<'_>, member: Ref<Thread<P>>) -> Option<Ref<Thre
 }
 
 /// The member of a heap that comes after `at` and all below it.
-fn following<P: Port>(whole: &Whole<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+fn following<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
     let mut at = at;
     loop {
-        if let Some(next) = whole.open(at).node.next.get() {
+        if let Some(next) = all.open(at).node.next.get() {
             return Some(next);
         }
-        at = parent(whole, at)?;
+        at = parent(all, at)?;
     }
 }
 
 struct Checker<'a, 's, P: Port> {
     machine: Machine<P>,
-    whole: &'a Whole<'s>,
+    all: &'a Exclusive<'s>,
 }
 
 fn live<T>(pool: &'static Pool<T>) -> impl Iterator<Item = Ref<T>> {
@@ -92,7 +92,7 @@ impl<P: Port> Checker<'_, '_, P> {
     fn threads(&self) {
         let threads = &self.machine.kernel.threads;
         for at in (0..threads.size()).filter_map(|index| threads.get(index)) {
-            let thread = self.whole.open(at);
+            let thread = self.all.open(at);
             let in_heap = self.machine.kernel.variant.senders.heap
                 && matches!(
                     (thread.state.get(), thread.wait.get()),
@@ -108,14 +108,14 @@ impl<P: Port> Checker<'_, '_, P> {
                 continue;
             }
             if let Some(caller) = thread.caller.get() {
-                let caller = self.whole.open(caller);
+                let caller = self.all.open(caller);
                 assert!(caller.state.get() == State::Calling, "a caller that does not call");
                 assert!(caller.server.get() == Some(at), "a caller that has another server");
             }
             if thread.state.get() == State::Calling
                 && let Some(server) = thread.server.get()
             {
-                let right = self.whole.open(server).caller.get();
+                let right = self.all.open(server).caller.get();
                 assert!(right == Some(at), "a server without its caller's reply right");
             }
             match (thread.state.get(), thread.wait.get()) {
@@ -125,7 +125,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 (State::Receiving, Wait::Nothing) => assert!(!waits, "a sleeper is in a queue"),
                 _ => assert!(waits, "a waiting thread is in no queue"),
             }
-            let deadline = thread.has(crate::object::thread::attention::DEADLINE);
+            let deadline = thread.has(crate::object::thread::flag::DEADLINE);
             assert!(deadline == thread.deadline.queued(), "a deadline and its mark differ");
             assert!(!deadline || thread.state.get() != State::Ready, "a ready thread times out");
         }
@@ -137,10 +137,10 @@ impl<P: Port> Checker<'_, '_, P> {
             self.ready_queue(cpu);
         }
         for at in live(&self.machine.kernel.threads) {
-            let thread = self.whole.open(at);
+            let thread = self.all.open(at);
             let on = cpus.iter().filter(|cpu| cpu.current.get() == at).count();
             assert!(on <= 1, "a thread runs on two CPUs");
-            let queued = thread.queued() || thread.arrives();
+            let queued = thread.queued() || thread.is_woken_remotely();
             let accounted = queued || on == 1 || cpus.iter().any(|cpu| cpu.idle == at);
             assert!(accounted || !thread.runnable(), "a runnable thread is not queued");
             let there = (thread.cpu.get() as usize) < cpus.len();
@@ -150,37 +150,37 @@ impl<P: Port> Checker<'_, '_, P> {
 
     fn ready_queue(&self, cpu: &Cpu<P>) {
         let running = cpu.current.get();
-        let current = self.whole.open(running);
+        let current = self.all.open(running);
         // Another CPU may have stopped the thread: then this one was asked to leave it.
-        let leaves = P::SEVERAL && cpu.resched.get();
+        let leaves = P::SMP && cpu.resched.get();
         assert!(current.runnable() || running == cpu.idle || leaves, "a blocked thread runs");
         let away = running != cpu.idle && current.cpu.get() != cpu.number;
         assert!(!away || leaves, "a thread runs on a CPU that it has left");
         let eager = self.machine.kernel.variant.eager && current.runnable();
-        let queued = current.queued() || current.arrives() || away || running == cpu.idle;
+        let queued = current.queued() || current.is_woken_remotely() || away || running == cpu.idle;
         assert!(queued || !eager, "a thread runs that eager queueing has not queued");
         cpu.ready.each(|level, at| {
-            let thread = self.whole.open(at);
+            let thread = self.all.open(at);
             assert!(thread.priority.get() == i16::from(level), "queued at another priority");
             // Until the CPU that it runs on leaves it, it may wake others there and be queued
             // behind them; who destroys it takes it out again.
-            let leaves = P::SEVERAL && at.life() == Life::Dying && !thread.runnable();
+            let leaves = P::SMP && at.life() == Life::Dying && !thread.runnable();
             assert!(at.life() == Life::Live || leaves, "a destroyed thread is queued");
             assert!(thread.cpu.get() == cpu.number, "queued on another CPU");
             let bounded = thread.priority.get() <= cpu.highest.get();
             assert!(bounded, "queued above the highest that the CPU knows");
             // One that arrives is on its way, and so is the tick.
-            let waits = at != running && thread.runnable() && !thread.arrives();
+            let waits = at != running && thread.runnable() && !thread.is_woken_remotely();
             let ticks = cpu.ticks() || cpu.resched.get();
             assert!(!waits || ticks, "a thread waits where there is no tick");
         });
-        cpu.arrivals.each(|at| {
+        cpu.remote_wakes.each(|at| {
             assert!(at.life() == Life::Live, "a destroyed thread arrives");
             assert!(at.member().cpu.get() == cpu.number, "arrives on another CPU");
         });
         // Nothing is mapped in the kernel's own domain.
-        let own = self.whole.open(cpu.idle).domain.get();
-        if P::SEVERAL
+        let own = self.all.open(cpu.idle).domain.get();
+        if P::SMP
             && let Some(domain) = cpu.space.get()
             && domain != own
         {
@@ -190,20 +190,20 @@ impl<P: Port> Checker<'_, '_, P> {
 
     fn queues(&self) {
         for at in live(&self.machine.kernel.endpoints) {
-            let endpoint: &Endpoint<P> = self.whole.open(at);
+            let endpoint: &Endpoint<P> = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Endpoint(other) if other == at);
             self.members(&endpoint.senders, State::Sending, here);
             self.members(&endpoint.receivers, State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
             let attached = endpoint.attached.get().and_then(|weak| weak.get());
-            let pending = attached.is_some_and(|at| self.whole.open(at).bits.get() != 0);
+            let pending = attached.is_some_and(|at| self.all.open(at).bits.get() != 0);
             // Those who wait on an endpoint that is ending are woken, if not all of them yet.
             let ends = at.life() == Life::Dying;
             let idle = !pending || ends || endpoint.receivers.is_empty();
             assert!(idle, "signals that an endpoint receives are pending while a thread waits");
             let waits = |member: &Ref<Thread<P>>| {
-                let thread = self.whole.open(*member);
+                let thread = self.all.open(*member);
                 thread.state.get() == State::Sending && here(thread.wait.get())
             };
             if self.machine.kernel.variant.senders.heap {
@@ -213,7 +213,7 @@ impl<P: Port> Checker<'_, '_, P> {
             }
         }
         for at in live(&self.machine.kernel.notifications) {
-            let notification = self.whole.open(at);
+            let notification = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Notification(other) if other == at);
             self.members(&notification.receivers, State::Receiving, here);
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
@@ -229,21 +229,21 @@ impl<P: Port> Checker<'_, '_, P> {
             cpu.deadlines.each(|sleeper, _, priority| {
                 found += 1;
                 let (home, current) = match sleeper {
-                    Sleeper::Thread(thread) => {
-                        let thread = self.whole.open(thread);
+                    TimerEntry::Thread(thread) => {
+                        let thread = self.all.open(thread);
                         (thread.cpu.get(), thread.priority.get())
                     }
-                    Sleeper::Timer(timer) if P::SEVERAL => {
-                        (self.whole.open(timer).cpu.get(), priority)
+                    TimerEntry::Timer(timer) if P::SMP => {
+                        (self.all.open(timer).cpu.get(), priority)
                     }
-                    Sleeper::Timer(_) => (cpu.number, priority),
+                    TimerEntry::Timer(_) => (cpu.number, priority),
                 };
                 assert!(home == cpu.number, "a deadline on another CPU");
                 assert!(current == priority, "a deadline at another priority");
             });
         }
-        let threads = live(&kernel.threads).filter(|at| self.whole.open(*at).deadline.queued());
-        let timers = live(&kernel.timers).filter(|at| self.whole.open(*at).deadline.queued());
+        let threads = live(&kernel.threads).filter(|at| self.all.open(*at).deadline.queued());
+        let timers = live(&kernel.timers).filter(|at| self.all.open(*at).deadline.queued());
         assert!(found == threads.count() + timers.count(), "a deadline is in no queue");
     }
 
@@ -255,9 +255,9 @@ impl<P: Port> Checker<'_, '_, P> {
             cpu.ready.each(|_, _| queued += 1);
             assert!(cpu.ready.length() == queued, "a ready queue is miscounted");
         }
-        let kept: u32 = live(&kernel.endpoints).map(|at| self.whole.open(at).queued.get()).sum();
+        let kept: u32 = live(&kernel.endpoints).map(|at| self.all.open(at).queued.get()).sum();
         let senders = live(&kernel.threads).filter(|at| {
-            let thread = self.whole.open(*at);
+            let thread = self.all.open(*at);
             thread.state.get() == State::Sending
         });
         assert!(kept as usize == senders.count(), "the senders of endpoints are miscounted");
@@ -271,16 +271,16 @@ impl<P: Port> Checker<'_, '_, P> {
         while let Some(at) = next {
             members += 1;
             assert!(waits(&at), "a member of a heap that waits for something else");
-            let node = &self.whole.open(at).node;
+            let node = &self.all.open(at).node;
             for (below, what) in [(node.child.get(), "child"), (node.next.get(), "sibling")] {
                 let Some(below) = below else { continue };
-                let back = self.whole.open(below).node.back.get();
+                let back = self.all.open(below).node.back.get();
                 assert!(back == Some(at), "a {what} in a heap that does not lead back");
-                let above = if what == "child" { Some(at) } else { parent(self.whole, at) };
+                let above = if what == "child" { Some(at) } else { parent(self.all, at) };
                 let ordered = above.is_some_and(|above| Heap::before(above, below));
                 assert!(ordered, "a {what} in a heap that is served before its parent");
             }
-            next = node.child.get().or_else(|| following(self.whole, at));
+            next = node.child.get().or_else(|| following(self.all, at));
         }
         assert!(endpoint.receivers.is_empty(), "senders and receivers wait on one endpoint");
         members
@@ -293,7 +293,7 @@ impl<P: Port> Checker<'_, '_, P> {
         here: impl Fn(Wait<P>) -> bool,
     ) {
         list.each(|member| {
-            let thread = self.whole.open(member);
+            let thread = self.all.open(member);
             assert!(thread.state.get() == state, "a member in another state");
             assert!(here(thread.wait.get()), "a member that waits for something else");
         });
@@ -302,18 +302,18 @@ impl<P: Port> Checker<'_, '_, P> {
     fn domains(&self) {
         let kernel = self.machine.kernel;
         for at in live(&kernel.domains) {
-            let domain = self.whole.open(at);
+            let domain = self.all.open(at);
             // A thread that is being destroyed counts until that is complete.
             let inside =
-                live(&kernel.threads).filter(|thread| self.whole.open(*thread).domain.get() == at);
+                live(&kernel.threads).filter(|thread| self.all.open(*thread).domain.get() == at);
             // The idle threads are the kernel's own and not counted.
             let cpus = kernel.cpus.get().iter();
-            let idle = cpus.filter(|cpu| self.whole.open(cpu.idle).domain.get() == at).count();
+            let idle = cpus.filter(|cpu| self.all.open(cpu.idle).domain.get() == at).count();
             let count = (inside.count() - idle) as u32;
             assert!(domain.threads.get() == count, "a domain's threads are miscounted");
         }
         for at in live(&kernel.threads) {
-            let home = self.whole.open(at).domain.get();
+            let home = self.all.open(at).domain.get();
             assert!(home.life() != Life::Vacant, "a thread outlives its domain");
         }
     }
@@ -322,7 +322,7 @@ impl<P: Port> Checker<'_, '_, P> {
     fn capabilities(&self) {
         let domains = &self.machine.kernel.domains;
         for at in (0..domains.size()).filter_map(|index| domains.get(index)) {
-            for cell in self.whole.open(at).slots {
+            for cell in self.all.open(at).slots {
                 let capability = cell.get();
                 let empty = matches!(capability, Capability::Empty);
                 assert!(empty || at.life() != Life::Vacant, "a vacant domain has capabilities");
@@ -334,13 +334,13 @@ impl<P: Port> Checker<'_, '_, P> {
     fn mappings(&self) {
         let kernel = self.machine.kernel;
         for at in live(&kernel.mappings) {
-            let mapping = self.whole.open(at);
+            let mapping = self.all.open(at);
             let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
                 panic!("a mapping of nothing");
             };
             let there = memory.life() != Life::Vacant && home.life() != Life::Vacant;
             assert!(there, "a mapping outlives its memory or its domain");
-            let space = &self.whole.open(home).space;
+            let space = &self.all.open(home).space;
             for page in [0, mapping.done.get().saturating_sub(1)] {
                 let address = mapping.at.get() + page * abi::PAGE;
                 let mapped = page >= mapping.done.get() || space.is_mapped(kernel.port, address);
@@ -363,7 +363,7 @@ impl<P: Port> Checker<'_, '_, P> {
         self.charged(&kernel.mappings);
         self.charged(&kernel.timers);
         for at in live(&kernel.domains) {
-            let domain = self.whole.open(at);
+            let domain = self.all.open(at);
             for resource in Resource::ALL {
                 let fits = domain.quotas.used(resource) <= domain.quotas.limit(resource);
                 assert!(fits, "a domain uses more than its quota");
@@ -381,16 +381,16 @@ impl<P: Port> Checker<'_, '_, P> {
 
     fn charged<T: Object<P>>(&self, pool: &'static Pool<T>) {
         for domain in live(&self.machine.kernel.domains) {
-            let own = |at: &Ref<T>| self.whole.open(*at).owner().get() == Some(domain);
+            let own = |at: &Ref<T>| self.all.open(*at).owner().get() == Some(domain);
             let owned = live(pool).filter(own).count() as u32;
-            let used = self.whole.open(domain).quotas.used(T::RESOURCE);
+            let used = self.all.open(domain).quotas.used(T::RESOURCE);
             let given = self.given(domain, T::RESOURCE);
             assert!(used == owned + given, "a charge differs from what is owned");
         }
         let mut used = 0;
         for at in live(pool) {
             used += 1;
-            let owner = self.whole.open(at).owner().get();
+            let owner = self.all.open(at).owner().get();
             let there = owner.is_none_or(|owner| owner.life() != Life::Vacant);
             assert!(there, "an object outlives the domain that it is charged to");
         }
@@ -400,7 +400,7 @@ impl<P: Port> Checker<'_, '_, P> {
     /// What a domain gave to domains inside it.
     fn given(&self, domain: Ref<Domain<P>>, resource: Resource) -> u32 {
         live(&self.machine.kernel.domains)
-            .map(|at| self.whole.open(at))
+            .map(|at| self.all.open(at))
             .filter(|inner| inner.owner().get() == Some(domain))
             .map(|inner| inner.quotas.limit(resource))
             .sum()
@@ -412,7 +412,7 @@ impl<P: Port> Checker<'_, '_, P> {
         let threads = (0..kernel.threads.size()).filter_map(|index| kernel.threads.get(index));
         let buffers = threads
             .filter(|at| at.life() == Life::Vacant)
-            .map(|at| self.whole.open(at).fresh_buffer());
+            .map(|at| self.all.open(at).fresh_buffer());
         for fresh in buffers.chain(kernel.frames.next()).chain(kernel.tables.next()) {
             assert!(fresh.is_as_told(kernel.port), "a frame that was zeroed is not zero");
         }
@@ -423,7 +423,7 @@ impl<P: Port> Checker<'_, '_, P> {
         let kernel = self.machine.kernel;
         let (mut taken, mut promised) = (0, 0);
         for at in live(&kernel.memories) {
-            let memory = self.whole.open(at);
+            let memory = self.all.open(at);
             if let Frames::Indexed(index) = memory.frames.get() {
                 let entries = kernel.port.frame(index).iter();
                 let there = entries.filter(|entry| entry.load(Relaxed) != 0).count() as u32;
@@ -434,12 +434,12 @@ impl<P: Port> Checker<'_, '_, P> {
         }
         for domain in live(&kernel.domains) {
             let memories = live(&kernel.memories)
-                .map(|at| self.whole.open(at))
+                .map(|at| self.all.open(at))
                 .filter(|memory| memory.owner().get() == Some(domain))
                 .filter(|memory| matches!(memory.frames.get(), Frames::Indexed(_)));
             let own: u64 = memories.map(|memory| memory.pages.get() + 1).sum();
             let given = self.given(domain, Resource::Frames);
-            let used = self.whole.open(domain).quotas.used(Resource::Frames);
+            let used = self.all.open(domain).quotas.used(Resource::Frames);
             assert!(u64::from(used) == own + u64::from(given), "a charge differs from the frames");
         }
         let (size, used) = kernel.frames.size_and_used();
@@ -455,7 +455,7 @@ impl<P: Port> Checker<'_, '_, P> {
     /// What all domains together may still ask for.
     fn left(&self, resource: Resource) -> u32 {
         live(&self.machine.kernel.domains)
-            .map(|at| &self.whole.open(at).quotas)
+            .map(|at| &self.all.open(at).quotas)
             .map(|quotas| quotas.limit(resource) - quotas.used(resource))
             .sum()
     }

@@ -13,7 +13,7 @@ use crate::send_queue::Senders;
 use crate::system::System;
 use abi::object::Resource;
 use cells::Cell;
-use locks::Guarding;
+use locks::LockPolicy;
 
 /// What code that all kernels in an image share needs to know of the running one.
 pub struct Variant<P: Port> {
@@ -44,7 +44,7 @@ pub struct Kernel<P: Port> {
     /// The machine.
     pub port: &'static P,
     /// What guards all of this on several CPUs.
-    pub guards: <P::Guarding as Guarding>::Shared,
+    pub guards: <P::LockPolicy as LockPolicy>::Shared,
     /// Which kernel it is.
     pub variant: Variant<P>,
     /// Domains; the first is the kernel's own, which the idle thread runs in.

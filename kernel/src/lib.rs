@@ -21,8 +21,8 @@ pub mod access;
 pub mod arena;
 pub mod boot;
 pub mod capability;
+pub mod cost;
 #[allow(unsafe_code)]
-pub mod core;
 pub mod cpu;
 #[allow(unsafe_code)]
 pub mod entry;
@@ -40,11 +40,9 @@ pub mod quota;
 pub mod ready;
 pub mod sched;
 pub mod send_queue;
-pub mod several;
-pub mod shootdown;
 pub mod slowpath;
+pub mod smp;
 pub mod statistics;
-pub mod step;
 pub mod system;
 pub mod time;
 pub mod trace;

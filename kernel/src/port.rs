@@ -1,21 +1,21 @@
 //! What a machine provides: the only interface between the core and the hardware.
 
-use crate::shootdown::Change;
+use crate::cost::CostEvent;
+use crate::smp::shootdown::Change;
 use crate::statistics::Statistics;
-use crate::step::Step;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
 use core::sync::atomic::AtomicU64;
-use locks::Guarding;
+use locks::LockPolicy;
 
 /// A page of memory, seen as words. Programs may write it at any time, hence atomics.
 pub type Frame = [AtomicU64; BUFFER_WORDS];
 
 /// The lock in each of a machine's objects.
-pub type Lock<P> = <<P as Port>::Guarding as Guarding>::Object;
+pub type Lock<P> = <<P as Port>::LockPolicy as LockPolicy>::Object;
 
 /// Of no size: keeps a machine's objects on lines of their own, if it has several CPUs.
-pub type Apart<P> = <<P as Port>::Guarding as Guarding>::Apart;
+pub type CachePadding<P> = <<P as Port>::LockPolicy as LockPolicy>::CachePadding;
 
 /// A machine.
 pub trait Port: Sized + 'static {
@@ -26,10 +26,10 @@ pub trait Port: Sized + 'static {
     /// What the port keeps for each CPU.
     type Local: Default + 'static;
     /// What guards the kernel on several CPUs.
-    type Guarding: Guarding;
+    type LockPolicy: LockPolicy;
 
     /// Whether there may be several CPUs.
-    const SEVERAL: bool = false;
+    const SMP: bool = false;
 
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
@@ -73,23 +73,23 @@ pub trait Port: Sized + 'static {
     fn forget(&self, local: &Self::Local, thread: &Self::Context);
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
     /// elsewhere next. Only with several CPUs.
-    fn put_down(&self, _local: &Self::Local, _thread: &Self::Context) {}
+    fn save_lazy_state(&self, _local: &Self::Local, _thread: &Self::Context) {}
     /// Makes this CPU forget all translations and use these tables. Only with several CPUs.
     fn reload(&self, _local: &Self::Local, _space: &Self::Space) {}
     /// Interrupts another CPU, which then calls [`kicked`](crate::entry::kicked). Only with several
     /// CPUs.
     fn kick(&self, _cpu: u32) {}
-    /// Looks at the counters that [`Port::step`] keeps of a CPU, if it does.
+    /// Looks at the counters that [`Port::cost`] keeps of a CPU, if it does.
     fn statistics<R>(&self, _cpu: u32, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
         None
     }
     /// The core takes a primitive step; most machines do not care.
     #[inline(always)]
-    fn step(_step: Step) {}
-    /// [`Port::step`] on the ready queue of a CPU, which may be another one.
+    fn cost(_event: CostEvent) {}
+    /// [`Port::cost`] on the ready queue of a CPU, which may be another one.
     #[inline(always)]
-    fn step_at(_cpu: u32, step: Step) {
-        Self::step(step);
+    fn cost_at(_cpu: u32, step: CostEvent) {
+        Self::cost(step);
     }
 }
 

@@ -1,11 +1,11 @@
 //! The ready queue: a list of threads per priority and the bitmap tree over them (S0-06, S0-07).
 
 use crate::access::Ref;
+use crate::cost::CostEvent;
 use crate::list::List;
 use crate::object::Thread;
 use crate::object::thread::Running;
 use crate::port::Port;
-use crate::step::Step;
 use abi::PRIORITIES;
 use cells::Cell;
 use policies::fixed::Levels;
@@ -103,7 +103,7 @@ impl<P: Port> ReadyQueue<P> {
     /// The first thread of the highest level that is not empty.
     #[inline(always)]
     pub fn first(&self) -> Option<Ref<Thread<P>>> {
-        P::step(Step::LookUp);
+        P::cost(CostEvent::LookUp);
         self.lists[self.levels.highest()? as usize].head()
     }
 

@@ -6,7 +6,7 @@
 //! candidate so far; the switch happens on the way out.
 
 use crate::access::Ref;
-use crate::core::Core;
+use crate::entry::Entry;
 use crate::object::Thread;
 use crate::system::System;
 
@@ -23,10 +23,10 @@ pub mod hint {
 /// Who runs after a message.
 pub trait Switching: 'static {
     /// `thread` became runnable; pick by the hint.
-    fn enqueue_sched<S: System, const HINT: u8>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    fn enqueue_sched<S: System, const HINT: u8>(core: &Entry<S>, thread: Ref<Thread<S::Port>>);
     /// `new` became runnable and `old`, the candidate, ceased to be.
     fn swap_sched<S: System, const HINT: u8>(
-        core: &Core<S>,
+        core: &Entry<S>,
         new: Ref<Thread<S::Port>>,
         old: Ref<Thread<S::Port>>,
     );
@@ -37,7 +37,7 @@ pub struct Direct;
 
 impl Switching for Direct {
     #[inline(always)]
-    fn enqueue_sched<S: System, const HINT: u8>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn enqueue_sched<S: System, const HINT: u8>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         let next = core.cpu.next.get();
         match HINT {
             hint::HIGHEST => {
@@ -59,7 +59,7 @@ impl Switching for Direct {
 
     #[inline(always)]
     fn swap_sched<S: System, const HINT: u8>(
-        core: &Core<S>,
+        core: &Entry<S>,
         new: Ref<Thread<S::Port>>,
         old: Ref<Thread<S::Port>>,
     ) {
@@ -80,7 +80,7 @@ pub struct Strict;
 
 impl Switching for Strict {
     #[inline(always)]
-    fn enqueue_sched<S: System, const HINT: u8>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn enqueue_sched<S: System, const HINT: u8>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         let cpu = core.cpu;
         let (next, priority) = (cpu.next.get(), thread.member().priority.get());
         cpu.raise(priority);
@@ -99,7 +99,7 @@ impl Switching for Strict {
 
     #[inline(always)]
     fn swap_sched<S: System, const HINT: u8>(
-        core: &Core<S>,
+        core: &Entry<S>,
         new: Ref<Thread<S::Port>>,
         old: Ref<Thread<S::Port>>,
     ) {
@@ -121,13 +121,13 @@ pub trait Queueing: 'static {
     /// Whether the queue holds exactly the runnable threads, the running one included.
     const EAGER: bool;
     /// A thread stopped being runnable.
-    fn blocks<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    fn blocks<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>);
     /// A thread that was not runnable is to run at once.
-    fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    fn wins<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>);
     /// A thread that was not runnable is to run at once, in the place of one that has blocked.
-    fn replaces<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    fn replaces<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>);
     /// The candidate is not to run now but stays runnable.
-    fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>);
+    fn loses<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>);
 }
 
 /// Lazy queueing (S0-10, S0-11): blocked threads stay queued until a look-up meets them, and the
@@ -138,16 +138,16 @@ impl Queueing for Lazy {
     const EAGER: bool = false;
 
     #[inline(always)]
-    fn blocks<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
+    fn blocks<S: System>(_core: &Entry<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
-    fn wins<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
+    fn wins<S: System>(_core: &Entry<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
-    fn replaces<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
+    fn replaces<S: System>(_core: &Entry<S>, _thread: Ref<Thread<S::Port>>) {}
 
     #[inline(always)]
-    fn loses<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn loses<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         core.enqueue_first(thread);
     }
 }
@@ -159,22 +159,22 @@ impl Queueing for Eager {
     const EAGER: bool = true;
 
     #[inline(always)]
-    fn blocks<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn blocks<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         core.dequeue(thread);
     }
 
     #[inline(always)]
-    fn wins<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn wins<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         core.enqueue_first(thread);
     }
 
     #[inline(always)]
-    fn replaces<S: System>(core: &Core<S>, thread: Ref<Thread<S::Port>>) {
+    fn replaces<S: System>(core: &Entry<S>, thread: Ref<Thread<S::Port>>) {
         core.enqueue_instead(thread);
     }
 
     #[inline(always)]
-    fn loses<S: System>(_core: &Core<S>, _thread: Ref<Thread<S::Port>>) {}
+    fn loses<S: System>(_core: &Entry<S>, _thread: Ref<Thread<S::Port>>) {}
 }
 
 /// What the message path reports, event by event, for a decision on who runs next.
@@ -182,17 +182,17 @@ pub trait Scheduling: 'static {
     /// Whether a thread that is stopped stays in the ready queue until a look-up meets it.
     const LAZY_HALT: bool;
     /// `to` became runnable; the candidate goes on if it is not lower.
-    fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>);
+    fn wakes<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>);
     /// `to` became runnable and takes precedence over the candidate, which stays runnable.
-    fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>);
+    fn gives<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>);
     /// `me`, the candidate, waits for the reply of `callee`, which became runnable.
-    fn calls<S: System>(core: &Core<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
+    fn calls<S: System>(core: &Entry<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
     /// `me`, the candidate, has sent to `to`, which became runnable, and waits to receive.
-    fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
+    fn answers<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>);
     /// `me`, the candidate, waits to receive, and nobody became runnable.
-    fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>);
+    fn waits<S: System>(core: &Entry<S>, me: Ref<Thread<S::Port>>);
     /// `me`, the candidate, waits to send, or for an answer with nobody to take over.
-    fn queues<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>);
+    fn queues<S: System>(core: &Entry<S>, me: Ref<Thread<S::Port>>);
 }
 
 /// Decisions through the scheduling interface.
@@ -202,33 +202,33 @@ impl Scheduling for Interface {
     const LAZY_HALT: bool = false;
 
     #[inline(always)]
-    fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+    fn wakes<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>) {
         S::Switching::enqueue_sched::<S, { hint::CURRENT_OR_NEW }>(core, to);
     }
 
     #[inline(always)]
-    fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+    fn gives<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>) {
         S::Switching::enqueue_sched::<S, { hint::NEW }>(core, to);
     }
 
     #[inline(always)]
-    fn calls<S: System>(core: &Core<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+    fn calls<S: System>(core: &Entry<S>, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
         S::Switching::swap_sched::<S, { hint::NEW }>(core, callee, me);
     }
 
     #[inline(always)]
-    fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+    fn answers<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
         S::Switching::swap_sched::<S, { hint::NEW }>(core, to, me);
     }
 
     #[inline(always)]
-    fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
+    fn waits<S: System>(core: &Entry<S>, me: Ref<Thread<S::Port>>) {
         S::Queueing::blocks(core, me);
         core.sched();
     }
 
     #[inline(always)]
-    fn queues<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
+    fn queues<S: System>(core: &Entry<S>, me: Ref<Thread<S::Port>>) {
         S::Queueing::blocks(core, me);
         core.sched();
     }

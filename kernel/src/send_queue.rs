@@ -5,9 +5,9 @@
 //! a pairing heap (S0-28). Equal priorities are served in the order of arrival by all.
 
 use crate::access::Ref;
+use crate::cost::{CostEvent, Queue};
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
-use crate::step::{Queue, Step};
 
 /// A send queue's operations.
 pub trait SendQueue: 'static {
@@ -29,7 +29,7 @@ pub trait SendQueue: 'static {
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
     /// The same, seen without holding the endpoint; outer `None`: that takes a search.
     #[inline(always)]
-    fn glance<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
+    fn peek<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
         Some(Self::first(endpoint))
     }
     /// Removes a thread that is in the queue: here a list.
@@ -84,7 +84,7 @@ impl SendQueue for Fifo {
 pub struct Scan;
 
 impl SendQueue for Scan {
-    fn glance<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
+    fn peek<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
         endpoint.senders.is_empty().then_some(None)
     }
 
@@ -92,7 +92,7 @@ impl SendQueue for Scan {
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         let mut best = endpoint.senders.head()?;
         endpoint.senders.each(|thread| {
-            P::step(Step::Scan);
+            P::cost(CostEvent::Scan);
             if priority(thread) > priority(best) {
                 best = thread;
             }
@@ -110,7 +110,7 @@ impl SendQueue for Ordered {
     #[inline(always)]
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
         let behind = |other: Ref<Thread<P>>| {
-            P::step(Step::Compare);
+            P::cost(CostEvent::Compare);
             priority(other) < priority(thread)
         };
         endpoint.senders.insert_before(thread, behind);
@@ -138,7 +138,7 @@ impl Heap {
 
     /// Makes the later of two roots the first child of the other, which is returned.
     fn meld<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> Ref<Thread<P>> {
-        P::step(Step::Meld);
+        P::cost(CostEvent::Meld);
         let (root, child) = if Heap::before(one, other) { (one, other) } else { (other, one) };
         let (above, below) = (&root.member().node, &child.member().node);
         let old = above.child.replace(Some(child));
@@ -194,7 +194,7 @@ impl SendQueue for Heap {
     const HEAP: bool = true;
 
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        P::step(Step::Link(Queue::Waiting, thread.index()));
+        P::cost(CostEvent::Link(Queue::Waiting, thread.index()));
         let arrival = endpoint.arrivals.get();
         endpoint.arrivals.set(arrival + 1);
         thread.member().node.arrival.set(arrival);
@@ -216,7 +216,7 @@ impl SendQueue for Heap {
     }
 
     fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        P::step(Step::Unlink(Queue::Waiting, thread.index()));
+        P::cost(CostEvent::Unlink(Queue::Waiting, thread.index()));
         let node = &thread.member().node;
         let children = Heap::gather(node.child.take());
         let root = if endpoint.root.get() == Some(thread) {

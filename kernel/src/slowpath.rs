@@ -4,7 +4,7 @@
 //! second half of a call leaves the queue at once (S0-17), and a stopped one does not (S0-C10).
 
 use crate::access::Ref;
-use crate::core::Core;
+use crate::entry::Entry;
 use crate::object::Thread;
 use crate::sched::Scheduling;
 use crate::system::System;
@@ -16,7 +16,7 @@ impl Scheduling for ByHand {
     const LAZY_HALT: bool = true;
 
     #[inline(always)]
-    fn wakes<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+    fn wakes<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>) {
         let running = core.cpu.next.get();
         if to.member().priority.get() > running.member().priority.get() {
             core.enqueue_first(running);
@@ -27,30 +27,30 @@ impl Scheduling for ByHand {
     }
 
     #[inline(always)]
-    fn gives<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>) {
+    fn gives<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>) {
         core.cpu.enqueue_at(core.cpu.next.get(), true);
         core.cpu.next.set(to);
     }
 
     #[inline(always)]
-    fn calls<S: System>(core: &Core<S>, callee: Ref<Thread<S::Port>>, _me: Ref<Thread<S::Port>>) {
+    fn calls<S: System>(core: &Entry<S>, callee: Ref<Thread<S::Port>>, _me: Ref<Thread<S::Port>>) {
         core.cpu.next.set(callee);
     }
 
     #[inline(always)]
-    fn answers<S: System>(core: &Core<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
+    fn answers<S: System>(core: &Entry<S>, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
         core.dequeue(me);
         core.cpu.next.set(to);
     }
 
     #[inline(always)]
-    fn waits<S: System>(core: &Core<S>, me: Ref<Thread<S::Port>>) {
+    fn waits<S: System>(core: &Entry<S>, me: Ref<Thread<S::Port>>) {
         core.dequeue(me);
         core.cpu.next.set(core.cpu.look_up());
     }
 
     #[inline(always)]
-    fn queues<S: System>(core: &Core<S>, _me: Ref<Thread<S::Port>>) {
+    fn queues<S: System>(core: &Entry<S>, _me: Ref<Thread<S::Port>>) {
         core.cpu.next.set(core.cpu.look_up());
     }
 }

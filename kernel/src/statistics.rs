@@ -1,9 +1,10 @@
-//! Statistics of the interaction with programs (S0-34), counted from the kernel's [steps](Step).
+//! Statistics of the interaction with programs (S0-34), counted from the kernel's cost
+//! [events](CostEvent).
 //!
 //! A port that wants them hands each step to [`Statistics::step`]; one that does not has none of
 //! this in its image.
 
-use crate::step::{Queue, Step};
+use crate::cost::{CostEvent, Queue};
 use abi::statistics::{Counter, LENGTHS};
 use core::cell::Cell;
 use locks::{Cause, Counts, Handoff};
@@ -94,19 +95,19 @@ impl Statistics {
 
     /// Counts a step of this CPU.
     #[inline]
-    pub fn step(&self, cpu: u32, step: Step) {
+    pub fn step(&self, cpu: u32, step: CostEvent) {
         match step {
-            Step::Enter => self.moves.set(false),
-            Step::Search => {
+            CostEvent::Enter => self.moves.set(false),
+            CostEvent::Search => {
                 self.sample();
                 self.count(Counter::LookUps);
             }
-            Step::Unlink(Queue::Ready, thread) => {
+            CostEvent::Unlink(Queue::Ready, thread) => {
                 self.sample();
                 self.length.set(self.length.get() - 1);
                 self.moves.set(self.moves.get() || thread == self.running.get());
             }
-            Step::Link(Queue::Ready, thread) => {
+            CostEvent::Link(Queue::Ready, thread) => {
                 self.sample();
                 self.count(Counter::Actual);
                 self.length.set(self.length.get() + 1);
@@ -114,21 +115,21 @@ impl Statistics {
                     self.count(Counter::DeferredEnqueues);
                 }
             }
-            Step::Block(thread) => {
+            CostEvent::Block(thread) => {
                 self.count(Counter::Eager);
                 if thread == self.running.get() {
                     self.running.set(0);
                 }
             }
-            Step::Lock(handoff) => self.lock(cpu, handoff),
-            Step::Purge => self.count(Counter::DeferredDequeues),
-            Step::Message(..) => self.count(Counter::Messages),
-            Step::Queued(length) => {
+            CostEvent::Lock(handoff) => self.lock(cpu, handoff),
+            CostEvent::Purge => self.count(Counter::DeferredDequeues),
+            CostEvent::Message(..) => self.count(Counter::Messages),
+            CostEvent::Queued(length) => {
                 self.count(Counter::QueuedMessages);
                 let longest = &self.counters[Counter::LongestQueue as usize];
                 longest.set(longest.get().max(u64::from(length)));
             }
-            Step::Switch(thread) => {
+            CostEvent::Switch(thread) => {
                 self.running.set(thread);
                 if self.current.replace(thread) != 0 && thread != 0 {
                     self.count(Counter::Switches);

@@ -24,33 +24,33 @@ pub(crate) const NEVER: u64 = u64::MAX;
 const NO_PRIORITY: i16 = -1;
 
 /// What waits for an instant.
-pub enum Sleeper<P: Port> {
+pub enum TimerEntry<P: Port> {
     /// A thread whose operation times out.
     Thread(Ref<Thread<P>>),
     /// A timer that fires.
     Timer(Ref<Timer<P>>),
 }
 
-impl<P: Port> Clone for Sleeper<P> {
+impl<P: Port> Clone for TimerEntry<P> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Port> Copy for Sleeper<P> {}
+impl<P: Port> Copy for TimerEntry<P> {}
 
-impl<P: Port> Sleeper<P> {
+impl<P: Port> TimerEntry<P> {
     fn node(&self) -> &'static Node<P> {
         match self {
-            Sleeper::Thread(thread) => &thread.member().deadline,
-            Sleeper::Timer(timer) => &timer.member().deadline,
+            TimerEntry::Thread(thread) => &thread.member().deadline,
+            TimerEntry::Timer(timer) => &timer.member().deadline,
         }
     }
 
     /// A number that no other sleeper has, below the bits of a priority.
     fn number(&self) -> u32 {
         let number = match self {
-            Sleeper::Thread(thread) => thread.index() << 1,
-            Sleeper::Timer(timer) => timer.index() << 1 | 1,
+            TimerEntry::Thread(thread) => thread.index() << 1,
+            TimerEntry::Timer(timer) => timer.index() << 1 | 1,
         };
         number.wrapping_mul(SPREAD) >> PRIORITY_BITS
     }
@@ -66,7 +66,7 @@ pub struct Node<P: Port> {
     priority: Cell<i16>,
     below: [Link<P>; 2],
     /// Whose it is, once it was in a queue.
-    sleeper: Cell<Option<Sleeper<P>>>,
+    sleeper: Cell<Option<TimerEntry<P>>>,
     queued: Cell<bool>,
 }
 
@@ -85,7 +85,7 @@ impl<P: Port> Node<P> {
 
     /// Sets whose it is, and how urgent.
     #[cold]
-    fn set_key(&self, sleeper: Sleeper<P>, priority: i16) {
+    fn set_key(&self, sleeper: TimerEntry<P>, priority: i16) {
         self.sleeper.set(Some(sleeper));
         self.priority.set(priority);
         self.key.set(u32::from(priority as u8) << (32 - PRIORITY_BITS) | sleeper.number());
@@ -108,7 +108,7 @@ impl<P: Port> Node<P> {
 
     /// Whose it is.
     #[inline(always)]
-    pub fn sleeper(&self) -> Option<Sleeper<P>> {
+    pub fn sleeper(&self) -> Option<TimerEntry<P>> {
         self.sleeper.get()
     }
 
@@ -229,7 +229,7 @@ impl<P: Port> Deadlines<P> {
 
     /// Adds a sleeper that is in no queue. O(log n).
     #[inline(never)]
-    pub fn insert(&self, at: u64, sleeper: Sleeper<P>, priority: i16) {
+    pub fn insert(&self, at: u64, sleeper: TimerEntry<P>, priority: i16) {
         let mut node = sleeper.node();
         assert!(!node.queued(), "a sleeper waits for one instant");
         node.at.set(at);
@@ -260,7 +260,7 @@ impl<P: Port> Deadlines<P> {
 
     /// Removes a sleeper, if it is in this queue, and says when it was to wake. O(log n).
     #[inline(never)]
-    pub fn remove(&self, sleeper: Sleeper<P>) -> Option<u64> {
+    pub fn remove(&self, sleeper: TimerEntry<P>) -> Option<u64> {
         let node = sleeper.node();
         if !node.queued() {
             return None;
@@ -307,7 +307,7 @@ impl<P: Port> Deadlines<P> {
     }
 
     /// Calls `visit` for each sleeper, with its instant and priority.
-    pub fn each(&self, mut visit: impl FnMut(Sleeper<P>, u64, i16)) {
+    pub fn each(&self, mut visit: impl FnMut(TimerEntry<P>, u64, i16)) {
         Self::each_below(self.root.get(), (0, 0, 0), &mut visit);
     }
 
@@ -316,7 +316,7 @@ impl<P: Port> Deadlines<P> {
     fn each_below(
         node: Option<&'static Node<P>>,
         (earliest, bits, depth): (u64, u32, u32),
-        visit: &mut impl FnMut(Sleeper<P>, u64, i16),
+        visit: &mut impl FnMut(TimerEntry<P>, u64, i16),
     ) {
         let Some(node) = node else { return };
         let (at, key, priority) = (node.at.get(), node.key.get(), node.priority.get());

@@ -7,8 +7,8 @@
 //! at the same flag again.
 
 use crate::access::Ref;
-use crate::core::{Core, Guards};
 use crate::cpu::Cpu;
+use crate::entry::{Entry, Guards};
 use crate::kernel::Kernel;
 use crate::object::Thread;
 use crate::port::{Frame, Port};
@@ -25,7 +25,7 @@ use cells::Cell;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{Relaxed, Release};
-use locks::{Cause, Counts, Guarding, Handoff, Kind};
+use locks::{Cause, Counts, Handoff, Kind, LockPolicy};
 
 /// Words in a page.
 const WORDS: usize = (PAGE / 8) as usize;
@@ -214,7 +214,7 @@ impl<P: Port> Cpu<P> {
     fn write_at(&self, time: impl FnOnce() -> u64, thread: u16, second: u64) {
         // Bits of the second word from 8 on are the event's number, which is below 64.
         if self.ring.mask.get() >> (second >> 8 & 63) & 1 != 0 {
-            let second = if P::SEVERAL { second | u64::from(self.number) } else { second };
+            let second = if P::SMP { second | u64::from(self.number) } else { second };
             self.ring.write(self.port(), [time() << 16 | u64::from(thread), second]);
         }
     }
@@ -241,7 +241,7 @@ impl<P: Port> Cpu<P> {
     /// This CPU as records about its ready queue name it.
     #[inline(always)]
     pub(crate) fn queue_number(&self) -> u32 {
-        if P::SEVERAL { self.number } else { 0 }
+        if P::SMP { self.number } else { 0 }
     }
 
     /// A trace point in code that all kernels share.
@@ -278,7 +278,7 @@ const fn second(event: Event, argument: u32, extra: u16) -> u64 {
     Record { time: 0, thread: 0, argument, extra, event, cpu: 0 }.words()[1]
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// A trace point on a path of its own in each kernel.
     #[inline(always)]
     pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
@@ -287,16 +287,16 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// When the kernel's lock is asked for, for [`Core::locked`].
+    /// When the kernel's lock is asked for, for [`Entry::locked`].
     #[inline(always)]
     pub(crate) fn asks(port: &S::Port) -> u64 {
-        if S::TRACED && S::Port::SEVERAL { port.stamp() } else { 0 }
+        if S::TRACED && S::Port::SMP { port.stamp() } else { 0 }
     }
 
     /// The lock, which was asked for at this instant, is this CPU's.
     #[inline(always)]
     pub(crate) fn locked(&self, asked: u64, handoff: Handoff, kind: Kind) {
-        if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Lock.bit() != 0 {
+        if S::TRACED && S::Port::SMP && S::Port::TRACE & Event::Lock.bit() != 0 {
             let now = self.kernel.port.stamp();
             let waited = if handoff.waited() { now - asked } else { 0 };
             let waited = u32::try_from(waited).unwrap_or(u32::MAX);
@@ -320,7 +320,7 @@ impl<S: System> Core<S> {
     /// The lock is going to be released.
     #[inline(always)]
     pub(crate) fn unlocks(&self) {
-        if S::TRACED && S::Port::SEVERAL && S::Port::TRACE & Event::Unlock.bit() != 0 {
+        if S::TRACED && S::Port::SMP && S::Port::TRACE & Event::Unlock.bit() != 0 {
             self.cpu.write(NO_THREAD, second(Event::Unlock, 0, 0));
         }
     }
@@ -335,7 +335,7 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// When a fast path is tried, for [`Core::entered_at`].
+    /// When a fast path is tried, for [`Entry::entered_at`].
     #[inline(always)]
     pub fn attempt(&self) -> u64 {
         if S::TRACED { self.kernel.port.stamp() } else { 0 }

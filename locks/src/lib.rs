@@ -1,6 +1,6 @@
 //! What guards the kernel's objects when several CPUs enter it.
 //!
-//! A guarding is a type, chosen per kernel ([`Guarding`]): the core says how it enters (as a
+//! A guarding is a type, chosen per kernel ([`LockPolicy`]): the core says how it enters (as a
 //! reader, or as a writer that may touch everything) and which objects a step touches, and the
 //! guarding decides what that costs. Below it lie the locks:
 //!
@@ -24,10 +24,10 @@ extern crate self as locks;
 mod big_reader;
 mod clh;
 mod elided;
-mod guarding;
 mod handoff;
 mod indexed;
 mod line;
+mod lock_policy;
 mod object;
 mod relax;
 #[cfg(all(test, not(loom)))]
@@ -42,10 +42,10 @@ mod transactions;
 pub use big_reader::BigReader;
 pub use clh::{Clh, Seat};
 pub use elided::{ATTEMPTS, Cause, Counts, Elided, ElidedSeat, LOCK_HELD};
-pub use guarding::{Big, Elision, Fine, Guarding, Kind, Never, Unlocked};
 pub use handoff::Handoff;
 pub use indexed::{Indexed, Registers};
 pub use line::Line;
+pub use lock_policy::{Big, Elision, Fine, Kind, LockPolicy, Never, Unlocked};
 pub use object::{Holding, MOST, ObjectLock, Ordered, PLANS};
 pub use relax::{Pause, Relax};
 pub use ticket::Ticket;

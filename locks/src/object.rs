@@ -1,7 +1,7 @@
 //! Locks of single objects, taken in an order that excludes deadlock (S1-09).
 
-use crate::guarding::Kind;
 use crate::handoff::Handoff;
+use crate::lock_policy::Kind;
 use crate::relax::Relax;
 use crate::ticket::Ticket;
 use core::cell::Cell;

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    ATTEMPTS, Abort, Attempt, Cause, Elided, ElidedSeat, Elision, Guarding, Kind, LOCK_HELD,
+    ATTEMPTS, Abort, Attempt, Cause, Elided, ElidedSeat, Elision, Kind, LOCK_HELD, LockPolicy,
     NoTransactions, Relax, Transactions,
 };
 use std::cell::{Cell, RefCell};

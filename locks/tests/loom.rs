@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Guarding, Holding, Indexed, Kind,
+    Abort, Attempt, BigReader, Cause, Clh, Elided, Fine, Holding, Indexed, Kind, LockPolicy,
     ObjectLock, Ordered, Registers, Relax, Seat, Ticket, Transactions,
 };
 use loom::model::Builder;

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use locks::{
-    Big, Elision, Fine, Guarding, Handoff, Holding, Kind, Line, MOST, NoTransactions, ObjectLock,
+    Big, Elision, Fine, Handoff, Holding, Kind, Line, LockPolicy, MOST, NoTransactions, ObjectLock,
     Ordered, PLANS, Pause, Relax, Unlocked,
 };
 use std::cell::{Cell, RefCell};
@@ -119,7 +119,7 @@ fn a_plan_that_never_stands_is_given_up() {
 
 /// An object as a kernel has it.
 #[expect(dead_code, reason = "it is measured")]
-struct Object<G: Guarding> {
+struct Object<G: LockPolicy> {
     lock: G::Object,
     body: u32,
 }
@@ -132,8 +132,8 @@ fn empty_locks_vanish() {
         assert!(size_of::<Object<Elision<NoTransactions, Pause, 8>>>() == 4);
         assert!(size_of::<Object<Fine<Pause, 8>>>() == 12);
         assert!(size_of::<<() as ObjectLock>::Holding<'static>>() == 0);
-        assert!(size_of::<<Unlocked as Guarding>::Shared>() == 0);
-        assert!(size_of::<<Unlocked as Guarding>::Local>() == 0);
+        assert!(size_of::<<Unlocked as LockPolicy>::Shared>() == 0);
+        assert!(size_of::<<Unlocked as LockPolicy>::Local>() == 0);
     }
     let ((), ()) = (Unlocked::shared(1), Unlocked::local(0));
     let handoff = Unlocked::begin(&(), &(), Kind::Writer);

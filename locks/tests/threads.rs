@@ -5,8 +5,8 @@
 mod toy;
 
 use locks::{
-    Big, BigReader, Clh, Elision, Fine, Guarding, Kind, Line, NoTransactions, Pause, Relax, Ticket,
-    Unlocked,
+    Big, BigReader, Clh, Elision, Fine, Kind, Line, LockPolicy, NoTransactions, Pause, Relax,
+    Ticket, Unlocked,
 };
 use proptest::prelude::*;
 use std::sync::Barrier;
@@ -69,7 +69,7 @@ fn plans() -> impl Strategy<Value = Vec<Vec<Step>>> {
     prop::collection::vec(steps(), 1..5)
 }
 
-fn check<G: Guarding>(plans: &[Vec<Step>])
+fn check<G: LockPolicy>(plans: &[Vec<Step>])
 where
     G::Shared: Send,
 {
@@ -134,7 +134,7 @@ proptest! {
 }
 
 /// An owner of the kernel learns that another CPU waits, and only then.
-fn tells_who_waits<G: Guarding>() {
+fn tells_who_waits<G: LockPolicy>() {
     for kind in [Kind::Reader, Kind::Writer] {
         let (shared, local) = (G::shared(3), G::local(2));
         G::begin(&shared, &local, Kind::Writer);

@@ -10,11 +10,11 @@
 use super::kind;
 use super::plan::halves;
 use crate::access::Ref;
-use crate::core::Core;
+use crate::cost::CostEvent;
+use crate::entry::Entry;
 use crate::object::thread::{State, Wait};
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
-use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::trace::Event;
@@ -55,7 +55,7 @@ pub struct FoundExchange<P: Port> {
 /// nothing that stands. With several CPUs others may change it.
 pub type Outcome<P, Found> = Result<Passed<P>, Option<Found>>;
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// A call without timeout on `slot`.
     #[inline(always)]
     pub fn fast_call(&self, slot: u32, info: Info) -> Outcome<S::Port, FoundCall<S::Port>> {
@@ -65,7 +65,7 @@ impl<S: System> Core<S> {
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).map_err(|_| None)?;
         let found = |receiver| {
             let found = FoundCall { to: cap.at, badge: cap.badge, receiver };
-            (!S::Port::SEVERAL).then_some(found)
+            (!S::Port::SMP).then_some(found)
         };
         let receivers = &cap.at.member().receivers;
         let first = receivers.head().ok_or_else(|| found(None))?;
@@ -74,7 +74,7 @@ impl<S: System> Core<S> {
             return Err(None);
         }
         let (endpoint, receiver) = (self.hold(cap.at), self.hold(first));
-        let common = me.attention() | receiver.attention() == 0
+        let common = me.flags() | receiver.flags() == 0
             && receiver.caller.get().is_none()
             && !self.is_elsewhere(receiver.name());
         if !common {
@@ -104,13 +104,13 @@ impl<S: System> Core<S> {
         let first = me.caller.get().ok_or(None)?;
         let domain = self.hold(me.domain.get());
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).map_err(|_| None)?;
-        let found = (!S::Port::SEVERAL).then_some(FoundReplyWait { to: first, from: cap.at });
+        let found = (!S::Port::SMP).then_some(FoundReplyWait { to: first, from: cap.at });
         let stands = || me.caller.get() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
             return Err(None);
         }
         let (endpoint, caller) = (self.hold(cap.at), self.hold(first));
-        let common = me.attention() | caller.attention() == 0
+        let common = me.flags() | caller.flags() == 0
             && self.is_quiet(cap.at)
             && !self.is_elsewhere(caller.name());
         if !common {
@@ -148,7 +148,7 @@ impl<S: System> Core<S> {
         }
         let found = || {
             let found = FoundExchange { to: cap.at, badge: cap.badge, from: own };
-            (!S::Port::SEVERAL).then_some(found)
+            (!S::Port::SMP).then_some(found)
         };
         let receivers = &cap.at.member().receivers;
         let first = receivers.head().ok_or_else(found)?;
@@ -157,7 +157,7 @@ impl<S: System> Core<S> {
             return Err(None);
         }
         let receiver = self.hold(first);
-        let common = me.attention() | receiver.attention() == 0
+        let common = me.flags() | receiver.flags() == 0
             && self.is_quiet(own)
             && !self.is_elsewhere(receiver.name());
         if !common {
@@ -182,11 +182,11 @@ impl<S: System> Core<S> {
         to: Ref<Thread<S::Port>>,
         info: Info,
     ) {
-        S::Port::step(Step::Message(to.index(), info.0));
+        S::Port::cost(CostEvent::Message(to.index(), info.0));
         self.note(Event::Message, me, to.index(), info.words() as u16);
         self.note(Event::Wake, to, 0, 0);
         self.blocks(me, state);
-        S::Port::step(Step::Switch(to.index()));
+        S::Port::cost(CostEvent::Switch(to.index()));
         self.switches(to, me);
         self.cpu.current.set(to);
         self.goes_over(me, to);

@@ -3,13 +3,13 @@
 
 use super::fast::{FoundCall, FoundExchange, FoundReplyWait, Outcome};
 use super::kind;
-use super::plan::{Limit, Plan, Source, Target};
+use super::plan::{IpcTimeout, Plan, Source, Target};
 use super::transfer::Message;
 use crate::access::Ref;
 use crate::capability::Cap;
-use crate::core::Core;
+use crate::entry::Entry;
 use crate::object::Endpoint;
-use crate::object::thread::{Outgoing, Then};
+use crate::object::thread::{Continuation, Outgoing};
 use crate::port::Port;
 use crate::system::System;
 use abi::{Info, Rights};
@@ -20,32 +20,32 @@ pub trait Found<P: Port>: Sized {
     const KIND: u8;
 
     /// Tries the fast path of the message with this first argument.
-    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self>;
+    fn look<S: System<Port = P>>(core: &Entry<S>, first: u64, info: Info) -> Outcome<P, Self>;
 
     /// The general path of a message that the fast path has left.
-    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info);
+    fn go_on<S: System<Port = P>>(self, core: &Entry<S>, info: Info);
 }
 
 impl<P: Port> Found<P> for FoundCall<P> {
     const KIND: u8 = kind::CALL;
 
     #[inline(always)]
-    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+    fn look<S: System<Port = P>>(core: &Entry<S>, first: u64, info: Info) -> Outcome<P, Self> {
         core.fast_call(first as u32, info)
     }
 
     #[inline(always)]
-    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+    fn go_on<S: System<Port = P>>(self, core: &Entry<S>, info: Info) {
         let FoundCall { to, badge, receiver } = self;
         let (me, message) = (core.cpu.current.get(), Message::short(info.from_user()));
         match receiver {
             Some(receiver) => {
                 let to = (to, badge);
-                core.call_receiver::<{ kind::CALL }>(me, to, receiver, message, Limit::NEVER);
+                core.call_receiver::<{ kind::CALL }>(me, to, receiver, message, IpcTimeout::NEVER);
             }
             None => {
-                let outgoing = Outgoing { info: message.info, badge, then: Then::Reply };
-                core.queue_sender(me, to, outgoing, Limit::NEVER);
+                let outgoing = Outgoing { info: message.info, badge, then: Continuation::Reply };
+                core.queue_sender(me, to, outgoing, IpcTimeout::NEVER);
             }
         }
     }
@@ -55,12 +55,12 @@ impl<P: Port> Found<P> for FoundReplyWait<P> {
     const KIND: u8 = kind::REPLY_WAIT;
 
     #[inline(always)]
-    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+    fn look<S: System<Port = P>>(core: &Entry<S>, first: u64, info: Info) -> Outcome<P, Self> {
         core.fast_reply_wait(first as u32, info)
     }
 
     #[inline(always)]
-    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+    fn go_on<S: System<Port = P>>(self, core: &Entry<S>, info: Info) {
         let (to, from) = (Target::Reply(self.to), Source::Endpoint(self.from));
         core.go_on::<{ kind::REPLY_WAIT }>(info, to, from);
     }
@@ -70,24 +70,24 @@ impl<P: Port> Found<P> for FoundExchange<P> {
     const KIND: u8 = kind::ANY;
 
     #[inline(always)]
-    fn look<S: System<Port = P>>(core: &Core<S>, first: u64, info: Info) -> Outcome<P, Self> {
+    fn look<S: System<Port = P>>(core: &Entry<S>, first: u64, info: Info) -> Outcome<P, Self> {
         core.fast_exchange(first, info)
     }
 
     #[inline(always)]
-    fn go_on<S: System<Port = P>>(self, core: &Core<S>, info: Info) {
+    fn go_on<S: System<Port = P>>(self, core: &Entry<S>, info: Info) {
         let (to, from) = (target(self.to, self.badge), Source::Endpoint(self.from));
         core.go_on::<{ kind::ANY }>(info, to, from);
     }
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     #[inline(always)]
     fn go_on<const KIND: u8>(&self, info: Info, target: Target<S::Port>, source: Source<S::Port>) {
         let me = self.cpu.current.get();
-        let (send_limit, receive_limit) = (Limit::NEVER, Limit::NEVER);
+        let (send_timeout, receive_timeout) = (IpcTimeout::NEVER, IpcTimeout::NEVER);
         let message = Message::short(info.from_user());
-        let plan = Plan { target, source, message, send_limit, receive_limit };
+        let plan = Plan { target, source, message, send_timeout, receive_timeout };
         self.commit::<KIND>(me, plan);
     }
 }

@@ -18,26 +18,26 @@
 //! reply-and-wait cannot do costs it nothing.
 
 pub mod fast;
-mod footprint;
 pub mod left;
+mod lock_set;
 mod plan;
 mod receive;
 pub(crate) mod signal;
 pub(crate) mod transfer;
 
 use crate::access::Ref;
-use crate::core::Core;
-use crate::object::thread::{Outgoing, State, Then, Wait, attention};
+use crate::cost::CostEvent;
+use crate::entry::Entry;
+use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
-use crate::step::Step;
 use crate::system::System;
-use crate::time::Sleeper;
+use crate::time::TimerEntry;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
 use abi::{Error, Status};
-use plan::{Limit, Plan, Refusal, Source, Target, Unanswered};
+use plan::{IpcTimeout, Plan, Refusal, Source, Target, Unanswered};
 use receive::Received;
 use transfer::Message;
 
@@ -52,7 +52,7 @@ pub mod kind {
     pub const REPLY_WAIT: u8 = Call::ReplyWait as u8;
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// Executes the IPC operation that the current thread's context describes.
     #[inline(always)]
     pub fn ipc<const KIND: u8>(&self) {
@@ -80,13 +80,13 @@ impl<S: System> Core<S> {
 
     #[inline(always)]
     fn commit<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, plan: Plan<S::Port>) {
-        let Plan { target, source, message, send_limit, receive_limit } = plan;
+        let Plan { target, source, message, send_timeout, receive_timeout } = plan;
         let woken = match target {
             Target::Nothing => None,
             Target::Endpoint(cap) => match self.hold(cap.at).receivers.head() {
                 Some(receiver) if matches!(source, Source::Reply) => {
                     let to = (cap.at, cap.badge);
-                    return self.call_receiver::<KIND>(me, to, receiver, message, receive_limit);
+                    return self.call_receiver::<KIND>(me, to, receiver, message, receive_timeout);
                 }
                 Some(receiver) => {
                     self.hold(cap.at).receivers.remove(receiver);
@@ -96,12 +96,12 @@ impl<S: System> Core<S> {
                 }
                 None => {
                     let then = match source {
-                        Source::Nothing => Then::Nothing,
-                        Source::Reply => Then::Reply,
-                        _ => Then::Receive,
+                        Source::Nothing => Continuation::Nothing,
+                        Source::Reply => Continuation::Reply,
+                        _ => Continuation::Receive,
                     };
                     let outgoing = Outgoing { info: message.info, badge: cap.badge, then };
-                    return self.queue_sender(me, cap.at, outgoing, send_limit);
+                    return self.queue_sender(me, cap.at, outgoing, send_timeout);
                 }
             },
             Target::Reply(caller) => self.reply(me, caller, message),
@@ -112,7 +112,7 @@ impl<S: System> Core<S> {
                 None
             }
         };
-        self.receive_half::<KIND>(me, (woken, message), source, receive_limit);
+        self.receive_half::<KIND>(me, (woken, message), source, receive_timeout);
     }
 
     /// Calls the first thread that waits to receive on an endpoint, where `me` has this badge.
@@ -123,16 +123,18 @@ impl<S: System> Core<S> {
         (to, badge): (Ref<Endpoint<S::Port>>, u64),
         receiver: Ref<Thread<S::Port>>,
         message: Message,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) {
-        if self.is_long_call::<KIND>(receiver, limit) && self.makes_room_for_call(receiver, limit) {
+        if self.is_long_call::<KIND>(receiver, timeout)
+            && self.makes_room_for_call(receiver, timeout)
+        {
             return self.calls_again::<KIND>(me);
         }
         self.hold(to).receivers.remove(receiver);
         self.deliver(me, receiver, message, badge);
         match KIND {
-            kind::ANY => self.await_reply_until(me, receiver, limit),
-            _ => self.await_reply(me, receiver, limit),
+            kind::ANY => self.await_reply_until(me, receiver, timeout),
+            _ => self.await_reply(me, receiver, timeout),
         }
     }
 
@@ -142,7 +144,7 @@ impl<S: System> Core<S> {
     #[inline(never)]
     fn calls_again<const KIND: u8>(&self, me: Ref<Thread<S::Port>>) {
         let (number, _) = self.hold(me).context.call();
-        let number = if KIND == kind::ANY { Limit::of_begun_call(number) } else { number };
+        let number = if KIND == kind::ANY { IpcTimeout::of_begun_call(number) } else { number };
         self.reissue::<KIND>(me, number);
     }
 
@@ -173,7 +175,7 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         (woken, message): (Option<Ref<Thread<S::Port>>>, Message),
         source: Source<S::Port>,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) {
         if matches!(source, Source::Nothing) {
             self.hold(me).finish(Status::OK);
@@ -186,26 +188,26 @@ impl<S: System> Core<S> {
             && KIND != kind::ANY
             && self.is_quiet(endpoint)
         {
-            let received = self.block_on_endpoint(me, endpoint, limit);
+            let received = self.block_on_endpoint(me, endpoint, timeout);
             return self.decide(me, woken, received);
         }
-        let long = !message.info.is_short() || (KIND == kind::ANY && limit.timeout == Timeout::At);
+        let long = !message.info.is_short() || (KIND == kind::ANY && timeout.kind == Timeout::At);
         if long && woken.is_some() && self.leaves_halfway(me) {
             return self.decide(me, woken, Received::Done);
         }
-        self.receive_and_decide(me, woken, source, limit);
+        self.receive_and_decide(me, woken, source, timeout);
     }
 
-    /// [`Core::receive_half`] where it need not be fast.
+    /// [`Entry::receive_half`] where it need not be fast.
     #[inline(never)]
     fn receive_and_decide(
         &self,
         me: Ref<Thread<S::Port>>,
         woken: Option<Ref<Thread<S::Port>>>,
         source: Source<S::Port>,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) {
-        let received = self.receive(me, source, limit);
+        let received = self.receive(me, source, timeout);
         self.decide(me, woken, received);
     }
 
@@ -239,27 +241,32 @@ impl<S: System> Core<S> {
 
     /// `server` has the message of `me`, which waits for its reply.
     #[inline(always)]
-    fn await_reply(&self, me: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>, limit: Limit) {
-        if self.expired(limit) {
+    fn await_reply(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        server: Ref<Thread<S::Port>>,
+        timeout: IpcTimeout,
+    ) {
+        if self.expired(timeout) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             self.hold(server).state.become_ready();
             return self.wake_slowly(server);
         }
         self.give_reply_right(me, server);
-        self.limit(me, limit);
+        self.arm_timeout(me, timeout);
         self.hold(server).state.become_ready();
         self.call_over(server, me);
     }
 
-    /// [`Core::await_reply`] where it need not be fast.
+    /// [`Entry::await_reply`] where it need not be fast.
     #[inline(never)]
     fn await_reply_until(
         &self,
         me: Ref<Thread<S::Port>>,
         server: Ref<Thread<S::Port>>,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) {
-        self.await_reply(me, server, limit);
+        self.await_reply(me, server, timeout);
     }
 
     /// Leaves the right to answer `caller` in `server`, which has answered earlier ones.
@@ -279,8 +286,12 @@ impl<S: System> Core<S> {
     /// Whether a call to a waiting server takes long: an earlier caller still waits for its answer,
     /// and is given up, or the call may time out.
     #[inline(always)]
-    fn is_long_call<const KIND: u8>(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
-        let times_out = KIND == kind::ANY && limit.timeout == Timeout::At;
+    fn is_long_call<const KIND: u8>(
+        &self,
+        server: Ref<Thread<S::Port>>,
+        timeout: IpcTimeout,
+    ) -> bool {
+        let times_out = KIND == kind::ANY && timeout.kind == Timeout::At;
         times_out || self.hold(server).caller.get().is_some()
     }
 
@@ -288,15 +299,15 @@ impl<S: System> Core<S> {
     /// is given up first, since its deadline may have to go as well; then that of the server goes.
     #[cold]
     #[inline(never)]
-    fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, limit: Limit) -> bool {
-        if self.expired(limit) {
+    fn makes_room_for_call(&self, server: Ref<Thread<S::Port>>, timeout: IpcTimeout) -> bool {
+        if self.expired(timeout) {
             return false;
         }
         if self.hold(server).caller.get().is_some() {
             self.abandon(server);
         }
         self.cpu.poll(point::HALVES)
-            || (self.hold(server).has(attention::DEADLINE) && self.ends_timeout_early(server))
+            || (self.hold(server).has(flag::DEADLINE) && self.ends_timeout_early(server))
     }
 
     /// Ends the timeout of a thread that waits to receive, before what it waits for comes. Whether
@@ -325,17 +336,17 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         endpoint: Ref<Endpoint<S::Port>>,
         outgoing: Outgoing,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) {
         let thread = self.hold(me);
-        if limit.timeout == Timeout::At && self.cpu.poll(point::HALVES) {
+        if timeout.kind == Timeout::At && self.cpu.poll(point::HALVES) {
             let (number, _) = thread.context.call();
             return self.reissue::<{ kind::ANY }>(me, number);
         }
         thread.outgoing.set(outgoing);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
-        self.limit(me, limit);
+        self.arm_timeout(me, timeout);
         self.wait_in(me, State::Sending);
         self.queue(me);
     }
@@ -352,27 +363,27 @@ impl<S: System> Core<S> {
         if S::Port::LENGTHS {
             let length = body.queued.get() + 1;
             body.queued.set(length);
-            S::Port::step(Step::Queued(length));
+            S::Port::cost(CostEvent::Queued(length));
             self.note(Event::Queue, thread, endpoint.index(), length as u16);
         }
     }
 
     /// Starts a blocked thread's timeout, on the CPU that it belongs to.
     #[inline(always)]
-    pub(crate) fn limit(&self, thread: Ref<Thread<S::Port>>, limit: Limit) {
-        if limit.timeout == Timeout::At {
-            self.hold(thread).set(attention::DEADLINE);
+    pub(crate) fn arm_timeout(&self, thread: Ref<Thread<S::Port>>, timeout: IpcTimeout) {
+        if timeout.kind == Timeout::At {
+            self.hold(thread).set(flag::DEADLINE);
             match self.is_elsewhere(thread) {
-                true => self.manage().sleep(limit.deadline, thread),
-                false => self.cpu.sleep(limit.deadline, Sleeper::Thread(thread)),
+                true => self.manage().sleep(timeout.deadline, thread),
+                false => self.cpu.sleep(timeout.deadline, TimerEntry::Thread(thread)),
             }
         }
     }
 
     /// Ends a thread's timeout, if it has one.
     #[inline(always)]
-    pub(crate) fn unlimit(&self, thread: Ref<Thread<S::Port>>) {
-        if self.hold(thread).has(attention::DEADLINE) {
+    pub(crate) fn cancel_timeout(&self, thread: Ref<Thread<S::Port>>) {
+        if self.hold(thread).has(flag::DEADLINE) {
             self.end_timeout(thread);
         }
     }
@@ -384,17 +395,17 @@ impl<S: System> Core<S> {
         if self.is_elsewhere(thread) {
             return self.manage().end_timeout(thread);
         }
-        self.hold(thread).clear(attention::DEADLINE);
-        self.cpu.deadlines.remove(Sleeper::Thread(thread));
+        self.hold(thread).clear(flag::DEADLINE);
+        self.cpu.deadlines.remove(TimerEntry::Thread(thread));
     }
 
     /// Whether a half that would block may not.
     #[inline(always)]
-    fn expired(&self, limit: Limit) -> bool {
-        match limit.timeout {
+    fn expired(&self, timeout: IpcTimeout) -> bool {
+        match timeout.kind {
             Timeout::Never => false,
             Timeout::Zero => true,
-            Timeout::At => limit.deadline <= self.kernel.port.now(),
+            Timeout::At => timeout.deadline <= self.kernel.port.now(),
         }
     }
 
@@ -413,7 +424,7 @@ impl<S: System> Core<S> {
             self.use_saved_reply(me);
         }
         self.hold(caller).server.set(None);
-        if self.hold(caller).has(attention::FAULT) {
+        if self.hold(caller).has(flag::FAULT) {
             return self.answer_fault(me, caller, message.info);
         }
         self.deliver(me, caller, message, 0);

@@ -5,11 +5,11 @@ use super::kind;
 use super::transfer::{self, Message};
 use crate::access::Ref;
 use crate::capability::{Cap, Capability};
-use crate::core::Core;
-use crate::object::thread::{State, attention};
+use crate::cost::CostEvent;
+use crate::entry::Entry;
+use crate::object::thread::{State, flag};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
-use crate::step::Step;
 use crate::system::System;
 use abi::call::{NOTHING, REPLY, Timeout};
 use abi::trace::point;
@@ -53,22 +53,22 @@ pub(super) enum Source<P: Port> {
 
 /// How long a half may block.
 #[derive(Clone, Copy)]
-pub(crate) struct Limit {
-    pub timeout: Timeout,
+pub(crate) struct IpcTimeout {
+    pub kind: Timeout,
     pub deadline: u64,
 }
 
-impl Limit {
-    pub(crate) const NEVER: Limit = Limit { timeout: Timeout::Never, deadline: 0 };
+impl IpcTimeout {
+    pub(crate) const NEVER: IpcTimeout = IpcTimeout { kind: Timeout::Never, deadline: 0 };
 
-    fn new(bits: u64, deadline: u64) -> Result<Limit, Error> {
-        let timeout = match bits & 3 {
+    fn new(bits: u64, deadline: u64) -> Result<IpcTimeout, Error> {
+        let kind = match bits & 3 {
             0 => Timeout::Never,
             1 => Timeout::Zero,
             2 => Timeout::At,
             _ => return Err(Error::InvalidArgument),
         };
-        Ok(Limit { timeout, deadline })
+        Ok(IpcTimeout { kind, deadline })
     }
 
     /// Whether the receive half of an operation with this number has a limit.
@@ -87,11 +87,11 @@ impl Limit {
     }
 
     /// The limit of the receive half of an operation that a thread's context describes.
-    pub(super) fn of_receive(number: u64, deadline: u64) -> Result<Limit, Error> {
+    pub(super) fn of_receive(number: u64, deadline: u64) -> Result<IpcTimeout, Error> {
         if number as u8 == kind::ANY {
-            Limit::new(number >> 10, deadline)
+            IpcTimeout::new(number >> 10, deadline)
         } else {
-            Ok(Limit::NEVER)
+            Ok(IpcTimeout::NEVER)
         }
     }
 }
@@ -101,8 +101,8 @@ pub(super) struct Plan<P: Port> {
     pub target: Target<P>,
     pub source: Source<P>,
     pub message: Message,
-    pub send_limit: Limit,
-    pub receive_limit: Limit,
+    pub send_timeout: IpcTimeout,
+    pub receive_timeout: IpcTimeout,
 }
 
 /// Why an operation does not happen.
@@ -131,7 +131,7 @@ pub(super) fn halves<const KIND: u8>(partners: u64) -> (u32, u32) {
     }
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     #[inline(always)]
     pub(super) fn plan<const KIND: u8>(
         &self,
@@ -139,9 +139,11 @@ impl<S: System> Core<S> {
     ) -> Result<Plan<S::Port>, Refusal> {
         let (number, [partners, info, deadline, ..]) = self.hold(me).context.call();
         let (send, receive) = halves::<KIND>(partners);
-        let (send_limit, receive_limit) = match KIND {
-            kind::ANY => (Limit::new(number >> 8, deadline)?, Limit::new(number >> 10, deadline)?),
-            _ => (Limit::NEVER, Limit::NEVER),
+        let (send_timeout, receive_timeout) = match KIND {
+            kind::ANY => {
+                (IpcTimeout::new(number >> 8, deadline)?, IpcTimeout::new(number >> 10, deadline)?)
+            }
+            _ => (IpcTimeout::NEVER, IpcTimeout::NEVER),
         };
         let target = self.target::<KIND>(me, send, receive != NOTHING)?;
         let source = match receive {
@@ -149,16 +151,14 @@ impl<S: System> Core<S> {
             REPLY if matches!(target, Target::Endpoint(_)) => Source::Reply,
             REPLY => return Err(Error::InvalidArgument.into()),
             NOTHING if KIND == kind::ANY && send != NOTHING => Source::Nothing,
-            NOTHING if KIND == kind::ANY && receive_limit.timeout != Timeout::Never => {
-                Source::Sleep
-            }
+            NOTHING if KIND == kind::ANY && receive_timeout.kind != Timeout::Never => Source::Sleep,
             NOTHING if KIND == kind::ANY => return Err(Error::InvalidArgument.into()),
             slot => self.source(me, slot)?,
         };
         let info = Info(info).from_user();
-        let target = self.check_send(me, target, &source, info, send_limit)?;
+        let target = self.check_send(me, target, &source, info, send_timeout)?;
         let message = Message::direct::<S, KIND>(info);
-        Ok(Plan { target, source, message, send_limit, receive_limit })
+        Ok(Plan { target, source, message, send_timeout, receive_timeout })
     }
 
     #[inline(always)]
@@ -179,7 +179,7 @@ impl<S: System> Core<S> {
                 None => Err(Error::NoReply),
             },
             slot => {
-                S::Port::step(Step::Resolve);
+                S::Port::cost(CostEvent::Resolve);
                 let domain = self.hold(thread.domain.get());
                 match domain.slot(slot)? {
                     Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
@@ -201,7 +201,7 @@ impl<S: System> Core<S> {
         me: Ref<Thread<S::Port>>,
         slot: u32,
     ) -> Result<Source<S::Port>, Error> {
-        S::Port::step(Step::Resolve);
+        S::Port::cost(CostEvent::Resolve);
         let thread = self.hold(me);
         match self.hold(thread.domain.get()).slot(slot)? {
             Capability::Endpoint(cap) => Ok(Source::Endpoint(cap.check(Rights::RECEIVE)?.at)),
@@ -228,7 +228,7 @@ impl<S: System> Core<S> {
         target: Target<S::Port>,
         source: &Source<S::Port>,
         info: Info,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) -> Result<Target<S::Port>, Refusal> {
         assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
         let receiver = match &target {
@@ -246,7 +246,7 @@ impl<S: System> Core<S> {
                         if !info.is_short() {
                             self.check_long(me, None, info, target.grants())?;
                         }
-                        let expired = self.expired(limit);
+                        let expired = self.expired(timeout);
                         return if expired { Err(Error::Timeout.into()) } else { Ok(target) };
                     }
                 }
@@ -289,7 +289,7 @@ impl<S: System> Core<S> {
         }
         let fits = receiver.map_or(Ok(()), |receiver| self.check_receiver(receiver, info));
         if let Some(receiver) = receiver.filter(|_| fits.is_ok())
-            && !self.hold(receiver).has(attention::FAULT)
+            && !self.hold(receiver).has(flag::FAULT)
         {
             self.copy_words(me, receiver, info);
         }
@@ -304,7 +304,7 @@ impl<S: System> Core<S> {
     #[inline(always)]
     fn check_receiver(&self, receiver: Ref<Thread<S::Port>>, info: Info) -> Result<(), Error> {
         let receiver = self.hold(receiver);
-        if receiver.has(attention::FAULT) {
+        if receiver.has(flag::FAULT) {
             return Ok(());
         }
         let domain = self.hold(receiver.domain.get());

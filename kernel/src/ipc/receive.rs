@@ -1,11 +1,11 @@
 //! The receive half.
 
 use super::kind;
-use super::plan::{Limit, Source};
+use super::plan::{IpcTimeout, Source};
 use super::transfer::{Message, acceptable};
 use crate::access::Ref;
-use crate::core::Core;
-use crate::object::thread::{Outgoing, State, Then, Wait, attention};
+use crate::entry::Entry;
+use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
@@ -30,7 +30,7 @@ pub(super) enum Received<P: Port> {
 /// if it is a call, this neither begins one nor gives up an earlier call that was not answered.
 struct Short(bool);
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// Whether nothing can be received on an endpoint now.
     #[inline(always)]
     pub(super) fn is_quiet(&self, endpoint: Ref<Endpoint<S::Port>>) -> bool {
@@ -44,22 +44,22 @@ impl<S: System> Core<S> {
         &self,
         thread: Ref<Thread<S::Port>>,
         source: Source<S::Port>,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) -> Received<S::Port> {
         match source {
             Source::Endpoint(endpoint) => match self.take_message(thread, endpoint) {
                 Some(received) => received,
-                None => self.block_on_endpoint(thread, endpoint, limit),
+                None => self.block_on_endpoint(thread, endpoint, timeout),
             },
             Source::Notification(notification) => {
                 if self.take_signals(thread, notification) {
                     return Received::Done;
                 }
-                self.block_receiver(thread, limit, Wait::Notification(notification), || {
+                self.block_receiver(thread, timeout, Wait::Notification(notification), || {
                     self.hold(notification).receivers.push_back(thread);
                 })
             }
-            Source::Sleep => self.block_receiver(thread, limit, Wait::Nothing, || {}),
+            Source::Sleep => self.block_receiver(thread, timeout, Wait::Nothing, || {}),
             Source::Nothing | Source::Reply => unreachable!("not a receive half of its own"),
         }
     }
@@ -69,9 +69,9 @@ impl<S: System> Core<S> {
         &self,
         thread: Ref<Thread<S::Port>>,
         endpoint: Ref<Endpoint<S::Port>>,
-        limit: Limit,
+        timeout: IpcTimeout,
     ) -> Received<S::Port> {
-        self.block_receiver(thread, limit, Wait::Endpoint(endpoint), || {
+        self.block_receiver(thread, timeout, Wait::Endpoint(endpoint), || {
             self.hold(endpoint).receivers.push_back(thread);
         })
     }
@@ -80,20 +80,20 @@ impl<S: System> Core<S> {
     fn block_receiver(
         &self,
         thread: Ref<Thread<S::Port>>,
-        limit: Limit,
+        timeout: IpcTimeout,
         wait: Wait<S::Port>,
         join: impl FnOnce(),
     ) -> Received<S::Port> {
-        if self.expired(limit) {
+        if self.expired(timeout) {
             self.hold(thread).finish(Status::failed_in_receive(Error::Timeout));
             return Received::Done;
         }
-        if limit.timeout == Timeout::At && self.makes_room_for_wait(thread) {
+        if timeout.kind == Timeout::At && self.makes_room_for_wait(thread) {
             return Received::Done;
         }
         self.hold(thread).wait.set(wait);
         join();
-        self.limit(thread, limit);
+        self.arm_timeout(thread, timeout);
         self.wait_in(thread, State::Receiving);
         Received::Blocked
     }
@@ -165,8 +165,8 @@ impl<S: System> Core<S> {
         queue.sender_left();
         let outgoing = self.hold(sender).outgoing.get();
         // A caller waits for its answer until the same instant.
-        if !matches!(outgoing.then, Then::Reply) {
-            self.unlimit(sender);
+        if !matches!(outgoing.then, Continuation::Reply) {
+            self.cancel_timeout(sender);
         }
         self.transfer(sender, thread, Message::of(outgoing.info), outgoing.badge);
         let goes_on = |status| {
@@ -176,23 +176,23 @@ impl<S: System> Core<S> {
             Received::From(sender.name())
         };
         Some(match outgoing.then {
-            Then::Nothing => goes_on(Status::OK),
-            Then::Reply => match self.reply_limit(sender) {
-                limit if self.expired(limit) => {
-                    self.unlimit(sender);
+            Continuation::Nothing => goes_on(Status::OK),
+            Continuation::Reply => match self.reply_timeout(sender) {
+                timeout if self.expired(timeout) => {
+                    self.cancel_timeout(sender);
                     goes_on(Status::failed_in_receive(Error::Timeout))
                 }
-                limit => {
+                timeout => {
                     self.give_reply_right(sender, thread);
-                    if !self.hold(sender).has(attention::DEADLINE) {
-                        self.limit(sender, limit);
-                    } else if limit.timeout != Timeout::At {
-                        self.unlimit(sender);
+                    if !self.hold(sender).has(flag::DEADLINE) {
+                        self.arm_timeout(sender, timeout);
+                    } else if timeout.kind != Timeout::At {
+                        self.cancel_timeout(sender);
                     }
                     Received::Done
                 }
             },
-            Then::Receive => Received::Chained(sender),
+            Continuation::Receive => Received::Chained(sender),
         })
     }
 
@@ -213,10 +213,10 @@ impl<S: System> Core<S> {
         sender: Ref<Thread<S::Port>>,
         thread: Ref<Thread<S::Port>>,
     ) -> bool {
-        let calls = matches!(self.hold(sender).outgoing.get().then, Then::Reply);
+        let calls = matches!(self.hold(sender).outgoing.get().then, Continuation::Reply);
         calls
             && self.hold(thread).caller.get().is_some()
-            && self.makes_room_for_call(thread, self.reply_limit(sender))
+            && self.makes_room_for_call(thread, self.reply_timeout(sender))
     }
 
     /// Whether `thread` can take the message of `sender`, and whether in few steps.
@@ -229,10 +229,10 @@ impl<S: System> Core<S> {
             (self.hold(thread), self.hold(sender).outgoing.get());
         if info.is_short() || info.is_fault() {
             let sender = self.hold(sender);
-            let limited = || Limit::is_given(sender.context.call().0);
-            let calls = matches!(then, Then::Reply);
+            let limited = || IpcTimeout::is_given(sender.context.call().0);
+            let calls = matches!(then, Continuation::Reply);
             let long = calls && (thread.caller.get().is_some() || limited());
-            let limited = self.cpu.took_long.replace(false) || sender.has(attention::DEADLINE);
+            let limited = self.cpu.took_long.replace(false) || sender.has(flag::DEADLINE);
             return Ok(Short(!long && !limited));
         }
         acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
@@ -241,13 +241,13 @@ impl<S: System> Core<S> {
 
     /// How long a caller that was queued waits for its reply; a fault waits as long as it takes.
     #[inline(always)]
-    pub(super) fn reply_limit(&self, caller: Ref<Thread<S::Port>>) -> Limit {
+    pub(super) fn reply_timeout(&self, caller: Ref<Thread<S::Port>>) -> IpcTimeout {
         let thread = self.hold(caller);
-        if thread.has(attention::FAULT) {
-            return Limit::NEVER;
+        if thread.has(flag::FAULT) {
+            return IpcTimeout::NEVER;
         }
         let (number, [_, _, deadline, ..]) = thread.context.call();
-        Limit::of_receive(number, deadline).unwrap_or(Limit::NEVER)
+        IpcTimeout::of_receive(number, deadline).unwrap_or(IpcTimeout::NEVER)
     }
 
     /// Runs the receive halves of senders whose messages have been taken, one after another: a
@@ -268,7 +268,7 @@ impl<S: System> Core<S> {
                 self.again(thread);
             } else {
                 let received = match self.receive_alone(thread) {
-                    Ok((source, limit)) => self.receive(thread, source, limit),
+                    Ok((source, timeout)) => self.receive(thread, source, timeout),
                     Err(error) => {
                         self.hold(thread).finish(Status::failed_in_receive(error));
                         Received::Done
@@ -292,10 +292,10 @@ impl<S: System> Core<S> {
     fn receive_alone(
         &self,
         thread: Ref<Thread<S::Port>>,
-    ) -> Result<(Source<S::Port>, Limit), Error> {
+    ) -> Result<(Source<S::Port>, IpcTimeout), Error> {
         let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
         let source = self.source(thread, (slots >> 32) as u32)?;
-        Ok((source, Limit::of_receive(number, deadline)?))
+        Ok((source, IpcTimeout::of_receive(number, deadline)?))
     }
 
     /// Ends the wait of a receiver, for an interrupt that goes before what has come for it: it

@@ -2,8 +2,8 @@
 //! endpoint that it is attached to.
 
 use crate::access::Ref;
-use crate::core::Core;
-use crate::object::thread::attention;
+use crate::entry::Entry;
+use crate::object::thread::flag;
 use crate::object::{Notification, Thread};
 use crate::port::Context;
 use crate::system::System;
@@ -20,7 +20,7 @@ pub(crate) enum Signalled {
     PutOff,
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// The system call: signals the notification in a slot with the capability's badge.
     #[inline(always)]
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
@@ -61,18 +61,18 @@ impl<S: System> Core<S> {
                 receiver
             }
         };
-        if self.hold(receiver).has(attention::DEADLINE) {
-            return self.signal_limited(receiver, at, bits, put_off);
+        if self.hold(receiver).has(flag::DEADLINE) {
+            return self.signal_with_deadline(receiver, at, bits, put_off);
         }
         self.signalled(receiver, at, bits);
         self.wake(receiver);
         Signalled::Done
     }
 
-    /// [`Core::signal`] to a receiver with a deadline.
+    /// [`Entry::signal`] to a receiver with a deadline.
     #[cold]
     #[inline(never)]
-    fn signal_limited(
+    fn signal_with_deadline(
         &self,
         receiver: Ref<Thread<S::Port>>,
         at: Ref<Notification<S::Port>>,

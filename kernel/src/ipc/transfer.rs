@@ -3,11 +3,11 @@
 use super::kind;
 use crate::access::Ref;
 use crate::capability::Capability;
-use crate::core::Core;
-use crate::object::thread::attention;
+use crate::cost::CostEvent;
+use crate::entry::Entry;
+use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};
-use crate::step::Step;
 use crate::system::System;
 use abi::message::{
     BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, MAX_WORDS, REGISTER_WORDS,
@@ -78,7 +78,7 @@ impl Message {
     /// is long but for errors.
     #[inline(always)]
     pub(super) fn direct<S: System, const KIND: u8>(info: Info) -> Message {
-        let long = S::FAST_PATH && !S::Port::SEVERAL && KIND != kind::ANY;
+        let long = S::FAST_PATH && !S::Port::SMP && KIND != kind::ANY;
         Message { info, length: if long { Length::Long } else { Length::Any } }
     }
 
@@ -93,7 +93,7 @@ impl Message {
     }
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// Gives `receiver`, which is in no queue any more, its message. It does not become ready yet.
     #[inline(always)]
     pub(crate) fn deliver(
@@ -103,7 +103,7 @@ impl<S: System> Core<S> {
         message: Message,
         badge: u64,
     ) {
-        self.unlimit(receiver);
+        self.cancel_timeout(receiver);
         self.transfer(sender, receiver, message, badge);
     }
 
@@ -119,10 +119,10 @@ impl<S: System> Core<S> {
     ) {
         let info = message.info;
         let (from, to) = (self.hold(sender), self.hold(receiver));
-        S::Port::step(Step::Message(receiver.index(), info.0));
+        S::Port::cost(CostEvent::Message(receiver.index(), info.0));
         self.note(Event::Message, sender, receiver.index(), info.words() as u16);
         to.context.set_results(Status::OK, badge, info);
-        if from.has(attention::FAULT) {
+        if from.has(flag::FAULT) {
             return Self::transfer_fault(&from, &to);
         }
         to.context.set_words(from.context.words());
@@ -147,11 +147,11 @@ impl<S: System> Core<S> {
         receiver: Ref<Thread<S::Port>>,
         info: Info,
     ) {
-        S::Port::step(Step::Buffers);
+        S::Port::cost(CostEvent::Buffers);
         let (from, to) = (self.hold(sender).buffer, self.hold(receiver).buffer);
         let words = info.words();
         if words > REGISTER_WORDS && words <= MAX_WORDS {
-            S::Port::step(Step::Copy((words - REGISTER_WORDS) as u32));
+            S::Port::cost(CostEvent::Copy((words - REGISTER_WORDS) as u32));
             self.kernel.port.copy(from, to, REGISTER_WORDS, words);
         }
     }

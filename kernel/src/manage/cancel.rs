@@ -4,9 +4,9 @@ use super::Manager;
 use crate::access::Ref;
 use crate::capability::Capability;
 use crate::object::Thread;
-use crate::object::thread::{State, Wait, attention};
+use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
-use crate::time::Sleeper;
+use crate::time::TimerEntry;
 use abi::trace::Event;
 use abi::{Error, Status};
 
@@ -14,35 +14,35 @@ impl<P: Port> Manager<'_, P> {
     /// Takes a thread out of whatever it is blocked in, with an error. O(1), or O(log n) if it
     /// has a deadline.
     pub(crate) fn cancel(&self, at: Ref<Thread<P>>, error: Error) {
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         let state = thread.state.get();
         match (state, thread.wait.get()) {
             (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {
-                let queue = self.whole.open(endpoint);
+                let queue = self.all.open(endpoint);
                 (self.kernel.variant.senders.remove)(queue, at);
                 queue.sender_left();
             }
             (State::Receiving, Wait::Endpoint(endpoint)) => {
-                self.whole.open(endpoint).receivers.remove(at);
+                self.all.open(endpoint).receivers.remove(at);
             }
             (State::Receiving, Wait::Notification(notification)) => {
-                self.whole.open(notification).receivers.remove(at);
+                self.all.open(notification).receivers.remove(at);
             }
             (State::Calling, _) => {
                 if let Some(server) = thread.server.take() {
-                    self.whole.open(server).caller.set(None);
+                    self.all.open(server).caller.set(None);
                 }
             }
             (State::Sending | State::Receiving, _) => {}
         }
-        if thread.has(attention::DEADLINE) {
+        if thread.has(flag::DEADLINE) {
             self.end_timeout(at);
         }
-        if thread.has(attention::FAULT) {
+        if thread.has(flag::FAULT) {
             // Nobody will say how it goes on, and its registers are not a call's.
-            thread.clear(attention::FAULT);
-            thread.set(attention::SUSPENDED);
+            thread.clear(flag::FAULT);
+            thread.set(flag::SUSPENDED);
         } else if state == State::Sending {
             thread.finish(Status::failed(error));
         } else {
@@ -54,7 +54,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// Queues a thread that can run, and asks for a decision.
     pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
-        if self.whole.open(at).runnable() {
+        if self.all.open(at).runnable() {
             self.cpu.note(Event::Wake, at, 0, 0);
             self.enqueue(at);
             self.cpu.resched.set(true);
@@ -63,20 +63,20 @@ impl<P: Port> Manager<'_, P> {
 
     /// The deadline of a blocked thread has passed; its call's reply right dies.
     pub(crate) fn time_out(&self, at: Ref<Thread<P>>) {
-        self.whole.open(at).clear(attention::DEADLINE);
+        self.all.open(at).clear(flag::DEADLINE);
         self.cancel(at, Error::Timeout);
     }
 
     /// A blocked thread no longer waits for its deadline. The timer stays as it is: an interrupt
     /// for nothing is rarer than a message under a timeout.
     pub(crate) fn end_timeout(&self, at: Ref<Thread<P>>) {
-        self.whole.open(at).clear(attention::DEADLINE);
-        self.home(at).deadlines.remove(Sleeper::Thread(at));
+        self.all.open(at).clear(flag::DEADLINE);
+        self.cpu_of(at).deadlines.remove(TimerEntry::Thread(at));
     }
 
     /// A server loses the reply right that it holds; the caller learns why.
     pub(crate) fn abandon(&self, server: Ref<Thread<P>>, error: Error) {
-        if let Some(caller) = self.whole.open(server).caller.get() {
+        if let Some(caller) = self.all.open(server).caller.get() {
             self.cancel(caller, error);
         }
     }
@@ -84,6 +84,6 @@ impl<P: Port> Manager<'_, P> {
     /// A saved reply right is used up.
     pub(crate) fn take_saved_reply(&self, holder: Ref<Thread<P>>, slot: u32) {
         let domain = self.domain_of(holder);
-        self.whole.open(domain).put(slot, Capability::Empty);
+        self.all.open(domain).put(slot, Capability::Empty);
     }
 }

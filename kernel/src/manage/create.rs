@@ -5,7 +5,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
-use crate::object::thread::{Then, attention};
+use crate::object::thread::{Continuation, flag};
 use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
@@ -39,7 +39,7 @@ impl<P: Port> Manager<'_, P> {
         if own.life() != Life::Live {
             return Err(Error::WrongState);
         }
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         domain.empty(to)?;
         domain.quotas.check(resource, 1)
     }
@@ -51,14 +51,14 @@ impl<P: Port> Manager<'_, P> {
         notification: u64,
     ) -> Result<Done, Error> {
         self.room(own, &self.kernel.endpoints, to)?;
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         let attached = match notification {
             0 => None,
             word => Some(domain.named::<Notification<P>>(slot(word)?, Rights::RECEIVE)?.at),
         };
         if let Some(notification) = attached {
             // Signals go to one endpoint: those who wait on an earlier one would sleep for ever.
-            let endpoint = self.whole.open(notification).endpoint.get();
+            let endpoint = self.all.open(notification).endpoint.get();
             if endpoint.and_then(|weak| weak.get()).is_some() {
                 return Err(Error::WrongState);
             }
@@ -75,9 +75,9 @@ impl<P: Port> Manager<'_, P> {
         endpoint: Ref<Endpoint<P>>,
         notification: Option<Ref<Notification<P>>>,
     ) {
-        self.whole.open(endpoint).attached.set(notification.map(Weak::new));
+        self.all.open(endpoint).attached.set(notification.map(Weak::new));
         if let Some(notification) = notification {
-            self.whole.open(notification).endpoint.set(Some(Weak::new(endpoint)));
+            self.all.open(notification).endpoint.set(Some(Weak::new(endpoint)));
         }
     }
 
@@ -85,13 +85,13 @@ impl<P: Port> Manager<'_, P> {
         self.room(own, &self.kernel.notifications, to)?;
         let at = self.kernel.notifications.take(Some(own));
         self.reset_notification(at);
-        self.whole.open(own).put_slowly(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
+        self.all.open(own).put_slowly(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
     /// Readies a notification's pool slot.
     pub(crate) fn reset_notification(&self, at: Ref<Notification<P>>) {
-        let notification = self.whole.open(at);
+        let notification = self.all.open(at);
         notification.bits.set(0);
         notification.endpoint.set(None);
     }
@@ -103,10 +103,10 @@ impl<P: Port> Manager<'_, P> {
         target: u64,
     ) -> Result<Done, Error> {
         self.room(own, &self.kernel.timers, to)?;
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         let target = domain.named::<Notification<P>>(slot(target)?, Rights::SEND)?;
         let at = self.kernel.timers.take(Some(own));
-        let timer = self.whole.open(at);
+        let timer = self.all.open(at);
         timer.target.set(Some(Weak::new(target.at)));
         timer.badge.set(target.badge);
         domain.put(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
@@ -123,7 +123,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::InvalidArgument);
         }
         self.room(own, &self.kernel.memories, to)?;
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         let frames = pages as u32 + 1;
         domain.quotas.check(Resource::Frames, frames)?;
         if !self.prepare(self.kernel.frames.next()) {
@@ -131,7 +131,7 @@ impl<P: Port> Manager<'_, P> {
         }
         domain.quotas.charge(Resource::Frames, frames);
         let at = self.kernel.memories.take(Some(own));
-        let memory = self.whole.open(at);
+        let memory = self.all.open(at);
         memory.pages.set(pages);
         memory.frames.set(Frames::Indexed(self.kernel.frames.take(self.kernel.port)));
         domain.put_slowly(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
@@ -145,9 +145,9 @@ impl<P: Port> Manager<'_, P> {
     ) -> Result<Done, Error> {
         let to = slot(args[0])?;
         self.room(own, &self.kernel.threads, to)?;
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         let home = self.domain_or_own(own, args[1])?;
-        let limit = domain.max_priority.get().min(self.whole.open(home).max_priority.get());
+        let limit = domain.max_priority.get().min(self.all.open(home).max_priority.get());
         let priority = checked_priority(args[2], limit)?;
         let handler = match args[4] {
             0 => None,
@@ -160,7 +160,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let at = self.kernel.threads.take(Some(own));
         self.set_up_thread(at, home, priority, args[3]);
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         thread.handler.set(handler.map(|cap| Weak::new(cap.at)));
         thread.handler_badge.set(handler.map_or(0, |cap| cap.badge));
         domain.put(to, Capability::Thread(Cap::new(at, Rights::ALL, 0)));
@@ -177,7 +177,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::BadAddress);
         }
         let missing = self.check_tables(home, at, 1)?;
-        if missing == 0 && self.whole.open(home).space.is_mapped(self.kernel.port, at) {
+        if missing == 0 && self.all.open(home).space.is_mapped(self.kernel.port, at) {
             return Err(Error::AddressInUse);
         }
         Ok(missing)
@@ -187,7 +187,7 @@ impl<P: Port> Manager<'_, P> {
     /// pending.
     fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
-        let buffer = next.map(|thread| self.whole.open(thread).fresh_buffer());
+        let buffer = next.map(|thread| self.all.open(thread).fresh_buffer());
         if missing > 0 && (self.makes_room() || !self.add_tables(home, at)?) {
             return Ok(false);
         }
@@ -202,23 +202,23 @@ impl<P: Port> Manager<'_, P> {
         priority: u8,
         buffer_at: u64,
     ) {
-        let thread = self.whole.open(at);
-        let domain = self.whole.open(home);
+        let thread = self.all.open(at);
+        let domain = self.all.open(home);
         domain.threads.set(domain.threads.get() + 1);
         thread.context.reset();
         thread.state.reset();
-        thread.mark(attention::SUSPENDED | attention::FULL);
+        thread.mark(flag::SUSPENDED | flag::FULL);
         thread.priority.set(i16::from(priority));
         thread.domain.set(home);
         thread.caller.set(None);
         thread.server.set(None);
         thread.handler.set(None);
-        if P::SEVERAL {
+        if P::SMP {
             thread.cpu.set(self.first_cpu(domain));
         }
         thread.slice.set(self.cpu.slice());
         let mut outgoing = thread.outgoing.get();
-        outgoing.then = Then::Nothing;
+        outgoing.then = Continuation::Nothing;
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
         self.cpu.note(Event::Thread, at, home.index(), u16::from(priority));
@@ -243,13 +243,13 @@ impl<P: Port> Manager<'_, P> {
         if self.ancestors(own).count() >= MAX_DEPTH {
             return Err(Error::InvalidArgument);
         }
-        let parent = self.whole.open(own);
+        let parent = self.all.open(own);
         let max_priority = checked_priority(args[2], parent.max_priority.get())?;
         let cpus = if args[3] == 0 { parent.cpus.get() } else { args[3] };
         if cpus & !parent.cpus.get() != 0 {
             return Err(Error::CpuNotAllowed);
         }
-        let words = self.whole.open(me).context.words();
+        let words = self.all.open(me).context.words();
         let mut quotas: Counts = [0; Resource::COUNT];
         for (four, word) in quotas.chunks_mut(4).zip(words) {
             for (index, quota) in four.iter_mut().enumerate() {
@@ -264,7 +264,7 @@ impl<P: Port> Manager<'_, P> {
         wanted[Resource::Domains as usize] += 1;
         parent.quotas.check_all(&wanted)?;
         let at = self.kernel.domains.free_slot().ok_or(Error::PoolExhausted)?;
-        if args[1] == 0 || args[1] > self.whole.open(at).slots.len() as u64 {
+        if args[1] == 0 || args[1] > self.all.open(at).slots.len() as u64 {
             return Err(Error::InvalidArgument);
         }
         if self.makes_room() {
@@ -286,7 +286,7 @@ impl<P: Port> Manager<'_, P> {
         (slots, cpus): (u32, u64),
         quotas: &Counts,
     ) {
-        let domain = self.whole.open(at);
+        let domain = self.all.open(at);
         domain.quotas.set_limits(quotas);
         domain.quotas.charge(Resource::Slots, slots);
         domain.limit.set(slots);
@@ -302,7 +302,7 @@ impl<P: Port> Manager<'_, P> {
         &self,
         domain: Ref<Domain<P>>,
     ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
-        core::iter::successors(Some(domain), |at| self.whole.open(*at).owner().get())
+        core::iter::successors(Some(domain), |at| self.all.open(*at).owner().get())
     }
 
     /// The domain of the manifest that the domain is in, or is.

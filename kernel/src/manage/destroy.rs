@@ -14,7 +14,7 @@ use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
 };
 use crate::port::{Port, Space, Taken};
-use crate::time::Sleeper;
+use crate::time::TimerEntry;
 use abi::object::Resource;
 use abi::{Error, Rights};
 use core::sync::atomic::Ordering::Relaxed;
@@ -34,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         if !done {
             return Ok(Done::Preempted);
         }
-        self.whole.open(own).put(slot, Capability::Empty);
+        self.all.open(own).put(slot, Capability::Empty);
         Ok(Done::Nothing)
     }
 
@@ -45,7 +45,7 @@ impl<P: Port> Manager<'_, P> {
         own: Ref<Domain<P>>,
         slot: u32,
     ) -> Result<bool, Error> {
-        Ok(match self.whole.open(own).slot(slot)? {
+        Ok(match self.all.open(own).slot(slot)? {
             Capability::Endpoint(cap) => self.end(cap)? && self.destroy_endpoint(cap.at),
             Capability::Notification(cap) => self.end(cap)? && self.destroy_notification(cap.at),
             Capability::Interrupt(cap) => self.end(cap)? && self.destroy_interrupt(cap.at),
@@ -100,7 +100,7 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_endpoint(&self, at: Ref<Endpoint<P>>) -> bool {
-        let endpoint = self.whole.open(at);
+        let endpoint = self.all.open(at);
         let done = self.wake_all(|| {
             (self.kernel.variant.senders.first)(endpoint).or(endpoint.receivers.head())
         });
@@ -113,7 +113,7 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_notification(&self, at: Ref<Notification<P>>) -> bool {
-        let notification = self.whole.open(at);
+        let notification = self.all.open(at);
         let done = self.wake_all(|| notification.receivers.head());
         if done {
             notification.endpoint.set(None);
@@ -124,7 +124,7 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_interrupt(&self, at: Ref<Interrupt<P>>) -> bool {
-        let line = self.whole.open(at).line.get();
+        let line = self.all.open(at).line.get();
         self.kernel.port.set_line(line, false);
         self.kernel.lines[line as usize].set(None);
         self.kernel.interrupts.release(at);
@@ -133,18 +133,18 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_timer(&self, at: Ref<Timer<P>>) -> bool {
-        let waited = self.timer_home(at).deadlines.remove(Sleeper::Timer(at)).is_some();
+        let waited = self.cpu_of_timer(at).deadlines.remove(TimerEntry::Timer(at)).is_some();
         self.cpu.rearm();
         if waited && self.preempted() {
             return false;
         }
-        self.whole.open(at).target.set(None);
+        self.all.open(at).target.set(None);
         self.kernel.timers.release(at);
         true
     }
 
     fn destroy_memory(&self, at: Ref<Memory<P>>) -> bool {
-        let memory = self.whole.open(at);
+        let memory = self.all.open(at);
         while let Some(mapping) = memory.mappings.head() {
             self.begin_destroy(mapping);
             if !self.destroy_mapping(mapping) || self.preempted() {
@@ -174,12 +174,12 @@ impl<P: Port> Manager<'_, P> {
 
     fn refund_frame(&self, memory: &Memory<P>) {
         if let Some(owner) = memory.owner().get() {
-            self.whole.open(owner).quotas.refund(Resource::Frames, 1);
+            self.all.open(owner).quotas.refund(Resource::Frames, 1);
         }
     }
 
     fn destroy_thread(&self, at: Ref<Thread<P>>) -> bool {
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         // A thread that destroys itself does not come back to finish.
         let comes_back = at != self.cpu.current.get();
         self.stop(at);
@@ -191,7 +191,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let owed = thread.caller.get().is_some();
         self.abandon(at, Error::Destroyed);
-        if !self.rests(at) || (owed && comes_back && self.preempted()) {
+        if !self.is_off_cpu(at) || (owed && comes_back && self.preempted()) {
             return false;
         }
         self.cpu.resched.set(true);
@@ -200,7 +200,7 @@ impl<P: Port> Manager<'_, P> {
         if !self.unmap_buffer(at) || (mapped && comes_back && self.preempted()) {
             return false;
         }
-        let home = self.whole.open(thread.domain.get());
+        let home = self.all.open(thread.domain.get());
         home.threads.set(home.threads.get() - 1);
         self.kernel.threads.release(at);
         true
@@ -209,21 +209,21 @@ impl<P: Port> Manager<'_, P> {
     /// What ends with the calling thread and takes long, or is waited for, ends while it lives:
     /// once stopped it would not come back. False: not yet.
     fn gets_ready_to_end(&self, me: Ref<Thread<P>>) -> bool {
-        let owed = self.whole.open(me).caller.get().is_some();
+        let owed = self.all.open(me).caller.get().is_some();
         self.abandon(me, Error::Destroyed);
         if owed && self.preempted() {
             return false;
         }
-        !P::SEVERAL || self.unmap_buffer(me)
+        !P::SMP || self.unmap_buffer(me)
     }
 
     /// Unmaps a thread's message buffer. False: a CPU may still hold it.
     fn unmap_buffer(&self, at: Ref<Thread<P>>) -> bool {
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         let domain = thread.domain.get();
         if thread.buffer_at.get() != 0 {
             let change = self.change(&thread.shootdown);
-            let space = &self.whole.open(domain).space;
+            let space = &self.all.open(domain).space;
             space.unmap(self.kernel.port, thread.buffer_at.get(), change);
             thread.buffer_at.set(0);
         }
@@ -237,9 +237,9 @@ impl<P: Port> Manager<'_, P> {
             if !self.sweep(at) {
                 return false;
             }
-            let domain = self.whole.open(at);
+            let domain = self.all.open(at);
             if let Some(parent) = domain.owner().get() {
-                let parent = self.whole.open(parent);
+                let parent = self.all.open(parent);
                 parent.inner.remove(at);
                 parent.quotas.reclaim(&domain.quotas);
             }
@@ -258,7 +258,7 @@ impl<P: Port> Manager<'_, P> {
     /// A domain inside `root` that has none inside itself: at most a few levels down.
     fn innermost(&self, root: Ref<Domain<P>>) -> Ref<Domain<P>> {
         let mut at = root;
-        while let Some(inner) = self.whole.open(at).inner.head() {
+        while let Some(inner) = self.all.open(at).inner.head() {
             self.begin_destroy(inner);
             at = inner;
         }
@@ -268,12 +268,12 @@ impl<P: Port> Manager<'_, P> {
     /// Empties a domain: threads, then mappings, other objects, capabilities and page tables.
     /// False: an interrupt is pending.
     fn sweep(&self, at: Ref<Domain<P>>) -> bool {
-        let domain = self.whole.open(at);
+        let domain = self.all.open(at);
         let kernel = self.kernel;
         let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
         // The calling thread, if it is to end too, waits while it lives.
         let me = self.cpu.current.get();
-        if P::SEVERAL && own(self.whole.open(me).owner()) && !self.unmap_buffer(me) {
+        if P::SMP && own(self.all.open(me).owner()) && !self.unmap_buffer(me) {
             return false;
         }
         loop {
@@ -282,7 +282,7 @@ impl<P: Port> Manager<'_, P> {
                 ($pool:ident, $destroy:ident, $also:expr) => {
                     match kernel.$pool.get(index) {
                         Some(object) if object.life() != Life::Vacant => {
-                            let body = self.whole.open(object);
+                            let body = self.all.open(object);
                             if own(body.owner()) || $also(object) {
                                 self.begin_destroy(object);
                                 if !self.$destroy(object) {
@@ -299,7 +299,7 @@ impl<P: Port> Manager<'_, P> {
             let more = match stage {
                 0 => objects!(threads, destroy_thread, |thread| self.domain_of(thread) == at),
                 1 => objects!(mappings, destroy_mapping, |mapping: Ref<Mapping<P>>| {
-                    self.whole.open(mapping).domain.get() == Some(at)
+                    self.all.open(mapping).domain.get() == Some(at)
                 }),
                 2 => objects!(endpoints, destroy_endpoint, |_| false),
                 3 => objects!(notifications, destroy_notification, |_| false),

@@ -23,7 +23,7 @@ impl<P: Port> Manager<'_, P> {
             t if t == Table::Domain as u64 => self.domain_row(low),
             t if t == Table::Thread as u64 => self.thread_row(low),
             t if t == Table::Quota as u64 => {
-                let quotas = &self.whole.open(self.domain_at(low)?).quotas;
+                let quotas = &self.all.open(self.domain_at(low)?).quotas;
                 let resource = resource(high)?;
                 Ok(pair(quotas.used(resource), quotas.limit(resource)))
             }
@@ -44,7 +44,7 @@ impl<P: Port> Manager<'_, P> {
 
     fn domain_row(&self, index: u32) -> Result<Done, Error> {
         let at = self.kernel.domains.get(index).ok_or(Error::InvalidArgument)?;
-        let domain = self.whole.open(at);
+        let domain = self.all.open(at);
         let used =
             domain.slots.iter().filter(|cell| !matches!(cell.get(), Capability::Empty)).count()
                 as u64;
@@ -60,7 +60,7 @@ impl<P: Port> Manager<'_, P> {
         if at.life() != Life::Live {
             return Ok(Done::Values(0, 0));
         }
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         let (instruction, stack) = thread.context.position();
         let words = [u64::from(thread.domain.get().index()), instruction, stack, 0];
         let state = self.state_of(at) as u64;
@@ -68,7 +68,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn slot_row(&self, domain: u32, slot: u32) -> Result<Done, Error> {
-        let domain = self.whole.open(self.domain_at(domain)?);
+        let domain = self.all.open(self.domain_at(domain)?);
         let capability = domain.slots.get(slot as usize).ok_or(Error::InvalidArgument)?.get();
         let Some(kind) = capability.kind() else { return Ok(Done::Values(0, 0)) };
         let (rights, badge) = capability.inspect().unwrap_or_default();

@@ -28,7 +28,7 @@ impl<P: Port> Manager<'_, P> {
         own: Ref<Domain<P>>,
         args: &[u64; 6],
     ) -> Result<Done, Error> {
-        let domain = self.whole.open(own);
+        let domain = self.all.open(own);
         let to = args[5] as u32;
         if let Ok(Capability::Mapping(cap)) = domain.slot(to) {
             return self.resume_map(me, own, to, cap, args[2]);
@@ -51,7 +51,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn check_range(&self, memory: Ref<Memory<P>>, range: &Range) -> Result<(), Error> {
-        let size = self.whole.open(memory).pages.get();
+        let size = self.all.open(memory).pages.get();
         if range.pages == 0 || range.pages > MAX_PAGES {
             return Err(Error::InvalidArgument);
         }
@@ -73,7 +73,7 @@ impl<P: Port> Manager<'_, P> {
         at: u64,
         pages: u64,
     ) -> Result<usize, Error> {
-        let domain = self.whole.open(home);
+        let domain = self.all.open(home);
         let missing = domain.space.missing(self.kernel.port, at, pages);
         domain.quotas.check(Resource::Tables, missing as u32)?;
         Ok(missing)
@@ -89,7 +89,7 @@ impl<P: Port> Manager<'_, P> {
         limit: Rights,
     ) -> Ref<Mapping<P>> {
         let at = self.kernel.mappings.take(owner);
-        let mapping = self.whole.open(at);
+        let mapping = self.all.open(at);
         mapping.memory.set(Some(memory));
         mapping.domain.set(Some(home));
         mapping.at.set(range.at);
@@ -100,8 +100,8 @@ impl<P: Port> Manager<'_, P> {
         mapping.why.set(Error::Destroyed);
         mapping.limit.set(limit);
         mapping.rights.set(range.rights);
-        self.whole.open(memory).mappings.push_back(at);
-        self.whole.open(home).mappings.push_back(at);
+        self.all.open(memory).mappings.push_back(at);
+        self.all.open(home).mappings.push_back(at);
         at
     }
 
@@ -115,10 +115,10 @@ impl<P: Port> Manager<'_, P> {
         cap: Cap<Mapping<P>>,
         at: u64,
     ) -> Result<Done, Error> {
-        let mapping = self.whole.open(cap.at);
+        let mapping = self.all.open(cap.at);
         let dying = cap.is_dying();
         if !dying && cap.check(Rights::NONE).is_err() && self.is_restarted(me) {
-            self.whole.open(own).put(to, Capability::Empty);
+            self.all.open(own).put(to, Capability::Empty);
             return Err(Error::Destroyed);
         }
         let begun = dying || (cap.check(Rights::NONE).is_ok() && !mapping.is_complete());
@@ -143,7 +143,7 @@ impl<P: Port> Manager<'_, P> {
             Ok(true) => Ok(Done::Nothing),
             Ok(false) => Ok(Done::Preempted),
             Err(error) => {
-                self.whole.open(cap.at).why.set(error);
+                self.all.open(cap.at).why.set(error);
                 self.begin_destroy(cap.at);
                 if self.preempted() {
                     return Ok(Done::Preempted);
@@ -155,18 +155,18 @@ impl<P: Port> Manager<'_, P> {
 
     /// Undoes a dying mapping that is not completed, and says why.
     fn undo_map(&self, own: Ref<Domain<P>>, to: u32, cap: Cap<Mapping<P>>) -> Result<Done, Error> {
-        let why = self.whole.open(cap.at).why.get();
+        let why = self.all.open(cap.at).why.get();
         if !self.destroy_mapping(cap.at) {
             return Ok(Done::Preempted);
         }
-        self.whole.open(own).put(to, Capability::Empty);
+        self.all.open(own).put(to, Capability::Empty);
         Err(why)
     }
 
     /// Maps pages until all are (`true`), an interrupt is pending (`false`), one is in use or a
     /// page table is too many.
     pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
-        let mapping = self.whole.open(at);
+        let mapping = self.all.open(at);
         let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
             return Err(Error::WrongState);
         };
@@ -176,7 +176,7 @@ impl<P: Port> Manager<'_, P> {
             let Some(frame) = self.frame_of(memory, mapping.first.get() + page) else {
                 return Ok(false);
             };
-            let space = &self.whole.open(home).space;
+            let space = &self.all.open(home).space;
             match space.map(self.kernel.port, address, frame, mapping.rights.get()) {
                 Mapped::Done => {}
                 Mapped::InUse => return Err(Error::AddressInUse),
@@ -196,7 +196,7 @@ impl<P: Port> Manager<'_, P> {
     /// The frame of one page, taken from the pool when it is first asked for. `None`: an
     /// interrupt is pending.
     fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> Option<u64> {
-        match self.whole.open(memory).frames.get() {
+        match self.all.open(memory).frames.get() {
             Frames::Contiguous(base) => Some(base + page * PAGE),
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
@@ -227,7 +227,7 @@ impl<P: Port> Manager<'_, P> {
     /// Adds the page tables that an address lacks, one after another; the domain is charged for
     /// them. False: an interrupt is pending.
     pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> Result<bool, Error> {
-        let (domain, kernel) = (self.whole.open(home), self.kernel);
+        let (domain, kernel) = (self.all.open(home), self.kernel);
         while domain.space.missing(kernel.port, at, 1) > 0 {
             domain.quotas.check(Resource::Tables, 1)?;
             if !self.prepare(kernel.tables.next()) {
@@ -242,7 +242,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn add_table(&self, home: Ref<Domain<P>>, at: u64) {
-        let (domain, kernel) = (self.whole.open(home), self.kernel);
+        let (domain, kernel) = (self.all.open(home), self.kernel);
         domain.quotas.charge(Resource::Tables, 1);
         domain.space.add_table(kernel.port, at, kernel.tables.take(kernel.port));
     }
@@ -256,7 +256,7 @@ impl<P: Port> Manager<'_, P> {
         rights: Rights,
     ) -> bool {
         loop {
-            match self.whole.open(home).space.map(self.kernel.port, at, frame, rights) {
+            match self.all.open(home).space.map(self.kernel.port, at, frame, rights) {
                 Mapped::Done => return true,
                 Mapped::InUse => return false,
                 Mapped::NoTable => self.add_table(home, at),
@@ -273,8 +273,8 @@ impl<P: Port> Manager<'_, P> {
         slot: u32,
         rights: Rights,
     ) -> Result<Done, Error> {
-        let cap = self.whole.open(own).named::<Mapping<P>>(slot, Rights::CONTROL)?;
-        let mapping = self.whole.open(cap.at);
+        let cap = self.all.open(own).named::<Mapping<P>>(slot, Rights::CONTROL)?;
+        let mapping = self.all.open(cap.at);
         check_mapping_rights(rights, mapping.limit.get())?;
         let (Some(home), pages) = (mapping.domain.get(), mapping.pages.get()) else {
             return Err(Error::WrongState);
@@ -282,12 +282,12 @@ impl<P: Port> Manager<'_, P> {
         if mapping.done.get() != pages {
             return Err(Error::WrongState);
         }
-        let caller = self.whole.open(me);
+        let caller = self.all.open(me);
         if !self.is_restarted(me) {
             caller.ticket.set(None);
             caller.protected.set(0);
         }
-        let done = match P::SEVERAL {
+        let done = match P::SMP {
             true => self.protect_everywhere(caller, mapping, home, rights),
             false => self.protect_pages(mapping, home, rights, &caller.protected),
         };
@@ -331,7 +331,7 @@ impl<P: Port> Manager<'_, P> {
             let page = done.get();
             let address = mapping.at.get() + page * PAGE;
             let change = self.change(&mapping.shootdown);
-            self.whole.open(home).space.protect(self.kernel.port, address, rights, change);
+            self.all.open(home).space.protect(self.kernel.port, address, rights, change);
             mapping.note_rights(page, rights);
             done.set(page + 1);
             if page + 1 < pages && self.preempted() {
@@ -344,13 +344,13 @@ impl<P: Port> Manager<'_, P> {
     /// Undoes a dying mapping. False: an interrupt is pending.
     pub(crate) fn destroy_mapping(&self, at: Ref<Mapping<P>>) -> bool {
         assert!(at.life() == Life::Dying, "undone without being destroyed");
-        let mapping = self.whole.open(at);
+        let mapping = self.all.open(at);
         if let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
                 let address = mapping.at.get() + page * PAGE;
                 let change = self.change(&mapping.shootdown);
-                self.whole.open(home).space.unmap(self.kernel.port, address, change);
+                self.all.open(home).space.unmap(self.kernel.port, address, change);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {
                     return false;
@@ -359,8 +359,8 @@ impl<P: Port> Manager<'_, P> {
             if !self.is_gone(home, &mapping.shootdown) {
                 return false;
             }
-            self.whole.open(memory).mappings.remove(at);
-            self.whole.open(home).mappings.remove(at);
+            self.all.open(memory).mappings.remove(at);
+            self.all.open(home).mappings.remove(at);
         }
         self.kernel.mappings.release(at);
         true

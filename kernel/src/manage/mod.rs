@@ -11,12 +11,12 @@ mod observe;
 pub(crate) use memory::Range;
 mod threads;
 
-use crate::access::{Ref, Whole};
+use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
-use crate::time::Sleeper;
+use crate::time::TimerEntry;
 use abi::call::{Call, Fact, RESTARTED};
 use abi::trace::point;
 use abi::{Error, Rights};
@@ -41,7 +41,7 @@ pub struct Manager<'s, P: Port> {
     /// This CPU.
     pub cpu: &'static Cpu<P>,
     /// Proof of access.
-    pub whole: Whole<'s>,
+    pub all: Exclusive<'s>,
 }
 
 impl<P: Port> Manager<'_, P> {
@@ -49,7 +49,7 @@ impl<P: Port> Manager<'_, P> {
     pub fn call(&self, me: Ref<Thread<P>>, call: Call, args: &[u64; 6]) -> Result<Done, Error> {
         let own = self.domain_of(me);
         let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
-        if P::SEVERAL {
+        if P::SMP {
             self.cpu.steps.set(0);
         }
         match call {
@@ -94,18 +94,18 @@ impl<P: Port> Manager<'_, P> {
 
     /// The domain that a thread runs in.
     pub(crate) fn domain_of(&self, thread: Ref<Thread<P>>) -> Ref<Domain<P>> {
-        self.whole.open(thread).domain.get()
+        self.all.open(thread).domain.get()
     }
 
     /// Whether a thread issues its call again, since that was preempted.
     fn is_restarted(&self, me: Ref<Thread<P>>) -> bool {
-        let (number, _) = self.whole.open(me).context.call();
+        let (number, _) = self.all.open(me).context.call();
         number & RESTARTED != 0
     }
 
     /// Whether a long operation should make room for an interrupt, or for another CPU.
     fn preempted(&self) -> bool {
-        self.cpu.poll(point::CALL) || (P::SEVERAL && self.cpu.takes_a_step(self.kernel))
+        self.cpu.poll(point::CALL) || (P::SMP && self.cpu.takes_a_step(self.kernel))
     }
 
     /// Whether a call makes room for an interrupt between its checks and its work: it begins anew.
@@ -121,7 +121,7 @@ impl<P: Port> Manager<'_, P> {
             }
             f if f == Fact::CounterHz as u64 => self.kernel.port.counter(),
             f if f == Fact::Tick as u64 => self.cpu.tick_and_slice(),
-            f if f == Fact::Cpus as u64 && P::SEVERAL => {
+            f if f == Fact::Cpus as u64 && P::SMP => {
                 (self.kernel.cpus.get().len() as u64, self.cpu.number.into())
             }
             f if f == Fact::Cpus as u64 => (1, 0),
@@ -132,25 +132,25 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn set_timer(&self, own: Ref<Domain<P>>, slot: u32, at: u64) -> Result<Done, Error> {
-        let cap = self.whole.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
+        let cap = self.all.open(own).named::<Timer<P>>(slot, Rights::CONTROL)?;
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
-        self.timer_home(cap.at).deadlines.remove(Sleeper::Timer(cap.at));
-        if P::SEVERAL {
-            self.whole.open(cap.at).cpu.set(self.cpu.number);
+        self.cpu_of_timer(cap.at).deadlines.remove(TimerEntry::Timer(cap.at));
+        if P::SMP {
+            self.all.open(cap.at).cpu.set(self.cpu.number);
         }
         if at == 0 {
             self.cpu.rearm();
         } else {
-            self.cpu.sleep(at, Sleeper::Timer(cap.at));
+            self.cpu.sleep(at, TimerEntry::Timer(cap.at));
         }
         Ok(Done::Nothing)
     }
 
     fn acknowledge(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
-        let cap = self.whole.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
-        self.kernel.port.set_line(self.whole.open(cap.at).line.get(), true);
+        let cap = self.all.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
+        self.kernel.port.set_line(self.all.open(cap.at).line.get(), true);
         Ok(Done::Nothing)
     }
 
@@ -162,7 +162,7 @@ impl<P: Port> Manager<'_, P> {
         length: u64,
     ) -> Result<Done, Error> {
         self.console(own, slot)?;
-        let words = self.whole.open(me).context.words();
+        let words = self.all.open(me).context.words();
         let mut text = [0; 32];
         for (bytes, word) in text.chunks_exact_mut(8).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());

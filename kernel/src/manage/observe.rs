@@ -9,7 +9,7 @@ use abi::Error;
 use abi::call::Observe;
 use abi::statistics::Counter;
 use abi::trace::Event;
-use locks::Guarding;
+use locks::LockPolicy;
 
 impl<P: Port> Manager<'_, P> {
     pub(super) fn observe(
@@ -38,7 +38,7 @@ impl<P: Port> Manager<'_, P> {
     fn reset_statistics(&self) -> Result<(), Error> {
         let now = self.kernel.port.now();
         self.kernel.cpus.get().iter().try_for_each(|cpu| {
-            let lock = P::Guarding::counts(&cpu.guards);
+            let lock = P::LockPolicy::counts(&cpu.guards);
             let reset = |statistics: &Statistics| statistics.reset(now, lock);
             self.kernel.port.statistics(cpu.number, reset).ok_or(Error::UnknownCall)
         })
@@ -60,7 +60,7 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn counter_row(&self, cpu: u32, counter: u32) -> Result<Done, Error> {
         let cpu = self.kernel.cpus.get().get(cpu as usize).ok_or(Error::InvalidArgument)?;
         let counter = *Counter::ALL.get(counter as usize).ok_or(Error::InvalidArgument)?;
-        let (now, lock) = (self.kernel.port.now(), P::Guarding::counts(&cpu.guards));
+        let (now, lock) = (self.kernel.port.now(), P::LockPolicy::counts(&cpu.guards));
         let look = |statistics: &Statistics| statistics.counter(counter, now, lock);
         let value = self.kernel.port.statistics(cpu.number, look);
         Ok(Done::Values(value.ok_or(Error::InvalidArgument)?, 0))

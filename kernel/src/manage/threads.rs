@@ -4,11 +4,11 @@ use super::capabilities::slot;
 use super::create::checked_priority;
 use super::{Done, Manager};
 use crate::access::Ref;
-use crate::object::thread::{State, Wait, attention};
+use crate::cost::CostEvent;
+use crate::object::thread::{State, Wait, flag};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
-use crate::step::Step;
-use crate::time::Sleeper;
+use crate::time::TimerEntry;
 use abi::call::{ThreadState, exchange};
 use abi::trace::Event;
 use abi::{Error, USER_TOP};
@@ -16,7 +16,7 @@ use abi::{Error, USER_TOP};
 impl<P: Port> Manager<'_, P> {
     pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        self.whole.open(at).clear(attention::SUSPENDED);
+        self.all.open(at).clear(flag::SUSPENDED);
         self.make_ready(at);
         Ok(Done::Nothing)
     }
@@ -38,12 +38,12 @@ impl<P: Port> Manager<'_, P> {
 
     /// A thread is not to run any more.
     pub(super) fn stop(&self, at: Ref<Thread<P>>) {
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         if thread.runnable() {
-            P::step(Step::Block(at.index()));
+            P::cost(CostEvent::Block(at.index()));
             self.cpu.note(Event::Block, at, 0, ThreadState::Suspended as u16);
         }
-        thread.set(attention::SUSPENDED);
+        thread.set(flag::SUSPENDED);
     }
 
     pub(super) fn set_priority(
@@ -53,10 +53,10 @@ impl<P: Port> Manager<'_, P> {
         priority: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let home = self.whole.open(self.domain_of(at)).max_priority.get();
-        let limit = self.whole.open(own).max_priority.get().min(home);
+        let own_limit = self.all.open(self.domain_of(at)).max_priority.get();
+        let limit = self.all.open(own).max_priority.get().min(own_limit);
         let priority = checked_priority(priority, limit)?;
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         let before = thread.priority.get();
         if before == i16::from(priority) {
             return Ok(Done::Nothing);
@@ -64,16 +64,16 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
-        let queued = thread.queued() || (thread.arrives() && thread.runnable());
+        let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
         let senders = &self.kernel.variant.senders;
         let sending = match (thread.state.get(), thread.wait.get()) {
             (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
-                Some(self.whole.open(endpoint))
+                Some(self.all.open(endpoint))
             }
             _ => None,
         };
         self.dequeue(at);
-        let until = self.home(at).deadlines.remove(Sleeper::Thread(at));
+        let until = self.cpu_of(at).deadlines.remove(TimerEntry::Thread(at));
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
@@ -96,7 +96,7 @@ impl<P: Port> Manager<'_, P> {
 
     pub(super) fn exchange(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
         let at = self.thread(own, slot(args[0])?)?;
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         let [_, instruction, stack, argument, pointer, mask] = *args;
         let known = exchange::INSTRUCTION
             | exchange::STACK
@@ -112,10 +112,10 @@ impl<P: Port> Manager<'_, P> {
         {
             return Err(Error::BadAddress);
         }
-        if !thread.has(attention::SUSPENDED) {
+        if !thread.has(flag::SUSPENDED) {
             return Err(Error::WrongState);
         }
-        if !self.rests(at) {
+        if !self.is_off_cpu(at) {
             return Ok(Done::Preempted);
         }
         if thread.state.get() != State::Ready {
@@ -150,16 +150,16 @@ impl<P: Port> Manager<'_, P> {
         number: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let count = if P::SEVERAL { self.kernel.cpus.get().len() as u64 } else { 1 };
+        let count = if P::SMP { self.kernel.cpus.get().len() as u64 } else { 1 };
         if number >= count {
             return Err(Error::InvalidArgument);
         }
-        let allowed = self.whole.open(own).cpus.get();
-        if allowed & self.whole.open(self.domain_of(at)).cpus.get() & 1 << number == 0 {
+        let allowed = self.all.open(own).cpus.get();
+        if allowed & self.all.open(self.domain_of(at)).cpus.get() & 1 << number == 0 {
             return Err(Error::CpuNotAllowed);
         }
         let number = number as u32;
-        if P::SEVERAL && self.home(at).number != number {
+        if P::SMP && self.cpu_of(at).number != number {
             self.move_to(at, number);
         }
         Ok(Done::Nothing)
@@ -167,15 +167,15 @@ impl<P: Port> Manager<'_, P> {
 
     pub(super) fn inspect_thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let priority = self.whole.open(at).priority.get() as u64;
+        let priority = self.all.open(at).priority.get() as u64;
         Ok(Done::Values(self.state_of(at) as u64, priority))
     }
 
     /// A thread's state, for people.
     pub(super) fn state_of(&self, at: Ref<Thread<P>>) -> ThreadState {
-        let thread = self.whole.open(at);
+        let thread = self.all.open(at);
         match thread.state.get() {
-            _ if thread.has(attention::SUSPENDED) => ThreadState::Suspended,
+            _ if thread.has(flag::SUSPENDED) => ThreadState::Suspended,
             State::Ready => ThreadState::Ready,
             State::Sending => ThreadState::Sending,
             State::Receiving => ThreadState::Receiving,

@@ -5,7 +5,7 @@ use crate::access::Ref;
 use crate::capability::Capability;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
-use crate::port::{Apart, Port, Space};
+use crate::port::{CachePadding, Port, Space};
 use crate::quota::Quotas;
 use abi::object::Resource;
 use cells::Cell;
@@ -44,7 +44,7 @@ pub struct Domain<P: Port> {
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
     inside: Links<Domain<P>>,
-    _apart: Apart<P>,
+    _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -65,7 +65,7 @@ impl<P: Port> Domain<P> {
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
             inside: Links::new(),
-            _apart: Apart::<P>::default(),
+            _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }
     }

@@ -5,7 +5,7 @@ use super::{Domain, Notification, Object, Thread, Weak};
 use crate::access::{Link, Ref};
 use crate::list::List;
 use crate::object::thread::Waiting;
-use crate::port::{Apart, Lock, Port};
+use crate::port::{CachePadding, Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
 use locks::ObjectLock;
@@ -26,7 +26,7 @@ pub struct Endpoint<P: Port> {
     pub attached: Cell<Option<Weak<Notification<P>>>>,
     /// How many threads are blocked sending, if the port keeps lengths.
     pub queued: Cell<u32>,
-    _apart: Apart<P>,
+    _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -49,7 +49,7 @@ impl<P: Port> Endpoint<P> {
             arrivals: Cell::new(0),
             attached: Cell::new(None),
             queued: Cell::new(0),
-            _apart: Apart::<P>::default(),
+            _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }
     }

@@ -4,7 +4,7 @@ use super::{Domain, Endpoint, Object, Thread, Weak};
 use crate::access::Ref;
 use crate::list::List;
 use crate::object::thread::Waiting;
-use crate::port::{Apart, Lock, Port};
+use crate::port::{CachePadding, Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
 use locks::ObjectLock;
@@ -19,7 +19,7 @@ pub struct Notification<P: Port> {
     pub receivers: List<Thread<P>, Waiting>,
     /// The endpoint that it is attached to: receivers there take signals too.
     pub endpoint: Cell<Option<Weak<Endpoint<P>>>>,
-    _apart: Apart<P>,
+    _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -31,7 +31,7 @@ impl<P: Port> Notification<P> {
             bits: Cell::new(0),
             receivers: List::new(),
             endpoint: Cell::new(None),
-            _apart: Apart::<P>::default(),
+            _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }
     }

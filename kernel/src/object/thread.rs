@@ -14,11 +14,11 @@
 
 use super::{Domain, Endpoint, Notification, Object, Weak};
 use crate::access::{Link, Ref};
+use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
 use crate::list::{Linked, Links};
-use crate::port::{Apart, Context, Lock, Port};
-use crate::shootdown::{Shootdown, Ticket};
-use crate::step::{Queue, Step};
+use crate::port::{CachePadding, Context, Lock, Port};
+use crate::smp::shootdown::{Shootdown, Ticket};
 use crate::time;
 use abi::object::Resource;
 use abi::{Info, Status};
@@ -30,7 +30,7 @@ pub struct Running;
 /// Selects the links of the queue of the object that a thread waits for.
 pub struct Waiting;
 /// Selects the links of the queue of threads that came to a CPU from others.
-pub struct Arriving;
+pub struct RemoteWake;
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +48,11 @@ pub enum State {
 
 /// What a thread is doing, as a word that its CPU reads without holding the thread. A thread that
 /// becomes ready may run from that instant on, so that is written once, behind all else.
-pub struct Doing(Shared<State>);
+pub struct StateWord(Shared<State>);
 
-impl Doing {
-    fn new(state: State) -> Doing {
-        Doing(Shared::new(state))
+impl StateWord {
+    fn new(state: State) -> StateWord {
+        StateWord(Shared::new(state))
     }
 
     /// The state.
@@ -62,7 +62,7 @@ impl Doing {
     }
 
     /// Blocks the thread, or makes it wait for something else:
-    /// [`Core::wait_in`](crate::core::Core::wait_in) checks by whom.
+    /// [`Entry::wait_in`](crate::entry::Entry::wait_in) checks by whom.
     #[inline(always)]
     pub fn wait_in(&self, state: State) {
         debug_assert!(state != State::Ready, "a ready thread waits for nothing");
@@ -99,7 +99,7 @@ impl Word for State {
 }
 
 /// Reasons why the fast path must not touch a thread.
-pub mod attention {
+pub mod flag {
     /// Its context holds all registers: it was interrupted, or issues its call again.
     pub const FULL: u32 = 1;
     /// It is suspended.
@@ -141,7 +141,7 @@ impl<P: Port> Copy for Wait<P> {}
 
 /// What a blocked sender does once its message is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum Continuation {
     /// It goes on.
     Nothing,
     /// It waits for the reply.
@@ -158,7 +158,7 @@ pub struct Outgoing {
     /// Badge of the capability that it was sent through.
     pub badge: u64,
     /// What follows.
-    pub then: Then,
+    pub then: Continuation,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -169,9 +169,9 @@ pub struct Thread<P: Port> {
     /// Guards it, but for what its CPU alone touches.
     pub lock: Lock<P>,
     /// What it is doing. Its CPU looks at that in look-ups without holding the thread.
-    pub state: Doing,
-    /// Bits of [`attention`].
-    attention: Shared<u32>,
+    pub state: StateWord,
+    /// Bits of [`flag`].
+    flags: Shared<u32>,
     /// Priority, 0 to 255; the idle thread has -1.
     pub priority: Cell<i16>,
     /// The domain that it runs in.
@@ -208,8 +208,8 @@ pub struct Thread<P: Port> {
     pub node: Node<P>,
     running: Links<Thread<P>>,
     waiting: Links<Thread<P>>,
-    arriving: Links<Thread<P>>,
-    _apart: Apart<P>,
+    remote_wake: Links<Thread<P>>,
+    _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
     /// The CPU that it belongs to.
     pub cpu: Cell<u32>,
@@ -226,12 +226,12 @@ pub struct Thread<P: Port> {
 impl<P: Port> Thread<P> {
     /// A thread for a vacant pool slot, with the frame of its message buffer.
     pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {
-        let outgoing = Outgoing { info: Info(0), badge: 0, then: Then::Nothing };
+        let outgoing = Outgoing { info: Info(0), badge: 0, then: Continuation::Nothing };
         Thread {
             context: P::Context::new(),
             lock: Lock::<P>::new(),
-            state: Doing::new(State::Ready),
-            attention: Shared::new(attention::SUSPENDED),
+            state: StateWord::new(State::Ready),
+            flags: Shared::new(flag::SUSPENDED),
             priority: Cell::new(0),
             domain: Cell::new(domain),
             cpu: Cell::new(0),
@@ -261,45 +261,45 @@ impl<P: Port> Thread<P> {
             },
             running: Links::new(),
             waiting: Links::new(),
-            arriving: Links::new(),
-            _apart: Apart::<P>::default(),
+            remote_wake: Links::new(),
+            _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }
     }
 
-    /// Its [`attention`] bits.
+    /// Its [`flag`] bits.
     #[inline(always)]
-    pub fn attention(&self) -> u32 {
-        self.attention.get()
+    pub fn flags(&self) -> u32 {
+        self.flags.get()
     }
 
-    /// Whether any of these [`attention`] bits is set.
+    /// Whether any of these [`flag`] bits is set.
     #[inline(always)]
     pub fn has(&self, bits: u32) -> bool {
-        self.attention() & bits != 0
+        self.flags() & bits != 0
     }
 
-    /// Gives it these [`attention`] bits and no others.
+    /// Gives it these [`flag`] bits and no others.
     pub fn mark(&self, bits: u32) {
-        self.attention.set(bits);
+        self.flags.set(bits);
     }
 
-    /// Sets [`attention`] bits.
+    /// Sets [`flag`] bits.
     #[inline(always)]
     pub fn set(&self, bits: u32) {
-        self.attention.insert(bits);
+        self.flags.insert(bits);
     }
 
-    /// Clears [`attention`] bits.
+    /// Clears [`flag`] bits.
     #[inline(always)]
     pub fn clear(&self, bits: u32) {
-        self.attention.remove(bits);
+        self.flags.remove(bits);
     }
 
     /// Whether it could run now.
     #[inline(always)]
     pub fn runnable(&self) -> bool {
-        self.state.get() == State::Ready && !self.has(attention::SUSPENDED)
+        self.state.get() == State::Ready && !self.has(flag::SUSPENDED)
     }
 
     /// Whether it is in the ready queue.
@@ -310,14 +310,14 @@ impl<P: Port> Thread<P> {
 
     /// Whether it has come to its CPU from another one and is not queued there yet.
     #[inline(always)]
-    pub fn arrives(&self) -> bool {
-        P::SEVERAL && self.arriving.linked()
+    pub fn is_woken_remotely(&self) -> bool {
+        P::SMP && self.remote_wake.linked()
     }
 
     /// Makes it issue its system call again when it runs next, with all registers set.
     pub fn issue_again(&self, number: u64, args: [u64; 6]) {
         self.context.restart(number, args);
-        self.set(attention::FULL);
+        self.set(flag::FULL);
     }
 
     /// The frame of the message buffer of a thread that does not exist yet.
@@ -328,17 +328,17 @@ impl<P: Port> Thread<P> {
     /// Leaves the status of a system call that brings nothing else.
     #[inline(always)]
     pub fn finish(&self, status: Status) {
-        P::step(Step::Status(status.0));
+        P::cost(CostEvent::Status(status.0));
         self.context.set_results(status, 0, Info(0));
     }
 }
 
 /// A step on the ready queue that a thread is in, which is that of its CPU.
 #[inline(always)]
-fn step_at_home<P: Port>(member: Ref<Thread<P>>, step: Step) {
-    match P::SEVERAL {
-        true => P::step_at(member.member().cpu.get(), step),
-        false => P::step(step),
+fn step_at_home<P: Port>(member: Ref<Thread<P>>, step: CostEvent) {
+    match P::SMP {
+        true => P::cost_at(member.member().cpu.get(), step),
+        false => P::cost(step),
     }
 }
 
@@ -350,12 +350,12 @@ impl<P: Port> Linked<Running> for Thread<P> {
 
     #[inline(always)]
     fn joins(member: Ref<Self>) {
-        step_at_home(member, Step::Link(Queue::Ready, member.index()));
+        step_at_home(member, CostEvent::Link(Queue::Ready, member.index()));
     }
 
     #[inline(always)]
     fn leaves(member: Ref<Self>) {
-        step_at_home(member, Step::Unlink(Queue::Ready, member.index()));
+        step_at_home(member, CostEvent::Unlink(Queue::Ready, member.index()));
     }
 }
 
@@ -367,19 +367,19 @@ impl<P: Port> Linked<Waiting> for Thread<P> {
 
     #[inline(always)]
     fn joins(member: Ref<Self>) {
-        P::step(Step::Link(Queue::Waiting, member.index()));
+        P::cost(CostEvent::Link(Queue::Waiting, member.index()));
     }
 
     #[inline(always)]
     fn leaves(member: Ref<Self>) {
-        P::step(Step::Unlink(Queue::Waiting, member.index()));
+        P::cost(CostEvent::Unlink(Queue::Waiting, member.index()));
     }
 }
 
-impl<P: Port> Linked<Arriving> for Thread<P> {
+impl<P: Port> Linked<RemoteWake> for Thread<P> {
     #[inline(always)]
     fn links(&self) -> &Links<Self> {
-        &self.arriving
+        &self.remote_wake
     }
 }
 

@@ -11,12 +11,12 @@ use abi::object::Resource;
 use abi::{Info, Rights};
 use kernel::access::Ref;
 use kernel::capability::{Cap, Capability};
-use kernel::object::thread::{State, Wait, attention};
+use kernel::object::thread::{State, Wait, flag};
 use kernel::object::{Endpoint, Mapping, Thread, Weak};
 use kernel::port::{Mapped, Port, Space};
-use kernel::shootdown::{Change, Shootdown};
+use kernel::smp::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
-use kernel::time::Sleeper;
+use kernel::time::TimerEntry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -129,7 +129,7 @@ fn of_ticks() {
     found("a thread waits where there is no tick", |board| {
         board.succeeds(1, system(Call::ThreadSuspend, &[THREAD + 6]));
         board.wait(2 * TICK);
-        board.thread(6).clear(attention::SUSPENDED);
+        board.thread(6).clear(flag::SUSPENDED);
         board.machine.cpu.ready.insert(board.reference(6));
     });
 }
@@ -149,22 +149,22 @@ fn of_lengths() {
 #[test]
 fn of_deadlines() {
     found("a deadline at another priority", |board| {
-        board.thread(2).set(attention::DEADLINE);
-        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(2)), 254);
+        board.thread(2).set(flag::DEADLINE);
+        board.machine.cpu.deadlines.insert(5, TimerEntry::Thread(board.reference(2)), 254);
     });
     found("a deadline and its mark differ", |board| {
-        board.thread(2).set(attention::DEADLINE);
+        board.thread(2).set(flag::DEADLINE);
     });
     found("a ready thread times out", |board| {
-        board.thread(6).set(attention::DEADLINE);
-        board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(6)), 10);
+        board.thread(6).set(flag::DEADLINE);
+        board.machine.cpu.deadlines.insert(5, TimerEntry::Thread(board.reference(6)), 10);
     });
 }
 
 /// Thread 2 has a deadline that is due, and the timer is not told.
 fn due(board: &Machine) {
-    board.thread(2).set(attention::DEADLINE);
-    board.machine.cpu.deadlines.insert(5, Sleeper::Thread(board.reference(2)), 20);
+    board.thread(2).set(flag::DEADLINE);
+    board.machine.cpu.deadlines.insert(5, TimerEntry::Thread(board.reference(2)), 20);
 }
 
 /// The timer's interrupt leaves its programming to a decision that does not come.
@@ -196,7 +196,7 @@ fn of_the_ready_queue() {
     found("a runnable thread is not queued", |board| {
         board.machine.cpu.ready.remove(board.reference(6));
     });
-    found("a blocked thread runs", |board| board.thread(1).set(attention::SUSPENDED));
+    found("a blocked thread runs", |board| board.thread(1).set(flag::SUSPENDED));
 }
 
 #[test]

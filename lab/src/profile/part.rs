@@ -32,8 +32,8 @@ const FILES: [(&str, Part); 10] = [
     ("kernel/src/ipc/", Part::Ipc),
     ("kernel/src/send_queue.rs", Part::Ipc),
     ("kernel/src/capability.rs", Part::Ipc),
-    ("kernel/src/core.rs", Part::Ipc),
     // Entry and exit of the core, and the port's own before and behind it.
+    ("kernel/src/entry/", Part::Ipc),
     ("/src/entry.rs", Part::Ipc),
 ];
 
@@ -48,7 +48,7 @@ const MODULES: [(&str, Part); 10] = [
     ("kernel::ipc::", Part::Ipc),
     ("kernel::send_queue::", Part::Ipc),
     ("kernel::capability::", Part::Ipc),
-    ("kernel::core::", Part::Ipc),
+    ("kernel::entry::", Part::Ipc),
     ("::entry::", Part::Ipc),
 ];
 
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(part(&["kernel/src/time.rs"]), None);
         assert_eq!(by_function("giusto_kernel::entry::resume"), Part::Ipc);
         assert_eq!(by_function("giusto_kernel::traps::save"), Part::Other);
-        let search = "kernel::sched::<impl kernel::core::Core<S>>::pick";
+        let search = "kernel::sched::<impl kernel::entry::Entry<S>>::pick";
         assert_eq!(by_function(search), Part::Scheduler);
-        let message = "kernel::ipc::<impl kernel::core::Core<kernel::sched::Direct>>::ipc";
+        let message = "kernel::ipc::<impl kernel::entry::Entry<kernel::sched::Direct>>::ipc";
         assert_eq!(by_function(message), Part::Ipc);
     }
 

@@ -1,8 +1,8 @@
 //! The toy kernel on simulated CPUs, under every guarding and many interleavings.
 
 use super::{AtomicU64, Hardware, Order, Yield, run, section};
-use crate::guarding::Unlocked;
-use crate::guarding::{Big, Elision, Fine, Guarding, Never};
+use crate::lock_policy::Unlocked;
+use crate::lock_policy::{Big, Elision, Fine, LockPolicy, Never};
 use crate::toy::{Step, Toy, Word, reference};
 use crate::{Cause, NoTransactions, Relax};
 use core::sync::atomic::Ordering::Relaxed;
@@ -31,7 +31,7 @@ fn plan(cpu: usize, steps: usize) -> Vec<Step> {
     (0..steps).map(step).collect()
 }
 
-fn check<G: Guarding>(cpus: usize, look: impl Fn(&G::Local) + Sync)
+fn check<G: LockPolicy>(cpus: usize, look: impl Fn(&G::Local) + Sync)
 where
     G::Shared: Send,
 {
@@ -69,7 +69,7 @@ fn a_lone_cpu_never_waits() {
 /// A guarding that guards nothing: the tests must notice.
 struct Nothing;
 
-impl Guarding for Nothing {
+impl LockPolicy for Nothing {
     const NAME: &'static str = "nothing";
     const EXCLUSIVE: bool = true;
     const SPECULATIVE: bool = false;
@@ -77,7 +77,7 @@ impl Guarding for Nothing {
     type Shared = ();
     type Local = ();
     type Object = ();
-    type Apart = ();
+    type CachePadding = ();
     fn shared(_: usize) {}
     fn local(_: usize) {}
     fn begin(_: &(), _: &(), _: crate::Kind) -> crate::Handoff {

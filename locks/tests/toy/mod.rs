@@ -1,7 +1,7 @@
-//! A toy kernel over [`Guarding`]: endpoints pass messages on to threads in turn, and management
+//! A toy kernel over [`LockPolicy`]: endpoints pass messages on to threads in turn, and management
 //! looks at everything. Whatever the interleaving, the outcome is that of one CPU doing all of it.
 
-use locks::{Guarding, Handoff, Holding, Kind, Line, ObjectLock};
+use locks::{Handoff, Holding, Kind, Line, LockPolicy, ObjectLock};
 use std::thread::panicking;
 
 /// Endpoints of a toy.
@@ -51,20 +51,20 @@ struct Object<L, W> {
 }
 
 /// A kernel with a few objects; endpoints lie below threads.
-pub struct Toy<G: Guarding, W> {
+pub struct Toy<G: LockPolicy, W> {
     shared: G::Shared,
     objects: Vec<Line<Object<G::Object, W>>>,
 }
 
 /// One entry into the kernel.
-struct Section<'k, G: Guarding> {
+struct Section<'k, G: LockPolicy> {
     shared: &'k G::Shared,
     local: &'k G::Local,
     kind: Kind,
     held: Held<'k, G>,
 }
 
-impl<G: Guarding> Drop for Section<'_, G> {
+impl<G: LockPolicy> Drop for Section<'_, G> {
     fn drop(&mut self) {
         // What unwinds has lost its section already.
         if !panicking() {
@@ -75,7 +75,7 @@ impl<G: Guarding> Drop for Section<'_, G> {
 }
 
 /// What a section of this kernel holds.
-type Held<'k, G> = <<G as Guarding>::Object as ObjectLock>::Holding<'k>;
+type Held<'k, G> = <<G as LockPolicy>::Object as ObjectLock>::Holding<'k>;
 
 /// An object that this CPU is at.
 struct Busy<'k, L, W: Word>(&'k Object<L, W>);
@@ -101,7 +101,7 @@ fn receiver(endpoint: usize, passed: u64) -> usize {
     ENDPOINTS + (endpoint + passed as usize) % THREADS
 }
 
-impl<G: Guarding, W: Word> Toy<G, W> {
+impl<G: LockPolicy, W: Word> Toy<G, W> {
     /// A kernel that the CPUs `0..cpus` enter.
     pub fn new(cpus: usize) -> Toy<G, W> {
         let word = || W::new(0);

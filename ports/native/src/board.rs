@@ -5,7 +5,7 @@ use crate::port::Host;
 use abi::PAGE;
 use kernel::arena::Arena;
 use kernel::boot;
-use kernel::core::Core;
+use kernel::entry::Entry;
 use kernel::entry::Machine;
 use kernel::kernel::Variant;
 use kernel::system;
@@ -22,7 +22,7 @@ pub fn boot<S: system::System<Port: Host>>(
     let archive = boot::Archive::new(system.words);
     let machine = boot::carve(port, Variant::of::<S>(), archive, &mut arena);
     // SAFETY: nobody else knows of this kernel yet.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
     drop(core);
     let kernel = machine.kernel;

@@ -7,7 +7,7 @@ use abi::PAGE;
 use abi::message::BUFFER_WORDS;
 use kernel::boot::MOST_CPUS;
 use kernel::port::{Frame, Port};
-use locks::{Guarding, Line};
+use locks::{Line, LockPolicy};
 use std::array;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// The machine, whose kernel is guarded by `G` and may be built for several CPUs.
-pub struct Native<G, const SEVERAL: bool> {
+pub struct Native<G, const SMP: bool> {
     /// The counter at the instant 0, and its frequency.
     start: u64,
     hertz: u64,
@@ -34,8 +34,8 @@ pub trait Host: Port<Context = Context, Local = Local, Space = Space> {
     fn take_kick(&self, cpu: u32);
 }
 
-impl<G: Guarding, const SEVERAL: bool> Host for Native<G, SEVERAL> {
-    fn new(hertz: u64) -> Native<G, SEVERAL> {
+impl<G: LockPolicy, const SMP: bool> Host for Native<G, SMP> {
+    fn new(hertz: u64) -> Native<G, SMP> {
         Native {
             start: counter::now(),
             hertz,
@@ -62,13 +62,13 @@ pub struct Local {
     pub root: Cell<u64>,
 }
 
-impl<G: Guarding, const SEVERAL: bool> Port for Native<G, SEVERAL> {
+impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
     type Context = Context;
     type Space = Space;
     type Local = Local;
-    type Guarding = G;
+    type LockPolicy = G;
 
-    const SEVERAL: bool = SEVERAL;
+    const SMP: bool = SMP;
 
     fn now(&self) -> u64 {
         let ticks = u128::from(counter::now() - self.start);

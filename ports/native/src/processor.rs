@@ -8,14 +8,14 @@ use crate::port::{Host, Local};
 use abi::Info;
 use abi::call::{Call, NOTHING, partners};
 use kernel::access::Ref;
-use kernel::core::Core;
 use kernel::cpu::Cpu;
+use kernel::entry::Entry;
 use kernel::entry::{self, Machine};
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
 use kernel::object::Thread;
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
 
@@ -109,7 +109,7 @@ impl<S: System<Port: Host>> Processor<S> {
     #[inline(never)]
     fn fast<F: Found<S::Port>>(&mut self, first: u64, info: Info) -> Passed {
         // SAFETY: a driver makes one entry at a time for the one CPU that it drives.
-        let core = unsafe { Core::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
+        let core = unsafe { Entry::<S>::enter_fast(self.machine.kernel, self.machine.cpu) };
         let outcome = F::look(&core, first, info);
         drop(core);
         match outcome {
@@ -168,9 +168,9 @@ impl<S: System<Port: Host>> Processor<S> {
             self.at = IDLE;
             return;
         }
-        if !S::Port::SEVERAL {
+        if !S::Port::SMP {
             // SAFETY: between entries this CPU alone touches the current thread.
-            unsafe { (*next.address()).clear(attention::FULL) };
+            unsafe { (*next.address()).clear(flag::FULL) };
         }
         // SAFETY: as above.
         let context = unsafe { &*switch_space::<S>(cpu, next) };

@@ -2,7 +2,7 @@
 
 use abi::Rights;
 use kernel::port::{self, Mapped, Port, Taken};
-use kernel::shootdown::Change;
+use kernel::smp::shootdown::Change;
 
 /// A domain's page tables: the root alone, which says where a switch goes.
 #[repr(align(64))]

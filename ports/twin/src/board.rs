@@ -1,7 +1,7 @@
 //! Entering the kernel, event by event, as a port's entry code does.
 
 use crate::context::{Context, Regs, Trap};
-use crate::costs::Entry;
+use crate::costs::EntryCost;
 use crate::cpus;
 use crate::fiber::Fibers;
 use crate::hardware::Event;
@@ -19,7 +19,7 @@ use abi::{Info, PAGE, Rights};
 use kernel::access::Ref;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
-use kernel::core::Core;
+use kernel::entry::Entry;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
@@ -28,7 +28,7 @@ use kernel::ipc::kind;
 use kernel::ipc::left::Found;
 use kernel::kernel::Variant;
 use kernel::object::Thread;
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
 use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING};
@@ -51,7 +51,7 @@ macro_rules! enter {
     ($board:expr, $function:ident($($argument:expr),*)) => {
         {
             let inside = &$board.twin.here().inside;
-            inside.set(G::SEVERAL);
+            inside.set(G::SMP);
             let work = || match $board.machine.cpu.traced.get() {
                 true => $function::<G, S::Observed>($board.machine, $($argument),*),
                 false => $function::<G, S>($board.machine, $($argument),*),
@@ -110,9 +110,9 @@ fn fast<G: Locking, S: System<Port = Twin<G>>>(
     info: Info,
 ) -> Tried<G> {
     match number {
-        CALL => try_fast::<G, S, FoundCall<_>>(machine, slot, info, Entry::Left),
-        REPLY_WAIT => try_fast::<G, S, FoundReplyWait<_>>(machine, slot, info, Entry::Left),
-        _ => try_fast::<G, S, FoundExchange<_>>(machine, slot, info, Entry::LeftBoth),
+        CALL => try_fast::<G, S, FoundCall<_>>(machine, slot, info, EntryCost::Left),
+        REPLY_WAIT => try_fast::<G, S, FoundReplyWait<_>>(machine, slot, info, EntryCost::Left),
+        _ => try_fast::<G, S, FoundExchange<_>>(machine, slot, info, EntryCost::LeftBoth),
     }
 }
 
@@ -120,10 +120,10 @@ fn try_fast<G: Locking, S: System<Port = Twin<G>>, F: Found<Twin<G>>>(
     machine: Machine<Twin<G>>,
     first: u64,
     info: Info,
-    left: Entry,
+    left: EntryCost,
 ) -> Tried<G> {
     // SAFETY: the board makes one entry at a time.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
     let outcome = F::look(&core, first, info);
     drop(core);
     match outcome {
@@ -189,7 +189,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let kernel = machine.kernel;
         let boards =
             kernel.cpus.get().iter().map(|cpu| Board { machine: Machine { kernel, cpu }, ..board });
-        match G::SEVERAL {
+        match G::SMP {
             true => cpus::run(twin, boards.map(|board| move || board.go())),
             false => board.go(),
         }
@@ -205,9 +205,9 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         }
     }
 
-    fn core(&self) -> Core<S> {
+    fn core(&self) -> Entry<S> {
         // SAFETY: each caller drops the core before it enters again.
-        unsafe { Core::enter(self.machine.kernel, self.machine.cpu) }
+        unsafe { Entry::enter(self.machine.kernel, self.machine.cpu) }
     }
 
     fn current(&self) -> Option<&'static Context> {
@@ -226,7 +226,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             Some(context) => self.proceed(context),
             None => match self.twin.here().due() {
                 Some(at) => self.twin.stand(at, Stance::Free),
-                None if G::SEVERAL => self.twin.stand(NEVER, Stance::Free),
+                None if G::SMP => self.twin.stand(NEVER, Stance::Free),
                 None => return Some(End::Stuck),
             },
         }
@@ -329,7 +329,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
 
     fn enter_fault(&self, fault: Fault) {
         self.interrupt();
-        meter::enter(Entry::Fault);
+        meter::enter(EntryCost::Fault);
         self.leave(enter!(self, trap(fault)));
     }
 
@@ -342,9 +342,9 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         }
         let number = regs.number as u8;
         meter::enter(match number {
-            kind::CALL | kind::REPLY_WAIT => Entry::Message,
-            kind::ANY => Entry::Exchange,
-            _ => Entry::Call,
+            kind::CALL | kind::REPLY_WAIT => EntryCost::Message,
+            kind::ANY => EntryCost::Exchange,
+            _ => EntryCost::Call,
         });
         self.leave(enter!(self, call(number)));
     }
@@ -361,7 +361,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         if !messages || !halves || !Info(info).is_short() {
             return false;
         }
-        meter::enter(if number == EXCHANGE { Entry::AttemptBoth } else { Entry::Attempt });
+        meter::enter(if number == EXCHANGE { EntryCost::AttemptBoth } else { EntryCost::Attempt });
         let (next, badge) = match enter!(self, fast(number, slot, Info(info))) {
             Tried::Done(next, badge) => (next, badge),
             Tried::Left(next) => {
@@ -387,7 +387,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     fn take(&self, event: Event) {
         self.interrupt();
         self.twin.acknowledge(event);
-        meter::enter(Entry::Interrupt);
+        meter::enter(EntryCost::Interrupt);
         self.leave(enter!(self, interrupt(event)));
     }
 
@@ -405,12 +405,12 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         cpu.note(trace::Event::Exit, next, 0, 0);
         if next != cpu.idle {
             let thread = body(next);
-            if !G::SEVERAL {
-                thread.clear(attention::FULL);
+            if !G::SMP {
+                thread.clear(flag::FULL);
             }
             thread.context.interrupted.set(false);
             let (root, here) = (body(thread.domain.get()).space.root, self.twin.here());
-            match G::SEVERAL {
+            match G::SMP {
                 true if here.root.get() != root => here.use_tables(root),
                 _ => here.root.set(root),
             }
@@ -423,15 +423,15 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     #[cold]
     fn check(&self) {
         let inside = &self.twin.here().inside;
-        inside.set(G::SEVERAL);
+        inside.set(G::SMP);
         // With several CPUs this waits until no other one is inside.
         let core = self.core();
         inside.set(false);
         let watcher = cells::watch(None);
-        invariants::check(self.machine, &core.section.whole());
+        invariants::check(self.machine, &core.section.exclusive());
         self.check_kicks();
         cells::watch(watcher);
-        inside.set(G::SEVERAL);
+        inside.set(G::SMP);
         drop(core);
         inside.set(false);
         let threads = &self.machine.kernel.threads;
@@ -458,8 +458,12 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             let other = hardware.due().is_some() || hardware.spurious.get() || cpu.number == 0;
             let told = !leaves && !cpu.flush.get() || busy || kicked;
             assert!(told, "CPU {} is not interrupted for what it is to leave", cpu.number);
-            let welcome = cpu.arrivals.is_empty() || busy || kicked;
-            assert!(welcome, "CPU {} is not interrupted for who arrives there", cpu.number);
+            let drain_remote_wakes = cpu.remote_wakes.is_empty() || busy || kicked;
+            assert!(
+                drain_remote_wakes,
+                "CPU {} is not interrupted for who arrives there",
+                cpu.number
+            );
             let woken = !wakes || busy || kicked || other && cpu.resched.get();
             assert!(woken, "CPU {} idles while a thread is ready there", cpu.number);
             if !hardware.inside.get() && !kicked {

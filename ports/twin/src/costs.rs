@@ -1,11 +1,11 @@
 //! What each step costs in units of virtual time.
 
-use kernel::step::{Queue, Step};
+use kernel::cost::{CostEvent, Queue};
 use twin_protocol::Options;
 
 /// A way into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryCost {
     /// The fast path of a call, or of a reply that waits, was tried.
     Attempt,
     /// That of a send with a receive elsewhere.
@@ -26,7 +26,7 @@ pub enum Entry {
     Fault,
 }
 
-impl Entry {
+impl EntryCost {
     /// How many there are.
     pub const KINDS: usize = 9;
 }
@@ -34,10 +34,10 @@ impl Entry {
 /// Units of virtual time for each kind of entry and step. A unit is an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// By [`Entry`].
-    pub entries: [u32; Entry::KINDS],
-    /// By [`Step::kind`]; for [`Step::Copy`], for each word.
-    pub steps: [u32; Step::KINDS],
+    /// By [`EntryCost`].
+    pub entries: [u32; EntryCost::KINDS],
+    /// By [`CostEvent::kind`]; for [`CostEvent::Copy`], for each word.
+    pub steps: [u32; CostEvent::KINDS],
     /// Until an interrupt reaches another CPU.
     pub kick: u32,
     /// A round of a loop that waits for another CPU.
@@ -60,7 +60,7 @@ impl Costs {
         }
         if options.service.is_some() {
             let (spin, exchange, transaction, barrier) = (0, 0, 0, 0);
-            let steps = [0; Step::KINDS];
+            let steps = [0; CostEvent::KINDS];
             costs = Costs { steps, spin, exchange, transaction, barrier, ..costs };
         }
         costs
@@ -79,37 +79,37 @@ impl Default for Costs {
     /// kernels on the machine `qemu-x86_64`: each figure there comes out within 10 %. What CPUs do
     /// to each other is a guess of the right size.
     fn default() -> Costs {
-        let (entries, steps) = ([0; Entry::KINDS], [0; Step::KINDS]);
+        let (entries, steps) = ([0; EntryCost::KINDS], [0; CostEvent::KINDS]);
         let (kick, spin, exchange, transaction, barrier) = (1000, 10, 20, 40, 0);
         let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
         for (entry, cost) in [
-            (Entry::Attempt, 42),
-            (Entry::AttemptBoth, 66),
-            (Entry::Left, 64),
-            (Entry::LeftBoth, 130),
-            (Entry::Message, 66),
-            (Entry::Exchange, 180),
-            (Entry::Call, 104),
-            (Entry::Interrupt, 200),
-            (Entry::Fault, 170),
+            (EntryCost::Attempt, 42),
+            (EntryCost::AttemptBoth, 66),
+            (EntryCost::Left, 64),
+            (EntryCost::LeftBoth, 130),
+            (EntryCost::Message, 66),
+            (EntryCost::Exchange, 180),
+            (EntryCost::Call, 104),
+            (EntryCost::Interrupt, 200),
+            (EntryCost::Fault, 170),
         ] {
             costs.entries[entry as usize] = cost;
         }
         for (step, cost) in [
-            (Step::Resolve, 36),
-            (Step::LookUp, 9),
-            (Step::Link(Queue::Ready, 0), 32),
-            (Step::Link(Queue::Waiting, 0), 28),
-            (Step::Unlink(Queue::Ready, 0), 32),
-            (Step::Unlink(Queue::Waiting, 0), 19),
-            (Step::Search, 44),
-            (Step::Scan, 9),
-            (Step::Compare, 7),
-            (Step::Meld, 28),
-            (Step::Buffers, 80),
-            (Step::Copy(1), 1),
-            (Step::Status(0), 9),
-            (Step::Switch(0), 35),
+            (CostEvent::Resolve, 36),
+            (CostEvent::LookUp, 9),
+            (CostEvent::Link(Queue::Ready, 0), 32),
+            (CostEvent::Link(Queue::Waiting, 0), 28),
+            (CostEvent::Unlink(Queue::Ready, 0), 32),
+            (CostEvent::Unlink(Queue::Waiting, 0), 19),
+            (CostEvent::Search, 44),
+            (CostEvent::Scan, 9),
+            (CostEvent::Compare, 7),
+            (CostEvent::Meld, 28),
+            (CostEvent::Buffers, 80),
+            (CostEvent::Copy(1), 1),
+            (CostEvent::Status(0), 9),
+            (CostEvent::Switch(0), 35),
         ] {
             costs.steps[step.kind()] = cost;
         }

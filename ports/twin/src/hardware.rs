@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use crate::transactions::Refused;
 use abi::PAGE;
 use cells::{Access, Kind, Watcher};
-use kernel::locks::Guarding;
+use kernel::locks::LockPolicy;
 use kernel::port::Frame;
 use rt::Env;
 use std::cell::{Cell, RefCell};

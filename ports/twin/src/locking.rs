@@ -3,7 +3,7 @@
 use crate::hardware::Hardware;
 use crate::sections::Timed;
 use crate::transactions::Modelled;
-use kernel::locks::{Big, Elision, Fine, Guarding, Relax, Unlocked};
+use kernel::locks::{Big, Elision, Fine, LockPolicy, Relax, Unlocked};
 
 /// CPUs that a machine can have.
 pub const MOST_CPUS: u32 = 64;
@@ -11,13 +11,13 @@ pub const MOST_CPUS: u32 = 64;
 const NODES: usize = 128;
 
 /// A guarding that the twin can run a kernel under.
-pub trait Locking: Guarding {
+pub trait Locking: LockPolicy {
     /// Whether there may be several CPUs.
-    const SEVERAL: bool = true;
+    const SMP: bool = true;
 }
 
 impl Locking for Unlocked {
-    const SEVERAL: bool = false;
+    const SMP: bool = false;
 }
 
 /// One lock around everything.

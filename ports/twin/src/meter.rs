@@ -1,8 +1,8 @@
 //! Virtual time, and the log of steps. One for each host thread: a step has no `self`.
 
-use crate::costs::{Costs, Entry};
+use crate::costs::{Costs, EntryCost};
+use kernel::cost::CostEvent;
 use kernel::statistics::Statistics;
-use kernel::step::Step;
 use std::cell::{Cell, RefCell};
 use std::thread_local;
 
@@ -10,16 +10,16 @@ use std::thread_local;
 pub struct Meter {
     time: Cell<u64>,
     events: Cell<u64>,
-    entries: [Cell<u32>; Entry::KINDS],
-    steps: [Cell<u32>; Step::KINDS],
+    entries: [Cell<u32>; EntryCost::KINDS],
+    steps: [Cell<u32>; CostEvent::KINDS],
     /// How often each kind of entry and step occurred.
-    counts: [Cell<u64>; Entry::KINDS + Step::KINDS],
+    counts: [Cell<u64>; EntryCost::KINDS + CostEvent::KINDS],
     /// Of each CPU.
     statistics: RefCell<Vec<Statistics>>,
     /// The CPU that runs.
     cpu: Cell<u32>,
     logging: Cell<bool>,
-    log: RefCell<Vec<Step>>,
+    log: RefCell<Vec<CostEvent>>,
 }
 
 thread_local! {
@@ -28,9 +28,9 @@ thread_local! {
         Meter {
             time: Cell::new(0),
             events: Cell::new(0),
-            entries: [const { Cell::new(0) }; Entry::KINDS],
-            steps: [const { Cell::new(0) }; Step::KINDS],
-            counts: [const { Cell::new(0) }; Entry::KINDS + Step::KINDS],
+            entries: [const { Cell::new(0) }; EntryCost::KINDS],
+            steps: [const { Cell::new(0) }; CostEvent::KINDS],
+            counts: [const { Cell::new(0) }; EntryCost::KINDS + CostEvent::KINDS],
             statistics: RefCell::new(Vec::new()),
             cpu: Cell::new(0),
             logging: Cell::new(false),
@@ -82,7 +82,7 @@ pub fn pass_to(instant: u64) {
 
 /// Charges an entry into the kernel.
 #[inline]
-pub fn enter(entry: Entry) {
+pub fn enter(entry: EntryCost) {
     METER.with(|meter| {
         let kind = entry as usize;
         meter.time.set(meter.time.get() + u64::from(meter.entries[kind].get()));
@@ -93,7 +93,7 @@ pub fn enter(entry: Entry) {
 
 /// A step is taken, and counts for a CPU. What is known of it where it is taken is known here, too.
 #[inline(always)]
-pub fn step_at(cpu: u32, step: Step) {
+pub fn cost_at(cpu: u32, step: CostEvent) {
     let meter = here();
     meter.charge(step);
     meter.count(cpu, step);
@@ -107,12 +107,12 @@ fn here() -> &'static Meter {
 }
 
 /// Charges a step that may be undone.
-pub fn charge(step: Step) {
+pub fn charge(step: CostEvent) {
     METER.with(|meter| meter.charge(step));
 }
 
 /// Counts a step that was charged.
-pub fn count(cpu: u32, step: Step) {
+pub fn count(cpu: u32, step: CostEvent) {
     METER.with(|meter| meter.count(cpu, step));
 }
 
@@ -123,21 +123,21 @@ pub fn cpu() -> u32 {
 }
 
 #[inline(always)]
-fn times(step: Step) -> u64 {
-    if let Step::Copy(words) = step { u64::from(words) } else { 1 }
+fn times(step: CostEvent) -> u64 {
+    if let CostEvent::Copy(words) = step { u64::from(words) } else { 1 }
 }
 
 impl Meter {
     #[inline(always)]
-    fn charge(&self, step: Step) {
+    fn charge(&self, step: CostEvent) {
         let cost = u64::from(self.steps[step.kind()].get());
         self.time.set(self.time.get() + times(step) * cost);
     }
 
     /// Counts a step for a CPU, and writes it down.
     #[inline(always)]
-    fn count(&self, cpu: u32, step: Step) {
-        let count = &self.counts[Entry::KINDS + step.kind()];
+    fn count(&self, cpu: u32, step: CostEvent) {
+        let count = &self.counts[EntryCost::KINDS + step.kind()];
         count.set(count.get() + times(step));
         self.statistics.borrow()[cpu as usize].step(cpu, step);
         if !step.is_remark() {
@@ -150,7 +150,7 @@ impl Meter {
 }
 
 #[cold]
-fn write(meter: &Meter, step: Step) {
+fn write(meter: &Meter, step: CostEvent) {
     meter.log.borrow_mut().push(step);
 }
 
@@ -166,11 +166,11 @@ pub fn statistics<R>(cpu: u32, look: impl FnOnce(&Statistics) -> R) -> R {
 }
 
 /// How often each kind of entry occurred, then each kind of step.
-pub fn counts() -> [u64; Entry::KINDS + Step::KINDS] {
+pub fn counts() -> [u64; EntryCost::KINDS + CostEvent::KINDS] {
     METER.with(|meter| std::array::from_fn(|kind| meter.counts[kind].get()))
 }
 
 /// Takes the log.
-pub fn log() -> Vec<Step> {
+pub fn log() -> Vec<CostEvent> {
     METER.with(|meter| meter.log.take())
 }

@@ -9,9 +9,9 @@ use crate::paging::Space;
 use crate::transactions::Refused;
 use abi::PAGE;
 use cells::Kind;
+use kernel::cost::CostEvent;
 use kernel::port::{Frame, Port};
 use kernel::statistics::Statistics;
-use kernel::step::Step;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
@@ -44,9 +44,9 @@ impl<G: Locking> Port for Twin<G> {
     type Context = Context;
     type Space = Space;
     type Local = ();
-    type Guarding = G;
+    type LockPolicy = G;
 
-    const SEVERAL: bool = G::SEVERAL;
+    const SMP: bool = G::SMP;
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
@@ -158,12 +158,12 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     #[inline(always)]
-    fn step(step: Step) {
-        Self::step_at(meter::cpu(), step);
+    fn cost(event: CostEvent) {
+        Self::cost_at(meter::cpu(), event);
     }
 
     #[inline(always)]
-    fn step_at(cpu: u32, step: Step) {
+    fn cost_at(cpu: u32, step: CostEvent) {
         if G::SPECULATIVE {
             let transaction = &Hardware::current().here().transaction;
             if transaction.is_active() {
@@ -171,6 +171,6 @@ impl<G: Locking> Port for Twin<G> {
                 return transaction.note(cpu, step);
             }
         }
-        meter::step_at(cpu, step);
+        meter::cost_at(cpu, step);
     }
 }

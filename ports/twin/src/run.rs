@@ -12,7 +12,7 @@ use abi::statistics::Counter;
 use cells::Watcher;
 use kernel::arena::Arena;
 use kernel::boot::Archive;
-use kernel::locks::{Guarding, Unlocked};
+use kernel::locks::{LockPolicy, Unlocked};
 use rt::arch::hosted::{self, Machine};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

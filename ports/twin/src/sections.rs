@@ -3,7 +3,7 @@
 use crate::hardware::Hardware;
 use crate::meter;
 use crate::rng::Rng;
-use kernel::locks::{Counts, Guarding, Handoff, Kind};
+use kernel::locks::{Counts, Handoff, Kind, LockPolicy};
 use std::marker::PhantomData;
 use twin_protocol::{Scatter, Sections, Service, Transfers};
 
@@ -27,7 +27,7 @@ fn draw(service: &Service, rng: &Rng) -> u64 {
 /// A guarding whose sections are timed.
 pub struct Timed<G>(PhantomData<G>);
 
-impl<G: Guarding> Guarding for Timed<G> {
+impl<G: LockPolicy> LockPolicy for Timed<G> {
     const NAME: &'static str = G::NAME;
     const EXCLUSIVE: bool = G::EXCLUSIVE;
     const SPECULATIVE: bool = G::SPECULATIVE;
@@ -35,7 +35,7 @@ impl<G: Guarding> Guarding for Timed<G> {
     type Shared = G::Shared;
     type Local = G::Local;
     type Object = G::Object;
-    type Apart = G::Apart;
+    type CachePadding = G::CachePadding;
 
     fn shared(cpus: usize) -> G::Shared {
         G::shared(cpus)

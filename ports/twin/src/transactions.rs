@@ -8,8 +8,8 @@ use crate::hardware::Hardware;
 use crate::lines::LINE;
 use crate::meter;
 use cells::{Access, Kind};
+use kernel::cost::CostEvent;
 use kernel::locks::{Abort, Attempt, Transactions};
-use kernel::step::Step;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -66,7 +66,7 @@ pub struct Transaction {
     /// What was where before it was written, oldest first.
     before: RefCell<Vec<(*mut u8, Vec<u8>)>>,
     /// Steps that were taken if it commits, and the CPU for which each counts.
-    steps: RefCell<Vec<(u32, Step)>>,
+    steps: RefCell<Vec<(u32, CostEvent)>>,
     /// Another CPU has undone it.
     doomed: Cell<Option<Abort>>,
     /// Why this section's attempts were undone, and how many of them `begin` has told.
@@ -96,7 +96,7 @@ impl Transaction {
     }
 
     /// A step that was taken for a CPU if the transaction commits.
-    pub fn note(&self, cpu: u32, step: Step) {
+    pub fn note(&self, cpu: u32, step: CostEvent) {
         self.steps.borrow_mut().push((cpu, step));
     }
 

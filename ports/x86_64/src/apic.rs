@@ -25,9 +25,9 @@ pub const KICK: u8 = LINE_0 + LINES;
 
 const BASE_MSR: u32 = 0x1b;
 const END: u64 = 0xb0;
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 const COMMAND: u64 = 0x300;
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 const ASSERT: u32 = 1 << 14;
 const SPURIOUS_VECTOR: u64 = 0xf0;
 const REQUESTS: u64 = 0x200 + 0x10 * (TIMER as u64 / 32);
@@ -75,13 +75,13 @@ pub fn set_up_own() {
 }
 
 /// Interrupts another CPU. Controllers are numbered as CPUs are.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 pub fn kick(cpu: u32) {
     command(cpu, ASSERT | u32::from(KICK));
 }
 
 /// Starts another CPU at the page of this number.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 pub fn wake(cpu: u32, page: u8) {
     const INIT: u32 = 0b101 << 8;
     const START: u32 = 0b110 << 8;
@@ -89,7 +89,7 @@ pub fn wake(cpu: u32, page: u8) {
     command(cpu, ASSERT | START | u32::from(page));
 }
 
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 fn command(cpu: u32, what: u32) {
     const SENDING: u32 = 1 << 12;
     write(COMMAND + 0x10, cpu << 24);
@@ -120,7 +120,7 @@ pub fn set_line(line: u8, enabled: bool) {
 }
 
 /// Lets the interval timer through to all CPUs.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 pub fn route_slices() {
     const TIMER_LINE: u8 = 2;
     const ALL: u32 = 0xff << 24;
@@ -156,10 +156,10 @@ impl Indexed for IoApic {
 }
 
 /// Interrupts mask a line outside the kernel's sections, calls unmask one inside.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 static LINE_REGISTERS: Registers<IoApic, locks::Ticket> =
     Registers::new(IoApic, locks::Ticket::fixed());
-#[cfg(not(feature = "several"))]
+#[cfg(not(feature = "smp"))]
 static LINE_REGISTERS: Registers<IoApic, ()> = Registers::new(IoApic, ());
 
 /// Starts the timer; it counts down to its interrupt. 0 stops it.

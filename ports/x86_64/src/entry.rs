@@ -16,13 +16,13 @@ use abi::{Info, call::Call};
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 use kernel::access::Ref;
-use kernel::core::Core;
 use kernel::cpu::Cpu;
 use kernel::entry;
+use kernel::entry::Entry;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::object::Thread;
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
 
@@ -32,7 +32,7 @@ pub const CURRENT: usize = offset_of!(Cpu<X86>, current);
 pub const STACK: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, stack);
 
 /// Offset of the CPU structure's own address in it.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 pub const MYSELF: usize = offset_of!(Cpu<X86>, local) + offset_of!(Local, myself);
 
 pub const CALL: u64 = Call::Call as u64;
@@ -334,7 +334,7 @@ macro_rules! go {
 extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_call(slot as u32, Info(info)) {
         Ok((next, badge)) => {
             drop(core);
@@ -358,7 +358,7 @@ extern "sysv64" fn fast_call<S: System<Port = X86>>(slot: u64, info: u64) -> Res
 extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_reply_wait(slot as u32, Info(info)) {
         Ok((next, badge)) => {
             drop(core);
@@ -377,7 +377,7 @@ extern "sysv64" fn fast_reply_wait<S: System<Port = X86>>(slot: u64, info: u64) 
 extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64) -> Resume {
     let machine = state::machine();
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Core::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
     match core.fast_exchange(partners, Info(info)) {
         Ok((next, badge)) => {
             drop(core);
@@ -411,8 +411,8 @@ extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
 #[inline(never)]
 pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! {
     drop_init(image);
-    #[cfg(feature = "several")]
-    crate::others::go();
+    #[cfg(feature = "smp")]
+    crate::secondary::go();
     leave_apart::<S>(next)
 }
 
@@ -421,8 +421,8 @@ pub fn begin<S: System<Port = X86>>(next: Ref<Thread<X86>>, image: &Image) -> ! 
 pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     let cpu = state::machine().cpu;
     cpu.finish();
-    #[cfg(feature = "several")]
-    crate::slices::note(cpu.number, next == cpu.idle);
+    #[cfg(feature = "smp")]
+    crate::time_sharing::note(cpu.number, next == cpu.idle);
     if next == cpu.idle {
         note_exit::<S>(cpu, next);
         go!(idle, core::ptr::null::<Context>())
@@ -430,10 +430,10 @@ pub fn leave<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
     let context = go_over::<S>(cpu, next);
     // SAFETY: between entries this CPU alone touches the current thread.
     let thread = unsafe { &*next.address() };
-    let full = if X86::SEVERAL { cpu.full.get() } else { thread.has(attention::FULL) };
+    let full = if X86::SMP { cpu.full.get() } else { thread.has(flag::FULL) };
     if full {
-        if !X86::SEVERAL {
-            thread.clear(attention::FULL);
+        if !X86::SMP {
+            thread.clear(flag::FULL);
         }
         go!(resume_full, context)
     }

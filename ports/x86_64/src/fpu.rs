@@ -51,8 +51,8 @@ impl Special {
     }
 
     /// The thread may run on another CPU next: its registers are saved if they are here.
-    #[cfg(feature = "several")]
-    pub fn put_down(&self, thread: &Context) {
+    #[cfg(feature = "smp")]
+    pub fn save_lazy_state(&self, thread: &Context) {
         if self.owner.get().is_some_and(|owner| ptr::eq(owner, thread)) {
             self.owner.set(None);
             // SAFETY: the area of a thread that this CPU still runs; the registers are unlocked.

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use kernel::step::Step;
+use kernel::cost::CostEvent;
 
 /// Steps that the log has room for; later ones are only counted.
 const STEPS: usize = 1 << 18;
@@ -22,7 +22,7 @@ static STEP_LOG: Log =
     Log { count: AtomicU64::new(0), steps: [const { AtomicU64::new(0) }; STEPS] };
 
 /// Writes a step down.
-pub fn write(step: Step) {
+pub fn write(step: CostEvent) {
     let count = STEP_LOG.count.load(Relaxed);
     if let Some(word) = STEP_LOG.steps.get(count as usize) {
         word.store(step.word(), Relaxed);

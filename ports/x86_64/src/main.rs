@@ -12,8 +12,6 @@ mod left;
 #[cfg(feature = "log")]
 mod log;
 mod machine;
-#[cfg(feature = "several")]
-mod others;
 mod paging;
 mod panic;
 mod port;
@@ -21,10 +19,12 @@ mod port;
 mod profile;
 mod protection;
 mod pvh;
+#[cfg(feature = "smp")]
+mod secondary;
 mod segments;
-#[cfg(feature = "several")]
-mod slices;
 mod state;
+#[cfg(feature = "smp")]
+mod time_sharing;
 mod traps;
 mod uart;
 
@@ -38,7 +38,7 @@ use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
-use kernel::core::Core;
+use kernel::entry::Entry;
 use kernel::entry::Machine;
 use kernel::kernel::Variant;
 use kernel::port::Port;
@@ -137,7 +137,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     state::set_machine(machine);
     // The words at the top stay zero: the end of every chain of frames.
     machine.cpu.local.stack.set(segments::stacks(0).kernel - 16);
-    #[cfg(feature = "several")]
+    #[cfg(feature = "smp")]
     machine.cpu.local.myself.set(Some(machine.cpu));
     #[cfg(feature = "profile")]
     let sample_stack = profile::stack();
@@ -149,7 +149,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         segments::set_entry(entry::address::<S>(), &raw const *machine.cpu as u64);
     }
     // SAFETY: interrupts are off and nothing else has entered the core.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
     drop(core);
     if let Some(first) = machine.kernel.domains.first() {
@@ -158,10 +158,10 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         archive.note(WORD_ROOTS, root);
     }
     archive.note(WORD_PROTECTION, protection::found());
-    #[cfg(feature = "several")]
+    #[cfg(feature = "smp")]
     {
-        others::start::<S>(machine);
-        slices::set_up(info.option("slices"));
+        secondary::start::<S>(machine);
+        time_sharing::set_up(info.option("slices"));
     }
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");

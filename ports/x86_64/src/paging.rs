@@ -12,7 +12,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use kernel::port::{self, Mapped, Taken};
-use kernel::shootdown::Change;
+use kernel::smp::shootdown::Change;
 
 /// Where physical memory begins in the kernel's half.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;

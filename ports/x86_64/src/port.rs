@@ -10,7 +10,7 @@ use crate::uart;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::port::{Frame, Port};
 #[cfg(feature = "statistics")]
@@ -43,17 +43,14 @@ pub struct Local {
     /// x87, SSE and thread pointers.
     pub special: Special,
     /// The structure that this is in, for entry code.
-    #[cfg(feature = "several")]
+    #[cfg(feature = "smp")]
     pub myself: Cell<Option<&'static Cpu<X86>>>,
 }
 
 /// What guards the kernel in this image; queue locks need a node more than there are CPUs.
-#[cfg(any(not(feature = "several"), feature = "unguarded"))]
+#[cfg(any(not(feature = "smp"), feature = "unguarded"))]
 type Guards = locks::Unlocked;
-#[cfg(all(
-    feature = "several",
-    not(any(feature = "fine", feature = "elided", feature = "unguarded"))
-))]
+#[cfg(all(feature = "smp", not(any(feature = "fine", feature = "elided", feature = "unguarded"))))]
 type Guards = locks::Big<locks::Pause, 16>;
 #[cfg(all(feature = "fine", not(feature = "elided")))]
 type Guards = locks::Fine<locks::Pause, 8>;
@@ -64,9 +61,9 @@ impl Port for X86 {
     type Context = Context;
     type Space = Space;
     type Local = Local;
-    type Guarding = Guards;
+    type LockPolicy = Guards;
 
-    const SEVERAL: bool = cfg!(feature = "several");
+    const SMP: bool = cfg!(feature = "smp");
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
@@ -156,19 +153,19 @@ impl Port for X86 {
         local.special.forget(thread);
     }
 
-    #[cfg(feature = "several")]
-    fn put_down(&self, local: &Local, thread: &Context) {
-        local.special.put_down(thread);
+    #[cfg(feature = "smp")]
+    fn save_lazy_state(&self, local: &Local, thread: &Context) {
+        local.special.save_lazy_state(thread);
     }
 
-    #[cfg(feature = "several")]
+    #[cfg(feature = "smp")]
     fn reload(&self, local: &Local, space: &Space) {
         local.root.set(space.root());
         // SAFETY: every domain's tables share the kernel's half.
         unsafe { crate::machine::load_root(space.root()) };
     }
 
-    #[cfg(feature = "several")]
+    #[cfg(feature = "smp")]
     fn kick(&self, cpu: u32) {
         apic::kick(cpu);
     }
@@ -180,15 +177,15 @@ impl Port for X86 {
 
     #[cfg(any(feature = "log", feature = "statistics"))]
     #[inline(always)]
-    fn step(step: kernel::step::Step) {
+    fn cost(step: kernel::cost::CostEvent) {
         #[cfg(feature = "log")]
         crate::log::write(step);
         #[cfg(feature = "statistics")]
         crate::state::PORT.0.count(crate::state::number(), step);
     }
 
-    #[cfg(all(feature = "several", feature = "statistics"))]
-    fn step_at(cpu: u32, step: kernel::step::Step) {
+    #[cfg(all(feature = "smp", feature = "statistics"))]
+    fn cost_at(cpu: u32, step: kernel::cost::CostEvent) {
         #[cfg(feature = "log")]
         crate::log::write(step);
         crate::state::PORT.0.count(cpu, step);
@@ -199,7 +196,7 @@ impl Port for X86 {
 impl X86 {
     /// Counts a step of a CPU.
     #[inline(always)]
-    fn count(&self, cpu: u32, step: kernel::step::Step) {
+    fn count(&self, cpu: u32, step: kernel::cost::CostEvent) {
         // There are no more of them; the mask saves the check.
         self.statistics[cpu as usize & (crate::segments::CPUS - 1)].step(cpu, step);
     }

@@ -59,7 +59,7 @@ struct Tables {
 unsafe impl Sync for Tables {}
 
 /// CPUs that an image can have.
-pub const CPUS: usize = if cfg!(feature = "several") { 8 } else { 1 };
+pub const CPUS: usize = if cfg!(feature = "smp") { 8 } else { 1 };
 
 /// Pages of a CPU's stacks, and which of them are guards.
 const STACK_PAGES: u64 = 10;

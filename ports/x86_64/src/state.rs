@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::port::X86;
 use core::cell::Cell;
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::entry::Machine;
 
@@ -31,7 +31,7 @@ unsafe impl Sync for Entered {}
 static MACHINE: Entered = Entered(Cell::new(None));
 
 /// What the core is entered with on this CPU, once its structure lies behind GS.
-#[cfg(feature = "several")]
+#[cfg(feature = "smp")]
 #[inline(always)]
 pub fn machine() -> Machine<X86> {
     let cpu: u64;
@@ -56,14 +56,14 @@ pub fn machine_of_first() -> Machine<X86> {
     }
 }
 
-#[cfg(not(feature = "several"))]
+#[cfg(not(feature = "smp"))]
 pub use machine_of_first as machine;
 
 /// The number of this CPU.
 #[cfg(feature = "statistics")]
 #[inline(always)]
 pub fn number() -> u32 {
-    if cfg!(feature = "several") { machine().cpu.number } else { 0 }
+    if cfg!(feature = "smp") { machine().cpu.number } else { 0 }
 }
 
 /// Says what the core is entered with.

@@ -125,16 +125,16 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::entry::interrupt::<S>(machine, line) }
         }
-        #[cfg(feature = "several")]
+        #[cfg(feature = "smp")]
         apic::KICK => {
             apic::end();
             // SAFETY: see above.
             unsafe { kernel::entry::kicked::<S>(machine) }
         }
-        #[cfg(feature = "several")]
+        #[cfg(feature = "smp")]
         apic::SLICE => {
             apic::end();
-            crate::slices::turn();
+            crate::time_sharing::turn();
             // SAFETY: see above.
             unsafe { kernel::entry::spurious::<S>(machine) }
         }

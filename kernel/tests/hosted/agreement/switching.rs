@@ -17,7 +17,7 @@ use abi::Info;
 use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use kernel::port::Port;
 use kernel::system::System;
-use kernel::time::Sleeper;
+use kernel::time::TimerEntry;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
@@ -132,8 +132,8 @@ fn deferred(runner: &dyn Runner) -> BTreeSet<(u64, i16, bool, u32)> {
     runner.machine().cpu.deadlines.each(|sleeper, at, priority| {
         if at <= runner.host().now() {
             let (timer, index) = match sleeper {
-                Sleeper::Thread(thread) => (false, thread.index()),
-                Sleeper::Timer(timer) => (true, timer.index()),
+                TimerEntry::Thread(thread) => (false, thread.index()),
+                TimerEntry::Timer(timer) => (true, timer.index()),
             };
             due.insert((at, priority, timer, index));
         }

@@ -15,7 +15,7 @@ use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use kernel::access::Ref;
 use kernel::list::{Linked, List};
 use kernel::object::Thread;
-use kernel::object::thread::{State, Wait, attention};
+use kernel::object::thread::{State, Wait, flag};
 use kernel::port::Port;
 use kernel::system::DirectLazy;
 use plain::{Doing, From, Id, Limit, Model, Operation, Place, Tick, To};
@@ -291,7 +291,7 @@ fn agree_on(model: &plain::Thread, id: Id, thread: &Thread<Host>) {
         (State::Sending, _) => panic!("thread {id} sends to nothing"),
     };
     assert_eq!(doing, model.doing, "what thread {id} does");
-    assert_eq!(thread.has(attention::SUSPENDED), model.suspended, "whether {id} is stopped");
+    assert_eq!(thread.has(flag::SUSPENDED), model.suspended, "whether {id} is stopped");
     assert_eq!(thread.caller.get().map(id_of), model.caller, "the reply right of thread {id}");
     assert_eq!(thread.deadline.queued(), model.until.is_some(), "the deadline of thread {id}");
     assert_eq!(i64::from(thread.priority.get()), model.priority, "the priority of thread {id}");

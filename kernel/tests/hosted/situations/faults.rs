@@ -11,7 +11,7 @@ use abi::call::{Call, NOTHING, REPLY, Timeout, fault};
 use abi::message::FaultKind;
 use abi::{Error, Info, USER_TOP};
 use kernel::fault::Fault;
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::system::{DirectLazy, Fastpath, System};
 
 const FAULT: Fault = Fault { kind: FaultKind::Memory, detail: 0xbad0, code: 6 };
@@ -94,7 +94,7 @@ fn other_answers_suspend_the_thread() {
         let answer = Info::new(label, 1);
         board.does(2, reply_wait(ENDPOINT, answer).with_words([word, 0, 0, 0]));
         assert_eq!(board.running(), None);
-        assert!(board.thread(1).has(attention::SUSPENDED));
+        assert!(board.thread(1).has(flag::SUSPENDED));
     }
 }
 
@@ -132,7 +132,7 @@ fn a_fault_without_a_handler_stops_the_thread_and_says_so() {
             let told = ["domain1", "memory", "bad0", "no handler"];
             assert!(told.iter().all(|part| output.contains(part)), "{output}");
         }
-        assert!(board.thread(1).has(attention::SUSPENDED));
+        assert!(board.thread(1).has(flag::SUSPENDED));
         board.does(2, system(Call::ThreadResume, &[THREAD + 1]));
         assert_eq!((board.running(), board.regs.get()), (Some(1), LIVE));
     }

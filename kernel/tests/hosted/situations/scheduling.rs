@@ -10,7 +10,7 @@ use crate::support::scene::{
 };
 use abi::call::Call;
 use abi::{Error, Info};
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::{
     DirectEager, DirectLazy, Fastpath, Slowpath, StrictEager, StrictLazy, System,
@@ -227,7 +227,7 @@ fn before_a_long_look_up() -> Board<DirectLazy<Host>> {
     let board: Board<DirectLazy<Host>> = boot(&threads);
     board.does(3, receive(ENDPOINT + 1));
     board.succeeds(1, system(Call::ThreadPriority, &[THREAD + 3, 50]));
-    (4..24).for_each(|who| board.thread(who).set(attention::SUSPENDED));
+    (4..24).for_each(|who| board.thread(who).set(flag::SUSPENDED));
     board.does(1, call(ENDPOINT + 1, MESSAGE));
     board.sees(3, Ok(()));
     assert!((4..24).all(|who| board.thread(who).queued()));
@@ -311,7 +311,7 @@ fn an_interrupt_cuts_a_look_up_short() {
         board.machine.cpu.ready.each(|_, thread| count += u32::from(thread.index() > 2));
         count
     };
-    (3..3 + BLOCKED).for_each(|who| board.thread(who).set(attention::SUSPENDED));
+    (3..3 + BLOCKED).for_each(|who| board.thread(who).set(flag::SUSPENDED));
     board.check();
     assert_eq!(queued(), BLOCKED);
     board.host.raise(Event::Line(3));
@@ -359,7 +359,7 @@ fn interrupts_and_timers_are_signals() {
     board.settle();
     board.sees(2, Ok(()));
     assert_eq!(board.regs.get().badge(), 16);
-    // Held back until it is acknowledged.
+    // Guard back until it is acknowledged.
     board.host.raise(Event::Line(3));
     assert_eq!(board.host.waiting(), None);
     board.succeeds(2, system(Call::InterruptAck, &[INTERRUPT]));

@@ -10,7 +10,7 @@ use crate::support::scene::{
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use abi::{Error, Info};
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 
@@ -85,7 +85,7 @@ fn an_interrupt_goes_before_a_call_and_behind_the_servers_timeout() {
     board.call(at(ENDPOINT, CALLER, AT));
     // Both issue their operation again.
     board.check();
-    assert!(!board.thread(2).has(attention::DEADLINE) && board.thread(2).caller.get().is_none());
+    assert!(!board.thread(2).has(flag::DEADLINE) && board.thread(2).caller.get().is_none());
     board.settle();
     board.check();
     board.sees(2, Ok(()));
@@ -106,7 +106,7 @@ fn a_call_that_may_not_wait_to_be_sent_finds_a_server_whose_timeout_an_interrupt
     let number = ipc(Timeout::Zero, Timeout::At);
     board.host.interrupt_after(1);
     board.call(Regs::call(number, &[pair, MESSAGE.0, AT]));
-    assert!(!board.thread(2).has(attention::DEADLINE));
+    assert!(!board.thread(2).has(flag::DEADLINE));
     board.settle();
     board.check();
     board.sees(2, Ok(()));
@@ -124,7 +124,7 @@ fn an_interrupt_goes_before_a_signal_by_a_timer_and_behind_the_receivers_timeout
     board.host.interrupt_after(0);
     board.take(Event::Timer);
     board.check();
-    assert!(!board.thread(1).has(attention::DEADLINE));
+    assert!(!board.thread(1).has(flag::DEADLINE));
     assert_eq!(board.machine.cpu.deadlines.first(), AT, "the timer is still due");
     board.settle();
     board.check();

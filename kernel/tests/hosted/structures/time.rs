@@ -4,7 +4,7 @@ use super::{objects, threads};
 use crate::support::board::body;
 use crate::support::host::Host;
 use kernel::object::Timer;
-use kernel::time::{Deadlines, Sleeper};
+use kernel::time::{Deadlines, TimerEntry};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 
@@ -52,16 +52,16 @@ proptest! {
     fn deadlines_are_served_by_urgency(steps in steps()) {
         let (threads, timers) = (threads(THREADS as u32), objects(8, Timer::<Host>::new));
         let sleeper = |which: usize| match which.checked_sub(THREADS) {
-            None => Sleeper::Thread(threads[which]),
-            Some(timer) => Sleeper::Timer(timers[timer]),
+            None => TimerEntry::Thread(threads[which]),
+            Some(timer) => TimerEntry::Timer(timers[timer]),
         };
-        let number = |sleeper: Sleeper<Host>| match sleeper {
-            Sleeper::Thread(thread) => thread.index() as usize,
-            Sleeper::Timer(timer) => THREADS + timer.index() as usize,
+        let number = |sleeper: TimerEntry<Host>| match sleeper {
+            TimerEntry::Thread(thread) => thread.index() as usize,
+            TimerEntry::Timer(timer) => THREADS + timer.index() as usize,
         };
         let queued = |which: usize| match sleeper(which) {
-            Sleeper::Thread(thread) => body(thread).deadline.queued(),
-            Sleeper::Timer(timer) => body(timer).deadline.queued(),
+            TimerEntry::Thread(thread) => body(thread).deadline.queued(),
+            TimerEntry::Timer(timer) => body(timer).deadline.queued(),
         };
         let (queue, mut model) = (Deadlines::<Host>::new(), Model::default());
         for (step, which, at, priority) in steps {

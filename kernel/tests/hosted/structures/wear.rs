@@ -16,7 +16,7 @@ use kernel::cpu::{Cpu, Settings};
 use kernel::entry::Machine;
 use kernel::frames::FrameStack;
 use kernel::kernel::{Kernel, Variant};
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;
@@ -61,7 +61,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     kernel.domains.take(None);
     let idle = kernel.threads.take(None);
     body(idle).priority.set(-1);
-    body(idle).mark(attention::FULL);
+    body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
     let cpu = arena.one(Cpu::new(0, idle, host, settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));

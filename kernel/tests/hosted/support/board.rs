@@ -8,10 +8,10 @@ use super::pages;
 use abi::Info;
 use abi::call::Call;
 use abi::trace;
-use kernel::access::{Ref, Whole};
+use kernel::access::{Exclusive, Ref};
 use kernel::arena::Arena;
 use kernel::boot;
-use kernel::core::Core;
+use kernel::entry::Entry;
 use kernel::entry::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
@@ -19,7 +19,7 @@ use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
 use kernel::kernel::Variant;
-use kernel::object::thread::attention;
+use kernel::object::thread::flag;
 use kernel::object::{Domain, Thread};
 use kernel::system::System;
 use std::cell::Cell;
@@ -96,15 +96,15 @@ impl<S: System<Port = Host>> Board<S> {
         board
     }
 
-    fn core(&self) -> Core<S> {
+    fn core(&self) -> Entry<S> {
         // SAFETY: each caller drops the core before it enters again.
-        unsafe { Core::enter(self.machine.kernel, self.machine.cpu) }
+        unsafe { Entry::enter(self.machine.kernel, self.machine.cpu) }
     }
 
     /// Opens the whole kernel.
-    pub fn open<R>(&self, look: impl FnOnce(&Whole<'_>) -> R) -> R {
+    pub fn open<R>(&self, look: impl FnOnce(&Exclusive<'_>) -> R) -> R {
         let core = self.core();
-        look(&core.section.whole())
+        look(&core.section.exclusive())
     }
 
     /// Checks the core's invariants, as often as there is time for.
@@ -171,7 +171,7 @@ impl<S: System<Port = Host>> Board<S> {
             return self.regs.set(Regs::default());
         }
         let thread = body(next);
-        thread.clear(attention::FULL);
+        thread.clear(flag::FULL);
         thread.context.interrupted.set(false);
         self.regs.set(thread.context.regs.get());
     }

@@ -173,7 +173,7 @@ impl Port for Host {
     type Context = HostContext;
     type Space = HostSpace;
     type Local = ();
-    type Guarding = kernel::locks::Unlocked;
+    type LockPolicy = kernel::locks::Unlocked;
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;

@@ -4,7 +4,7 @@ use super::host::Host;
 use super::space::Page;
 use abi::object::Resource;
 use abi::{PAGE, Rights};
-use kernel::access::{Life, Ref, Whole};
+use kernel::access::{Exclusive, Life, Ref};
 use kernel::entry::Machine;
 use kernel::object::memory::Frames;
 use kernel::object::{Domain, Mapping};
@@ -17,7 +17,7 @@ const TABLES_STAGE: u8 = 8;
 
 /// Checks that each domain's page tables hold what its mappings and message buffers say and
 /// nothing else, and that the tables are those it is charged for.
-pub fn check(machine: Machine<Host>, whole: &Whole<'_>) {
+pub fn check(machine: Machine<Host>, whole: &Exclusive<'_>) {
     let mut tables = BTreeSet::new();
     for index in 0..machine.kernel.domains.size() {
         let domain = machine.kernel.domains.get(index).expect("below the size");
@@ -29,7 +29,7 @@ pub fn check(machine: Machine<Host>, whole: &Whole<'_>) {
 
 fn check_domain(
     machine: Machine<Host>,
-    whole: &Whole<'_>,
+    whole: &Exclusive<'_>,
     at: Ref<Domain<Host>>,
     tables: &mut BTreeSet<u64>,
 ) {
@@ -67,7 +67,7 @@ fn check_domain(
     assert!(done || charged == count + returned, "a charge for tables differs from the tables");
 }
 
-fn buffers(machine: Machine<Host>, whole: &Whole<'_>, domain: Ref<Domain<Host>>) -> Vec<Page> {
+fn buffers(machine: Machine<Host>, whole: &Exclusive<'_>, domain: Ref<Domain<Host>>) -> Vec<Page> {
     let kernel = machine.kernel;
     let threads = (0..kernel.threads.size()).filter_map(|index| kernel.threads.get(index));
     threads
@@ -82,7 +82,7 @@ fn buffers(machine: Machine<Host>, whole: &Whole<'_>, domain: Ref<Domain<Host>>)
         .collect()
 }
 
-fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Whole<'_>) -> Vec<Page> {
+fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Exclusive<'_>) -> Vec<Page> {
     let memory = whole.open(mapping.memory.get().expect("a mapping maps memory"));
     (0..mapping.done.get())
         .map(|page| {
@@ -103,7 +103,7 @@ fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Whole<'_>) 
 fn rights_of(
     machine: Machine<Host>,
     mapping: &Mapping<Host>,
-    whole: &Whole<'_>,
+    whole: &Exclusive<'_>,
     page: u64,
     at: u64,
 ) -> u8 {

@@ -10,7 +10,7 @@ use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP};
 use kernel::fault::Fault;
-use kernel::object::thread::{State, attention};
+use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::System;
 
@@ -177,7 +177,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let index = rng.below(count);
         let slot = town::ALL_THREADS + index;
         let thread = self.board.thread(index as u32 + 1);
-        let suspended = thread.has(attention::SUSPENDED);
+        let suspended = thread.has(flag::SUSPENDED);
         match thread.state.get() {
             _ if rng.once_in(5) => {
                 let until = self.now() + 1 + rng.below(300_000);

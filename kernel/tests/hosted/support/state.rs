@@ -8,7 +8,7 @@ use abi::object::Resource;
 use kernel::access::{Life, Ref};
 use kernel::capability::Capability;
 use kernel::list::{Linked, List};
-use kernel::object::thread::{State, Wait, attention};
+use kernel::object::thread::{State, Wait, flag};
 use kernel::object::{Endpoint, Thread};
 use kernel::port::Port;
 use kernel::send_queue::{Heap, Scan};
@@ -55,8 +55,8 @@ pub fn outcome<S: System<Port = Host>>(board: &Board<S>, outcome: &mut Vec<Fact>
     facts(board, outcome);
     outcome.retain(|(name, ..)| !["instant armed", "polls", "time slice"].contains(name));
     for (name, _, value) in outcome.iter_mut() {
-        if *name == "attention" {
-            *value &= !u64::from(attention::FULL);
+        if *name == "flags" {
+            *value &= !u64::from(flag::FULL);
         }
     }
     let first = board.machine.cpu.deadlines.first();
@@ -101,7 +101,7 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
             continue;
         }
         facts.push(("state", i, thread.state.get() as u64));
-        facts.push(("attention", i, u64::from(thread.attention())));
+        facts.push(("flags", i, u64::from(thread.flags())));
         facts.push(("priority", i, thread.priority.get() as u64));
         facts.push(("time slice", i, u64::from(thread.slice.get())));
         facts.push(("caller", i, index(thread.caller.get())));

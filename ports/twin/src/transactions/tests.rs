@@ -6,7 +6,7 @@ use crate::hardware::Hardware;
 use crate::locking::ElidedLock;
 use crate::run::{End, Options};
 use cells::{Cell, Watcher};
-use kernel::locks::{ATTEMPTS, Cause, Guarding, Kind};
+use kernel::locks::{ATTEMPTS, Cause, Kind, LockPolicy};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -27,9 +27,9 @@ fn run(seed: u64, work: impl Fn(&Hardware, &[Cell<u64>; 2]) + Copy + 'static) ->
     // Which cells share a line decides who undoes whom: always the same ones.
     #[repr(align(4096))]
     struct State {
-        lock: <ElidedLock as Guarding>::Shared,
+        lock: <ElidedLock as LockPolicy>::Shared,
         cells: [Cell<u64>; 2],
-        seats: [<ElidedLock as Guarding>::Local; 2],
+        seats: [<ElidedLock as LockPolicy>::Local; 2],
     }
     let locking = Some(ElidedLock::NAME.to_string());
     let options = Options { locking, seed, chaos: 3, ..Options::default() };

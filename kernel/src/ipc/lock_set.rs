@@ -20,21 +20,21 @@
 use super::plan::halves;
 use crate::access::Ref;
 use crate::capability::Capability;
-use crate::core::{Core, Guards};
-use crate::object::thread::{Then, attention};
+use crate::entry::{Entry, Guards};
+use crate::object::thread::{Continuation, flag};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::Info;
 use abi::call::{NOTHING, REPLY, Timeout};
-use locks::{Guarding, Holding, ObjectLock};
+use locks::{Holding, LockPolicy, ObjectLock};
 
 /// What a section of the kernel `S` holds.
-type Held<S> = <<Guards<S> as Guarding>::Object as ObjectLock>::Holding<'static>;
+type Guard<S> = <<Guards<S> as LockPolicy>::Object as ObjectLock>::Holding<'static>;
 
 /// The objects that an entry will touch.
-struct Footprint<P: Port> {
+struct LockSet<P: Port> {
     /// The one that asks, its partner in the send half, and the sender it receives from.
     threads: [Option<Ref<Thread<P>>>; 3],
     /// That of the send half and that of the receive half.
@@ -46,12 +46,12 @@ struct Footprint<P: Port> {
 /// A notification and the badge to signal it with.
 pub(crate) type Badged<P> = (Ref<Notification<P>>, u64);
 
-impl<P: Port> Footprint<P> {
-    const EMPTY: Footprint<P> =
-        Footprint { threads: [None; 3], endpoints: [None; 2], notification: None };
+impl<P: Port> LockSet<P> {
+    const EMPTY: LockSet<P> =
+        LockSet { threads: [None; 3], endpoints: [None; 2], notification: None };
 }
 
-impl<P: Port> PartialEq for Footprint<P> {
+impl<P: Port> PartialEq for LockSet<P> {
     fn eq(&self, other: &Self) -> bool {
         self.threads == other.threads
             && self.endpoints == other.endpoints
@@ -59,13 +59,13 @@ impl<P: Port> PartialEq for Footprint<P> {
     }
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// Holds what the operation of the current thread will touch.
     #[inline(always)]
     pub(crate) fn hold_for_message<const KIND: u8>(&self) {
-        if !self.section.is_whole() {
+        if !self.section.is_exclusive() {
             let me = self.cpu.current.get();
-            let look = || self.footprint_of_message::<KIND>(me);
+            let look = || self.lock_set_of_message::<KIND>(me);
             self.hold_what(look, |found| self.suffices_for_message::<KIND>(me, found));
         }
     }
@@ -77,9 +77,9 @@ impl<S: System> Core<S> {
         &self,
         find: impl Fn() -> Result<Badged<S::Port>, E>,
     ) -> Result<Badged<S::Port>, E> {
-        if !self.section.is_whole() {
+        if !self.section.is_exclusive() {
             let (at, _) = find()?;
-            self.hold_what(|| self.footprint_of_signal(at), |found| self.partner_is_plain(found));
+            self.hold_what(|| self.lock_set_of_signal(at), |found| self.partner_is_plain(found));
         }
         find()
     }
@@ -99,41 +99,42 @@ impl<S: System> Core<S> {
         holding.add(&threads[0].member().lock);
         holding.add(&threads[1].member().lock);
         endpoints.iter().for_each(|at| holding.add(&at.member().lock));
-        holding.take::<<Guards<S> as Guarding>::Relax>();
+        holding.take::<<Guards<S> as LockPolicy>::Relax>();
         stands()
     }
 
     /// Holds what `look` finds, or everything if that `suffices` not or others keep changing it.
     fn hold_what(
         &self,
-        look: impl Fn() -> Option<Footprint<S::Port>>,
-        suffices: impl Fn(&Footprint<S::Port>) -> bool,
+        look: impl Fn() -> Option<LockSet<S::Port>>,
+        suffices: impl Fn(&LockSet<S::Port>) -> bool,
     ) {
         let holding = self.section.holding();
-        let add = |holding: &Held<S>, found: &Footprint<S::Port>| {
+        let add = |holding: &Guard<S>, found: &LockSet<S::Port>| {
             found.threads.iter().flatten().for_each(|at| holding.add(&at.member().lock));
             found.endpoints.iter().flatten().for_each(|at| holding.add(&at.member().lock));
             found.notification.iter().for_each(|at| holding.add(&at.member().lock));
         };
-        if let Some(found) = holding.take_planned::<<Guards<S> as Guarding>::Relax, _>(look, add) {
+        if let Some(found) = holding.take_planned::<<Guards<S> as LockPolicy>::Relax, _>(look, add)
+        {
             if suffices(&found) {
                 return;
             }
             holding.let_go();
         }
-        self.widen_if(|| true);
+        self.upgrade_if(|| true);
     }
 
-    fn footprint_of_message<const KIND: u8>(
+    fn lock_set_of_message<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
-    ) -> Option<Footprint<S::Port>> {
+    ) -> Option<LockSet<S::Port>> {
         let thread = me.member();
         let (_, [partners, info, ..]) = thread.context.call();
         if Info(info).from_user().has_capability() {
             return None;
         }
-        let mut found = Footprint { threads: [Some(me), None, None], ..Footprint::EMPTY };
+        let mut found = LockSet { threads: [Some(me), None, None], ..LockSet::EMPTY };
         let (send, receive) = halves::<KIND>(partners);
         let domain = thread.domain.get().member();
         match send {
@@ -154,7 +155,7 @@ impl<S: System> Core<S> {
                 Ok(Capability::Endpoint(cap)) => {
                     let endpoint = cap.at.member();
                     found.endpoints[1] = Some(cap.at);
-                    found.threads[2] = S::SendQueue::glance(endpoint)?;
+                    found.threads[2] = S::SendQueue::peek(endpoint)?;
                     found.notification = endpoint.attached.get().and_then(|weak| weak.get());
                 }
                 Ok(Capability::Notification(cap)) => found.notification = Some(cap.at),
@@ -168,7 +169,7 @@ impl<S: System> Core<S> {
     fn suffices_for_message<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
-        found: &Footprint<S::Port>,
+        found: &LockSet<S::Port>,
     ) -> bool {
         let (_, [partners, info, ..]) = self.hold(me).context.call();
         let (send, receive) = halves::<KIND>(partners);
@@ -189,9 +190,9 @@ impl<S: System> Core<S> {
     }
 
     /// Whether the partner of a send half, or of a signal, needs nothing unusual.
-    fn partner_is_plain(&self, found: &Footprint<S::Port>) -> bool {
+    fn partner_is_plain(&self, found: &LockSet<S::Port>) -> bool {
         found.threads[1].is_none_or(|partner| {
-            let fault = self.hold(partner).has(attention::FAULT);
+            let fault = self.hold(partner).has(flag::FAULT);
             !fault && !self.touches_queues_elsewhere(partner)
         })
     }
@@ -209,11 +210,11 @@ impl<S: System> Core<S> {
         let fits = info.is_short() || info.is_fault();
         let long = thread.buffer_at.get() != 0 && !info.has_capability();
         let goes_on = match outgoing.then {
-            Then::Nothing => true,
-            Then::Receive => false,
-            Then::Reply => {
+            Continuation::Nothing => true,
+            Continuation::Receive => false,
+            Continuation::Reply => {
                 let begins =
-                    self.is_elsewhere(sender) && self.reply_limit(sender).timeout == Timeout::At;
+                    self.is_elsewhere(sender) && self.reply_timeout(sender).kind == Timeout::At;
                 (replied || thread.caller.get().is_none()) && !begins
             }
         };
@@ -222,13 +223,13 @@ impl<S: System> Core<S> {
 
     /// Whether waking a thread touches what another CPU has queued.
     fn touches_queues_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        let times_out = self.is_elsewhere(thread) && self.hold(thread).has(attention::DEADLINE);
+        let times_out = self.is_elsewhere(thread) && self.hold(thread).has(flag::DEADLINE);
         times_out || self.is_new_there(thread)
     }
 
-    fn footprint_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<Footprint<S::Port>> {
+    fn lock_set_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<LockSet<S::Port>> {
         let notification = at.member();
-        let mut found = Footprint { notification: Some(at), ..Footprint::EMPTY };
+        let mut found = LockSet { notification: Some(at), ..LockSet::EMPTY };
         found.threads[1] = notification.receivers.head();
         if found.threads[1].is_none() {
             found.endpoints[0] = notification.endpoint.get().and_then(|weak| weak.get());

@@ -1,57 +1,61 @@
-//! One entry into the kernel, for one kernel: the state, the CPU and the section.
+//! One entry into the kernel, for one kernel: the state, the CPU and the critical section.
 
-use crate::access::{Held, Ref, Section};
+mod events;
+
+pub use events::*;
+
+use crate::access::{CriticalSection, Guard, Ref};
+use crate::cost::CostEvent;
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
-use crate::object::thread::{State, attention};
+use crate::object::thread::{State, flag};
 use crate::object::{Object, Thread};
 use crate::port::Port;
 use crate::sched::Scheduling;
-use crate::step::Step;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::trace::{Event, point};
-use locks::{Guarding, Handoff, Holding, Kind};
+use locks::{Handoff, Holding, Kind, LockPolicy};
 
 /// What guards the kernel `S` on several CPUs.
-pub(crate) type Guards<S> = <<S as System>::Port as Port>::Guarding;
+pub(crate) type Guards<S> = <<S as System>::Port as Port>::LockPolicy;
 
 /// A kernel entry.
-pub struct Core<S: System> {
+pub struct Entry<S: System> {
     /// Everything that is not per CPU.
     pub kernel: &'static Kernel<S::Port>,
     /// This CPU.
     pub cpu: &'static Cpu<S::Port>,
     /// Proof of being inside.
-    pub section: Section<Guards<S>>,
+    pub section: CriticalSection<Guards<S>>,
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// Enters the kernel for any work.
     ///
     /// # Safety
     /// Interrupts are off, this is the CPU of `cpu`, and it has no other entry.
     #[inline(always)]
-    pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Core<S> {
+    pub unsafe fn enter(kernel: &'static Kernel<S::Port>, cpu: &'static Cpu<S::Port>) -> Entry<S> {
         // SAFETY: passed on to the caller.
-        unsafe { Core::enter_as(kernel, cpu, Kind::Writer) }
+        unsafe { Entry::enter_as(kernel, cpu, Kind::Writer) }
     }
 
     /// Enters the kernel for work of a kind: a reader holds what it touches.
     ///
     /// # Safety
-    /// As for [`Core::enter`].
+    /// As for [`Entry::enter`].
     #[inline(always)]
     pub unsafe fn enter_as(
         kernel: &'static Kernel<S::Port>,
         cpu: &'static Cpu<S::Port>,
         kind: Kind,
-    ) -> Core<S> {
+    ) -> Entry<S> {
         // SAFETY: passed on to the caller.
-        let core = unsafe { Core::begin(kernel, cpu, kind) };
+        let core = unsafe { Entry::begin(kernel, cpu, kind) };
         // A thread that is leaving for another CPU is queued there.
-        core.widen_if(|| !Guards::<S>::EXCLUSIVE && core.is_elsewhere(cpu.current.get()));
+        core.upgrade_if(|| !Guards::<S>::EXCLUSIVE && core.is_elsewhere(cpu.current.get()));
         cpu.next.set(cpu.current.get());
         core
     }
@@ -59,52 +63,52 @@ impl<S: System> Core<S> {
     /// Enters the kernel for a fast path, which decides without a candidate.
     ///
     /// # Safety
-    /// As for [`Core::enter`].
+    /// As for [`Entry::enter`].
     #[inline(always)]
     pub unsafe fn enter_fast(
         kernel: &'static Kernel<S::Port>,
         cpu: &'static Cpu<S::Port>,
-    ) -> Core<S> {
+    ) -> Entry<S> {
         // SAFETY: passed on to the caller.
-        unsafe { Core::begin(kernel, cpu, Kind::Reader) }
+        unsafe { Entry::begin(kernel, cpu, Kind::Reader) }
     }
 
     /// Begins a section.
     ///
     /// # Safety
-    /// As for [`Core::enter`].
+    /// As for [`Entry::enter`].
     #[inline(always)]
     unsafe fn begin(
         kernel: &'static Kernel<S::Port>,
         cpu: &'static Cpu<S::Port>,
         kind: Kind,
-    ) -> Core<S> {
+    ) -> Entry<S> {
         const { assert!(Guards::<S>::EXCLUSIVE || cells::SHARED, "what is not held is looked at") };
-        let asked = Core::<S>::asks(kernel.port);
+        let asked = Entry::<S>::asks(kernel.port);
         let handoff = Guards::<S>::begin(&kernel.guards, &cpu.guards, kind);
         // SAFETY: begun just now; dropping the core ends it.
-        let section = unsafe { Section::begun(kind) };
-        S::Port::step(Step::Enter);
-        let core = Core { kernel, cpu, section };
+        let section = unsafe { CriticalSection::begun(kind) };
+        S::Port::cost(CostEvent::Enter);
+        let core = Entry { kernel, cpu, section };
         core.took_lock(asked, handoff, kind);
         core
     }
 
     /// A reader that has done nothing yet, and holds nothing, goes on as a writer.
     #[inline(always)]
-    pub(crate) fn widen_if(&self, needed: impl Fn() -> bool) {
-        if (!self.section.is_whole() || Guards::<S>::SPECULATIVE) && needed() {
-            self.begin_anew();
+    pub(crate) fn upgrade_if(&self, needed: impl Fn() -> bool) {
+        if (!self.section.is_exclusive() || Guards::<S>::SPECULATIVE) && needed() {
+            self.restart_as_writer();
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn begin_anew(&self) {
+    fn restart_as_writer(&self) {
         let (shared, local) = (&self.kernel.guards, &self.cpu.guards);
         self.unlocks();
         Guards::<S>::end(shared, local, Kind::Reader);
-        let asked = Core::<S>::asks(self.kernel.port);
+        let asked = Entry::<S>::asks(self.kernel.port);
         let handoff = Guards::<S>::begin(shared, local, Kind::Writer);
         self.section.holding().become_kind(Kind::Writer);
         self.took_lock(asked, handoff, Kind::Writer);
@@ -114,27 +118,27 @@ impl<S: System> Core<S> {
     #[inline(always)]
     fn took_lock(&self, asked: u64, handoff: Handoff, kind: Kind) {
         let local = &self.cpu.guards;
-        if S::Port::SEVERAL && !(Guards::<S>::SPECULATIVE && Guards::<S>::is_speculating(local)) {
-            S::Port::step(Step::Lock(handoff));
+        if S::Port::SMP && !(Guards::<S>::SPECULATIVE && Guards::<S>::is_speculating(local)) {
+            S::Port::cost(CostEvent::Lock(handoff));
         }
         self.locked(asked, handoff, kind);
     }
 
     /// Opens an object that this section holds.
     #[inline(always)]
-    pub fn hold<T: Object<S::Port>>(&self, at: Ref<T>) -> Held<'_, T, Guards<S>> {
+    pub fn hold<T: Object<S::Port>>(&self, at: Ref<T>) -> Guard<'_, T, Guards<S>> {
         debug_assert!(self.holds(at), "object {} is touched and not held", at.index());
         self.section.hold(at)
     }
 
     fn holds<T: Object<S::Port>>(&self, at: Ref<T>) -> bool {
         let holding = self.section.holding();
-        self.section.is_whole() || at.member().lock().is_none_or(|lock| holding.has(lock))
+        self.section.is_exclusive() || at.member().lock().is_none_or(|lock| holding.has(lock))
     }
 
     /// Opens a thread that runs on this CPU, for what only its CPU touches.
     #[inline(always)]
-    pub fn own(&self, at: Ref<Thread<S::Port>>) -> Held<'_, Thread<S::Port>, Guards<S>> {
+    pub fn own(&self, at: Ref<Thread<S::Port>>) -> Guard<'_, Thread<S::Port>, Guards<S>> {
         self.section.hold(at)
     }
 
@@ -144,7 +148,7 @@ impl<S: System> Core<S> {
     }
 
     fn is_stopped(thread: Ref<Thread<S::Port>>) -> bool {
-        thread.member().has(attention::SUSPENDED)
+        thread.member().has(flag::SUSPENDED)
     }
 
     /// Whether a thread that became ready can run in the place of the candidate. One of another
@@ -209,7 +213,7 @@ impl<S: System> Core<S> {
         }
     }
 
-    /// [`Core::wake`], out of line.
+    /// [`Entry::wake`], out of line.
     #[inline(never)]
     pub fn wake_slowly(&self, thread: Ref<Thread<S::Port>>) {
         self.wake(thread);
@@ -283,7 +287,7 @@ impl<S: System> Core<S> {
     /// The candidate `me` is blocked.
     #[inline(always)]
     pub(crate) fn blocks(&self, me: Ref<Thread<S::Port>>, state: ThreadState) {
-        S::Port::step(Step::Block(me.index()));
+        S::Port::cost(CostEvent::Block(me.index()));
         self.note(Event::Block, me, 0, state as u16);
     }
 
@@ -299,7 +303,7 @@ impl<S: System> Core<S> {
 
     /// Opens everything, for work outside the message path.
     pub fn manage(&self) -> Manager<'_, S::Port> {
-        Manager { kernel: self.kernel, cpu: self.cpu, whole: self.section.whole() }
+        Manager { kernel: self.kernel, cpu: self.cpu, all: self.section.exclusive() }
     }
 
     /// Settles who runs and returns it, on the way out.
@@ -311,7 +315,7 @@ impl<S: System> Core<S> {
         let next = self.cpu.next.get();
         let current = self.cpu.current.replace(next);
         if current != next {
-            S::Port::step(Step::Switch(next.index()));
+            S::Port::cost(CostEvent::Switch(next.index()));
             self.switches(next, current);
         }
         self.goes_over(current, next);
@@ -345,13 +349,13 @@ impl<S: System> Core<S> {
             self.sched();
         }
         // Other CPUs that ask for a decision leave the tick to it.
-        if S::Port::SEVERAL && !self.cpu.ticks() && self.cpu.is_waited_for() {
+        if S::Port::SMP && !self.cpu.ticks() && self.cpu.is_waited_for() {
             self.cpu.start_tick();
         }
     }
 }
 
-impl<S: System> Drop for Core<S> {
+impl<S: System> Drop for Entry<S> {
     #[inline(always)]
     fn drop(&mut self) {
         self.unlocks();

@@ -59,6 +59,6 @@ others_begin:
 others_end:
 
 // Their stacks, laid out as those of the first CPU.
-.section .stacks.others, "aw", @nobits
+.section .stacks.secondary, "aw", @nobits
     .skip 7 * 10 * 4096
 .text

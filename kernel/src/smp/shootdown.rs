@@ -96,13 +96,13 @@ impl<P: Port> Cpu<P> {
 impl<P: Port> Manager<'_, P> {
     /// Notes a change of page tables.
     pub(crate) fn change(&self, shootdown: &Shootdown) -> Change {
-        if P::SEVERAL { shootdown.change(self.cpu.number) } else { Change(()) }
+        if P::SMP { shootdown.change(self.cpu.number) } else { Change(()) }
     }
 
     /// Requests, behind the last change, that no CPU holds what was changed of an object's pages.
     /// `None`: there is one CPU.
     pub(crate) fn request(&self, domain: Ref<Domain<P>>, shootdown: &Shootdown) -> Option<Ticket> {
-        P::SEVERAL.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
+        P::SMP.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
     }
 
     /// Asks all CPUs that have a domain's tables loaded, but for one. The number of the request.
@@ -112,7 +112,7 @@ impl<P: Port> Manager<'_, P> {
         let cpus = self.kernel.cpus.get().iter();
         for cpu in cpus.filter(|cpu| cpu.has_loaded(domain) && Some(cpu.number) != by) {
             if cpu.number == self.cpu.number {
-                self.kernel.port.reload(&cpu.local, &self.whole.open(domain).space);
+                self.kernel.port.reload(&cpu.local, &self.all.open(domain).space);
                 cpu.flushed.set(number);
             } else {
                 self.ask_to_flush(cpu);
@@ -129,7 +129,7 @@ impl<P: Port> Manager<'_, P> {
         shootdown: &Shootdown,
         ticket: Option<Ticket>,
     ) -> bool {
-        let Some(ticket) = ticket.filter(|_| P::SEVERAL) else { return true };
+        let Some(ticket) = ticket.filter(|_| P::SMP) else { return true };
         let holds = |cpu: &Cpu<P>| {
             let flushed = cpu.flushed.get() >= ticket.number || Some(cpu.number) == ticket.by;
             cpu.has_loaded(domain) && !flushed
@@ -137,7 +137,7 @@ impl<P: Port> Manager<'_, P> {
         let complete = !self.kernel.cpus.get().iter().any(holds);
         match complete {
             true => shootdown.complete(ticket),
-            false => self.stand_by(),
+            false => self.cpu_relax(),
         }
         complete
     }
@@ -150,14 +150,14 @@ impl<P: Port> Manager<'_, P> {
     /// Whether no CPU has the tables of a domain loaded in which no thread runs any more. One that
     /// idles since it ran there is asked to load the kernel's own.
     pub(crate) fn is_unloaded(&self, domain: Ref<Domain<P>>) -> bool {
-        if !P::SEVERAL {
+        if !P::SMP {
             return true;
         }
         let cpus = self.kernel.cpus.get().iter();
         let loaded = cpus.filter(|cpu| cpu.has_loaded(domain));
         let asked = loaded.inspect(|cpu| self.ask_to_flush(cpu)).count();
         if asked > 0 {
-            self.stand_by();
+            self.cpu_relax();
         }
         asked == 0
     }

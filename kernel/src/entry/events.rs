@@ -1,22 +1,22 @@
 //! How a port enters the core. Each function takes one event and returns the thread to run.
 
 use crate::access::Ref;
-use crate::core::{Core, Guards};
 use crate::cpu::{Cpu, NEAR};
+use crate::entry::{Entry, Guards};
 use crate::fault::Fault;
 use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
-use crate::object::thread::attention;
+use crate::object::thread::flag;
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::system::System;
-use crate::time::{Due, Sleeper};
+use crate::time::{Due, TimerEntry};
 use abi::call::{Call, RESTARTED};
 use abi::trace::{Event, entry as code, point};
 use abi::{Error, Info, Rights, Status};
-use locks::{Guarding, Kind};
+use locks::{Kind, LockPolicy};
 
 const SIGNAL: u8 = Call::Signal as u8;
 const YIELD: u8 = Call::Yield as u8;
@@ -45,12 +45,13 @@ impl<P: Port> Copy for Machine<P> {}
 /// The current thread made a system call other than IPC.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 #[inline(always)]
 pub unsafe fn system_call<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core =
-        unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, kind_of_call::<S>(machine.cpu)) };
+    let core = unsafe {
+        Entry::<S>::enter_as(machine.kernel, machine.cpu, kind_of_call::<S>(machine.cpu))
+    };
     core.dispatch();
     core.leave()
 }
@@ -71,11 +72,11 @@ fn kind_of_call<S: System>(cpu: &Cpu<S::Port>) -> Kind {
 /// The current thread made an IPC system call of this [`kind`](crate::ipc::kind).
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 #[inline(always)]
 pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(u32::from(KIND));
     core.ipc::<KIND>();
     core.leave()
@@ -85,7 +86,7 @@ pub unsafe fn ipc<S: System, const KIND: u8>(machine: Machine<S::Port>) -> Ref<T
 /// [`ipc`] needs of the thread's context.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 #[inline(always)]
 pub unsafe fn go_on<S: System, F: Found<S::Port>>(
     machine: Machine<S::Port>,
@@ -93,7 +94,7 @@ pub unsafe fn go_on<S: System, F: Found<S::Port>>(
     found: F,
 ) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(u32::from(F::KIND));
     found.go_on(&core, info);
     core.leave()
@@ -102,10 +103,10 @@ pub unsafe fn go_on<S: System, F: Found<S::Port>>(
 /// The current thread has faulted.
 ///
 /// # Safety
-/// As for [`Core::enter`]; the current thread is not the idle thread.
+/// As for [`Entry::enter`]; the current thread is not the idle thread.
 pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter(machine.kernel, machine.cpu) };
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     core.entered(code::FAULT);
     core.mark_full();
     core.fault(fault);
@@ -115,10 +116,10 @@ pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<T
 /// A device has interrupted on `line`, which the port holds back until the handler is done.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::LINE_0 + u32::from(line));
     core.mark_full();
     if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(line).ok_or(())) {
@@ -130,11 +131,11 @@ pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<T
 /// The timer has interrupted.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 #[inline(always)]
 pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
@@ -143,12 +144,12 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     // decision was left to this interrupt, the highest ready thread counts.
     let running = core.cpu.next.get().member().priority.get();
     let mut floor = if core.cpu.resched.get() { core.cpu.highest.get() } else { running };
-    if S::Port::SEVERAL {
+    if S::Port::SMP {
         // Others ask for decisions as well, which the thread that runs may win.
         floor = floor.max(running);
     }
     let deadlines = &core.cpu.deadlines;
-    core.widen_if(|| deadlines.is_due(now, floor));
+    core.upgrade_if(|| deadlines.is_due(now, floor));
     // What is left over, and a tick that is put off, interrupt again at once.
     let (mut served, mut put_off) = (false, false);
     for before in 0..EXPIRIES {
@@ -181,10 +182,10 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
 /// The current thread was interrupted for nothing that concerns the core, and goes on.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::SPURIOUS);
     core.mark_full();
     core.leave_interrupt()
@@ -193,10 +194,10 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
 /// Another CPU has interrupted this one.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.entered(code::KICK);
     core.mark_full();
     core.kicked();
@@ -206,15 +207,15 @@ pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port
 /// Makes the first decision, when boot is done.
 ///
 /// # Safety
-/// As for [`Core::enter`].
+/// As for [`Entry::enter`].
 pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
-    let core = unsafe { Core::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
+    let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
     core.sched();
     core.leave()
 }
 
-impl<S: System> Core<S> {
+impl<S: System> Entry<S> {
     /// The trace's first record of an entry.
     #[inline(always)]
     fn entered(&self, code: u32) {
@@ -233,7 +234,7 @@ impl<S: System> Core<S> {
     fn mark_full(&self) {
         let current = self.cpu.current.get();
         if current != self.cpu.idle {
-            self.own(current).set(attention::FULL);
+            self.own(current).set(flag::FULL);
         }
     }
 
@@ -251,12 +252,12 @@ impl<S: System> Core<S> {
     fn expire(&self, due: Due<S::Port>, late: u64) -> bool {
         let late = u32::try_from(late).unwrap_or(u32::MAX);
         let sleeper = due.node().sleeper();
-        if let Some(Sleeper::Timer(timer)) = sleeper {
+        if let Some(TimerEntry::Timer(timer)) = sleeper {
             match self.fire(timer) {
                 Signalled::Done => {}
                 Signalled::EndedDeadline => {
                     self.cpu.note_nobody(Event::Expire, late, 0);
-                    self.cpu.deadlines.remove(Sleeper::Timer(timer));
+                    self.cpu.deadlines.remove(TimerEntry::Timer(timer));
                     return true;
                 }
                 Signalled::PutOff => return false,
@@ -264,7 +265,7 @@ impl<S: System> Core<S> {
             self.cpu.note_nobody(Event::Expire, late, 0);
         }
         self.cpu.deadlines.take(due);
-        if let Some(Sleeper::Thread(thread)) = sleeper {
+        if let Some(TimerEntry::Thread(thread)) = sleeper {
             self.note(Event::Expire, thread, late, 0);
             self.manage().time_out(thread);
         }
@@ -308,7 +309,7 @@ impl<S: System> Core<S> {
             return Ok(());
         }
         // Which thread a CPU runs is certain while no other CPU is inside.
-        self.widen_if(|| true);
+        self.upgrade_if(|| true);
         let domain = self.hold(self.own(me).domain.get());
         let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
         if to == me {
@@ -318,7 +319,7 @@ impl<S: System> Core<S> {
             return Err(Error::WrongState);
         }
         // One that was moved here may still run where it was.
-        let runs = S::Port::SEVERAL && self.manage().runs_on(to).is_some();
+        let runs = S::Port::SMP && self.manage().runs_on(to).is_some();
         if runs || self.is_elsewhere(to) {
             self.cpu.yield_cpu(me, true);
             return Ok(());

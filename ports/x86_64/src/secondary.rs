@@ -1,7 +1,7 @@
 //! Starting the other CPUs, in images that are built for several (S1-04).
 //!
-//! One after the other they come out of the code in `others.s`, load what is theirs and wait. When
-//! the system is built and the first CPU leaves for its first program, all go.
+//! One after the other they come out of the code in `secondary.s`, load what is theirs and wait.
+//! When the system is built and the first CPU leaves for its first program, all go.
 
 use crate::paging::{KERNEL_ROOT, direct};
 use crate::port::X86;
@@ -13,14 +13,14 @@ use kernel::entry::Machine;
 use kernel::port::Port;
 use kernel::system::System;
 
-core::arch::global_asm!(include_str!("others.s"));
+core::arch::global_asm!(include_str!("secondary.s"));
 
 unsafe extern "C" {
     static others_begin: u8;
     static others_end: u8;
 }
 
-/// Where their first instructions lie, in the first MiB; `others.s` knows.
+/// Where their first instructions lie, in the first MiB; `secondary.s` knows.
 const OTHERS: u64 = 0x8000;
 /// Offset of what it takes from there.
 const VALUES: u64 = 8;
@@ -63,7 +63,7 @@ pub fn go() {
     GO.store(1, Release);
 }
 
-/// Where a CPU comes from `others.s`, on its own stack.
+/// Where a CPU comes from `secondary.s`, on its own stack.
 extern "sysv64" fn arrive<S: System<Port = X86>>(number: u64) -> ! {
     // SAFETY: the tables that the first CPU has built.
     unsafe { machine::load_root(KERNEL_ROOT.load(Relaxed)) };

@@ -21,13 +21,13 @@ pub enum Kind {
 }
 
 /// Of no size, and of a line's alignment.
-type Apart = [Line<()>; 0];
+type CachePadding = [Line<()>; 0];
 
 /// A way to guard the kernel.
 ///
-/// A section is one entry: [`Guarding::begin`] before any object is touched, [`Guarding::end`]
+/// A section is one entry: [`LockPolicy::begin`] before any object is touched, [`LockPolicy::end`]
 /// behind the last and before the hardware part of a switch. Interrupts are off in between.
-pub trait Guarding: 'static {
+pub trait LockPolicy: 'static {
     /// Name in reports.
     const NAME: &'static str;
     /// Whether sections happen as if one after the other. Then readers, too, may touch
@@ -44,7 +44,7 @@ pub trait Guarding: 'static {
     /// Lock of an object.
     type Object: ObjectLock;
     /// Of no size: in an object it sees to it that no other shares its lines, where that matters.
-    type Apart: Default + 'static;
+    type CachePadding: Default + 'static;
 
     /// State of a kernel that the CPUs `0..cpus` enter.
     fn shared(cpus: usize) -> Self::Shared;
@@ -83,7 +83,7 @@ impl Relax for Never {
 /// One CPU, interrupts off in the kernel: nothing to guard (S1-02).
 pub struct Unlocked;
 
-impl Guarding for Unlocked {
+impl LockPolicy for Unlocked {
     const NAME: &'static str = "none";
     const EXCLUSIVE: bool = true;
     const SPECULATIVE: bool = false;
@@ -91,7 +91,7 @@ impl Guarding for Unlocked {
     type Shared = ();
     type Local = ();
     type Object = ();
-    type Apart = ();
+    type CachePadding = ();
 
     fn shared(cpus: usize) {
         assert!(cpus <= 1, "a kernel without locks cannot have {cpus} CPUs");
@@ -108,7 +108,7 @@ impl Guarding for Unlocked {
 /// One queue lock around everything (S1-03), for at most `NODES - 1` CPUs.
 pub struct Big<R, const NODES: usize>(PhantomData<R>);
 
-impl<R: Relax, const NODES: usize> Guarding for Big<R, NODES> {
+impl<R: Relax, const NODES: usize> LockPolicy for Big<R, NODES> {
     const NAME: &'static str = "big";
     const EXCLUSIVE: bool = true;
     const SPECULATIVE: bool = false;
@@ -116,7 +116,7 @@ impl<R: Relax, const NODES: usize> Guarding for Big<R, NODES> {
     type Shared = Clh<NODES>;
     type Local = Seat;
     type Object = ();
-    type Apart = Apart;
+    type CachePadding = CachePadding;
 
     fn shared(cpus: usize) -> Clh<NODES> {
         assert!(cpus < NODES, "a queue lock with {NODES} nodes cannot guard {cpus} CPUs");
@@ -142,7 +142,7 @@ impl<R: Relax, const NODES: usize> Guarding for Big<R, NODES> {
 /// A lock in each object, and a big-reader lock around them that writers take whole (S1-08).
 pub struct Fine<R, const CPUS: usize>(PhantomData<R>);
 
-impl<R: Relax, const CPUS: usize> Guarding for Fine<R, CPUS> {
+impl<R: Relax, const CPUS: usize> LockPolicy for Fine<R, CPUS> {
     const NAME: &'static str = "fine";
     const EXCLUSIVE: bool = false;
     const SPECULATIVE: bool = false;
@@ -151,7 +151,7 @@ impl<R: Relax, const CPUS: usize> Guarding for Fine<R, CPUS> {
     /// The CPU.
     type Local = usize;
     type Object = Ticket;
-    type Apart = Apart;
+    type CachePadding = CachePadding;
 
     fn shared(cpus: usize) -> BigReader<CPUS> {
         BigReader::new(cpus)
@@ -183,7 +183,7 @@ impl<R: Relax, const CPUS: usize> Guarding for Fine<R, CPUS> {
 /// Writers take the lock at once: no transaction holds what they do.
 pub struct Elision<T, R, const NODES: usize>(PhantomData<(T, R)>);
 
-impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, NODES> {
+impl<T: Transactions, R: Relax, const NODES: usize> LockPolicy for Elision<T, R, NODES> {
     const NAME: &'static str = "elided";
     const EXCLUSIVE: bool = true;
     const SPECULATIVE: bool = T::AVAILABLE;
@@ -191,7 +191,7 @@ impl<T: Transactions, R: Relax, const NODES: usize> Guarding for Elision<T, R, N
     type Shared = Elided<T, NODES>;
     type Local = ElidedSeat;
     type Object = ();
-    type Apart = Apart;
+    type CachePadding = CachePadding;
 
     fn shared(cpus: usize) -> Elided<T, NODES> {
         assert!(cpus < NODES, "a queue lock with {NODES} nodes cannot guard {cpus} CPUs");

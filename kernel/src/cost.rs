@@ -1,6 +1,6 @@
 //! Primitive steps: what the message path consists of, for machines that account for it.
 //!
-//! A port that does nothing with a step costs nothing: [`Port::step`](crate::port::Port::step) is
+//! A port that does nothing with a step costs nothing: [`Port::cost`](crate::port::Port::cost) is
 //! then empty and vanishes. The simulation charges time for each step, and a kernel image built to
 //! keep a log of them writes them down, so that the two can be compared.
 
@@ -17,12 +17,12 @@ pub enum Queue {
 
 /// A primitive step. Threads are given by their index in the pool; 0 is the idle thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum CostEvent {
     /// The kernel was entered; a fast path that does not apply is an entry of its own.
     Enter,
     /// A half of a message named a capability, which was looked up and checked.
     Resolve,
-    /// A search for the highest thread that can run begins: one or more [`Step::LookUp`].
+    /// A search for the highest thread that can run begins: one or more [`CostEvent::LookUp`].
     Search,
     /// The first thread of the highest level of the ready queue was looked up.
     LookUp,
@@ -56,34 +56,34 @@ pub enum Step {
     Lock(Handoff),
 }
 
-impl Step {
+impl CostEvent {
     /// How many kinds there are.
     pub const KINDS: usize = 20;
 
-    /// The number of its kind, below [`Step::KINDS`].
+    /// The number of its kind, below [`CostEvent::KINDS`].
     #[inline(always)]
     pub const fn kind(self) -> usize {
         match self {
-            Step::Resolve => 0,
-            Step::LookUp => 1,
-            Step::Link(Queue::Ready, _) => 2,
-            Step::Link(Queue::Waiting, _) => 3,
-            Step::Unlink(Queue::Ready, _) => 4,
-            Step::Unlink(Queue::Waiting, _) => 5,
-            Step::Lock(_) => 6,
-            Step::Scan => 7,
-            Step::Compare => 8,
-            Step::Meld => 9,
-            Step::Copy(_) => 10,
-            Step::Message(..) => 11,
-            Step::Status(_) => 12,
-            Step::Switch(_) => 13,
-            Step::Buffers => 14,
-            Step::Block(_) => 15,
-            Step::Purge => 16,
-            Step::Queued(_) => 17,
-            Step::Search => 18,
-            Step::Enter => 19,
+            CostEvent::Resolve => 0,
+            CostEvent::LookUp => 1,
+            CostEvent::Link(Queue::Ready, _) => 2,
+            CostEvent::Link(Queue::Waiting, _) => 3,
+            CostEvent::Unlink(Queue::Ready, _) => 4,
+            CostEvent::Unlink(Queue::Waiting, _) => 5,
+            CostEvent::Lock(_) => 6,
+            CostEvent::Scan => 7,
+            CostEvent::Compare => 8,
+            CostEvent::Meld => 9,
+            CostEvent::Copy(_) => 10,
+            CostEvent::Message(..) => 11,
+            CostEvent::Status(_) => 12,
+            CostEvent::Switch(_) => 13,
+            CostEvent::Buffers => 14,
+            CostEvent::Block(_) => 15,
+            CostEvent::Purge => 16,
+            CostEvent::Queued(_) => 17,
+            CostEvent::Search => 18,
+            CostEvent::Enter => 19,
         }
     }
 
@@ -92,30 +92,34 @@ impl Step {
     pub const fn is_remark(self) -> bool {
         matches!(
             self,
-            Step::Enter
-                | Step::Resolve
-                | Step::Search
-                | Step::Copy(_)
-                | Step::Block(_)
-                | Step::Purge
-                | Step::Queued(_)
-                | Step::Lock(_)
+            CostEvent::Enter
+                | CostEvent::Resolve
+                | CostEvent::Search
+                | CostEvent::Copy(_)
+                | CostEvent::Block(_)
+                | CostEvent::Purge
+                | CostEvent::Queued(_)
+                | CostEvent::Lock(_)
         )
     }
 
     /// The step as a word: kind, thread, and the low half of what else it carries. Never 0.
     pub const fn word(self) -> u64 {
         let (thread, rest) = match self {
-            Step::Resolve | Step::LookUp | Step::Scan | Step::Compare | Step::Meld => (0, 0),
-            Step::Buffers | Step::Purge | Step::Search | Step::Enter => (0, 0),
-            Step::Block(thread) => (thread, 0),
-            Step::Queued(length) => (0, length as u64),
-            Step::Link(_, thread) | Step::Unlink(_, thread) => (thread, 0),
-            Step::Switch(thread) => (thread, 0),
-            Step::Copy(words) => (0, words as u64),
-            Step::Message(thread, info) => (thread, info),
-            Step::Status(status) => (0, status),
-            Step::Lock(handoff) => (0, handoff.waited() as u64),
+            CostEvent::Resolve
+            | CostEvent::LookUp
+            | CostEvent::Scan
+            | CostEvent::Compare
+            | CostEvent::Meld => (0, 0),
+            CostEvent::Buffers | CostEvent::Purge | CostEvent::Search | CostEvent::Enter => (0, 0),
+            CostEvent::Block(thread) => (thread, 0),
+            CostEvent::Queued(length) => (0, length as u64),
+            CostEvent::Link(_, thread) | CostEvent::Unlink(_, thread) => (thread, 0),
+            CostEvent::Switch(thread) => (thread, 0),
+            CostEvent::Copy(words) => (0, words as u64),
+            CostEvent::Message(thread, info) => (thread, info),
+            CostEvent::Status(status) => (0, status),
+            CostEvent::Lock(handoff) => (0, handoff.waited() as u64),
         };
         let kind = self.kind() as u64 + 1;
         kind << 56 | (thread as u64 & 0xffff) << 32 | rest & 0xffff_ffff

@@ -1,0 +1,67 @@
+//! Interrupts between CPUs (IPIs). They leave behind the critical section: a CPU notes inside the
+//! kernel which others it is going to interrupt, and sends when it has left ([`Cpu::finish`]).
+
+use crate::cpu::Cpu;
+use crate::entry::Entry;
+use crate::manage::Manager;
+use crate::port::Port;
+use crate::system::System;
+use abi::trace::Event;
+
+impl<P: Port> Cpu<P> {
+    /// Interrupts another CPU once this one has left the kernel.
+    pub(crate) fn kick(&self, other: &Cpu<P>) {
+        self.kicks.set(self.kicks.get() | 1 << other.number);
+    }
+
+    /// Does what had to wait for the end of the section, on the timer and to other CPUs: called by
+    /// a port outside the kernel (S1-06, S1-11).
+    #[inline(always)]
+    pub fn finish(&self) {
+        if P::SMP {
+            self.arm();
+            if self.kicks.get() != 0 {
+                self.send_all_kicks();
+            }
+        }
+    }
+
+    #[cold]
+    fn send_all_kicks(&self) {
+        let mut kicks = self.kicks.take();
+        while kicks != 0 {
+            self.note_nobody(Event::Kick, kicks.trailing_zeros(), 0);
+            self.port().kick(kicks.trailing_zeros());
+            kicks &= kicks - 1;
+        }
+    }
+}
+
+impl<S: System> Entry<S> {
+    /// Another CPU has interrupted.
+    pub(crate) fn kicked(&self) {
+        let cpu = self.cpu;
+        if cpu.flush.get() {
+            // What follows is not only memory, and cannot be undone.
+            self.upgrade_if(|| true);
+            cpu.flush.set(false);
+            // Nobody runs where translations were changed for good, if this CPU idles.
+            let domain = self.own(cpu.current.get()).domain.get();
+            self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shootdowns.get());
+        }
+        cpu.drain_remote_wakes();
+        cpu.rearm();
+    }
+}
+
+impl<P: Port> Manager<'_, P> {
+    /// A CPU is to make a full decision. Another one is interrupted for that, unless an interrupt
+    /// that it decides behind is on its way.
+    pub(super) fn ask_for_decision(&self, cpu: &Cpu<P>) {
+        if !cpu.resched.replace(true) && !self.is_here(cpu) {
+            self.cpu.kick(cpu);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Wake-ups of threads that belong to another CPU (S1-05): a message leaves the thread in a list of
+//! that CPU, which queues it at the interrupt that it gets; a management call queues it there.
+
+use crate::access::Ref;
+use crate::cpu::Cpu;
+use crate::entry::Entry;
+use crate::manage::Manager;
+use crate::object::Thread;
+use crate::port::Port;
+use crate::system::System;
+use abi::trace::Event;
+use locks::{LockPolicy, ObjectLock};
+
+/// Threads that one interrupt from another CPU queues.
+const WAKES_PER_INTERRUPT: u32 = 8;
+
+impl<P: Port> Cpu<P> {
+    /// A thread that belongs to another CPU became ready: it is left there for that CPU to queue.
+    #[cold]
+    #[inline(never)]
+    fn wake_remotely(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        cpu.remote_wakes_lock.acquire::<<P::LockPolicy as LockPolicy>::Relax>();
+        let first = cpu.remote_wakes.is_empty();
+        if !thread.member().is_woken_remotely() {
+            cpu.remote_wakes.push_back(thread);
+        }
+        cpu.remote_wakes_lock.release();
+        // The CPU that left the first thread has sent an interrupt.
+        if first {
+            self.kick(cpu);
+        }
+    }
+
+    /// Queues what other CPUs have left here.
+    pub(super) fn drain_remote_wakes(&self) {
+        for _ in 0..WAKES_PER_INTERRUPT {
+            self.remote_wakes_lock.acquire::<<P::LockPolicy as LockPolicy>::Relax>();
+            let thread = self.remote_wakes.head();
+            if let Some(thread) = thread {
+                self.remote_wakes.remove(thread);
+            }
+            self.remote_wakes_lock.release();
+            let Some(thread) = thread else { return };
+            // It may have been met in a look-up and blocked again since.
+            if thread.member().runnable() {
+                self.enqueue_slowly(thread);
+                self.resched.set(true);
+            }
+        }
+        self.kick(self);
+    }
+}
+
+impl<S: System> Entry<S> {
+    /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
+    /// threads: those who move it to and fro do not interrupt each time.
+    #[inline(never)]
+    pub(crate) fn wake_remotely(&self, thread: Ref<Thread<S::Port>>) {
+        // What is not open is not new there: that was found out before.
+        match self.section.is_exclusive() && self.is_new_there(thread) {
+            true => self.manage().enqueue(thread),
+            false => self.cpu.wake_remotely(self.kernel.cpu_of(thread), thread),
+        }
+    }
+}
+
+impl<P: Port> Manager<'_, P> {
+    /// Queues a runnable thread where it belongs, unless it still runs elsewhere: it is queued when
+    /// it has left.
+    pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
+        let cpu = self.cpu_of(at);
+        if self.runs_on(at).is_some_and(|running_on| running_on.number != cpu.number) {
+            return;
+        }
+        match self.is_here(cpu) {
+            true => self.cpu.enqueue_slowly(at),
+            // One that arrives is queued by the interrupt that is on its way.
+            false if at.member().is_woken_remotely() => {}
+            false => self.enqueue_there(cpu, at),
+        }
+    }
+
+    /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there,
+    /// or if there is no tick that would give the thread its turn.
+    fn enqueue_there(&self, cpu: &Cpu<P>, at: Ref<Thread<P>>) {
+        if cpu.ready.insert(at) {
+            self.cpu.note(Event::Insert, at, cpu.queue_number(), cpu.ready.length());
+        }
+        let (current, priority) = (cpu.current.get(), at.member().priority.get());
+        cpu.raise(priority);
+        if at == current {
+            return;
+        }
+        if priority > current.member().priority.get() {
+            self.ask_for_decision(cpu);
+        } else if cpu.begin_tick() {
+            self.cpu.kick(cpu);
+        }
+    }
+
+    /// Removes a thread from the ready queue, if it is queued.
+    #[inline(never)]
+    pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
+        let cpu = self.cpu_of(at);
+        if at.member().is_woken_remotely() {
+            cpu.remote_wakes.remove(at);
+        }
+        if cpu.ready.remove(at) {
+            self.cpu.note(Event::Remove, at, cpu.queue_number(), cpu.ready.length());
+        }
+    }
+}
