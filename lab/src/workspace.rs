@@ -1,6 +1,7 @@
 //! Where things are: the work tree, the build directory, the results.
 
 use anyhow::{Context, Result};
+use cargo_metadata::{Metadata, MetadataCommand};
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,6 +76,11 @@ pub fn source() -> String {
         (name, std::fs::read(path).unwrap_or_default()).hash(&mut hasher);
     }
     format!("{} {:016x}", commit(), hasher.finish())
+}
+
+/// What cargo knows of the packages of a work tree.
+pub fn metadata(root: &Path) -> Result<Metadata> {
+    MetadataCommand::new().current_dir(root).no_deps().exec().context("cargo knows no packages")
 }
 
 /// Cargo, in the work tree. Flags from the environment would replace those that the target

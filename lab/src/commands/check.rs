@@ -4,9 +4,9 @@ use super::print_json;
 use crate::failure::{Verdict, did_you_mean};
 use crate::output;
 use crate::{systems, workspace};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use manifest::{Problem, System};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Checks a manifest.
 pub fn check(system: &str, as_json: bool) -> Result<Verdict> {
@@ -52,13 +52,8 @@ fn check_programs(system: &System) -> Result<()> {
 
 /// Names of the programs that cargo would build.
 fn programs() -> Result<Vec<String>> {
-    let metadata = workspace::cargo(&["metadata", "--no-deps", "--format-version", "1"]).output();
-    let metadata: Value = serde_json::from_slice(&metadata.context("cannot run cargo")?.stdout)
-        .context("cargo does not describe the work tree")?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let targets = packages
-        .filter(|package| package["name"] == "programs")
-        .flat_map(|package| package["targets"].as_array().into_iter().flatten());
-    let binaries = targets.filter(|target| target["kind"][0] == "bin");
-    Ok(binaries.filter_map(|target| Some(target["name"].as_str()?.to_string())).collect())
+    let metadata = workspace::metadata(workspace::root())?;
+    let package = metadata.packages.iter().find(|package| package.name == "programs");
+    let targets = package.map_or(&[][..], |package| &package.targets);
+    Ok(targets.iter().filter(|target| target.is_bin()).map(|bin| bin.name.clone()).collect())
 }

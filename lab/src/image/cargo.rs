@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use cargo_metadata::{Artifact, Message};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -27,7 +27,8 @@ pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     if !child.wait()?.success() {
         bail!("{title}: it failed:\n{}", readable(&diagnostics));
     }
-    Ok(executables(&messages))
+    let named = |built: Artifact| Some((built.target.name, built.executable?.into_std_path_buf()));
+    Ok(executables(&messages).into_iter().filter_map(named).collect())
 }
 
 /// Reads both outputs of cargo to their ends and shows what it is doing.
@@ -59,32 +60,19 @@ fn readable(diagnostics: &[String]) -> String {
 }
 
 /// The executables that cargo's messages name.
-fn executables(messages: &str) -> BTreeMap<String, PathBuf> {
-    let artifact = |line: &str| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let path = message.get("executable")?.as_str()?;
-        let name = message.get("target")?.get("name")?.as_str()?;
-        Some((name.to_string(), PathBuf::from(path)))
+pub fn executables(messages: &str) -> Vec<Artifact> {
+    let artifact = |message| match message {
+        Ok(Message::CompilerArtifact(artifact)) => {
+            artifact.executable.is_some().then_some(artifact)
+        }
+        _ => None,
     };
-    messages.lines().filter_map(artifact).collect()
+    Message::parse_stream(messages.as_bytes()).filter_map(artifact).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn executables_are_read_from_cargos_messages() {
-        let messages = concat!(
-            r#"{"reason":"compiler-artifact","target":{"name":"abi"},"executable":null}"#,
-            "\n",
-            r#"{"reason":"compiler-artifact","target":{"name":"ping"},"executable":"/t/ping"}"#,
-            "\n",
-            r#"{"reason":"build-finished","success":true}"#,
-        );
-        let found = executables(messages);
-        assert_eq!(found, BTreeMap::from([("ping".to_string(), PathBuf::from("/t/ping"))]));
-    }
 
     #[test]
     fn progress_lines_are_no_diagnostics() {

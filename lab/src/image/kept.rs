@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use walkdir::WalkDir;
 
 /// What is to be built, and from what.
 pub struct Recipe<'a> {
@@ -100,7 +100,7 @@ impl Kept {
 }
 
 /// Removes results for states of the source that were built long ago.
-fn forget_old(store: &Path) -> io::Result<()> {
+fn forget_old(store: &Path) -> Result<()> {
     let mut states: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(store)? {
         let entry = entry?;
@@ -111,7 +111,7 @@ fn forget_old(store: &Path) -> io::Result<()> {
     }
     states.sort();
     let old = states.len().saturating_sub(KEPT);
-    states[..old].iter().try_for_each(|(_, path)| fs::remove_dir_all(path))
+    states[..old].iter().try_for_each(|(_, path)| Ok(fs::remove_dir_all(path)?))
 }
 
 fn hash(
@@ -136,18 +136,16 @@ fn hash(
 }
 
 /// Adds a file, or all files of a directory but those of its tests.
-fn add(hasher: &mut DefaultHasher, root: &Path, path: &Path) -> io::Result<()> {
-    let full = root.join(path);
-    if !full.is_dir() {
-        path.hash(hasher);
-        fs::read(full)?.hash(hasher);
-        return Ok(());
+fn add(hasher: &mut DefaultHasher, root: &Path, path: &Path) -> Result<()> {
+    let walk = WalkDir::new(root.join(path)).sort_by_file_name().into_iter();
+    for entry in walk.filter_entry(|entry| entry.file_name() != "tests") {
+        let entry = entry?;
+        if entry.file_type().is_file() {
+            entry.path().strip_prefix(root)?.hash(hasher);
+            fs::read(entry.path())?.hash(hasher);
+        }
     }
-    let entries = fs::read_dir(full)?.map(|entry| Ok(path.join(entry?.file_name())));
-    let mut entries: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
-    entries.retain(|entry| !entry.ends_with("tests"));
-    entries.sort();
-    entries.iter().try_for_each(|entry| add(hasher, root, entry))
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod extra;
 mod kept;
 mod sources;
 
+pub use cargo::executables;
 pub use elf::{static_address, text_bytes};
 pub use extra::{Extra, extra_for};
 

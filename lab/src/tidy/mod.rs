@@ -1,14 +1,14 @@
-//! The project's own rules, checked: who may depend on whom, how long things may get, and what
+//! The project's own rules, checked: who may depend on whom, how long files may get, and what
 //! may stand where. Each rule is a function from the sources to findings.
 
 mod architecture;
 mod dependencies;
-mod files;
 mod limits;
 mod reach;
 mod source;
 mod unsafety;
 
+use crate::workspace;
 use anyhow::Result;
 use std::fmt;
 use std::path::Path;
@@ -34,6 +34,7 @@ impl Finding {
     }
 }
 
+/// One line that an editor understands.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}; {}", self.file, self.line, self.what, self.mend)
@@ -43,11 +44,12 @@ impl fmt::Display for Finding {
 /// Checks every rule on the work tree at `root`.
 pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let sources = files::sources(root, &mut findings)?;
-    let workspace = dependencies::Workspace::read(root)?;
-    findings.extend(dependencies::check(&workspace));
-    findings.extend(reach::check(&sources, &workspace.roots));
-    findings.extend(unsafety::check_roots(&sources, &workspace.roots));
+    let sources = source::all(root, &mut findings)?;
+    let metadata = workspace::metadata(root)?;
+    let roots = dependencies::roots(&metadata);
+    findings.extend(dependencies::check(&metadata));
+    findings.extend(reach::check(&sources, &roots));
+    findings.extend(unsafety::check_roots(&sources, &roots));
     for source in &sources {
         findings.extend(limits::check(source));
         findings.extend(architecture::check(source));
@@ -56,16 +58,4 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.sort();
     findings.dedup();
     Ok(findings)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_is_one_line_that_an_editor_understands() {
-        let finding = Finding::new("kernel/src/ipc.rs", 7, "line of 120 columns", "break it");
-        let shown = finding.to_string();
-        assert_eq!(shown, "kernel/src/ipc.rs:7: line of 120 columns; break it");
-    }
 }

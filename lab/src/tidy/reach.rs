@@ -6,68 +6,49 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks that every source is reached from a crate root.
 pub fn check(sources: &[Source], roots: &[Root]) -> Vec<Finding> {
-    let by_path: BTreeMap<&str, &Source> =
-        sources.iter().map(|source| (source.path.as_str(), source)).collect();
-    let mut reached = BTreeSet::new();
+    let trees = sources.iter().map(|source| (source.path.as_str(), &source.tree)).collect();
+    let mut reach = Reach { trees, reached: BTreeSet::new() };
     for root in roots {
-        let directory = directory_of(&root.path);
-        visit(&by_path, &root.path, directory, &mut reached);
+        reach.file(root.path.clone(), directory_of(&root.path));
     }
-    let dead = sources.iter().filter(|source| !reached.contains(&source.path));
-    dead.map(|source| {
-        Finding::new(
-            &source.path,
-            1,
-            "no crate compiles this file",
-            "declare it with `mod` or delete it",
-        )
-    })
-    .collect()
+    let dead = sources.iter().filter(|source| !reach.reached.contains(&source.path));
+    let mend = "declare it with `mod` or delete it";
+    dead.map(|source| Finding::new(&source.path, 1, "no crate compiles this file", mend)).collect()
 }
 
 fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-/// Follows the modules that `path` declares; they lie in `directory`.
-fn visit(
-    sources: &BTreeMap<&str, &Source>,
-    path: &str,
-    directory: &str,
-    reached: &mut BTreeSet<String>,
-) {
-    let Some(source) = sources.get(path) else { return };
-    if !reached.insert(path.to_string()) {
-        return;
+struct Reach<'a> {
+    trees: BTreeMap<&'a str, &'a syn::File>,
+    reached: BTreeSet<String>,
+}
+
+impl Reach<'_> {
+    /// Follows the modules that a file declares; theirs lie in `modules`.
+    fn file(&mut self, path: String, modules: &str) {
+        if let Some(tree) = self.trees.get(path.as_str()).copied()
+            && self.reached.insert(path.clone())
+        {
+            self.items(&tree.items, directory_of(&path), modules);
+        }
     }
-    let at = Place { own: directory_of(path), modules: directory };
-    follow(sources, &source.tree.items, at, reached);
-}
 
-/// Where module files are looked for: beside the file for `#[path]`, and by name.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    own: &'a str,
-    modules: &'a str,
-}
-
-fn follow(
-    sources: &BTreeMap<&str, &Source>,
-    items: &[syn::Item],
-    at: Place<'_>,
-    reached: &mut BTreeSet<String>,
-) {
-    for item in items {
-        let syn::Item::Mod(module) = item else { continue };
-        let inner = join(at.modules, &module.ident.to_string());
-        if let Some((_, items)) = &module.content {
-            follow(sources, items, Place { own: &inner, modules: &inner }, reached);
-        } else if let Some(path) = path_attribute(&module.attrs) {
-            let file = join(at.own, &path);
-            visit(sources, &file, directory_of(&file), reached);
-        } else {
-            visit(sources, &format!("{inner}.rs"), &inner, reached);
-            visit(sources, &format!("{inner}/mod.rs"), &inner, reached);
+    /// Follows modules: their files lie beside this one for `#[path]`, and by name in `modules`.
+    fn items(&mut self, items: &[syn::Item], own: &str, modules: &str) {
+        for item in items {
+            let syn::Item::Mod(module) = item else { continue };
+            let inner = join(modules, &module.ident.to_string());
+            if let Some((_, items)) = &module.content {
+                self.items(items, &inner, &inner);
+            } else if let Some(path) = path_attribute(&module.attrs) {
+                let file = join(own, &path);
+                self.file(file.clone(), directory_of(&file));
+            } else {
+                self.file(format!("{inner}.rs"), &inner);
+                self.file(format!("{inner}/mod.rs"), &inner);
+            }
         }
     }
 }
@@ -103,7 +84,11 @@ mod tests {
     fn dead(files: &[(&str, &str)], roots: &[&str]) -> Vec<String> {
         let sources: Vec<_> =
             files.iter().map(|(path, text)| Source::parse(path, text).unwrap()).collect();
-        let roots: Vec<_> = roots.iter().map(|path| Root::of("a", "lib", path)).collect();
+        let roots: Vec<_> = roots
+            .iter()
+            .map(|path| [path, "a", "lib"].map(str::to_string))
+            .map(|[path, package, kind]| Root { package, kind, path })
+            .collect();
         check(&sources, &roots).into_iter().map(|finding| finding.file).collect()
     }
 

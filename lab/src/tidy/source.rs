@@ -1,11 +1,14 @@
-//! A Rust source file, parsed.
+//! Rust source files, parsed.
 
 use super::Finding;
-use std::collections::BTreeSet;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use walkdir::WalkDir;
 
 /// A source file.
 pub struct Source {
-    /// Its path relative to the root of the work tree, with forward slashes.
+    /// Its path relative to the root of the work tree.
     pub path: String,
     /// Its text.
     pub text: String,
@@ -29,21 +32,30 @@ impl Source {
     pub fn is_under(&self, prefixes: &[&str]) -> bool {
         prefixes.iter().any(|prefix| self.path.starts_with(prefix))
     }
+}
 
-    /// Numbers, from 1, of the lines that hold code: neither blank nor comment alone.
-    pub fn code_lines(&self) -> BTreeSet<usize> {
-        let mut in_block = false;
-        let mut lines = BTreeSet::new();
-        for (index, line) in self.text.lines().enumerate() {
-            let line = line.trim();
-            let starts_block = line.starts_with("/*");
-            if !in_block && !starts_block && !line.is_empty() && !line.starts_with("//") {
-                lines.insert(index + 1);
-            }
-            in_block = (in_block || starts_block) && !line.contains("*/");
+/// All Rust sources under `root`; those that do not parse become findings. Hidden directories
+/// and build directories are left out.
+pub fn all(root: &Path, findings: &mut Vec<Finding>) -> Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    let walk = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
+    for entry in walk.filter_entry(|entry| {
+        let name = entry.file_name().to_string_lossy();
+        name != "target" && !name.starts_with('.')
+    }) {
+        let entry = entry?;
+        if entry.path().extension().is_none_or(|ending| ending != "rs") {
+            continue;
         }
-        lines
+        let path = entry.path().strip_prefix(root)?.to_string_lossy();
+        let text =
+            fs::read_to_string(entry.path()).with_context(|| format!("cannot read {path}"))?;
+        match Source::parse(&path, &text) {
+            Ok(source) => sources.push(source),
+            Err(finding) => findings.push(finding),
+        }
     }
+    Ok(sources)
 }
 
 #[cfg(test)]
@@ -51,15 +63,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_blank_lines_are_not_code() {
-        let text = "//! Doc.\n\n/* a\n   b */\nfn f() {\n    // why\n    g(); // also\n}\n";
-        let source = Source::parse("a.rs", text).unwrap();
-        assert_eq!(source.code_lines(), BTreeSet::from([5, 7, 8]));
-    }
-
-    #[test]
-    fn what_does_not_parse_is_a_finding_with_its_line() {
-        let finding = Source::parse("a.rs", "fn f() {}\nfn {}\n").err().unwrap();
-        assert_eq!((finding.file.as_str(), finding.line), ("a.rs", 2));
+    fn what_does_not_parse_is_a_finding_and_build_directories_are_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["kernel/src/lib.rs", "target/gen.rs", ".git/x.rs", "bad.rs", "note.md"] {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, if path.ends_with("bad.rs") { "fn f() {}\nfn {}" } else { "" })
+                .unwrap();
+        }
+        let mut findings = Vec::new();
+        let sources = all(root.path(), &mut findings).unwrap();
+        let paths: Vec<_> = sources.iter().map(|source| source.path.as_str()).collect();
+        assert_eq!(paths, ["kernel/src/lib.rs"]);
+        assert_eq!(findings.len(), 1);
+        assert_eq!((findings[0].file.as_str(), findings[0].line), ("bad.rs", 2));
     }
 }

@@ -1,4 +1,5 @@
-//! Unsafe code: where it may be, what must be said about it, and who must forbid it.
+//! Unsafe code: where it may be, and who must forbid it. Clippy wants it explained
+//! (`undocumented_unsafe_blocks`).
 
 use super::dependencies::Root;
 use super::{Finding, Source};
@@ -36,20 +37,14 @@ const FORBIDDEN: [(&str, &str); 12] = [
 
 /// Checks one file.
 pub fn check(source: &Source) -> Vec<Finding> {
-    let mut places = Places { lines: Vec::new() };
-    places.visit_file(&source.tree);
-    let allowed = source.is_under(&ALLOWED);
-    let mut findings = Vec::new();
-    for Place { line, needs_comment } in places.lines {
-        if !allowed {
-            let mend = "move it to a port, or to one of the few modules that may have it";
-            findings.push(Finding::new(&source.path, line, "unsafe code", mend));
-        } else if needs_comment && !explained(&source.text, line) {
-            let mend = "say above it after `SAFETY:` why it is sound";
-            findings.push(Finding::new(&source.path, line, "unexplained unsafe code", mend));
-        }
+    if source.is_under(&ALLOWED) {
+        return Vec::new();
     }
-    findings
+    let mut places = Places(Vec::new());
+    places.visit_file(&source.tree);
+    let mend = "move it to a port, or to one of the few modules that may have it";
+    let finding = |line| Finding::new(&source.path, line, "unsafe code", mend);
+    places.0.into_iter().map(finding).collect()
 }
 
 /// Checks that the crates that must forbid unsafe code do so.
@@ -73,73 +68,43 @@ fn forbids(tree: &syn::File) -> bool {
     })
 }
 
-/// Whether a comment with `SAFETY:` stands on the line, or above it in the same statement.
-fn explained(text: &str, line: usize) -> bool {
-    let lines: Vec<&str> = text.lines().collect();
-    if lines[line - 1].contains("SAFETY:") {
-        return true;
-    }
-    for above in lines[..line - 1].iter().rev().map(|line| line.trim()) {
-        let comment = above.starts_with("//");
-        if comment && above.contains("SAFETY:") {
-            return true;
-        }
-        if !comment && (above.is_empty() || above.ends_with([';', '{', '}'])) {
-            return false;
-        }
-    }
-    false
-}
-
-struct Place {
-    line: usize,
-    needs_comment: bool,
-}
-
-struct Places {
-    lines: Vec<Place>,
-}
+/// The lines with unsafe code.
+struct Places(Vec<usize>);
 
 impl Places {
-    fn add(&mut self, span: impl Spanned, needs_comment: bool) {
-        self.lines.push(Place { line: span.span().start().line, needs_comment });
+    fn add(&mut self, span: impl Spanned) {
+        self.0.push(span.span().start().line);
     }
 }
 
 impl<'ast> Visit<'ast> for Places {
     fn visit_expr_unsafe(&mut self, block: &'ast syn::ExprUnsafe) {
-        self.add(block.unsafe_token, true);
+        self.add(block.unsafe_token);
         syn::visit::visit_expr_unsafe(self, block);
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if let Some(token) = item.unsafety {
-            self.add(token, true);
-        }
+        item.unsafety.into_iter().for_each(|token| self.add(token));
         syn::visit::visit_item_impl(self, item);
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        if let Some(token) = item.unsafety {
-            self.add(token, false);
-        }
+        item.unsafety.into_iter().for_each(|token| self.add(token));
         syn::visit::visit_item_trait(self, item);
     }
 
     fn visit_signature(&mut self, signature: &'ast syn::Signature) {
-        if let Some(token) = signature.unsafety {
-            self.add(token, false);
-        }
+        signature.unsafety.into_iter().for_each(|token| self.add(token));
         syn::visit::visit_signature(self, signature);
     }
 
     fn visit_item_foreign_mod(&mut self, item: &'ast syn::ItemForeignMod) {
-        self.add(item.abi.extern_token, false);
+        self.add(item.abi.extern_token);
     }
 
     fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
         if attribute.path().is_ident("unsafe") {
-            self.add(attribute, false);
+            self.add(attribute);
         }
     }
 }
@@ -172,26 +137,11 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_code_is_explained() {
-        let bare = "fn f() {\n    // SAFETY: of something else.\n    g();\n    unsafe { h() }\n}\n";
-        assert_eq!(findings("ports/a/src/main.rs", bare), ["4: unexplained unsafe code"]);
-        let good = bare.replace("    // SAFETY: of something else.\n", "");
-        let good =
-            good.replace("    unsafe", "    // SAFETY: nobody else\n    // has it.\n    unsafe");
-        assert!(findings("ports/a/src/main.rs", &good).is_empty());
-        let good = "fn f() {\n    // SAFETY: known.\n    let a =\n        unsafe { h() };\n}\n";
-        assert!(findings("ports/a/src/main.rs", good).is_empty());
-        assert_eq!(
-            findings("kernel/src/access.rs", "unsafe impl Sync for A {}"),
-            ["1: unexplained unsafe code"]
-        );
-    }
-
-    #[test]
     fn crates_that_must_forbid_it_do() {
         let check = |text: &str, package: &str| {
             let source = Source::parse("a/src/lib.rs", text).unwrap();
-            check_roots(&[source], &[Root::of(package, "lib", "a/src/lib.rs")]).len()
+            let [package, kind, path] = [package, "lib", "a/src/lib.rs"].map(str::to_string);
+            check_roots(&[source], &[Root { package, kind, path }]).len()
         };
         assert_eq!(check("#![forbid(unsafe_code)]", "abi"), 0);
         assert_eq!(check("#![deny(unsafe_code)]", "abi"), 1);

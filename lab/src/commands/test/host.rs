@@ -5,15 +5,17 @@ use super::findings::{Findings, built};
 use super::job::{Choice, Class, Job};
 use super::process;
 use crate::cli::Group;
+use crate::image::executables;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use cargo_metadata::Artifact;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+use walkdir::{DirEntry, WalkDir};
 
 /// No test takes longer, on a slow host and in the long form.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -89,7 +91,8 @@ fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Resul
     let messages = built(cargo(&[&build, what].concat(), environment))?;
     drop(step);
     let mut jobs = Vec::new();
-    for program in messages.lines().filter_map(program) {
+    let packages = packages()?;
+    for program in executables(&messages).into_iter().filter_map(|one| program(one, &packages)) {
         jobs.extend(tests(program)?);
     }
     Ok(jobs)
@@ -97,30 +100,19 @@ fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Resul
 
 /// The host's packages with their directories.
 fn packages() -> Result<Vec<(String, PathBuf)>> {
-    let text = std::fs::read_to_string(workspace::root().join("Cargo.toml"))?;
-    let manifest: toml::Table = text.parse()?;
-    let members = manifest.get("workspace").and_then(|all| all.get("default-members"));
-    let members = members.and_then(toml::Value::as_array).context("no default-members")?;
-    let package = |member: &toml::Value| {
-        let directory = workspace::root().join(member.as_str().context("a member is a path")?);
-        Ok((package_in(&directory).context("a member is a package")?, directory))
+    let metadata = workspace::metadata(workspace::root())?;
+    let directory = |manifest: &Path| manifest.parent().unwrap_or(manifest).to_path_buf();
+    let of = |package: &cargo_metadata::Package| {
+        (package.name.to_string(), directory(package.manifest_path.as_std_path()))
     };
-    members.iter().map(package).collect()
-}
-
-/// The name of the package in a directory.
-fn package_in(directory: &Path) -> Option<String> {
-    let manifest: toml::Table =
-        std::fs::read_to_string(directory.join("Cargo.toml")).ok()?.parse().ok()?;
-    Some(manifest.get("package")?.get("name")?.as_str()?.to_string())
+    Ok(metadata.workspace_default_packages().into_iter().map(of).collect())
 }
 
 /// What the names of a package's tests are made of: the group, the package, files and functions.
 fn vocabulary(package: &str, directory: &Path) -> Result<Vec<String>> {
     let mut words = vec![Group::Host.name().to_string(), package.to_string()];
     for folder in ["src", "tests"].map(|folder| directory.join(folder)) {
-        let is_source = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
-        for path in files(&folder)?.into_iter().filter(|path| is_source(path)) {
+        for path in sources(&folder) {
             let text = std::fs::read_to_string(&path)?;
             let tests = tests_in(&text);
             if !tests.is_empty() {
@@ -144,14 +136,11 @@ pub fn tests_in(text: &str) -> Vec<String> {
     names
 }
 
-/// Every file below a folder, which need not be there.
-pub fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry?.path();
-        if path.is_dir() { found.extend(files(&path)?) } else { found.push(path) }
-    }
-    Ok(found)
+/// Every Rust source below a folder, which need not be there.
+pub fn sources(folder: &Path) -> Vec<PathBuf> {
+    let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
+    let is_source = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    walk.map(DirEntry::into_path).filter(is_source).collect()
 }
 
 /// Whether one of the names may be that of a test made of such words.
@@ -162,18 +151,14 @@ fn may_name(names: &[String], words: &[String]) -> bool {
     })
 }
 
-/// The program with tests that a message of cargo names.
-fn program(message: &str) -> Option<Program> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let path = message.get("executable")?.as_str()?.into();
-    if !message.get("profile")?.get("test")?.as_bool()? {
-        return None;
-    }
-    let directory = Path::new(message.get("manifest_path")?.as_str()?).parent()?.to_path_buf();
-    let package = package_in(&directory)?;
-    let target = message.get("target")?.get("name")?.as_str()?;
-    let own = target == package.replace('-', "_") || target == package;
-    let name = if own { package } else { format!("{package}/{target}") };
+/// The program with tests that cargo has built.
+fn program(built: Artifact, packages: &[(String, PathBuf)]) -> Option<Program> {
+    let path = built.executable.filter(|_| built.profile.test)?.into_std_path_buf();
+    let directory = built.manifest_path.parent()?.as_std_path().to_path_buf();
+    let (package, _) = packages.iter().find(|(_, its)| *its == directory)?;
+    let target = built.target.name;
+    let own = target == package.replace('-', "_") || target == *package;
+    let name = if own { package.clone() } else { format!("{package}/{target}") };
     Some(Program { name, path, directory })
 }
 
@@ -225,18 +210,22 @@ mod tests {
 
     #[test]
     fn programs_with_tests_are_read_from_cargos_messages() {
-        let manifest = workspace::root().join("lab/trace/Cargo.toml");
-        let message = |test: bool, target: &str| {
-            serde_json::json!({"reason": "compiler-artifact", "manifest_path": manifest,
-                "target": {"name": target}, "profile": {"test": test},
-                "executable": format!("/t/{target}-1")})
-            .to_string()
+        let packages = [("trace".to_string(), PathBuf::from("/w/lab/trace"))];
+        let name = |test: bool, target: &str| {
+            let message = serde_json::json!({"reason": "compiler-artifact", "package_id": "p",
+                "manifest_path": "/w/lab/trace/Cargo.toml", "features": [], "filenames": [],
+                "fresh": true, "executable": format!("/t/{target}-1"),
+                "target": {"name": target, "kind": ["lib"], "crate_types": ["lib"],
+                    "src_path": "", "edition": "2024"},
+                "profile": {"test": test, "opt_level": "0", "debuginfo": 0,
+                    "debug_assertions": true, "overflow_checks": true}});
+            let [built] = <[Artifact; 1]>::try_from(executables(&message.to_string())).ok()?;
+            program(built, &packages).map(|program| program.name)
         };
-        let name = |test, target| program(&message(test, target)).map(|program| program.name);
         assert_eq!(name(true, "trace"), Some("trace".to_string()));
         assert_eq!(name(true, "whole"), Some("trace/whole".to_string()));
         assert_eq!(name(false, "trace"), None, "a program that is no test");
-        assert!(program(r#"{"reason":"build-finished","success":true}"#).is_none());
+        assert!(executables(r#"{"reason":"build-finished","success":true}"#).is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! which threads share its cells and locks. A file of tests is a job.
 
 use super::findings::Findings;
-use super::host::{files, tests_in};
+use super::host::{sources, tests_in};
 use super::job::{Class, Job};
 use super::process;
 use crate::cli::Group;
@@ -92,9 +92,7 @@ pub fn jobs() -> Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for tests in &TESTS {
         let folder = workspace::root().join(tests.folder);
-        let mut paths = if folder.is_file() { vec![folder.clone()] } else { files(&folder)? };
-        paths.sort();
-        for path in paths {
+        for path in sources(&folder) {
             let shown = path.strip_prefix(workspace::root())?.to_string_lossy().into_owned();
             let text = std::fs::read_to_string(&path)?;
             let names = tests_in(&text);

@@ -8,6 +8,9 @@ use crate::machine::MACHINES;
 use crate::{tidy, workspace};
 use anyhow::{Result, bail};
 
+/// Features of a port that the usual image has none of, as far as they go together.
+const EVERYTHING: &str = "fine,elided,log,trace,statistics,profile";
+
 /// Lints and the format, which only words of cargo say.
 fn said_by_cargo(group: Group, name: &str, arguments: Vec<&'static str>) -> Job {
     Job::new(group, name, move |_| cargo(&arguments, &[]).map(drop))
@@ -27,11 +30,17 @@ pub fn jobs() -> Vec<Job> {
             .seconds(60.0),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
-        let mut arguments = vec!["clippy", "-q", "--target", machine.target()];
-        arguments.extend(["-p", machine.port(), "-p", "rt", "-p", "programs"]);
-        arguments.extend(["--", "-D", "warnings"]);
-        let name = format!("clippy, crates of {}", machine.name());
-        jobs.push(said_by_cargo(Group::Lint, &name, arguments).builds("the port, for clippy"));
+        let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
+        let deny = ["--", "-D", "warnings"];
+        let programs = [&port, &["-p", "rt", "-p", "programs"][..], &deny].concat();
+        let whole = [&port, &["--features", EVERYTHING][..], &deny].concat();
+        let name = machine.name();
+        for (what, arguments) in [
+            (format!("clippy, crates of {name}"), programs),
+            (format!("clippy, the port of {name} with all that it can have"), whole),
+        ] {
+            jobs.push(said_by_cargo(Group::Lint, &what, arguments).builds("the port, for clippy"));
+        }
     }
     jobs
 }
