@@ -79,14 +79,9 @@ pub fn interrupted() -> ! {
 
 /// The candidate that `word` was most likely meant to be, as a question to append to an error.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
-    let best = candidates
-        .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match best {
-        Some((likeness, candidate)) if likeness > 0.7 => format!("; did you mean `{candidate}`?"),
-        _ => String::new(),
-    }
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let meant = manifest::nearest(word, &candidates);
+    meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"))
 }
 
 #[cfg(test)]

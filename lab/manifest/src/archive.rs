@@ -13,7 +13,7 @@ use abi::{PAGE, boot};
 use crate::budget::{self, Pool};
 use crate::elf::Image;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer};
-use crate::problem::{Problem, quote};
+use crate::problem::{Problem, Problems, quote};
 use crate::system::{System, Target};
 
 const WORD: usize = size_of::<u64>();
@@ -48,7 +48,7 @@ pub fn pack(
     system: &System,
     programs: &dyn Fn(&str) -> Result<Vec<u8>, String>,
     nonce: u64,
-) -> Result<Archive, Problem> {
+) -> Result<Archive, Problems> {
     let images = images(system, programs)?;
     let image = |name: &String| &images[name.as_str()];
     let areas: Vec<Vec<Area>> = (system.domains.iter())
@@ -109,9 +109,7 @@ fn images<'a>(
         if images.contains_key(domain.program.as_str()) {
             continue;
         }
-        let key = format!("domain.{}.program", domain.name);
-        let problem =
-            |message, help| system.source.problem(&domain.program_at, &key, message, help);
+        let problem = |message, help| system.source.problem(&domain.program_at, message, help);
         let name = quote(&domain.program);
         let file = programs(&domain.program).map_err(|reason| {
             let help = "name a program of the `programs` crate, and build it";

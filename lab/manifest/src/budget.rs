@@ -105,7 +105,7 @@ fn too_small(system: &System, resource: Resource, pool: &Pool, span: &Span) -> P
     );
     let lower = if pool.quotas > 0 { ", or lower quotas" } else { "" };
     let help = format!("write `{name} = {}` or more{lower}", pool.used());
-    system.source.problem(span, &format!("pools.{name}"), message, help)
+    system.source.problem(span, message, help)
 }
 
 /// Memory for the kernel itself, the machine's own use and what rounding loses.
@@ -154,5 +154,5 @@ pub fn fits(
         megabytes(KERNEL + data)
     );
     let help = "raise `memory`, or lower sizes, pools and quotas";
-    Err(system.source.problem(&system.memory_at, "system.memory", message, help))
+    Err(system.source.problem(&system.memory_at, message, help))
 }

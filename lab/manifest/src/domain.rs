@@ -1,63 +1,16 @@
-//! Reading one `[[domain]]`.
+//! Checking one `[[domain]]`.
 
-use abi::object::Resource;
 use abi::{Kind, Rights};
+use toml::Spanned;
 
 use crate::layout;
-use crate::problem::{Problem, quote};
-use crate::read::MOST_OBJECTS;
+use crate::problem::{Problem, is_name, quote};
 use crate::rights;
-use crate::sections::{LONGEST_NAME, Sections};
+use crate::schema;
 use crate::suggest::{hint, list};
 use crate::system::{Capability, Domain, FaultHandler, Map, Target};
-use crate::toml_value::{Table, Value, is_name};
 use crate::units::spell_size;
-
-/// The keys of a domain.
-pub const KEYS: [&str; 15] = [
-    "name",
-    "program",
-    "priority",
-    "max_priority",
-    "slots",
-    "stack",
-    "threads",
-    "cpu",
-    "cpus",
-    "quota",
-    "args",
-    "fault_handler",
-    "fault_badge",
-    "maps",
-    "caps",
-];
-
-/// What a capability can name.
-const TARGETS: [&str; 9] = [
-    "endpoint",
-    "notification",
-    "interrupt",
-    "timer",
-    "memory",
-    "domain",
-    "thread",
-    "console",
-    "system",
-];
-const CAP_KEYS: [&str; 12] = [
-    "name",
-    "rights",
-    "badge",
-    "endpoint",
-    "notification",
-    "interrupt",
-    "timer",
-    "memory",
-    "domain",
-    "thread",
-    "console",
-    "system",
-];
+use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
 
 const DEFAULT_SLOTS: u64 = 64;
 const MOST_SLOTS: u64 = 1 << 16;
@@ -65,149 +18,132 @@ const DEFAULT_STACK: u64 = 16 << 10;
 const MOST_STACK: u64 = 16 << 20;
 const MOST_THREADS: u64 = 4096;
 
-/// Reads a domain.
-pub fn read(table: &Table, sections: &Sections) -> Result<Domain, Problem> {
-    let name = table.need("name", "give the domain a `name`")?.text()?;
-    let help = "say which program runs in it: `program = \"...\"`";
-    let program = table.need("program", help)?;
-    let help = "give the first thread a priority from 0 to 255, for instance `priority = 100`";
-    let priority = table.need("priority", help)?;
-    let caps = capabilities(table, sections)?;
+/// Reads a domain of a machine with so many CPUs.
+pub fn read(
+    values: &Values,
+    table: &Spanned<schema::Domain>,
+    cpus: u32,
+) -> Result<Domain, Problem> {
+    let given = table.get_ref();
+    let priority = values.within(&given.priority, 0..=255)?;
+    let stack = given.stack.as_ref();
+    let quota = values.amounts(&given.quota, 0..=MOST_OBJECTS)?;
+    let cpu = values.number(&given.cpu, 0, 0..=u64::from(cpus) - 1)? as u32;
     let domain = Domain {
-        name: name.into(),
-        program: program.name(LONGEST_NAME)?.into(),
-        program_at: program.span.clone(),
-        priority: priority.number(0..=255)? as u8,
-        max_priority: max_priority(table, &priority)?,
-        slots: slots(table, caps.len() as u64)? as u32,
-        stack: stack(table)?,
-        threads: number(table, "threads", 1, 1, MOST_THREADS)? as u32,
-        cpu: number(table, "cpu", 0, 0, u64::from(sections.cpus) - 1)? as u32,
-        cpus: cpus(table, sections.cpus)?,
-        quota: quota(table)?,
-        args: args(table)?,
-        fault_handler: fault_handler(table, sections)?,
-        maps: maps(table, sections)?,
-        caps,
+        name: given.name.get_ref().clone(),
+        program: values.name(&given.program, LONGEST_NAME)?,
+        program_at: given.program.span(),
+        priority: priority as u8,
+        max_priority: max_priority(values, given, priority)?,
+        slots: slots(values, table)?,
+        stack: stack.map_or(Ok(DEFAULT_STACK), |size| values.size(size, abi::PAGE..=MOST_STACK))?,
+        threads: values.number(&given.threads, 1, 1..=MOST_THREADS)? as u32,
+        cpu,
+        cpus: allowed_cpus(values, given, cpus, cpu)?,
+        quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),
+        args: args(values, given)?,
+        fault_handler: fault_handler(values, given)?,
+        maps: maps(values, given)?,
+        caps: capabilities(values, given)?,
     };
     let room = layout::STACKS - layout::BUFFERS;
     let used = u64::from(domain.threads) * (layout::BUFFER_STRIDE + domain.stack + abi::PAGE);
     if used > room {
+        let [stack, used, room] = [domain.stack, used, room].map(spell_size);
         let message = format!(
-            "{} threads with stacks of {} need {} of address space, there are {}",
-            domain.threads,
-            spell_size(domain.stack),
-            spell_size(used),
-            spell_size(room)
+            "{} threads with stacks of {stack} need {used} of address space, there are {room}",
+            domain.threads
         );
-        return Err(table.problem(message, "lower `threads` or `stack`"));
+        return Err(values.problem(table, message, "lower `threads` or `stack`"));
     }
     Ok(domain)
 }
 
-fn number(table: &Table, key: &str, default: u64, low: u64, high: u64) -> Result<u64, Problem> {
-    table.get(key).map_or(Ok(default), |value| value.number(low..=high))
-}
-
 /// The CPUs that the domain's threads may use, that of the first one among them.
-fn cpus(table: &Table, count: u32) -> Result<Option<u64>, Problem> {
-    let Some(list) = table.get("cpus") else { return Ok(None) };
+fn allowed_cpus(
+    values: &Values,
+    given: &schema::Domain,
+    count: u32,
+    first: u32,
+) -> Result<Option<u64>, Problem> {
+    let Some(list) = &given.cpus else { return Ok(None) };
     let mut cpus = 0;
-    for item in list.items()? {
-        cpus |= 1 << item.number(0..=u64::from(count) - 1)?;
+    for item in list.get_ref() {
+        cpus |= 1 << values.within(item, 0..=u64::from(count) - 1)?;
     }
-    let first = number(table, "cpu", 0, 0, u64::from(count) - 1)?;
     if cpus >> first & 1 == 0 {
         let message = format!("CPU {first}, on which the first thread runs, is not among `cpus`");
         let help = format!("add {first} to `cpus`, or set `cpu` to one of them");
-        return Err(list.problem(message, help));
+        return Err(values.problem(list, message, help));
     }
     Ok(Some(cpus))
 }
 
-fn max_priority(table: &Table, priority: &Value) -> Result<u8, Problem> {
-    let first = priority.number(0..=255)?;
-    let Some(value) = table.get("max_priority") else { return Ok(first as u8) };
-    let highest = value.number(0..=255)?;
+fn max_priority(values: &Values, given: &schema::Domain, first: u64) -> Result<u8, Problem> {
+    let Some(number) = &given.max_priority else { return Ok(first as u8) };
+    let highest = values.within(number, 0..=255)?;
     if highest < first {
         let message = format!("priority {first} is above max_priority {highest}");
         let help = format!("lower `priority`, or raise `max_priority` to {first} at least");
-        return Err(value.problem(message, help));
+        return Err(values.problem(number, message, help));
     }
     Ok(highest as u8)
 }
 
-fn slots(table: &Table, caps: u64) -> Result<u64, Problem> {
-    let slots = number(table, "slots", DEFAULT_SLOTS, 2, MOST_SLOTS)?;
-    if caps < slots {
-        return Ok(slots);
+fn slots(values: &Values, table: &Spanned<schema::Domain>) -> Result<u32, Problem> {
+    let given = table.get_ref();
+    let (slots, caps) = (&given.slots, given.caps.len() as u64);
+    let count = values.number(slots, DEFAULT_SLOTS, 2..=MOST_SLOTS)?;
+    if caps < count {
+        return Ok(count as u32);
     }
-    let message = format!("{caps} capabilities do not fit into a table of {slots} slots");
+    let message = format!("{caps} capabilities do not fit into a table of {count} slots");
     let help = format!("slot 0 stays empty: write `slots = {}` or more", caps + 1);
-    Err(table
-        .get("slots")
-        .map_or_else(|| table.problem(&message, &help), |value| value.problem(&message, &help)))
+    let at = slots.as_ref().map_or(table.span(), |slots| slots.span());
+    Err(values.source.problem(&at, message, help))
 }
 
-fn stack(table: &Table) -> Result<u64, Problem> {
-    table.get("stack").map_or(Ok(DEFAULT_STACK), |value| value.size(abi::PAGE..=MOST_STACK))
-}
-
-fn quota(table: &Table) -> Result<[u64; Resource::COUNT], Problem> {
-    let mut quota = [0; Resource::COUNT];
-    let Some(value) = table.get("quota") else { return Ok(quota) };
-    let given = value.table(&Resource::ALL.map(Resource::name))?;
-    for resource in Resource::ALL {
-        quota[resource as usize] = number(&given, resource.name(), 0, 0, MOST_OBJECTS)?;
-    }
-    Ok(quota)
-}
-
-fn args(table: &Table) -> Result<Vec<(String, String)>, Problem> {
-    let Some(value) = table.get("args") else { return Ok(Vec::new()) };
-    let mut args = Vec::new();
-    let table = value.open_table()?;
-    for (key, value) in table.entries() {
-        if !is_name(key) {
-            let message = format!("{} is not a name of an argument", quote(key));
-            return Err(table.key_problem(key, message, "use letters, digits, `-` and `_`"));
+fn args(values: &Values, given: &schema::Domain) -> Result<Vec<(String, String)>, Problem> {
+    let arg = |(key, value): (&schema::Word, &Spanned<toml::Value>)| {
+        let name = key.get_ref();
+        if !is_name(name) {
+            let message = format!("{} is not a name of an argument", quote(name));
+            return Err(values.problem(key, message, "use letters, digits, `-` and `_`"));
         }
-        args.push((key.to_string(), value.line()?));
-    }
-    Ok(args)
-}
-
-fn fault_handler(table: &Table, sections: &Sections) -> Result<Option<FaultHandler>, Problem> {
-    let badge = table.get("fault_badge");
-    let Some(value) = table.get("fault_handler") else {
-        let help = "add `fault_handler = \"ENDPOINT\"`, or leave `fault_badge` out";
-        let lonely = badge.map(|badge| badge.problem("there is no fault handler", help));
-        return lonely.map_or(Ok(None), Err);
+        Ok((name.clone(), values.line(value)?))
     };
-    let endpoint = sections.endpoints.find(&value)?;
-    let badge = badge.map_or(Ok(0), |value| value.number(0..=u64::MAX))?;
-    Ok(Some(FaultHandler { endpoint, badge }))
+    given.args.iter().map(arg).collect()
 }
 
-fn maps(table: &Table, sections: &Sections) -> Result<Vec<Map>, Problem> {
-    let mut maps: Vec<Map> = Vec::new();
-    let Some(value) = table.get("maps") else { return Ok(maps) };
-    for item in value.items()? {
-        let entry = item.table(&["memory", "rights"])?;
-        let value = entry.need("memory", "say which memory: `memory = \"NAME\"`")?;
-        let memory = sections.memories.find(&value)?;
-        if maps.iter().any(|map| map.memory == memory) {
-            let message = format!("{} is mapped twice", quote(sections.memories.names[memory]));
-            return Err(value.problem(message, "leave one of the two out"));
+fn fault_handler(values: &Values, given: &schema::Domain) -> Result<Option<FaultHandler>, Problem> {
+    match (&given.fault_handler, &given.fault_badge) {
+        (Some(handler), badge) => {
+            let endpoint = values.find("endpoint", handler)?;
+            let badge = values.number(badge, 0, 0..=u64::MAX)?;
+            Ok(Some(FaultHandler { endpoint, badge }))
         }
-        let rights = entry.need("rights", "say how: `rights = \"r\"`, \"rw\" or \"rx\"")?;
-        maps.push(Map { memory, rights: mapping_rights(&rights)? });
+        (None, Some(badge)) => {
+            let help = "add `fault_handler = \"ENDPOINT\"`, or leave `fault_badge` out";
+            Err(values.problem(badge, "there is no fault handler", help))
+        }
+        (None, None) => Ok(None),
     }
-    Ok(maps)
 }
 
-fn mapping_rights(value: &Value) -> Result<Rights, Problem> {
-    let text = value.text()?;
+fn maps(values: &Values, given: &schema::Domain) -> Result<Vec<Map>, Problem> {
+    if let Some((_, again)) = repeated(&given.maps, |map| Some(map.memory.get_ref())) {
+        let message = format!("{} is mapped twice", quote(again.memory.get_ref()));
+        return Err(values.problem(&again.memory, message, "leave one of the two out"));
+    }
+    let map = |map: &schema::Map| {
+        let memory = values.find("memory", &map.memory)?;
+        Ok(Map { memory, rights: mapping_rights(values, &map.rights)? })
+    };
+    given.maps.iter().map(map).collect()
+}
+
+fn mapping_rights(values: &Values, word: &schema::Word) -> Result<Rights, Problem> {
+    let text = word.get_ref().as_str();
     Ok(match text {
         "r" => Rights::READ,
         "rw" => Rights::READ.or(Rights::WRITE),
@@ -215,91 +151,115 @@ fn mapping_rights(value: &Value) -> Result<Rights, Problem> {
         _ if text.contains('w') && text.contains('x') => {
             let message = format!("{} would be writable and executable", quote(text));
             let help = "map the memory \"rw\" or \"rx\"; a program can change a mapping later";
-            return Err(value.problem(message, help));
+            return Err(values.problem(word, message, help));
         }
         _ => {
             let message = format!("{} are no rights of a mapping", quote(text));
-            return Err(value.problem(message, "write \"r\", \"rw\" or \"rx\""));
+            return Err(values.problem(word, message, "write \"r\", \"rw\" or \"rx\""));
         }
     })
 }
 
-fn capabilities(table: &Table, sections: &Sections) -> Result<Vec<Capability>, Problem> {
-    let mut caps: Vec<Capability> = Vec::new();
-    let Some(value) = table.get("caps") else { return Ok(caps) };
-    for item in value.items()? {
-        let entry = item.table(&CAP_KEYS)?;
-        let value = entry.need("name", "give the capability a `name`: programs ask for it")?;
-        let name = value.name(LONGEST_NAME)?;
-        if caps.iter().any(|cap| cap.name == name) {
-            let message = format!("two capabilities of the domain are called {}", quote(name));
-            return Err(value.problem(message, "give each a name of its own"));
-        }
-        caps.push(capability(&entry, name, sections)?);
+fn capabilities(values: &Values, given: &schema::Domain) -> Result<Vec<Capability>, Problem> {
+    if let Some((_, again)) = repeated(&given.caps, |cap| Some(cap.get_ref().name.get_ref())) {
+        let name = &again.get_ref().name;
+        let message =
+            format!("two capabilities of the domain are called {}", quote(name.get_ref()));
+        return Err(values.problem(name, message, "give each a name of its own"));
     }
-    Ok(caps)
+    given.caps.iter().map(|cap| capability(values, cap)).collect()
 }
 
-fn capability(entry: &Table, name: &str, sections: &Sections) -> Result<Capability, Problem> {
-    let mut named = TARGETS.iter().filter_map(|kind| Some((*kind, entry.get(kind)?)));
-    let Some((word, value)) = named.next() else {
-        let help = format!("add one of {}", list(&TARGETS));
-        return Err(entry.problem("the capability names no object", help));
-    };
-    if let Some((other, value)) = named.next() {
-        let message = format!("the capability names two objects, `{word}` and `{other}`");
-        return Err(value.problem(message, "write two capabilities, each with its own name"));
-    }
-    let target = target(word, &value, sections)?;
+fn capability(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Capability, Problem> {
+    let given = entry.get_ref();
+    let target = target(values, entry)?;
     let kind = target.kind();
-    let rights = entry.get("rights");
-    let rights = rights.map_or(Ok(rights::all(kind)), |value| cap_rights(&value, kind))?;
-    let badge = match entry.get("badge") {
-        Some(value) if !matches!(kind, Kind::Endpoint | Kind::Notification) => {
-            let message = format!("a capability to {} has no badge", rights::with_article(kind));
-            let help = "only endpoints and notifications tell badges apart: leave `badge` out";
-            return Err(value.problem(message, help));
-        }
-        Some(value) => value.number(0..=u64::MAX)?,
-        None => 0,
-    };
-    Ok(Capability { name: name.into(), target, rights, badge })
+    let rights = given.rights.as_ref();
+    let rights = rights.map_or(Ok(rights::all(kind)), |list| cap_rights(values, list, kind))?;
+    if let Some(badge) = &given.badge
+        && !matches!(kind, Kind::Endpoint | Kind::Notification)
+    {
+        let message = format!("a capability to {} has no badge", rights::with_article(kind));
+        let help = "only endpoints and notifications tell badges apart: leave `badge` out";
+        return Err(values.problem(badge, message, help));
+    }
+    let badge = values.number(&given.badge, 0, 0..=u64::MAX)?;
+    Ok(Capability { name: values.name(&given.name, LONGEST_NAME)?, target, rights, badge })
 }
 
-fn target(word: &str, value: &Value, sections: &Sections) -> Result<Target, Problem> {
-    Ok(match word {
-        "endpoint" => Target::Endpoint(sections.endpoints.find(value)?),
-        "notification" => Target::Notification(sections.notifications.find(value)?),
-        "interrupt" => Target::Interrupt(sections.interrupts.find(value)?),
-        "timer" => Target::Timer(sections.timers.find(value)?),
-        "memory" => Target::Memory(sections.memories.find(value)?),
-        "domain" => Target::Domain(sections.domains.find(value)?),
-        "thread" => Target::Thread(sections.domains.find(value)?),
-        _ if !value.flag()? => {
-            let help = format!("write `{word} = true`, or leave the capability out");
-            return Err(value.problem(format!("`{word}` can only be true"), help));
+/// The one object that a capability names.
+fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target, Problem> {
+    let cap = entry.get_ref();
+    let words = [
+        ("endpoint", &cap.endpoint),
+        ("notification", &cap.notification),
+        ("interrupt", &cap.interrupt),
+        ("timer", &cap.timer),
+        ("memory", &cap.memory),
+        ("domain", &cap.domain),
+        ("thread", &cap.thread),
+    ];
+    let flags = [("console", &cap.console), ("system", &cap.system)];
+    let kinds: Vec<&str> = words.iter().map(|it| it.0).chain(flags.map(|it| it.0)).collect();
+    let words = words.into_iter().filter_map(|(kind, word)| Some((kind, word.as_ref()?)));
+    let flags = flags.into_iter().filter_map(|(kind, flag)| Some((kind, flag.as_ref()?)));
+    let (words, flags): (Vec<_>, Vec<_>) = (words.collect(), flags.collect());
+    let spans = words.iter().map(|(kind, word)| (kind, word.span()));
+    let mut named = spans.chain(flags.iter().map(|(kind, flag)| (kind, flag.span())));
+    if let (Some((kind, _)), Some((other, at))) = (named.next(), named.next()) {
+        let message = format!("the capability names two objects, `{kind}` and `{other}`");
+        let help = "write two capabilities, each with its own name";
+        return Err(values.source.problem(&at, message, help));
+    }
+    match (words.first(), flags.first()) {
+        (Some((kind, word)), _) => named_object(values, kind, word),
+        (None, Some((kind, flag))) if !flag.get_ref() => {
+            let help = format!("write `{kind} = true`, or leave the capability out");
+            Err(values.problem(flag, format!("`{kind}` can only be true"), help))
         }
-        "console" => Target::Console,
-        _ => Target::System,
+        (None, Some((kind, _))) => {
+            Ok(if *kind == "console" { Target::Console } else { Target::System })
+        }
+        (None, None) => {
+            let help = format!("add one of {}", list(&kinds));
+            Err(values.problem(entry, "the capability names no object", help))
+        }
+    }
+}
+
+fn named_object(values: &Values, kind: &str, word: &schema::Word) -> Result<Target, Problem> {
+    Ok(match kind {
+        "endpoint" => Target::Endpoint(values.find("endpoint", word)?),
+        "notification" => Target::Notification(values.find("notification", word)?),
+        "interrupt" => Target::Interrupt(values.find("interrupt", word)?),
+        "timer" => Target::Timer(values.find("timer", word)?),
+        "memory" => Target::Memory(values.find("memory", word)?),
+        "domain" => Target::Domain(values.find("domain", word)?),
+        _ => Target::Thread(values.find("domain", word)?),
     })
 }
 
-fn cap_rights(value: &Value, kind: Kind) -> Result<Rights, Problem> {
+fn cap_rights(
+    values: &Values,
+    given: &Spanned<Vec<schema::Word>>,
+    kind: Kind,
+) -> Result<Rights, Problem> {
     let known = rights::rights_of(kind);
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let mut rights = Rights::NONE;
-    for item in value.items()? {
-        let word = item.text()?;
-        let Some((_, right)) = known.iter().find(|(name, _)| *name == word) else {
+    for item in given.get_ref() {
+        let word = item.get_ref();
+        let Some((_, right)) = known.iter().find(|(name, _)| name == word) else {
             let kind = rights::with_article(kind);
             let message = format!("a capability to {kind} has no right {}", quote(word));
-            return Err(item.problem(message, hint(word, &format!("rights to {kind}"), &names)));
+            let help = hint(word, &format!("rights to {kind}"), &names);
+            return Err(values.problem(item, message, help));
         };
         rights = rights.or(*right);
     }
     if rights == Rights::NONE {
         let help = format!("list some of {}, or leave `rights` out for all", list(&names));
-        return Err(value.problem("the capability has no rights", help));
+        return Err(values.problem(given, "the capability has no rights", help));
     }
     Ok(rights)
 }

@@ -2,33 +2,33 @@
 //!
 //! A manifest goes one way: [`parse`] reads the text, checks everything that can be checked
 //! without the programs and resolves every name into an index; [`pack`] adds the programs and
-//! writes the archive that [`abi::boot`] describes. Whatever is wrong is one [`Problem`], which
-//! says where, what and how to mend it.
+//! writes the archive that [`abi::boot`] describes. What is wrong is a list of [`Problem`]s, each
+//! of which says where, what and how to mend it.
 #![forbid(unsafe_code)]
 
 mod archive;
 mod budget;
-mod check;
 mod domain;
 mod elf;
 mod layout;
 mod problem;
-mod read;
+mod resolve;
 mod rights;
-mod sections;
+mod schema;
 mod suggest;
 mod summary;
 mod system;
-mod toml_value;
 mod units;
+mod values;
 
 use std::path::Path;
 
 pub use archive::{Archive, HostMemory, pack};
 pub use budget::Pool;
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
-pub use problem::{Problem, Source, Span};
+pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
+pub use suggest::nearest;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, System,
     Target, Timer, Trace,
@@ -54,7 +54,7 @@ pub const KERNELS: [&str; 9] = [
 ];
 
 /// Reads and checks the manifest in a file.
-pub fn load(path: &Path) -> Result<System, Problem> {
+pub fn load(path: &Path) -> Result<System, Problems> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::of_file(&name, format!("the manifest cannot be read: {error}"), neighbours(path))
@@ -63,9 +63,8 @@ pub fn load(path: &Path) -> Result<System, Problem> {
 }
 
 /// Checks a manifest; problems call it `name_for_errors`.
-pub fn parse(name_for_errors: &str, text: &str) -> Result<System, Problem> {
-    let system = read::system(&Source::new(name_for_errors, text))?;
-    check::system(system)
+pub fn parse(name_for_errors: &str, text: &str) -> Result<System, Problems> {
+    resolve::system(&Source { name: name_for_errors.into(), text: text.into() })
 }
 
 /// A hint at the manifests beside one that cannot be read.

@@ -1,4 +1,4 @@
-//! Finding what somebody meant to write.
+//! Which word a misspelt one was meant to be: the one place that compares words.
 
 use strsim::damerau_levenshtein;
 
@@ -8,7 +8,7 @@ use crate::problem::quote;
 const LONGEST: usize = 64;
 
 /// The candidate that is nearest to a word, if one is near enough to be a misspelling.
-fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let length = word.chars().count();
     if length > LONGEST {

@@ -5,7 +5,7 @@ use crate::failure::{Verdict, did_you_mean};
 use crate::output;
 use crate::{systems, workspace};
 use anyhow::Result;
-use manifest::{Problem, System};
+use manifest::{Problems, System};
 use serde_json::json;
 
 /// Checks a manifest.
@@ -14,40 +14,36 @@ pub fn check(system: &str, as_json: bool) -> Result<Verdict> {
         check_programs(&system)?;
         Ok(system)
     });
-    let (system, problem) = match checked {
+    let (system, problems) = match checked {
         Ok(system) => (Some(system), None),
-        Err(error) => (None, Some(error.downcast::<Problem>()?)),
+        Err(error) => (None, Some(error.downcast::<Problems>()?)),
     };
     if as_json {
         let name = system.as_ref().map(|system| system.name.as_str());
-        print_json(&json!({"system": name, "problem": problem}));
+        print_json(&json!({"system": name, "problems": problems}));
     } else if let Some(system) = &system {
         output::line(system.summary().trim_end());
     }
-    if let Some(problem) = &problem {
-        eprintln!("{problem}");
+    if let Some(problems) = &problems {
+        eprintln!("{problems}");
     }
-    Ok(Verdict::from_bool(problem.is_none()))
+    Ok(Verdict::from_bool(problems.is_none()))
 }
 
 /// Checks that there is a program for every domain, without building any.
 fn check_programs(system: &System) -> Result<()> {
     let programs = programs()?;
-    for domain in &system.domains {
-        if !programs.contains(&domain.program) {
-            let hint = did_you_mean(&domain.program, programs.iter().map(String::as_str));
-            return Err(system
-                .source
-                .problem(
-                    &domain.program_at,
-                    &format!("domain.{}.program", domain.name),
-                    format!("there is no program `{}`{hint}", domain.program),
-                    format!("the programs are {}", programs.join(", ")),
-                )
-                .into());
-        }
+    let missing = system.domains.iter().filter(|domain| !programs.contains(&domain.program));
+    let problems = missing.map(|domain| {
+        let hint = did_you_mean(&domain.program, programs.iter().map(String::as_str));
+        let message = format!("there is no program `{}`{hint}", domain.program);
+        let help = format!("the programs are {}", programs.join(", "));
+        system.source.problem(&domain.program_at, message, help)
+    });
+    match problems.collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        problems => Err(Problems(problems).into()),
     }
-    Ok(())
 }
 
 /// Names of the programs that cargo would build.

@@ -20,7 +20,7 @@ use crate::failure::Verdict;
 use crate::output;
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
-use manifest::Problem;
+use manifest::Problems;
 use serde::Serialize;
 use serde_json::json;
 
@@ -42,14 +42,14 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
 
 /// Says what went wrong: on standard error, and as JSON on standard output if asked for.
 pub fn explain(error: &anyhow::Error, as_json: bool) {
-    // A problem with a manifest brings its own layout.
-    let problem = error.downcast_ref::<Problem>();
-    match problem {
-        Some(problem) => eprintln!("{problem}"),
+    // Problems with a manifest bring their own layout.
+    let problems = error.downcast_ref::<Problems>();
+    match problems {
+        Some(problems) => eprintln!("{problems}"),
         None => eprintln!("error: {error:#}"),
     }
     if as_json {
-        print_json(&json!({"error": format!("{error:#}"), "problem": problem}));
+        print_json(&json!({"error": format!("{error:#}"), "problems": problems}));
     }
 }
 

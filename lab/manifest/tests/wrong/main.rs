@@ -1,74 +1,17 @@
 //! Wrong manifests, and what people are told about them.
 
-mod keys;
 mod programs;
 #[path = "../support/mod.rs"]
 mod support;
-mod values;
-mod whole;
 
 use expect_test::{ExpectFile, expect, expect_file};
-use manifest::{Problem, parse};
+use manifest::{Problems, parse};
 
-/// A manifest of which each test spoils one thing.
-const GOOD: &str = r#"[system]
-name = "good"
-memory = "64M"
-tick = "1ms"
-timeslice = "10ms"
+/// A manifest of which each case spoils one thing.
+const GOOD: &str = include_str!("good.toml");
 
-[pools]
-threads = 10
-
-[[endpoint]]
-name = "greeting"
-notification = "keys"
-
-[[notification]]
-name = "keys"
-
-[[interrupt]]
-name = "uart"
-line = 4
-notification = "keys"
-
-[[timer]]
-name = "alarm"
-notification = "keys"
-badge = 2
-
-[[memory]]
-name = "recording"
-size = "4M"
-
-[[domain]]
-name = "server"
-program = "greeter"
-priority = 100
-max_priority = 120
-slots = 16
-stack = "32K"
-threads = 2
-quota = { threads = 2 }
-args = { rounds = 1000 }
-fault_handler = "greeting"
-fault_badge = 3
-maps = [{ memory = "recording", rights = "rw" }]
-caps = [
-    { name = "greeting", endpoint = "greeting", rights = ["receive"], badge = 7 },
-    { name = "console", console = true },
-]
-
-[[domain]]
-name = "client"
-program = "visitor"
-priority = 90
-"#;
-
-fn problem(from: &str, to: &str) -> Problem {
-    assert_eq!(GOOD.matches(from).count(), 1, "{from:?} has to be in the manifest once");
-    let text = GOOD.replacen(from, to, 1);
-    parse("good.toml", &text).expect_err("the manifest is wrong")
+fn problems(text: &str) -> Problems {
+    parse("good.toml", text).expect_err("the manifest is wrong")
 }
 
 /// What is said about a number of mistakes, to be compared with a kept file.
@@ -76,20 +19,13 @@ fn problem(from: &str, to: &str) -> Problem {
 struct Golden(String);
 
 impl Golden {
-    /// Changes one place of the manifest.
-    fn says(&mut self, from: &str, to: &str) {
-        let title = format!("{from:?} becomes {to:?}");
-        self.shown(&title, &problem(from, to));
-    }
-
-    /// Adds a problem, which has to fit the screen.
-    fn shown(&mut self, title: &str, problem: &Problem) {
-        let text = problem.to_string();
+    /// Adds what is said, which has to fit the screen.
+    fn shown(&mut self, title: &str, said: &Problems) {
+        let text = said.to_string();
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
-        assert!(widest <= 100, "{widest} columns:\n{text}");
-        assert!(!problem.message.is_empty() && !problem.help.is_empty());
-        let title: String = title.chars().take(90).collect();
-        self.0 += &format!("# {}\n{text}\n\n", title.trim_end());
+        assert!(widest <= 80, "{widest} columns:\n{text}");
+        assert!(said.0.iter().all(|one| !one.message.is_empty() && !one.help.is_empty()));
+        self.0 += &format!("# {title}\n{text}\n\n");
     }
 
     /// Compares all that was said.
@@ -103,6 +39,35 @@ fn the_manifest_is_good_before_it_is_spoilt() {
     parse("good.toml", GOOD).unwrap_or_else(|problem| panic!("{problem}"));
 }
 
+/// A kept file begins each of its cases with a change of the manifest, `# "FROM" becomes "TO"`.
+#[test]
+fn changes_are_answered_as_kept() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong/cases");
+    let files = std::fs::read_dir(folder).expect("there are cases");
+    let paths: Vec<_> = files.map(|file| file.expect("it is readable").path()).collect();
+    assert!(paths.len() >= 18);
+    for path in paths {
+        let kept = std::fs::read_to_string(&path).expect("it is readable");
+        let mut golden = Golden::default();
+        for title in kept.lines().filter_map(|line| line.strip_prefix("# ")) {
+            let (from, to) = title.split_once(" becomes ").expect("a change");
+            let [from, to]: [String; 2] =
+                [from, to].map(|quoted| serde_json::from_str(quoted).expect("a quoted text"));
+            assert_eq!(GOOD.matches(&from).count(), 1, "{from:?} has to be there once");
+            golden.shown(title, &problems(&GOOD.replacen(&from, &to, 1)));
+        }
+        golden.check(expect_file![path]);
+    }
+}
+
+#[test]
+fn all_problems_are_told_at_once_in_the_order_of_the_text() {
+    let text = GOOD.replace("badge = 2", "badge = 0").replace("\"32K\"", "\"5K\"");
+    let said = problems(&text.replace("line = 4", "line = 24"));
+    let lines: Vec<u32> = said.0.iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [19, 25, 37], "{said}");
+}
+
 #[test]
 fn files_that_are_not_there() {
     let mut golden = Golden::default();
@@ -113,16 +78,29 @@ fn files_that_are_not_there() {
 }
 
 #[test]
+fn systems_without_substance() {
+    let mut golden = Golden::default();
+    let no_domain = &GOOD[..GOOD.find("[[domain]]").expect("there are domains")];
+    golden.shown("no domain", &problems(no_domain));
+    let no_system = &GOOD[GOOD.find("[pools]").expect("there are pools")..];
+    golden.shown("no system", &problems(no_system));
+    golden.shown("nothing", &problems(""));
+    golden.check(expect_file!["golden/systems_without_substance.txt"]);
+}
+
+#[test]
 fn problems_as_json() {
-    let json = serde_json::to_string_pretty(&problem("priority = 100", "prioritty = 100"));
+    let said = problems(&GOOD.replace("priority = 100", "prioritty = 100"));
     expect![[r#"
-        {
-          "file": "good.toml",
-          "line": 34,
-          "column": 1,
-          "key": "domain.server.prioritty",
-          "message": "`prioritty` is not a key of `domain.server`",
-          "help": "did you mean `priority`?"
-        }"#]]
-    .assert_eq(&json.expect("it serialises"));
+        [
+          {
+            "file": "good.toml",
+            "line": 34,
+            "column": 1,
+            "key": "domain.server.prioritty",
+            "message": "`prioritty` is not a key here",
+            "help": "did you mean `priority`?"
+          }
+        ]"#]]
+    .assert_eq(&serde_json::to_string_pretty(&said).expect("it serialises"));
 }

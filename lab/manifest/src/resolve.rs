@@ -1,0 +1,233 @@
+//! From a manifest to a [`System`]: every value is checked, every name becomes an index.
+
+use abi::object::Resource;
+use abi::trace::{Event, Keep};
+use serde::Deserialize;
+use toml::de::{DeTable, Deserializer};
+
+use crate::budget::{self, Pool};
+use crate::domain;
+use crate::elf::Image;
+use crate::layout::areas;
+use crate::problem::{Problem, Problems, Source};
+use crate::schema::{self, Manifest, Number};
+use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
+use crate::units::spell_duration;
+use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
+use crate::{KERNELS, LOCKINGS, NO_LOCKING};
+
+/// RAM that a machine has at least and at most: the host finds all of it in one file.
+const RAM: [u64; 2] = [16 << 20, 2 << 30];
+const DEFAULT_RAM: u64 = 256 << 20;
+const MICROSECOND: u64 = 1_000;
+const SECOND: u64 = 1_000_000_000;
+const DEFAULT_TICK: u64 = 1_000_000;
+/// Ticks in the default time slice.
+const DEFAULT_SLICE: u64 = 10;
+/// CPUs that a machine may have.
+const MOST_CPUS: u64 = 64;
+/// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
+/// otherwise.
+const DEFAULT_PURGE: u64 = 4;
+/// The highest interrupt line.
+const LAST_LINE: u64 = 23;
+
+/// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
+pub fn system(source: &Source) -> Result<System, Problems> {
+    let document = DeTable::parse(&source.text).map_err(|error| source.no_toml(&error))?;
+    let manifest = Manifest::deserialize(Deserializer::from(document))
+        .map_err(|error| source.no_manifest(&error))?;
+    let values = Values::of(source, &manifest);
+    let mut problems = values.wrong_names();
+    let mut system = match general(&values, &manifest) {
+        Ok(system) => system,
+        Err(problem) => {
+            problems.push(problem);
+            return Err(Problems(problems));
+        }
+    };
+    let found = &mut problems;
+    system.endpoints = each(&manifest.endpoint, found, |object| endpoint(&values, object));
+    system.interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, object));
+    system.timers = each(&manifest.timer, found, |object| timer(&values, object));
+    system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    system.domains = each(&manifest.domain, found, |it| domain::read(&values, it, system.cpus));
+    found.extend(shared(&values, &manifest));
+    if found.is_empty() {
+        let trace = manifest.trace.as_ref().map(|it| trace(&values, it, &system));
+        system.trace = trace.transpose()?;
+        fit(&mut system)?;
+        return Ok(system);
+    }
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    Err(Problems(problems))
+}
+
+/// All objects of a kind, and what is wrong with them.
+fn each<T, U>(
+    objects: &[T],
+    problems: &mut Vec<Problem>,
+    read: impl Fn(&T) -> Result<U, Problem>,
+) -> Vec<U> {
+    let mut good = Vec::new();
+    for object in objects {
+        match read(object) {
+            Ok(read) => good.push(read),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    good
+}
+
+/// Works out the pools and refuses a system that does not fit into them or into the machine.
+fn fit(system: &mut System) -> Result<(), Problem> {
+    let typical = Image::typical();
+    let areas: Vec<_> =
+        system.domains.iter().map(|domain| areas(system, domain, &typical)).collect();
+    system.pools = budget::pools(system, &areas)?;
+    budget::fits(system, &system.pools, &areas, 0)
+}
+
+/// The system that `[system]` and `[pools]` describe, without objects.
+fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
+    let given = manifest.system.get_ref();
+    let tick = given.tick.as_ref();
+    let tick =
+        tick.map_or(Ok(DEFAULT_TICK), |tick| values.duration(tick, 10 * MICROSECOND..=SECOND))?;
+    let kernel = given.kernel.as_ref();
+    let memory = given.memory.as_ref();
+    let cpus = values.number(&given.cpus, 1, 1..=MOST_CPUS)? as u32;
+    let pool = |given: Option<_>| {
+        given.map_or(Pool::default(), |(size, at)| Pool {
+            size,
+            given_at: Some(at),
+            ..Pool::default()
+        })
+    };
+    let pools: [Pool; Resource::COUNT] =
+        values.amounts(&manifest.pools, 1..=MOST_OBJECTS)?.map(pool);
+    let notification = |it: &schema::Notification| Notification { name: it.name.get_ref().clone() };
+    Ok(System {
+        name: values.name(&given.name, LONGEST_NAME)?,
+        about: given.about.as_ref().map_or(Ok(String::new()), |about| values.line(about))?,
+        kernel: kernel.map_or(Ok(KERNELS[0].into()), |it| values.one_of("kernel", it, &KERNELS))?,
+        memory: memory.map_or(Ok(DEFAULT_RAM), |size| values.size(size, RAM[0]..=RAM[1]))?,
+        memory_at: memory.map_or(manifest.system.span(), |size| size.span()),
+        tick,
+        timeslice: timeslice(values, given, tick)?,
+        cpus,
+        locking: locking(values, given, cpus)?,
+        purge: values.number(&given.purge, DEFAULT_PURGE, 0..=MOST_OBJECTS)? as u32,
+        preempt_chains: given.preempt_chains.unwrap_or(true),
+        pools,
+        endpoints: Vec::new(),
+        notifications: manifest.notification.iter().map(notification).collect(),
+        interrupts: Vec::new(),
+        timers: Vec::new(),
+        memories: Vec::new(),
+        domains: Vec::new(),
+        trace: None,
+        source: values.source.clone(),
+    })
+}
+
+/// What guards the kernel, if the manifest says.
+fn locking(values: &Values, given: &schema::General, cpus: u32) -> Result<Option<String>, Problem> {
+    let Some(word) = &given.locking else { return Ok(None) };
+    let locking = values.one_of("locking", word, &LOCKINGS)?;
+    if locking == NO_LOCKING && cpus > 1 {
+        let message = format!("a kernel without locks cannot have {cpus} CPUs");
+        let help = format!("take one of {}", LOCKINGS[1..].join(", "));
+        return Err(values.problem(word, message, help));
+    }
+    Ok(Some(locking))
+}
+
+fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64, Problem> {
+    let Some(word) = &given.timeslice else { return Ok(DEFAULT_SLICE * tick) };
+    let slice = values.duration(word, 10 * MICROSECOND..=100 * SECOND)?;
+    if !slice.is_multiple_of(tick) {
+        let message =
+            format!("a time slice of {} is not a multiple of the tick", spell_duration(slice));
+        let [tick, up] = [tick, slice.next_multiple_of(tick)].map(spell_duration);
+        return Err(values.problem(word, message, format!("the tick is {tick}: {up:?} would do")));
+    }
+    Ok(slice)
+}
+
+/// The trace that the manifest asks for.
+fn trace(values: &Values, given: &schema::Trace, system: &System) -> Result<Trace, Problem> {
+    let memory = values.find("memory", &given.memory)?;
+    if system.memories[memory].bytes < 2 * abi::PAGE {
+        let message = "this memory has no room for a record behind the trace's header";
+        let help = "give it two pages at least, `size = \"8K\"`";
+        return Err(values.problem(&given.memory, message, help));
+    }
+    let keep = given.keep.as_ref();
+    let keep = keep.map_or(Ok("first".into()), |it| values.one_of("keep", it, &["first", "last"]));
+    let keep = if keep? == "last" { Keep::Last } else { Keep::First };
+    Ok(Trace { memory, keep, events: Event::EVERY })
+}
+
+fn endpoint(values: &Values, given: &schema::Endpoint) -> Result<Endpoint, Problem> {
+    let notification = given.notification.as_ref().map(|it| values.find("notification", it));
+    Ok(Endpoint { name: given.name.get_ref().clone(), notification: notification.transpose()? })
+}
+
+fn interrupt(values: &Values, given: &schema::Interrupt) -> Result<Interrupt, Problem> {
+    Ok(Interrupt {
+        name: given.name.get_ref().clone(),
+        line: values.within(&given.line, 0..=LAST_LINE)? as u32,
+        notification: values.find("notification", &given.notification)?,
+        badge: signalled(values, &given.badge)?,
+    })
+}
+
+fn timer(values: &Values, given: &schema::Timer) -> Result<Timer, Problem> {
+    Ok(Timer {
+        name: given.name.get_ref().clone(),
+        notification: values.find("notification", &given.notification)?,
+        badge: signalled(values, &given.badge)?,
+    })
+}
+
+/// The bits that an object signals.
+fn signalled(values: &Values, badge: &Option<Number>) -> Result<u64, Problem> {
+    match badge {
+        Some(badge) if *badge.get_ref() == 0 => {
+            Err(values.problem(badge, "a badge of 0 signals nothing", "set at least one bit"))
+        }
+        badge => values.number(badge, 1, 0..=u64::MAX),
+    }
+}
+
+fn memory(values: &Values, given: &schema::Memory) -> Result<Memory, Problem> {
+    let bytes = values.size(&given.size, abi::PAGE..=RAM[1])?;
+    Ok(Memory { name: given.name.get_ref().clone(), bytes, host: given.host })
+}
+
+/// What only several objects together get wrong.
+fn shared(values: &Values, manifest: &Manifest) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let attached = |it: &schema::Endpoint| it.notification.as_ref().map(|it| it.get_ref().clone());
+    if let Some((other, again)) = repeated(&manifest.endpoint, attached)
+        && let Some(word) = &again.notification
+    {
+        let name = other.name.get_ref();
+        let message = format!("endpoint `{name}` has this notification attached already");
+        let help = "a notification is attached to one endpoint at most";
+        problems.push(values.problem(word, message, help));
+    }
+    if let Some((other, again)) = repeated(&manifest.interrupt, |it| Some(*it.line.get_ref())) {
+        let (line, name) = (again.line.get_ref(), other.name.get_ref());
+        let message = format!("line {line} belongs to interrupt `{name}` already");
+        let help = "a line has one interrupt; let further domains share its notification";
+        problems.push(values.problem(&again.line, message, help));
+    }
+    if manifest.domain.is_empty() {
+        let message = "the system has no domain, so nothing would run";
+        let help = "add `[[domain]]` with a `name` and a `program`";
+        problems.push(values.source.problem(&(0..0), message, help));
+    }
+    problems
+}

@@ -1,0 +1,152 @@
+//! What a manifest may say: tables, keys and their types. Numbers and words know their place in
+//! the text; what they mean is checked by [`resolve`](crate::resolve).
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+/// A text.
+pub type Word = Spanned<String>;
+/// A whole number.
+pub type Number = Spanned<i128>;
+
+/// A whole manifest.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Manifest {
+    pub system: Spanned<General>,
+    #[serde(default)]
+    pub pools: IndexMap<Word, Number>,
+    pub trace: Option<Trace>,
+    #[serde(default)]
+    pub endpoint: Vec<Endpoint>,
+    #[serde(default)]
+    pub notification: Vec<Notification>,
+    #[serde(default)]
+    pub interrupt: Vec<Interrupt>,
+    #[serde(default)]
+    pub timer: Vec<Timer>,
+    #[serde(default)]
+    pub memory: Vec<Memory>,
+    #[serde(default)]
+    pub domain: Vec<Spanned<Domain>>,
+}
+
+/// `[system]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct General {
+    pub name: Word,
+    pub about: Option<Spanned<Value>>,
+    pub kernel: Option<Word>,
+    pub memory: Option<Word>,
+    pub tick: Option<Word>,
+    pub timeslice: Option<Word>,
+    pub cpus: Option<Number>,
+    pub locking: Option<Word>,
+    pub purge: Option<Number>,
+    pub preempt_chains: Option<bool>,
+}
+
+/// `[trace]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Trace {
+    pub memory: Word,
+    pub keep: Option<Word>,
+}
+
+/// `[[endpoint]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Endpoint {
+    pub name: Word,
+    pub notification: Option<Word>,
+}
+
+/// `[[notification]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Notification {
+    pub name: Word,
+}
+
+/// `[[interrupt]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Interrupt {
+    pub name: Word,
+    pub line: Number,
+    pub notification: Word,
+    pub badge: Option<Number>,
+}
+
+/// `[[timer]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Timer {
+    pub name: Word,
+    pub notification: Word,
+    pub badge: Option<Number>,
+}
+
+/// `[[memory]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Memory {
+    pub name: Word,
+    pub size: Word,
+    #[serde(default)]
+    pub host: bool,
+}
+
+/// `[[domain]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Domain {
+    pub name: Word,
+    pub program: Word,
+    pub priority: Number,
+    pub max_priority: Option<Number>,
+    pub slots: Option<Number>,
+    pub stack: Option<Word>,
+    pub threads: Option<Number>,
+    pub cpu: Option<Number>,
+    pub cpus: Option<Spanned<Vec<Number>>>,
+    #[serde(default)]
+    pub quota: IndexMap<Word, Number>,
+    #[serde(default)]
+    pub args: IndexMap<Word, Spanned<Value>>,
+    pub fault_handler: Option<Word>,
+    pub fault_badge: Option<Number>,
+    #[serde(default)]
+    pub maps: Vec<Map>,
+    #[serde(default)]
+    pub caps: Vec<Spanned<Capability>>,
+}
+
+/// An entry of `maps`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Map {
+    pub memory: Word,
+    pub rights: Word,
+}
+
+/// An entry of `caps`. It names one object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Capability {
+    pub name: Word,
+    pub rights: Option<Spanned<Vec<Word>>>,
+    pub badge: Option<Number>,
+    pub endpoint: Option<Word>,
+    pub notification: Option<Word>,
+    pub interrupt: Option<Word>,
+    pub timer: Option<Word>,
+    pub memory: Option<Word>,
+    pub domain: Option<Word>,
+    pub thread: Option<Word>,
+    pub console: Option<Spanned<bool>>,
+    pub system: Option<Spanned<bool>>,
+}
