@@ -23,12 +23,14 @@ pub(crate) struct Line<'a> {
     pub theirs: Vec<Option<Figure>>,
 }
 
-/// A median and how far its samples scatter.
+/// A median and how far its samples scatter, where they do.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell {
     pub figure: Figure,
-    /// The standard deviation, where the figure is of samples.
+    /// The standard deviation.
     pub stddev: Option<f64>,
+    /// The quartiles.
+    pub quartiles: Option<(Figure, Figure)>,
 }
 
 /// A case taken apart: `across words=4`.
@@ -60,7 +62,7 @@ impl<'a> Grid<'a> {
     pub fn of(report: &'a Report) -> Grid<'a> {
         let mut metrics = distinct(report.rows.iter().map(|row| row.metric.as_str()));
         let measured = |metric: &str| metrics.contains(&metric);
-        let comparable = |b: &&Baseline| measured(&b.metric) && b.unit == report.unit;
+        let comparable = |b: &&Baseline| measured(&b.metric) && b.unit == report.unit_of(&b.metric);
         let beside: Vec<&Baseline> = report.baselines.iter().filter(comparable).collect();
         if PAIRED.into_iter().all(measured) {
             metrics.push(PAIR);
@@ -120,8 +122,10 @@ fn cases<'a>(report: &'a Report, beside: &[&'a Baseline], metric: &str) -> Vec<C
 
 fn cell(report: &Report, kernel: &str, metric: &str, case: Case) -> Option<Cell> {
     let figure = report.median(kernel, metric, case.text)?;
-    let row = report.row(kernel, metric, case.text);
-    Some(Cell { figure, stddev: row.map(|row| row.summary.stddev) })
+    let summary = report.row(kernel, metric, case.text).map(|row| row.summary);
+    let stddev = summary.map(|own| own.stddev).filter(|stddev| *stddev > 0.0);
+    let quartiles = summary.map(|own| (own.q1, own.q3)).filter(|(low, high)| low != high);
+    Some(Cell { figure, stddev, quartiles })
 }
 
 fn theirs(beside: &[&Baseline], system: &str, metric: &str, case: Case) -> Option<Figure> {

@@ -12,6 +12,8 @@
 #![forbid(unsafe_code)]
 
 mod baseline;
+mod chart;
+mod charts;
 mod claim;
 mod compare;
 mod curves;
@@ -21,7 +23,6 @@ mod grid;
 mod output;
 mod page;
 mod paper;
-mod plot;
 mod recording;
 mod report;
 mod samples;
@@ -32,13 +33,13 @@ mod table;
 mod testing;
 
 pub use baseline::{Baseline, baselines};
+pub use chart::Mark;
 pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
 pub use figure::{Figure, rounded};
 pub use golden::{Deviation, Golden, GoldenError};
-pub use output::{write_index, write_run};
-pub use plot::chart::{Chart, Mark, Stroke, Trail};
+pub use output::{read_samples, write_index, write_run};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{
     Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,

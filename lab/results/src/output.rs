@@ -1,29 +1,41 @@
 //! The files of a run.
 
-use crate::{Report, Samples, page, plot};
+use crate::{Report, Samples, charts, page};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Writes `result.json`, `samples.csv`, the plots and `report.html` into a directory, which it
+const RESULT: &str = "result.json";
+const SAMPLES: &str = "samples.csv";
+
+/// Writes `result.json`, `samples.csv`, the charts and `report.html` into a directory, which it
 /// creates.
 pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<()> {
-    let plots = plot::plots(report, Some(samples))?;
     create(dir)?;
-    write(dir.join("result.json"), report.to_json())?;
-    write(dir.join("samples.csv"), samples.to_csv())?;
-    for plot in &plots {
-        write(dir.join(format!("{}.svg", plot.name)), &plot.svg)?;
+    write(dir.join(RESULT), report.to_json())?;
+    write(dir.join(SAMPLES), samples.to_csv()?)?;
+    let charts = charts::charts(report, Some(samples));
+    for chart in &charts {
+        write(dir.join(format!("{}.svg", chart.name)), chart.svg()?)?;
     }
-    write(dir.join("report.html"), page::report(report, &plots))
+    write(dir.join("report.html"), page::report(report, &charts)?)
 }
 
-/// Writes `index.html`, one page with several reports, into a directory, which it creates.
-pub fn write_index(dir: &Path, reports: &[Report]) -> io::Result<()> {
-    let plots: Vec<_> =
-        reports.iter().map(|report| plot::plots(report, None)).collect::<io::Result<_>>()?;
+/// The samples of a run; none if it has left none.
+pub fn read_samples(dir: &Path) -> io::Result<Samples> {
+    let path = dir.join(SAMPLES);
+    match fs::read(&path) {
+        Ok(csv) => Samples::from_csv(&csv).map_err(|error| at(&path, &error.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Samples::default()),
+        Err(error) => Err(at(&path, &error)),
+    }
+}
+
+/// Writes `index.html`, one page with several reports and their samples, into a directory, which
+/// it creates.
+pub fn write_index(dir: &Path, runs: &[(Report, Samples)]) -> io::Result<()> {
     create(dir)?;
-    write(dir.join("index.html"), page::index(reports, &plots))
+    write(dir.join("index.html"), page::index(runs)?)
 }
 
 fn create(dir: &Path) -> io::Result<()> {
@@ -73,6 +85,7 @@ mod tests {
         assert_eq!(Report::from_json(&json).unwrap(), report);
         let csv = fs::read_to_string(dir.join("samples.csv")).unwrap();
         assert_eq!(csv.lines().count(), 1 + 48 * 1000);
+        assert_eq!(read_samples(&dir).unwrap(), samples);
     }
 
     #[test]
@@ -90,7 +103,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (report, samples) = ping_pong();
         write_run(dir.path(), &report, &samples).unwrap();
-        write_index(dir.path(), &[report, micro().0]).unwrap();
+        write_index(dir.path(), &[(report, samples), micro()]).unwrap();
         for name in ["report.html", "index.html"] {
             let page = fs::read_to_string(dir.path().join(name)).unwrap();
             for reference in ["http:", "https:", "src=", "url(", "@import", "<link"] {

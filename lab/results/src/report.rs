@@ -32,8 +32,11 @@ pub struct Report {
     /// What kind of machine that is.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The unit of every figure in the rows.
+    /// The unit of the figures in the rows.
     pub unit: String,
+    /// The units of metrics that count something else.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, String>,
     /// The commit that was measured.
     pub commit: String,
     /// The seed of the run.
@@ -216,15 +219,21 @@ impl Report {
         distinct(self.rows.iter().map(|row| row.kernel.as_str()))
     }
 
+    /// What the samples of a metric count.
+    pub(crate) fn unit_of(&self, metric: &str) -> &str {
+        self.units.get(metric).unwrap_or(&self.unit)
+    }
+
     /// What kind of machine the figures are from.
     pub(crate) fn kind(&self) -> &'static str {
         self.origin.name()
     }
 
-    /// Machine and unit, for a figure that stands alone.
+    /// Where a chart that stands alone is from.
     pub(crate) fn stands_for(&self) -> String {
+        let Report { experiment, machine, .. } = self;
         let commit = self.short_commit();
-        format!("Giusto on {} ({}), {}, commit {commit}", self.machine, self.kind(), self.unit)
+        format!("Giusto, {experiment} on {machine} ({}), commit {commit}", self.kind())
     }
 
     /// One line that says where the figures come from.

@@ -1,7 +1,6 @@
 //! Raw samples: kept beside the summaries, so that every figure can be computed again.
 
 use crate::{Row, Summary};
-use std::fmt::Write;
 
 /// The samples of one case of one metric under one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,28 +54,33 @@ impl Samples {
     }
 
     /// One line a sample, with its round.
-    pub fn to_csv(&self) -> String {
-        let mut csv = String::from("kernel,metric,case,round,value\n");
-        for series in &self.series {
-            let place = [&series.kernel, &series.metric, &series.case].map(|name| field(name));
-            let place = place.join(",");
-            for (round, value) in series.values.iter().enumerate() {
-                // Writing to a string cannot fail.
-                let _ = writeln!(csv, "{place},{round},{value}");
+    pub fn to_csv(&self) -> Result<Vec<u8>, csv::Error> {
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        csv.write_record(HEAD)?;
+        for Series { kernel, metric, case, values } in &self.series {
+            for (round, value) in values.iter().enumerate() {
+                csv.serialize((kernel, metric, case, round, value))?;
             }
         }
-        csv
+        csv.into_inner().map_err(|error| error.into_error().into())
+    }
+
+    /// Reads what [`Samples::to_csv`] has written.
+    pub fn from_csv(csv: &[u8]) -> Result<Samples, csv::Error> {
+        let mut samples = Samples::default();
+        for line in csv::Reader::from_reader(csv).deserialize() {
+            let (kernel, metric, case, round, value): (String, String, String, usize, u64) = line?;
+            match samples.series.last_mut() {
+                Some(last) if round > 0 => last.values.push(value),
+                _ => samples.push(&kernel, &metric, &case, vec![value]),
+            }
+        }
+        Ok(samples)
     }
 }
 
-/// A CSV field, quoted where it must be.
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into()
-    }
-}
+/// The columns of a CSV file of samples.
+const HEAD: [&str; 5] = ["kernel", "metric", "case", "round", "value"];
 
 #[cfg(test)]
 mod tests {
@@ -93,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_keeps_every_sample() {
+    fn csv_keeps_each_sample() {
         let mut samples = Samples::default();
         samples.push("fastpath", "call", "across words=0", vec![120, 121]);
         samples.push("odd,name", "a \"b\"", "", vec![7]);
@@ -104,7 +108,10 @@ mod tests {
             fastpath,call,across words=0,1,121
             "odd,name","a ""b""",,0,7
         "#]]
-        .assert_eq(&samples.to_csv());
+        .assert_eq(std::str::from_utf8(&samples.to_csv().unwrap()).unwrap());
+        let read = Samples::from_csv(&samples.to_csv().unwrap()).unwrap();
+        assert_eq!(read.series[..], samples.series[..2], "what has no samples leaves no line");
+        assert!(Samples::from_csv(b"kernel,metric\nfastpath,call\n").is_err());
         assert_eq!(samples.rows().len(), 2);
         assert_eq!(samples.rows()[0].summary.median.to_string(), "120.5");
     }

@@ -85,10 +85,8 @@ fn cells(grid: &Grid, kernels: &[usize], line: &Line) -> Vec<String> {
 
 /// A median, with the standard deviation of its samples where they differ.
 fn ours(cell: Cell) -> String {
-    match cell.stddev {
-        Some(stddev) if stddev > 0.0 => format!("{} ±{stddev}", cell.figure.grouped()),
-        _ => cell.figure.grouped(),
-    }
+    let spread = cell.stddev.map_or(String::new(), |stddev| format!(" ±{stddev}"));
+    cell.figure.grouped() + &spread
 }
 
 #[cfg(test)]

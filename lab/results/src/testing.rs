@@ -83,6 +83,7 @@ fn report(experiment: &str, samples: &Samples) -> Report {
         machine: text("bench"),
         origin: crate::Origin::EMULATED,
         unit: text("instructions"),
+        units: Default::default(),
         commit: text("0123456789abcdef0123456789abcdef01234567"),
         seed: 1,
         host: [("cpu".into(), text("a model")), ("cpus".into(), text("2"))].into(),

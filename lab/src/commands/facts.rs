@@ -62,6 +62,7 @@ mod tests {
             machine: String::new(),
             origin: results::Origin::EMULATED,
             unit: String::new(),
+            units: Default::default(),
             commit: String::new(),
             seed: 1,
             host: Default::default(),

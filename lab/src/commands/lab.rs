@@ -13,7 +13,7 @@ use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result};
-use kept::{keep, latest};
+use kept::{Kept, keep, latest};
 use results::{Golden, GoldenError, Limit, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -220,11 +220,15 @@ fn update_golden(reports: &[Report]) -> Result<()> {
 pub fn write_report() -> Result<PathBuf> {
     let directory = workspace::results();
     let latest = latest(&|_, _| true)?;
-    let reports: Vec<Report> = latest.into_iter().map(|(_, report)| report).collect();
-    if reports.is_empty() {
+    let run = |(path, report): Kept| {
+        let samples = results::read_samples(&path).context("cannot read samples")?;
+        Ok((report, samples))
+    };
+    let runs = latest.into_iter().map(run).collect::<Result<Vec<_>>>()?;
+    if runs.is_empty() {
         return Err(usage("there are no results yet; run `./giusto lab run ping-pong micro`"));
     }
-    results::write_index(&directory, &reports)
+    results::write_index(&directory, &runs)
         .with_context(|| format!("cannot write to {}", directory.display()))?;
     Ok(directory.join("index.html"))
 }

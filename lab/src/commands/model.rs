@@ -27,7 +27,7 @@ pub fn model(asked: &Model, as_json: bool) -> Result<Verdict> {
 fn repairman(asked: &Asked, as_json: bool) -> Result<Verdict> {
     let Answer { units, fits, curves } = answer(asked)?;
     if let Some(path) = &asked.plot {
-        let svg = draw::chart(&curves, &units).svg()?;
+        let svg = draw::svg(&curves, &units)?;
         fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if as_json {
@@ -172,7 +172,7 @@ mod tests {
         let plot = directory.path().join("p.svg").display().to_string();
         let words = format!("--fit {path} --predict 900 --simulate --cpus 1..9 --plot {plot}");
         let Answer { units, curves, .. } = answer(&parsed(&words).unwrap()).unwrap();
-        let svg = draw::chart(&curves, &units).svg().unwrap();
+        let svg = draw::svg(&curves, &units).unwrap();
         let names = ["measured", "exponential", "deterministic", "simulated", "asymptotes, knee"];
         for name in names.into_iter().chain(["delay = 0", "delay = 500", "delay = 900", "N* "]) {
             assert!(svg.contains(name), "{name} is missing");

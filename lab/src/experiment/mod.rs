@@ -114,6 +114,8 @@ pub struct Measured {
     pub host: std::collections::BTreeMap<String, String>,
     /// What the rows count, if not what the machine counts.
     pub unit: Option<String>,
+    /// The units of metrics that count something else.
+    pub units: std::collections::BTreeMap<String, String>,
 }
 
 /// All experiments.

@@ -92,8 +92,10 @@ fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
         ];
         for (metric, share) in shares {
             measured.samples.push(kernel, metric, case, vec![millionths(share.percent)]);
+            measured.units.insert(metric.to_string(), "millionths of samples".to_string());
         }
         measured.samples.push(kernel, ANSWERED, case, vec![answered(&run)?]);
+        measured.units.insert(ANSWERED.to_string(), "round trips".to_string());
         let error = millionths(combined.error);
         let fact = |name: &str, value: u64, unit: &str, note: &str| Fact {
             name: format!("{kernel} {case}: {name}"),

@@ -110,6 +110,7 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         all.curves.extend(measured.curves);
         all.host.extend(measured.host);
         all.unit = measured.unit.or(all.unit);
+        all.units.extend(measured.units);
     }
     let platform = session.ran(listed).take()?;
     let (name, wanted) = (platform.name(), listed.platform().name());
@@ -123,6 +124,7 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         machine: name.to_string(),
         origin: platform.origin(),
         unit: all.unit.unwrap_or(platform.unit().to_string()),
+        units: all.units,
         commit: workspace::commit(),
         seed: session.asked().seed,
         host: host(session, listed).into_iter().chain(all.host).collect(),

@@ -139,6 +139,8 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         let counted = Counted::decode(totals).with_context(|| format!("`{load}` on {kernel}"))?;
         for (metric, value) in counted.figures(pair / 2)? {
             measured.samples.push(kernel, metric, load, vec![value]);
+            let unit = unit_of(metric).map(|unit| (metric.to_string(), unit.to_string()));
+            measured.units.extend(unit);
         }
         measured.facts.push(counted.lengths_fact(kernel, load));
     }
@@ -252,6 +254,19 @@ impl Counted {
 }
 
 const MILLION: u64 = 1_000_000;
+
+/// What a metric counts; nothing for times, which are in the unit of the machine.
+fn unit_of(metric: &str) -> Option<&'static str> {
+    let suffixes = [
+        ("-ppm", "millionths"),
+        ("-per-1000s", "events in 1000 s"),
+        ("-queue", "threads"),
+        ("-median", "threads"),
+        ("-most-frequent", "threads"),
+        ("-longest", "threads"),
+    ];
+    suffixes.into_iter().find_map(|(suffix, unit)| metric.ends_with(suffix).then_some(unit))
+}
 
 /// A part of a whole in units of `1 / unit`, rounded; 0 of nothing.
 fn share(part: u64, whole: u64, unit: u64) -> u64 {

@@ -167,6 +167,7 @@ fn nothing() -> Report {
         machine: String::new(),
         origin: results::Origin::EMULATED,
         unit: String::new(),
+        units: Default::default(),
         commit: String::new(),
         seed: 0,
         host: BTreeMap::new(),

@@ -4,33 +4,39 @@ mod headline;
 mod notes;
 mod tables;
 
-use crate::Report;
+use crate::chart::Chart;
 use crate::grid::Grid;
-use crate::plot::Plot;
+use crate::{Report, Samples, charts};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use std::io;
 
 const STYLE: &str = include_str!("style.css");
 
 /// The page of one report.
-pub(crate) fn report(report: &Report, plots: &[Plot]) -> String {
+pub(crate) fn report(report: &Report, charts: &[Chart]) -> io::Result<String> {
     let title = format!("{} on {}", report.experiment, report.machine);
-    page(&title, content(report, plots)).into_string()
+    Ok(page(&title, content(report, charts)?).into_string())
 }
 
-/// One page with several reports; each has its plots.
-pub(crate) fn index(reports: &[Report], plots: &[Vec<Plot>]) -> String {
+/// One page with several reports; each has its charts.
+pub(crate) fn index(runs: &[(Report, Samples)]) -> io::Result<String> {
+    let contents = runs.iter().map(|(report, samples)| {
+        let charts = charts::charts(report, Some(samples));
+        content(report, &charts)
+    });
+    let contents = contents.collect::<io::Result<Vec<Markup>>>()?;
     let body = html! {
         h1 { "Giusto: measurements" }
         nav {
-            @for (index, report) in reports.iter().enumerate() {
+            @for (index, (report, _)) in runs.iter().enumerate() {
                 a href={ "#report-" (index) } { (report.experiment) " on " (report.machine) }
             }
         }
-        @for (index, (report, plots)) in reports.iter().zip(plots).enumerate() {
-            section.report id={ "report-" (index) } { (content(report, plots)) }
+        @for (index, content) in contents.iter().enumerate() {
+            section.report id={ "report-" (index) } { (content) }
         }
     };
-    page("Giusto: measurements", body).into_string()
+    Ok(page("Giusto: measurements", body).into_string())
 }
 
 fn page(title: &str, body: Markup) -> Markup {
@@ -48,19 +54,20 @@ fn page(title: &str, body: Markup) -> Markup {
     }
 }
 
-fn content(report: &Report, plots: &[Plot]) -> Markup {
+fn content(report: &Report, charts: &[Chart]) -> io::Result<Markup> {
     let grid = Grid::of(report);
-    html! {
+    let svgs = charts.iter().map(Chart::svg).collect::<io::Result<Vec<String>>>()?;
+    Ok(html! {
         header {
             h1 { (report.experiment) " on " (report.machine) }
             p.lead { (headline::sentence(report, &grid)) }
             (labels(report))
         }
         (headline::cards(&grid))
-        @if !plots.is_empty() {
-            h2 { "Plots" }
-            @for plot in plots {
-                figure { h3 { (plot.title) } (PreEscaped(inline(&plot.svg))) }
+        @if !charts.is_empty() {
+            h2 { "Charts" }
+            @for (chart, svg) in charts.iter().zip(&svgs) {
+                figure { h3 { (chart.title) } (PreEscaped(inline(svg))) }
             }
         }
         h2 { "Figures" }
@@ -71,7 +78,7 @@ fn content(report: &Report, plots: &[Plot]) -> Markup {
         h2 { "How to read these figures" }
         (notes::notes(report))
         @if !report.host.is_empty() { h2 { "Host" } (tables::host(report)) }
-    }
+    })
 }
 
 /// Where the figures come from, as labels.
@@ -94,28 +101,17 @@ fn labels(report: &Report) -> Markup {
 
 /// An image without what only a file of its own needs: size and name space.
 fn inline(svg: &str) -> String {
-    let attribute = |svg: &str, name: &str| match svg.split_once(&format!(" {name}=\"")) {
-        Some((before, rest)) => match rest.split_once('"') {
-            Some((_, after)) => format!("{before}{after}"),
-            None => svg.to_string(),
-        },
-        None => svg.to_string(),
+    let Some((tag, rest)) = svg.split_once('>') else { return svg.to_string() };
+    let needed = |attribute: &&str| {
+        !["width=", "height=", "xmlns="].iter().any(|own| attribute.starts_with(own))
     };
-    match svg.split_once('>') {
-        Some((tag, rest)) => {
-            let tag = ["width", "height", "xmlns"]
-                .iter()
-                .fold(tag.into(), |tag: String, name| attribute(&tag, name));
-            format!("{tag}>{rest}")
-        }
-        None => svg.to_string(),
-    }
+    // The values of these attributes have no spaces but for the box, which stays whole.
+    tag.split(' ').filter(needed).collect::<Vec<_>>().join(" ") + ">" + rest
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Report;
     use crate::testing::{folded, micro, ping_pong};
     use expect_test::expect;
 
@@ -131,7 +127,7 @@ mod tests {
         let (mut hostile, _) = micro();
         hostile.notes.push("<script>alert(1)</script>".into());
         hostile.rows[0].metric = "<i>".into();
-        let page = report(&hostile, &crate::plot::plots(&hostile, None).unwrap());
+        let page = report(&hostile, &charts::charts(&hostile, None)).unwrap();
         assert!(!page.contains("<script>") && !page.contains("<i>"));
         assert!(page.contains("&lt;script&gt;") && page.contains("&lt;i&gt;"));
     }

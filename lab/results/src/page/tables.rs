@@ -20,7 +20,7 @@ pub(super) fn figures(report: &Report, grid: &Grid) -> Markup {
             @for metric in distinct(grid.lines.iter().map(|line| line.metric)) {
                 tbody {
                     @for line in grid.lines.iter().filter(|line| line.metric == metric) {
-                        (median_line(grid, line))
+                        (median_line(report, grid, line))
                     }
                 }
             }
@@ -32,10 +32,14 @@ pub(super) fn figures(report: &Report, grid: &Grid) -> Markup {
     }
 }
 
-fn median_line(grid: &Grid, line: &Line) -> Markup {
+fn median_line(report: &Report, grid: &Grid, line: &Line) -> Markup {
+    let unit = report.unit_of(line.metric);
     html! {
         tr {
-            td.id { (line.metric) " " span.soft { (line.case.text) } }
+            td.id {
+                (line.metric) " " span.soft { (line.case.text) }
+                @if unit != report.unit { span.soft { " (" (unit) ")" } }
+            }
             @for cell in &line.ours { td.n { (ours(cell.as_ref())) } }
             @for figure in &line.theirs {
                 td.n.soft { (figure.map_or("–".into(), Figure::grouped)) }
@@ -55,7 +59,7 @@ fn ours(cell: Option<&Cell>) -> Markup {
         @match cell {
             Some(cell) => {
                 (cell.figure.grouped())
-                @if let Some(stddev) = cell.stddev.filter(|stddev| *stddev > 0.0) {
+                @if let Some(stddev) = cell.stddev {
                     span.soft { " ±" (stddev) }
                 }
             }

@@ -74,6 +74,7 @@ pub mod testing {
             machine: machine.into(),
             origin: results::Origin::EMULATED,
             unit: "instructions".into(),
+            units: Default::default(),
             commit: String::new(),
             seed: 1,
             host: BTreeMap::new(),

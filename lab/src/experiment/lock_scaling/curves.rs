@@ -48,9 +48,14 @@ fn source_of(origin: Origin) -> Source {
     if origin == Origin::HARDWARE { Source::Measured } else { Source::Simulated }
 }
 
-/// A name with a label, if there is one.
+/// A name for files with a label, if there is one.
 fn labelled(name: &str, label: &str) -> String {
     if label.is_empty() { name.to_string() } else { format!("{name}-{label}") }
+}
+
+/// A title with a label, if there is one.
+fn titled(title: &str, label: &str) -> String {
+    if label.is_empty() { title.to_string() } else { format!("{title} ({label})") }
 }
 
 fn source(fit: &Fit) -> Source {
@@ -123,13 +128,14 @@ pub fn thinks(measured: &mut Measured, label: &str, shown: &[(Origin, &Scene)], 
     };
     measured.curves.push(Curves {
         name: labelled(&format!("throughput-{MODELLED}"), label),
-        title: labelled(
+        title: titled(
             &format!("Messages a second under locking {MODELLED}, by mean think time in ticks"),
             label,
         ),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
         cases: first.thinks(MODELLED).into_iter().rev().filter(|t| *t > 0).map(case).collect(),
+        marks: Vec::new(),
     });
 }
 
@@ -143,15 +149,17 @@ fn by_locking(label: &str, scene: &Scene, think: u64, source: Source) -> Option<
     let cases: Vec<Case> = scene.lockings().into_iter().filter_map(of).collect();
     (!cases.is_empty()).then(|| Curves {
         name: labelled(&format!("throughput-think-{think}"), label),
-        title: labelled(&format!("Messages a second at think time {think}, by locking"), label),
+        title: titled(&format!("Messages a second at think time {think}, by locking"), label),
         across: "CPUs".to_string(),
         upwards: UPWARDS.to_string(),
         cases,
+        marks: Vec::new(),
     })
 }
 
 fn points(source: Source, of: impl Iterator<Item = (usize, f64)>) -> Points {
-    Points { source, points: of.map(|(cpus, x)| (cpus as f64, x / 1e6)).collect() }
+    let points = of.map(|(cpus, x)| (cpus as f64, x / 1e6)).collect();
+    Points { source, points, band: Vec::new() }
 }
 
 #[cfg(test)]
