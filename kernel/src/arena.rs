@@ -2,6 +2,7 @@
 
 use abi::PAGE;
 use core::mem::{align_of, size_of};
+use section::init;
 
 /// A stretch of RAM that the port has mapped and that nothing else uses.
 ///
@@ -17,6 +18,7 @@ impl Arena {
     ///
     /// # Safety
     /// The memory is mapped, writable, used by nothing else, and stays so for ever.
+    #[init]
     pub unsafe fn new(start: *mut u8, bytes: usize, physical: u64) -> Arena {
         let offset = start.addr().wrapping_sub(physical as usize);
         Arena { next: start, end: start.addr() + bytes, offset }
@@ -24,6 +26,7 @@ impl Arena {
 
     /// Takes page frames in a row and returns the physical address of the first. What is in them
     /// is not defined. `None`: the RAM does not suffice.
+    #[init]
     pub fn frames(&mut self, count: u64) -> Option<u64> {
         let bytes = usize::try_from(count.checked_mul(PAGE)?).ok()?;
         let first = self.end.checked_sub(bytes)? / PAGE as usize * PAGE as usize;
@@ -40,6 +43,7 @@ impl Arena {
     }
 
     /// Carves a slice, each element made by `make`. `None`: the RAM does not suffice.
+    #[init]
     pub fn slice<T>(
         &mut self,
         length: usize,
@@ -64,6 +68,7 @@ impl Arena {
     }
 
     /// Carves one value.
+    #[init]
     pub fn one<T>(&mut self, value: T) -> Option<&'static T> {
         let mut value = Some(value);
         self.slice(1, |_, _| value.take())?.first()

@@ -30,6 +30,7 @@ use cells::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use locks::LockPolicy;
+use section::init;
 
 /// CPUs that one kernel can have: sets of them are words of bits.
 pub const MOST_CPUS: usize = 64;
@@ -44,6 +45,7 @@ pub struct Archive {
 
 impl Archive {
     /// An archive in memory.
+    #[init]
     pub fn new(words: &'static [AtomicU64]) -> Archive {
         let archive = Archive { words };
         assert!(
@@ -54,12 +56,14 @@ impl Archive {
     }
 
     /// Leaves a fact for the host in a header word.
+    #[init]
     pub fn note(&self, index: usize, value: u64) {
         if let Some(word) = self.words.get(index) {
             word.store(value, Relaxed);
         }
     }
 
+    #[init]
     fn word(&self, index: usize) -> u64 {
         match self.words.get(index) {
             Some(word) => word.load(Relaxed),
@@ -68,6 +72,7 @@ impl Archive {
     }
 
     /// The records with the index of their first word.
+    #[init]
     fn records(self) -> impl Iterator<Item = (Record, usize)> {
         let mut at = HEADER_WORDS;
         (0..self.word(WORD_RECORDS)).map(move |_| {
@@ -102,6 +107,7 @@ impl<P: Port> Clone for Made<P> {
 impl<P: Port> Copy for Made<P> {}
 
 /// Carves the pools and makes the CPU that boots.
+#[init]
 pub fn carve<P: Port>(
     port: &'static P,
     variant: Variant<P>,
@@ -118,6 +124,7 @@ pub fn carve<P: Port>(
     made
 }
 
+#[init]
 fn carve_pools<P: Port>(
     port: &'static P,
     variant: Variant<P>,
@@ -187,6 +194,7 @@ fn carve_pools<P: Port>(
     carve_cpus(kernel, archive, arena, count)
 }
 
+#[init]
 fn cpu_count<P: Port>(archive: Archive) -> usize {
     let count = archive.word(WORD_CPUS) as usize;
     let most = if P::SMP { MOST_CPUS } else { 1 };
@@ -195,6 +203,7 @@ fn cpu_count<P: Port>(archive: Archive) -> usize {
 }
 
 /// So many CPUs. The first one boots.
+#[init]
 fn carve_cpus<P: Port>(
     kernel: &'static Kernel<P>,
     archive: Archive,
@@ -207,6 +216,7 @@ fn carve_cpus<P: Port>(
 }
 
 /// A CPU with its idle thread.
+#[init]
 fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cpu<P> {
     let idle = kernel.threads.take(None);
     idle.member().priority.set(-1);
@@ -224,6 +234,7 @@ fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cp
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.
+#[init]
 pub fn build<P: Port>(manager: &Manager<'_, P>, archive: Archive, arena: &mut Arena) {
     let count = archive.records().count();
     let Some(objects) = arena.slice(count, |_, _| Some(Cell::new(None))) else {
@@ -254,10 +265,12 @@ macro_rules! made {
 
 impl<P: Port> Builder<'_, '_, P> {
     /// Field `index` of the record at `at`, from 1.
+    #[init]
     fn field(&self, at: usize, index: usize) -> u64 {
         self.archive.word(at + index)
     }
 
+    #[init]
     fn object(&self, at: usize, index: usize) -> Made<P> {
         let number = self.field(at, index) as usize;
         match self.objects.get(number).and_then(Cell::get) {
@@ -266,15 +279,18 @@ impl<P: Port> Builder<'_, '_, P> {
         }
     }
 
+    #[init]
     fn owner(&self, at: usize, index: usize) -> Option<Ref<Domain<P>>> {
         (self.field(at, index) != NOBODY).then(|| made!(self, at, index, Domain))
     }
 
+    #[init]
     fn notification(&self, at: usize, index: usize) -> Option<Weak<Notification<P>>> {
         let present = self.field(at, index) != NONE;
         present.then(|| Weak::new(made!(self, at, index, Notification)))
     }
 
+    #[init]
     fn execute(&mut self, record: Record, at: usize) {
         let made = match record {
             Record::Pools => return,
@@ -306,10 +322,12 @@ impl<P: Port> Builder<'_, '_, P> {
         self.made += 1;
     }
 
+    #[init]
     fn kernel(&self) -> &'static Kernel<P> {
         self.manager.kernel
     }
 
+    #[init]
     fn domain(&self, at: usize) -> Ref<Domain<P>> {
         let domain = self.kernel().domains.take(None);
         let quotas = core::array::from_fn(|index| self.field(at, 6 + index) as u32);
@@ -326,6 +344,7 @@ impl<P: Port> Builder<'_, '_, P> {
         domain
     }
 
+    #[init]
     fn thread(&self, at: usize) -> Ref<Thread<P>> {
         let home = made!(self, at, 1, Domain);
         let buffer = self.field(at, 6);
@@ -351,6 +370,7 @@ impl<P: Port> Builder<'_, '_, P> {
         thread
     }
 
+    #[init]
     fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
         let interrupt = self.kernel().interrupts.take(self.owner(at, 1));
         let line = self.field(at, 2);
@@ -366,6 +386,7 @@ impl<P: Port> Builder<'_, '_, P> {
         interrupt
     }
 
+    #[init]
     fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
         let memory = self.kernel().memories.take(self.owner(at, 1));
         let pages = self.field(at, 2);
@@ -380,6 +401,7 @@ impl<P: Port> Builder<'_, '_, P> {
         memory
     }
 
+    #[init]
     fn fill(&self, at: usize, base: u64, pages: u64) {
         let source = self.field(at, 3) as usize / 8;
         let length = (self.field(at, 4) as usize).div_ceil(8);
@@ -404,6 +426,7 @@ impl<P: Port> Builder<'_, '_, P> {
         }
     }
 
+    #[init]
     fn map(&self, at: usize) {
         let (home, memory) = (made!(self, at, 1, Domain), made!(self, at, 2, Memory));
         let rights = Rights(self.field(at, 6) as u8);
@@ -429,6 +452,7 @@ impl<P: Port> Builder<'_, '_, P> {
         self.manager.all.open(mapping).done.set(range.pages);
     }
 
+    #[init]
     fn trace(&self, at: usize) {
         assert!(P::TRACE != 0, "this kernel was built without a trace");
         let memory = self.manager.all.open(made!(self, at, 1, Memory));
@@ -446,6 +470,7 @@ impl<P: Port> Builder<'_, '_, P> {
         }
     }
 
+    #[init]
     fn capability(&self, at: usize) {
         let domain = self.manager.all.open(made!(self, at, 1, Domain));
         let slot = self.field(at, 2) as u32;

@@ -6,6 +6,7 @@ use abi::PAGE;
 use abi::message::BUFFER_WORDS;
 use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
+use section::init;
 
 /// Words that are zeroed between two polls for interrupts.
 const PART: usize = 64;
@@ -72,6 +73,7 @@ pub struct FrameStack {
 
 impl FrameStack {
     /// Carves a stack that holds these frames.
+    #[init]
     pub fn carve(arena: &mut Arena, first: u64, count: usize) -> Option<FrameStack> {
         let frames = arena
             .slice(count, |_, index| Some(Cell::new(first + (count - 1 - index) as u64 * PAGE)))?;

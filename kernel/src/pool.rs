@@ -7,6 +7,7 @@ use crate::port::Port;
 use abi::Error;
 use abi::object::Resource;
 use cells::Cell;
+use section::init;
 
 const END: u32 = u32::MAX;
 
@@ -55,6 +56,7 @@ impl FreeList {
 impl<T> Pool<T> {
     /// Carves a pool. `make` makes the body for the slot with this index. Generations start at
     /// `generation`.
+    #[init]
     pub fn carve(
         arena: &mut Arena,
         size: usize,

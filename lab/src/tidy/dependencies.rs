@@ -6,12 +6,13 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Who may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 14] = [
+const RULE: [(&str, &[&str]); 15] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
     ("locks", &["abi", "cells"]),
-    ("kernel", &["abi", "cells", "policies", "locks"]),
+    ("section", &[]),
+    ("kernel", &["abi", "cells", "policies", "locks", "section"]),
     ("rt", &["abi"]),
     ("programs", &["abi", "rt"]),
     ("manifest", &["abi"]),
@@ -24,10 +25,10 @@ const RULE: [(&str, &[&str]); 14] = [
 ];
 
 /// What every package under `ports/` may depend on.
-const PORT: &[&str] = &["abi", "cells", "policies", "locks", "kernel", "rtm"];
+const PORT: &[&str] = &["abi", "cells", "policies", "locks", "kernel", "rtm", "section"];
 
 /// Packages that depend on nothing outside the project either.
-const ALONE: [&str; 1] = ["abi"];
+const ALONE: [&str; 2] = ["abi", "section"];
 
 /// The root file of a crate.
 pub struct Root {

@@ -20,11 +20,12 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 12] = [
+const FORBIDDEN: [(&str, &str); 13] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
     ("policies", "lib"),
+    ("section", "proc-macro"),
     ("programs", "lib"),
     ("lab", "bin"),
     ("manifest", "lib"),

@@ -3,6 +3,7 @@
 use crate::machine::{out8, read_msr, write_msr};
 use crate::paging::direct;
 use locks::{Indexed, Pause, Registers};
+use section::init;
 
 /// Physical address of the I/O APIC.
 pub const IO_APIC: u64 = 0xfec0_0000;
@@ -53,6 +54,7 @@ fn read(register: u64) -> u32 {
 }
 
 /// Sets the controllers up, all lines held back, and silences the legacy ones.
+#[init]
 pub fn set_up() {
     // SAFETY: the legacy controllers' mask registers; the APIC stays at its address.
     unsafe {
@@ -66,6 +68,7 @@ pub fn set_up() {
 }
 
 /// Sets this CPU's controller up.
+#[init]
 pub fn set_up_own() {
     // SAFETY: the APIC stays at its address.
     unsafe { write_msr(BASE_MSR, read_msr(BASE_MSR) | 1 << 11) };
@@ -82,6 +85,7 @@ pub fn kick(cpu: u32) {
 
 /// Starts another CPU at the page of this number.
 #[cfg(feature = "smp")]
+#[init]
 pub fn wake(cpu: u32, page: u8) {
     const INIT: u32 = 0b101 << 8;
     const START: u32 = 0b110 << 8;
@@ -105,6 +109,7 @@ const SAMPLES: u8 = 2;
 
 /// Lets the interval timer through as a non-maskable interrupt.
 #[cfg(feature = "profile")]
+#[init]
 pub fn route_samples() {
     const NON_MASKABLE: u32 = 0b100 << 8;
     route(SAMPLES, NON_MASKABLE);
@@ -121,6 +126,7 @@ pub fn set_line(line: u8, enabled: bool) {
 
 /// Lets the interval timer through to all CPUs.
 #[cfg(feature = "smp")]
+#[init]
 pub fn route_slices() {
     const TIMER_LINE: u8 = 2;
     const ALL: u32 = 0xff << 24;

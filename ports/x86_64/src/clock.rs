@@ -3,6 +3,7 @@
 use crate::apic;
 use crate::machine::{counter, in8, out8};
 use core::cell::Cell;
+use section::init;
 
 const PIT_HZ: u64 = 1_193_182;
 /// Interval over which counters are measured, in steps of the interval timer: about a
@@ -35,6 +36,7 @@ impl Clock {
     }
 
     /// Measures and starts.
+    #[init]
     pub fn set_up(&self) {
         let (hz, timer_hz) = agreed();
         self.hz.set(hz);
@@ -63,6 +65,7 @@ impl Clock {
 
 /// The frequencies of counter and timer that two measurements agree on within a percent: a host
 /// that stops the machine in the middle of one spoils it.
+#[init]
 fn agreed() -> (u64, u64) {
     let near = |a: u64, b: u64| a.abs_diff(b) * 100 <= b;
     let mut found = [(0, 0); TRIES];
@@ -82,12 +85,14 @@ fn agreed() -> (u64, u64) {
 
 /// To the nearest megahertz, if that is within what the measurement can tell: such clocks come
 /// in whole megahertz.
+#[init]
 fn rounded(hz: u64) -> u64 {
     let whole = (hz + 500_000) / 1_000_000 * 1_000_000;
     if whole.abs_diff(hz) * 500 < hz { whole.max(1_000_000) } else { hz }
 }
 
 /// Counter and timer steps in [`STEPS`] of the interval timer's first channel.
+#[init]
 fn measure() -> (u64, u64) {
     // SAFETY: the interval timer's ports; its line is held back.
     unsafe {
@@ -111,6 +116,7 @@ fn measure() -> (u64, u64) {
 }
 
 /// The interval timer's count, which goes down.
+#[init]
 fn interval_timer() -> u16 {
     // SAFETY: as in `measure`.
     unsafe {

@@ -5,10 +5,12 @@ use crate::port::X86;
 use crate::pvh::StartInfo;
 use crate::{run as run_kernel, uart};
 use kernel::system::System;
+use section::init;
 
 macro_rules! kernels {
     ($($feature:literal $kernel:ident;)*) => {
         /// Runs the kernel called `wanted`.
+        #[init]
         pub fn run(wanted: &str, info: StartInfo, image: &Image, counter: u64) -> ! {
             $(
                 #[cfg(feature = $feature)]

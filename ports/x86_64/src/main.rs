@@ -43,6 +43,7 @@ use kernel::entry::Machine;
 use kernel::kernel::Variant;
 use kernel::port::Port;
 use kernel::system::System;
+use section::init;
 
 core::arch::global_asm!(include_str!("boot.s"));
 
@@ -72,6 +73,7 @@ fn address(symbol: *const u8) -> u64 {
 
 /// Called by the boot code with the loader's information and the counter at entry.
 #[unsafe(no_mangle)]
+#[init]
 extern "sysv64" fn start(info: u64, counter: u64) -> ! {
     uart::set_up();
     let image = Image {
@@ -96,6 +98,7 @@ extern "sysv64" fn start(info: u64, counter: u64) -> ! {
 }
 
 /// Replaces the boot code's tables.
+#[init]
 fn map_kernel(image: &Image, info: u64) {
     let first = BOOT_TABLES.0.get().cast::<u8>();
     let mut next = address(first) - IMAGE;
@@ -122,6 +125,7 @@ fn map_kernel(image: &Image, info: u64) {
 }
 
 /// Builds the system for one kernel and starts it.
+#[init]
 fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> ! {
     let mut out = uart::Uart;
     // Writing to the port cannot fail.
@@ -183,6 +187,7 @@ fn begin<S: System<Port = X86>>(machine: Machine<X86>, image: &Image) -> ! {
 }
 
 /// The RAM that nothing uses yet, and the boot module.
+#[init]
 fn memory(info: StartInfo, image: &Image) -> (Arena, Archive) {
     let Some(module) = info.module() else { panic!("no boot module: start with -initrd ARCHIVE") };
     // SAFETY: the loader has left the module there; words are atomics, since the host may look.

@@ -13,6 +13,7 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use kernel::port::{self, Mapped, Taken};
 use kernel::smp::shootdown::Change;
+use section::init;
 
 /// Where physical memory begins in the kernel's half.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;
@@ -62,10 +63,12 @@ pub struct Builder<F: FnMut() -> u64> {
 
 impl<F: FnMut() -> u64> Builder<F> {
     /// An empty root. `frame` supplies zeroed frames.
+    #[init]
     pub fn new(mut frame: F) -> Builder<F> {
         Builder { root: frame(), frame }
     }
 
+    #[init]
     fn map(&mut self, at: u64, to: u64, level: u32, flags: u64) {
         let mut below = self.root;
         for upper in (level + 1..4).rev() {
@@ -79,6 +82,7 @@ impl<F: FnMut() -> u64> Builder<F> {
     }
 
     /// Maps the image and all RAM, and returns the root.
+    #[init]
     pub fn build(mut self, image: &Image, ram: impl Iterator<Item = Stretch>) -> u64 {
         for at in (image.init..image.end).step_by(PAGE as usize) {
             if let Some(flags) = image.flags(at) {
@@ -114,6 +118,7 @@ impl<F: FnMut() -> u64> Builder<F> {
 
     /// The direct map where it covers the image: constants stay constant there too, and what is
     /// a guard page in the image is absent.
+    #[init]
     fn map_around_image(&mut self, from: u64, image: &Image) {
         for at in (from..from + LARGE_PAGE).step_by(PAGE as usize) {
             let flags = if (image.init - IMAGE..image.end - IMAGE).contains(&at) {
@@ -147,6 +152,7 @@ pub struct Image {
 
 impl Image {
     /// Access to an image page; `None` for a guard page.
+    #[init]
     fn flags(&self, at: u64) -> Option<u64> {
         if at < self.text_end {
             return Some(0);
@@ -163,6 +169,7 @@ impl Image {
 ///
 /// # Safety
 /// It came from [`Builder::build`].
+#[init]
 pub unsafe fn activate(root: u64) {
     // SAFETY: the new tables map the image where it is.
     unsafe { load_root(root) };

@@ -11,6 +11,7 @@ use core::arch::naked_asm;
 use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
+use section::init;
 
 const PIT_HZ: u64 = 1_193_182;
 /// Blocks that the interval timer can span two of, and that are longer than the handler, in
@@ -81,6 +82,7 @@ unsafe impl Sync for Stack {}
 static HANDLER_STACK: Stack = Stack(UnsafeCell::new([0; STACK]));
 
 /// The top of the handler's stack.
+#[init]
 pub fn stack() -> u64 {
     HANDLER_STACK.0.get().expose_provenance() as u64 + STACK as u64
 }
@@ -96,6 +98,7 @@ struct Frame {
 
 /// Starts to take samples if the command line asks for them: `profile=NANOSECONDS`, and
 /// `profile_seed=NUMBER`.
+#[init]
 pub fn set_up(option: impl Fn(&str) -> Option<&'static str>) {
     let Some(period) = option("profile") else { return };
     let period = period.parse().unwrap_or(0);

@@ -4,6 +4,7 @@ use crate::machine::read_msr;
 use abi::boot::protection;
 use core::arch::asm;
 use core::arch::x86_64::__cpuid_count;
+use section::init;
 
 const EFER: u32 = 0xc000_0080;
 const EFER_NO_EXECUTE: u64 = 1 << 11;
@@ -13,6 +14,7 @@ const CR4_SMEP: u64 = 1 << 20;
 const CR4_SMAP: u64 = 1 << 21;
 
 /// Sets up protection and the instructions that programs may use.
+#[init]
 pub fn set_up() {
     let umip = if __cpuid_count(7, 0).ecx & 1 << 2 != 0 { CR4_UMIP } else { 0 };
     // SAFETY: SMEP, SMAP (kernel code touches no user address), UMIP where there is one, FXSAVE
@@ -29,6 +31,7 @@ pub fn set_up() {
 }
 
 /// What is switched on, read back from the CPU.
+#[init]
 pub fn found() -> u64 {
     let (cr0, cr4): (u64, u64);
     // SAFETY: reads registers.

@@ -1,6 +1,7 @@
 //! What the loader says: memory, modules and the command line (PVH `hvm_start_info`).
 
 use crate::paging::direct;
+use section::init;
 
 const MAGIC: u32 = 0x336e_c578;
 
@@ -22,23 +23,27 @@ impl StartInfo {
     ///
     /// # Safety
     /// The loader has left it there, and the direct map covers it and what it names.
+    #[init]
     pub unsafe fn new(at: u64) -> StartInfo {
         let info = StartInfo(at);
         assert!(info.word32(0) == MAGIC, "not started by a PVH loader");
         info
     }
 
+    #[init]
     fn word32(self, offset: u64) -> u32 {
         // SAFETY: promised to `new`; the loader's structures are aligned to their words.
         unsafe { direct::<u32>(self.0 + offset).read() }
     }
 
+    #[init]
     fn word(at: u64) -> u64 {
         // SAFETY: promised to `new`.
         unsafe { direct::<u64>(at).read_unaligned() }
     }
 
     /// The first module.
+    #[init]
     pub fn module(self) -> Option<Stretch> {
         let list = StartInfo::word(self.0 + 16);
         (self.word32(12) > 0)
@@ -46,6 +51,7 @@ impl StartInfo {
     }
 
     /// The stretches of RAM.
+    #[init]
     pub fn ram(self) -> impl Iterator<Item = Stretch> {
         let (map, entries) = (StartInfo::word(self.0 + 40), u64::from(self.word32(48)));
         (0..entries).filter_map(move |index| {
@@ -57,6 +63,7 @@ impl StartInfo {
     }
 
     /// The value of `key=` on the command line.
+    #[init]
     pub fn option(self, key: &str) -> Option<&'static str> {
         let at = StartInfo::word(self.0 + 24);
         if at == 0 {

@@ -12,6 +12,7 @@ use kernel::cpu::Cpu;
 use kernel::entry::Machine;
 use kernel::port::Port;
 use kernel::system::System;
+use section::init;
 
 core::arch::global_asm!(include_str!("secondary.s"));
 
@@ -33,6 +34,7 @@ static ARRIVED: AtomicU32 = AtomicU32::new(0);
 static GO: AtomicU32 = AtomicU32::new(0);
 
 /// Starts all CPUs but this one; they wait for [`go`].
+#[init]
 pub fn start<S: System<Port = X86>>(machine: Machine<X86>) {
     let (begin, end) = (address(&raw const others_begin), address(&raw const others_end));
     // SAFETY: RAM that nothing uses, in the direct map, and code of this image.
@@ -64,6 +66,7 @@ pub fn go() {
 }
 
 /// Where a CPU comes from `secondary.s`, on its own stack.
+#[init]
 extern "sysv64" fn arrive<S: System<Port = X86>>(number: u64) -> ! {
     // SAFETY: the tables that the first CPU has built.
     unsafe { machine::load_root(KERNEL_ROOT.load(Relaxed)) };
@@ -74,6 +77,7 @@ extern "sysv64" fn arrive<S: System<Port = X86>>(number: u64) -> ! {
 }
 
 /// Readies a CPU.
+#[init]
 pub fn set_up<S: System<Port = X86>>(cpu: &'static Cpu<X86>) {
     protection::set_up();
     fpu::lock();

@@ -6,6 +6,7 @@ use abi::PAGE;
 use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::mem::size_of;
+use section::init;
 
 /// Kernel code selector. The order of the table is what `syscall` and `sysret` expect.
 pub const KERNEL_CODE: u16 = 0x08;
@@ -66,6 +67,7 @@ const STACK_PAGES: u64 = 10;
 const GUARDS: [u64; 3] = [0, 5, 8];
 
 /// Whether this page of the stacks is a guard.
+#[init]
 pub fn is_guard(page: u64) -> bool {
     GUARDS.contains(&(page % STACK_PAGES))
 }
@@ -85,6 +87,7 @@ pub struct Stacks {
 }
 
 /// A CPU's stacks.
+#[init]
 pub fn stacks(number: u32) -> Stacks {
     let at = u64::from(number) * STACK_PAGES * PAGE;
     Stacks {
@@ -138,6 +141,7 @@ pub struct Vector {
 /// # Safety
 /// Called once on each CPU, at boot, interrupts off; entries and the second fault stack, if it is
 /// not 0, are valid.
+#[init]
 pub unsafe fn load(number: u32, second_stack: u64, vectors: impl Iterator<Item = Vector>) {
     let stacks = stacks(number);
     let own = &TABLES.own[number as usize];
@@ -179,6 +183,7 @@ pub unsafe fn load(number: u32, second_stack: u64, vectors: impl Iterator<Item =
     }
 }
 
+#[init]
 fn gate(vector: &Vector) -> Gate {
     Gate {
         low: vector.entry as u16,
@@ -195,6 +200,7 @@ fn gate(vector: &Vector) -> Gate {
 ///
 /// # Safety
 /// `entry` is system call entry code; `cpu` is what it and the trap code expect in GS.
+#[init]
 pub unsafe fn set_entry(entry: u64, cpu: u64) {
     let star = u64::from(USER_BASE | 3) << 48 | u64::from(KERNEL_CODE) << 32;
     // SAFETY: promised by the caller.

@@ -6,6 +6,7 @@ use core::cell::Cell;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::entry::Machine;
+use section::init;
 
 /// The machine.
 pub struct Shared(pub X86);
@@ -67,6 +68,7 @@ pub fn number() -> u32 {
 }
 
 /// Says what the core is entered with.
+#[init]
 pub fn set_machine(machine: Machine<X86>) {
     MACHINE.0.set(Some(machine));
 }

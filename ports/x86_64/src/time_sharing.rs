@@ -9,6 +9,7 @@ use crate::machine::{counter, out8};
 use crate::{apic, state};
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
+use section::init;
 
 const PIT_HZ: u64 = 1_193_182;
 
@@ -22,6 +23,7 @@ static SINCE: AtomicU64 = AtomicU64::new(0);
 static LEAST: AtomicU64 = AtomicU64::new(0);
 
 /// Starts the slices.
+#[init]
 pub fn set_up(length: Option<&str>) {
     let Some(ns) = length.and_then(|length| length.parse::<u64>().ok()) else { return };
     let steps = (ns * PIT_HZ / 1_000_000_000).clamp(2, 0xffff) as u16;

@@ -12,6 +12,7 @@ use core::arch::naked_asm;
 use kernel::fault::{Fault, hex};
 use kernel::port::Port;
 use kernel::system::System;
+use section::init;
 
 const DEBUG: u64 = 1;
 const NMI: u64 = 2;
@@ -209,6 +210,7 @@ fn entry_of(number: u8, usual: u64) -> u64 {
 }
 
 /// All vectors in use, with entry code for one kernel.
+#[init]
 pub fn vectors<S: System<Port = X86>>() -> impl Iterator<Item = Vector> {
     macro_rules! entries {
         ($($number:literal)*) => {

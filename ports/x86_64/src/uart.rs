@@ -1,6 +1,7 @@
 //! The 16550 serial port, polled for output.
 
 use crate::machine::{in8, out8};
+use section::init;
 
 const BASE: u16 = 0x3f8;
 const DATA: u16 = BASE;
@@ -13,6 +14,7 @@ const RECEIVED: u8 = 1;
 const CAN_SEND: u8 = 0x20;
 
 /// Sets the port up: 115200 baud, 8N1, an interrupt for each byte received.
+#[init]
 pub fn set_up() {
     // SAFETY: the port's registers touch no memory.
     unsafe {
