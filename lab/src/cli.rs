@@ -43,9 +43,15 @@ const LAB_EXAMPLES: &str = "\
 Examples:
   ./giusto lab run ping-pong micro --json
   ./giusto lab run --all
-  ./giusto lab run ping-pong --kernel fastpath
+  ./giusto lab run ping-pong --kernel fastpath --export csv,markdown
+  ./giusto lab run start-stop --set threads=10..50:10 --samples 2000 --seed 3
   ./giusto lab run elevator --kernel fastpath --blame 2us    why one was late
   ./giusto lab run lock-cost lock-scaling    on this host's own CPUs";
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  ./giusto lab list
+  ./giusto lab list elevator          all about one, also what can be set";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -152,8 +158,8 @@ pub struct Run {
     /// What guards the kernel; the manifest's by default: none on one CPU, big on several.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
-    /// On the twin: what a line of memory costs that comes from another CPU: a machine of S1-14 by
-    /// its name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
+    /// On the twin: what a line of memory costs that comes from another CPU: a machine by its
+    /// name in docs/twin.md, or figures: 2x14,115,218,185,265 for 2 sockets of 14 CPUs, within
     /// and across sockets, from memory within and across; without it nothing.
     #[arg(long, value_name = "T", value_parser = twin_protocol::Topology::parse)]
     pub topology: Option<twin_protocol::Topology>,
@@ -271,7 +277,15 @@ pub struct Profile {
 #[derive(Debug, Subcommand)]
 pub enum Lab {
     /// List the experiments, what they measure and where.
-    List,
+    #[command(after_help = LIST_EXAMPLES)]
+    List {
+        /// Tell all about these, such as what `lab run --set` can change.
+        #[arg(value_name = "EXPERIMENT", value_parser = experiments())]
+        names: Vec<String>,
+        /// Tell all about each.
+        #[arg(long)]
+        long: bool,
+    },
     /// Run experiments and keep their results under target/lab/EXPERIMENT/RUN/.
     #[command(after_help = LAB_EXAMPLES)]
     Run(LabRun),
@@ -315,7 +329,7 @@ pub struct Compare {
 /// What to show of the scoreboard.
 #[derive(Debug, Args)]
 pub struct Claims {
-    /// Only these claims, such as S0-C05, with all evidence; without any, the whole ledger.
+    /// Only these claims, such as S0-C05, with all evidence; without any, all of them.
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// Only this machine.
@@ -337,7 +351,9 @@ pub struct LabRun {
     pub experiments: Vec<String>,
     /// All experiments, each on its usual machine. Those that this commit has finished with the
     /// same seed are skipped: after an interruption the same command goes on.
-    #[arg(long, conflicts_with_all = ["experiments", "machine", "kernel", "cpus", "blame"])]
+    #[arg(long, conflicts_with_all = [
+        "experiments", "machine", "kernel", "cpus", "blame", "set", "samples", "export",
+    ])]
     pub all: bool,
     /// With --all: skip nothing.
     #[arg(long, requires = "all", conflicts_with = "experiments")]
@@ -348,19 +364,41 @@ pub struct LabRun {
     /// Only this kernel; may be given several times.
     #[arg(long, value_name = "K", value_parser = kernels())]
     pub kernel: Vec<String>,
+    /// Give a parameter of the experiment other values than the usual ones: one, several
+    /// (threads=50,250) or a range with both its ends (threads=50..250:50). `lab list EXPERIMENT`
+    /// names what can be set.
+    #[arg(long, value_name = "NAME=VALUES")]
+    pub set: Vec<String>,
+    /// The same as --set samples=N.
+    #[arg(long, value_name = "N")]
+    pub samples: Option<u64>,
+    /// Also write the rows as files for other tools, beside the results.
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',')]
+    pub export: Vec<Format>,
     /// The seed of the machine.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_name = "S")]
     pub seed: u64,
     /// Numbers of CPUs, such as 2, 1,2,4 or 1..28, where an experiment has a choice.
     #[arg(long, value_name = "N", value_parser = model::cpus)]
     pub cpus: Option<model::Cpus>,
     /// Record the medians as golden figures in tests/golden.toml.
-    #[arg(long, conflicts_with_all = ["kernel", "cpus", "all"])]
+    #[arg(long, conflicts_with_all = ["kernel", "cpus", "all", "set", "samples"])]
     pub update_golden: bool,
     /// Also trace the experiments on latency up to the first wake-up that is later than this, such
     /// as 2us, and say what made it late.
     #[arg(long, value_name = "THRESHOLD", value_parser = threshold)]
     pub blame: Option<u64>,
+}
+
+/// A form of rows that other tools read.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Format {
+    /// Comma-separated values.
+    Csv,
+    /// One object a row.
+    Json,
+    /// A table.
+    Markdown,
 }
 
 fn machines() -> PossibleValuesParser {

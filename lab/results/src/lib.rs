@@ -23,6 +23,7 @@ mod grid;
 mod output;
 mod page;
 mod paper;
+mod parameter;
 mod recording;
 mod report;
 mod samples;
@@ -40,6 +41,7 @@ pub use curves::{Case, Curves, Points, Source};
 pub use figure::{Figure, rounded};
 pub use golden::{Deviation, Golden, GoldenError};
 pub use output::{read_samples, write_index, write_run};
+pub use parameter::{Value, parameters};
 pub use recording::{Record, Recording, RecordingError};
 pub use report::{
     Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,

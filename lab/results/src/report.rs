@@ -1,6 +1,6 @@
 //! The schema of `result.json`.
 
-use crate::{Baseline, Claim, Curves, Figure, Summary};
+use crate::{Baseline, Claim, Curves, Figure, Summary, Value, parameters};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,9 @@ pub struct Report {
     pub commit: String,
     /// The seed of the run.
     pub seed: u64,
+    /// Parameters that had other values than the usual ones.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub set: BTreeMap<String, Vec<Value>>,
     /// The host and its tools, by name.
     pub host: BTreeMap<String, String>,
     /// The measurements.
@@ -108,6 +111,9 @@ pub struct Row {
     pub metric: String,
     /// Under which circumstances; empty where there is only one.
     pub case: String,
+    /// The parameters that the case names, typed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Value>,
     /// The figures, beside the names in JSON.
     #[serde(flatten)]
     pub summary: Summary,
@@ -180,8 +186,12 @@ impl Report {
 
     /// Reads a `result.json`.
     pub fn from_json(json: &str) -> Result<Report, serde_json::Error> {
-        let report: Report = serde_json::from_str(json)?;
+        let mut report: Report = serde_json::from_str(json)?;
         if report.schema == SCHEMA {
+            // Reports of earlier versions have them in their cases alone.
+            for row in &mut report.rows {
+                row.parameters = parameters(&row.case);
+            }
             return Ok(report);
         }
         let message = format!("schema {}, but this lab reads schema {SCHEMA}", report.schema);
@@ -236,18 +246,29 @@ impl Report {
         format!("Giusto, {experiment} on {machine} ({}), commit {commit}", self.kind())
     }
 
-    /// One line that says where the figures come from.
+    /// One line that says where the figures come from: also the host's processor and whether its
+    /// caches are warm or cold, so far as the report names them.
     pub(crate) fn provenance(&self) -> String {
-        format!(
-            "{} on {} ({}), {}, warm, {}, seed {}, commit {}",
-            self.experiment,
-            self.machine,
-            self.kind(),
-            self.unit,
+        let Report { experiment, machine, unit, seed, .. } = self;
+        let host = |name: &str| self.host.get(name).map(String::as_str);
+        let processor = host("processor").map(|name| format!("on {name}"));
+        let caches = host("caches").map(|caches| match caches {
+            "none" => "no caches".to_string(),
+            caches => format!("caches {caches}"),
+        });
+        let set = |(name, values): (&String, &Vec<Value>)| {
+            let values: Vec<String> = values.iter().map(Value::to_string).collect();
+            format!("{name}={}", values.join(","))
+        };
+        let words = [format!("{experiment} on {machine} ({})", self.kind()), unit.clone()];
+        let words =
+            words.into_iter().chain(processor).chain(caches).chain(self.set.iter().map(set));
+        let end = [
             self.sample_count(),
-            self.seed,
-            self.short_commit()
-        )
+            format!("seed {seed}"),
+            format!("commit {}", self.short_commit()),
+        ];
+        words.chain(end).collect::<Vec<_>>().join(", ")
     }
 
     /// How many samples stand behind a figure.
@@ -287,14 +308,19 @@ mod tests {
     use crate::testing::{folded, micro, ping_pong};
     use expect_test::expect;
 
-    #[test]
-    fn json_is_the_documented_schema() {
+    /// A report with one of each.
+    fn short() -> Report {
         let (mut report, _) = ping_pong();
         report.rows.truncate(1);
         report.claims.truncate(1);
         report.baselines.truncate(1);
         report.facts.truncate(1);
         report.baselines[0].note = "a source".into();
+        report
+    }
+
+    #[test]
+    fn json_is_the_documented_schema() {
         expect![[r#"
             {
               "schema": 1,
@@ -314,6 +340,9 @@ mod tests {
                   "kernel": "fastpath",
                   "metric": "call",
                   "case": "across words=0",
+                  "parameters": {
+                    "words": 0
+                  },
                   "min": 118,
                   "q1": 118,
                   "median": 118,
@@ -355,7 +384,7 @@ mod tests {
               ]
             }
         "#]]
-        .assert_eq(&report.to_json());
+        .assert_eq(&short().to_json());
     }
 
     #[test]
@@ -363,6 +392,11 @@ mod tests {
         for (report, _) in [ping_pong(), micro()] {
             assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
         }
+        // A report of an earlier version has its parameters in cases alone.
+        let (report, _) = ping_pong();
+        let mut earlier = report.clone();
+        earlier.rows.iter_mut().for_each(|row| row.parameters.clear());
+        assert_eq!(Report::from_json(&earlier.to_json()).unwrap(), report);
         let (mut report, _) = micro();
         report.schema = 2;
         let error = Report::from_json(&report.to_json()).unwrap_err();
@@ -416,7 +450,7 @@ mod tests {
         let (mut report, _) = ping_pong();
         report.commit += "-dirty";
         expect![[r#"
-            ping-pong on bench (emulated), instructions, warm, n = 1000, seed 1, commit
+            ping-pong on bench (emulated), instructions, n = 1000, seed 1, commit
             0123456789-dirty"#]]
         .assert_eq(&folded(&report.provenance()));
     }

@@ -1,6 +1,6 @@
 //! Raw samples: kept beside the summaries, so that every figure can be computed again.
 
-use crate::{Row, Summary};
+use crate::{Row, Summary, parameters};
 
 /// The samples of one case of one metric under one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,7 @@ impl Samples {
                 kernel: series.kernel.clone(),
                 metric: series.metric.clone(),
                 case: series.case.clone(),
+                parameters: parameters(&series.case),
                 summary: Summary::of(&series.values)?,
             })
         };

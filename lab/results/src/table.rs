@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_sweep_with_a_baseline_beside() {
         expect![[r#"
-            ping-pong on bench (emulated), instructions, warm, n = 1000, seed 1, commit 0123456789
+            ping-pong on bench (emulated), instructions, n = 1000, seed 1, commit 0123456789
             ────────────────────────────────────────────────────────────────────────────────────
              median                        fastpath   direct-lazy    seL4        seL4   fastpath
                                                                             slow path     / seL4
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_flat_list_with_spread() {
         expect![[r#"
-            micro on bench (emulated), instructions, warm, n = 1000, seed 1, commit 0123456789
+            micro on bench (emulated), instructions, n = 1000, seed 1, commit 0123456789
             ────────────────────────────────────────────────────────────
              median              fastpath    seL4        seL4   fastpath
                                                     slow path     / seL4

@@ -86,6 +86,7 @@ fn report(experiment: &str, samples: &Samples) -> Report {
         units: Default::default(),
         commit: text("0123456789abcdef0123456789abcdef01234567"),
         seed: 1,
+        set: Default::default(),
         host: [("cpu".into(), text("a model")), ("cpus".into(), text("2"))].into(),
         rows: samples.rows(),
         claims: vec![

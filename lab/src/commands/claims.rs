@@ -5,7 +5,8 @@ mod show;
 
 use super::{lab, print_json};
 use crate::cli::Claims;
-use crate::experiment::{self, Asked, Session};
+use crate::experiment::claim::{Band, Spec};
+use crate::experiment::{self, Asked, Experiment, Session};
 use crate::failure::{Verdict as Held, did_you_mean, usage};
 use crate::machine::MEASURED;
 use crate::scoreboard::{self, Line, Recorded, Standing};
@@ -56,8 +57,28 @@ pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
 /// The data of what is judged by itself, with the experiment that decides it.
 fn specs(board: &[Line]) -> Vec<serde_json::Value> {
     let judged = board.iter().flat_map(Line::judged);
-    let found = judged.filter_map(|judged| experiment::claims::find(&judged.id));
-    found.map(|(experiment, spec)| json!({"experiment": experiment, "claim": spec})).collect()
+    let found = judged.filter_map(|judged| experiment::claim::find(&judged.id));
+    let claim = |(experiment, spec): (&Experiment, Spec)| {
+        let claim = data(experiment, &spec);
+        json!({"experiment": experiment.name, "claim": claim})
+    };
+    found.map(claim).collect()
+}
+
+/// A claim with both settings and its bands.
+fn data(experiment: &Experiment, spec: &Spec) -> serde_json::Value {
+    let paper: Vec<_> = spec.setting.iter().map(|(aspect, paper, _)| (aspect, paper)).collect();
+    let ours = |machine: &'static str| {
+        let values = spec.setting.iter().map(|(aspect, _, ours)| (*aspect, ours.on(machine)));
+        (machine, values.collect::<Vec<_>>())
+    };
+    let ours: Vec<_> = experiment.platforms().map(ours).collect();
+    let band = |band: &Band| {
+        let Band { quantity, unit, bound, from, .. } = band;
+        json!({"quantity": quantity, "unit": unit, "bound": bound, "from": from})
+    };
+    let bands: Vec<_> = spec.bands.iter().map(band).collect();
+    json!({"id": spec.id, "paper": paper, "ours": ours, "bands": bands})
 }
 
 /// Runs the experiments that decide claims on a machine.

@@ -65,6 +65,7 @@ mod tests {
             units: Default::default(),
             commit: String::new(),
             seed: 1,
+            set: Default::default(),
             host: Default::default(),
             rows: Vec::new(),
             claims: Vec::new(),

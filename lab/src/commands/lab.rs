@@ -1,22 +1,24 @@
 //! `lab`: experiments.
 
 mod all;
+mod export;
 mod kept;
+mod list;
 
 use super::facts::facts;
 use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::latency::blame::{BLAMED, Late, first_late};
-use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
+use crate::experiment::parameter::{SAMPLES, Set};
+use crate::experiment::{self, Asked, Experiment, Listed, Session};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result};
-use kept::{Kept, keep, latest};
+use kept::{Kept, keep};
 use results::{Golden, GoldenError, Limit, Report};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,7 +28,7 @@ pub use kept::whole_runs;
 /// Does what the command line says.
 pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
     match lab {
-        Lab::List => list(as_json),
+        Lab::List { names, long } => list::list(names, *long, as_json),
         Lab::Run(run) if run.all => return all::run(run, as_json),
         Lab::Run(run) => return run_named(run, as_json),
         Lab::Compare(asked) => return super::compare::compare(asked, as_json),
@@ -35,39 +37,6 @@ pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
         Lab::Report { open } => report(*open, as_json)?,
     }
     Ok(Verdict::Held)
-}
-
-fn list(as_json: bool) {
-    if as_json {
-        let described: Vec<Value> = EXPERIMENTS.into_iter().map(describe).collect();
-        return print_json(&described);
-    }
-    let mut table = super::table(&["experiment", "measures", "machines", "kernels", "ledger"]);
-    for experiment in EXPERIMENTS {
-        let about = format!("{}: {}", experiment.about, experiment.metrics.join(", "));
-        table.add_row([
-            experiment.name,
-            &about,
-            &experiment.platforms().collect::<Vec<_>>().join(", "),
-            &experiment.kernels.join(", "),
-            &experiment.ledger.join(", "),
-        ]);
-    }
-    output::line(table.trim_fmt());
-}
-
-fn describe(experiment: &Experiment) -> Value {
-    let parameters: BTreeMap<_, _> = experiment.parameters.iter().copied().collect();
-    json!({
-        "name": experiment.name,
-        "about": experiment.about,
-        "ledger": experiment.ledger,
-        "machines": experiment.platforms().collect::<Vec<_>>(),
-        "kernels": experiment.kernels,
-        "metrics": experiment.metrics,
-        "cases": experiment.cases,
-        "parameters": parameters,
-    })
 }
 
 fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
@@ -79,17 +48,25 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let listed = experiments.iter().map(|experiment| fits(experiment, run));
     let listed = listed.collect::<Result<Vec<_>>>()?;
     let cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
-    let session = Session::new(Asked { seed: run.seed, cpus });
+    let usual = Asked { seed: run.seed, cpus, set: Vec::new() };
+    let asked = |experiment: &&'static Experiment| {
+        Ok(Asked { set: set(experiment, run)?, ..usual.clone() })
+    };
+    let asked = experiments.iter().map(asked).collect::<Result<Vec<_>>>()?;
+    let shared = Session::new(usual.clone());
     let mut reports = Vec::new();
-    for listed in listed {
+    for (listed, asked) in listed.into_iter().zip(asked) {
         let experiment = listed.experiment();
+        let own = (asked != usual).then(|| Session::new(asked));
+        let session = own.as_ref().unwrap_or(&shared);
         let wanted =
             |kernel: &&str| run.kernel.is_empty() || run.kernel.iter().any(|k| k == kernel);
         let kernels: Vec<&str> = experiment.kernels.iter().copied().filter(wanted).collect();
-        let lates = lates(listed, &session, &kernels, run.blame)?;
-        let (mut report, samples) = experiment::run(listed, &session, &kernels)?;
+        let lates = lates(listed, session, &kernels, run.blame)?;
+        let (mut report, samples) = experiment::run(listed, session, &kernels)?;
         report.notes.extend(lates.iter().map(|(kernel, late)| told(kernel, late.as_ref())));
         let directory = keep(&report, &samples)?;
+        let exported = export::export(&directory, &report, &run.export)?;
         for (kernel, late) in &lates {
             if let Some(late) = late {
                 let path = directory.join(format!("late-{kernel}.pftrace"));
@@ -103,6 +80,9 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
             show_claims(&report);
             report.limits.iter().for_each(|limit| output::line(limit.sentence()));
             lates.iter().for_each(|(kernel, late)| output::line(told(kernel, late.as_ref())));
+            for path in exported {
+                output::line(format_args!("exported: {}", workspace::shown(&path)));
+            }
             output::line(format_args!("results: {}\n", workspace::shown(&directory)));
         }
         reports.push(report);
@@ -121,6 +101,21 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
         eprintln!("{}", missed.sentence());
     }
     Ok(Verdict::from_bool(limits().all(Limit::held)))
+}
+
+/// What the command line sets of the parameters of an experiment.
+fn set(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Set>> {
+    let samples = run.samples.map(|samples| format!("{SAMPLES}={samples}"));
+    let texts = run.set.iter().chain(&samples);
+    let mut all: Vec<Set> = Vec::new();
+    for text in texts {
+        let set = Set::parse(experiment.name, experiment.parameters, text)?;
+        if all.iter().any(|other| other.parameter == set.parameter) {
+            return Err(usage(format!("`{}` is set twice", set.parameter.name)));
+        }
+        all.push(set);
+    }
+    Ok(all)
 }
 
 /// What a run says about the papers' claims.
@@ -216,15 +211,14 @@ fn update_golden(reports: &[Report]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the page with the latest run of each experiment on each machine; returns its path.
+/// Writes the page with what stands for each experiment on each machine; returns its path.
 pub fn write_report() -> Result<PathBuf> {
     let directory = workspace::results();
-    let latest = latest(&|_, _| true)?;
     let run = |(path, report): Kept| {
         let samples = results::read_samples(&path).context("cannot read samples")?;
         Ok((report, samples))
     };
-    let runs = latest.into_iter().map(run).collect::<Result<Vec<_>>>()?;
+    let runs = kept::standing()?.into_iter().map(run).collect::<Result<Vec<_>>>()?;
     if runs.is_empty() {
         return Err(usage("there are no results yet; run `./giusto lab run ping-pong micro`"));
     }

@@ -1,7 +1,13 @@
-//! Experiments: data, plus the function that measures.
+//! Experiments: each a folder with its description (`mod.rs`), what measures it (`measure.rs`),
+//! and the papers' claims that it decides (`claims.rs`), so far as it has them.
+//!
+//! ```text
+//! Experiment + Asked -> Session (a Setup for each kind of machine) -> Measured -> Report
+//!                                                    claims: Report -> verdicts
+//! ```
 
 pub mod cache_lines;
-pub mod claims;
+pub mod claim;
 mod cpus;
 mod hot_potato;
 mod ipc_queueing;
@@ -9,32 +15,36 @@ pub mod latency;
 mod listed;
 mod lock_cost;
 mod lock_scaling;
+mod measured;
 mod micro;
 mod native_series;
-mod pairs;
+pub mod parameter;
 mod ping_pong;
 mod profile;
 mod run;
 mod scheduler_stats;
 mod sections;
 mod setup;
+#[cfg(test)]
+pub mod testing;
 mod trace_cost;
 
-#[cfg(test)]
-pub use claims::testing as claims_testing;
 pub use listed::{Listed, Session};
+pub use measured::Measured;
 pub use profile::round_trip_by_samples;
 pub use run::{is_listed, run};
 pub use setup::{Asked, Boots, Emulated, Hardware, Setup, Simulated};
 
 use anyhow::Result;
-use results::{Claim, Report, Samples};
+use claim::Spec;
+use parameter::Parameter;
+use results::{Claim, Report};
 
 /// An experiment.
 pub struct Experiment {
     /// Its name.
     pub name: &'static str,
-    /// What it measures, in a sentence.
+    /// What it measures, in a short sentence.
     pub about: &'static str,
     /// Ledger entries that it reproduces.
     pub ledger: &'static [&'static str],
@@ -46,10 +56,14 @@ pub struct Experiment {
     pub kernels: &'static [&'static str],
     /// What it measures.
     pub metrics: &'static [&'static str],
-    /// Under which circumstances; empty if there is only one.
+    /// Under which circumstances, beside its parameters; empty if there is only one.
     pub cases: &'static [&'static str],
-    /// Its parameters, with the values that it uses.
-    pub parameters: &'static [(&'static str, &'static str)],
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    /// What is always the same.
+    pub conditions: &'static [(&'static str, &'static str)],
+    /// Whether the host's caches are warm or cold, on machines that have some.
+    pub caches: &'static str,
     /// Sentences on how to read its figures.
     pub notes: &'static [&'static str],
     /// Whether each figure is golden. Worst cases of samples and shares by sampling move with any
@@ -58,7 +72,34 @@ pub struct Experiment {
     /// Whether the simulation's costs are fitted to it, so that its figures must be near.
     pub modelled: bool,
     /// The claims that its report decides.
-    pub claims: fn(&Report) -> Vec<Claim>,
+    pub claims: fn() -> Vec<Spec>,
+}
+
+impl Experiment {
+    /// What fields are that an experiment does not state: nothing to set, to say or to claim, on
+    /// one CPU under all kernels.
+    const USUAL: Experiment = Experiment {
+        name: "",
+        about: "",
+        ledger: &[],
+        machines: &[],
+        cpus: Cpus::One,
+        kernels: &manifest::KERNELS,
+        metrics: &[],
+        cases: &[],
+        parameters: &[],
+        conditions: &[],
+        caches: "warm",
+        notes: &[],
+        golden: false,
+        modelled: false,
+        claims: Vec::new,
+    };
+
+    /// Judges a report by all claims.
+    pub fn judge(&self, report: &Report) -> Vec<Claim> {
+        (self.claims)().iter().map(|spec| spec.judge(report)).collect()
+    }
 }
 
 /// A kind of platform, with what measures one kernel there.
@@ -95,27 +136,6 @@ impl Cpus {
             }
         }
     }
-}
-
-/// What one kernel's runs gave.
-#[derive(Default)]
-pub struct Measured {
-    /// Raw samples, under the names of rows.
-    pub samples: Samples,
-    /// Single counts.
-    pub facts: Vec<results::Fact>,
-    /// Sentences for the report.
-    pub notes: Vec<String>,
-    /// Bounds that figures have.
-    pub limits: Vec<results::Limit>,
-    /// What is drawn together.
-    pub curves: Vec<results::Curves>,
-    /// What the figures depend on besides.
-    pub host: std::collections::BTreeMap<String, String>,
-    /// What the rows count, if not what the machine counts.
-    pub unit: Option<String>,
-    /// The units of metrics that count something else.
-    pub units: std::collections::BTreeMap<String, String>,
 }
 
 /// All experiments.

@@ -18,8 +18,9 @@ pub fn measure(
     setup: &Hardware,
     (kernel, metric): (&str, &str),
     options: &[&str],
-    cases: &[(u64, &str)],
+    cases: &[(u64, String)],
 ) -> Result<()> {
+    measured.unit = Some(UNIT.to_string());
     let sizes: Vec<String> = cases.iter().map(|(size, _)| size.to_string()).collect();
     let sizes = sizes.join(",");
     let mut samples = vec![Vec::new(); cases.len()];
@@ -28,7 +29,7 @@ pub fn measure(
         let own = ["--kernel", kernel, "--sizes", &sizes, "--rounds", ROUNDS, "--seed", &seed];
         let arguments = [options, &own].concat();
         let host = setup.run::<Vec<Series>>(&arguments)?;
-        describe(measured, &host.processor, host.hertz);
+        measured.on_host(&host);
         for ((size, case), samples) in cases.iter().zip(&mut samples) {
             let series = host.found.iter().find(|series| series.size == *size);
             let series = series.with_context(|| format!("no series of size {size}"))?;
@@ -40,11 +41,4 @@ pub fn measure(
         measured.samples.push(kernel, metric, case, samples);
     }
     Ok(())
-}
-
-/// What figures of the host depend on.
-pub fn describe(measured: &mut Measured, processor: &str, hertz: u64) {
-    measured.unit = Some(UNIT.to_string());
-    measured.host.insert("processor".to_string(), processor.to_string());
-    measured.host.insert("counter".to_string(), format!("{hertz} Hz"));
 }

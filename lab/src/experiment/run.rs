@@ -1,13 +1,14 @@
 //! Runs an experiment and makes its report.
 
+use super::measured::fact;
+use super::parameter::Set;
 use super::{Emulated, Listed, Measured, Session, Setup, find};
 use crate::image;
-use crate::machine::{Count, Outcome};
+use crate::machine::Count;
 use crate::progress::Step;
 use crate::workspace;
-use abi::results::Tag;
-use anyhow::{Context, Result, bail, ensure};
-use results::{Fact, Recording, Report, Samples, Spans};
+use anyhow::{Context, Result, ensure};
+use results::{Fact, Origin, Report, Samples, Value};
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -22,75 +23,18 @@ pub fn round_trip_facts(setup: &Emulated, system: &str, kernel: &str) -> Result<
     let counts = setup
         .round_trip(system, kernel, WARM_UP)
         .with_context(|| format!("following a round trip of `{system}` under {kernel}"))?;
-    let fact = |count: Count| Fact {
-        name: format!("{kernel} round trip: {}", count.name),
-        value: count.value,
-        unit: String::new(),
-        note: count.note.to_string(),
+    let told = |count: Count| {
+        fact(format!("{kernel} round trip: {}", count.name), count.value, "", count.note)
     };
-    Ok(counts.into_iter().map(fact).collect())
-}
-
-/// Decodes a recording that a run left; the kernel that it names must be the one asked for.
-pub fn recording(outcome: &Outcome, memory: &str, kernel: &str) -> Result<Recording> {
-    let bytes = outcome.memories.get(memory).with_context(|| {
-        format!("the manifest has no memory `{memory}` with `host = true`; add it")
-    })?;
-    let recording = Recording::decode(bytes).with_context(|| format!("memory `{memory}`"))?;
-    if recording.kernel != kernel {
-        let reported = &recording.kernel;
-        bail!("kernel `{kernel}` was asked for, but `{memory}` was written under `{reported}`");
-    }
-    Ok(recording)
+    Ok(counts.into_iter().map(told).collect())
 }
 
 /// How long the kernel takes to boot a system.
 pub fn boot_fact(setup: &Setup, system: &str, kernel: &str) -> Result<Fact> {
     let taken = setup.boot(system, kernel)?.boot_steps();
-    Ok(Fact {
-        name: format!("{kernel} boot of {system}"),
-        value: taken.context("the kernel does not say how long it took to boot")?,
-        unit: "instructions".to_string(),
-        note: "from kernel entry to the first user instruction".to_string(),
-    })
-}
-
-/// Adds the samples of a metric under the names of its cases.
-pub fn push_spans(
-    measured: &mut Measured,
-    kernel: &str,
-    metric: &str,
-    cases: &[&str],
-    spans: Spans,
-) -> Result<()> {
-    if let Some(warning) = spans.warning() {
-        measured.notes.push(format!("{metric}: {warning}"));
-    }
-    for (number, values) in spans.cases {
-        let Some(case) = cases.get(usize::from(number)) else {
-            bail!("metric `{metric}`: case {number} was recorded, which this laboratory ignores");
-        };
-        measured.samples.push(kernel, metric, case, values);
-    }
-    Ok(())
-}
-
-/// Adds the spans of a recording, each divided by the number of operations of its case.
-pub fn push_shares(
-    measured: &mut Measured,
-    recording: &Recording,
-    (metric, number): (&str, u16),
-    cases: &[&str],
-    operations: &dyn Fn(&str) -> Result<u64>,
-) -> Result<()> {
-    let mut spans = results::spans(recording, Tag::BEFORE, recording, Tag::AFTER, number)?;
-    for (number, values) in &mut spans.cases {
-        if let Some(case) = cases.get(usize::from(*number)) {
-            let operations = operations(case)?;
-            values.iter_mut().for_each(|value| *value = (*value + operations / 2) / operations);
-        }
-    }
-    push_spans(measured, &recording.kernel, metric, cases, spans)
+    let taken = taken.context("the kernel does not say how long it took to boot")?;
+    let note = "from kernel entry to the first user instruction";
+    Ok(fact(format!("{kernel} boot of {system}"), taken, "instructions", note))
 }
 
 /// Runs an experiment under the given kernels. The report is labelled with the platform that the
@@ -103,15 +47,9 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         let measured = session
             .measure(listed, kernel)
             .with_context(|| format!("experiment `{}`", experiment.name))?;
-        all.samples.series.extend(measured.samples.series);
-        all.facts.extend(measured.facts);
-        all.notes.extend(measured.notes);
-        all.limits.extend(measured.limits);
-        all.curves.extend(measured.curves);
-        all.host.extend(measured.host);
-        all.unit = measured.unit.or(all.unit);
-        all.units.extend(measured.units);
+        all.extend(measured);
     }
+    all.samples.series.retain(|series| session.asked().wants(&series.case));
     let platform = session.ran(listed).take()?;
     let (name, wanted) = (platform.name(), listed.platform().name());
     ensure!(name == wanted, "`{}` was to run on {wanted} and ran on {name}", experiment.name);
@@ -127,6 +65,7 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         units: all.units,
         commit: workspace::commit(),
         seed: session.asked().seed,
+        set: session.asked().set.iter().map(named).collect(),
         host: host(session, listed).into_iter().chain(all.host).collect(),
         rows: all.samples.rows(),
         claims: Vec::new(),
@@ -136,8 +75,12 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         curves: all.curves,
         notes: notes.chain(all.notes).collect(),
     };
-    report.claims = (experiment.claims)(&report);
+    report.claims = experiment.judge(&report);
     Ok((report, all.samples))
+}
+
+fn named(set: &Set) -> (String, Vec<Value>) {
+    (set.parameter.name.to_string(), set.values.clone())
 }
 
 /// Whether the experiment of a report lists the report's platform.
@@ -147,27 +90,16 @@ pub fn is_listed(report: &Report) -> bool {
 
 /// How large kernels are: all of them in one image, and one alone.
 fn text_facts(session: &Session, listed: Listed) -> Result<Vec<Fact>> {
-    let fact = |name: String, value: u64, note: &str| Fact {
-        name,
-        value,
-        unit: "bytes".to_string(),
-        note: note.to_string(),
-    };
     let Some(setup) = session.boots(listed) else { return Ok(Vec::new()) };
     let Some(emulator) = setup.machine().emulator() else { return Ok(Vec::new()) };
     let kernel = manifest::KERNELS[0];
-    let alone = image::build_alone(emulator, kernel)?;
+    let all = image::text_bytes(&setup.images(None)?.kernel)?;
+    let alone = image::text_bytes(&image::build_alone(emulator, kernel)?)?;
+    let note = "code that stays after boot, in the image with every kernel";
+    let of_one = "code that stays after boot, in an image with one kernel";
     Ok(vec![
-        fact(
-            "kernel text".to_string(),
-            image::text_bytes(&setup.images(None)?.kernel)?,
-            "code that stays after boot, in the image with every kernel",
-        ),
-        fact(
-            format!("kernel text, {kernel} alone"),
-            image::text_bytes(&alone)?,
-            "code that stays after boot, in an image with one kernel",
-        ),
+        fact("kernel text", all, "bytes", note),
+        fact(format!("kernel text, {kernel} alone"), alone, "bytes", of_one),
     ])
 }
 
@@ -184,14 +116,24 @@ fn host(session: &Session, listed: Listed) -> BTreeMap<String, String> {
         host.insert(name.to_string(), first_line(program).unwrap_or("unknown".to_string()));
     }
     host.insert("system".to_string(), std::env::consts::OS.to_string());
-    host.insert("processor".to_string(), std::env::consts::ARCH.to_string());
+    host.insert("processor".to_string(), processor());
+    let real = listed.platform().origin() == Origin::HARDWARE;
+    let caches = if real { listed.experiment().caches } else { "none" };
+    host.insert("caches".to_string(), caches.to_string());
     host
+}
+
+/// What the host's processor calls itself, or at least its architecture.
+fn processor() -> String {
+    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = known.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    name.map_or(std::env::consts::ARCH, |(_, name)| name).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::claims_testing::report;
+    use crate::experiment::testing::report;
 
     #[test]
     fn a_report_of_a_platform_that_is_not_listed_is_told() {

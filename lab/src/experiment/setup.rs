@@ -1,6 +1,7 @@
 //! What experiments run with: one type for each kind of platform, so that what one kind alone can
 //! do cannot be asked of another.
 
+use super::parameter::{SAMPLES, Set};
 use crate::image::{self, Extra, Images};
 use crate::machine::native::{self, Host, Native};
 use crate::machine::{
@@ -10,6 +11,7 @@ use crate::profile::Profile;
 use crate::systems;
 use anyhow::{Context, Result, bail};
 use manifest::System;
+use results::Value;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -21,18 +23,58 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What runs go by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     /// The seed of the run.
     pub seed: u64,
     /// Numbers of CPUs, where an experiment has a choice and one was made.
     pub cpus: Option<Vec<usize>>,
+    /// Parameters that are not to have their usual values.
+    pub set: Vec<Set>,
 }
 
 impl Asked {
-    /// A seed, and the usual numbers of CPUs.
+    /// A seed, the usual numbers of CPUs, and the usual parameters.
     pub fn seed(seed: u64) -> Asked {
-        Asked { seed, cpus: None }
+        Asked { seed, ..Asked::default() }
+    }
+
+    /// The numbers that a parameter was set to: counts, or nanoseconds.
+    pub fn numbers(&self, name: &str) -> Option<Vec<u64>> {
+        let set = self.set.iter().find(|set| set.parameter.name == name)?;
+        Some(set.values.iter().filter_map(Value::number).collect())
+    }
+
+    /// The number that a parameter was set to, the greatest of several, or its usual one.
+    pub fn number(&self, name: &str, usual: u64) -> u64 {
+        self.numbers(name).into_iter().flatten().max().unwrap_or(usual)
+    }
+
+    /// Whether a row is among the values that its parameters were set to.
+    pub fn wants(&self, case: &str) -> bool {
+        let own = results::parameters(case);
+        self.set
+            .iter()
+            .all(|set| own.get(set.parameter.name).is_none_or(|value| set.values.contains(value)))
+    }
+
+    /// Gives programs the parameters that are arguments of theirs, and as many times the usual
+    /// samples room in memory.
+    fn apply(&self, system: &mut System) {
+        for set in &self.set {
+            let Some(argument) = set.parameter.argument else { continue };
+            let words: Vec<String> = set.values.iter().map(Value::to_string).collect();
+            systems::set(system, argument, &words.join(" "));
+        }
+        let samples = self.set.iter().find(|set| set.parameter.name == SAMPLES);
+        let Some(set) = samples else { return };
+        let of = |values: &[Value]| values.iter().filter_map(Value::number).max().unwrap_or(1);
+        let times = of(&set.values).div_ceil(of(&set.parameter.usual()).max(1));
+        for memory in system.memories.iter_mut().filter(|memory| memory.host) {
+            let more = memory.bytes * (times - 1);
+            memory.bytes += more;
+            system.memory += more;
+        }
     }
 }
 
@@ -199,6 +241,7 @@ impl Setup {
         for (_, value) in seeds.filter(|(name, _)| name == "seed") {
             *value = self.asked.seed.to_string();
         }
+        self.asked.apply(&mut system);
         Ok(system)
     }
 

@@ -3,7 +3,7 @@ use crate::experiment::Experiment;
 use results::Claim;
 
 fn report(machine: &str, verdicts: &[(&str, Verdict)]) -> Report {
-    let mut report = crate::experiment::claims_testing::report(machine, &[]);
+    let mut report = crate::experiment::testing::report(machine, &[]);
     report.claims = verdicts
         .iter()
         .map(|(id, verdict)| Claim {
@@ -60,7 +60,7 @@ fn every_claim_of_an_experiment_and_of_the_record_is_in_the_ledger() {
 fn verdicts_are_recorded_of_machines_that_their_experiments_list() {
     let recorded = Recorded::load().expect("it is well-formed");
     let decides = |experiment: &Experiment, id: &str| {
-        (experiment.claims)(&nothing()).iter().any(|claim| claim.id == id)
+        (experiment.claims)().iter().any(|claim| claim.id == id)
     };
     for machine in MEASURED.map(|machine| machine.name()) {
         for id in recorded.ids(machine) {

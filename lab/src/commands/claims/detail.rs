@@ -1,7 +1,8 @@
 //! How a claim reads on a terminal: the paper's setting and ours, the bands, and the verdicts.
 
 use super::show::wrap;
-use crate::experiment::claims;
+use crate::experiment::Experiment;
+use crate::experiment::claim::{self, Spec};
 use crate::scoreboard::{Judged, Line, Standing};
 use comfy_table::{ContentArrangement, Table, presets};
 use results::{Verdict, rounded};
@@ -15,7 +16,7 @@ const TEXT: usize = 76;
 pub fn text(board: &[Line]) -> String {
     let lines = board.iter().map(|line| {
         let mut text = format!("{}\n", line.claim.id) + &indented(&line.claim.statement);
-        let name = |judged: &Judged| Some(claims::find(&judged.id)?.0);
+        let name = |judged: &Judged| Some(claim::find(&judged.id)?.0.name);
         let by = line.judged().iter().find_map(name);
         let by = by.map(|name| format!(", experiment {name}")).unwrap_or_default();
         text += &format!("{}{by}\n", line.from);
@@ -32,9 +33,9 @@ fn part(line: &Line, judged: &Judged) -> String {
         text += &format!("\n{}\n", judged.id);
         text += &indented(&judged.statement);
     }
-    if let Some((_, spec)) = claims::find(&judged.id) {
-        text += &settings(spec);
-        text += &bands(spec, judged);
+    if let Some((experiment, spec)) = claim::find(&judged.id) {
+        text += &settings(experiment, &spec);
+        text += &bands(experiment, &spec, judged);
     }
     if judged.machines.is_empty() {
         text += "\n  not yet\n";
@@ -44,29 +45,25 @@ fn part(line: &Line, judged: &Judged) -> String {
 }
 
 /// The paper's setting beside ours.
-fn settings(spec: &claims::Spec) -> String {
-    let machines = spec.ours.iter().map(|(machine, _)| *machine);
-    let mut table = table(["setting", "the paper"].into_iter().chain(machines));
-    for (aspect, value) in spec.paper {
-        let ours = spec.ours.iter().map(|(_, setting)| {
-            let own = setting.iter().find(|(name, _)| name == aspect);
-            own.map_or("-", |(_, value)| value)
-        });
-        table.add_row([*aspect, *value].into_iter().chain(ours));
+fn settings(experiment: &Experiment, spec: &Spec) -> String {
+    let mut table = table(["setting", "the paper"].into_iter().chain(experiment.platforms()));
+    for (aspect, paper, ours) in spec.setting {
+        let ours = experiment.platforms().map(|machine| ours.on(machine));
+        table.add_row([aspect.to_string(), paper.to_string()].into_iter().chain(ours));
     }
     format!("\n{}\n", table.trim_fmt())
 }
 
 /// The bands, with the figures of each machine.
-fn bands(spec: &claims::Spec, judged: &Judged) -> String {
-    let machines = spec.ours.iter().map(|(machine, _)| *machine);
-    let mut table = table(["figure", "band", "from"].into_iter().chain(machines));
-    for band in spec.bands {
+fn bands(experiment: &Experiment, spec: &Spec, judged: &Judged) -> String {
+    let headings = ["figure", "band", "from"].into_iter().chain(experiment.platforms());
+    let mut table = table(headings);
+    for band in &spec.bands {
         let unit = if band.unit.is_empty() { String::new() } else { format!(" {}", band.unit) };
         let mut row =
             vec![band.quantity.to_string(), format!("{}{unit}", band.bound), band.from.to_string()];
-        row.extend(spec.ours.iter().map(|(machine, _)| {
-            let standing = judged.machines.iter().find(|standing| standing.machine == *machine);
+        row.extend(experiment.platforms().map(|machine| {
+            let standing = judged.machines.iter().find(|standing| standing.machine == machine);
             let mut figures = standing.into_iter().flat_map(|standing| &standing.judged);
             let figure = figures.find(|figure| figure.quantity == band.quantity);
             figure.map_or("-".to_string(), |figure| rounded(figure.value, 3))

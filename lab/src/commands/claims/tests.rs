@@ -7,7 +7,7 @@ fn shown(ids: &[&str], recorded: &[(&str, Verdict)], found: &[(&str, Verdict, &s
     for (id, verdict) in recorded {
         record.record("twin", id, *verdict);
     }
-    let mut report = crate::experiment::claims_testing::report("twin", &[]);
+    let mut report = crate::experiment::testing::report("twin", &[]);
     let claim = |(id, verdict, evidence): &(&str, Verdict, &str)| Claim {
         id: id.to_string(),
         statement: "Made up".to_string(),
@@ -88,7 +88,7 @@ fn a_claim_shows_its_settings_its_bands_and_its_verdicts() {
     let mut record = Recorded::default();
     record.record("native", "S1-C11", Verdict::NotObservable);
     record.record("twin", "S1-C11", Verdict::Contradicted);
-    let mut report = crate::experiment::claims_testing::report("twin", &[]);
+    let mut report = crate::experiment::testing::report("twin", &[]);
     report.claims = vec![Claim {
         id: "S1-C11".to_string(),
         statement: "Made up".to_string(),

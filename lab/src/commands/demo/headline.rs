@@ -101,7 +101,7 @@ mod tests {
     fn a_missing_figure_is_an_error() {
         let error = all(&[]).unwrap_err().to_string();
         assert_eq!(error, "`ping-pong` was not measured");
-        let mut empty = crate::experiment::claims_testing::report("made-up", &[]);
+        let mut empty = crate::experiment::testing::report("made-up", &[]);
         empty.experiment = "ping-pong".to_string();
         let error = all(&[empty]).unwrap_err().to_string();
         assert_eq!(error, "`ping-pong` has no row call across words=0");

@@ -66,7 +66,7 @@ fn is_near(deviation: &Deviation) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::claims_testing::report;
+    use crate::experiment::testing::report;
     use crate::machine::Exit;
     use results::{Claim, Verdict};
 

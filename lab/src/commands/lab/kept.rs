@@ -85,10 +85,27 @@ fn ignored(path: &Path, report: &Report) {
     eprintln!("ignored: {path} names {machine}, on which `{experiment}` does not run");
 }
 
-/// Whether a report has all kernels of its experiment.
+/// Whether a report has all kernels of its experiment, and its usual parameters.
 pub fn is_whole(experiment: &Experiment, report: &Report) -> bool {
     let has = |kernel: &&str| report.rows.iter().any(|row| row.kernel == **kernel);
-    experiment.kernels.iter().all(has)
+    report.set.is_empty() && experiment.kernels.iter().all(has)
+}
+
+/// What stands for each experiment on each machine: its latest whole run, and without one the
+/// latest of a part.
+pub fn standing() -> Result<Vec<Kept>> {
+    standing_in(&workspace::results())
+}
+
+fn standing_in(directory: &Path) -> Result<Vec<Kept>> {
+    let of = |report: &Report| (report.experiment.clone(), report.machine.clone());
+    let whole = latest_in(directory, &is_whole)?;
+    let all = latest_in(directory, &|_, _| true)?;
+    let choose = |part: Kept| {
+        let same = |(_, report): &&Kept| of(report) == of(&part.1);
+        whole.iter().find(same).cloned().unwrap_or(part)
+    };
+    Ok(all.into_iter().map(choose).collect())
 }
 
 /// The latest run of each experiment on each machine with all its kernels.
@@ -114,11 +131,32 @@ mod tests {
     }
 
     #[test]
+    fn a_part_does_not_replace_a_whole_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let keep = |run: &str, kernels: &[&str], set: u64| {
+            let rows: Vec<_> = kernels.iter().map(|kernel| (*kernel, "yield", "", 1)).collect();
+            let mut report = crate::experiment::testing::report("qemu-x86_64", &rows);
+            report.experiment = "micro".to_string();
+            let set = (set > 0).then(|| ("samples".to_string(), vec![results::Value::Count(set)]));
+            report.set = set.into_iter().collect();
+            let own = directory.path().join("micro").join(run);
+            results::write_run(&own, &report, &Samples::default()).unwrap();
+        };
+        let stands = || standing_in(directory.path()).unwrap()[0].0.clone();
+        keep("1", &["fastpath"], 0);
+        assert!(stands().ends_with("1"), "nothing else is there");
+        keep("2", &["fastpath", "slowpath"], 0);
+        keep("3", &["fastpath"], 0);
+        keep("4", &["fastpath", "slowpath"], 7);
+        assert!(stands().ends_with("2"));
+    }
+
+    #[test]
     fn a_result_of_a_machine_that_is_not_listed_is_ignored() {
         let directory = tempfile::tempdir().unwrap();
         let keep = |run: &str, machine: &str| {
             let own = directory.path().join("lock-cost").join(run);
-            let mut report = crate::experiment::claims_testing::report(machine, &[]);
+            let mut report = crate::experiment::testing::report(machine, &[]);
             report.experiment = "lock-cost".to_string();
             results::write_run(&own, &report, &Samples::default()).unwrap();
         };

@@ -6,11 +6,10 @@
 
 pub mod ipc;
 pub mod ipi;
-mod kicks;
 pub mod shootdown;
 
 use super::Setup;
-use super::run::recording;
+use super::measured::recording;
 use crate::image::Extra;
 use crate::machine::Outcome;
 use crate::systems::set;

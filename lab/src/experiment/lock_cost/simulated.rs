@@ -1,7 +1,9 @@
 //! What a message takes in the simulation, by locking.
 
-use super::{BASE, METRIC, added_fact, barriers, case, tell_of_transactions};
-use crate::experiment::pairs::Pairs;
+use super::measure::{added_fact, tell_of_transactions};
+use super::{BASE, METRIC, barriers, case};
+use crate::experiment::lock_scaling::Pairs;
+use crate::experiment::measured::fact;
 use crate::experiment::{Measured, Simulated};
 use crate::machine::{self, Simulation};
 use anyhow::Result;
@@ -52,10 +54,7 @@ fn barriers_of(setup: &Simulated, kernel: &str, locking: &str) -> Result<Fact> {
     };
     let ((fewer, before), (messages, after)) = (run(1)?, run(2)?);
     let trips = (messages - fewer) as f64 / 2.0;
-    Ok(Fact {
-        name: barriers(locking),
-        value: ((after - before) as f64 / trips).round() as u64,
-        unit: String::new(),
-        note: "as on ARMv7, one for each side of an access that is ordered".to_string(),
-    })
+    let each = ((after - before) as f64 / trips).round() as u64;
+    let note = "as on ARMv7, one for each side of an access that is ordered";
+    Ok(fact(barriers(locking), each, "", note))
 }

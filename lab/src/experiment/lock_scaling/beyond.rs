@@ -1,7 +1,7 @@
 //! What more CPUs than the host has would do: the twin, with sections as long as the model found.
 
+use super::pairs::{self, Pairs};
 use super::{Scene, THINK, points};
-use crate::experiment::pairs::{self, Pairs};
 use crate::experiment::{Asked, Hardware, Simulated};
 use crate::machine::Simulation;
 use crate::progress::Step;

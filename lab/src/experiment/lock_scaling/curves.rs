@@ -2,8 +2,9 @@
 
 use super::{COMPARED, Scene};
 use crate::experiment::Measured;
+use crate::experiment::measured::fact;
 use model::{Distribution, Fit, fit};
-use results::{Case, Curves, Fact, Origin, Points, Source};
+use results::{Case, Curves, Origin, Points, Source};
 use std::collections::BTreeSet;
 
 /// The locking that the model is about.
@@ -76,11 +77,8 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
         Distribution::Exponential => "exponential",
         Distribution::Deterministic => "deterministic",
     };
-    let fact = |what: &str, value: f64, unit: &str, note: String| Fact {
-        name: format!("{of}, {name}: {what}"),
-        value: value.abs().round() as u64,
-        unit: unit.to_string(),
-        note,
+    let found = |what: &str, value: f64, unit: &str, note: String| {
+        fact(format!("{of}, {name}: {what}"), value.abs().round() as u64, unit, note)
     };
     let bounds = |interval: &model::Interval| {
         format!("95 % from {:.1} to {:.1}", interval.low, interval.high)
@@ -88,9 +86,9 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
     let added =
         if fit.think.value < 0.0 { "taken off think times" } else { "added to think times" };
     measured.facts.extend([
-        fact("service", fit.service.value, "ticks", bounds(&fit.service)),
-        fact(added, fit.think.value, "ticks", bounds(&fit.think)),
-        fact("r squared", fit.r_squared * 1e6, "millionths", "over all think times".to_string()),
+        found("service", fit.service.value, "ticks", bounds(&fit.service)),
+        found(added, fit.think.value, "ticks", bounds(&fit.think)),
+        found("r squared", fit.r_squared * 1e6, "millionths", "over all think times".to_string()),
     ]);
     let line = |residual: &model::Residual| {
         let (point, percent) = (residual.point, residual.residual / residual.fitted * 100.0);
@@ -164,7 +162,7 @@ fn points(source: Source, of: impl Iterator<Item = (usize, f64)>) -> Points {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Point;
+    use super::super::points::Point;
     use super::*;
     use model::Repairman;
 

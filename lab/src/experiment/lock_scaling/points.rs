@@ -75,16 +75,13 @@ pub fn case(locking: &str, think: u64, cpus: usize) -> String {
     format!("locking={locking} think={think} cpus={cpus}")
 }
 
-/// The point of a row.
+/// The point of a row, by its parameters.
 fn point(row: &Row) -> Option<Point> {
-    let field = |name: &str| {
-        let words = &mut row.case.split(' ');
-        words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
-    };
+    let number = |name| row.parameters.get(name)?.number();
     Some(Point {
-        locking: field("locking")?.to_string(),
-        think: field("think")?.parse().ok()?,
-        cpus: field("cpus")?.parse().ok()?,
+        locking: row.parameters.get("locking")?.to_string(),
+        think: number("think")?,
+        cpus: number("cpus")? as usize,
         throughput: row.summary.median.as_f64(),
     })
 }

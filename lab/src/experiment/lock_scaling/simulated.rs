@@ -1,9 +1,10 @@
 //! The points that the twin gives: pairs on up to two sockets, the same with sections as long as
 //! the paper's, on the small machine, and with sections that scatter as in the queueing model.
 
+use super::pairs::{self, Pairs};
 use super::points::{ARM, PAPER, facts, hold};
 use super::{COMPARED, METRIC, Scene, THINK, curves, points};
-use crate::experiment::pairs::{self, Pairs};
+use crate::experiment::measured::fact;
 use crate::experiment::{Measured, Simulated};
 use crate::failure::usage;
 use crate::machine::{LARGE, SMALL, Simulation};
@@ -11,7 +12,7 @@ use crate::progress::Step;
 use anyhow::Result;
 use manifest::{LOCKINGS, NO_LOCKING};
 use model::{Distribution, Fit};
-use results::{Fact, Limit, Origin};
+use results::{Limit, Origin};
 use twin_protocol::{Scatter, Sections, Service, Topology, Transfers};
 
 /// Numbers of CPUs without `--cpus`.
@@ -136,13 +137,15 @@ impl Run<'_> {
     ) -> Result<()> {
         let Family { metric, simulation, outside } = family;
         let step = Step::start(format!("simulating {metric}"));
+        let asked = &self.setup.asked;
+        let thinks = asked.numbers("think").unwrap_or(THINK.to_vec());
+        let windows = asked.number("windows", WINDOWS);
         for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
-            for think in THINK.into_iter().filter(|think| wanted(locking, *think)) {
+            for think in thinks.iter().copied().filter(|think| wanted(locking, *think)) {
                 for cpus in cpus.iter().copied() {
                     let case = points::case(locking, think, cpus);
                     step.detail(&case);
                     let window = IN_WINDOW * ((think + PASS) / cpus as u64).max(PASS);
-                    let windows = WINDOWS;
                     let (asked, think) = (think, think.saturating_sub(*outside));
                     let pairs = Pairs { locking, think, cpus, window, windows, simulation };
                     let passed = pairs.run(self.setup, self.kernel)?;
@@ -168,12 +171,9 @@ impl Run<'_> {
         for locking in LOCKINGS.into_iter().filter(|locking| *locking != NO_LOCKING) {
             let pairs = Pairs { locking, think, cpus, window, windows, simulation };
             let seen = pairs.run(self.setup, self.kernel)?.seen;
-            self.measured.facts.push(Fact {
-                name: format!("{locking}: lines that CPUs share"),
-                value: seen.shared.len() as u64,
-                unit: String::new(),
-                note: format!("written by one and touched by another of {cpus}"),
-            });
+            let note = format!("written by one and touched by another of {cpus}");
+            let name = format!("{locking}: lines that CPUs share");
+            self.measured.facts.push(fact(name, seen.shared.len() as u64, "", note));
         }
         Ok(())
     }
@@ -217,12 +217,6 @@ impl Run<'_> {
 
     fn machine(&mut self, note: &str, topology: &Topology) {
         let Topology { sockets, per_socket, .. } = *topology;
-        let fact = |name: &str, value: u64, unit: &str, note: &str| Fact {
-            name: name.to_string(),
-            value,
-            unit: unit.to_string(),
-            note: note.to_string(),
-        };
         let all: u64 = self.measured.samples.series.iter().map(|s| s.values.len() as u64).sum();
         self.measured.facts.extend([
             fact(facts::HERTZ, 1_000_000_000, "per second", "modelled instructions"),
@@ -245,12 +239,8 @@ impl Run<'_> {
                 _ => continue,
             };
             let again = again * 100.0;
-            self.measured.facts.push(Fact {
-                name: name.to_string(),
-                value: value.round() as u64,
-                unit: "ticks".to_string(),
-                note: format!("section {mean:.0}, the same CPU again {again:.0} %"),
-            });
+            let note = format!("section {mean:.0}, the same CPU again {again:.0} %");
+            self.measured.facts.push(fact(name, value.round() as u64, "ticks", note));
         }
     }
 }
@@ -266,14 +256,12 @@ impl Run<'_> {
         let (least, greatest) = means.fold((f64::INFINITY, 0.0f64), |(least, greatest), mean| {
             (least.min(mean), greatest.max(mean))
         });
-        let fact = |(name, value): (&str, f64)| Fact {
-            name: name.to_string(),
-            value: value.round() as u64,
-            unit: "ticks".to_string(),
-            note: format!("mean of a point with {} CPUs or more", hold::FEW),
-        };
-        let both = [(hold::LEAST, least), (hold::GREATEST, greatest)];
-        self.measured.facts.extend(both.into_iter().filter(|_| greatest > 0.0).map(fact));
+        let note = format!("mean of a point with {} CPUs or more", hold::FEW);
+        for (name, value) in [(hold::LEAST, least), (hold::GREATEST, greatest)] {
+            if greatest > 0.0 {
+                self.measured.facts.push(fact(name, value.round() as u64, "ticks", &*note));
+            }
+        }
     }
 }
 

@@ -1,0 +1,172 @@
+use super::{
+    AVOIDED, CASES, COUNTED, DEFERRED_DEQUEUES, DEFERRED_ENQUEUES, LONGEST, LOOK_UPS_AVOIDED,
+    RATES, SECOND,
+};
+use crate::experiment::measured::{fact, round_trips};
+use crate::experiment::{Boots, Emulated, Measured, Setup};
+use crate::image::Extra;
+use crate::systems;
+use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
+use anyhow::{Context, Result, bail, ensure};
+use results::Fact;
+
+/// Milliseconds that a load runs before it is counted: a tick.
+const BEFORE: u64 = 10;
+/// How many times as long the kernel runs that claims rest on: chance has less part in it.
+const LONGER: u64 = 4;
+/// The word of memory `totals` where the statistics begin.
+pub const STATISTICS: usize = 2;
+/// The system whose round trip says what a message costs.
+const PING: &str = "ping-across";
+
+/// On the emulator, where kernels with and without statistics differ.
+pub fn emulated(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    let mut measured = measure(setup, kernel)?;
+    let pair = pair(setup, None, kernel)?;
+    let counting = self::pair(setup, Some(Extra::Statistics), kernel)?;
+    let note = format!("more for a pair of ping-pong than the {pair} without statistics");
+    let more = counting.saturating_sub(pair);
+    measured.facts.insert(0, fact(format!("{kernel} statistics"), more, "instructions", note));
+    Ok(measured)
+}
+
+pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let usual = if kernel == COUNTED { LONGER * SECOND } else { SECOND };
+    let milliseconds = BEFORE + setup.asked.number("time", usual) / 1_000_000;
+    let pair = pair(setup, None, kernel)?;
+    for load in CASES {
+        let outcome = setup.boot_with(Some(Extra::Statistics), load, kernel, &mut |system| {
+            systems::set(system, "milliseconds", &milliseconds.to_string());
+        })?;
+        let totals = outcome.memories.get("totals");
+        let totals = totals.with_context(|| format!("`{load}` has no memory `totals`"))?;
+        let counted = Counted::decode(totals).with_context(|| format!("`{load}` on {kernel}"))?;
+        for (metric, value) in counted.figures(pair / 2)? {
+            let unit = unit_of(metric).map(|unit| (metric.to_string(), unit.to_string()));
+            measured.units.extend(unit);
+            measured.samples.push(kernel, metric, load, vec![value]);
+        }
+        measured.facts.push(counted.lengths_fact(kernel, load));
+    }
+    Ok(measured)
+}
+
+/// What a metric counts; nothing for times, which are in the unit of the machine.
+fn unit_of(metric: &str) -> Option<&'static str> {
+    let suffixes = [
+        ("-ppm", "millionths"),
+        ("-per-1000s", "events in 1000 s"),
+        ("-queue", "threads"),
+        ("-median", "threads"),
+        ("-most-frequent", "threads"),
+        ("-longest", "threads"),
+    ];
+    suffixes.into_iter().find_map(|(suffix, unit)| metric.ends_with(suffix).then_some(unit))
+}
+
+/// What a call and its reply take in ping-pong across domains, with no words: the medians.
+fn pair(setup: &Setup, extra: Option<Extra>, kernel: &str) -> Result<u64> {
+    let outcome = setup.boot_with(extra, PING, kernel, &mut |_| {})?;
+    let mut pair = 0;
+    for mut spans in round_trips(&outcome, kernel)? {
+        let values = spans.cases.get_mut(&0).context("the programs recorded no first case")?;
+        values.sort_unstable();
+        pair += values.get(values.len() / 2).context("the programs recorded no round")?;
+    }
+    Ok(pair)
+}
+
+/// What a load left.
+pub struct Counted {
+    counters: [u64; Counter::ALL.len()],
+    lengths: [u64; LENGTHS],
+}
+
+impl Counted {
+    /// Reads memory `totals`.
+    pub fn decode(totals: &[u8]) -> Result<Counted> {
+        let (words, _) = totals.as_chunks::<8>();
+        let words = words.get(STATISTICS..STATISTICS + WORDS);
+        let words = words.context("memory `totals` is too small for the statistics")?;
+        let word = |index: usize| u64::from_le_bytes(words[index]);
+        if word(0) != MAGIC {
+            bail!("the kernel keeps no statistics; build it with the port's feature `statistics`");
+        }
+        Ok(Counted {
+            counters: std::array::from_fn(|counter| word(WORD_COUNTERS + counter)),
+            lengths: std::array::from_fn(|length| word(WORD_LENGTHS + length)),
+        })
+    }
+
+    fn get(&self, counter: Counter) -> u64 {
+        self.counters[counter as usize]
+    }
+
+    /// Everything that becomes a row; `message` is what one costs.
+    pub fn figures(&self, message: u64) -> Result<Vec<(&'static str, u64)>> {
+        use Counter::{Actual, DeferredDequeues, DeferredEnqueues, Eager, LookUps, Switches};
+        let (time, messages) = (self.get(Counter::Time), self.get(Counter::Messages));
+        ensure!(time > 0 && messages > 0, "nothing was counted: {messages} messages in {time} ns");
+        let mut figures = RATES
+            .map(|(metric, counter)| (metric, share(self.get(counter), time, 1_000_000_000_000)))
+            .to_vec();
+        let avoided = |made, of| MILLION.saturating_sub(self.ppm(made, of));
+        let each = time / messages;
+        figures.extend([
+            (AVOIDED, avoided(Actual, Eager)),
+            (DEFERRED_ENQUEUES, self.ppm(DeferredEnqueues, Actual)),
+            (DEFERRED_DEQUEUES, self.ppm(DeferredDequeues, Actual)),
+            (LOOK_UPS_AVOIDED, avoided(LookUps, Switches)),
+            ("work-between-messages", each.saturating_sub(message)),
+            ("overhead-ppm", share(message, each, MILLION)),
+            (LONGEST, self.get(Counter::LongestQueue)),
+        ]);
+        let most = |length: &usize| (self.lengths[*length], std::cmp::Reverse(*length));
+        let frequent = (0..LENGTHS).max_by_key(most).unwrap_or(0);
+        let longest = self.lengths.iter().rposition(|&times| times > 0).unwrap_or(0);
+        figures.extend([
+            ("ready-queue-median", self.median() as u64),
+            ("ready-queue-most-frequent", frequent as u64),
+            ("ready-queue-longest", longest as u64),
+        ]);
+        Ok(figures)
+    }
+
+    fn ppm(&self, part: Counter, of: Counter) -> u64 {
+        share(self.get(part), self.get(of), MILLION)
+    }
+
+    /// The length that half the operations do not exceed.
+    fn median(&self) -> usize {
+        let all: u64 = self.lengths.iter().sum();
+        let mut below = 0;
+        let reaches = |times: &u64| {
+            below += times;
+            2 * below >= all
+        };
+        self.lengths.iter().position(reaches).unwrap_or(0)
+    }
+
+    /// The histogram as a fact.
+    pub fn lengths_fact(&self, kernel: &str, load: &str) -> Fact {
+        let all: u64 = self.lengths.iter().sum();
+        let met = self.lengths.iter().enumerate().filter(|(_, times)| **times > 0);
+        let bars: Vec<String> = met
+            .map(|(length, &times)| {
+                let tenths = share(times, all, 1000);
+                format!("{length}: {}.{} %", tenths / 10, tenths % 10)
+            })
+            .collect();
+        let note = format!("they found the lengths {}", bars.join(", "));
+        fact(format!("{kernel} queue, {load}"), all, "operations", note)
+    }
+}
+
+const MILLION: u64 = 1_000_000;
+
+/// A part of a whole in units of `1 / unit`, rounded; 0 of nothing.
+fn share(part: u64, whole: u64, unit: u64) -> u64 {
+    let exact = u128::from(part) * u128::from(unit) + u128::from(whole / 2);
+    exact.checked_div(u128::from(whole)).map_or(0, |share| share.try_into().unwrap_or(u64::MAX))
+}

@@ -1,0 +1,81 @@
+use super::{LONGEST, MEDIAN};
+use crate::experiment::parameter::SAMPLES;
+use crate::experiment::{Emulated, Measured, Setup};
+use crate::image::Extra;
+use crate::systems::set;
+use abi::call::ThreadState;
+use abi::trace::{Event, Keep};
+use anyhow::{Context, Result, ensure};
+use manifest::System;
+use std::collections::BTreeMap;
+use trace::{Entry, Moment, Section, Trace, unpolled};
+
+/// The console is told: it has no bound but the serial port's.
+const UNHANDLED: &str = "fault-unhandled";
+
+/// Bytes of a trace: more than any of the runs fills.
+const TRACE: u64 = 24 << 20;
+
+/// Sets what a run is to do.
+type Change = fn(&mut System, samples: u64);
+
+/// What is run.
+const RUNS: [(&str, Change); 6] = [
+    ("worst", |_, _| {}),
+    ("latency", |system, samples| set(system, "samples", &samples.to_string())),
+    ("selftest", |_, _| {}),
+    ("hostile", |_, _| {}),
+    ("queueing", |system, _| set(system, "most", "100")),
+    ("ipc-chain", |system, _| {
+        system.preempt_chains = true;
+        set(system, "sweep", "100");
+        set(system, "samples", "20");
+    }),
+];
+
+pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (system, change) in RUNS {
+        for (operation, run) in traced(setup, system, kernel, change)? {
+            all.entry(operation).or_default().push(run);
+        }
+    }
+    let mut measured = Measured::default();
+    let usual = all.iter().filter(|(operation, _)| *operation != UNHANDLED);
+    let any = usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")?;
+    measured.samples.push(kernel, LONGEST, "any", vec![any]);
+    for (operation, mut runs) in all {
+        runs.sort_unstable();
+        let worst = *runs.last().context("an operation without a section")?;
+        measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
+        measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
+    }
+    Ok(measured)
+}
+
+/// The operations of a system that was changed, each with its longest run with interrupts off.
+fn traced(setup: &Setup, system: &str, kernel: &str, change: Change) -> Result<Vec<(String, u64)>> {
+    let mut name = String::new();
+    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
+        change(system, setup.asked.number(SAMPLES, 30));
+        name = system.add_trace(TRACE, Keep::First);
+    })?;
+    let bytes = outcome.memories.get(&name).context("the run left no trace")?;
+    let trace = Trace::decode(bytes)?;
+    ensure!(trace.lost() == 0, "{system}: {} events did not fit into the trace", trace.lost());
+    let name = |(section, run): (Section, u64)| (operation(&trace, &section), run);
+    Ok(unpolled(&trace).into_iter().map(name).collect())
+}
+
+/// What a section did: calls with a number that means nothing are one operation, and faults that
+/// nobody handles, of which the console is told, one of their own.
+fn operation(trace: &Trace, section: &Section) -> String {
+    let stops = |moment: &Moment| {
+        moment.event == Event::Block && moment.extra == ThreadState::Suspended as u16
+    };
+    match section.entry {
+        Entry::Fault if section.moments(trace).iter().any(stops) => UNHANDLED.to_string(),
+        Entry::Line(_) => "line".to_string(),
+        entry => entry.kind().to_string(),
+    }
+}

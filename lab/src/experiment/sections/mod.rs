@@ -1,0 +1,34 @@
+//! `sections`: the longest time for which the kernel keeps interrupts off, by operation.
+
+mod measure;
+
+use super::parameter::Parameter;
+use super::{Experiment, Measure};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "sections",
+    about: "How long the kernel keeps interrupts off, by operation",
+    ledger: &["S0-35", "X-12", "X-13"],
+    machines: &[Measure::Emulated(measure::measure)],
+    metrics: &[LONGEST, MEDIAN],
+    parameters: &[Parameter::count("samples", [1, 500], &[30], "of a case of the storm")],
+    conditions: &[
+        ("storm", "that of `latency`, all kinds"),
+        ("worst", "512 pages, 124 words, 80 deadlines at once, 100 callers queued, large domains"),
+        ("suites", "the self-test, and 20,000 random calls of a hostile program"),
+        ("senders in a queue", "100, with random priorities"),
+        ("chain of transfers", "100 threads, with preemption points"),
+    ],
+    notes: &[
+        "From the entry of the kernel or a preemption point to the next preemption point or the \
+         exit, less what writing the trace took. `longest` is the worst of all runs, `median` that \
+         of the longest stretches of each section, `any` the worst of all operations but \
+         fault-unhandled, which writes to the serial port.",
+        "The entry and exit code itself is outside: it takes about as much again as a null call.",
+    ],
+    ..Experiment::USUAL
+};
+
+const LONGEST: &str = "longest";
+const MEDIAN: &str = "median";

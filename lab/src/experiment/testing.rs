@@ -1,0 +1,64 @@
+//! Made-up reports, and what claims say of them.
+
+use super::Experiment;
+use results::{Fact, Origin, Report, Samples, Verdict};
+use std::collections::BTreeMap;
+
+/// A row that has one sample: kernel, metric, case, value.
+pub type Row<'a> = (&'a str, &'a str, &'a str, u64);
+
+/// A report of such rows.
+pub fn report(machine: &str, rows: &[Row]) -> Report {
+    let mut samples = Samples::default();
+    for (kernel, metric, case, value) in rows {
+        samples.push(kernel, metric, case, vec![*value]);
+    }
+    Report {
+        schema: results::SCHEMA,
+        experiment: "made up".into(),
+        machine: machine.into(),
+        origin: Origin::EMULATED,
+        unit: "instructions".into(),
+        units: BTreeMap::new(),
+        commit: String::new(),
+        seed: 1,
+        set: BTreeMap::new(),
+        host: BTreeMap::new(),
+        rows: samples.rows(),
+        claims: Vec::new(),
+        baselines: Vec::new(),
+        facts: Vec::new(),
+        limits: Vec::new(),
+        curves: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// A fact.
+pub fn fact(name: &str, value: u64) -> Fact {
+    Fact { name: name.into(), value, unit: String::new(), note: String::new() }
+}
+
+/// The verdict of an experiment on a claim.
+pub fn verdict(experiment: &Experiment, report: &Report, id: &str) -> Verdict {
+    let claims = experiment.judge(report);
+    claims.iter().find(|claim| claim.id == id).expect("the claim is judged").verdict
+}
+
+/// Checks that claims have a verdict.
+pub fn expect(experiment: &Experiment, report: &Report, expected: Verdict, ids: &[&str]) {
+    let claims = experiment.judge(report);
+    for id in ids {
+        let claim = claims.iter().find(|claim| claim.id == *id).expect("the claim is judged");
+        assert_eq!(claim.verdict, expected, "{id}: {}", claim.evidence);
+    }
+}
+
+/// Checks that all claims of an experiment but some are reproduced.
+pub fn all_hold(experiment: &Experiment, report: &Report, but: &[&str]) {
+    let own = experiment.judge(report);
+    let ids: Vec<&str> =
+        own.iter().map(|claim| &*claim.id).filter(|id| !but.contains(id)).collect();
+    assert!(!ids.is_empty());
+    expect(experiment, report, Verdict::Reproduced, &ids);
+}
