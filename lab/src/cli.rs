@@ -56,7 +56,14 @@ Examples:
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   ./giusto lab compare direct-lazy strict-eager
-  ./giusto lab compare ipc-ordered ipc-heap --machine twin";
+  ./giusto lab compare ipc-ordered ipc-heap --machine twin
+  ./giusto lab compare big fine                        two lockings
+  ./giusto lab compare HEAD~5 HEAD --experiment micro  two commits
+  ./giusto lab compare ping-pong/1 ping-pong/2         two saved runs
+
+Kernels, lockings, commits and saved runs are told by their names; where a name
+may be several, write for example locking:big or commit:big. A commit is measured
+in a work tree of its own under target/compare, which takes minutes at first.";
 
 const CLAIMS_EXAMPLES: &str = "\
 Examples:
@@ -289,7 +296,8 @@ pub enum Lab {
     /// Run experiments and keep their results under target/lab/EXPERIMENT/RUN/.
     #[command(after_help = LAB_EXAMPLES)]
     Run(LabRun),
-    /// Compare two kernels case by case: exactly, or with confidence interval and effect size.
+    /// Compare two kernels, lockings, commits or saved runs case by case: exactly, or with
+    /// confidence interval and effect size.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
     /// Queueing models that predict what experiments measure.
@@ -309,18 +317,21 @@ pub enum Lab {
 /// What to compare.
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// A kernel.
-    #[arg(value_name = "A", value_parser = kernels())]
+    /// A kernel, a locking, a commit, or a saved run: its directory or EXPERIMENT/NUMBER.
+    #[arg(value_name = "A")]
     pub a: String,
-    /// The kernel to compare it with.
-    #[arg(value_name = "B", value_parser = kernels())]
+    /// What to compare it with.
+    #[arg(value_name = "B")]
     pub b: String,
     /// Only this experiment; may be given several times.
     #[arg(long, value_name = "E", value_parser = experiments())]
     pub experiment: Vec<String>,
-    /// The machine.
-    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
-    pub machine: String,
+    /// The machine; by default the emulator, for lockings where their experiments usually run.
+    #[arg(long, value_name = "M", value_parser = machines())]
+    pub machine: Option<String>,
+    /// The kernel under which lockings and commits are compared.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
     /// Most seeds to repeat with where anything varies.
     #[arg(long, default_value_t = 5, value_name = "N", value_parser = repeats())]
     pub repeats: u64,

@@ -5,22 +5,24 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Columns of the widest and of the narrowest text.
-const MOST: usize = 100;
-const LEAST: usize = 60;
+/// Columns of text that is not on a terminal.
+const USUAL: usize = 80;
+/// Columns of the narrowest and of the widest text.
+const BOUNDS: (usize, usize) = (60, 160);
 
-static COLUMNS: AtomicUsize = AtomicUsize::new(MOST);
+static COLUMNS: AtomicUsize = AtomicUsize::new(USUAL);
 
-/// From now on text is as wide as the terminal, if standard output is one.
+/// From now on text is as wide as `COLUMNS` says or the terminal is, if standard output is one.
 pub fn fit_terminal() {
-    if let Ok(size) = tcgetwinsize(std::io::stdout()) {
-        COLUMNS.store(fitting(size.ws_col.into()), Ordering::Relaxed);
-    }
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col.into());
+    COLUMNS.store(fitting(asked.or_else(terminal)), Ordering::Relaxed);
 }
 
-/// How wide text is to be on a terminal; one that does not say its width has none.
-fn fitting(terminal: usize) -> usize {
-    if terminal == 0 { MOST } else { terminal.clamp(LEAST, MOST) }
+/// How wide text is to be where this is known; a terminal of no width does not say it.
+fn fitting(known: Option<usize>) -> usize {
+    let (least, most) = BOUNDS;
+    known.filter(|columns| *columns > 0).map_or(USUAL, |columns| columns.clamp(least, most))
 }
 
 /// How wide text is to be.
@@ -39,6 +41,7 @@ mod tests {
 
     #[test]
     fn text_is_as_wide_as_the_terminal_within_bounds() {
-        assert_eq!([0, 20, 80, 300].map(fitting), [100, 60, 80, 100]);
+        let widths = [None, Some(0), Some(20), Some(100), Some(300)].map(fitting);
+        assert_eq!(widths, [80, 80, 60, 100, 160]);
     }
 }

@@ -8,6 +8,8 @@
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// Effects below this are negligible (Romano and others).
+pub const NEGLIGIBLE: f64 = 0.147;
 /// How sure the interval is.
 const CONFIDENCE: f64 = 0.95;
 
@@ -54,6 +56,8 @@ pub struct Difference {
     /// Cliff's delta over all samples: how much likelier one of the second is above one of the
     /// first than below it, from -1 to 1.
     pub effect: f64,
+    /// The standard deviation of single samples, within a side and a seed.
+    pub spread: f64,
 }
 
 impl Difference {
@@ -77,6 +81,7 @@ impl Difference {
             answer: answer(pairs, interval),
             interval,
             effect: cliffs_delta(pairs),
+            spread: spread(pairs),
         })
     }
 
@@ -91,7 +96,7 @@ impl Difference {
     /// The effect in a word, by the usual thresholds (Romano and others).
     pub fn size(&self) -> &'static str {
         match self.effect.abs() {
-            effect if effect < 0.147 => "negligible",
+            effect if effect < NEGLIGIBLE => "negligible",
             effect if effect < 0.33 => "small",
             effect if effect < 0.474 => "medium",
             _ => "large",
@@ -175,6 +180,17 @@ fn interval(values: &[f64]) -> Option<(f64, f64)> {
     let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
     let half = distribution.inverse_cdf(0.5 + CONFIDENCE / 2.0) * error;
     Some((mean - half, mean + half))
+}
+
+/// The standard deviation within a side and a seed, over all of them.
+fn spread(pairs: &[Pair]) -> f64 {
+    let sides = || pairs.iter().flat_map(|pair| [&pair.a, &pair.b]);
+    let squares = sides().map(|samples| {
+        let mean = mean_of(samples);
+        samples.iter().map(|sample| (*sample as f64 - mean).powi(2)).sum::<f64>()
+    });
+    let freedom: usize = sides().map(|samples| samples.len() - 1).sum();
+    if freedom == 0 { 0.0 } else { (squares.sum::<f64>() / freedom as f64).sqrt() }
 }
 
 fn cliffs_delta(pairs: &[Pair]) -> f64 {

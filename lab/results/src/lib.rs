@@ -36,7 +36,7 @@ mod testing;
 pub use baseline::{Baseline, baselines};
 pub use chart::Mark;
 pub use claim::{Bound, Claim, Judged, Verdict};
-pub use compare::{Answer, Difference, Overall, Pair};
+pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
 pub use figure::{Figure, rounded};
 pub use golden::{Deviation, Golden, GoldenError};
@@ -49,4 +49,4 @@ pub use report::{
 pub use samples::{Samples, Series};
 pub use spans::{SpanError, Spans, delays, spans};
 pub use statistics::Summary;
-pub use table::table;
+pub use table::{Column, beside, table};

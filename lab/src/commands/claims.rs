@@ -14,8 +14,6 @@ use crate::{output, workspace};
 use anyhow::Result;
 use serde_json::json;
 
-pub use show::{width, wrap};
-
 /// Shows the scoreboard; it holds unless a verdict differs from the recorded one.
 pub fn claims(asked: &Claims, as_json: bool) -> Result<Held> {
     let wanted = |machine: &str| asked.machine.as_deref().is_none_or(|only| only == machine);

@@ -1,22 +1,24 @@
-//! `lab compare`: two kernels, case by case.
+//! `lab compare`: two kernels, lockings, commits or saved runs, case by case.
 
+mod gather;
 mod show;
+mod sides;
 
 use super::print_json;
 use crate::cli::Compare;
-use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
-use crate::failure::{Verdict, usage};
-use crate::machine::Platform;
-use crate::workspace;
+use crate::failure::Verdict;
+use crate::{output, workspace};
 use anyhow::Result;
-use results::{Difference, Overall, Pair, Samples};
+use gather::{Gathered, Run};
+use results::{Difference, Overall, Pair, Samples, Series};
 use serde::Serialize;
+use sides::Sides;
 
 /// How differences are judged, for people who read the JSON.
-const METHOD: &str = "both kernels run under the same seeds; `exact` and `identical` hold for \
+const METHOD: &str = "both sides run under the same seeds; `exact` and `identical` hold for \
                       every seed; an interval is the 95 % confidence interval of the mean \
                       difference over the seeds (paired, Student's t); effect is Cliff's delta \
-                      over all samples";
+                      over all samples; spread is the standard deviation of a sample";
 
 /// One case of one metric.
 #[derive(Serialize)]
@@ -27,12 +29,12 @@ struct Line {
     difference: Difference,
 }
 
-/// What one experiment says about both kernels.
+/// What one experiment says about both sides.
 #[derive(Serialize)]
 struct Compared {
-    experiment: &'static str,
-    machine: &'static str,
-    unit: &'static str,
+    experiment: String,
+    machine: String,
+    unit: String,
     a: String,
     b: String,
     commit: String,
@@ -43,97 +45,42 @@ struct Compared {
     summary: String,
 }
 
-/// What both kernels gave under one seed.
-struct Run {
-    a: Samples,
-    b: Samples,
-}
-
 /// Compares what the command line says.
 pub fn compare(asked: &Compare, as_json: bool) -> Result<Verdict> {
+    let sides = Sides::of(&asked.a, &asked.b)?;
     let mut compared = Vec::new();
-    for experiment in chosen(asked)? {
-        let found = measure(experiment.on(&asked.machine)?, asked)?;
+    gather::gather(&sides, asked, |gathered| {
+        let found = judge(gathered, &asked.a, &asked.b);
         if !as_json {
-            show::experiment(&found);
+            output::line(show::text(&found));
         }
         compared.push(found);
-    }
+    })?;
     match as_json {
         true => print_json(&compared),
-        false => show::key(&compared),
+        false => output::line(show::key(&compared).trim_end()),
     }
     Ok(Verdict::Held)
 }
 
-/// The experiments that were named, or all that compare both kernels on the machine.
-fn chosen(asked: &Compare) -> Result<Vec<&'static Experiment>> {
-    let fits = |experiment: &&Experiment| {
-        experiment.runs_on(&asked.machine)
-            && [&asked.a, &asked.b].iter().all(|k| experiment.kernels.contains(&k.as_str()))
-    };
-    let Compare { a, b, machine, .. } = asked;
-    let all: Vec<&Experiment> = EXPERIMENTS.into_iter().filter(fits).collect();
-    if asked.experiment.is_empty() {
-        return match all.is_empty() {
-            true => Err(usage(format!("no experiment runs on {machine} with {a} and {b}"))),
-            false => Ok(all),
-        };
-    }
-    let mut chosen = Vec::new();
-    for name in &asked.experiment {
-        let experiment = experiment::find(name).expect("the command line knows the experiments");
-        if !fits(&experiment) {
-            let others: Vec<&str> = all.iter().map(|experiment| experiment.name).collect();
-            let others = others.join(", ");
-            return Err(usage(format!(
-                "`{name}` does not run on {machine} with {a} and {b}; these do: {others}"
-            )));
-        }
-        chosen.push(experiment);
-    }
-    Ok(chosen)
-}
-
-/// Runs both kernels under one seed after the other. A second seed shows whether anything varies;
-/// if nothing does, further ones would show nothing more.
-fn measure(listed: Listed, asked: &Compare) -> Result<Compared> {
-    let mut runs: Vec<Run> = Vec::new();
-    for seed in 1..=asked.repeats {
-        let session = Session::new(Asked::seed(seed));
-        let run =
-            |kernel: &str| Ok::<_, anyhow::Error>(experiment::run(listed, &session, &[kernel])?.1);
-        // Each side is a run of its own, also when a kernel is compared with itself.
-        runs.push(Run { a: run(&asked.a)?, b: run(&asked.b)? });
-        if seed >= 2 && runs.windows(2).all(|two| two[0].a == two[1].a && two[0].b == two[1].b) {
-            break;
-        }
-    }
-    Ok(judge(listed.experiment().name, listed.platform(), asked, &runs))
-}
-
-fn judge(
-    experiment: &'static str,
-    machine: &'static dyn Platform,
-    asked: &Compare,
-    runs: &[Run],
-) -> Compared {
-    let cases = cases(runs);
+fn judge(gathered: Gathered, a: &str, b: &str) -> Compared {
+    let Gathered { experiment, machine, unit, runs } = gathered;
+    let cases = cases(&runs);
     let overall = Overall::of(&cases.iter().map(|case| &*case.pairs).collect::<Vec<_>>());
     let line = |case: Case| {
         let difference = Difference::of(&case.pairs)?;
         Some(Line { metric: case.metric, case: case.case, difference })
     };
     let lines: Vec<Line> = cases.into_iter().filter_map(line).collect();
-    let summary = show::summary(&lines, overall.as_ref(), &asked.a, &asked.b);
+    let summary = show::summary(&lines, overall.as_ref(), a, b);
     Compared {
         experiment,
-        machine: machine.name(),
-        unit: machine.unit(),
-        a: asked.a.clone(),
-        b: asked.b.clone(),
+        machine,
+        unit,
+        a: a.to_string(),
+        b: b.to_string(),
         commit: workspace::commit(),
-        seeds: (1..=runs.len() as u64).collect(),
+        seeds: runs.iter().map(|run| run.seed).collect(),
         method: METHOD,
         lines,
         overall,
@@ -151,18 +98,17 @@ struct Case {
 /// The cases that both sides measured under every seed, metric by metric.
 fn cases(runs: &[Run]) -> Vec<Case> {
     let Some(first) = runs.first() else { return Vec::new() };
-    let samples = |samples: &Samples, metric: &str, case: &str| {
-        let same = |series: &&results::Series| (&*series.metric, &*series.case) == (metric, case);
-        samples.series.iter().find(same).map(|series| series.values.clone())
+    let key = |series: &Series| (series.kernel.clone(), series.metric.clone(), series.case.clone());
+    let values = |samples: &Samples, wanted: &Series| {
+        let own = samples.series.iter().find(|series| key(series) == key(wanted));
+        own.map(|series| series.values.clone())
     };
-    let case = |series: &results::Series| {
-        let (metric, case) = (&*series.metric, &*series.case);
-        let pair = |run: &Run| {
-            let (a, b) = (samples(&run.a, metric, case)?, samples(&run.b, metric, case)?);
-            Some(Pair { a, b })
-        };
+    let case = |series: &Series| {
+        let pair =
+            |run: &Run| Some(Pair { a: values(&run.a, series)?, b: values(&run.b, series)? });
         let pairs = runs.iter().map(pair).collect::<Option<_>>()?;
-        Some(Case { metric: metric.to_string(), case: case.to_string(), pairs })
+        let metric = format!("{} {}", series.kernel, series.metric).trim_start().to_string();
+        Some(Case { metric, case: series.case.clone(), pairs })
     };
     let mut cases: Vec<Case> = first.a.series.iter().filter_map(case).collect();
     let mut metrics: Vec<String> = Vec::new();

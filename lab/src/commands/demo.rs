@@ -3,7 +3,6 @@
 mod headline;
 mod judge;
 
-use super::claims::wrap;
 use super::{lab, print_json};
 use crate::commands::trace::names;
 use crate::experiment::{self, Asked, Session, Setup};
@@ -158,9 +157,7 @@ fn verdict(reasons: &[String], taken: Duration) -> String {
     }
     let mut text = format!("{} did not hold:\n", super::counted(reasons.len(), "thing"));
     for reason in reasons.iter().take(REASONS) {
-        for line in wrap(reason, WIDTH - 4) {
-            text += &format!("    {line}\n");
-        }
+        text += &super::wrapped(reason, "    ", "    ");
     }
     if let Some(rest @ 1..) = reasons.len().checked_sub(REASONS) {
         text += &format!("    and {rest} more; `./giusto demo --json` has all\n");

@@ -1,7 +1,8 @@
 //! A report's facts as a table: what kernels have in common once, the rest beside each other.
 
-use super::table;
-use results::{Fact, Report};
+use super::{fitted, table};
+use crate::output;
+use results::{Column, Fact, Report, beside};
 
 /// The facts of a report; empty if there are none.
 pub fn facts(report: &Report) -> String {
@@ -10,34 +11,36 @@ pub fn facts(report: &Report) -> String {
         .filter(|kernel| report.facts.iter().any(|fact| of(fact, kernel).is_some()))
         .collect();
     let mut common = table(&["fact", "value", "unit"]);
-    let mut headings = vec!["fact"];
-    headings.extend(&kernels);
-    headings.push("unit");
-    let mut compared = table(&headings);
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<(&str, &str)> = Vec::new();
     for fact in &report.facts {
-        let Some(name) = kernels.iter().find_map(|kernel| of(fact, kernel)) else {
-            common.add_row([fact.name.as_str(), &fact.value.to_string(), &fact.unit]);
-            continue;
-        };
-        if names.contains(&name) {
-            continue;
+        match kernels.iter().find_map(|kernel| of(fact, kernel)) {
+            None => {
+                common.add_row([fact.name.as_str(), &fact.value.to_string(), &fact.unit]);
+            }
+            Some(name) if names.iter().all(|(known, _)| *known != name) => {
+                names.push((name, &fact.unit));
+            }
+            Some(_) => {}
         }
-        names.push(name);
-        let value = |kernel: &&str| {
+    }
+    let title = |(name, unit): &(&str, &str)| match *unit {
+        "" => name.to_string(),
+        unit => format!("{name} ({unit})"),
+    };
+    let titles = Column::new("fact", names.iter().map(title));
+    let column = |kernel: &&str| {
+        let value = |(name, _): &(&str, &str)| {
             let own = report.facts.iter().find(|fact| of(fact, kernel) == Some(name));
             own.map_or("-".to_string(), |fact| fact.value.to_string())
         };
-        let mut row = vec![name.to_string()];
-        row.extend(kernels.iter().map(value));
-        row.push(fact.unit.clone());
-        compared.add_row(row);
-    }
-    let shown = |table: comfy_table::Table| match table.row_count() {
-        0 => String::new(),
-        _ => table.trim_fmt() + "\n",
+        Column::new(kernel, names.iter().map(value))
     };
-    shown(common) + &shown(compared)
+    let compared: Vec<Column> = kernels.iter().map(column).collect();
+    let common = if common.row_count() > 0 { fitted(common) } else { String::new() };
+    match names.is_empty() {
+        true => common,
+        false => common + &beside(&titles, &compared, &[], output::columns()),
+    }
 }
 
 /// What a fact is called beside the name of the kernel that it is about.
@@ -82,11 +85,14 @@ mod tests {
         };
         let shown: String = facts(&report).lines().map(|l| l.trim().to_string() + "\n").collect();
         expect![[r#"
-             fact         value  unit
-             kernel text  41216  bytes
-             fact   fastpath  direct-lazy  unit
-             boot   1000      -            steps
-             calls  2         3
+            fact         value  unit
+            kernel text  41216  bytes
+            ──────────────────────────────────────
+            fact           fastpath   direct-lazy
+            ──────────────────────────────────────
+            boot (steps)       1000             -
+            calls                 2             3
+            ──────────────────────────────────────
         "#]]
         .assert_eq(&shown);
         assert_eq!(facts(&Report { facts: Vec::new(), ..report }), "");

@@ -75,7 +75,7 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
             }
         }
         if !as_json {
-            output::line(results::table(&report));
+            output::line(results::table(&report, output::columns()));
             output::line(facts(&report));
             show_claims(&report);
             report.limits.iter().for_each(|limit| output::line(limit.sentence()));
@@ -120,16 +120,10 @@ fn set(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Set>> {
 
 /// What a run says about the papers' claims.
 pub fn show_claims(report: &Report) {
-    let width = super::claims::width();
     for claim in &report.claims {
-        let verdict = claim.verdict.words();
-        let head = format!("{} {verdict}: {}", claim.id, claim.statement);
-        for (index, line) in super::claims::wrap(&head, width).iter().enumerate() {
-            output::line(format_args!("{}{line}", if index == 0 { "" } else { "  " }));
-        }
-        for line in super::claims::wrap(&claim.evidence, width) {
-            output::line(format_args!("    {line}"));
-        }
+        let head = format!("{} {}: {}", claim.id, claim.verdict.words(), claim.statement);
+        let evidence = super::wrapped(&claim.evidence, "    ", "    ");
+        output::line((super::wrapped(&head, "", "  ") + &evidence).trim_end());
     }
 }
 

@@ -105,14 +105,14 @@ fn show(profile: &Profile, samples: &Samples, outcome: &Outcome) {
         let [domain, _, percent, error, samples] = cells(&row);
         domains.add_row([domain, percent, error, samples]);
     }
-    output::line(domains.trim_fmt());
+    output::line(super::fitted(domains).trim_end());
     output::line("");
     let mut functions = super::table(&["domain", "function", "%", "+-", "samples"]);
     let rows = profile.by_function();
     rows.iter().take(SHOWN).for_each(|row| {
         functions.add_row(cells(row));
     });
-    output::line(functions.trim_fmt());
+    output::line(super::fitted(functions).trim_end());
     if let Some(rest @ 1..) = rows.len().checked_sub(SHOWN) {
         output::line(format_args!("and {rest} further functions; --json has all"));
     }

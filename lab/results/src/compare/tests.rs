@@ -62,6 +62,9 @@ fn a_common_workload_hides_no_difference() {
     let difference = Difference::of(&more).unwrap();
     assert_eq!(difference.answer, Answer::Significant);
     assert_eq!(difference.size(), "small");
+    assert_eq!(difference.spread, 0.0);
+    let scattered = Difference::of(&pairs(&[(&[10, 14], &[10, 14]), (&[5, 9], &[5, 9])])).unwrap();
+    assert!(close(scattered.spread, 8f64.sqrt()), "{}", scattered.spread);
 }
 
 #[test]

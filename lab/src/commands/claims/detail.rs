@@ -1,16 +1,10 @@
 //! How a claim reads on a terminal: the paper's setting and ours, the bands, and the verdicts.
 
-use super::show::wrap;
+use crate::commands::{fitted, table, wrapped};
 use crate::experiment::Experiment;
 use crate::experiment::claim::{self, Spec};
 use crate::scoreboard::{Judged, Line, Standing};
-use comfy_table::{ContentArrangement, Table, presets};
 use results::{Verdict, rounded};
-
-/// Columns of a terminal.
-const WIDTH: u16 = 80;
-/// Columns of text behind an indentation.
-const TEXT: usize = 76;
 
 /// All there is to say about some claims.
 pub fn text(board: &[Line]) -> String {
@@ -46,18 +40,19 @@ fn part(line: &Line, judged: &Judged) -> String {
 
 /// The paper's setting beside ours.
 fn settings(experiment: &Experiment, spec: &Spec) -> String {
-    let mut table = table(["setting", "the paper"].into_iter().chain(experiment.platforms()));
+    let headings = ["setting", "the paper"].into_iter().chain(experiment.platforms());
+    let mut table = table(&headings.collect::<Vec<_>>());
     for (aspect, paper, ours) in spec.setting {
         let ours = experiment.platforms().map(|machine| ours.on(machine));
         table.add_row([aspect.to_string(), paper.to_string()].into_iter().chain(ours));
     }
-    format!("\n{}\n", table.trim_fmt())
+    format!("\n{}", fitted(table))
 }
 
 /// The bands, with the figures of each machine.
 fn bands(experiment: &Experiment, spec: &Spec, judged: &Judged) -> String {
     let headings = ["figure", "band", "from"].into_iter().chain(experiment.platforms());
-    let mut table = table(headings);
+    let mut table = table(&headings.collect::<Vec<_>>());
     for band in &spec.bands {
         let unit = if band.unit.is_empty() { String::new() } else { format!(" {}", band.unit) };
         let mut row =
@@ -70,7 +65,7 @@ fn bands(experiment: &Experiment, spec: &Spec, judged: &Judged) -> String {
         }));
         table.add_row(row);
     }
-    if spec.bands.is_empty() { String::new() } else { format!("\n{}\n", table.trim_fmt()) }
+    if spec.bands.is_empty() { String::new() } else { format!("\n{}", fitted(table)) }
 }
 
 fn verdict(standing: &Standing) -> String {
@@ -87,12 +82,5 @@ fn verdict(standing: &Standing) -> String {
 }
 
 fn indented(text: &str) -> String {
-    wrap(text, TEXT).iter().map(|line| format!("    {line}\n")).collect()
-}
-
-fn table<'a>(headings: impl Iterator<Item = &'a str>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_width(WIDTH);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
-    table
+    if text.is_empty() { String::new() } else { wrapped(text, "    ", "    ") }
 }

@@ -1,15 +1,13 @@
 //! How the scoreboard reads on a terminal.
 
-use crate::commands::{counted, table};
+use crate::commands::{counted, fitted, table, wrapped};
 use crate::output;
 use crate::scoreboard::{Judged, Line, Standing, combined};
-use comfy_table::ColumnConstraint;
+use comfy_table::{ColumnConstraint, Width};
 use results::Verdict;
 
-/// Columns that are left for text behind an indentation.
-pub fn width() -> usize {
-    output::columns() - 6
-}
+/// Columns of a verdict at most.
+const VERDICT: u16 = 16;
 
 /// What is decided, why claims were not reproduced, what is not yet, and how many of each.
 pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
@@ -23,7 +21,8 @@ pub fn text(board: &[Line], machines: &[&str], commit: &str) -> String {
         text += "\nnot yet:\n";
     }
     for line in open {
-        text += &format!(" {:8} {}\n", line.claim.id, line.claim.statement);
+        let head = format!(" {:8} ", line.claim.id);
+        text += &wrapped(&line.claim.statement, &head, &" ".repeat(head.len()));
     }
     let tallies: String = machines.iter().map(|machine| tally(board, machine)).collect();
     text + "\n" + &tallies + &notes(board, commit)
@@ -45,12 +44,15 @@ fn scores(board: &[&Line], machines: &[&str]) -> String {
             table.add_row(row);
         }
     }
-    for index in [0].into_iter().chain(2..2 + machines.len()) {
-        if let Some(column) = table.column_mut(index) {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
+    // What claims say gets the room that verdicts leave.
+    let left = (output::columns() as u16).saturating_sub(10 + VERDICT * machines.len() as u16);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_constraint(match column.index {
+            1 => ColumnConstraint::Absolute(Width::Fixed(left.max(VERDICT))),
+            _ => ColumnConstraint::UpperBoundary(Width::Fixed(VERDICT)),
+        });
     }
-    table.trim_fmt() + "\n"
+    fitted(table)
 }
 
 /// The cell of a claim; one with parts says how many.
@@ -92,9 +94,7 @@ fn evidence(line: &Line) -> String {
             let Some(verdict) = standing.found else { continue };
             if verdict != Verdict::Reproduced {
                 text += &format!("\n{} on {}: {}\n", judged.id, standing.machine, verdict.words());
-                for line in wrap(&standing.evidence, width()) {
-                    text += &format!("    {line}\n");
-                }
+                text += &wrapped(&standing.evidence, "    ", "    ");
             }
         }
     }
@@ -105,14 +105,15 @@ fn evidence(line: &Line) -> String {
 fn tally(board: &[Line], machine: &str) -> String {
     let verdicts: Vec<_> = board.iter().map(|line| combined(&line.verdicts(machine))).collect();
     let count = |verdict: Option<Verdict>| verdicts.iter().filter(|v| **v == verdict).count();
-    format!(
-        "{machine}: {} reproduced, {} contradicted, {} not observable, {} not yet, of {}\n",
+    let text = format!(
+        "{machine}: {} reproduced, {} contradicted, {} not observable, {} not yet, of {}",
         count(Some(Verdict::Reproduced)),
         count(Some(Verdict::Contradicted)),
         count(Some(Verdict::NotObservable)),
         count(None),
         counted(board.len(), "claim")
-    )
+    );
+    wrapped(&text, "", "    ")
 }
 
 /// What the marks mean, and what to do about them.
@@ -121,16 +122,18 @@ fn notes(board: &[Line], commit: &str) -> String {
     let standings = || judged().flat_map(|judged| judged.machines.iter().map(move |s| (judged, s)));
     let mut text = String::new();
     if standings().any(|(_, standing)| standing.found.is_none()) {
-        text += "*  as recorded in tests/claims.toml, without a result in this work tree; \
-                 `--run` measures\n";
+        text += &wrapped(
+            "*  as recorded in tests/claims.toml, without a result in this work tree; `--run` \
+             measures",
+            "",
+            "   ",
+        );
     }
     let old = standings().filter(|(_, s)| s.found.is_some() && s.commit != commit).count();
     if old > 0 {
-        text += &format!(
-            "{} of {} rest on results of another commit; `--run` measures again\n",
-            old,
-            counted(standings().count(), "verdict")
-        );
+        let all = counted(standings().count(), "verdict");
+        text +=
+            &format!("{old} of {all} rest on results of another commit; `--run` measures again\n");
     }
     for (judged, standing) in standings().filter(|(_, standing)| standing.differs()) {
         let found = standing.found.map_or("nothing", Verdict::words);
@@ -144,19 +147,4 @@ fn notes(board: &[Line], commit: &str) -> String {
         text += "!  `--update` records what was found, once it is understood\n";
     }
     text
-}
-
-/// Breaks a text between words.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_string()),
-        }
-    }
-    lines
 }

@@ -1,56 +1,58 @@
 //! How a comparison reads on a terminal.
 
 use super::{Compared, Line};
-use crate::commands::{counted, table};
-use crate::output;
-use comfy_table::{CellAlignment, ColumnConstraint};
-use results::{Answer, Overall};
+use crate::commands::{counted, fitted, table, wrapped};
+use comfy_table::CellAlignment;
+use results::{Answer, Difference, NEGLIGIBLE, Overall};
 
-/// One experiment: a table and a sentence.
-pub fn experiment(compared: &Compared) {
-    output::line(text(compared));
-}
+/// Differences of at least so many percent that an effect size calls negligible are explained.
+const NOTABLE: f64 = 5.0;
+/// So many of them in an experiment.
+const EXPLAINED: usize = 5;
 
 /// What the columns mean, once, below all tables.
-pub fn key(compared: &[Compared]) {
-    let any = |answer: Answer| {
-        let mut lines = compared.iter().flat_map(|compared| &compared.lines);
-        lines.any(|line| line.difference.answer == answer)
+pub fn key(compared: &[Compared]) -> String {
+    let differences = || {
+        let lines = compared.iter().flat_map(|compared| &compared.lines);
+        lines.map(|line| &line.difference)
     };
-    if any(Answer::Exact) {
-        output::line("exact: under every seed the same difference");
+    let any = |answers: &[Answer]| differences().any(|own| answers.contains(&own.answer));
+    let mut key = String::new();
+    if any(&[Answer::Exact]) {
+        key += "exact: under every seed the same difference\n";
     }
-    if any(Answer::Significant) || any(Answer::NotSignificant) {
-        output::line(
-            "interval: 95 % confidence interval of the difference; both kernels ran under the same \
-             seeds\n          (paired by seed, Student's t)\n\
-             effect:   Cliff's delta over all samples, from -1 to 1",
+    if any(&[Answer::Significant, Answer::NotSignificant]) {
+        key += &wrapped(
+            &format!(
+                "+-: half of the 95 % confidence interval of B - A; both sides ran under the same \
+                 seeds (paired by seed, Student's t). effect: Cliff's delta over all samples, from \
+                 -1 to 1; below {NEGLIGIBLE} in size it is negligible: hardly more samples of one \
+                 side are above the other's than below"
+            ),
+            "",
+            "    ",
         );
     }
-    if any(Answer::Unknown) {
-        output::line("one seed: what scatters needs `--repeats` of 2 or more to be judged");
+    if any(&[Answer::Unknown]) {
+        key += "one seed: what scatters needs `--repeats` of 2 or more to be judged\n";
     }
+    key
 }
 
 /// The table of an experiment under a line of provenance, and above its summary.
 pub fn text(compared: &Compared) -> String {
     let Compared { experiment, machine, unit, a, b, seeds, lines, summary, .. } = compared;
     let seeds = counted(seeds.len(), "seed");
-    let mut table = table(&["mean", a, b, "difference", "%", "interval", "effect"]);
+    let mut table = table(&["mean", "A", "B", "B - A", "%", "+-", "effect"]);
     for line in lines {
         table.add_row(cells(line));
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        match index {
-            0 => {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            }
-            6 => {}
-            _ => column.set_cell_alignment(CellAlignment::Right),
-        }
+    for column in table.column_iter_mut().filter(|column| (1..6).contains(&column.index)) {
+        column.set_cell_alignment(CellAlignment::Right);
     }
-    let table = table.trim_fmt();
-    format!("{experiment} on {machine}, {unit}, {seeds}\n{table}\n{summary}\n")
+    let head = format!("{experiment} on {machine}, {unit}, {seeds}\nA: {a}, B: {b}");
+    let why: String = explained(lines).iter().map(|why| wrapped(why, "   ", "     ")).collect();
+    format!("{head}\n{}{why}{summary}\n", fitted(table))
 }
 
 fn cells(line: &Line) -> [String; 7] {
@@ -58,15 +60,15 @@ fn cells(line: &Line) -> [String; 7] {
     let effect = format!("{} ({:+.2})", difference.size(), difference.effect);
     let interval = difference
         .interval
-        .map_or(String::new(), |(low, high)| format!("±{:.1}", (high - low) / 2.0));
+        .map_or(String::new(), |(low, high)| format!("{:.1}", (high - low) / 2.0));
     let more = if difference.more == 0.0 { "=".into() } else { signed(difference.more) };
     let percent = difference.percent.filter(|_| difference.more != 0.0);
     let (interval, effect) = match difference.answer {
-        Answer::Identical => ("identical".into(), String::new()),
-        Answer::Exact => ("exact".into(), String::new()),
+        Answer::Identical => (String::new(), "identical".into()),
+        Answer::Exact => (String::new(), "exact".into()),
         Answer::Significant => (interval, effect),
         Answer::NotSignificant => (interval, "not significant".into()),
-        Answer::Unknown => ("one seed".into(), String::new()),
+        Answer::Unknown => (String::new(), "one seed".into()),
     };
     [
         title(line),
@@ -77,6 +79,31 @@ fn cells(line: &Line) -> [String; 7] {
         interval,
         effect,
     ]
+}
+
+/// Why differences that are large in percent are called negligible.
+fn explained(lines: &[Line]) -> Vec<String> {
+    let is_one = |own: &Difference| {
+        own.answer == Answer::Significant
+            && own.effect.abs() < NEGLIGIBLE
+            && own.percent.is_some_and(|percent| percent.abs() >= NOTABLE)
+    };
+    let why = |line: &Line| {
+        let Difference { percent, effect, spread, .. } = &line.difference;
+        format!(
+            "{}: {:+.1} % is negligible beside the spread: single samples scatter by {}, and \
+             |{effect:+.2}| is below {NEGLIGIBLE}",
+            title(line),
+            percent.unwrap_or_default(),
+            spell(*spread)
+        )
+    };
+    let all: Vec<&Line> = lines.iter().filter(|line| is_one(&line.difference)).collect();
+    let mut told: Vec<String> = all.iter().take(EXPLAINED).map(|line| why(line)).collect();
+    if all.len() > EXPLAINED {
+        told.push(format!("and {} more alike", all.len() - EXPLAINED));
+    }
+    told
 }
 
 fn title(line: &Line) -> String {
@@ -157,7 +184,7 @@ fn range(lines: &[Line]) -> String {
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
     match (sorted.first(), sorted.last()) {
         (Some((low, at_low)), Some((high, at_high))) if low != high => format!(
-            ",\n   from {low:+.1} % ({}) to {high:+.1} % ({})",
+            ",\n   from {low:+.1} % ({})\n   to {high:+.1} % ({})",
             title(at_low),
             title(at_high)
         ),

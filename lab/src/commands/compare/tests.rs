@@ -1,6 +1,5 @@
 use super::*;
 use crate::cli::{Cli, Command, Lab};
-use crate::machine::MACHINES;
 use clap::Parser;
 use expect_test::expect;
 
@@ -12,22 +11,25 @@ fn asked(words: &[&str]) -> Compare {
     }
 }
 
-fn samples(kernel: &str, rows: &[(&str, &str, &[u64])]) -> Samples {
+type Series<'a> = (&'a str, &'a str, &'a [u64]);
+
+fn samples(rows: &[Series]) -> Samples {
     let mut samples = Samples::default();
     for (metric, case, values) in rows {
-        samples.push(kernel, metric, case, values.to_vec());
+        samples.push("", metric, case, values.to_vec());
     }
     samples
 }
 
-fn shown(a: &[&[(&str, &str, &[u64])]], b: &[&[(&str, &str, &[u64])]]) -> String {
-    let asked = asked(&["direct-lazy", "strict-eager"]);
-    let run = |(a, b): (&&[_], &&[_])| Run {
-        a: samples("direct-lazy", a),
-        b: samples("strict-eager", b),
+fn shown(a: &[&[Series]], b: &[&[Series]]) -> String {
+    let run = |(a, b): (&&[_], &&[_])| Run { seed: 1, a: samples(a), b: samples(b) };
+    let gathered = Gathered {
+        experiment: "made-up".into(),
+        machine: "bench".into(),
+        unit: "instructions".into(),
+        runs: std::iter::zip(a, b).map(run).collect(),
     };
-    let runs: Vec<Run> = std::iter::zip(a, b).map(run).collect();
-    show::text(&judge("made-up", MACHINES[0], &asked, &runs))
+    show::text(&judge(gathered, "direct-lazy", "strict-eager"))
 }
 
 #[test]
@@ -43,15 +45,17 @@ fn exact_and_varying_cases_stand_side_by_side() {
         ],
     );
     expect![[r#"
-        made-up on qemu-x86_64, instructions, 2 seeds
-         mean     direct-lazy  strict-eager  difference       %  interval  effect
-         call x           100           150         +50   +50.0     exact
-         call y            10            10           =             exact
-         reply x           10          20.5       +10.5  +105.0      ±6.4  large (+1.00)
+        made-up on bench, instructions, 2 seeds
+        A: direct-lazy, B: strict-eager
+         mean       A     B  B - A       %   +-  effect
+         call x   100   150    +50   +50.0       exact
+         call y    10    10      =               exact
+         reply x   10  20.5  +10.5  +105.0  6.4  large (+1.00)
         => direct-lazy is faster: strict-eager takes 45.40 % more
            (geometric mean of 3 cases, 95 % interval 31.13 to 61.23)
            strict-eager takes more in 2, less in 0,
-           from +0.0 % (call y) to +105.0 % (reply x)
+           from +0.0 % (call y)
+           to +105.0 % (reply x)
     "#]]
     .assert_eq(&text);
 }
@@ -89,24 +93,49 @@ fn one_seed_does_not_judge_what_scatters() {
     let a: &[(&str, &str, &[u64])] = &[("call", "x", &[5, 6]), ("call", "y", &[5, 5])];
     let b: &[(&str, &str, &[u64])] = &[("call", "x", &[8, 9]), ("call", "y", &[8, 8])];
     expect![[r#"
-        made-up on qemu-x86_64, instructions, 1 seed
-         mean    direct-lazy  strict-eager  difference      %  interval  effect
-         call x          5.5           8.5          +3  +54.5  one seed
-         call y            5             8          +3  +60.0     exact
+        made-up on bench, instructions, 1 seed
+        A: direct-lazy, B: strict-eager
+         mean      A    B  B - A      %  +-  effect
+         call x  5.5  8.5     +3  +54.5      one seed
+         call y    5    8     +3  +60.0      exact
         => direct-lazy is faster: strict-eager takes 57.25 % more
            (geometric mean of 2 cases, one seed)
            strict-eager takes more in 1, less in 0,
-           from +54.5 % (call x) to +60.0 % (call y)
+           from +54.5 % (call x)
+           to +60.0 % (call y)
            1 case cannot be judged with one seed
     "#]]
     .assert_eq(&shown(&[a], &[b]));
 }
 
 #[test]
-fn only_experiments_with_both_kernels_are_run() {
+fn a_large_difference_that_is_lost_in_the_spread_is_explained() {
+    let with = |last: [u64; 2]| [vec![400; 98], last.to_vec()].concat();
+    let (a, other, b) = (with([400, 20_000]), with([401, 20_000]), with([400, 4_000]));
+    let one = |samples| [("late", "x", samples)];
+    let (first, third, second) = (&one(&*a)[..], &one(&*other)[..], &one(&*b)[..]);
+    let text = shown(&[first, third, first], &[second, second, second]);
+    expect![[r#"
+        made-up on bench, instructions, 3 seeds
+        A: direct-lazy, B: strict-eager
+         mean        A    B   B - A      %   +-  effect
+         late x  596.0  436  -160.0  -26.8  0.0  negligible (-0.00)
+           late x: -26.8 % is negligible beside the spread: single samples scatter by
+             1409.1, and |-0.00| is below 0.147
+        => strict-eager is faster: direct-lazy takes 36.70 % more
+           (geometric mean of 1 case, 95 % interval 36.69 to 36.70)
+           strict-eager takes more in 0, less in 1
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn only_experiments_with_both_sides_are_run() {
     let names = |words: &[&str]| {
-        let chosen = chosen(&asked(words)).map_err(|error| error.to_string())?;
-        Ok::<_, String>(chosen.into_iter().map(|experiment| experiment.name).collect::<Vec<_>>())
+        let asked = asked(words);
+        let chosen = Sides::of(&asked.a, &asked.b).and_then(|s| gather::chosen(&s, &asked));
+        let chosen = chosen.map_err(|error| error.to_string())?;
+        Ok::<_, String>(chosen.iter().map(|listed| listed.experiment().name).collect::<Vec<_>>())
     };
     let all = names(&["direct-lazy", "ipc-heap"]).unwrap();
     assert!(["ping-pong", "hot-potato", "ipc-queueing"].iter().all(|name| all.contains(name)));
@@ -114,4 +143,16 @@ fn only_experiments_with_both_kernels_are_run() {
     assert_eq!(one, ["hot-potato"]);
     let refused = names(&["direct-lazy", "ipc-heap", "--machine", "twin", "--experiment", "micro"]);
     assert!(refused.unwrap_err().contains("does not run on twin"));
+    assert_eq!(names(&["big", "fine"]).unwrap(), ["lock-cost", "lock-scaling"]);
+    let refused = names(&["big", "fine", "--experiment", "micro"]).unwrap_err();
+    assert!(refused.contains("`micro` does not run with big and fine; these do"), "{refused}");
+}
+
+#[test]
+fn a_case_that_names_a_locking_belongs_to_its_side() {
+    let mut all = Samples::default();
+    all.push("fastpath", "message", "locking=big cpus=2", vec![1]);
+    all.push("fastpath", "message", "locking=fine cpus=2", vec![2]);
+    let own = gather::of_locking(&all, "fine");
+    assert_eq!((own.series.len(), &*own.series[0].case), (1, "cpus=2"));
 }

@@ -26,7 +26,7 @@ pub fn list(names: &[String], long: bool, as_json: bool) {
         if let Some(column) = table.column_mut(0) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
-        output::line(table.trim_fmt());
+        output::line(super::super::fitted(table).trim_end());
         return output::line("`./giusto lab list NAME` tells more, `--long` all of each");
     }
     named.into_iter().for_each(|experiment| output::line(details(experiment)));
@@ -57,7 +57,7 @@ fn details(experiment: &Experiment) -> String {
     row("claims", claims.map(|claim| format!("{} {}", claim.id, claim.statement)).collect(), "\n");
     row("notes", words(experiment.notes), "\n");
     row("ledger", words(experiment.ledger), ", ");
-    text += &table.trim_fmt();
+    text += super::super::fitted(table).trim_end();
     text + "\n"
 }
 

@@ -2,7 +2,7 @@
 
 use super::curves::{Case, Curve, Curves};
 use super::units::Units;
-use crate::commands::{counted, table};
+use crate::commands::{counted, fitted, table, wrapped};
 use comfy_table::{CellAlignment, Table};
 use model::{Distribution, Fit, Interval, Simulated, Solution};
 use results::rounded;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// Shares of a state below this are not printed.
 const RARE: f64 = 0.0005;
 /// States on a line.
-const STATES: usize = 7;
+const STATES: usize = 5;
 
 /// Everything, as JSON: times in `unit`, throughputs per `unit`.
 pub fn json(curves: &Curves, fits: &[Fit], units: &Units) -> Value {
@@ -24,7 +24,7 @@ pub fn json(curves: &Curves, fits: &[Fit], units: &Units) -> Value {
     })
 }
 
-/// Everything, as text of at most 100 columns.
+/// Everything, as text that fits the terminal.
 pub fn text(curves: &Curves, fits: &[Fit], units: &Units) -> String {
     let mut text: String = fits.iter().map(|fit| self::fit(fit, units)).collect();
     for case in &curves.cases {
@@ -33,7 +33,8 @@ pub fn text(curves: &Curves, fits: &[Fit], units: &Units) -> String {
             text += &self::curve(curve, curves.is_fitted, units);
         }
         if let Some(machine) = curves.machine {
-            text += &format!("hand-offs on {} ({}), simulated\n", machine.name, machine.about);
+            let head = format!("hand-offs on {} ({}), simulated", machine.name, machine.about);
+            text += &wrapped(&head, "", "  ");
             text += &hand_offs(case, units);
         }
     }
@@ -103,14 +104,14 @@ fn curve(curve: &Curve, is_fitted: bool, units: &Units) -> String {
         text += &format!("a = {}, ", units.spell(model.think()));
     }
     let (saturation, rate) = (units.throughput(*saturation), units.rate());
-    text += &format!("knee N* = {knee:.1}, saturation 1/s = {saturation} {rate}\n");
+    text += &format!("knee N* = {knee:.1},\n  saturation 1/s = {saturation} {rate}\n");
     let each_second = units.per_second.is_some();
     let mut headings = vec!["CPUs".to_string()];
     headings.extend(each_second.then(|| "X per second".to_string()));
-    headings.extend([format!("X {rate}"), "of bound".into(), "w".into()]);
-    headings.extend([format!("R {}", units.name()), "busy".into()]);
+    headings.extend([format!("X {rate}"), "of bound %".into(), "w".into()]);
+    headings.extend([format!("R {}", units.name()), "busy %".into()]);
     if !curve.simulated.is_empty() {
-        headings.extend([format!("simulated {rate}"), "re-acquired".into()]);
+        headings.extend([format!("simulated {rate}"), "±".into(), "same CPU %".into()]);
     }
     let mut table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
     for (index, solution) in curve.solutions.iter().enumerate() {
@@ -122,7 +123,7 @@ fn curve(curve: &Curve, is_fitted: bool, units: &Units) -> String {
         row.push(rounded(solution.response, 4));
         row.push(percent(solution.busy));
         if let Some(simulated) = curve.simulated.get(index) {
-            row.push(units.within(simulated.throughput));
+            row.extend(units.within(simulated.throughput));
             row.push(percent(simulated.reacquired));
         }
         table.add_row(row);
@@ -155,16 +156,16 @@ fn hand_offs(case: &Case, units: &Units) -> String {
     let rate = units.rate();
     let mut headings = vec!["CPUs".to_string()];
     headings.extend(units.per_second.map(|_| "X per second".to_string()));
-    headings.extend([format!("X {rate}"), format!("R {}", units.name())]);
-    headings.extend([format!("mean s {}", units.name()), "re-acquired".into()]);
-    headings.push("across sockets".to_string());
+    headings.extend([format!("X {rate}"), "±".into(), format!("R {}", units.name()), "±".into()]);
+    headings.extend([format!("mean s {}", units.name()), "same CPU %".into()]);
+    headings.push("across sockets %".to_string());
     let mut table = table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
     for simulated in &case.hand_offs {
         let Simulated { cpus, throughput, response, service, reacquired, crossed, .. } = simulated;
         let mut row = vec![cpus.to_string()];
         row.extend(units.each_second(throughput.value));
-        row.push(units.within(*throughput));
-        row.push(format!("{} ±{}", rounded(response.value, 4), reach_of(*response)));
+        row.extend(units.within(*throughput));
+        row.extend([rounded(response.value, 4), reach_of(*response)]);
         row.push(rounded(*service, 4));
         row.extend([percent(*reacquired), percent(*crossed)]);
         table.add_row(row);
@@ -178,40 +179,40 @@ fn reach_of(interval: Interval) -> String {
     rounded(if reach < 1e-9 * interval.value { 0.0 } else { reach }, 2)
 }
 
+/// A share in percent.
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{:.1}", 100.0 * share)
 }
 
 /// Figures to the right, an empty line below.
 fn laid_out(mut table: Table) -> String {
     table.column_iter_mut().for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    let lines = table.lines().map(|line| line.trim_end().to_string() + "\n");
-    lines.collect::<String>() + "\n"
+    fitted(table) + "\n"
 }
 
 /// What the columns mean.
 fn key(curves: &Curves) -> String {
     let mut key = "X: passes through the lock. of bound: of the lower asymptote, N/(a+s) or 1/s. \
-                   w: CPUs at the lock.\nR: mean time at the lock, waiting included. busy: share \
-                   of time in which it is held.\n"
+                   w: CPUs at the lock. R: mean time at the lock, waiting included. busy: share \
+                   of time in which it is held."
         .to_string();
     let is_single = |curve: &Curve| curve.solutions.len() == 1;
     if curves.cases.iter().flat_map(|case| &case.curves).any(is_single) {
-        key += "P_k: share of time in which k CPUs hold the lock or wait for it.\n";
+        key += " P_k: share of time in which k CPUs hold the lock or wait for it.";
     }
     let simulated = |case: &Case| case.curves.iter().any(|curve| !curve.simulated.is_empty());
     let is_simulated = curves.machine.is_some() || curves.cases.iter().any(simulated);
     if is_simulated || curves.is_fitted {
-        key += "±: half of the 95 % confidence interval.\n";
+        key += " ±: half of the 95 % confidence interval.";
     }
     if is_simulated {
-        key += "re-acquired: by the CPU that had the lock last.\n";
+        key += " same CPU: passes to the CPU that had the lock last.";
     }
     let both = |case: &Case| {
         case.curves.iter().any(|curve| curve.distribution == Distribution::Deterministic)
     };
     if curves.cases.iter().any(|case| case.curves.len() > 1 && both(case)) {
-        key += "Where service times scatter, but less than exponentially, expect X between both.\n";
+        key += " Where service times scatter, but less than exponentially, expect X between both.";
     }
-    key
+    wrapped(&key, "", "")
 }

@@ -80,13 +80,13 @@ impl Units {
     }
 
     /// A throughput with half the width of its interval, to the same digit.
-    pub fn within(&self, interval: Interval) -> String {
+    pub fn within(&self, interval: Interval) -> [String; 2] {
         let reach = self.scaled(interval.reach());
         let reach = match self.scaled(interval.value) >= PLAIN {
             true => format!("{reach:.3}"),
             false => rounded(reach, 1),
         };
-        format!("{} ±{reach}", self.throughput(interval.value))
+        [self.throughput(interval.value), reach]
     }
 
     /// A throughput per second, if that is known.
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(cycles.each_second(1.0 / 358.0).unwrap(), "5,586,592");
         assert_eq!(cycles.each_second(2.294e-4).unwrap(), "458,800");
         let interval = Interval { value: 2.5e-3, low: 2.4e-3, high: 2.6e-3 };
-        assert_eq!(cycles.within(interval), "5.000 ±0.200");
+        assert_eq!(cycles.within(interval), ["5.000", "0.200"]);
         assert_eq!(
             [358.0, 4000.0, 0.25].map(|time| cycles.spell(time)),
             ["358 cycles", "4,000 cycles", "0.25 cycles"]
