@@ -107,8 +107,6 @@ pub struct Setup {
     /// The platform of the runs so far.
     pub ran: Ran,
     machine: &'static dyn Machine,
-    /// Whether CPUs that share a clock get slices of it; programs that are measured wait or pause.
-    slices: bool,
     images: OnceCell<Images>,
     /// What else it has booted, by [`Extra`].
     extras: [OnceCell<Images>; Extra::KINDS],
@@ -165,7 +163,6 @@ impl Setup {
             asked,
             ran: Ran::default(),
             machine,
-            slices: false,
             images: OnceCell::new(),
             extras: Default::default(),
         }
@@ -194,7 +191,8 @@ impl Setup {
             .kernel(kernel)
             .seed(self.asked.seed)
             .timeout(TIMEOUT)
-            .slices(self.slices)
+            // Programs that are measured wait or pause.
+            .slices(false)
     }
 
     /// Boots a system by name under a kernel; it must end well under that very kernel.
@@ -262,11 +260,6 @@ impl Emulated {
     /// For the emulator.
     pub fn new(asked: Asked) -> Emulated {
         Emulated(Setup::new(EMULATOR, asked))
-    }
-
-    /// The same with slices.
-    pub fn sliced(self) -> Emulated {
-        Emulated(Setup { slices: true, ..self.0 })
     }
 
     /// Boots a system by name under a kernel that takes samples.

@@ -1,14 +1,12 @@
 //! The simulation takes the same steps as the other machines: under every kernel the sequence of
 //! switches, queue operations, messages and results of each experiment is the same. Times differ.
 
-use super::findings::built;
+use super::configuration::{Configuration, Watch};
 use super::job::Job;
 use crate::cli::Group;
-use crate::image::{self, Extra, Images, LOG_ROOM};
-use crate::machine::{self, Boot, MACHINES, Machine};
-use crate::systems;
-use anyhow::{Result, anyhow, bail};
-use std::time::Duration;
+use crate::image::LOG_ROOM;
+use crate::machine::MACHINES;
+use anyhow::{Result, anyhow};
 
 /// The systems of the experiments, with arguments that keep them short.
 const SYSTEMS: [(&str, &[(&str, &str)]); 4] = [
@@ -21,9 +19,6 @@ const SYSTEMS: [(&str, &[(&str, &str)]); 4] = [
 /// Fewer steps than any of them takes.
 const LEAST: usize = 500;
 
-/// Longer than any of them takes on a slow host.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Compares every machine with the last, the simulation.
 pub fn jobs() -> Vec<Job> {
     let [machines @ .., simulation] = MACHINES;
@@ -32,39 +27,21 @@ pub fn jobs() -> Vec<Job> {
         for (kernel, (system, args)) in
             manifest::KERNELS.iter().flat_map(|kernel| SYSTEMS.map(|system| (*kernel, system)))
         {
-            let name = format!("{system} under {kernel}: steps as on {}", machine.name());
-            let work = move |_: &mut _| {
-                let images = built(image::build_with(machine, Extra::Log))?;
-                let real = log(machine, &images, kernel, system, args)?;
-                let simulated = log(simulation, &Images::default(), kernel, system, args)?;
-                compare(&real, &simulated).map_err(|differs| anyhow!(differs))
+            let on = |machine| {
+                let plain = Configuration::plain(machine, system);
+                Configuration { kernel, args, watch: Watch::Log, ..plain }
             };
-            jobs.push(Job::new(Group::Agreement, name, work).configuration().builds("image log"));
+            let (real, simulated) = (on(machine), on(simulation));
+            let name = format!("{system} under {kernel}: steps as on {}", machine.name());
+            let steps = |one: &Configuration| -> Result<_> { Ok(one.run(&one.load()?)?.log) };
+            let work = move |_: &mut _| {
+                compare(&steps(&real)?, &steps(&simulated)?).map_err(|differs| anyhow!(differs))
+            };
+            let job = Job::new(Group::Agreement, name, work);
+            jobs.push(job.configuration().builds(real.builds()));
         }
     }
     jobs
-}
-
-/// The steps of a system on a machine.
-fn log(
-    machine: &dyn Machine,
-    images: &Images,
-    kernel: &str,
-    system: &str,
-    args: &[(&str, &str)],
-) -> Result<Vec<u64>> {
-    let mut system = systems::load(system)?;
-    for (name, value) in system.domains.iter_mut().flat_map(|domain| &mut domain.args) {
-        if let Some((_, short)) = args.iter().find(|(wanted, _)| wanted == name) {
-            *value = short.to_string();
-        }
-    }
-    let boot = Boot::new(machine, images, &system).kernel(kernel).seed(1).timeout(TIMEOUT).log();
-    let outcome = machine::boot(&boot)?;
-    if let Some(failure) = outcome.failure() {
-        bail!("on {}: {failure}", machine.name());
-    }
-    Ok(outcome.log)
 }
 
 /// Whether two logs are the same, as far as both go; one may have had less room.

@@ -1,14 +1,12 @@
 //! Runs that do not end by themselves: the user's input ends, nothing ends, the kernel panics.
 
-use super::findings::{Findings, built};
+use super::configuration::Configuration;
 use super::job::{Class, Job};
 use super::{giusto, process};
 use crate::cli::Group;
-use crate::image::{self, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome};
-use crate::systems;
 use abi::boot::HEADER_WORDS;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, ensure};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -62,150 +60,124 @@ pub fn jobs() -> Vec<Job> {
 }
 
 fn on(machine: &'static dyn Machine) -> Vec<Job> {
-    let job = |name: String, check: Check| {
-        let work = move |_: &mut Findings| {
-            let images = built(image::build(machine))?;
-            check(machine, &images)?.map_err(|failure| anyhow!(failure))
-        };
-        Job::new(Group::Target, format!("{name}, on {}", machine.name()), work).builds("image")
-    };
-    let one = |name: &str, check: fn(&dyn Machine, &Images) -> Judged| {
-        job(name.to_string(), Box::new(check))
+    let plain = Configuration::plain(machine, "hello");
+    let job = |name: &str, one: Configuration, check: fn(&Configuration) -> Result<()>| {
+        let name = format!("{name}, on {}", machine.name());
+        Job::new(Group::Target, name, move |_| check(&one)).builds(one.builds())
     };
     let mut jobs = vec![
-        one("an unknown kernel is refused", |machine, _| unknown_kernel(machine)),
-        one("a damaged archive panics", panic_for_archive),
+        job("an unknown kernel is refused", plain, unknown_kernel),
+        job("a damaged archive panics", plain, panic_for_archive),
     ];
     if machine.emulator().is_some() {
-        jobs.push(one("a hanging guest is ended with a message", |machine, _| hang(machine)));
-        jobs.push(one("a kernel that is not in the image panics", panic_for_name));
+        let unknown = Configuration { kernel: "nosuch", ..plain };
+        jobs.push(job("a hanging guest is ended with a message", plain, hang));
+        jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
     } else {
-        jobs.push(one("a guest in which all wait is ended with a message", |machine, _| {
-            stuck(machine)
-        }));
+        jobs.push(job("a guest in which all wait is ended with a message", plain, stuck));
     }
     for kernel in manifest::KERNELS {
         let class = if KERNELS.contains(&kernel) { Class::Usual } else { Class::Deep };
-        let check: Check = Box::new(move |machine, images| shell(machine, images, kernel));
-        jobs.push(job(format!("the shell under {kernel}"), check).configuration().class(class));
+        let one = Configuration { kernel, system: "shell", ..plain };
+        jobs.push(
+            job(&format!("the shell under {kernel}"), one, shell).configuration().class(class),
+        );
     }
     jobs
 }
 
-type Judged = Result<Result<(), String>>;
-type Check = Box<dyn FnOnce(&dyn Machine, &Images) -> Judged + Send>;
-
-fn boot<'a>(
-    machine: &'a dyn Machine,
-    images: &'a Images,
-    system: &'a manifest::System,
-    kernel: &'a str,
-) -> Boot<'a> {
-    Boot::new(machine, images, system).kernel(kernel).timeout(TIMEOUT)
+/// At the pace of the clock.
+fn timed(boot: Boot) -> Boot {
+    Boot { icount: None, ..boot.inspect(false) }
 }
 
-fn shell(machine: &dyn Machine, images: &Images, kernel: &str) -> Judged {
-    let system = systems::load("shell")?;
+fn shell(one: &Configuration) -> Result<()> {
     let console = Console { show: false, input: Input::Script(TYPED) };
-    let outcome = machine::boot(&boot(machine, images, &system, kernel).console(console))?;
+    let boot = |boot: Boot| machine::boot(&timed(boot).console(console));
+    let outcome = one.boot(&one.load()?, boot)?;
     // The simulation always counts, this image does not.
-    let statistics = match machine.emulator() {
+    let statistics = match one.machine.emulator() {
         Some(_) => "stats\nstats: the kernel was built without statistics",
         None => "stats\n  eager ",
     };
-    Ok(match outcome.failure() {
-        Some(failure) => Err(failure),
-        None => in_order(&outcome.console, &ANSWERS)
-            .and_then(|()| in_order(&outcome.console, &[statistics])),
-    })
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    in_order(&outcome.console, &ANSWERS)?;
+    in_order(&outcome.console, &[statistics])
 }
 
 /// Whether texts follow each other in a text.
-fn in_order(text: &str, parts: &[&str]) -> Result<(), String> {
+fn in_order(text: &str, parts: &[&str]) -> Result<()> {
     let mut rest = text;
     for part in parts {
-        let Some((_, after)) = rest.split_once(part) else {
-            return Err(format!("{part:?} is missing in:\n{rest}"));
-        };
-        rest = after;
+        let behind = rest.split_once(part).map(|(_, behind)| behind);
+        rest = behind.with_context(|| format!("{part:?} is missing in:\n{rest}"))?;
     }
     Ok(())
 }
 
-/// What this program says on standard error, with its exit status.
-fn said(arguments: &[&str]) -> Result<(Option<i32>, String)> {
+/// Runs this program, which must end with a status and say a text on standard error.
+fn says(arguments: &[&str], status: i32, text: &str) -> Result<()> {
     let ended = process::run_apart(giusto()?.args(arguments), TIMEOUT)?;
-    Ok((ended.code(), ended.errors))
+    expect(ended.code(), &ended.errors, status, text)
 }
 
-fn expect(said: (Option<i32>, String), status: i32, text: &str) -> Result<(), String> {
-    if said.0 == Some(status) && said.1.contains(text) {
-        Ok(())
-    } else {
-        Err(format!("expected status {status} and `{text}`, but got {:?} and:\n{}", said.0, said.1))
-    }
+fn expect(code: Option<i32>, said: &str, status: i32, text: &str) -> Result<()> {
+    let right = code == Some(status) && said.contains(text);
+    ensure!(right, "expected status {status} and `{text}`, but got {code:?} and:\n{said}");
+    Ok(())
 }
 
-fn hang(machine: &dyn Machine) -> Judged {
+/// Runs the system that never ends; it must end with status 1 and a text.
+fn hanging(one: &Configuration, options: &[&str], text: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("hanging.toml");
     std::fs::write(&path, HANGING)?;
     let path = path.to_str().context("the temporary directory's name is not text")?;
-    let said =
-        said(&["run", path, "--machine", machine.name(), "--timeout", HANG_TIMEOUT, "--icount"])?;
-    Ok(expect(said, 1, "the system was still running at the timeout and was ended"))
+    says(&[&["run", path, "--machine", one.machine.name()], options].concat(), 1, text)
 }
 
-fn stuck(machine: &dyn Machine) -> Judged {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("hanging.toml");
-    std::fs::write(&path, HANGING)?;
-    let path = path.to_str().context("the temporary directory's name is not text")?;
-    let said = said(&["run", path, "--machine", machine.name()])?;
-    Ok(expect(said, 1, "every thread waits, and nothing will happen"))
+fn hang(one: &Configuration) -> Result<()> {
+    let options = ["--timeout", HANG_TIMEOUT, "--icount"];
+    hanging(one, &options, "the system was still running at the timeout and was ended")
 }
 
-fn unknown_kernel(machine: &dyn Machine) -> Judged {
-    let said = said(&["run", "hello", "--machine", machine.name(), "--kernel", "nosuch"])?;
-    Ok(expect(said, 2, "invalid value 'nosuch'"))
+fn stuck(one: &Configuration) -> Result<()> {
+    hanging(one, &[], "every thread waits, and nothing will happen")
 }
 
-fn panic_for_name(machine: &dyn Machine, images: &Images) -> Judged {
-    let system = systems::load("hello")?;
-    let outcome = machine::boot(&boot(machine, images, &system, "nosuch"))?;
-    Ok(panicked(&outcome, "KERNEL PANIC: no such kernel in this image\n", Some("ports/")))
+fn unknown_kernel(one: &Configuration) -> Result<()> {
+    let arguments = ["run", one.system, "--machine", one.machine.name(), "--kernel", "nosuch"];
+    says(&arguments, 2, "invalid value 'nosuch'")
 }
 
-fn panic_for_archive(machine: &dyn Machine, images: &Images) -> Judged {
-    let system = systems::load("hello")?;
+fn panic_for_name(one: &Configuration) -> Result<()> {
+    let outcome = one.boot(&one.load()?, |boot| machine::boot(&timed(boot)))?;
+    panicked(&outcome, "KERNEL PANIC: no such kernel in this image\n", Some("ports/"))
+}
+
+fn panic_for_archive(one: &Configuration) -> Result<()> {
     // The second record, behind the pools, gets a code that no record has.
     let at = (HEADER_WORDS + abi::boot::Record::Pools.words()) * size_of::<u64>();
     let spoil = move |archive: &mut [u8]| archive[at] = 0xff;
-    let launch = boot(machine, images, &system, &system.kernel);
-    let outcome = machine::boot_spoilt(&launch, &spoil)?;
+    let outcome = one.boot(&one.load()?, |boot| machine::boot_spoilt(&timed(boot), &spoil))?;
     let message = "the boot archive has a malformed record at word ";
     // Where there is no symbol to look up, the message itself says where.
-    let frame = machine.emulator().map(|_| "kernel::boot::");
-    Ok(panicked(&outcome, message, frame))
+    let frame = one.machine.emulator().map(|_| "kernel::boot::");
+    panicked(&outcome, message, frame)
 }
 
 /// Whether a run ended with the status of a panic, a message and a backtrace with names.
-fn panicked(outcome: &Outcome, message: &str, frame: Option<&str>) -> Result<(), String> {
-    let shown = outcome.failure().unwrap_or_default();
-    if outcome.exit != Exit::Panic {
-        return Err(format!("the run did not end in a panic: {:?}\n{shown}", outcome.exit));
-    }
-    if !outcome.console.contains(message) {
-        return Err(format!("the message `{message}` is missing: {shown}"));
-    }
+fn panicked(outcome: &Outcome, message: &str, frame: Option<&str>) -> Result<()> {
+    let (exit, shown) = (&outcome.exit, outcome.failure().unwrap_or_default());
+    ensure!(*exit == Exit::Panic, "the run did not end in a panic: {exit:?}\n{shown}");
+    let said = outcome.console.contains(message);
+    ensure!(said, "the message `{message}` is missing: {shown}");
     let named = |frame| {
         outcome.backtrace.iter().any(|line: &String| line.contains(" at ") && line.contains(frame))
     };
-    if let Some(frame) = frame
-        && !named(frame)
-    {
-        return Err(format!("no line of the backtrace names {frame}: {shown}"));
-    }
+    let missing = frame.filter(|frame| !named(*frame));
+    ensure!(missing.is_none(), "no line of the backtrace names {missing:?}: {shown}");
     Ok(())
 }
 
@@ -215,16 +187,15 @@ mod tests {
 
     #[test]
     fn answers_must_come_in_order() {
-        assert_eq!(in_order("a b c", &["a", "c"]), Ok(()));
-        assert!(in_order("a b c", &["c", "a"]).unwrap_err().starts_with("\"a\" is missing"));
+        assert!(in_order("a b c", &["a", "c"]).is_ok());
+        let error = in_order("a b c", &["c", "a"]).unwrap_err().to_string();
+        assert!(error.starts_with("\"a\" is missing"));
     }
 
     #[test]
     fn status_and_message_are_both_expected() {
-        let said = |status| (Some(status), "error: no".to_string());
-        assert_eq!(expect(said(2), 2, "no"), Ok(()));
-        assert!(expect(said(1), 2, "no").is_err());
-        assert!(expect(said(2), 2, "yes").is_err());
+        let got = |code, text| expect(Some(code), "error: no", 2, text).is_ok();
+        assert!(got(2, "no") && !got(1, "no") && !got(2, "yes"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod sampling;
 mod source;
 mod state;
 mod stress;
-mod target;
+mod suites;
 mod tracing;
 
 use super::{counted, print_json};
@@ -97,7 +97,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
         }
         jobs.extend(host::models(choice)?);
     }
-    jobs.extend(target::jobs());
+    jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(endings::jobs());
     jobs.extend(tracing::jobs());

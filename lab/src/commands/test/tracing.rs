@@ -1,17 +1,16 @@
 //! Kernels with trace points: systems run as without, the trace is whole, repeatable and readable
 //! also after a crash, and what it loses is counted.
 
+use super::configuration::{Args, Configuration, Watch};
 use super::endings::HANGING;
 use super::job::{Class, Job};
 use crate::cli::Group;
-use crate::experiment::{Asked, Emulated, Setup};
-use crate::image::{Extra, build_for};
-use crate::machine::{self, Boot, Exit};
+use crate::machine::{self, Exit, MACHINES};
 use crate::systems;
 use abi::call::Call;
 use abi::trace::{Event, Keep, entry};
 use anyhow::{Context, Result, bail, ensure};
-use manifest::{LOCKINGS, System};
+use manifest::{LOCKINGS, NO_LOCKING, System};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use trace::{CpuUse, Moment, Sections, Trace, Traces};
@@ -39,54 +38,41 @@ const GIVEN_UP: Duration = Duration::from_secs(5);
 
 /// Traces of the usual machine.
 pub fn jobs() -> Vec<Job> {
-    let job = |name: String, class, builds: Option<Extra>, check: Check| {
-        let work = move |_: &mut _| check(&Emulated::new(Asked::seed(1)).sliced());
-        let builds = format!("image {builds:?}").to_lowercase();
-        Job::new(Group::Target, name, work).class(class).builds(builds).seconds(4.0)
+    let on = |system, kernel, locking| {
+        let plain = Configuration::plain(MACHINES[0], system);
+        Configuration { kernel, locking, watch: Watch::Trace, ..plain }
     };
-    let one = |name: &str, check: fn(&Setup) -> Result<()>| {
-        job(name.to_string(), Class::Usual, Some(Extra::Trace), Box::new(check))
+    let job = |name: &str, one: Configuration, check: fn(&Configuration) -> Result<()>| {
+        let job = Job::new(Group::Target, name, move |_| check(&one));
+        job.builds(one.builds()).seconds(4.0)
     };
+    let [fast, eager] = KERNELS;
     let mut jobs = vec![
-        one("two runs leave the same trace", repeats),
-        one("a second of a million events is kept", holds),
-        one("lost events are counted exactly", overflows),
-        one("programs read the trace, and one that dies harms none", read),
-        one("the trace of a run that is ended is readable", ended),
+        job("two runs leave the same trace", on("hello", fast, NO_LOCKING), repeats),
+        job("a second of a million events is kept", on(BUSY, eager, NO_LOCKING), holds),
+        job("lost events are counted exactly", on(BUSY, eager, NO_LOCKING), overflows),
+        job(
+            "programs read the trace, and one that dies harms none",
+            on("trace", fast, NO_LOCKING),
+            read,
+        ),
+        job("the trace of a run that is ended is readable", on("-", fast, NO_LOCKING), ended),
     ];
     for (locking, kernel) in LOCKINGS[1..].iter().flat_map(|l| KERNELS.map(|k| (*l, k))) {
         let name = format!("the traces of {CPUS} CPUs agree: {kernel}, locks {locking}");
-        let class = if kernel == KERNELS[0] { Class::Usual } else { Class::Deep };
-        let check: Check = Box::new(move |setup| several(setup, locking, kernel));
-        jobs.push(job(name, class, Some(Extra::traced(locking)), check));
+        let class = if kernel == fast { Class::Usual } else { Class::Deep };
+        let one = Configuration { cpus: CPUS, ..on(SUITE, kernel, locking) };
+        jobs.push(job(&name, one, several).class(class));
     }
-    let name = "lower deadlines that other CPUs add interrupt once a tick".to_string();
-    jobs.push(job(name, Class::Usual, Some(Extra::traced(QUIET)), Box::new(quiet)));
+    let name = "lower deadlines that other CPUs add interrupt once a tick";
+    jobs.push(job(name, Configuration { cpus: 2, ..on(SUITE, fast, QUIET) }, quiet));
     jobs
 }
 
-type Check = Box<dyn FnOnce(&Setup) -> Result<()> + Send>;
-
 /// Boots a system with a trace; its bytes.
-fn traced(
-    setup: &Setup,
-    system: &str,
-    kernel: &str,
-    (bytes, keep): (u64, Keep),
-    args: &[(&str, &str)],
-) -> Result<Vec<u8>> {
-    let mut memory = String::new();
-    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
-        set(system, args);
-        memory = system.add_trace(bytes, keep);
-    })?;
-    outcome.memories.get(&memory).cloned().context("the run left no trace")
-}
-
-fn set(system: &mut System, args: &[(&str, &str)]) {
-    for (name, value) in args {
-        systems::set(system, name, value);
-    }
+fn traced(one: &Configuration, mut system: System, (bytes, keep): (u64, Keep)) -> Result<Vec<u8>> {
+    let memory = system.add_trace(bytes, keep);
+    one.run(&system)?.memories.remove(&memory).context("the run left no trace")
 }
 
 /// Whether the trace that a suite has left is whole: every entry in it has its end.
@@ -108,25 +94,19 @@ pub fn is_whole(bytes: &[u8], kernel: &str, cpus: u32) -> Result<()> {
 
 /// What a subject of the suite leaves as traces of several CPUs: without the checks whose very many
 /// calls no trace has room for.
-fn subject(setup: &Setup, only: &str, cpus: u32, locking: &str, kernel: &str) -> Result<Traces> {
-    let mut memory = String::new();
-    let extra = Some(Extra::traced(locking));
-    let outcome = setup.boot_with(extra, SUITE, kernel, &mut |system| {
-        system.cpus = cpus;
-        system.locking = Some(locking.to_string());
-        for domain in system.domains.iter_mut().filter(|domain| domain.program == SUITE) {
-            domain.args.push(("only".to_string(), only.to_string()));
-        }
-        memory = system.add_trace(u64::from(CPUS) * USUAL / 2, Keep::First);
-    })?;
-    Ok(Traces::decode(outcome.memories.get(&memory).context("the run left no trace")?)?)
+fn subject(one: &Configuration, only: &str) -> Result<Traces> {
+    let mut system = one.load()?;
+    for domain in system.domains.iter_mut().filter(|domain| domain.program == SUITE) {
+        domain.args.push(("only".to_string(), only.to_string()));
+    }
+    Ok(Traces::decode(&traced(one, system, (u64::from(CPUS) * USUAL / 2, Keep::First))?)?)
 }
 
 /// The highest thread of CPU 1 sets timers, while CPU 0 adds lower deadlines there and takes them
 /// back: of the timer's interrupts, one in a tick at most serves nothing, and one move in a tick at
 /// most interrupts.
-fn quiet(setup: &Setup) -> Result<()> {
-    let traces = subject(setup, "rearming", 2, QUIET, KERNELS[0])?;
+fn quiet(one: &Configuration) -> Result<()> {
+    let traces = subject(one, "rearming")?;
     let tick = systems::load(SUITE)?.tick;
     let trace = &traces.each[1];
     ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
@@ -183,8 +163,8 @@ fn interrupting_moves([mover, other]: [&Trace; 2], tick: u64) -> (u64, BTreeMap<
 }
 
 /// The suite on several CPUs: a trace of each, whose clocks agree, with what CPUs do to each other.
-fn several(setup: &Setup, locking: &str, kernel: &str) -> Result<()> {
-    let traces = subject(setup, "cpus", CPUS, locking, kernel)?;
+fn several(one: &Configuration) -> Result<()> {
+    let traces = subject(one, "cpus")?;
     ensure!(traces.each.len() == CPUS as usize, "{} CPUs", traces.each.len());
     let uses = trace::cpus(&traces);
     for (one, trace) in uses.iter().zip(&traces.each) {
@@ -205,19 +185,25 @@ fn several(setup: &Setup, locking: &str, kernel: &str) -> Result<()> {
     ensure!(holds >= entries, "the lock was taken {holds} times for {entries} entries");
     let handed: u64 = locks.iter().map(|one| one.handed).sum();
     // Nobody knows who read last.
-    let enough = if locking == "fine" { handed == 0 } else { handed > 100 };
+    let enough = if one.locking == "fine" { handed == 0 } else { handed > 100 };
     ensure!(enough, "the lock went from one CPU to another {handed} times");
     Ok(())
 }
 
-fn repeats(setup: &Setup) -> Result<()> {
-    let once = || traced(setup, "hello", manifest::KERNELS[0], (USUAL, Keep::First), &[]);
+fn repeats(one: &Configuration) -> Result<()> {
+    let once = || traced(one, one.load()?, (USUAL, Keep::First));
     ensure!(once()? == once()?, "they differ");
     Ok(())
 }
 
-fn holds(setup: &Setup) -> Result<()> {
-    let trace = Trace::decode(&traced(setup, BUSY, "strict-eager", (USUAL, Keep::First), &LONG)?)?;
+/// The trace of the busy system with other arguments.
+fn busy(one: &Configuration, args: Args, room: (u64, Keep)) -> Result<Trace> {
+    let one = Configuration { args, ..*one };
+    Trace::decode(&traced(&one, one.load()?, room)?).context("decoding it")
+}
+
+fn holds(one: &Configuration) -> Result<()> {
+    let trace = busy(one, &LONG, (USUAL, Keep::First))?;
     let (from, to) = trace.span().context("the trace is empty")?;
     ensure!(trace.events >= MANY, "only {} events", trace.events);
     ensure!(to - from <= SECOND, "{} events took {} ns", trace.events, to - from);
@@ -225,14 +211,10 @@ fn holds(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
-fn overflows(setup: &Setup) -> Result<()> {
-    let record = |size, keep| {
-        Trace::decode(&traced(setup, BUSY, "strict-eager", (size, keep), &SHORT)?)
-            .context("decoding it")
-    };
-    let whole = record(USUAL, Keep::First)?;
-    let first = record(SMALL, Keep::First)?;
-    let last = record(SMALL, Keep::Last)?;
+fn overflows(one: &Configuration) -> Result<()> {
+    let whole = busy(one, &SHORT, (USUAL, Keep::First))?;
+    let first = busy(one, &SHORT, (SMALL, Keep::First))?;
+    let last = busy(one, &SHORT, (SMALL, Keep::Last))?;
     let room = first.capacity as usize;
     for small in [&first, &last] {
         let lost = whole.events - room as u64;
@@ -254,25 +236,19 @@ fn overflows(setup: &Setup) -> Result<()> {
 }
 
 /// The system whose programs read the trace.
-fn read(setup: &Setup) -> Result<()> {
-    let kernel = manifest::KERNELS[0];
-    let outcome = setup.boot_with(Some(Extra::Trace), "trace", kernel, &mut |_| {})?;
+fn read(one: &Configuration) -> Result<()> {
+    let outcome = one.run(&one.load()?)?;
     let said = outcome.console.lines().last().unwrap_or_default();
     ensure!(said.contains(" records, 0 out of order"), "the reader says: {said}");
     Ok(())
 }
 
 /// A system that waits for ever.
-fn ended(setup: &Setup) -> Result<()> {
+fn ended(one: &Configuration) -> Result<()> {
     let mut system = manifest::parse("hanging", HANGING)?;
     let memory = system.add_trace(USUAL, Keep::First);
-    let images = build_for(setup.machine(), &system)?;
-    let boot = Boot::new(setup.machine(), &images, &system);
-    let boot = boot.kernel(manifest::KERNELS[0]).seed(1).timeout(GIVEN_UP);
-    let outcome = machine::boot(&boot)?;
-    if outcome.exit != Exit::Hang {
-        bail!("it ended by itself: {:?}", outcome.exit);
-    }
+    let outcome = one.boot(&system, |boot| machine::boot(&boot.timeout(GIVEN_UP)))?;
+    ensure!(outcome.exit == Exit::Hang, "it ended by itself: {:?}", outcome.exit);
     let bytes = outcome.memories.get(&memory).context("there is no trace")?;
     let trace = Trace::decode(bytes)?;
     ensure!(trace.events > 10 && trace.lost() == 0, "{} events", trace.events);

@@ -1,0 +1,267 @@
+//! The suites: systems that check the kernel from user mode and end with status 0 if all held. In
+//! usual runs any two choices of how to run meet, in deep ones any three, so that every kernel
+//! meets every locking on every number of CPUs.
+
+use super::configuration::{Configuration, Watch};
+use super::findings::{Findings, without_numbers};
+use super::job::{Class, Job};
+use super::{covering, tracing};
+use crate::machine::{self, MACHINES, Machine, Mode, Outcome};
+use abi::trace::Keep;
+use anyhow::{Context, Result, bail, ensure};
+use manifest::{KERNELS, LOCKINGS, NO_LOCKING, System};
+
+const SYSTEMS: [&str; 4] = [SELFTEST, "hostile", "threads", "servers"];
+
+/// The system that looks at statistics from inside, and its argument that says whether there are.
+const SELFTEST: &str = "selftest";
+const STATISTICS: &str = "statistics";
+
+/// Numbers of CPUs, on a machine that is emulated and on one that is not.
+const EMULATED: [u32; 4] = [1, 2, 4, 8];
+const SIMULATED: [u32; 5] = [1, 2, 4, 16, 64];
+
+/// Kernels that the twin has under locks: one of every kind of path and of queue.
+const LOCKED_IN_TWIN: [&str; 4] = ["fastpath", "strict-eager", "ipc-scan", "ipc-heap"];
+
+/// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
+pub const CHAOS: [u64; 2] = [0, 10];
+
+const WATCHES: [Watch; 4] = [Watch::Nothing, Watch::Trace, Watch::Statistics, Watch::Samples];
+
+/// Most steps of the counter that a system may boot in.
+const BOOT_LIMIT: u64 = 5_000_000;
+
+/// The suites in their configurations.
+pub fn jobs() -> Vec<Job> {
+    let all = MACHINES.into_iter().flat_map(of);
+    all.map(|(one, class)| one.job(one.to_string(), passes).class(class)).collect()
+}
+
+/// Boots a configuration and judges it.
+pub fn passes(one: &Configuration, findings: &mut Findings) -> Result<()> {
+    let mut system = one.load()?;
+    let trace = prepare(one, &mut system);
+    let outcome = one.boot(&system, |boot| machine::boot(&boot))?;
+    judge(findings, one, &outcome);
+    watched(one, &outcome, trace.as_deref())
+}
+
+/// Whether there is such a kernel: several CPUs need locks, and only a kernel without locks takes
+/// samples.
+fn exists(one: &Configuration) -> bool {
+    let alone = one.locking == NO_LOCKING;
+    let guarded = one.cpus == 1 || !alone;
+    guarded
+        && match one.machine.emulator() {
+            Some(_) => one.chaos == 0 && (one.watch != Watch::Samples || alone),
+            None => one.watch == Watch::Nothing && (alone || LOCKED_IN_TWIN.contains(&one.kernel)),
+        }
+}
+
+/// Configurations of a machine with their classes; quick is the plainest of each system.
+fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
+    let emulated = machine.emulator().is_some();
+    let cpus = if emulated { &EMULATED[..] } else { &SIMULATED[..] };
+    let boards = machine.boards();
+    let configuration = |row: &[usize]| Configuration {
+        board: boards[row[1]],
+        kernel: KERNELS[row[2]],
+        locking: LOCKINGS[row[3]],
+        cpus: cpus[row[4]],
+        watch: WATCHES[row[5]],
+        chaos: CHAOS[row[6]],
+        ..Configuration::plain(machine, SYSTEMS[row[0]])
+    };
+    let values = [
+        SYSTEMS.len(),
+        boards.len(),
+        KERNELS.len(),
+        LOCKINGS.len(),
+        cpus.len(),
+        WATCHES.len(),
+        CHAOS.len(),
+    ];
+    let small = |row: &[usize]| exists(&configuration(row)) && cpus[row[4]] <= 16;
+    let usual = covering::array(&values, 2, small);
+    let deep = covering::array(&values, 3, |row| exists(&configuration(row)));
+    let class = |row: Vec<usize>| {
+        let class = if row[1..].iter().all(|value| *value == 0) {
+            Class::Quick
+        } else if usual.contains(&row) {
+            Class::Usual
+        } else if deep.contains(&row) {
+            Class::Deep
+        } else {
+            return None;
+        };
+        Some((configuration(&row), class))
+    };
+    let mut all: Vec<_> = covering::all(&values).into_iter().filter_map(class).collect();
+    // One image after the other, so that jobs beside each other wait for one build only.
+    all.sort_by_key(|(one, class)| (*class, one.builds()));
+    all
+}
+
+/// Tells a system how it is watched; the memory with its trace, if it has one.
+fn prepare(one: &Configuration, system: &mut System) -> Option<String> {
+    // The simulation always counts.
+    let counted = one.watch == Watch::Statistics || one.machine.emulator().is_none();
+    let said = if counted { "yes" } else { "no" };
+    for domain in system.domains.iter_mut().filter(|domain| domain.program == SELFTEST) {
+        domain.args.push((STATISTICS.to_string(), said.to_string()));
+    }
+    let bytes = tracing::USUAL.max(u64::from(one.cpus) * tracing::USUAL / 2);
+    (one.watch == Watch::Trace).then(|| system.add_trace(bytes, Keep::First))
+}
+
+/// Counts each check that the system reported, what was found in its page tables, and how it ended.
+pub fn judge(findings: &mut Findings, one: &Configuration, outcome: &Outcome) {
+    let Configuration { system, kernel, .. } = one;
+    let reported: Vec<_> = outcome.console.lines().filter_map(check).collect();
+    let failed = reported.iter().filter(|(_, held)| !held).count();
+    for (check, held) in &reported {
+        let result = if *held { Ok(()) } else { Err("the system reports a failure".to_string()) };
+        findings.record(format!("{system}: {check}"), result);
+    }
+    page_tables(findings, outcome);
+    if one.watch == Watch::Nothing && one.cpus == 1 {
+        let quick = match outcome.boot_steps() {
+            None => Err("the kernel does not say how long it took".to_string()),
+            Some(steps) if steps > BOOT_LIMIT => Err(format!("{steps} steps, over {BOOT_LIMIT}")),
+            Some(_) => Ok(()),
+        };
+        findings.record("boots quickly", quick);
+    }
+    let ended = match outcome.failure() {
+        Some(failure) => Err(failure),
+        None if outcome.kernel != *kernel => {
+            Err(format!("asked for kernel `{kernel}`, but `{}` ran", outcome.kernel))
+        }
+        None if failed > 0 => Err("it reports failures, yet ended with status 0".to_string()),
+        None if reported.is_empty() => Err("it reports no check".to_string()),
+        None => Ok(()),
+    };
+    findings.record(format!("{system} ends well"), ended);
+}
+
+/// Counts what was found in page tables.
+pub fn page_tables(findings: &mut Findings, outcome: &Outcome) {
+    for (rule, result) in &outcome.findings {
+        findings.record(format!("page tables: {}", without_numbers(rule)), result.clone());
+    }
+}
+
+/// Judges what the kernel told about itself.
+fn watched(one: &Configuration, outcome: &Outcome, trace: Option<&str>) -> Result<()> {
+    if one.system == SELFTEST {
+        let held = outcome.console.lines().any(|line| line.starts_with("ok statistics: "));
+        ensure!(held, "it reports no check of statistics");
+    }
+    let counts = one.watch == Watch::Statistics && one.system == SELFTEST && one.cpus > 1;
+    let held = "ok statistics: each CPU has its counters";
+    ensure!(!counts || outcome.console.contains(held), "it does not say `{held}`");
+    if let Some(memory) = trace {
+        let bytes = outcome.memories.get(memory).context("the run left no trace")?;
+        tracing::is_whole(bytes, one.kernel, one.cpus)?;
+    }
+    if one.watch == Watch::Samples {
+        let samples = outcome.samples.as_ref().context("there are no samples")?;
+        for mode in [Mode::User, Mode::Kernel] {
+            if !samples.taken.iter().any(|sample| sample.mode == mode) {
+                bail!("{} samples, but none in mode {mode:?}", samples.taken.len());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How a system's console begins the line of a check that held, and of one that did not.
+const HELD: [&str; 2] = ["ok ", "refused: "];
+const NOT_HELD: [&str; 3] = ["FAILED ", "NOT REFUSED: ", "NOT TRUE: "];
+
+/// The check that a line of the console reports, and whether it held.
+fn check(line: &str) -> Option<(&str, bool)> {
+    let after = |starts: &[&str]| starts.iter().find_map(|start| line.strip_prefix(start));
+    let held = after(&HELD).map(|name| (name, true));
+    held.or_else(|| Some((after(&NOT_HELD)?, false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Exit;
+    use std::collections::BTreeMap;
+
+    fn outcome(exit: Exit, console: &str) -> Outcome {
+        Outcome {
+            machine: "made-up",
+            exit,
+            console: console.to_string(),
+            memories: BTreeMap::new(),
+            kernel: "fastpath".to_string(),
+            backtrace: Vec::new(),
+            findings: Vec::new(),
+            log: Vec::new(),
+            samples: None,
+        }
+    }
+
+    /// How many findings hold and how many do not.
+    fn judged(outcome: &Outcome) -> (usize, usize) {
+        let mut findings = Findings::default();
+        judge(&mut findings, &Configuration::plain(MACHINES[0], SELFTEST), outcome);
+        let failed = findings.0.iter().filter(|finding| finding.failure.is_some()).count();
+        (findings.0.len() - failed, failed)
+    }
+
+    const BOOT: &str = "boot: 3 counter steps to the first user instruction\n";
+
+    #[test]
+    fn a_run_and_its_checks_are_counted() {
+        let after_boot = |exit, console: &str| judged(&outcome(exit, &format!("{BOOT}{console}")));
+        assert_eq!(after_boot(Exit::Done(0), "ok one\nrefused: two\n"), (4, 0));
+        assert_eq!(after_boot(Exit::Done(2), "NOT REFUSED: one\n"), (1, 2));
+        assert_eq!(after_boot(Exit::Done(1), "ok one\nFAILED two\n"), (2, 2));
+        assert_eq!(after_boot(Exit::Hang, "ok one\n"), (2, 1));
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_trusted_fails() {
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{BOOT}hello\n"))), (1, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{BOOT}FAILED one\n"))), (1, 2));
+        let other = Outcome { kernel: "other".to_string(), ..outcome(Exit::Done(0), "ok one\n") };
+        assert_eq!(judged(&other), (1, 2));
+        let slow = BOOT.replace('3', "5000001");
+        assert_eq!(judged(&outcome(Exit::Done(0), &format!("{slow}ok one\n"))), (2, 1));
+        assert_eq!(judged(&outcome(Exit::Done(0), "ok one\n")), (2, 1));
+        let mut found = outcome(Exit::Done(0), &format!("{BOOT}ok one\n"));
+        found.findings = vec![("no w^x".to_string(), Err("a page".to_string()))];
+        assert_eq!(judged(&found), (3, 1));
+    }
+
+    #[test]
+    fn usual_runs_are_few_and_every_kernel_meets_every_locking_on_every_number_of_cpus() {
+        for machine in MACHINES {
+            let all = of(machine);
+            let usual: Vec<&Configuration> =
+                all.iter().filter(|(_, class)| *class < Class::Deep).map(|(one, _)| one).collect();
+            assert!((20..80).contains(&usual.len()), "{}: {}", machine.name(), usual.len());
+            assert!(all.len() > 3 * usual.len());
+            let emulated = machine.emulator().is_some();
+            let kernels = if emulated { &KERNELS[..] } else { &LOCKED_IN_TWIN[..] };
+            for (kernel, locking) in kernels.iter().flat_map(|k| LOCKINGS.map(|l| (*k, l))) {
+                let meets = |one: &&Configuration| one.kernel == kernel && one.locking == locking;
+                assert!(usual.iter().copied().any(|one| meets(&one)), "{kernel} with {locking}");
+                let cpus = if emulated { &EMULATED[..] } else { &SIMULATED[..] };
+                let several = if locking == NO_LOCKING { &cpus[..1] } else { cpus };
+                for cpus in several {
+                    let met = all.iter().any(|(one, _)| meets(&one) && one.cpus == *cpus);
+                    assert!(met, "{kernel} with {locking} on {cpus} CPUs of {}", machine.name());
+                }
+            }
+            let quick = all.iter().filter(|(_, class)| *class == Class::Quick).count();
+            assert_eq!(quick, SYSTEMS.len());
+        }
+    }
+}
