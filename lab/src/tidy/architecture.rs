@@ -29,7 +29,9 @@ fn named(source: &Source) -> Vec<Finding> {
             line = line.replace(name, "");
         }
         let mut parts = line.split(|c: char| !c.is_ascii_alphanumeric());
-        if let Some(word) = parts.find(|part| words::ARCHITECTURE.contains(part)) {
+        if let Some(word) =
+            parts.find(|part| words::ARCHITECTURE.split(' ').any(|word| word == *part))
+        {
             let what = format!("names an architecture: `{word}`");
             findings.push(Finding::new(&source.path, index + 1, what, MEND));
         }
@@ -67,15 +69,13 @@ mod tests {
 
     #[test]
     fn a_processor_is_named_in_ports_alone() {
-        for word in words::ARCHITECTURE {
+        for word in words::ARCHITECTURE.split(' ') {
             let text = format!("fn f() {{}}\n// Reads {} first.\n", word.to_uppercase());
             assert_eq!(lines("kernel/src/ipc.rs", &text), [2], "{word}");
             assert!(lines("ports/a/src/main.rs", &text).is_empty());
         }
-        assert_eq!(
-            lines("lab/src/a.rs", &format!("fn read_{}() {{}}", words::ARCHITECTURE[0])),
-            [1]
-        );
+        let first = words::ARCHITECTURE.split(' ').next().unwrap();
+        assert_eq!(lines("lab/src/a.rs", &format!("fn read_{first}() {{}}")), [1]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use walkdir::{DirEntry, WalkDir};
 
 /// What became of a mutant.
 #[derive(Debug, Serialize)]
@@ -162,7 +163,7 @@ fn fate(mutant: &Mutant, mut pass: impl FnMut(&Tests) -> Result<()>) -> Result<F
 /// Applies a patch to the copy, and tests. Returns what fails.
 fn noticed(mutant: &Mutant, tests: &Tests) -> Result<Vec<String>> {
     synchronise(workspace::root(), &copy())?;
-    apply(mutant, &copy())?;
+    git(mutant, &copy(), &[])?;
     let summary = run(&copy(), &mutant.name, tests)?;
     let mut findings = summary.runs.iter().flat_map(|run| &run.findings);
     if let Some(broken) = findings.find(|finding| finding.broken) {
@@ -201,40 +202,39 @@ fn chosen(mutants: Vec<Mutant>, names: &[String]) -> Result<Vec<Mutant>> {
     Ok(mutants.into_iter().filter(wanted).collect())
 }
 
-/// Makes `to` a copy of `from` without hidden and build directories, writing only what differs.
+/// Makes the files of `to` those of `from`, without hidden history and build directories, writing
+/// only what differs.
 fn synchronise(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name == "target" || name == ".git" {
-            continue;
-        }
-        let copy = to.join(&name);
-        if entry.file_type()?.is_dir() {
-            synchronise(&entry.path(), &copy)?;
-        } else {
-            let contents = fs::read(entry.path())?;
-            if fs::read(&copy).ok().as_deref() != Some(&contents) {
-                fs::copy(entry.path(), &copy)
-                    .with_context(|| format!("cannot write {}", copy.display()))?;
-            }
-        }
-        names.insert(name);
+    let wanted = files(from)?;
+    for gone in files(to)?.difference(&wanted) {
+        fs::remove_file(to.join(gone))?;
     }
-    for entry in fs::read_dir(to)? {
-        let entry = entry?;
-        if names.contains(&entry.file_name()) || entry.file_name() == "target" {
-            continue;
-        }
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else {
-            fs::remove_file(entry.path())?;
+    for path in wanted {
+        let copy = to.join(&path);
+        let contents = fs::read(from.join(&path))?;
+        if fs::read(&copy).ok().as_deref() != Some(&contents) {
+            fs::create_dir_all(copy.parent().unwrap_or(to))?;
+            fs::copy(from.join(&path), &copy)
+                .with_context(|| format!("cannot write {}", copy.display()))?;
         }
     }
     Ok(())
+}
+
+/// The files of a work tree.
+fn files(root: &Path) -> Result<BTreeSet<PathBuf>> {
+    let apart = ["target", ".git"];
+    let own =
+        |entry: &DirEntry| entry.depth() == 0 || !apart.iter().any(|n| entry.file_name() == *n);
+    let mut files = BTreeSet::new();
+    for entry in WalkDir::new(root).into_iter().filter_entry(own) {
+        let entry = entry?;
+        if !entry.file_type().is_dir() {
+            files.insert(entry.path().strip_prefix(root)?.to_path_buf());
+        }
+    }
+    Ok(files)
 }
 
 /// Whether every patch applies to the work tree.
@@ -243,10 +243,6 @@ pub fn apply_all() -> Result<()> {
     let failed = all()?.into_iter().filter_map(|mutant| git(&mutant, root, &["--check"]).err());
     let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
     if failed.is_empty() { Ok(()) } else { bail!(failed.join("\n")) }
-}
-
-fn apply(mutant: &Mutant, copy: &Path) -> Result<()> {
-    git(mutant, copy, &[])
 }
 
 fn git(mutant: &Mutant, tree: &Path, options: &[&str]) -> Result<()> {
@@ -344,7 +340,7 @@ mod tests {
         synchronise(from.path(), to.path()).unwrap();
         assert_eq!(modified("a/x.rs"), SystemTime::UNIX_EPOCH);
         assert_eq!(fs::read_to_string(to.path().join("y.rs")).unwrap(), "2");
-        assert!(!to.path().join("gone").exists());
+        assert!(!to.path().join("gone/w.rs").exists());
         assert!(to.path().join("target/b").exists() && !to.path().join("target/z").exists());
         assert!(!to.path().join(".git").exists());
     }
@@ -357,10 +353,10 @@ mod tests {
         let mutant = Mutant::read(&root.path().join("m.patch")).unwrap();
         git(&mutant, &copy, &["--check"]).unwrap();
         assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "2\n");
-        apply(&mutant, &copy).unwrap();
+        git(&mutant, &copy, &[]).unwrap();
         assert_eq!(fs::read_to_string(copy.join("y.rs")).unwrap(), "3\n");
         assert_eq!(fs::read_to_string(root.path().join("y.rs")).unwrap(), "2\n");
-        let error = apply(&mutant, &copy).unwrap_err().to_string();
+        let error = git(&mutant, &copy, &[]).unwrap_err().to_string();
         assert!(error.starts_with("mutant `m` does not apply any more"), "{error}");
     }
 }
