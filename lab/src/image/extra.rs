@@ -3,7 +3,7 @@
 use manifest::System;
 
 /// What a kernel can be built with that the usual image has nothing of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extra {
     /// A log of its primitive steps.
     Log,

@@ -1,5 +1,6 @@
 //! A system and how it runs: what every job that boots something is made of.
 
+use super::builds::Builds;
 use super::findings::{Findings, built};
 use super::job::Job;
 use crate::cli::Group;
@@ -110,12 +111,11 @@ impl Configuration {
         }
     }
 
-    /// What it builds, in words.
-    pub fn builds(&self) -> String {
-        match (self.machine.emulator(), self.extra()) {
-            (None, _) => "-".to_string(),
-            (Some(_), None) => "image".to_string(),
-            (Some(_), Some(extra)) => format!("image {extra:?}").to_lowercase(),
+    /// What it boots from.
+    pub fn builds(&self) -> Builds {
+        match self.machine.emulator() {
+            None => Builds::Twin,
+            Some(_) => Builds::Image(self.machine.name(), self.extra()),
         }
     }
 

@@ -1,8 +1,10 @@
 //! Kernels that keep statistics: the simulation counts as the other machines do.
 
+use super::builds::Builds;
 use super::job::Job;
 use crate::cli::Group;
 use crate::experiment::{self, Asked, Session};
+use crate::image::Extra;
 use crate::machine::{MACHINES, Machine};
 use anyhow::{Context, Result, bail};
 use results::Samples;
@@ -55,7 +57,7 @@ pub fn jobs() -> Vec<Job> {
     let [usual, .., simulation] = MACHINES;
     let name = format!("{} counts as {} does under {COMPARED}", simulation.name(), usual.name());
     let job = Job::new(Group::Target, name, |_| agree());
-    vec![job.builds("image some(statistics)").seconds(20.0)]
+    vec![job.builds(Builds::Image(usual.name(), Some(Extra::Statistics))).seconds(20.0)]
 }
 
 /// Counters of the first and the last machine.

@@ -1,6 +1,7 @@
 //! Searches by machine, which take long: arbitrary calls, seeds of the stress, Miri, long runs of
 //! properties, and the first run of a stranger.
 
+use super::builds::Builds;
 use super::findings::Findings;
 use super::job::{Class, Job};
 use super::{giusto, host, miri, mutants, process, stress};
@@ -90,7 +91,7 @@ fn properties() -> Vec<Job> {
             let work = move |_: &mut _| {
                 host::cargo(&["test", "-q", "-p", package, tests], &[MANY_CASES]).map(drop)
             };
-            search(name, work).builds("its package").seconds(300.0)
+            search(name, work).builds(Builds::Own("its package")).seconds(300.0)
         })
         .collect()
 }
@@ -118,6 +119,6 @@ fn first_run() -> Job {
     };
     search("the demonstration in a new clone, from nothing", work)
         .alone()
-        .builds("everything")
+        .builds(Builds::Own("everything"))
         .seconds(300.0)
 }

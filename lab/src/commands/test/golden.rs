@@ -1,5 +1,6 @@
 //! Golden figures: measured again, they must be what the repository has recorded.
 
+use super::builds::Builds;
 use super::findings::Findings;
 use super::job::{Class, Job};
 use crate::cli::Group;
@@ -47,7 +48,7 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
             Ok(())
         };
         let job = Job::new(Group::Golden, name, work).configuration();
-        job.builds("images that it runs on").seconds(20.0)
+        job.builds(Builds::Own("images that it runs on")).seconds(20.0)
     };
     let (in_parts, each_time) = IN_PARTS;
     if experiment.name == in_parts {

@@ -1,6 +1,7 @@
 //! Tests on the host. Cargo builds their programs and says where they lie; each test then runs in a
 //! process of its own, which is judged by its exit status.
 
+use super::builds::Builds;
 use super::findings::{Findings, built};
 use super::job::{Choice, Class, Job};
 use super::process;
@@ -199,7 +200,10 @@ fn tests(program: Program) -> Result<Vec<Job>> {
                 Some(failure) => bail!(failure),
             }
         };
-        Job::new(Group::Host, name, work).class(Class::Quick).builds("its package").seconds(0.1)
+        Job::new(Group::Host, name, work)
+            .class(Class::Quick)
+            .builds(Builds::Own("its package"))
+            .seconds(0.1)
     };
     Ok(program.list(&[])?.into_iter().map(job).collect())
 }

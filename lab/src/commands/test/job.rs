@@ -1,5 +1,6 @@
 //! What the list of checks consists of: jobs, each of which runs by itself.
 
+use super::builds::Builds;
 use super::findings::Findings;
 use crate::cli::{self, Group};
 use anyhow::Result;
@@ -38,7 +39,7 @@ pub struct Job {
     /// When it runs.
     pub class: Class,
     /// What it builds before it runs.
-    pub builds: String,
+    pub builds: Builds,
     /// Whether it runs a system, so that its name is a configuration.
     pub configuration: bool,
     /// Whether no other job may run beside it.
@@ -59,7 +60,7 @@ impl Job {
             group,
             name: name.into(),
             class: Class::Usual,
-            builds: "-".to_string(),
+            builds: Builds::Nothing,
             configuration: false,
             alone: false,
             seconds: 2.0,
@@ -73,8 +74,8 @@ impl Job {
     }
 
     /// The same, which builds something.
-    pub fn builds(self, what: impl Into<String>) -> Job {
-        Job { builds: what.into(), ..self }
+    pub fn builds(self, builds: Builds) -> Job {
+        Job { builds, ..self }
     }
 
     /// The same, counted as a configuration of a system.

@@ -1,6 +1,7 @@
 //! What Miri interprets: the tests that reach the `unsafe` code of the kernel's core, and those in
 //! which threads share its cells and locks. A file of tests is a job.
 
+use super::builds::Builds;
 use super::findings::Findings;
 use super::host::{sources, tests_in};
 use super::job::{Class, Job};
@@ -142,7 +143,7 @@ fn job(tests: &Tests, shown: String, filters: Vec<String>) -> Job {
     };
     Job::new(Group::Search, format!("Miri on {shown}"), work)
         .class(Class::Deep)
-        .builds("its package, for Miri")
+        .builds(Builds::Own("its package, for Miri"))
         .seconds(60.0)
 }
 

@@ -1,6 +1,7 @@
 //! `test`: everything that must hold, as one list of jobs.
 
 mod agreement;
+mod builds;
 mod configuration;
 mod counting;
 mod covering;
@@ -118,7 +119,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
 fn show(jobs: &[Job], as_json: bool) {
     if as_json {
         let line = |job: &Job| {
-            serde_json::json!({"group": job.group, "name": job.name, "builds": job.builds,
+            serde_json::json!({"group": job.group, "name": job.name, "builds": job.builds.to_string(),
                 "class": job.class.to_string()})
         };
         return print_json(&jobs.iter().map(line).collect::<Vec<_>>());

@@ -5,6 +5,7 @@
 //! The work tree is copied once and kept in step, so that cargo builds again only what a patch
 //! has changed. A mutant that does not build shows nothing: that is an error.
 
+use super::builds::Builds;
 use super::findings::Summary;
 use super::job::{Class, Job};
 use super::patch::{KNOWN, Mutant};
@@ -89,7 +90,7 @@ pub fn jobs() -> Result<Vec<Job>> {
             work()
         };
         let job = Job::new(Group::Mutants, name, work).class(Class::Deep).seconds(300.0);
-        job.builds("a copy of everything")
+        job.builds(Builds::Own("a copy of everything"))
     };
     let all_groups = Tests { groups: KNOWN.map(str::to_string).into(), first: None };
     let mut jobs =

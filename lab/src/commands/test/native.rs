@@ -1,6 +1,7 @@
 //! The native machine: every kernel under every locking, on one CPU and on two. What is checked is
 //! that messages arrive and that counts agree, never how long anything takes.
 
+use super::builds::Builds;
 use super::findings::{Findings, built};
 use super::job::{Class, Job};
 use crate::cli::Group;
@@ -21,7 +22,7 @@ const ROUNDS: u64 = 3;
 const BEFORE_EACH: u64 = 2;
 const BEFORE_ALL: u64 = 100 * TRIPS;
 
-/// Builds the machine and runs it briefly, with nothing beside it: its threads run at once.
+/// Runs the machine briefly. Where several of its threads run at once, nothing runs beside it.
 pub fn jobs() -> Vec<Job> {
     let cpus = std::thread::available_parallelism().map_or(1, |count| count.get().min(2));
     let job = |name: String, check: Check| {
@@ -29,7 +30,7 @@ pub fn jobs() -> Vec<Job> {
             let program = built(image::build_native())?;
             check(&program).map_err(|failure| anyhow!(failure))
         };
-        Job::new(Group::Target, name, work).alone().builds("the machine native")
+        Job::new(Group::Target, name, work).builds(Builds::Native)
     };
     let mut jobs = vec![job("native: more CPUs than there are".into(), Box::new(refusal))];
     for kernel in manifest::KERNELS {
@@ -39,7 +40,7 @@ pub fn jobs() -> Vec<Job> {
         jobs.push(job(name, check).configuration().class(class));
         let name = format!("{kernel} under every locking on native, 1 to {cpus} CPUs at once");
         let check: Check = Box::new(move |program| together(program, kernel, cpus));
-        jobs.push(job(name, check).configuration().class(class));
+        jobs.push(job(name, check).configuration().class(class).alone());
     }
     jobs
 }

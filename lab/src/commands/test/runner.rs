@@ -1,13 +1,14 @@
 //! Runs jobs: `libtest-mimic` spreads them over the CPUs and prints each result; here they are
 //! timed and their findings kept, also for later.
 
+use super::builds::Builds;
 use super::findings::{Broken, Finding, Findings, Run, Summary};
-use super::job::Job;
+use super::job::{Class, Job};
 use super::state::{Durations, Progress};
 use crate::machine::Interrupts;
 use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
@@ -60,6 +61,8 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
         Some(progress) => progress.split(jobs),
         None => (Vec::new(), jobs),
     };
+    let jobs = in_order(jobs, &durations);
+    let builds = Mutex::new(jobs.iter().map(|job| job.builds).collect());
     let left = jobs.iter().map(|job| (job.title(), durations.expected(job))).collect();
     // A job also waits, for its machine's start and end or for an instant: one more than CPUs.
     let test_threads = Some(cpus() + 1);
@@ -77,7 +80,11 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
         let (shared, name, group) = (Arc::clone(&shared), job.name.clone(), job.group);
         Trial::ignorable_test(name, move || shared.take(job)).with_kind(group.name())
     };
-    let conclusion = libtest_mimic::run(&arguments, jobs.into_iter().map(trial).collect());
+    let trials = jobs.into_iter().map(trial).collect();
+    let conclusion = thread::scope(|scope| {
+        (0..cpus()).for_each(|_| drop(scope.spawn(|| shared.build(&builds))));
+        libtest_mimic::run(&arguments, trials)
+    });
     let mut kept = shared.kept.lock().unwrap_or_else(PoisonError::into_inner);
     kept.durations.save()?;
     let runs = std::mem::take(&mut kept.runs);
@@ -86,7 +93,27 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     Ok(Summary::new(runs, shared.not_run.load(SeqCst)))
 }
 
+/// What is quick to fail comes first, then what takes longest, so that no CPU waits at the end; what
+/// needs the machine for itself waits for all others and comes last.
+fn in_order(mut jobs: Vec<Job>, durations: &Durations) -> Vec<Job> {
+    let shortest =
+        |job: &Job| if job.class == Class::Quick { 0.0 } else { -durations.expected(job) };
+    let late = |job: &Job| (job.alone, job.class != Class::Quick);
+    jobs.sort_by(|a, b| late(a).cmp(&late(b)).then(shortest(a).total_cmp(&shortest(b))));
+    jobs
+}
+
 impl Shared {
+    /// Builds what jobs need, so that not several of them wait for one build. A failure is that of
+    /// the job which finds nothing built.
+    fn build(&self, left: &Mutex<BTreeSet<Builds>>) {
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+        while let Some(builds) = next().filter(|_| self.over().is_none()) {
+            let _beside = self.machine.read();
+            let _ = builds.make();
+        }
+    }
+
     /// Why the rest does not run, if so.
     fn over(&self) -> Option<&'static str> {
         if self.interrupts.any() {

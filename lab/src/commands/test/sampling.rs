@@ -1,10 +1,12 @@
 //! Kernels that take samples: these tell the truth about time that the kernel spends with
 //! interrupts off.
 
+use super::builds::Builds;
 use super::job::Job;
 use crate::cli::Group;
 use crate::experiment::{self, Asked, Emulated, Session};
-use crate::machine::Sampling;
+use crate::image::Extra;
+use crate::machine::{EMULATOR, Sampling};
 use anyhow::{Context, Result, bail};
 
 /// As usual.
@@ -23,7 +25,8 @@ pub fn jobs() -> Vec<Job> {
     let job = |kernel: &'static str| {
         let name = format!("samples agree with counted instructions under {kernel}");
         let work = move |_: &mut _| agrees(&Emulated::new(Asked::seed(1)), kernel);
-        Job::new(Group::Target, name, work).builds("image some(profile)").seconds(10.0)
+        let builds = Builds::Image(EMULATOR.name(), Some(Extra::Profile));
+        Job::new(Group::Target, name, work).builds(builds).seconds(10.0)
     };
     KERNELS.map(job).into()
 }

@@ -1,5 +1,6 @@
 //! What is said of the source itself: its format, lints, the project's own rules.
 
+use super::builds::Builds;
 use super::host::cargo;
 use super::job::{Class, Job};
 use super::mutants;
@@ -26,11 +27,12 @@ pub fn jobs() -> Vec<Job> {
         Job::new(Group::Tidy, "mutants apply", |_| mutants::apply_all()).class(Class::Quick),
         said_by_cargo(Group::Format, "formatting", format).class(Class::Quick),
         said_by_cargo(Group::Lint, "clippy, host crates", clippy)
-            .builds("host crates, for clippy")
+            .builds(Builds::Own("host crates, for clippy"))
             .seconds(60.0),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
+        let builds = Builds::Own("the port, for clippy");
         let deny = ["--", "-D", "warnings"];
         let programs = [&port, &["-p", "rt", "-p", "programs"][..], &deny].concat();
         let whole = [&port, &["--features", EVERYTHING][..], &deny].concat();
@@ -39,7 +41,7 @@ pub fn jobs() -> Vec<Job> {
             (format!("clippy, crates of {name}"), programs),
             (format!("clippy, the port of {name} with all that it can have"), whole),
         ] {
-            jobs.push(said_by_cargo(Group::Lint, &what, arguments).builds("the port, for clippy"));
+            jobs.push(said_by_cargo(Group::Lint, &what, arguments).builds(builds));
         }
     }
     jobs

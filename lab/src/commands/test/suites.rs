@@ -97,10 +97,7 @@ fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
         };
         Some((configuration(&row), class))
     };
-    let mut all: Vec<_> = covering::all(&values).into_iter().filter_map(class).collect();
-    // One image after the other, so that jobs beside each other wait for one build only.
-    all.sort_by_key(|(one, class)| (*class, one.builds()));
-    all
+    covering::all(&values).into_iter().filter_map(class).collect()
 }
 
 /// Tells a system how it is watched; the memory with its trace, if it has one.

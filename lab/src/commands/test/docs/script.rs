@@ -4,6 +4,7 @@ use super::output;
 use super::page::{self, Piece};
 use super::pages::Page;
 use crate::cli::Group;
+use crate::commands::test::builds::Builds;
 use crate::commands::test::job::{Class, Job};
 use crate::commands::test::{mutants, process};
 use crate::workspace;
@@ -98,7 +99,7 @@ impl Script {
             output::compare(shown, &printed, *numbers).map_err(|differs| anyhow!(differs))
         };
         let job = Job::new(Group::Docs, name, work).class(class).seconds(seconds);
-        let job = job.builds("what its systems name");
+        let job = job.builds(Builds::Own("what its systems name"));
         if alone { job.alone() } else { job }
     }
 

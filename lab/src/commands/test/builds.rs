@@ -1,0 +1,52 @@
+//! What jobs wait for until it is built.
+
+use crate::image::{self, Extra};
+use crate::machine;
+use anyhow::{Context, Result};
+use std::fmt;
+
+/// What a job builds before it runs; what takes longest comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Builds {
+    /// The machine that is a simulation.
+    Twin,
+    /// The machine that is this host.
+    Native,
+    /// The programs of a machine, by its name, and a kernel that may have something extra.
+    Image(&'static str, Option<Extra>),
+    /// What is built for it alone, in words.
+    Own(&'static str),
+    /// Nothing.
+    Nothing,
+}
+
+impl fmt::Display for Builds {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.pad(&match self {
+            Builds::Twin => "the machine twin".to_string(),
+            Builds::Native => "the machine native".to_string(),
+            Builds::Image(_, None) => "image".to_string(),
+            Builds::Image(_, Some(extra)) => format!("image {extra:?}").to_lowercase(),
+            Builds::Own(what) => what.to_string(),
+            Builds::Nothing => "-".to_string(),
+        })
+    }
+}
+
+impl Builds {
+    /// Builds it, if other jobs may wait for it too.
+    pub fn make(self) -> Result<()> {
+        match self {
+            Builds::Twin => image::twin().map(drop),
+            Builds::Native => image::build_native().map(drop),
+            Builds::Image(name, extra) => {
+                let machine = machine::find(name).context("there is no such machine")?;
+                match extra {
+                    Some(extra) => image::build_with(machine, extra).map(drop),
+                    None => image::build(machine).map(drop),
+                }
+            }
+            Builds::Own(_) | Builds::Nothing => Ok(()),
+        }
+    }
+}
