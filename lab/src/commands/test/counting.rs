@@ -1,12 +1,13 @@
 //! Kernels that keep statistics: the simulation counts as the other machines do.
 
 use super::builds::Builds;
+use super::findings::nothing_of;
 use super::job::Job;
 use crate::cli::Group;
 use crate::experiment::{self, Asked, Session};
 use crate::image::Extra;
 use crate::machine::{MACHINES, Machine};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use results::Samples;
 
 /// The kernel whose counters are compared between machines.
@@ -68,11 +69,7 @@ fn agree() -> Result<()> {
         let experiment = experiment::find("scheduler-stats").context("there is no such thing")?;
         Ok(session.measure(experiment.on(machine.name())?, COMPARED)?.samples)
     };
-    let apart = apart(&counted(usual)?, &counted(simulation)?);
-    if !apart.is_empty() {
-        bail!("the machines differ:\n{}", apart.join("\n"));
-    }
-    Ok(())
+    nothing_of(apart(&counted(usual)?, &counted(simulation)?)).context("the machines differ")
 }
 
 /// Rows of two runs that are further apart than they may be.

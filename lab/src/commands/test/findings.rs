@@ -4,8 +4,10 @@
 use super::job;
 use crate::cli::Group;
 use crate::commands::counted;
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// Jobs that the end names as the slowest.
 const SLOWEST: usize = 10;
@@ -27,18 +29,24 @@ pub struct Findings(pub Vec<Finding>);
 
 impl Findings {
     /// Adds a look at a check.
-    pub fn record(&mut self, check: impl Into<String>, result: Result<(), String>) {
-        let (check, failure) = (check.into(), result.err());
-        self.0.push(Finding { check, failure, broken: false });
+    pub fn record(&mut self, check: impl Into<String>, result: Result<(), impl fmt::Display>) {
+        let failure = result.err().map(|why| format!("{why:#}"));
+        self.0.push(Finding { check: check.into(), failure, broken: false });
     }
+}
+
+/// Success if nothing is wrong, else all that is, a line each.
+pub fn nothing_of(wrong: impl IntoIterator<Item = impl ToString>) -> anyhow::Result<()> {
+    let wrong: Vec<String> = wrong.into_iter().map(|one| one.to_string()).collect();
+    if wrong.is_empty() { Ok(()) } else { bail!(wrong.join("\n")) }
 }
 
 /// Something did not build, so that a job could not look.
 #[derive(Debug)]
 pub struct Broken(pub String);
 
-impl std::fmt::Display for Broken {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.0)
     }
 }

@@ -1,7 +1,7 @@
 //! Golden figures: measured again, they must be what the repository has recorded.
 
 use super::builds::Builds;
-use super::findings::Findings;
+use super::findings::{Findings, nothing_of};
 use super::job::{Class, Job};
 use crate::cli::Group;
 use crate::commands::lab;
@@ -9,8 +9,8 @@ use crate::experiment::{self, Asked, EXPERIMENTS, Experiment, Listed, Session};
 use crate::machine::native::Native;
 use crate::machine::{EMULATOR, Platform, Twin};
 use crate::scoreboard::Recorded;
-use anyhow::Result;
-use results::{Deviation, Fact, Golden, GoldenError, Limit, Report, Samples};
+use anyhow::{Result, anyhow, bail, ensure};
+use results::{Fact, Golden, GoldenError, Limit, Report, Row, Samples};
 use std::fmt::Debug;
 
 /// The experiment that is run again under one of its kernels, to show that its rows repeat.
@@ -62,7 +62,7 @@ fn jobs_of(experiment: &'static Experiment) -> Vec<Job> {
 }
 
 fn figures_of(
-    suite: &mut Findings,
+    findings: &mut Findings,
     experiment: &'static Experiment,
     kernels: &[&str],
     golden: &Result<Golden, GoldenError>,
@@ -70,30 +70,31 @@ fn figures_of(
     let session = Session::new(Asked::seed(1));
     // What takes the host's own time is measured when asked for.
     let usual = experiment.on(EMULATOR.name()).ok();
-    let real = usual.and_then(|listed| real(suite, listed, kernels, &session, golden));
+    let real = usual.and_then(|listed| real(findings, listed, kernels, &session, golden));
     if usual.is_some() && real.is_none() {
         return;
     }
     if let Ok(listed) = experiment.on(SIMULATION.name()) {
-        let simulated = measure(listed, &session).map(|(report, _)| report);
-        let simulated = simulated.map_err(|error| format!("{error:#}"));
-        simulation(suite, experiment, simulated, real.as_ref().map(|(report, _)| report));
+        let simulated = measure(listed, &session);
+        simulation(findings, experiment, simulated, real.as_ref().map(|(report, _)| report));
     }
-    if let Ok(listed) = experiment.on(Native.name()) {
-        native(suite, listed, &session);
+    if let Ok(listed) = experiment.on(Native.name())
+        && Recorded::load().is_ok_and(|known| known.decides(Native.name(), experiment.name))
+    {
+        let name = format!("{}: verdicts on this host as recorded", experiment.name);
+        findings.record(name, measure(listed, &session).and_then(|report| verdicts(&report)));
     }
     let (repeated, kernel) = REPEATED;
     if let Some((listed, first)) = usual.zip(real).filter(|_| experiment.name == repeated) {
         let again = experiment::run(listed, &session, &[kernel]);
-        let again = again.map_err(|error| format!("{error:#}"));
         let same = again.and_then(|again| same_results(kernel, &first, &again));
-        suite.record(format!("two runs of {repeated} give identical rows and samples"), same);
+        findings.record(format!("two runs of {repeated} give identical rows and samples"), same);
     }
 }
 
 /// Runs an experiment on the usual machine, and compares.
 fn real(
-    suite: &mut Findings,
+    findings: &mut Findings,
     listed: Listed,
     kernels: &[&str],
     session: &Session,
@@ -105,21 +106,21 @@ fn real(
     let (report, samples) = match experiment::run(listed, session, kernels) {
         Ok(measured) => measured,
         Err(error) => {
-            suite.record(name, Err(format!("{error:#}")));
+            findings.record(name, Err(error));
             return None;
         }
     };
     let against = match golden {
-        Ok(golden) => deviations(match experiment.golden {
-            true => golden.check(std::slice::from_ref(&report)),
-            false => golden.check_limits_of(&report, |key| is_of(experiment, kernels, key)),
-        }),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(anyhow!("{error}")),
+        Ok(golden) if experiment.golden => nothing_of(golden.check(std::slice::from_ref(&report))),
+        Ok(golden) => {
+            nothing_of(golden.check_limits_of(&report, |key| is_of(experiment, kernels, key)))
+        }
     };
-    suite.record(name, against);
+    findings.record(name, against);
     if decides(experiment) {
         let name = format!("{}: verdicts on claims as recorded", experiment.name);
-        suite.record(name, verdicts(&report));
+        findings.record(name, verdicts(&report));
     }
     Some((report, samples))
 }
@@ -132,25 +133,30 @@ fn is_of(experiment: &Experiment, kernels: &[&str], key: &str) -> bool {
 
 /// Judges an experiment in the simulation, also beside the usual machine's report.
 fn simulation(
-    suite: &mut Findings,
+    findings: &mut Findings,
     experiment: &Experiment,
-    simulated: Result<Report, String>,
+    simulated: Result<Report>,
     real: Option<&Report>,
 ) {
+    let simulated = match simulated {
+        Ok(simulated) => simulated,
+        Err(error) => {
+            let name = format!("{} in the simulation", experiment.name);
+            return findings.record(name, Err(error));
+        }
+    };
     if let Some(real) = real.filter(|_| experiment.modelled) {
         let name = format!("{}: the simulation's model fits", experiment.name);
-        let near = simulated.as_ref().map_err(String::clone);
-        suite.record(name, near.and_then(|simulated| fits(real, simulated)));
+        findings.record(name, fits(real, &simulated));
     }
-    if simulated.as_ref().is_ok_and(|simulated| !simulated.limits.is_empty()) {
+    if !simulated.limits.is_empty() {
         let name = format!("{}: limits in the simulation", experiment.name);
-        suite.record(name, simulated.as_ref().map_err(String::clone).and_then(within));
+        let missed = simulated.limits.iter().filter(|limit| !limit.held());
+        findings.record(name, nothing_of(missed.map(Limit::sentence)));
     }
-    let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
-    match simulated {
-        Ok(simulated) if decides(experiment) => suite.record(name, verdicts(&simulated)),
-        Ok(_) => {}
-        Err(error) => suite.record(name, Err(error)),
+    if decides(experiment) {
+        let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
+        findings.record(name, verdicts(&simulated));
     }
 }
 
@@ -159,64 +165,32 @@ fn decides(experiment: &Experiment) -> bool {
     experiment.ledger.iter().any(|entry| entry.contains("-C"))
 }
 
-/// Judges an experiment on this host's processors if the record has decided claims of it there.
-fn native(suite: &mut Findings, listed: Listed, session: &Session) {
-    let experiment = listed.experiment();
-    let recorded = Recorded::load();
-    if recorded.is_ok_and(|recorded| recorded.decides(Native.name(), experiment.name)) {
-        let found = measure(listed, session).map_err(|error| format!("{error:#}"));
-        let name = format!("{}: verdicts on this host as recorded", experiment.name);
-        suite.record(name, found.and_then(|(report, _)| verdicts(&report)));
-    }
-}
-
-/// Whether every limit is kept.
-fn within(report: &Report) -> Result<(), String> {
-    let missed = report.limits.iter().filter(|limit| !limit.held());
-    let missed: Vec<String> = missed.map(Limit::sentence).collect();
-    if missed.is_empty() { Ok(()) } else { Err(missed.join("\n")) }
-}
-
 /// Whether every claim has the verdict that the repository records.
-fn verdicts(report: &Report) -> Result<(), String> {
-    let recorded = Recorded::load().map_err(|error| format!("{error:#}"))?;
-    let differing = recorded.differences(report);
-    if differing.is_empty() { Ok(()) } else { Err(differing.join("\n")) }
+fn verdicts(report: &Report) -> Result<()> {
+    nothing_of(Recorded::load()?.differences(report))
 }
 
 /// Whether the simulation's medians are near those of the machine that it was calibrated on.
-fn fits(real: &Report, simulated: &Report) -> Result<(), String> {
-    let mut off = Vec::new();
-    for row in &real.rows {
+fn fits(real: &Report, simulated: &Report) -> Result<()> {
+    let off = |row: &Row| {
         let measured = row.summary.median.as_f64();
         let Some(modelled) = simulated.median(&row.kernel, &row.metric, &row.case) else {
-            off.push(format!("{} is missing", row.key()));
-            continue;
+            return Some(format!("{} is missing", row.key()));
         };
         let percent = (modelled.as_f64() / measured - 1.0) * 100.0;
-        if percent.abs() > MODEL {
-            off.push(format!("{}: {measured}, modelled {percent:+.1} %", row.key()));
-        }
-    }
-    if off.is_empty() { Ok(()) } else { Err(off.join("\n")) }
+        let off = || format!("{}: {measured}, modelled {percent:+.1} %", row.key());
+        (percent.abs() > MODEL).then(off)
+    };
+    nothing_of(real.rows.iter().filter_map(off))
 }
 
-fn measure(listed: Listed, session: &Session) -> Result<(Report, Samples)> {
-    experiment::run(listed, session, listed.experiment().kernels)
-}
-
-fn deviations(found: Vec<Deviation>) -> Result<(), String> {
-    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
-    if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) }
+fn measure(listed: Listed, session: &Session) -> Result<Report> {
+    Ok(experiment::run(listed, session, listed.experiment().kernels)?.0)
 }
 
 /// Whether a run under one kernel agrees with what an earlier one found under it, in every row,
 /// every fact and every single sample.
-fn same_results(
-    kernel: &str,
-    first: &(Report, Samples),
-    again: &(Report, Samples),
-) -> Result<(), String> {
+fn same_results(kernel: &str, first: &(Report, Samples), again: &(Report, Samples)) -> Result<()> {
     let rows: Vec<_> = first.0.rows.iter().filter(|row| row.kernel == kernel).collect();
     same("rows", &rows, &again.0.rows.iter().collect::<Vec<_>>())?;
     let known = |fact: &&Fact| again.0.facts.iter().any(|other| other.name == fact.name);
@@ -230,15 +204,13 @@ fn same_results(
     same("series of samples", &series, &again.1.series.iter().collect::<Vec<_>>())
 }
 
-fn same<T: PartialEq + Debug>(what: &str, first: &[T], second: &[T]) -> Result<(), String> {
-    if first.len() != second.len() {
-        return Err(format!("{} {what}, then {}", first.len(), second.len()));
-    }
+fn same<T: PartialEq + Debug>(what: &str, first: &[T], second: &[T]) -> Result<()> {
+    ensure!(first.len() == second.len(), "{} {what}, then {}", first.len(), second.len());
     let mut pairs = first.iter().zip(second).enumerate();
     match pairs.find(|(_, (first, second))| first != second) {
         None => Ok(()),
-        Some((index, (first, second))) => {
-            Err(format!("{what} differ at {index}:\nfirst {first:?}\nthen  {second:?}"))
+        Some((at, (first, then))) => {
+            bail!("{what} differ at {at}:\nfirst {first:?}\nthen  {then:?}")
         }
     }
 }
@@ -261,9 +233,10 @@ mod tests {
 
     #[test]
     fn a_single_sample_that_differs_is_found() {
-        assert_eq!(same("samples", &[1, 2, 3], &[1, 2, 3]), Ok(()));
-        let error = same("samples", &[1, 2, 3], &[1, 5, 3]).unwrap_err();
-        assert_eq!(error, "samples differ at 1:\nfirst 2\nthen  5");
-        assert_eq!(same("rows", &[1], &[1, 2]).unwrap_err(), "1 rows, then 2");
+        let error = |what, first: &[u32], then: &[u32]| same(what, first, then).unwrap_err();
+        assert!(same("samples", &[1, 2, 3], &[1, 2, 3]).is_ok());
+        let differs = error("samples", &[1, 2, 3], &[1, 5, 3]).to_string();
+        assert_eq!(differs, "samples differ at 1:\nfirst 2\nthen  5");
+        assert_eq!(error("rows", &[1], &[1, 2]).to_string(), "1 rows, then 2");
     }
 }

@@ -119,8 +119,8 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
 fn show(jobs: &[Job], as_json: bool) {
     if as_json {
         let line = |job: &Job| {
-            serde_json::json!({"group": job.group, "name": job.name, "builds": job.builds.to_string(),
-                "class": job.class.to_string()})
+            serde_json::json!({"group": job.group, "name": job.name,
+                "builds": job.builds.to_string(), "class": job.class.to_string()})
         };
         return print_json(&jobs.iter().map(line).collect::<Vec<_>>());
     }

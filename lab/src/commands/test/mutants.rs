@@ -6,7 +6,7 @@
 //! has changed. A mutant that does not build shows nothing: that is an error.
 
 use super::builds::Builds;
-use super::findings::Summary;
+use super::findings::{Summary, nothing_of};
 use super::job::{Class, Job};
 use super::patch::{KNOWN, Mutant};
 use super::process;
@@ -241,9 +241,7 @@ fn files(root: &Path) -> Result<BTreeSet<PathBuf>> {
 /// Whether every patch applies to the work tree.
 pub fn apply_all() -> Result<()> {
     let root = workspace::root();
-    let failed = all()?.into_iter().filter_map(|mutant| git(&mutant, root, &["--check"]).err());
-    let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
-    if failed.is_empty() { Ok(()) } else { bail!(failed.join("\n")) }
+    nothing_of(all()?.iter().filter_map(|mutant| git(mutant, root, &["--check"]).err()))
 }
 
 fn git(mutant: &Mutant, tree: &Path, options: &[&str]) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::cli::Group;
 use crate::failure::Usage;
 use crate::image;
 use crate::machine::native::{self, Cost, Host, Throughput};
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, bail, ensure};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn jobs() -> Vec<Job> {
     let job = |name: String, check: Check| {
         let work = move |_: &mut Findings| {
             let program = built(image::build_native())?;
-            check(&program).map_err(|failure| anyhow!(failure))
+            check(&program)
         };
         Job::new(Group::Target, name, work).builds(Builds::Native)
     };
@@ -45,59 +45,54 @@ pub fn jobs() -> Vec<Job> {
     jobs
 }
 
-type Check = Box<dyn FnOnce(&Path) -> Result<(), String> + Send>;
+type Check = Box<dyn FnOnce(&Path) -> Result<()> + Send>;
 
 fn ask<T: DeserializeOwned>(program: &Path, line: &str) -> Result<Host<T>> {
     native::run(program, &line.split(' ').collect::<Vec<_>>())
 }
 
-fn messages(program: &Path, kernel: &str) -> Result<(), String> {
+fn messages(program: &Path, kernel: &str) -> Result<()> {
     let line = format!("cost --kernel {kernel} --trips {TRIPS} --rounds {ROUNDS}");
-    let found = ask::<Vec<Cost>>(program, &line).map_err(|error| format!("{error:#}"))?.found;
+    let found = ask::<Vec<Cost>>(program, &line)?.found;
     for (locking, _) in LOCKINGS {
         let cost = found.iter().find(|cost| cost.locking == locking);
-        let cost = cost.ok_or_else(|| format!("locking {locking} did not run"))?;
+        let cost = cost.with_context(|| format!("locking {locking} did not run"))?;
         let expected = 2 * (BEFORE_ALL + ROUNDS * (BEFORE_EACH + TRIPS));
         let batches = (cost.batches.len() as u64, cost.messages_in_batch);
-        if (cost.messages, batches) != (expected, (ROUNDS, 2 * TRIPS)) {
-            return Err(format!("{locking}: {} messages, not {expected}", cost.messages));
-        }
+        let same = (cost.messages, batches) == (expected, (ROUNDS, 2 * TRIPS));
+        ensure!(same, "{locking}: {} messages, not {expected}", cost.messages);
     }
     Ok(())
 }
 
-fn together(program: &Path, kernel: &str, cpus: usize) -> Result<(), String> {
+fn together(program: &Path, kernel: &str, cpus: usize) -> Result<()> {
     let numbers = if cpus > 1 { "1,2" } else { "1" };
     let line = format!(
         "scaling --kernel {kernel} --cpus {numbers} --think 0,500 --rounds 1 --warm-up 100 \
          --window 300"
     );
-    let found = ask::<Vec<Throughput>>(program, &line).map_err(|error| format!("{error:#}"))?.found;
+    let found = ask::<Vec<Throughput>>(program, &line)?.found;
     for (locking, several) in LOCKINGS {
-        for cpus in 1..=if several { cpus } else { 1 } {
-            for think in [0, 500] {
-                let same =
-                    |p: &&Throughput| (&*p.locking, p.cpus, p.think) == (locking, cpus, think);
-                let name = format!("{locking}, {cpus} CPUs, think {think}");
-                let point = found.iter().find(same);
-                let point = point.ok_or_else(|| format!("{name} did not run"))?;
-                let idle = point.windows.iter().find(|w| w.messages == 0 || w.per_second == 0);
-                if point.windows.is_empty() || idle.is_some() {
-                    return Err(format!("{name}: no message arrived in {:?}", point.windows));
-                }
-            }
+        let numbers = 1..=if several { cpus } else { 1 };
+        for (cpus, think) in numbers.flat_map(|cpus| [0, 500].map(|think| (cpus, think))) {
+            let name = format!("{locking}, {cpus} CPUs, think {think}");
+            let same = |p: &&Throughput| (&*p.locking, p.cpus, p.think) == (locking, cpus, think);
+            let point = found.iter().find(same).with_context(|| format!("{name} did not run"))?;
+            let idle = point.windows.iter().any(|w| w.messages == 0 || w.per_second == 0);
+            let arrived = !point.windows.is_empty() && !idle;
+            ensure!(arrived, "{name}: no message arrived in {:?}", point.windows);
         }
     }
     Ok(())
 }
 
 /// It must be refused in a sentence.
-fn refusal(program: &Path) -> Result<(), String> {
+fn refusal(program: &Path) -> Result<()> {
     match ask::<Vec<Throughput>>(program, "scaling --lockings big --cpus 100000") {
-        Ok(_) => Err("100000 CPUs ran".to_string()),
+        Ok(_) => bail!("100000 CPUs ran"),
         Err(error) if error.is::<Usage>() && error.to_string().contains("ask for at most") => {
             Ok(())
         }
-        Err(error) => Err(format!("it is not refused but fails: {error:#}")),
+        Err(error) => Err(error.context("it is not refused but fails")),
     }
 }

@@ -93,8 +93,8 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     Ok(Summary::new(runs, shared.not_run.load(SeqCst)))
 }
 
-/// What is quick to fail comes first, then what takes longest, so that no CPU waits at the end; what
-/// needs the machine for itself waits for all others and comes last.
+/// What is quick to fail comes first, then what takes longest, so that no CPU waits at the end;
+/// what needs the machine for itself waits for all others and comes last.
 fn in_order(mut jobs: Vec<Job>, durations: &Durations) -> Vec<Job> {
     let shortest =
         |job: &Job| if job.class == Class::Quick { 0.0 } else { -durations.expected(job) };
@@ -221,7 +221,7 @@ mod tests {
         let jobs = vec![
             job("holds", |_| Ok(())),
             job("finds", |findings| {
-                findings.record("a", Ok(()));
+                findings.record("a", Ok::<(), String>(()));
                 findings.record("b", Err("no".to_string()));
                 Ok(())
             }),

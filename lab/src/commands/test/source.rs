@@ -1,13 +1,14 @@
 //! What is said of the source itself: its format, lints, the project's own rules.
 
 use super::builds::Builds;
+use super::findings::nothing_of;
 use super::host::cargo;
 use super::job::{Class, Job};
 use super::mutants;
 use crate::cli::Group;
 use crate::machine::MACHINES;
 use crate::{tidy, workspace};
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 /// Features of a port that the usual image has none of, as far as they go together.
 const EVERYTHING: &str = "fine,elided,log,trace,statistics,profile";
@@ -48,7 +49,5 @@ pub fn jobs() -> Vec<Job> {
 }
 
 fn rules() -> Result<()> {
-    let findings = tidy::check(workspace::root())?;
-    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
-    if lines.is_empty() { Ok(()) } else { bail!(lines.join("\n")) }
+    nothing_of(tidy::check(workspace::root())?)
 }

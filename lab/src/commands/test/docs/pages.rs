@@ -6,7 +6,7 @@ use super::script::{self, Script};
 use super::verdicts;
 use crate::cli::{Cli, Group};
 use crate::commands::lab;
-use crate::commands::test::findings::Findings;
+use crate::commands::test::findings::{Findings, nothing_of};
 use crate::commands::test::job::{Class, Job};
 use crate::scoreboard::Recorded;
 use crate::workspace;
@@ -113,13 +113,12 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
     }
     let commands = page::code_spans(&page.text);
     let commands = commands.iter().filter_map(|command| impossible(command));
-    let none = |lines: Vec<String>| if lines.is_empty() { Ok(()) } else { Err(lines.join("\n")) };
     let name = &page.name;
-    findings.record(format!("{name}: blocks and tables are judged"), none(uncovered));
-    findings.record(format!("{name}: figures are the recorded ones"), none(stale));
-    findings.record(format!("{name}: commands in the text exist"), none(commands.collect()));
+    findings.record(format!("{name}: blocks and tables are judged"), nothing_of(uncovered));
+    findings.record(format!("{name}: figures are the recorded ones"), nothing_of(stale));
+    findings.record(format!("{name}: commands in the text exist"), nothing_of(commands));
     let verdicts = verdicts::stale(&page.text, &Recorded::load()?);
-    findings.record(format!("{name}: verdicts are recorded ones"), none(verdicts));
+    findings.record(format!("{name}: verdicts are recorded ones"), nothing_of(verdicts));
     Ok(())
 }
 
