@@ -71,6 +71,7 @@ impl Machine {
              chmod +x \"$lab\"\n\
              echo \"laboratory in $CARGO_TARGET_DIR\" >&2",
         );
+        machine.has("cargo-mutants", "true");
         machine.has("cc", "true");
         machine.has(&emulator(), "echo 'QEMU emulator version 7.2.22 (made up)'");
         machine.has("apt-get", "echo \"apt-get $*\"");
@@ -223,6 +224,9 @@ fn only_the_long_tests_take_miri() {
         let output = machine.giusto(words);
         assert!(output.status.success() && !texts(&output).1.contains("nightly"), "{words}");
     }
+    fs::remove_file(machine.path("bin/cargo-mutants")).unwrap();
+    let (stdout, _) = texts(&machine.giusto("--no-install test --deep"));
+    assert!(stdout.contains("install cargo-mutants --locked"), "{stdout}");
     machine.has("rustup", &rustup("echo 'error: could not download' >&2; exit 1"));
     let output = machine.giusto("test --deep");
     let (stdout, stderr) = texts(&output);

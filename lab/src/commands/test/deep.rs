@@ -41,6 +41,7 @@ pub fn jobs() -> Result<Vec<Job>> {
     jobs.extend(properties());
     jobs.extend(miri::jobs()?);
     jobs.push(first_run());
+    jobs.extend(changed());
     jobs.extend(mutants::jobs()?);
     Ok(jobs)
 }
@@ -94,6 +95,28 @@ fn properties() -> Vec<Job> {
             search(name, work).builds(Builds::Own("its package")).seconds(300.0)
         })
         .collect()
+}
+
+/// Packages of pure code, in which cargo-mutants changes one expression after the other; what it
+/// is to leave alone is in `.cargo/mutants.toml`.
+const PURE: [&str; 1] = ["policies"];
+
+fn changed() -> Vec<Job> {
+    let job = |package| {
+        let work = move |_: &mut _| {
+            let folder = workspace::build_directory().join("mutants/pure");
+            let folder = folder.to_str().context("the build directory's name is not text")?;
+            let mutants = ["mutants", "-p", package, "--no-shuffle", "--colors", "never"];
+            let found = host::cargo(&[&mutants[..], &["-o", folder]].concat(), &[]);
+            found.map(drop).context("cargo-mutants (cargo install cargo-mutants --locked)")
+        };
+        let name = format!("every changed expression of {package} is noticed");
+        Job::new(Group::Mutants, name, work)
+            .class(Class::Deep)
+            .builds(Builds::Own("its package, changed"))
+            .seconds(300.0)
+    };
+    PURE.map(job).into()
 }
 
 /// What a stranger does first: a clone, and the demonstration.
