@@ -67,7 +67,7 @@ mod tests {
     fn dependencies_are_part_of_it_and_nothing_else() {
         assert_eq!(of("programs"), ["abi", "user/programs", "user/rt"]);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();
-        let kernel = ["abi", "cells", "kernel", "locks", "policies", "ports/rtm"];
+        let kernel = ["abi", "cells", "kernel", "kernel/section", "locks", "policies", "ports/rtm"];
         assert_eq!(of(port)[..kernel.len()], kernel);
         assert_eq!(of(port).len(), kernel.len() + 1);
         assert!(of("twin").contains(&"ports/twin/protocol".to_string()));

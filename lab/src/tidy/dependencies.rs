@@ -124,9 +124,9 @@ mod tests {
         let good = [("abi", true), ("serde", false)];
         assert_eq!(findings("kernel", "kernel", &good), [""; 0]);
         assert_eq!(findings("x-port", "ports/x", &good), [""; 0]);
-        let finding = "`kernel` must not depend on `lab`; it may use abi, cells, policies, locks";
-        let found = findings("kernel", "kernel", &[("lab", true)]);
-        assert_eq!(found, [format!("kernel/Cargo.toml:3: {finding}")]);
+        let found = findings("kernel", "kernel", &[("lab", true)]).remove(0);
+        let finding = "kernel/Cargo.toml:3: `kernel` must not depend on `lab`; it may use abi, ";
+        assert!(found.starts_with(finding), "{found}");
         assert_eq!(findings("x-port", "ports/x", &[("lab", true)]).len(), 1);
         assert_eq!(findings("programs", "user/programs", &[("kernel", true)]).len(), 1);
     }
