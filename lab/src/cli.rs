@@ -20,13 +20,14 @@ Examples:
   ./giusto test                       everything that must hold
 
 Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a tool is
-missing, 101 the kernel panicked.
+missing, 3 a wake-up was later than --auto allows, 101 the kernel panicked.
 `./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   ./giusto run hello
   ./giusto run my/system.toml --board q35
+  ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   echo ps | ./giusto run shell";
 
 const PROFILE_EXAMPLES: &str = "\
@@ -76,6 +77,7 @@ Examples:
   ./giusto trace hello --timeline                  draw it in the terminal
   ./giusto trace hello --perfetto hello.pftrace    for https://ui.perfetto.dev
   ./giusto trace selftest --cpus 4 --locks         CPUs, and their lock
+  ./giusto trace elevator --auto 5us               why a wake-up was late
   ./giusto trace selftest --cpus 4 --locks --machine twin --locking elided
   ./giusto trace shell --last --size 64            the last 64 MiB of a long run";
 
@@ -187,6 +189,10 @@ pub struct Run {
     /// An argument of the system's programs, instead of the manifest's; several times for several.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub args: Vec<String>,
+    /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
+    /// the timeline around it, exit status 3. Instructions count as time.
+    #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]
+    pub auto: Option<u64>,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input.
     #[arg(long, value_name = "S")]
@@ -218,8 +224,12 @@ pub struct Trace {
           value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub size: u64,
     /// Keep the last records instead of the first.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "auto")]
     pub last: bool,
+    /// Stop when a timer or a timeout wakes a thread later than this, and say why: the cause and
+    /// the timeline around it, exit status 3.
+    #[arg(long, value_name = "SPAN", value_parser = threshold)]
+    pub auto: Option<u64>,
     /// Draw it; that is also what happens if nothing else is asked for.
     #[arg(long)]
     pub timeline: bool,

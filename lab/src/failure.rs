@@ -12,6 +12,8 @@ pub enum Verdict {
     Failed,
     /// A tool is missing; the command has said which.
     Unable,
+    /// A thread woke up later than was asked for; the command has said why.
+    Late,
     /// The kernel panicked; its message and backtrace have been shown.
     Panicked,
     /// An interrupt ended it; the command has said what it had done.
@@ -30,6 +32,7 @@ impl Verdict {
             Verdict::Held => 0,
             Verdict::Failed => 1,
             Verdict::Unable => 2,
+            Verdict::Late => 3,
             Verdict::Panicked => abi::boot::EXIT_PANIC as u8,
             Verdict::Interrupted => INTERRUPT_STATUS,
         })

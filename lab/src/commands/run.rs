@@ -1,16 +1,21 @@
 //! `run`: boots a system and attaches its console.
 
 use super::print_json;
+use super::trace::auto;
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
+use abi::trace::Keep;
 use anyhow::Result;
 use manifest::System;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
+
+/// Bytes of the trace that `--auto` looks into.
+const TRACE: u64 = 32 << 20;
 
 /// Seconds that a system may run when nobody sits before it.
 const UNATTENDED: u64 = 60;
@@ -36,14 +41,20 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     system.locking = run.locking.clone().or(system.locking);
     run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
     check_cpus(&system)?;
-    if run.statistics && system.trace.is_some() {
-        let message = "a kernel keeps statistics or a trace; take the trace out of the manifest";
+    if (run.statistics || run.auto.is_some()) && system.trace.is_some() {
+        let message = "the manifest has a trace of its own: take it out, or use `./giusto trace`";
         return Err(usage(message.to_string()));
     }
+    let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
     let images = match run.statistics {
         true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
         false => image::build_for(machine, &system)?,
     };
+    if let (Some(limit), Some(memory)) = (run.auto, &memory) {
+        let mut launch = launch(run, machine, &images, &system)?;
+        launch.timeout = run.timeout.map(Duration::from_secs);
+        return auto::run(launch, &system, memory, limit, as_json);
+    }
     let typed = std::io::stdin().is_terminal() && !as_json;
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };
@@ -160,7 +171,7 @@ fn panicked(outcome: &Outcome, seed: Option<u64>) -> String {
 
 /// The seed of a machine that repeats exactly.
 fn seed(run: &cli::Run, machine: &dyn Machine) -> Result<Option<u64>> {
-    if machine.emulator().is_some() && !run.icount {
+    if machine.emulator().is_some() && !run.icount && run.auto.is_none() {
         return match run.seed {
             Some(_) => Err(usage("--seed needs --icount, or `--machine twin`")),
             None => Ok(None),

@@ -1,9 +1,11 @@
 //! `trace`: boots a system with a trace and shows what the kernel did.
 
+pub mod auto;
+
 use super::print_json;
 use crate::cli;
 use crate::failure::Verdict;
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome};
+use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
 use crate::output;
 use crate::{image, systems};
 use abi::trace::{Keep, MAGIC, Undone, Way};
@@ -12,7 +14,7 @@ use manifest::System;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace::{CpuUse, LockUse, Names, Statistics, Trace, Traces, View};
+use trace::{Blame, CpuUse, LockUse, Names, Statistics, Trace, Traces, View};
 
 /// Seconds that a system may run.
 const TIMEOUT: u64 = 60;
@@ -23,23 +25,35 @@ struct Recorded {
     names: Names,
     /// How the run ended; `None`: the trace was read from a file.
     outcome: Option<Outcome>,
+    traces: Traces,
+    /// The wake-up that was too late, if one was asked for and there.
+    late: Option<Blame>,
 }
 
 /// Records a trace, or reads one, and shows it.
 pub fn trace(asked: &cli::Trace, as_json: bool) -> Result<Verdict> {
     let recorded = match saved(&asked.system)? {
-        Some(bytes) => Recorded { bytes, names: Names::default(), outcome: None },
+        Some(bytes) => {
+            let (traces, names) = (Traces::decode(&bytes)?, Names::default());
+            let late = asked.auto.and_then(|limit| ::trace::first_late(&traces, &names, limit));
+            Recorded { bytes, names, outcome: None, traces, late }
+        }
         None => record(asked, as_json)?,
     };
-    let traces = Traces::decode(&recorded.bytes)?;
-    let files = write_files(asked, &recorded, &traces.all)?;
+    let files = write_files(asked, &recorded)?;
     if as_json {
-        print_json(&document(asked, &recorded, &traces, &files));
+        print_json(&document(asked, &recorded, &files));
     } else {
-        show(asked, &recorded.names, &traces);
+        show(asked, &recorded);
         files.iter().for_each(|path| output::line(format_args!("written: {}", path.display())));
     }
-    let Some(outcome) = &recorded.outcome else { return Ok(Verdict::Held) };
+    let late = recorded.late.is_some();
+    let Some(outcome) = &recorded.outcome else {
+        return Ok(if late { Verdict::Late } else { Verdict::Held });
+    };
+    if asked.auto.is_some() {
+        return Ok(auto::verdict(outcome, late));
+    }
     if let Some(failure) = outcome.failure() {
         eprintln!("{failure}; the trace goes up to there");
     }
@@ -68,12 +82,22 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     super::run::check_cpus(&system)?;
     let keep = if asked.last { Keep::Last } else { Keep::First };
     let name = system.add_trace(asked.size << 20, keep);
-    let outcome = boot(asked, machine, &system, as_json)?;
-    let bytes = outcome.memories.get(&name).cloned().with_context(|| {
-        let failure = outcome.failure().unwrap_or_default();
-        format!("the run ended before the kernel began a trace: {failure}")
-    })?;
-    Ok(Recorded { bytes, names: names(&system), outcome: Some(outcome) })
+    let names = names(&system);
+    let images = image::build_for(machine, &system)?;
+    let timeout = Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT));
+    let boot = Boot::new(machine, &images, &system)
+        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
+        .seed(asked.seed);
+    if let Some(limit) = asked.auto {
+        let auto::Caught { outcome, bytes, traces, late } =
+            auto::catch(boot, &name, &names, limit, timeout)?;
+        return Ok(Recorded { bytes, names, outcome: Some(outcome), traces, late });
+    }
+    let console = Console { show: !as_json, input: Input::Nothing };
+    let outcome = machine::boot(&boot.console(console).timeout(timeout))?;
+    let bytes = auto::recorded(&outcome, &name)?;
+    let traces = Traces::decode(&bytes)?;
+    Ok(Recorded { bytes, names, outcome: Some(outcome), traces, late: None })
 }
 
 /// The domains' names, by which threads are called.
@@ -81,23 +105,8 @@ pub fn names(system: &System) -> Names {
     Names::of(system.domains.iter().map(|domain| domain.name.clone()))
 }
 
-fn boot(
-    asked: &cli::Trace,
-    machine: &dyn Machine,
-    system: &System,
-    as_json: bool,
-) -> Result<Outcome> {
-    let images = image::build_for(machine, system)?;
-    let boot = Boot::new(machine, &images, system)
-        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
-        .seed(asked.seed)
-        .console(Console { show: !as_json, input: Input::Nothing })
-        .timeout(Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT)));
-    machine::boot(&boot)
-}
-
 /// Writes the files that were asked for; their names.
-fn write_files(asked: &cli::Trace, recorded: &Recorded, trace: &Trace) -> Result<Vec<PathBuf>> {
+fn write_files(asked: &cli::Trace, recorded: &Recorded) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     let mut write = |path: &Path, bytes: &[u8]| {
         written.push(path.to_path_buf());
@@ -107,12 +116,14 @@ fn write_files(asked: &cli::Trace, recorded: &Recorded, trace: &Trace) -> Result
         write(path, &recorded.bytes)?;
     }
     if let Some(path) = &asked.perfetto {
-        write(path, &::trace::perfetto(trace, &recorded.names))?;
+        write(path, &::trace::perfetto(&recorded.traces.all, &recorded.names))?;
     }
     Ok(written)
 }
 
-fn show(asked: &cli::Trace, names: &Names, traces: &Traces) {
+fn show(asked: &cli::Trace, recorded: &Recorded) {
+    let Recorded { names, traces, late, .. } = recorded;
+    let width = output::columns();
     let (trace, lost) = (&traces.all, traces.lost());
     let (from, to) = trace.span().unwrap_or_default();
     output::line(format_args!(
@@ -130,27 +141,29 @@ fn show(asked: &cli::Trace, names: &Names, traces: &Traces) {
             (lost, Keep::Last) => format!(", the first {lost} lost"),
         }
     ));
-    let only_files = asked.raw.is_some() || asked.perfetto.is_some();
+    if let Some(limit) = asked.auto {
+        output::line(auto::report(traces, names, limit, late.as_ref()));
+    }
+    let only_files = asked.raw.is_some() || asked.perfetto.is_some() || asked.auto.is_some();
     if asked.timeline || !(asked.overheads || asked.sections || asked.locks || only_files) {
-        let view =
-            View { width: output::columns(), from: asked.from, to: asked.to, ..View::default() };
+        let view = View { width, from: asked.from, to: asked.to, ..View::default() };
         output::line(::trace::timeline(trace, names, &view));
     }
     for trace in &traces.each {
         let title = || output::line(format_args!("CPU {}", trace.cpu));
         if asked.overheads {
             title();
-            output::line(::trace::overheads(trace).table());
+            output::line(::trace::overheads(trace).table(width));
         }
         if asked.sections {
             title();
-            output::line(::trace::kernel_times_table(&::trace::kernel_times(trace)));
+            output::line(::trace::kernel_times_table(&::trace::kernel_times(trace), width));
         }
     }
     if asked.locks {
-        output::line(::trace::cpus_table(&::trace::cpus(traces)));
+        output::line(::trace::cpus_table(&::trace::cpus(traces), width));
         let locks = ::trace::locks(&traces.each);
-        output::line(::trace::locks_table(&locks));
+        output::line(::trace::locks_table(&locks, width));
         if let Some(note) = about_transactions(&locks) {
             output::line(note);
         }
@@ -182,7 +195,8 @@ fn figures(statistics: &Statistics) -> Value {
     })
 }
 
-fn document(asked: &cli::Trace, recorded: &Recorded, traces: &Traces, files: &[PathBuf]) -> Value {
+fn document(asked: &cli::Trace, recorded: &Recorded, files: &[PathBuf]) -> Value {
+    let traces = &recorded.traces;
     let trace = &traces.all;
     json!({
         "system": asked.system,
@@ -200,6 +214,8 @@ fn document(asked: &cli::Trace, recorded: &Recorded, traces: &Traces, files: &[P
         "locks": ::trace::locks(&traces.each).iter().map(lock).collect::<Vec<_>>(),
         "overheads": traces.each.iter().flat_map(overheads).collect::<Vec<_>>(),
         "sections": traces.each.iter().flat_map(sections).collect::<Vec<_>>(),
+        "threshold_ns": asked.auto,
+        "late": recorded.late.as_ref().map(auto::document),
         "files": files,
     })
 }

@@ -64,8 +64,8 @@ fn idle(trace: &crate::Trace, end: u64) -> u64 {
     idle + since.filter(|_| trace.lost() == 0).map_or(0, |since| end.saturating_sub(since))
 }
 
-/// The CPUs as a table.
-pub fn cpus_table(uses: &[CpuUse]) -> String {
+/// The CPUs as a table for a terminal of this width.
+pub fn cpus_table(uses: &[CpuUse], width: usize) -> String {
     let header = ["CPU", "idle", "kernel", "entries", "kicks sent", "kicks taken", "lost"];
     let percent = |part: u64, whole: u64| format!("{:.1} %", part as f64 * 100.0 / whole as f64);
     let rows = uses.iter().map(|one| {
@@ -79,7 +79,7 @@ pub fn cpus_table(uses: &[CpuUse]) -> String {
             one.lost.to_string(),
         ]
     });
-    table(&header, rows)
+    table(&header, rows, width)
 }
 
 #[cfg(test)]
@@ -99,6 +99,6 @@ mod tests {
         assert_eq!((cpu.idle, cpu.span), (510 + 310, 1200));
         assert_eq!((cpu.entries, cpu.sent, cpu.taken, cpu.lost), (3, 1, 1, 0));
         assert_eq!(cpu.kernel, 110 + 50 + 10);
-        assert!(cpus_table(&[cpu]).contains("68.3 %"), "{}", cpus_table(&[cpu]));
+        assert!(cpus_table(&[cpu], 80).contains("68.3 %"), "{}", cpus_table(&[cpu], 80));
     }
 }

@@ -9,6 +9,7 @@
 //!                                   -> unpolled      runs without a chance for interrupts
 //!                                   -> blame         why one sample was late
 //!          Traces -> locks, cpus                       what CPUs do to each other
+//!                 -> wakeups, first_late               how late threads ran, and why
 //! ```
 //!
 //! Everything is pure: bytes in, values out. The record format is [`abi::trace`].
@@ -23,11 +24,11 @@ mod locks;
 mod names;
 mod overheads;
 mod perfetto;
-
 mod sections;
 #[cfg(test)]
 mod testing;
 mod timeline;
+mod wakeups;
 
 pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
 pub use cpus::{CpuUse, cpus, cpus_table};
@@ -36,7 +37,6 @@ pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names};
-
 pub use overheads::{
     KernelTime, Kind, Overhead, Overheads, Statistics, kernel_times, kernel_times_table, overheads,
     unpolled,
@@ -44,3 +44,4 @@ pub use overheads::{
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
+pub use wakeups::{WakeUp, first_late, wakeups};

@@ -87,42 +87,39 @@ fn take(taken: &mut Taken, trace: &Trace, (first, last): (usize, usize), before:
     taken.holds.push(trace.net(first, last));
 }
 
-/// The uses as a table.
-pub fn locks_table(uses: &[LockUse]) -> String {
-    let header = [
-        "lock taken for",
-        "as",
-        "n",
-        "again",
-        "handed over",
-        "waited",
-        "median wait",
-        "max wait",
-        "median hold",
-        "p99 hold",
-        "max hold",
-        "undone before",
-    ];
-    let rows = uses.iter().map(|one| {
-        let name = one.entry.map_or("nothing done".to_string(), |entry| entry.to_string());
-        let waits = one.waits.as_ref();
-        let wait = |figure: &dyn Fn(&Statistics) -> String| waits.map_or("-".to_string(), figure);
+/// The uses as two tables for a terminal of this width: how often, and how long.
+pub fn locks_table(uses: &[LockUse], width: usize) -> String {
+    let often = ["lock taken for", "as", "n", "again", "handed over", "waited", "undone before"];
+    let long =
+        ["lock held for", "as", "median wait", "max wait", "median hold", "p99 hold", "max hold"];
+    let name =
+        |one: &LockUse| one.entry.map_or("nothing done".to_string(), |entry| entry.to_string());
+    let counts = uses.iter().map(|one| {
         vec![
-            name,
+            name(one),
             one.way.name().to_string(),
             one.holds.n.to_string(),
             one.again.to_string(),
             one.handed.to_string(),
-            waits.map_or(0, |waits| waits.n).to_string(),
+            one.waits.as_ref().map_or(0, |waits| waits.n).to_string(),
+            undone(&one.undone),
+        ]
+    });
+    let times = uses.iter().map(|one| {
+        let wait = |figure: &dyn Fn(&Statistics) -> String| {
+            one.waits.as_ref().map_or("-".to_string(), figure)
+        };
+        vec![
+            name(one),
+            one.way.name().to_string(),
             wait(&|waits| waits.median.to_string()),
             wait(&|waits| waits.max.to_string()),
             one.holds.median.to_string(),
             one.holds.p99.to_string(),
             one.holds.max.to_string(),
-            undone(&one.undone),
         ]
     });
-    table(&header, rows)
+    table(&often, counts, width) + "\n" + &table(&long, times, width)
 }
 
 /// The causes that occurred, such as `conflict 3, capacity 1`.
@@ -158,7 +155,7 @@ mod tests {
         assert_eq!((calls.again, calls.handed, calls.holds.n, calls.holds.max), (1, 1, 3, 140));
         assert_eq!(calls.waits.as_ref().map(|waits| (waits.n, waits.max)), Some((1, 7)));
         assert_eq!((readers.way, readers.again + readers.handed), (Way::Reader, 0));
-        let text = locks_table(&uses);
+        let text = locks_table(&uses, 80);
         assert!(text.contains("nothing done") && text.contains("reader"), "{text}");
     }
 
@@ -193,6 +190,7 @@ mod tests {
         let [transactions, fall_backs] = &uses[..] else { panic!("{uses:?}") };
         assert_eq!((transactions.way, transactions.undone), (Way::Transaction, [0, 0, 1, 0, 0]));
         assert_eq!((fall_backs.way, fall_backs.undone), (Way::FallBack, [5, 3, 0, 0, 0]));
-        assert!(locks_table(&uses).contains("conflict 5, capacity 3"), "{}", locks_table(&uses));
+        let text = locks_table(&uses, 80);
+        assert!(text.contains("conflict 5, capacity 3"), "{text}");
     }
 }

@@ -14,6 +14,10 @@ pub use cause::{Cause, Who};
 use crate::{Lives, Names, Sections, Trace};
 use std::fmt;
 
+/// No line of the text is longer.
+const COLUMNS: usize = 80;
+/// Where causes stand in the lines of pieces.
+const CAUSE_INDENT: &str = "                                 ";
 /// At most so many pieces are shown as text.
 const MOST_LINES: usize = 24;
 
@@ -97,10 +101,12 @@ impl fmt::Display for Blame {
             }
             None => writeln!(f, "the unavoidable path alone")?,
         }
+        let options = textwrap::Options::new(COLUMNS).subsequent_indent(CAUSE_INDENT);
         for Piece { from, to, cause } in self.pieces.iter().take(MOST_LINES) {
             let [begin, end] = [from, to].map(|at| at - self.sample.programmed);
             let share = (to - from) as f64 * 100.0 / latency.max(1) as f64;
-            writeln!(f, "{:>9} to {end:>7} ns {share:>5.1} %  {cause}", format!("+{begin}"))?;
+            let line = format!("{:>9} to {end:>7} ns {share:>5.1} %  {cause}", format!("+{begin}"));
+            writeln!(f, "{}", textwrap::fill(&line, &options))?;
         }
         match self.pieces.len().saturating_sub(MOST_LINES) {
             0 => Ok(()),

@@ -156,8 +156,8 @@ fn everything(bytes: &[u8]) {
     let names = crate::Names::of(["one", "two"]);
     let text = crate::timeline(&trace, &names, &crate::View::default());
     assert!(!text.is_empty() && !crate::perfetto(&trace, &names).is_empty());
-    assert!(crate::overheads(&trace).table().lines().count() > 7);
-    crate::kernel_times_table(&crate::kernel_times(&trace));
+    assert!(crate::overheads(&trace).table(80).lines().count() > 7);
+    crate::kernel_times_table(&crate::kernel_times(&trace), 80);
     let (programmed, ran) = trace.span().unwrap_or_default();
     let sample = crate::Sample { programmed, ran, thread: 1 };
     let _ = crate::blame(&trace, &names, &sample).to_string();

@@ -52,8 +52,8 @@ fn longest_run(trace: &Trace, section: &Section) -> u64 {
     longest
 }
 
-/// The kernel's times as a table.
-pub fn kernel_times_table(times: &[KernelTime]) -> String {
+/// The kernel's times as a table for a terminal of this width.
+pub fn kernel_times_table(times: &[KernelTime], width: usize) -> String {
     let header = ["entry", "n", "min", "q1", "median", "mean", "q3", "p99", "max", "max at (ns)"];
     let rows = times.iter().map(|time| {
         let mut row = vec![time.entry.to_string(), time.statistics.n.to_string()];
@@ -61,5 +61,5 @@ pub fn kernel_times_table(times: &[KernelTime]) -> String {
         row.push(time.longest_at.to_string());
         row
     });
-    table(&header, rows)
+    table(&header, rows, width)
 }

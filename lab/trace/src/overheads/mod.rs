@@ -118,8 +118,8 @@ impl Overheads {
         self.all.iter().find(|overhead| overhead.kind == kind)
     }
 
-    /// The overheads as a table.
-    pub fn table(&self) -> String {
+    /// The overheads as a table for a terminal of this width.
+    pub fn table(&self, width: usize) -> String {
         let header =
             ["overhead", "n", "dropped", "min", "q1", "median", "mean", "q3", "p99", "max"];
         let rows = self.all.iter().map(|overhead| {
@@ -131,14 +131,11 @@ impl Overheads {
             }
             row
         });
-        format!(
-            "counter steps at {} Hz, less {} for a record in between, {} more if it fills a \
-             page\n{}",
-            self.hz,
-            self.cost,
-            self.turn,
-            table(&header, rows)
-        )
+        let title = format!(
+            "counter steps at {} Hz, less {} for a record in between, {} more if it fills a page",
+            self.hz, self.cost, self.turn,
+        );
+        textwrap::fill(&title, width) + "\n" + &table(&header, rows, width)
     }
 }
 
@@ -146,22 +143,39 @@ fn figures(s: &Statistics) -> [String; 7] {
     let (min, p99, max) = (s.min.into(), s.p99.into(), s.max.into());
     let [min, q1, median, q3, p99, max] =
         [min, s.q1, s.median, s.q3, p99, max].map(results::Figure::grouped);
-    [min, q1, median, s.mean.to_string(), q3, p99, max]
+    [min, q1, median, format!("{:.1}", s.mean), q3, p99, max]
 }
 
-/// A table with names on the left and figures on the right.
-pub(crate) fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+/// Columns between two of a table.
+const GAP: usize = 1;
+
+/// A table for a terminal of this width, with names on the left and figures on the right. Where
+/// it would be wider, headers and texts are broken between words.
+pub(crate) fn table(
+    header: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    width: usize,
+) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::TableStyle::new());
-    table.set_header(header.iter().copied());
+    table.set_width(width as u16).set_header(header.iter().copied());
+    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
     for mut row in rows {
         row.resize(header.len(), String::new());
         table.add_row(row);
     }
+    let word = |text: String| text.split(' ').map(str::len).max().unwrap_or(0);
+    let longest: Vec<usize> = (0..header.len())
+        .map(|index| {
+            let cells = table.column_cells_iter(index).flatten().map(comfy_table::Cell::content);
+            cells.chain([header[index].to_string()]).map(word).max().unwrap_or(0)
+        })
+        .collect();
     for (index, column) in table.column_iter_mut().enumerate() {
-        if index == 0 {
-            column.set_padding((0, 1));
-        } else {
+        let least = comfy_table::Width::Fixed((longest[index] + GAP) as u16);
+        column.set_constraint(comfy_table::ColumnConstraint::LowerBoundary(least));
+        column.set_padding(if index == 0 { (0, GAP as u16) } else { (GAP as u16, 0) });
+        if index > 0 {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
     }

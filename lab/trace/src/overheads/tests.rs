@@ -15,28 +15,29 @@ fn samples(trace: &Trace, kind: Kind) -> (Vec<u64>, u64) {
 fn a_conversation_in_tables() {
     let trace = conversation().trace();
     expect![[r#"
-        counter steps at 1000000000 Hz, less 10 for a record in between, 24 more if it fills a page
-        overhead                  n  dropped  min   q1  median  mean   q3  p99  max
-        scheduling                4        0    0    0       0   198  395  790  790
-        context switch           17        0   50   50      50    50   50   50   50
-        release                   1        0  180  180     180   180  180  180  180
-        tick                      1        0   60   60      60    60   60   60   60
-        system call in       absent        0
-        system call out      absent        0
-        cross-CPU interrupt  absent        0
+        counter steps at 1000000000 Hz, less 10 for a record in between, 24 more if it
+        fills a page
+        overhead                  n dropped min  q1 median  mean  q3 p99 max
+        scheduling                4       0   0   0      0 198.0 395 790 790
+        context switch           17       0  50  50     50  50.0  50  50  50
+        release                   1       0 180 180    180 180.0 180 180 180
+        tick                      1       0  60  60     60  60.0  60  60  60
+        system call in       absent       0
+        system call out      absent       0
+        cross-CPU interrupt  absent       0
     "#]]
-    .assert_eq(&overheads(&trace).table());
+    .assert_eq(&overheads(&trace).table(80));
     expect![[r#"
-         entry       n  min   q1  median  mean   q3  p99  max  max at (ns)
-         ipc         3  130  135     140   400  535  930  930        10410
-         timer       2  100  100     190   190  280  280  280         9340
-         call        6  110  110     110   110  110  110  110         1490
-         reply-wait  6  110  110     110   110  110  110  110         2270
-         line 4      1   90   90      90    90   90   90   90        12210
-         fault       1   50   50      50    50   50   50   50        13230
-         observe     1    0    0       0     0    0    0    0        10180
+        entry       n min  q1 median  mean  q3 p99 max max at (ns)
+        ipc         3 130 135    140 400.0 535 930 930       10410
+        timer       2 100 100    190 190.0 280 280 280        9340
+        call        6 110 110    110 110.0 110 110 110        1490
+        reply-wait  6 110 110    110 110.0 110 110 110        2270
+        line 4      1  90  90     90  90.0  90  90  90       12210
+        fault       1  50  50     50  50.0  50  50  50       13230
+        observe     1   0   0      0   0.0   0   0   0       10180
     "#]]
-    .assert_eq(&kernel_times_table(&kernel_times(&trace)));
+    .assert_eq(&kernel_times_table(&kernel_times(&trace), 80));
 }
 
 /// A trace that so many records begin.

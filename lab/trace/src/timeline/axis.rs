@@ -31,9 +31,8 @@ pub(super) fn head(trace: &Trace, window: Window) -> String {
         cpus => format!("{cpus} CPUs"),
     };
     format!(
-        "{} on {cpus}: {} records; {} to {} since boot; a column is {column}\n",
+        "{} on {cpus}, {} to {} since boot; a column is {column}\n",
         trace.kernel,
-        trace.moments.len(),
         time(window.from),
         time(window.to),
     )

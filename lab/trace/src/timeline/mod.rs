@@ -10,16 +10,18 @@ use crate::{Lives, Names, Sections, State, Trace};
 use bars::Bar;
 
 /// No line is longer.
-const MOST_COLUMNS: usize = 100;
+const MOST_COLUMNS: usize = 160;
 /// No drawing is narrower, whatever was asked for.
 const LEAST_COLUMNS: usize = 40;
+/// Where the sentences of the list of events begin.
+const EVENT_INDENT: &str = "                ";
 /// Names are cut to this many characters.
 const LONGEST_NAME: usize = 22;
 
 /// What of a trace to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Columns of the terminal; at most 100 are used.
+    /// Columns of the terminal; at most 160 are used.
     pub width: usize,
     /// Where to begin, in ns since boot; from the trace's beginning if `None`.
     pub from: Option<u64>,
@@ -33,7 +35,7 @@ pub struct View {
 
 impl Default for View {
     fn default() -> View {
-        View { width: 100, from: None, to: None, threads: 16, events: 24 }
+        View { width: 80, from: None, to: None, threads: 16, events: 24 }
     }
 }
 
@@ -76,7 +78,7 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
     let widest = titles.iter().chain(&cpus).map(|title| title.chars().count()).max().unwrap_or(0);
     let width = view.width.clamp(LEAST_COLUMNS, MOST_COLUMNS);
     window.columns = width - widest - 2;
-    let mut text = axis::head(trace, window) + &lost(trace);
+    let mut text = wrapped(&(axis::head(trace, window) + &lost(trace)), width, "");
     text += &line("", widest, &axis::ruler(window));
     for (title, number) in cpus.iter().zip(trace.held()) {
         let bar = bars::cpu((trace, number), &sections, &lives, window);
@@ -89,8 +91,14 @@ pub fn timeline(trace: &Trace, names: &Names, view: &View) -> String {
         let threads = if others == 1 { "thread" } else { "threads" };
         text += &format!("... and {others} more {threads}, less busy\n");
     }
-    text += bars::LEGEND;
-    text + &events::list(trace, names, &lives, window, view.events)
+    text += &wrapped(bars::LEGEND, width, "         ");
+    text + &wrapped(&events::list(trace, names, &lives, window, view.events), width, EVENT_INDENT)
+}
+
+/// Lines that are no longer than the terminal is wide, further ones behind an indentation.
+fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let options = textwrap::Options::new(width).subsequent_indent(indent);
+    text.lines().map(|line| textwrap::fill(line, &options) + "\n").collect()
 }
 
 /// What is missing, in a line of its own.
