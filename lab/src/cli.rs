@@ -9,6 +9,7 @@ use crate::experiment::EXPERIMENTS;
 use crate::machine::{MACHINES, MEASURED};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use manifest::units::{NANOSECONDS, scaled};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -516,11 +517,8 @@ fn repeats() -> clap::builder::RangedU64ValueParser<u64> {
 
 /// A duration in nanoseconds, or with a unit.
 fn duration(text: &str) -> Result<u64, String> {
-    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("", 1.0)];
-    let parsed = units.into_iter().find_map(|(unit, scale)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        (number >= 0.0 && number.is_finite()).then_some((number * scale) as u64)
-    });
+    let parsed = scaled(text, &NANOSECONDS).or_else(|| scaled(text, &[("", 1.0)]));
+    let parsed = parsed.map(|nanoseconds| nanoseconds as u64);
     parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
 }
 

@@ -18,7 +18,7 @@ mod schema;
 mod suggest;
 mod summary;
 mod system;
-mod units;
+pub mod units;
 mod values;
 
 use std::path::Path;

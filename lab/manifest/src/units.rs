@@ -1,7 +1,30 @@
-//! Sizes such as `256M` and durations such as `10ms`.
+//! Quantities with units, such as `256M`, `10ms` and `2GHz`: the one place that reads them.
+
+use std::str::FromStr;
 
 const SIZES: [(&str, u64); 3] = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
 const DURATIONS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+
+/// Nanoseconds in the units of command lines.
+pub const NANOSECONDS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+/// Hertz in units without regard to case; a bare number is in hertz.
+pub const HERTZ: [(&str, f64); 5] =
+    [("ghz", 1e9), ("mhz", 1e6), ("khz", 1e3), ("hz", 1.0), ("", 1.0)];
+
+/// A number, whole or not, with one of these units behind it, as a multiple of their base: zero
+/// or more. The unit `""` stands for none.
+pub fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let (number, factor) = split::<f64, f64>(text.trim(), units)?;
+    Some(number * factor).filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// The number in front of the first unit that leaves one, and the unit's factor.
+fn split<N: FromStr, F: Copy>(text: &str, units: &[(&str, F)]) -> Option<(N, F)> {
+    units.iter().find_map(|(unit, factor)| {
+        let number = text.strip_suffix(unit)?.trim_end().parse().ok()?;
+        Some((number, *factor))
+    })
+}
 
 /// Bytes in a size.
 pub(crate) fn size(text: &str) -> Option<u64> {
@@ -13,11 +36,11 @@ pub(crate) fn duration(text: &str) -> Option<u64> {
     quantity(text, &DURATIONS)
 }
 
+/// Exactly, without signs and spaces.
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let digits = text.find(|char: char| !char.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    number.parse::<u64>().ok()?.checked_mul(*factor)
+    let is_plain = text.chars().all(|char| char.is_ascii_alphanumeric());
+    let (number, factor) = split::<u64, u64>(text, units).filter(|_| is_plain)?;
+    number.checked_mul(factor)
 }
 
 /// A size as manifests write it, exact where a unit fits and else rounded up to a `K`.
@@ -57,6 +80,17 @@ mod tests {
         assert_eq!(duration("2s"), Some(2_000_000_000));
         assert_eq!(duration("7us"), Some(7_000));
         assert_eq!(duration("7ns"), None);
+    }
+
+    #[test]
+    fn command_lines_may_have_fractions_and_spaces() {
+        assert_eq!(scaled("1.5ms", &NANOSECONDS), Some(1_500_000.0));
+        assert_eq!(scaled("2 us", &NANOSECONDS), Some(2_000.0));
+        assert_eq!(scaled("2.5ghz", &HERTZ), Some(2.5e9));
+        assert_eq!(scaled("4e3", &HERTZ), Some(4000.0));
+        for wrong in ["", "us", "-3us", "nan", "inf", "1e999s", "3 weeks", "7"] {
+            assert_eq!(scaled(wrong, &NANOSECONDS), None, "{wrong}");
+        }
     }
 
     #[test]

@@ -13,8 +13,11 @@
 //! may also name a `pair` or a fact, and is checked when its experiment has run.
 
 use crate::{Figure, Report};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 const LIMITS: &str = "limits";
 
@@ -23,20 +26,14 @@ const HEADER: &str = "\
 # any difference fails. `giusto lab run EXPERIMENT... --update-golden` rewrites the
 # medians; a figure that gets slower is recorded in a commit of its own that says
 # why. Limits are edited by hand.
-
 ";
 
 /// Figures by name, in the order of the file.
 type Figures = Vec<(String, Figure)>;
 
-/// The content of a golden file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Golden {
-    /// By experiment.
-    limits: Vec<(String, Figures)>,
-    /// By experiment.
-    recorded: Vec<(String, Figures)>,
-}
+/// A golden file, with its comments: a table for each experiment, limits below a table of theirs.
+#[derive(Clone, Debug, Default)]
+pub struct Golden(DocumentMut);
 
 /// Why a golden file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +52,7 @@ pub enum GoldenError {
         /// The file.
         path: PathBuf,
         /// Line, column and reason.
-        cause: Box<toml::de::Error>,
+        cause: Box<toml_edit::TomlError>,
     },
     /// An entry is not a figure.
     #[error("{path}: [{table}] {key}: expected {expected}")]
@@ -135,20 +132,33 @@ impl Golden {
 
     fn parse(path: &Path, text: &str) -> Result<Golden, GoldenError> {
         let syntax = |cause| GoldenError::Syntax { path: path.into(), cause: Box::new(cause) };
-        let tables: toml::Table = text.parse().map_err(syntax)?;
-        let mut golden = Golden::default();
-        for (name, value) in tables {
-            if name == LIMITS {
-                for (experiment, value) in table(path, "", &name, value)? {
-                    let figures = figures(path, LIMITS, &experiment, value)?;
-                    golden.limits.push((experiment, figures));
+        let golden = Golden(text.parse().map_err(syntax)?);
+        let limits = match golden.0.get(LIMITS) {
+            Some(item) => Some(table(path, "", LIMITS, item)?),
+            None => None,
+        };
+        let limits = limits.into_iter().flat_map(|limits| limits.iter().map(|one| (LIMITS, one)));
+        let recorded = golden.0.iter().filter(|(name, _)| *name != LIMITS).map(|one| ("", one));
+        for (parent, (name, item)) in limits.chain(recorded) {
+            for (key, item) in table(path, parent, name, item)?.iter() {
+                if figure(item).is_none() {
+                    let expected = "a count of 0 or more, whole or ending in .5";
+                    return Err(value(path, name, key, expected));
                 }
-            } else {
-                let figures = figures(path, "", &name, value)?;
-                golden.recorded.push((name, figures));
             }
         }
         Ok(golden)
+    }
+
+    /// The medians of an experiment that are recorded.
+    fn recorded(&self, experiment: &str) -> Figures {
+        self.0.get(experiment).map(figures).unwrap_or_default()
+    }
+
+    /// The limits of an experiment.
+    fn limits(&self, experiment: &str) -> Figures {
+        let limits = self.0.get(LIMITS).and_then(|limits| limits.get(experiment));
+        limits.map(figures).unwrap_or_default()
     }
 
     /// Every difference between the file and complete reports; experiments without a report are
@@ -170,11 +180,11 @@ impl Golden {
         counts: impl Fn(&str) -> bool,
     ) -> Vec<Deviation> {
         let mut deviations = Vec::new();
-        let limits = of(&self.limits, &report.experiment).iter();
+        let limits = self.limits(&report.experiment).into_iter();
         for (key, limit) in limits.filter(|(key, _)| counts(key)) {
-            let measured = report.figure(key);
-            if measured.is_none_or(|measured| measured > *limit) {
-                deviations.push(deviation(report, key, Some(*limit), measured, true));
+            let measured = report.figure(&key);
+            if measured.is_none_or(|measured| measured > limit) {
+                deviations.push(deviation(report, &key, Some(limit), measured, true));
             }
         }
         deviations
@@ -182,42 +192,62 @@ impl Golden {
 
     fn check_one(&self, report: &Report) -> Vec<Deviation> {
         let mut deviations = self.check_limits(report);
-        let recorded = of(&self.recorded, &report.experiment);
+        let recorded = self.recorded(&report.experiment);
         let measured = medians(report);
-        for (key, figure) in recorded {
+        for (key, figure) in &recorded {
             let measured = find(&measured, key);
             if measured != Some(*figure) {
                 deviations.push(deviation(report, key, Some(*figure), measured, false));
             }
         }
         for (key, figure) in &measured {
-            if find(recorded, key).is_none() {
+            if find(&recorded, key).is_none() {
                 deviations.push(deviation(report, key, None, Some(*figure), false));
             }
         }
         deviations
     }
 
-    /// The file with the figures of these reports in place of the recorded ones. Limits and other
-    /// experiments stay.
+    /// The file with the figures of these reports in place of the recorded ones. Limits, comments
+    /// and other experiments stay.
     pub fn update(&self, reports: &[Report]) -> String {
-        let mut recorded = self.recorded.clone();
+        let mut file = self.0.clone();
         for report in reports {
-            let place = recorded.iter().position(|(name, _)| *name == report.experiment);
-            let table = (report.experiment.clone(), medians(report));
-            match place {
-                Some(place) => recorded[place] = table,
-                None => recorded.push(table),
+            let new = || {
+                let mut table = Table::new();
+                table.decor_mut().set_prefix("\n");
+                Item::Table(table)
+            };
+            let item = file.entry(&report.experiment).or_insert_with(new);
+            if let Some(table) = item.as_table_like_mut() {
+                record(table, &medians(report));
             }
         }
-        let limits = self.limits.iter();
-        let limits = limits.map(|(name, figures)| (format!("{LIMITS}.{}", quoted(name)), figures));
-        let recorded = recorded.iter().map(|(name, figures)| (quoted(name), figures));
-        let tables = limits.chain(recorded).map(|(name, figures)| {
-            let entry = |(key, figure): &(String, Figure)| format!("{key:?} = {figure}\n");
-            format!("[{name}]\n{}", figures.iter().map(entry).collect::<String>())
-        });
-        HEADER.to_string() + &tables.collect::<Vec<_>>().join("\n")
+        let head = if self.0.is_empty() { HEADER } else { "" };
+        format!("{head}{file}")
+    }
+}
+
+/// Puts figures in the place of those that a table has.
+fn record(table: &mut dyn TableLike, figures: &Figures) {
+    let known: Vec<String> = table.iter().map(|(key, _)| key.to_string()).collect();
+    for key in known.iter().filter(|key| find(figures, key).is_none()) {
+        table.remove(key);
+    }
+    for (key, figure) in figures {
+        let whole = i64::try_from(figure.as_f64() as u64).unwrap_or(i64::MAX);
+        let is_whole = *figure == Figure::from(whole as u64);
+        let mut value = if is_whole { whole.into() } else { Value::from(figure.as_f64()) };
+        match table.get_mut(key).and_then(Item::as_value_mut) {
+            Some(old) => {
+                // A comment behind the figure is about it.
+                *value.decor_mut() = old.decor().clone();
+                *old = value;
+            }
+            None => {
+                table.insert(key, value.into());
+            }
+        }
     }
 }
 
@@ -237,54 +267,32 @@ fn medians(report: &Report) -> Figures {
     report.rows.iter().map(|row| (row.key(), row.summary.median)).collect()
 }
 
-fn of<'a>(tables: &'a [(String, Figures)], experiment: &str) -> &'a [(String, Figure)] {
-    tables.iter().find(|(name, _)| name == experiment).map_or(&[], |(_, figures)| figures)
-}
-
 fn find(figures: &[(String, Figure)], key: &str) -> Option<Figure> {
     figures.iter().find(|(name, _)| name == key).map(|(_, figure)| *figure)
 }
 
-/// A table's name, bare where TOML allows it.
-fn quoted(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.chars().all(bare) { name.into() } else { format!("{name:?}") }
+/// The figure of an entry.
+fn figure(item: &Item) -> Option<Figure> {
+    Figure::deserialize(item.as_value()?.clone().into_deserializer()).ok()
 }
 
-fn table(
+fn figures(table: &Item) -> Figures {
+    let entries = table.as_table_like().into_iter().flat_map(|table| table.iter());
+    entries.filter_map(|(key, item)| Some((key.to_string(), figure(item)?))).collect()
+}
+
+fn table<'a>(
     path: &Path,
     parent: &str,
     key: &str,
-    value: toml::Value,
-) -> Result<toml::Table, GoldenError> {
-    match value {
-        toml::Value::Table(table) => Ok(table),
-        _ => Err(GoldenError::Value {
-            path: path.into(),
-            table: parent.into(),
-            key: key.into(),
-            expected: "a table named after an experiment",
-        }),
-    }
+    item: &'a Item,
+) -> Result<&'a dyn TableLike, GoldenError> {
+    let expected = "a table named after an experiment";
+    item.as_table_like().ok_or_else(|| value(path, parent, key, expected))
 }
 
-fn figures(
-    path: &Path,
-    parent: &str,
-    name: &str,
-    value: toml::Value,
-) -> Result<Figures, GoldenError> {
-    let entries = table(path, parent, name, value)?.into_iter();
-    let figure = |(key, value): (String, toml::Value)| match value.try_into() {
-        Ok(figure) => Ok((key, figure)),
-        Err(_) => Err(GoldenError::Value {
-            path: path.into(),
-            table: name.into(),
-            key,
-            expected: "a count of 0 or more, whole or ending in .5",
-        }),
-    };
-    entries.map(figure).collect()
+fn value(path: &Path, table: &str, key: &str, expected: &'static str) -> GoldenError {
+    GoldenError::Value { path: path.into(), table: table.into(), key: key.into(), expected }
 }
 
 #[cfg(test)]
@@ -309,7 +317,8 @@ mod tests {
     }
 
     fn recorded() -> Golden {
-        let golden = parse("[limits.ping-pong]\n\"fastpath pair across words=0\" = 300\n").unwrap();
+        let limits = "[limits.ping-pong]\n\"fastpath pair across words=0\" = 300\n";
+        let golden = parse(&format!("{HEADER}\n{limits}")).unwrap();
         parse(&golden.update(&[small(118, 122)])).unwrap()
     }
 
@@ -342,8 +351,19 @@ mod tests {
     #[test]
     fn an_update_keeps_limits_and_other_experiments() {
         let golden = parse(&recorded().update(&[micro().0])).unwrap();
-        assert_eq!(golden.limits, recorded().limits);
+        assert_eq!(golden.limits("ping-pong"), recorded().limits("ping-pong"));
         assert_eq!(golden.check(&[small(118, 122), micro().0]), []);
+    }
+
+    #[test]
+    fn comments_stay_and_what_is_gone_goes() {
+        let text = recorded().update(&[]).replace("= 118.5", "= 118.5 # a half");
+        let golden = parse(&(text + "gone = 3\n\n# the last\n")).unwrap();
+        let updated = golden.update(&[small(119, 122)]);
+        for kept in ["# Medians", "= 119.5 # a half\n", "words=0\" = 300\n", "# the last\n"] {
+            assert!(updated.contains(kept), "{kept} is not in\n{updated}");
+        }
+        assert!(!updated.contains("gone"), "{updated}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::machine::topologies::{THIS_HOST, TOPOLOGIES};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use manifest::units::{HERTZ, NANOSECONDS, scaled};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -106,19 +107,15 @@ fn topologies() -> PossibleValuesParser {
     PossibleValuesParser::new(papers.chain([THIS_HOST]))
 }
 
-/// A number that a suffix of a list scales.
-fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    units.iter().find_map(|(unit, scale)| {
-        let number: f64 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
-        let value = number * scale;
-        (value.is_finite() && value > 0.0).then_some(value)
-    })
+/// A quantity above zero.
+fn above_zero(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    scaled(text, units).filter(|value| *value > 0.0)
 }
 
 /// A time in cycles or with a unit.
 pub fn time(text: &str) -> Result<Time, String> {
-    let seconds = scaled(text, &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]);
-    let cycles = || scaled(text, &[("", 1.0)]).map(Time::Cycles);
+    let seconds = above_zero(text, &NANOSECONDS).map(|nanoseconds| nanoseconds / 1e9);
+    let cycles = || above_zero(text, &[("", 1.0)]).map(Time::Cycles);
     seconds.map(Time::Seconds).or_else(cycles).ok_or_else(|| {
         "give a time above zero, in cycles or with a unit, such as 358 or 179ns".to_string()
     })
@@ -126,9 +123,7 @@ pub fn time(text: &str) -> Result<Time, String> {
 
 /// A clock rate in hertz.
 fn hertz(text: &str) -> Result<f64, String> {
-    let lower = text.to_lowercase();
-    let units = [("ghz", 1e9), ("mhz", 1e6), ("khz", 1e3), ("hz", 1.0), ("", 1.0)];
-    scaled(&lower, &units)
+    above_zero(&text.to_lowercase(), &HERTZ)
         .ok_or_else(|| "give a rate above zero, such as 2GHz or 2.0e9".to_string())
 }
 
@@ -172,7 +167,7 @@ mod tests {
     fn times_are_cycles_or_have_a_unit() {
         assert_eq!(time("358"), Ok(Time::Cycles(358.0)));
         assert_eq!(time("4e3"), Ok(Time::Cycles(4000.0)));
-        assert_eq!(time("2 us"), Ok(Time::Seconds(2.0 * 1e-6)));
+        assert_eq!(time("2 us"), Ok(Time::Seconds(2e-6)));
         for wrong in ["", "0", "-1", "0ns", "-3us", "nan", "inf", "five", "3 weeks", "1e999"] {
             assert!(time(wrong).is_err(), "{wrong}");
         }
