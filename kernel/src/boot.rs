@@ -7,9 +7,9 @@ use crate::access::Ref;
 use crate::arena::Arena;
 use crate::capability::{Cap, Capability};
 use crate::cpu::{Cpu, Settings};
-use crate::entry::Machine;
+use crate::events::Machine;
 use crate::frames::FrameStack;
-use crate::kernel::{Kernel, Variant};
+use crate::kernel::Kernel;
 use crate::manage::{Manager, Range};
 use crate::object::memory::Frames;
 use crate::object::thread::flag;
@@ -18,6 +18,7 @@ use crate::object::{
 };
 use crate::pool::Pool;
 use crate::port::{Context, Port};
+use crate::variant::Variant;
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
@@ -219,6 +220,7 @@ fn carve_cpus<P: Port>(
 #[init]
 fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cpu<P> {
     let idle = kernel.threads.take(None);
+    idle.member().base_priority.set(-1);
     idle.member().priority.set(-1);
     idle.member().mark(flag::FULL);
     idle.member().cpu.set(number);
@@ -465,8 +467,9 @@ impl<P: Port> Builder<'_, '_, P> {
             _ => panic!("the boot archive's trace keeps neither the first nor the last"),
         };
         let (pages, mask) = (memory.pages.get(), self.field(at, 3));
-        for cpu in self.kernel().cpus.get() {
-            cpu.begin_trace(self.kernel(), [base, pages], keep, mask);
+        let (name, cpus) = (self.kernel().variant.name, self.kernel().cpus.get());
+        for cpu in cpus {
+            cpu.begin_trace(name, cpus.len() as u64, [base, pages], keep, mask);
         }
     }
 

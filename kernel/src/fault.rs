@@ -2,12 +2,13 @@
 //! the thread's behalf. The answer says how the thread goes on and changes no other register.
 
 use crate::access::Ref;
+use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
 use crate::object::Thread;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
-use crate::sched::Queueing;
+use crate::sched::Scheduler;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
@@ -54,13 +55,13 @@ impl<S: System> Entry<S> {
                 self.deliver(me, receiver, Message::of(info), badge);
                 self.give_reply_right(me, receiver);
                 self.hold(receiver).state.become_ready();
-                self.call_over(receiver, me);
+                self.call(receiver, me);
             }
             None => {
                 thread.wait.set(Wait::Endpoint(handler));
                 self.join_senders(me, handler);
                 self.wait_in(me, State::Sending);
-                self.queue(me);
+                self.block(me, State::Sending);
             }
         }
     }
@@ -88,9 +89,10 @@ impl<S: System> Entry<S> {
             self.kernel.report_fault(name, me.index(), fault, instruction);
         }
         self.hold(me).set(flag::SUSPENDED);
-        self.blocks(me, ThreadState::Suspended);
-        S::Queueing::blocks(self, me);
-        self.sched();
+        S::Port::cost(CostEvent::Block(me.index()));
+        self.note(Event::Block, me, 0, ThreadState::Suspended as u16);
+        // It waits for an answer that does not come.
+        S::Scheduler::block::<S::Port, S::Notes>(self.cpu, me, State::Calling);
     }
 
     /// The handler has answered the fault of `thread`. Returns it if it is ready.

@@ -3,7 +3,7 @@
 use crate::access::{Exclusive, Life, Ref};
 use crate::capability::Capability;
 use crate::cpu::{Cpu, NEAR};
-use crate::entry::Machine;
+use crate::events::Machine;
 use crate::list::{Linked, List};
 use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};

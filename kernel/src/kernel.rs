@@ -8,36 +8,10 @@ use crate::object::{
 };
 use crate::pool::Pool;
 use crate::port::Port;
-use crate::sched::{Queueing, Scheduling};
-use crate::send_queue::Senders;
-use crate::system::System;
+use crate::variant::Variant;
 use abi::object::Resource;
 use cells::Cell;
 use locks::LockPolicy;
-
-/// What code that all kernels in an image share needs to know of the running one.
-pub struct Variant<P: Port> {
-    /// Its name, as [`name_words`](abi::boot::name_words) packs it.
-    pub name: [u64; 2],
-    /// Its send queues.
-    pub senders: Senders<P>,
-    /// Whether a stopped thread stays in the ready queue until a look-up meets it.
-    pub lazy_halt: bool,
-    /// Whether the ready queue holds exactly the runnable threads.
-    pub eager: bool,
-}
-
-impl<P: Port> Variant<P> {
-    /// The kernel `S`.
-    pub fn of<S: System<Port = P>>() -> Variant<P> {
-        Variant {
-            name: abi::boot::name_words(S::NAME),
-            senders: Senders::of::<S::SendQueue>(),
-            lazy_halt: S::Scheduling::LAZY_HALT,
-            eager: S::Queueing::EAGER,
-        }
-    }
-}
 
 /// Everything that is not per CPU.
 pub struct Kernel<P: Port> {

@@ -26,6 +26,8 @@ pub mod cost;
 pub mod cpu;
 #[allow(unsafe_code)]
 pub mod entry;
+#[allow(unsafe_code)]
+pub mod events;
 pub mod fault;
 pub mod frames;
 pub mod invariants;
@@ -37,14 +39,12 @@ pub mod object;
 pub mod pool;
 pub mod port;
 pub mod quota;
-pub mod ready;
 pub mod sched;
 pub mod send_queue;
-pub mod slowpath;
 pub mod smp;
 pub mod statistics;
 pub mod system;
 pub mod time;
-pub mod trace;
+pub mod variant;
 
 pub use locks;

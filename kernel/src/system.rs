@@ -1,10 +1,10 @@
 //! The compile-time choices of a kernel, collected in one trait, and the named kernels.
 
+use crate::cpu::notes::{Notes, Quiet, Recorded};
 use crate::port::Port;
-use crate::sched::{Direct, Eager, Interface, Lazy, Queueing, Scheduling, Strict, Switching};
-use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue};
-use crate::slowpath::ByHand;
-use crate::trace::Traced;
+use crate::sched::{Direct, Eager, Events, Lazy, Scheduler, SlowPath, Strict, Switched};
+use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue, Senders};
+use crate::variant::Variant;
 use core::marker::PhantomData;
 
 /// A kernel: one choice on every axis (S0-15).
@@ -13,16 +13,12 @@ pub trait System: Sized + 'static {
     const NAME: &'static str;
     /// Whether a fast path stands in front of the general IPC path (S0-16).
     const FAST_PATH: bool;
-    /// Whether its paths have trace points.
-    const TRACED: bool = false;
     /// The machine.
     type Port: Port;
-    /// How the message path makes its decisions.
-    type Scheduling: Scheduling;
-    /// Who runs after a message.
-    type Switching: Switching;
-    /// How the ready queue is kept.
-    type Queueing: Queueing;
+    /// Whether its paths have trace points.
+    type Notes: Notes;
+    /// Who runs.
+    type Scheduler: Scheduler;
     /// In which order blocked senders are served.
     type SendQueue: SendQueue;
     /// The same kernel with trace points.
@@ -32,8 +28,7 @@ pub trait System: Sized + 'static {
 macro_rules! kernels {
     ($(
         $(#[$doc:meta])*
-        $kernel:ident = $name:literal: $fast:literal $scheduling:ident $switching:ident
-            $queueing:ident $send_queue:ident;
+        $kernel:ident = $name:literal: $fast:literal, $scheduler:ty, $send_queue:ident;
     )*) => {
         $(
             $(#[$doc])*
@@ -43,9 +38,8 @@ macro_rules! kernels {
                 const NAME: &'static str = $name;
                 const FAST_PATH: bool = $fast;
                 type Port = P;
-                type Scheduling = $scheduling;
-                type Switching = $switching;
-                type Queueing = $queueing;
+                type Notes = Quiet;
+                type Scheduler = $scheduler;
                 type SendQueue = $send_queue;
                 type Observed = Traced<Self>;
             }
@@ -55,21 +49,46 @@ macro_rules! kernels {
 
 kernels! {
     /// The slow path with a fast path in front.
-    Fastpath = "fastpath": true ByHand Direct Lazy Fifo;
-    /// Direct switching and lazy queueing without the scheduling interface.
-    Slowpath = "slowpath": false ByHand Direct Lazy Fifo;
+    Fastpath = "fastpath": true, SlowPath, Fifo;
+    /// The slow path of the thesis: direct switching and lazy queueing, written by hand.
+    Slowpath = "slowpath": false, SlowPath, Fifo;
     /// Direct switching, lazy queueing.
-    DirectLazy = "direct-lazy": false Interface Direct Lazy Fifo;
+    DirectLazy = "direct-lazy": false, Switched<Direct, Lazy>, Fifo;
     /// Direct switching, eager queueing.
-    DirectEager = "direct-eager": false Interface Direct Eager Fifo;
+    DirectEager = "direct-eager": false, Switched<Direct, Eager>, Fifo;
     /// Strict priorities, lazy queueing.
-    StrictLazy = "strict-lazy": false Interface Strict Lazy Fifo;
+    StrictLazy = "strict-lazy": false, Switched<Strict, Lazy>, Fifo;
     /// Strict priorities, eager queueing.
-    StrictEager = "strict-eager": false Interface Strict Eager Fifo;
+    StrictEager = "strict-eager": false, Switched<Strict, Eager>, Fifo;
     /// As direct-lazy; a receiver looks through all senders for the highest.
-    IpcScan = "ipc-scan": false Interface Direct Lazy Scan;
+    IpcScan = "ipc-scan": false, Switched<Direct, Lazy>, Scan;
     /// As direct-lazy; senders queue by priority.
-    IpcOrdered = "ipc-ordered": false Interface Direct Lazy Ordered;
+    IpcOrdered = "ipc-ordered": false, Switched<Direct, Lazy>, Ordered;
     /// As direct-lazy; senders form a heap by priority.
-    IpcHeap = "ipc-heap": false Interface Direct Lazy Heap;
+    IpcHeap = "ipc-heap": false, Switched<Direct, Lazy>, Heap;
+}
+
+/// The kernel `S` with its trace points.
+pub struct Traced<S>(PhantomData<S>);
+
+impl<S: System> System for Traced<S> {
+    const NAME: &'static str = S::NAME;
+    const FAST_PATH: bool = S::FAST_PATH;
+    type Port = S::Port;
+    type Notes = Recorded;
+    type Scheduler = S::Scheduler;
+    type SendQueue = S::SendQueue;
+    type Observed = Traced<S>;
+}
+
+impl<P: Port> Variant<P> {
+    /// The kernel `S`.
+    pub fn of<S: System<Port = P>>() -> Variant<P> {
+        Variant {
+            name: abi::boot::name_words(S::NAME),
+            senders: Senders::of::<S::SendQueue>(),
+            events: Events::of::<S::Scheduler>(),
+            eager: S::Scheduler::EAGER,
+        }
+    }
 }

@@ -1,6 +1,8 @@
-//! Scheduling policies as pure code: values in, a decision out; no clock, no lock, no hardware.
-//! The same source runs in the kernel, in simulation and in plain unit tests.
+//! Scheduling policies as pure code: values in, a decision out; no cell, no clock, no lock, no
+//! hardware. The kernel keeps the state, asks, and does what was decided.
 #![no_std]
 #![forbid(unsafe_code)]
 
-pub mod fixed;
+pub mod levels;
+pub mod slice;
+pub mod switching;

@@ -1,21 +1,16 @@
 //! One entry into the kernel, for one kernel: the state, the CPU and the critical section.
 
-mod events;
-
-pub use events::*;
+mod notes;
+mod scheduling;
 
 use crate::access::{CriticalSection, Guard, Ref};
 use crate::cost::CostEvent;
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
-use crate::manage::Manager;
-use crate::object::thread::{State, flag};
+use crate::object::thread::State;
 use crate::object::{Object, Thread};
 use crate::port::Port;
-use crate::sched::Scheduling;
 use crate::system::System;
-use abi::call::ThreadState;
-use abi::trace::{Event, point};
 use locks::{Handoff, Holding, Kind, LockPolicy};
 
 /// What guards the kernel `S` on several CPUs.
@@ -142,136 +137,6 @@ impl<S: System> Entry<S> {
         self.section.hold(at)
     }
 
-    /// A full scheduling decision.
-    pub fn sched(&self) {
-        self.cpu.next.set(self.cpu.look_up());
-    }
-
-    fn is_stopped(thread: Ref<Thread<S::Port>>) -> bool {
-        thread.member().has(flag::SUSPENDED)
-    }
-
-    /// Whether a thread that became ready can run in the place of the candidate. One of another
-    /// CPU runs there.
-    #[inline(always)]
-    fn takes_over(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        if Self::is_stopped(thread) {
-            return false;
-        }
-        if self.is_elsewhere(thread) {
-            self.wake_remotely(thread);
-            return false;
-        }
-        true
-    }
-
-    /// Queues a thread that became runnable, behind its equals.
-    #[inline(always)]
-    pub fn enqueue(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.enqueue::<false, true>(thread) {
-            self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
-        }
-    }
-
-    /// Queues a thread that has or had the CPU, before its equals: its turn is not over.
-    #[inline(always)]
-    pub fn enqueue_first(&self, thread: Ref<Thread<S::Port>>) {
-        self.enqueue_as::<true>(thread);
-    }
-
-    /// Queues a thread that runs in the place of one that has left the queue.
-    #[inline(always)]
-    pub fn enqueue_instead(&self, thread: Ref<Thread<S::Port>>) {
-        self.enqueue_as::<false>(thread);
-    }
-
-    #[inline(always)]
-    fn enqueue_as<const MORE: bool>(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.enqueue::<true, MORE>(thread) {
-            self.note(Event::Insert, thread, self.cpu.queue_number(), self.cpu.ready.length());
-        }
-    }
-
-    /// Removes a thread from the ready queue, if it is queued.
-    #[inline(always)]
-    pub fn dequeue(&self, thread: Ref<Thread<S::Port>>) {
-        if self.cpu.ready.remove(thread) {
-            self.note(Event::Remove, thread, self.cpu.queue_number(), self.cpu.ready.length());
-        }
-    }
-
-    /// `thread` became ready; the candidate goes on if it is not lower.
-    #[inline(always)]
-    pub fn wake(&self, thread: Ref<Thread<S::Port>>) {
-        self.note(Event::Wake, thread, 0, 0);
-        if Self::is_stopped(thread) {
-            return;
-        }
-        match self.is_elsewhere(thread) {
-            true => self.wake_remotely(thread),
-            false => S::Scheduling::wakes(self, thread),
-        }
-    }
-
-    /// [`Entry::wake`], out of line.
-    #[inline(never)]
-    pub fn wake_slowly(&self, thread: Ref<Thread<S::Port>>) {
-        self.wake(thread);
-    }
-
-    /// `thread` became ready, or is, and the candidate makes room for it.
-    #[inline(always)]
-    pub fn give(&self, thread: Ref<Thread<S::Port>>) {
-        self.note(Event::Wake, thread, 0, 0);
-        if Self::is_stopped(thread) {
-            return;
-        }
-        match self.is_elsewhere(thread) {
-            true => self.wake_remotely(thread),
-            false => S::Scheduling::gives(self, thread),
-        }
-    }
-
-    /// The candidate `me` waits for the reply of `callee`, which became ready.
-    #[inline(always)]
-    pub fn call_over(&self, callee: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
-        self.note(Event::Wake, callee, 0, 0);
-        if !self.takes_over(callee) {
-            self.queue(me);
-        } else {
-            self.blocks(me, ThreadState::Calling);
-            S::Scheduling::calls(self, callee, me);
-            self.donation(me, self.cpu.next.get());
-        }
-    }
-
-    /// The candidate `me` waits to receive; `to`, to which it has sent, became ready.
-    #[inline(always)]
-    pub fn answer_over(&self, to: Ref<Thread<S::Port>>, me: Ref<Thread<S::Port>>) {
-        self.note(Event::Wake, to, 0, 0);
-        if !self.takes_over(to) {
-            self.wait(me);
-        } else {
-            self.blocks(me, ThreadState::Receiving);
-            S::Scheduling::answers(self, to, me);
-            self.donation(me, self.cpu.next.get());
-        }
-    }
-
-    /// The candidate waits to receive and nobody takes over from it.
-    #[inline(always)]
-    pub fn wait(&self, me: Ref<Thread<S::Port>>) {
-        self.blocks(me, ThreadState::Receiving);
-        S::Scheduling::waits(self, me);
-    }
-
-    /// The candidate waits to send, or for an answer, and nobody takes over from it.
-    #[inline(always)]
-    pub fn queue(&self, me: Ref<Thread<S::Port>>) {
-        self.blocks(me, ThreadState::Sending);
-        S::Scheduling::queues(self, me);
-    }
-
     /// A thread blocks, or waits for something else from now on. One that is ready does so by
     /// itself alone: its CPU may run it meanwhile.
     #[inline(always)]
@@ -282,76 +147,6 @@ impl<S: System> Entry<S> {
             "a ready thread is blocked by another one"
         );
         body.state.wait_in(state);
-    }
-
-    /// The candidate `me` is blocked.
-    #[inline(always)]
-    pub(crate) fn blocks(&self, me: Ref<Thread<S::Port>>, state: ThreadState) {
-        S::Port::cost(CostEvent::Block(me.index()));
-        self.note(Event::Block, me, 0, state as u16);
-    }
-
-    /// `next`, which runs in the place of `me`, does so on the time of `me` if it is lower (S0-09).
-    /// The idle thread is as low as can be, and nobody's time is its.
-    #[inline(always)]
-    pub(crate) fn donation(&self, me: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
-        let below = next.member().priority.get() < me.member().priority.get();
-        if S::TRACED && next != self.cpu.idle && below {
-            self.note(Event::Donate, next, me.index(), 0);
-        }
-    }
-
-    /// Opens everything, for work outside the message path.
-    pub fn manage(&self) -> Manager<'_, S::Port> {
-        Manager { kernel: self.kernel, cpu: self.cpu, all: self.section.exclusive() }
-    }
-
-    /// Settles who runs and returns it, on the way out.
-    #[inline(always)]
-    pub fn leave(self) -> Ref<Thread<S::Port>> {
-        if self.cpu.resched.get() {
-            self.settle();
-        }
-        let next = self.cpu.next.get();
-        let current = self.cpu.current.replace(next);
-        if current != next {
-            S::Port::cost(CostEvent::Switch(next.index()));
-            self.switches(next, current);
-        }
-        self.goes_over(current, next);
-        next
-    }
-
-    /// The CPU goes over to `next`.
-    #[inline(always)]
-    pub(crate) fn switches(&self, next: Ref<Thread<S::Port>>, from: Ref<Thread<S::Port>>) {
-        self.note(Event::Switch, next, from.index(), next.member().priority.get() as u16);
-    }
-
-    #[cold]
-    fn settle(&self) {
-        self.cpu.resched.set(false);
-        let next = self.cpu.next.get();
-        let goes_on = next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next);
-        let may_lose = !goes_on || next.member().priority.get() < self.cpu.highest.get();
-        if may_lose && self.cpu.poll(point::DECISION) {
-            // The decision is made on the way out of that interrupt.
-            self.cpu.resched.set(true);
-            self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
-        } else if goes_on {
-            if may_lose {
-                self.cpu.yield_cpu(next, false);
-            }
-            if !self.cpu.resched.get() {
-                self.cpu.rearm_if_lower(self.cpu.next.get());
-            }
-        } else {
-            self.sched();
-        }
-        // Other CPUs that ask for a decision leave the tick to it.
-        if S::Port::SMP && !self.cpu.ticks() && self.cpu.is_waited_for() {
-            self.cpu.start_tick();
-        }
     }
 }
 

@@ -16,7 +16,6 @@ use crate::object::thread::{State, Wait};
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
 use crate::system::System;
-use abi::call::ThreadState;
 use abi::trace::Event;
 use abi::{Info, Rights};
 
@@ -87,7 +86,7 @@ impl<S: System> Entry<S> {
         self.wait_in(me.name(), State::Calling);
         receiver.state.become_ready();
         self.entered_at(began, me.name(), kind::CALL);
-        self.pass((me.name(), ThreadState::Calling), receiver.name(), info);
+        self.pass((me.name(), State::Calling), receiver.name(), info);
         Ok((receiver.name(), cap.badge))
     }
 
@@ -124,7 +123,7 @@ impl<S: System> Entry<S> {
         self.wait_in(me.name(), State::Receiving);
         caller.state.become_ready();
         self.entered_at(began, me.name(), kind::REPLY_WAIT);
-        self.pass((me.name(), ThreadState::Receiving), caller.name(), info);
+        self.pass((me.name(), State::Receiving), caller.name(), info);
         Ok((caller.name(), 0))
     }
 
@@ -170,7 +169,7 @@ impl<S: System> Entry<S> {
         self.wait_in(me.name(), State::Receiving);
         receiver.state.become_ready();
         self.entered_at(began, me.name(), kind::ANY);
-        self.pass((me.name(), ThreadState::Receiving), receiver.name(), info);
+        self.pass((me.name(), State::Receiving), receiver.name(), info);
         Ok((receiver.name(), cap.badge))
     }
 
@@ -178,18 +177,15 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     fn pass(
         &self,
-        (me, state): (Ref<Thread<S::Port>>, ThreadState),
+        (me, state): (Ref<Thread<S::Port>>, State),
         to: Ref<Thread<S::Port>>,
         info: Info,
     ) {
         S::Port::cost(CostEvent::Message(to.index(), info.0));
         self.note(Event::Message, me, to.index(), info.words() as u16);
         self.note(Event::Wake, to, 0, 0);
-        self.blocks(me, state);
-        S::Port::cost(CostEvent::Switch(to.index()));
-        self.switches(to, me);
-        self.cpu.current.set(to);
-        self.goes_over(me, to);
-        self.donation(me, to);
+        self.blocked(me, state);
+        self.switch(me, to);
+        self.donated(me, to);
     }
 }

@@ -220,11 +220,11 @@ impl<S: System> Entry<S> {
         received: Received<S::Port>,
     ) {
         match (received, woken) {
-            (Received::Blocked, Some(woken)) => self.answer_over(woken, me),
-            (Received::Blocked, None) => self.wait(me),
+            (Received::Blocked, Some(woken)) => self.reply_wait(woken, me),
+            (Received::Blocked, None) => self.block(me, State::Receiving),
             (Received::From(sender), woken) => {
                 if let Some(woken) = woken {
-                    self.give(woken);
+                    self.hand_over(woken);
                 }
                 self.wake_slowly(sender);
             }
@@ -255,7 +255,7 @@ impl<S: System> Entry<S> {
         self.give_reply_right(me, server);
         self.arm_timeout(me, timeout);
         self.hold(server).state.become_ready();
-        self.call_over(server, me);
+        self.call(server, me);
     }
 
     /// [`Entry::await_reply`] where it need not be fast.
@@ -348,7 +348,7 @@ impl<S: System> Entry<S> {
         self.join_senders(me, endpoint);
         self.arm_timeout(me, timeout);
         self.wait_in(me, State::Sending);
-        self.queue(me);
+        self.block(me, State::Sending);
     }
 
     /// `thread` joins the queue of senders of an endpoint.

@@ -327,8 +327,7 @@ impl<S: System> Entry<S> {
             return self.wake_remotely(receiver);
         }
         self.note(Event::Wake, receiver, 0, 0);
-        self.cpu.enqueue_slowly(receiver);
-        self.cpu.resched.set(true);
+        self.cpu.enqueue_and_decide(receiver);
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.

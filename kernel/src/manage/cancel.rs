@@ -7,7 +7,6 @@ use crate::object::Thread;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
 use crate::time::TimerEntry;
-use abi::trace::Event;
 use abi::{Error, Status};
 
 impl<P: Port> Manager<'_, P> {
@@ -50,15 +49,6 @@ impl<P: Port> Manager<'_, P> {
         }
         thread.state.become_ready();
         self.make_ready(at);
-    }
-
-    /// Queues a thread that can run, and asks for a decision.
-    pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
-        if self.all.open(at).runnable() {
-            self.cpu.note(Event::Wake, at, 0, 0);
-            self.enqueue(at);
-            self.cpu.resched.set(true);
-        }
     }
 
     /// The deadline of a blocked thread has passed; its call's reply right dies.

@@ -208,11 +208,11 @@ impl<P: Port> Manager<'_, P> {
         thread.context.reset();
         thread.state.reset();
         thread.mark(flag::SUSPENDED | flag::FULL);
+        thread.base_priority.set(i16::from(priority));
         thread.priority.set(i16::from(priority));
         thread.domain.set(home);
         thread.caller.set(None);
         thread.server.set(None);
-        thread.handler.set(None);
         if P::SMP {
             thread.cpu.set(self.first_cpu(domain));
         }

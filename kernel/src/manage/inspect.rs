@@ -64,7 +64,7 @@ impl<P: Port> Manager<'_, P> {
         let (instruction, stack) = thread.context.position();
         let words = [u64::from(thread.domain.get().index()), instruction, stack, 0];
         let state = self.state_of(at) as u64;
-        Ok(Done::Words(state, thread.priority.get().max(0) as u64, words))
+        Ok(Done::Words(state, thread.base_priority.get().max(0) as u64, words))
     }
 
     fn slot_row(&self, domain: u32, slot: u32) -> Result<Done, Error> {

@@ -9,13 +9,16 @@ mod inspect;
 mod memory;
 mod observe;
 pub(crate) use memory::Range;
+mod schedule;
 mod threads;
 
 use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
+use crate::entry::Entry;
 use crate::kernel::Kernel;
 use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
+use crate::system::System;
 use crate::time::TimerEntry;
 use abi::call::{Call, Fact, RESTARTED};
 use abi::trace::point;
@@ -176,5 +179,12 @@ impl<P: Port> Manager<'_, P> {
         self.console(own, slot)?;
         let byte = self.kernel.port.console_read().ok_or(Error::Timeout)?;
         Ok(Done::Values(u64::from(byte), 0))
+    }
+}
+
+impl<S: System> Entry<S> {
+    /// Opens everything, for work outside the message path.
+    pub fn manage(&self) -> Manager<'_, S::Port> {
+        Manager { kernel: self.kernel, cpu: self.cpu, all: self.section.exclusive() }
     }
 }

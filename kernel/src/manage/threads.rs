@@ -4,13 +4,10 @@ use super::capabilities::slot;
 use super::create::checked_priority;
 use super::{Done, Manager};
 use crate::access::Ref;
-use crate::cost::CostEvent;
-use crate::object::thread::{State, Wait, flag};
+use crate::object::thread::{State, flag};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
-use crate::time::TimerEntry;
 use abi::call::{ThreadState, exchange};
-use abi::trace::Event;
 use abi::{Error, USER_TOP};
 
 impl<P: Port> Manager<'_, P> {
@@ -27,25 +24,6 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Nothing)
     }
 
-    /// Stops a thread from running; in most kernels it leaves the ready queue at once (S0-22).
-    pub(super) fn halt(&self, at: Ref<Thread<P>>) {
-        self.stop(at);
-        if !self.kernel.variant.lazy_halt {
-            self.dequeue(at);
-        }
-        self.reconsider(at);
-    }
-
-    /// A thread is not to run any more.
-    pub(super) fn stop(&self, at: Ref<Thread<P>>) {
-        let thread = self.all.open(at);
-        if thread.runnable() {
-            P::cost(CostEvent::Block(at.index()));
-            self.cpu.note(Event::Block, at, 0, ThreadState::Suspended as u16);
-        }
-        thread.set(flag::SUSPENDED);
-    }
-
     pub(super) fn set_priority(
         &self,
         own: Ref<Domain<P>>,
@@ -56,41 +34,14 @@ impl<P: Port> Manager<'_, P> {
         let own_limit = self.all.open(self.domain_of(at)).max_priority.get();
         let limit = self.all.open(own).max_priority.get().min(own_limit);
         let priority = checked_priority(priority, limit)?;
-        let thread = self.all.open(at);
-        let before = thread.priority.get();
-        if before == i16::from(priority) {
+        let priority = i16::from(priority);
+        if self.all.open(at).base_priority.get() == priority {
             return Ok(Done::Nothing);
         }
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
-        let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
-        let senders = &self.kernel.variant.senders;
-        let sending = match (thread.state.get(), thread.wait.get()) {
-            (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
-                Some(self.all.open(endpoint))
-            }
-            _ => None,
-        };
-        self.dequeue(at);
-        let until = self.cpu_of(at).deadlines.remove(TimerEntry::Thread(at));
-        if let Some(endpoint) = sending {
-            (senders.remove)(endpoint, at);
-        }
-        thread.priority.set(i16::from(priority));
-        self.cpu.note(Event::Priority, at, 0, u16::from(priority));
-        if let Some(endpoint) = sending {
-            (senders.insert)(endpoint, at);
-        }
-        if let Some(until) = until {
-            self.sleep(until, at);
-        }
-        if queued {
-            self.enqueue(at);
-        }
-        if thread.runnable() {
-            self.reconsider_priority(at, before);
-        }
+        self.change_priority(at, priority);
         Ok(Done::Nothing)
     }
 
@@ -167,19 +118,16 @@ impl<P: Port> Manager<'_, P> {
 
     pub(super) fn inspect_thread(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let priority = self.all.open(at).priority.get() as u64;
+        let priority = self.all.open(at).base_priority.get() as u64;
         Ok(Done::Values(self.state_of(at) as u64, priority))
     }
 
     /// A thread's state, for people.
     pub(super) fn state_of(&self, at: Ref<Thread<P>>) -> ThreadState {
         let thread = self.all.open(at);
-        match thread.state.get() {
-            _ if thread.has(flag::SUSPENDED) => ThreadState::Suspended,
-            State::Ready => ThreadState::Ready,
-            State::Sending => ThreadState::Sending,
-            State::Receiving => ThreadState::Receiving,
-            State::Calling => ThreadState::Calling,
+        match thread.has(flag::SUSPENDED) {
+            true => ThreadState::Suspended,
+            false => thread.state.get().shown(),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::list::{Linked, Links};
 use crate::port::{CachePadding, Context, Lock, Port};
 use crate::smp::shootdown::{Shootdown, Ticket};
 use crate::time;
+use abi::call::ThreadState;
 use abi::object::Resource;
 use abi::{Info, Status};
 use cells::{Cell, Shared, Word};
@@ -44,6 +45,19 @@ pub enum State {
     Receiving,
     /// Blocked until its call or fault is answered.
     Calling,
+}
+
+impl State {
+    /// As programs and the trace see it.
+    #[inline(always)]
+    pub fn shown(self) -> ThreadState {
+        match self {
+            State::Ready => ThreadState::Ready,
+            State::Sending => ThreadState::Sending,
+            State::Receiving => ThreadState::Receiving,
+            State::Calling => ThreadState::Calling,
+        }
+    }
 }
 
 /// What a thread is doing, as a word that its CPU reads without holding the thread. A thread that
@@ -172,8 +186,10 @@ pub struct Thread<P: Port> {
     pub state: StateWord,
     /// Bits of [`flag`].
     flags: Shared<u32>,
-    /// Priority, 0 to 255; the idle thread has -1.
+    /// Effective priority, 0 to 255, which all queues and decisions go by; the idle thread has -1.
     pub priority: Cell<i16>,
+    /// Priority that it was given.
+    pub base_priority: Cell<i16>,
     /// The domain that it runs in.
     pub domain: Cell<Ref<Domain<P>>>,
     /// Whose call it has received and not yet answered: the reply right.
@@ -233,6 +249,7 @@ impl<P: Port> Thread<P> {
             state: StateWord::new(State::Ready),
             flags: Shared::new(flag::SUSPENDED),
             priority: Cell::new(0),
+            base_priority: Cell::new(0),
             domain: Cell::new(domain),
             cpu: Cell::new(0),
             last_cpu: Cell::new(0),

@@ -3,7 +3,6 @@
 
 use crate::cpu::Cpu;
 use crate::entry::Entry;
-use crate::manage::Manager;
 use crate::port::Port;
 use crate::system::System;
 use abi::trace::Event;
@@ -53,15 +52,5 @@ impl<S: System> Entry<S> {
         }
         cpu.drain_remote_wakes();
         cpu.rearm();
-    }
-}
-
-impl<P: Port> Manager<'_, P> {
-    /// A CPU is to make a full decision. Another one is interrupted for that, unless an interrupt
-    /// that it decides behind is on its way.
-    pub(super) fn ask_for_decision(&self, cpu: &Cpu<P>) {
-        if !cpu.resched.replace(true) && !self.is_here(cpu) {
-            self.cpu.kick(cpu);
-        }
     }
 }

@@ -44,7 +44,7 @@ impl<P: Port> Manager<'_, P> {
             self.enqueue(at);
         }
         if let Some(cpu) = self.runs_on(at) {
-            self.ask_for_decision(cpu);
+            self.cpu.ask_for_decision(cpu);
         }
     }
 }

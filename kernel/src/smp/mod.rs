@@ -66,15 +66,8 @@ impl<S: System> Entry<S> {
         S::Port::SMP && thread.member().cpu.get() != self.cpu.number
     }
 
-    /// This CPU goes over from one thread to another, or stays with one.
-    #[inline(always)]
-    pub(crate) fn goes_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
-        if S::Port::SMP {
-            self.go_over(from, to);
-        }
-    }
-
-    fn go_over(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
+    /// What a switch changes beside the current thread where there are several CPUs.
+    pub(crate) fn switch_between(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
         let (cpu, thread) = (self.cpu, self.own(to));
         // Behind the section another CPU may change the marks.
         cpu.full.set(thread.has(flag::FULL));
@@ -106,10 +99,6 @@ impl<P: Port> Manager<'_, P> {
         if P::SMP { self.kernel.cpu_of(thread) } else { self.cpu }
     }
 
-    fn is_here(&self, cpu: &Cpu<P>) -> bool {
-        !P::SMP || cpu.number == self.cpu.number
-    }
-
     /// The CPU that a thread runs on, if it does; `None` also if there is one CPU.
     pub(crate) fn runs_on(&self, at: Ref<Thread<P>>) -> Option<&'static Cpu<P>> {
         if !P::SMP {
@@ -123,8 +112,8 @@ impl<P: Port> Manager<'_, P> {
     /// nothing to decide.
     pub(crate) fn reconsider(&self, at: Ref<Thread<P>>) {
         match self.runs_on(at) {
-            Some(cpu) => self.ask_for_decision(cpu),
-            None if self.is_here(self.cpu_of(at)) => self.ask_for_decision(self.cpu),
+            Some(cpu) => self.cpu.ask_for_decision(cpu),
+            None if self.cpu.is_same(self.cpu_of(at)) => self.cpu.ask_for_decision(self.cpu),
             None => {}
         }
     }
@@ -133,11 +122,11 @@ impl<P: Port> Manager<'_, P> {
     /// thread that waits there may be higher now. One that is queued was queued anew.
     pub(crate) fn reconsider_priority(&self, at: Ref<Thread<P>>, before: i16) {
         match self.runs_on(at) {
-            Some(cpu) if !self.is_here(cpu) => {
+            Some(cpu) if !self.cpu.is_same(cpu) => {
                 let priority = at.member().priority.get();
                 cpu.raise(priority);
                 if priority < before {
-                    self.ask_for_decision(cpu);
+                    self.cpu.ask_for_decision(cpu);
                 }
             }
             _ => self.reconsider(at),
@@ -148,8 +137,8 @@ impl<P: Port> Manager<'_, P> {
     /// changed or freed (S1-04). If it is, that CPU is asked to leave it.
     pub(crate) fn is_off_cpu(&self, at: Ref<Thread<P>>) -> bool {
         match self.runs_on(at) {
-            Some(cpu) if !self.is_here(cpu) => {
-                self.ask_for_decision(cpu);
+            Some(cpu) if !self.cpu.is_same(cpu) => {
+                self.cpu.ask_for_decision(cpu);
                 self.cpu_relax();
                 false
             }
@@ -166,7 +155,7 @@ impl<P: Port> Manager<'_, P> {
     /// thread that becomes ready: if this one takes precedence there, or nothing else will look.
     pub(crate) fn sleep(&self, until: u64, thread: Ref<Thread<P>>) {
         let cpu = self.cpu_of(thread);
-        if self.is_here(cpu) {
+        if self.cpu.is_same(cpu) {
             return cpu.sleep(until, TimerEntry::Thread(thread));
         }
         let priority = thread.member().priority.get();

@@ -8,7 +8,6 @@ use crate::manage::Manager;
 use crate::object::Thread;
 use crate::port::Port;
 use crate::system::System;
-use abi::trace::Event;
 use locks::{LockPolicy, ObjectLock};
 
 /// Threads that one interrupt from another CPU queues.
@@ -43,8 +42,7 @@ impl<P: Port> Cpu<P> {
             let Some(thread) = thread else { return };
             // It may have been met in a look-up and blocked again since.
             if thread.member().runnable() {
-                self.enqueue_slowly(thread);
-                self.resched.set(true);
+                self.enqueue_and_decide(thread);
             }
         }
         self.kick(self);
@@ -65,48 +63,21 @@ impl<S: System> Entry<S> {
 }
 
 impl<P: Port> Manager<'_, P> {
-    /// Queues a runnable thread where it belongs, unless it still runs elsewhere: it is queued when
-    /// it has left.
+    /// Queues a runnable thread where it belongs, unless it is leaving another CPU: it is queued
+    /// when it has left.
     pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
-        let cpu = self.cpu_of(at);
-        if self.runs_on(at).is_some_and(|running_on| running_on.number != cpu.number) {
-            return;
-        }
-        match self.is_here(cpu) {
-            true => self.cpu.enqueue_slowly(at),
-            // One that arrives is queued by the interrupt that is on its way.
-            false if at.member().is_woken_remotely() => {}
-            false => self.enqueue_there(cpu, at),
+        if !self.is_leaving(at) {
+            self.cpu.enqueue_on(self.cpu_of(at), at);
         }
     }
 
-    /// Queues a thread on another CPU, which is interrupted if the thread takes precedence there,
-    /// or if there is no tick that would give the thread its turn.
-    fn enqueue_there(&self, cpu: &Cpu<P>, at: Ref<Thread<P>>) {
-        if cpu.ready.insert(at) {
-            self.cpu.note(Event::Insert, at, cpu.queue_number(), cpu.ready.length());
-        }
-        let (current, priority) = (cpu.current.get(), at.member().priority.get());
-        cpu.raise(priority);
-        if at == current {
-            return;
-        }
-        if priority > current.member().priority.get() {
-            self.ask_for_decision(cpu);
-        } else if cpu.begin_tick() {
-            self.cpu.kick(cpu);
-        }
+    /// Whether a thread still runs on another CPU than the one that it belongs to.
+    pub(crate) fn is_leaving(&self, at: Ref<Thread<P>>) -> bool {
+        self.runs_on(at).is_some_and(|cpu| cpu.number != self.cpu_of(at).number)
     }
 
     /// Removes a thread from the ready queue, if it is queued.
-    #[inline(never)]
     pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
-        let cpu = self.cpu_of(at);
-        if at.member().is_woken_remotely() {
-            cpu.remote_wakes.remove(at);
-        }
-        if cpu.ready.remove(at) {
-            self.cpu.note(Event::Remove, at, cpu.queue_number(), cpu.ready.length());
-        }
+        self.cpu.dequeue_from(self.cpu_of(at), at);
     }
 }

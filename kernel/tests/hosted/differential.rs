@@ -8,7 +8,7 @@ use crate::support::programs::{MANAGE, Mix, TALK, apply, choose};
 use crate::support::rng::Rng;
 use crate::support::state::{Fact, buffer, facts};
 use crate::support::town::{self, Plan};
-use kernel::sched::{Direct, Interface, Lazy};
+use kernel::sched::{Direct, Lazy, Switched};
 use kernel::send_queue::Fifo;
 use kernel::system::{DirectLazy, System};
 use proptest::prelude::*;
@@ -21,11 +21,10 @@ impl System for FastDirectLazy {
     const NAME: &'static str = "fast-direct-lazy";
     const FAST_PATH: bool = true;
     type Port = Host;
-    type Scheduling = Interface;
-    type Switching = Direct;
-    type Queueing = Lazy;
+    type Notes = kernel::cpu::notes::Quiet;
+    type Scheduler = Switched<Direct, Lazy>;
     type SendQueue = Fifo;
-    type Observed = kernel::trace::Traced<FastDirectLazy>;
+    type Observed = kernel::system::Traced<FastDirectLazy>;
 }
 
 /// Two kernels in lockstep.

@@ -13,14 +13,15 @@ use abi::trace::{Event, HEADER_WORDS, Keep, NO_THREAD, PAGE_RECORDS, Record};
 use abi::trace::{WORD_CAPACITY, WORD_COST, WORD_EVENTS, WORD_TURN};
 use kernel::port::Port;
 use kernel::system::System;
-use kernel::trace::Traced;
+use kernel::system::Traced;
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Begins a trace in the pages of a board's memory that the kernel did not get.
 fn begin<S: System<Port = Host>>(board: &Board<S>, pages: u64, keep: Keep) -> u64 {
     let at = board.host.spare();
-    board.machine.cpu.begin_trace(board.machine.kernel, [at, pages], keep, Event::EVERY);
+    let name = board.machine.kernel.variant.name;
+    board.machine.cpu.begin_trace(name, 1, [at, pages], keep, Event::EVERY);
     at
 }
 

@@ -23,12 +23,10 @@ pub enum Part {
 }
 
 /// What source files belong to: a row is for files whose names contain this.
-const FILES: [(&str, Part); 10] = [
+const FILES: [(&str, Part); 8] = [
     ("policies/src/", Part::Scheduler),
-    ("kernel/src/sched.rs", Part::Scheduler),
-    ("kernel/src/slowpath.rs", Part::Scheduler),
-    ("kernel/src/ready.rs", Part::Scheduler),
-    ("kernel/src/cpu.rs", Part::Scheduler),
+    ("kernel/src/sched/", Part::Scheduler),
+    ("kernel/src/cpu/", Part::Scheduler),
     ("kernel/src/ipc/", Part::Ipc),
     ("kernel/src/send_queue.rs", Part::Ipc),
     ("kernel/src/capability.rs", Part::Ipc),
@@ -39,11 +37,9 @@ const FILES: [(&str, Part); 10] = [
 
 /// What functions belong to by their modules, which are the files of the table above: all that the
 /// thesis had, and all that is known of assembly.
-const MODULES: [(&str, Part); 10] = [
+const MODULES: [(&str, Part); 8] = [
     ("policies::", Part::Scheduler),
     ("kernel::sched::", Part::Scheduler),
-    ("kernel::slowpath::", Part::Scheduler),
-    ("kernel::ready::", Part::Scheduler),
     ("kernel::cpu::", Part::Scheduler),
     ("kernel::ipc::", Part::Ipc),
     ("kernel::send_queue::", Part::Ipc),
@@ -118,8 +114,8 @@ mod tests {
 
     #[test]
     fn source_files_are_told_apart() {
-        assert_eq!(part(&["kernel/src/ready.rs"]), Some(Part::Scheduler));
-        assert_eq!(part(&["policies/src/fixed.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["kernel/src/sched/ready_queue.rs"]), Some(Part::Scheduler));
+        assert_eq!(part(&["policies/src/levels.rs"]), Some(Part::Scheduler));
         assert_eq!(part(&["kernel/src/ipc/fast.rs"]), Some(Part::Ipc));
         assert_eq!(part(&["kernel/src/entry.rs"]), Some(Part::Ipc));
         assert_eq!(part(&["kernel/src/time.rs"]), None);
@@ -135,7 +131,7 @@ mod tests {
     fn a_helper_counts_for_its_user() {
         let list = "kernel/src/list.rs";
         assert_eq!(
-            part(&[list, "kernel/src/ready.rs", "kernel/src/ipc/mod.rs"]),
+            part(&[list, "kernel/src/sched/ready_queue.rs", "kernel/src/ipc/mod.rs"]),
             Some(Part::Scheduler)
         );
         assert_eq!(part(&[list, "kernel/src/ipc/mod.rs", "kernel/src/entry.rs"]), Some(Part::Ipc));
@@ -161,7 +157,7 @@ mod tests {
     #[test]
     fn library_files_count_for_their_callers() {
         assert_eq!(own_file("/rustc/abc/library/core/src/cell.rs"), None);
-        let own = workspace::root().join("kernel/src/ready.rs");
-        assert_eq!(own_file(own.to_str().unwrap()), Some("kernel/src/ready.rs"));
+        let own = workspace::root().join("kernel/src/sched/ready_queue.rs");
+        assert_eq!(own_file(own.to_str().unwrap()), Some("kernel/src/sched/ready_queue.rs"));
     }
 }

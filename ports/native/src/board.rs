@@ -6,9 +6,9 @@ use abi::PAGE;
 use kernel::arena::Arena;
 use kernel::boot;
 use kernel::entry::Entry;
-use kernel::entry::Machine;
-use kernel::kernel::Variant;
+use kernel::events::Machine;
 use kernel::system;
+use kernel::variant::Variant;
 use std::alloc::{Layout, alloc_zeroed};
 
 /// Boots the kernel `S`; returns its CPUs, which have not entered the kernel yet. Its memory is

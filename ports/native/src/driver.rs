@@ -16,7 +16,7 @@ use crate::processor::{Processor, START};
 use crate::think::Think;
 use abi::Info;
 use abi::call::NOTHING;
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use kernel::system::System;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;

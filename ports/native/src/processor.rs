@@ -10,7 +10,7 @@ use abi::call::{Call, NOTHING, partners};
 use kernel::access::Ref;
 use kernel::cpu::Cpu;
 use kernel::entry::Entry;
-use kernel::entry::{self, Machine};
+use kernel::events::{self, Machine};
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
@@ -129,7 +129,7 @@ impl<S: System<Port: Host>> Processor<S> {
         self.context().save(&Regs { number, first, info: info.0, words });
         let next = match found {
             // SAFETY: the fast path has left.
-            Some(found) => unsafe { entry::go_on::<S, F>(self.machine, info, found) },
+            Some(found) => unsafe { events::go_on::<S, F>(self.machine, info, found) },
             None => match F::KIND {
                 kind::CALL => ipc_entry::<S, { kind::CALL }>(self.machine),
                 kind::REPLY_WAIT => ipc_entry::<S, { kind::REPLY_WAIT }>(self.machine),
@@ -146,7 +146,7 @@ impl<S: System<Port: Host>> Processor<S> {
         context.save_position(at);
         context.save(&Regs { number: Call::Yield as u64, first: 0, ..self.regs });
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
-        let next = unsafe { entry::system_call::<S>(self.machine) };
+        let next = unsafe { events::system_call::<S>(self.machine) };
         self.leave(next);
     }
 
@@ -193,7 +193,7 @@ impl<S: System<Port: Host>> Processor<S> {
             context.save(&self.regs);
         }
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
-        let next = unsafe { entry::kicked::<S>(self.machine) };
+        let next = unsafe { events::kicked::<S>(self.machine) };
         self.leave(next);
     }
 
@@ -202,7 +202,7 @@ impl<S: System<Port: Host>> Processor<S> {
     #[inline(never)]
     pub fn start(&mut self) {
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
-        let next = unsafe { entry::start::<S>(self.machine) };
+        let next = unsafe { events::start::<S>(self.machine) };
         self.leave(next);
     }
 }
@@ -212,7 +212,7 @@ fn ipc_entry<S: System<Port: Host>, const KIND: u8>(
     machine: Machine<S::Port>,
 ) -> Ref<Thread<S::Port>> {
     // SAFETY: a driver calls it for the one CPU that it drives, once per entry.
-    unsafe { entry::ipc::<S, KIND>(machine) }
+    unsafe { events::ipc::<S, KIND>(machine) }
 }
 
 /// Compares the roots of page tables as a port does; there are none to load.

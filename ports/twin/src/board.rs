@@ -20,17 +20,17 @@ use kernel::access::Ref;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
 use kernel::entry::Entry;
-use kernel::entry::{self, Machine};
+use kernel::events::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
-use kernel::kernel::Variant;
 use kernel::object::Thread;
 use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
+use kernel::variant::Variant;
 use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -70,7 +70,7 @@ type Next<G> = Ref<Thread<Twin<G>>>;
 
 fn start<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
-    unsafe { entry::start::<S>(machine) }
+    unsafe { events::start::<S>(machine) }
 }
 
 /// A system call of the running thread.
@@ -79,10 +79,10 @@ fn call<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, number
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match number {
-            kind::CALL => entry::ipc::<S, { kind::CALL }>(machine),
-            kind::REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(machine),
-            kind::ANY => entry::ipc::<S, { kind::ANY }>(machine),
-            _ => entry::system_call::<S>(machine),
+            kind::CALL => events::ipc::<S, { kind::CALL }>(machine),
+            kind::REPLY_WAIT => events::ipc::<S, { kind::REPLY_WAIT }>(machine),
+            kind::ANY => events::ipc::<S, { kind::ANY }>(machine),
+            _ => events::system_call::<S>(machine),
         }
     }
 }
@@ -132,7 +132,7 @@ fn try_fast<G: Locking, S: System<Port = Twin<G>>, F: Found<Twin<G>>>(
         Err(Some(found)) => {
             meter::enter(left);
             // SAFETY: the fast path has left.
-            Tried::Left(unsafe { entry::go_on::<S, F>(machine, info, found) })
+            Tried::Left(unsafe { events::go_on::<S, F>(machine, info, found) })
         }
     }
 }
@@ -144,17 +144,17 @@ fn interrupt<G: Locking, S: System<Port = Twin<G>>>(
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match event {
-            Event::Line(line) => entry::interrupt::<S>(machine, line),
-            Event::Timer => entry::timer::<S>(machine),
-            Event::Kick => entry::kicked::<S>(machine),
-            Event::Spurious => entry::spurious::<S>(machine),
+            Event::Line(line) => events::interrupt::<S>(machine, line),
+            Event::Timer => events::timer::<S>(machine),
+            Event::Kick => events::kicked::<S>(machine),
+            Event::Spurious => events::spurious::<S>(machine),
         }
     }
 }
 
 fn trap<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, fault: Fault) -> Next<G> {
     // SAFETY: the board makes one entry at a time.
-    unsafe { entry::fault::<S>(machine, fault) }
+    unsafe { events::fault::<S>(machine, fault) }
 }
 
 fn body<T>(at: Ref<T>) -> &'static T {

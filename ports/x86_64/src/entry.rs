@@ -17,8 +17,9 @@ use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 use kernel::access::Ref;
 use kernel::cpu::Cpu;
-use kernel::entry;
+use kernel::cpu::notes::Notes;
 use kernel::entry::Entry;
+use kernel::events;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::object::Thread;
@@ -397,13 +398,13 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
 
 pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let next = unsafe { entry::ipc::<S, KIND>(state::machine()) };
+    let next = unsafe { events::ipc::<S, KIND>(state::machine()) };
     leave::<S>(next)
 }
 
 extern "sysv64" fn system_call<S: System<Port = X86>>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
-    let next = unsafe { entry::system_call::<S>(state::machine()) };
+    let next = unsafe { events::system_call::<S>(state::machine()) };
     leave::<S>(next)
 }
 
@@ -449,7 +450,7 @@ pub fn leave_apart<S: System<Port = X86>>(next: Ref<Thread<X86>>) -> ! {
 /// The trace's last record of an entry.
 #[inline(always)]
 fn note_exit<S: System<Port = X86>>(cpu: &'static Cpu<X86>, next: Ref<Thread<X86>>) {
-    if S::TRACED {
+    if S::Notes::ON {
         cpu.note(Event::Exit, next, 0, 0);
     }
 }

@@ -6,7 +6,7 @@ use crate::state;
 use abi::Info;
 use core::arch::naked_asm;
 use kernel::access::Ref;
-use kernel::entry::{self, Machine};
+use kernel::events::{self, Machine};
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::object::{Endpoint, Thread};
 use kernel::system::System;
@@ -53,7 +53,7 @@ extern "sysv64" fn go_on_call<S: System<Port = X86>>(
     let machine = save_call(CALL, slot, info);
     let found = FoundCall { to, badge, receiver: Some(receiver) };
     // SAFETY: entry code has entered once, and the fast path has left.
-    leave::<S>(unsafe { entry::go_on::<S, _>(machine, Info(info), found) })
+    leave::<S>(unsafe { events::go_on::<S, _>(machine, Info(info), found) })
 }
 
 extern "sysv64" fn go_on_unreceived<S: System<Port = X86>>(
@@ -65,7 +65,7 @@ extern "sysv64" fn go_on_unreceived<S: System<Port = X86>>(
     let machine = save_call(CALL, slot, info);
     let found = FoundCall { to, badge, receiver: None };
     // SAFETY: as for a call that a thread waits for.
-    leave_apart::<S>(unsafe { entry::go_on::<S, _>(machine, Info(info), found) })
+    leave_apart::<S>(unsafe { events::go_on::<S, _>(machine, Info(info), found) })
 }
 
 extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
@@ -77,7 +77,7 @@ extern "sysv64" fn go_on_reply_wait<S: System<Port = X86>>(
     let machine = save_call(REPLY_WAIT, slot, info);
     // SAFETY: as for a call.
     leave_apart::<S>(unsafe {
-        entry::go_on::<S, _>(machine, Info(info), FoundReplyWait { to, from })
+        events::go_on::<S, _>(machine, Info(info), FoundReplyWait { to, from })
     })
 }
 
@@ -91,7 +91,7 @@ extern "sysv64" fn go_on_exchange<S: System<Port = X86>>(
     let machine = save_call(EXCHANGE, partners, info);
     // SAFETY: as for a call.
     leave_apart::<S>(unsafe {
-        entry::go_on::<S, _>(machine, Info(info), FoundExchange { to, badge, from })
+        events::go_on::<S, _>(machine, Info(info), FoundExchange { to, badge, from })
     })
 }
 

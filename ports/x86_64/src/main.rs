@@ -39,10 +39,10 @@ use core::sync::atomic::AtomicU64;
 use kernel::arena::Arena;
 use kernel::boot::{self, Archive};
 use kernel::entry::Entry;
-use kernel::entry::Machine;
-use kernel::kernel::Variant;
+use kernel::events::Machine;
 use kernel::port::Port;
 use kernel::system::System;
+use kernel::variant::Variant;
 use section::init;
 
 core::arch::global_asm!(include_str!("boot.s"));
@@ -182,7 +182,7 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
 #[inline(always)]
 fn begin<S: System<Port = X86>>(machine: Machine<X86>, image: &Image) -> ! {
     // SAFETY: interrupts are off and nothing else has entered the core.
-    let next = unsafe { kernel::entry::start::<S>(machine) };
+    let next = unsafe { kernel::events::start::<S>(machine) };
     entry::begin::<S>(next, image)
 }
 

@@ -9,7 +9,7 @@ use crate::{address, apic, fpu, machine, protection, segments, state, traps};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use kernel::cpu::Cpu;
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use kernel::port::Port;
 use kernel::system::System;
 use section::init;
@@ -108,6 +108,6 @@ fn wait<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
 /// Makes the first decision of a CPU and leaves for it.
 fn begin<S: System<Port = X86>>(machine: Machine<X86>) -> ! {
     // SAFETY: interrupts are off, and this CPU has no other entry.
-    let next = unsafe { kernel::entry::start::<S>(machine) };
+    let next = unsafe { kernel::events::start::<S>(machine) };
     crate::entry::leave::<S>(next)
 }

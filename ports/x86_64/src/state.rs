@@ -5,7 +5,7 @@ use crate::port::X86;
 use core::cell::Cell;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use section::init;
 
 /// The machine.

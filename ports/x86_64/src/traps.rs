@@ -111,47 +111,48 @@ extern "sysv64" fn trap<S: System<Port = X86>>(number: u64, code: u64) -> ! {
 /// One interrupt or exception from user mode or idle.
 #[inline(always)]
 fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
-    let machine = state::machine();
+    // Each kind of event reads it by itself: the longest would else have it spilled for all.
+    let machine = state::machine;
     // SAFETY (each call into the core): entry code runs with interrupts off, once per entry.
     let next = match number as u8 {
         apic::TIMER => {
             apic::end();
             // SAFETY: see above.
-            unsafe { kernel::entry::timer::<S>(machine) }
+            unsafe { kernel::events::timer::<S>(machine()) }
         }
         apic::LINE_0..apic::KICK => {
             let line = number as u8 - apic::LINE_0;
             apic::set_line(line, false);
             apic::end();
             // SAFETY: see above.
-            unsafe { kernel::entry::interrupt::<S>(machine, line) }
+            unsafe { kernel::events::interrupt::<S>(machine(), line) }
         }
         #[cfg(feature = "smp")]
         apic::KICK => {
             apic::end();
             // SAFETY: see above.
-            unsafe { kernel::entry::kicked::<S>(machine) }
+            unsafe { kernel::events::kicked::<S>(machine()) }
         }
         #[cfg(feature = "smp")]
         apic::SLICE => {
             apic::end();
             crate::time_sharing::turn();
             // SAFETY: see above.
-            unsafe { kernel::entry::spurious::<S>(machine) }
+            unsafe { kernel::events::spurious::<S>(machine()) }
         }
         apic::SPURIOUS => {
             // SAFETY: see above.
-            unsafe { kernel::entry::spurious::<S>(machine) }
+            unsafe { kernel::events::spurious::<S>(machine()) }
         }
         _ if number == NMI || number == MACHINE_CHECK => fail(number),
         _ if number == NO_DEVICE && !has_fpu() => {
             give_fpu();
             // SAFETY: see above.
-            unsafe { kernel::entry::spurious::<S>(machine) }
+            unsafe { kernel::events::spurious::<S>(machine()) }
         }
         _ => {
             // SAFETY: see above.
-            unsafe { kernel::entry::fault::<S>(machine, describe(number, code)) }
+            unsafe { kernel::events::fault::<S>(machine(), describe(number, code)) }
         }
     };
     leave::<S>(next)

@@ -10,7 +10,7 @@ use crate::support::town::{self, Plan};
 use abi::call::Call;
 use kernel::access::{Life, Ref};
 use kernel::capability::Capability;
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use kernel::object::Thread;
 use kernel::object::thread::State;
 use kernel::system::System;

@@ -3,8 +3,8 @@
 use super::{objects, threads};
 use crate::support::board::body;
 use crate::support::host::Host;
+use kernel::cpu::ReadyQueue;
 use kernel::list::{Linked, Links, List};
-use kernel::ready::ReadyQueue;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 

@@ -13,13 +13,14 @@ use kernel::arena::Arena;
 use kernel::boot;
 use kernel::capability::Capability;
 use kernel::cpu::{Cpu, Settings};
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use kernel::frames::FrameStack;
-use kernel::kernel::{Kernel, Variant};
+use kernel::kernel::Kernel;
 use kernel::object::thread::flag;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;
+use kernel::variant::Variant;
 
 const SLOT: u64 = 5;
 

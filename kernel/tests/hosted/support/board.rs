@@ -12,16 +12,16 @@ use kernel::access::{Exclusive, Ref};
 use kernel::arena::Arena;
 use kernel::boot;
 use kernel::entry::Entry;
-use kernel::entry::{self, Machine};
+use kernel::events::{self, Machine};
 use kernel::fault::Fault;
 use kernel::invariants;
 use kernel::ipc::fast::{FoundCall, FoundExchange, FoundReplyWait};
 use kernel::ipc::kind;
 use kernel::ipc::left::Found;
-use kernel::kernel::Variant;
 use kernel::object::thread::flag;
 use kernel::object::{Domain, Thread};
 use kernel::system::System;
+use kernel::variant::Variant;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -59,7 +59,7 @@ pub struct Board<S: System<Port = Host>> {
 
 /// An object between kernel entries.
 pub fn body<T>(at: Ref<T>) -> &'static T {
-    // SAFETY: objects are never freed, and a test is the only CPU.
+    // SAFETY: a test looks at objects while it has their board, and is the only CPU.
     unsafe { &*at.address() }
 }
 
@@ -92,7 +92,7 @@ impl<S: System<Port = Host>> Board<S> {
         boot::build(&core.manage(), archive, arena);
         drop(core);
         // SAFETY: the only entry.
-        board.leave(unsafe { entry::start::<S>(machine) });
+        board.leave(unsafe { events::start::<S>(machine) });
         board
     }
 
@@ -206,10 +206,10 @@ impl<S: System<Port = Host>> Board<S> {
         // SAFETY: the only entry.
         unsafe {
             match number {
-                CALL => entry::ipc::<S, { kind::CALL }>(self.machine),
-                REPLY_WAIT => entry::ipc::<S, { kind::REPLY_WAIT }>(self.machine),
-                ANY => entry::ipc::<S, { kind::ANY }>(self.machine),
-                _ => entry::system_call::<S>(self.machine),
+                CALL => events::ipc::<S, { kind::CALL }>(self.machine),
+                REPLY_WAIT => events::ipc::<S, { kind::REPLY_WAIT }>(self.machine),
+                ANY => events::ipc::<S, { kind::ANY }>(self.machine),
+                _ => events::system_call::<S>(self.machine),
             }
         }
     }
@@ -251,7 +251,7 @@ impl<S: System<Port = Host>> Board<S> {
             Err(Some(found)) => {
                 body(self.machine.cpu.current.get()).context.regs.set(regs);
                 // SAFETY: the only entry; the fast path has left.
-                Tried::Left(unsafe { entry::go_on::<S, F>(self.machine, Info(info), found) })
+                Tried::Left(unsafe { events::go_on::<S, F>(self.machine, Info(info), found) })
             }
         }
     }
@@ -270,7 +270,7 @@ impl<S: System<Port = Host>> Board<S> {
         assert!(self.running().is_some(), "an idle CPU does not fault");
         self.interrupt();
         // SAFETY: the only entry.
-        self.leave(unsafe { entry::fault::<S>(self.machine, fault) });
+        self.leave(unsafe { events::fault::<S>(self.machine, fault) });
     }
 
     /// Takes one interrupt.
@@ -280,9 +280,9 @@ impl<S: System<Port = Host>> Board<S> {
         // SAFETY: the only entry.
         self.leave(unsafe {
             match event {
-                Event::Line(line) => entry::interrupt::<S>(self.machine, line),
-                Event::Timer => entry::timer::<S>(self.machine),
-                Event::Spurious => entry::spurious::<S>(self.machine),
+                Event::Line(line) => events::interrupt::<S>(self.machine, line),
+                Event::Timer => events::timer::<S>(self.machine),
+                Event::Spurious => events::spurious::<S>(self.machine),
             }
         });
     }

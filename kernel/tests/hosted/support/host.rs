@@ -213,8 +213,8 @@ impl Port for Host {
         let index = ((address - BASE) / PAGE) as usize;
         assert!(index < self.frames.len(), "no frame at {address:#x}");
         self.advance(self.frame_takes.get());
-        // SAFETY: within the memory, which is zeroed, aligned, never freed, and made of atomics, so
-        // that the arena may hand out parts of it.
+        // SAFETY: within the memory, which is zeroed, aligned, freed with the board that a test
+        // has, and made of atomics, so that the arena may hand out parts of it.
         unsafe { &*self.frames.cast::<Frame>().add(index) }
     }
 

@@ -5,7 +5,7 @@ use super::space::Page;
 use abi::object::Resource;
 use abi::{PAGE, Rights};
 use kernel::access::{Exclusive, Life, Ref};
-use kernel::entry::Machine;
+use kernel::events::Machine;
 use kernel::object::memory::Frames;
 use kernel::object::{Domain, Mapping};
 use kernel::port::Port;

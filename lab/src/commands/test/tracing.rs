@@ -108,8 +108,10 @@ fn subject(one: &Configuration, only: &str) -> Result<Traces> {
 fn quiet(one: &Configuration) -> Result<()> {
     let traces = subject(one, "rearming")?;
     let tick = systems::load(SUITE)?.tick;
+    for trace in &traces.each {
+        ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
+    }
     let trace = &traces.each[1];
-    ensure!(trace.lost() == 0, "{} of {} events are lost", trace.lost(), trace.events);
     let (mut ticks, mut serves, mut served) = (BTreeMap::<u64, u64>::new(), None, 0);
     for moment in &trace.moments {
         match moment.event {
@@ -130,6 +132,7 @@ fn quiet(one: &Configuration) -> Result<()> {
     }
     let (moves, kicks) = interrupting_moves([&traces.each[0], trace], tick);
     ensure!(moves > 1000, "only {moves} moves");
+    ensure!(!kicks.is_empty(), "no move interrupts");
     let often: Vec<_> = kicks.into_iter().filter(|(_, n)| *n > 1).collect();
     ensure!(often.is_empty(), "moves interrupt again and again in ticks {often:?}");
     Ok(())

@@ -117,7 +117,9 @@ fn keeps(bench: &Bench, work: Work) -> Check {
     for _ in 0..ATTEMPTS {
         let (without, round) = done(FAR)?;
         let (with, _) = done(BRIEF.max(LEFT_OVER * round))?;
-        if with * 100 >= without * KEPT {
+        // With one CPU the threads that move leave it no time.
+        let runs = without > 0 || to == own;
+        if runs && with * 100 >= without * KEPT {
             return Ok(());
         }
     }

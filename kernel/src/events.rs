@@ -11,6 +11,7 @@ use crate::manage::Done;
 use crate::object::thread::flag;
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
+use crate::sched::Scheduler;
 use crate::system::System;
 use crate::time::{Due, TimerEntry};
 use abi::call::{Call, RESTARTED};
@@ -173,7 +174,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     }
     // A thread that belongs to another CPU is left anyway.
     if !put_off && !core.is_elsewhere(core.cpu.current.get()) {
-        core.cpu.tick(now);
+        S::Scheduler::expire(core.cpu, now);
     }
     core.cpu.timer_served(now, served);
     core.leave_interrupt()
@@ -211,7 +212,7 @@ pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port
 pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.sched();
+    core.cpu.reschedule();
     core.leave()
 }
 
@@ -242,7 +243,7 @@ impl<S: System> Entry<S> {
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
         // A decision that was asked for is made on the way out.
         if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
-            self.sched();
+            self.cpu.reschedule();
         }
         self.leave()
     }
@@ -305,7 +306,7 @@ impl<S: System> Entry<S> {
     fn yield_to(&self, slot: u32) -> Result<(), Error> {
         let me = self.cpu.current.get();
         if slot == 0 {
-            self.cpu.yield_cpu(me, true);
+            S::Scheduler::yield_now(self.cpu, me);
             return Ok(());
         }
         // Which thread a CPU runs is certain while no other CPU is inside.
@@ -321,12 +322,12 @@ impl<S: System> Entry<S> {
         // One that was moved here may still run where it was.
         let runs = S::Port::SMP && self.manage().runs_on(to).is_some();
         if runs || self.is_elsewhere(to) {
-            self.cpu.yield_cpu(me, true);
+            S::Scheduler::yield_now(self.cpu, me);
             return Ok(());
         }
         // Also against a strict order: that is what the call is for.
         self.cpu.yield_to(me, to);
-        self.donation(me, to);
+        self.donated(me, to);
         Ok(())
     }
 

@@ -8,12 +8,14 @@ use crate::object::thread::Running;
 use crate::port::Port;
 use abi::PRIORITIES;
 use cells::Cell;
-use policies::fixed::Levels;
+use policies::levels;
 
 /// The ready queue of one CPU.
 pub struct ReadyQueue<P: Port> {
     lists: [List<Thread<P>, Running>; PRIORITIES],
-    levels: Levels,
+    /// The levels that hold a thread.
+    upper: Cell<u64>,
+    lower: [Cell<u64>; levels::WORDS],
     /// How many threads are queued, if the port keeps lengths.
     length: Cell<u32>,
 }
@@ -29,7 +31,8 @@ impl<P: Port> ReadyQueue<P> {
     pub const fn new() -> ReadyQueue<P> {
         ReadyQueue {
             lists: [const { List::new() }; PRIORITIES],
-            levels: Levels::new(),
+            upper: Cell::new(0),
+            lower: [const { Cell::new(0) }; levels::WORDS],
             length: Cell::new(0),
         }
     }
@@ -37,6 +40,22 @@ impl<P: Port> ReadyQueue<P> {
     #[inline(always)]
     fn level(thread: Ref<Thread<P>>) -> u8 {
         thread.member().priority.get() as u8
+    }
+
+    #[inline(always)]
+    fn add_level(&self, level: u8) {
+        let lower = &self.lower[levels::word(level)];
+        lower.set(levels::with(lower.get(), level));
+        self.upper.set(levels::with_word(self.upper.get(), level));
+    }
+
+    #[inline(always)]
+    fn remove_level(&self, level: u8) {
+        let lower = &self.lower[levels::word(level)];
+        lower.set(levels::without(lower.get(), level));
+        if lower.get() == 0 {
+            self.upper.set(levels::without_word(self.upper.get(), level));
+        }
     }
 
     /// Appends a thread at the end of its level, unless it is queued already: true if not. O(1).
@@ -62,7 +81,7 @@ impl<P: Port> ReadyQueue<P> {
             } else {
                 list.push_back(thread)
             }
-            self.levels.insert(level);
+            self.add_level(level);
             if P::LENGTHS {
                 self.length.set(self.length.get() + 1);
             }
@@ -79,7 +98,7 @@ impl<P: Port> ReadyQueue<P> {
             let list = &self.lists[level as usize];
             list.remove(thread);
             if list.is_empty() {
-                self.levels.remove(level);
+                self.remove_level(level);
             }
             if P::LENGTHS {
                 self.length.set(self.length.get() - 1);
@@ -104,19 +123,22 @@ impl<P: Port> ReadyQueue<P> {
     #[inline(always)]
     pub fn first(&self) -> Option<Ref<Thread<P>>> {
         P::cost(CostEvent::LookUp);
-        self.lists[self.levels.highest()? as usize].head()
+        let level = levels::highest(self.upper.get(), |word| self.lower[word].get())?;
+        self.lists[level as usize].head()
     }
 
     /// Whether no thread is queued.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.levels.is_empty()
+        self.upper.get() == 0
     }
 
     /// Whether no thread but this one is queued.
     pub fn holds_only(&self, thread: Ref<Thread<P>>) -> bool {
         let level = Self::level(thread);
-        self.levels.is_only(level) && self.lists[level as usize].holds_only(thread)
+        let lower = self.lower[levels::word(level)].get();
+        let only = self.upper.get() == levels::with_word(0, level) && lower == levels::bit(level);
+        only && self.lists[level as usize].holds_only(thread)
     }
 
     /// Calls `visit` for each queued thread with its level.

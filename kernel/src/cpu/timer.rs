@@ -1,0 +1,178 @@
+//! The timer of a CPU: one instant is programmed, for the first deadline or the tick, whichever is
+//! first. Deadlines of threads below the one that runs are deferred (docs/design/0016).
+
+use super::{Cpu, NEAR};
+use crate::access::Ref;
+use crate::object::Thread;
+use crate::port::Port;
+use crate::time::{NEVER, TimerEntry};
+use abi::trace::Event;
+
+/// In place of the instant that is armed, while the timer's interrupt does its work.
+const SERVING: u64 = 0;
+/// The floor if no deadline is deferred: the priority of the idle thread.
+pub(super) const NONE_DEFERRED: i16 = -1;
+/// The floor if the timer is programmed for no deadline: above all priorities.
+const ALL_DEFERRED: i16 = i16::MAX;
+
+impl<P: Port> Cpu<P> {
+    /// A full decision has picked a thread: deadlines that were deferred and are not lower than it
+    /// interrupt at once.
+    #[inline(always)]
+    pub(crate) fn rearm_if_lower(&self, picked: Ref<Thread<P>>) {
+        if picked.member().priority.get() < self.floor.get() {
+            self.rearm_above(picked);
+        }
+    }
+
+    /// Whether another CPU has added a deadline here that this one would look at too late: behind
+    /// its instant if it is more urgent than the thread that runs, else behind the tick point too.
+    /// The tick starts then, so that lower deadlines do not interrupt more than once a tick.
+    pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
+        let running = self.current.get().member().priority.get();
+        if priority > running {
+            return self.armed.get() > at;
+        }
+        // An equal one is not among those that the timer is programmed for exactly either.
+        self.floor.set(self.floor.get().max(running + 1));
+        self.raise(running);
+        let tick_point = self.next_tick(self.port.now());
+        self.deferred_until.set(tick_point);
+        // A deadline shortly behind the tick point shares its interrupt.
+        let late = self.armed.get() > at.max(tick_point.saturating_add(NEAR));
+        if late {
+            // It may run: one that was served early leaves this point of the grid out.
+            self.begin_tick();
+        }
+        late
+    }
+
+    /// Programs the timer for the first deadline or tick, if that has changed. Deadlines that are
+    /// deferred stay so, unless the candidate is as low as their sleepers.
+    #[inline(never)]
+    pub fn rearm(&self) {
+        if self.armed.get() == SERVING {
+            return;
+        }
+        if self.floor.get() != NONE_DEFERRED {
+            return self.rearm_above(self.next.get());
+        }
+        self.program(self.tick_at.get(), self.deadlines.first());
+    }
+
+    /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next.
+    #[cold]
+    #[inline(never)]
+    fn rearm_above(&self, next: Ref<Thread<P>>) {
+        self.defer_below(next, self.port.now());
+    }
+
+    /// Whether lower deadlines are to stay deferred.
+    #[inline(always)]
+    fn defers(&self, now: u64) -> bool {
+        P::SMP && now < self.deferred_until.get()
+    }
+
+    /// Whether no deadline is due that could be deferred, nor will be as long as that is so.
+    #[inline(always)]
+    fn none_to_defer(&self, now: u64) -> bool {
+        let first = self.deadlines.first();
+        first > now && (!P::SMP || first >= self.deferred_until.get())
+    }
+
+    /// Programs the timer for the first deadline, or if some are to be deferred for those that are
+    /// not below the thread that runs next. The others are looked at again at the next tick point,
+    /// should a message give the CPU to a lower thread.
+    #[inline(always)]
+    fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
+        let (tick, first) = (self.tick_at.get(), self.deadlines.first());
+        let floor = next.member().priority.get();
+        let urgent = self.deadlines.first_from(floor);
+        if self.none_to_defer(now) || (first == urgent && !self.defers(now)) {
+            self.floor.set(NONE_DEFERRED);
+            return self.program(tick, first);
+        }
+        self.floor.set(floor);
+        // A switch to a lower thread is a full decision now, under strict priorities.
+        self.raise(floor - 1);
+        self.program(tick.min(self.next_tick(now)), urgent);
+    }
+
+    /// Programs the timer for a tick or a deadline, whichever is first.
+    #[inline(never)]
+    fn program(&self, tick: u64, first: u64) {
+        let at = if first.saturating_sub(NEAR) < tick { first } else { tick };
+        if at != self.armed.replace(at) {
+            if P::TRACE != 0 && at != NEVER && self.ring.wants(Event::Arm) {
+                let wait = at.saturating_sub(self.port.now());
+                self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
+            }
+            // What is not memory waits for the end of the section (S1-06).
+            match P::SMP {
+                true => self.arming.set(true),
+                false => self.port.arm((at != NEVER).then_some(at)),
+            }
+        }
+    }
+
+    /// Programs the timer if that was put off: called outside the kernel.
+    pub(crate) fn arm(&self) {
+        if self.arming.take() {
+            // A decision may have been left to the interrupt that this takes back.
+            if self.resched.get() {
+                self.kick(self);
+            }
+            let at = self.armed.get();
+            self.port.arm((at != NEVER).then_some(at));
+        }
+    }
+
+    /// Adds a deadline. A thread is as urgent as its priority; a timer is as the thread that sets
+    /// it is then.
+    #[inline(never)]
+    pub fn sleep(&self, at: u64, sleeper: TimerEntry<P>) {
+        let priority = match sleeper {
+            TimerEntry::Thread(thread) => thread.member().priority.get(),
+            TimerEntry::Timer(_) => self.current.get().member().priority.get(),
+        };
+        self.deadlines.insert(at, sleeper, priority);
+        if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {
+            self.rearm();
+        }
+    }
+
+    /// What the timer is programmed for, the tick point to come, and from which priority on
+    /// deadlines are not deferred.
+    pub(crate) fn programmed(&self) -> (u64, u64, i16) {
+        (self.armed.get(), self.tick_at.get(), self.floor.get())
+    }
+
+    /// The timer has interrupted: nothing is armed any more, and will not be before
+    /// [`Cpu::timer_served`].
+    pub fn timer_fired(&self) {
+        self.armed.set(SERVING);
+    }
+
+    /// The timer's interrupt has done its work. What was due by `now` and is not served is
+    /// deferred, or interrupts again at once: that is for the thread that runs next to tell, and
+    /// known behind the decision if there is one to come. With several CPUs an interrupt that has
+    /// `served` nothing was for a deadline that is lower or was taken back elsewhere: lower ones
+    /// wait for the tick point now, else each of many that are taken back would interrupt.
+    #[inline(always)]
+    pub fn timer_served(&self, now: u64, served: bool) {
+        self.armed.set(NEVER);
+        if P::SMP && !served && self.floor.get() == NONE_DEFERRED {
+            self.deferred_until.set(self.next_tick(now));
+        }
+        if self.none_to_defer(now) {
+            self.floor.set(NONE_DEFERRED);
+            return self.program(self.tick_at.get(), self.deadlines.first());
+        }
+        self.floor.set(ALL_DEFERRED);
+        match self.resched.get() {
+            true => {}
+            false if P::SMP => self.defer_below(self.next.get(), now),
+            false => self.rearm_above(self.next.get()),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Trace points of an entry: what it does, and when it has the kernel's lock.
+
+use super::{Entry, Guards};
+use crate::access::Ref;
+use crate::cpu::notes::{Notes, number, second};
+use crate::object::Thread;
+use crate::port::Port;
+use crate::system::System;
+use abi::trace::{Event, NO_THREAD, Way};
+use locks::{Handoff, Kind, LockPolicy};
+
+impl<S: System> Entry<S> {
+    /// A trace point on a path of its own in each kernel.
+    #[inline(always)]
+    pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
+        self.cpu.note_if::<S::Notes>(event, thread, argument, extra);
+    }
+
+    /// When the kernel's lock is asked for, for [`Entry::locked`].
+    #[inline(always)]
+    pub(crate) fn asks(port: &S::Port) -> u64 {
+        if S::Notes::ON && S::Port::SMP { port.stamp() } else { 0 }
+    }
+
+    /// The lock, which was asked for at this instant, is this CPU's.
+    #[inline(always)]
+    pub(crate) fn locked(&self, asked: u64, handoff: Handoff, kind: Kind) {
+        if S::Notes::ON && S::Port::SMP && S::Port::TRACE & Event::Lock.bit() != 0 {
+            let now = self.kernel.port.stamp();
+            let waited = if handoff.waited() { now - asked } else { 0 };
+            let waited = u32::try_from(waited).unwrap_or(u32::MAX);
+            let extra = self.way(kind).extra(handoff.last_owner().map(|cpu| cpu as u8));
+            self.cpu.write_late(now, NO_THREAD, second(Event::Lock, waited, extra));
+        }
+    }
+
+    /// How a section of this kind has the lock now.
+    fn way(&self, kind: Kind) -> Way {
+        let speculates = Guards::<S>::SPECULATIVE;
+        match kind {
+            _ if speculates && Guards::<S>::is_speculating(&self.cpu.guards) => Way::Transaction,
+            Kind::Writer => Way::Alone,
+            Kind::Reader if speculates => Way::FallBack,
+            Kind::Reader if Guards::<S>::EXCLUSIVE => Way::Alone,
+            Kind::Reader => Way::Reader,
+        }
+    }
+
+    /// The lock is going to be released.
+    #[inline(always)]
+    pub(crate) fn unlocks(&self) {
+        if S::Notes::ON && S::Port::SMP && S::Port::TRACE & Event::Unlock.bit() != 0 {
+            self.cpu.write(NO_THREAD, second(Event::Unlock, 0, 0));
+        }
+    }
+
+    /// The section is over: tells what was undone before it came to that.
+    #[inline(always)]
+    pub(crate) fn was_undone(&self) {
+        if S::Notes::ON && Guards::<S>::SPECULATIVE && S::Port::TRACE & Event::Undone.bit() != 0 {
+            Guards::<S>::counts(&self.cpu.guards)
+                .into_iter()
+                .for_each(|counts| self.cpu.tell_undone(counts));
+        }
+    }
+
+    /// When a fast path is tried, for [`Entry::entered_at`].
+    #[inline(always)]
+    pub fn attempt(&self) -> u64 {
+        if S::Notes::ON { self.kernel.port.stamp() } else { 0 }
+    }
+
+    /// A fast path that was tried at this instant does the call `code` of `me`.
+    #[inline(always)]
+    pub fn entered_at(&self, time: u64, me: Ref<Thread<S::Port>>, code: u8) {
+        if S::Notes::ON && S::Port::TRACE & Event::Enter.bit() != 0 {
+            self.cpu.write_late(time, number(me), second(Event::Enter, u32::from(code), 0));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Scheduling events of an entry, for threads of any CPU, and the switch itself. Threads that are
+//! stopped or belong to another CPU are sorted out here; the others go to the kernel's scheduler.
+
+use super::Entry;
+use crate::access::Ref;
+use crate::cost::CostEvent;
+use crate::cpu::notes::Notes;
+use crate::object::Thread;
+use crate::object::thread::{State, flag};
+use crate::port::Port;
+use crate::sched::Scheduler;
+use crate::system::System;
+use abi::trace::{Event, point};
+
+impl<S: System> Entry<S> {
+    /// `thread` became ready; the candidate goes on if it is not lower.
+    #[inline(always)]
+    pub fn wake(&self, thread: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, thread, 0, 0);
+        if self.can_run_here(thread) {
+            S::Scheduler::wake::<S::Port, S::Notes>(self.cpu, thread);
+        }
+    }
+
+    /// [`Entry::wake`], out of line.
+    #[inline(never)]
+    pub fn wake_slowly(&self, thread: Ref<Thread<S::Port>>) {
+        self.wake(thread);
+    }
+
+    /// `to` became ready, and the candidate, which stays ready, makes room for it.
+    #[inline(always)]
+    pub fn hand_over(&self, to: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, to, 0, 0);
+        if self.can_run_here(to) {
+            S::Scheduler::hand_over::<S::Port, S::Notes>(self.cpu, to);
+        }
+    }
+
+    /// The candidate `caller` waits for the reply of `callee`, which became ready.
+    #[inline(always)]
+    pub fn call(&self, callee: Ref<Thread<S::Port>>, caller: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, callee, 0, 0);
+        if !self.can_run_here(callee) {
+            return self.block(caller, State::Calling);
+        }
+        self.blocked(caller, State::Calling);
+        S::Scheduler::call::<S::Port, S::Notes>(self.cpu, callee, caller);
+        self.donated(caller, self.cpu.next.get());
+    }
+
+    /// The candidate `server` waits to receive; `to`, to which it has sent, became ready.
+    #[inline(always)]
+    pub fn reply_wait(&self, to: Ref<Thread<S::Port>>, server: Ref<Thread<S::Port>>) {
+        self.note(Event::Wake, to, 0, 0);
+        if !self.can_run_here(to) {
+            return self.block(server, State::Receiving);
+        }
+        self.blocked(server, State::Receiving);
+        S::Scheduler::reply_wait::<S::Port, S::Notes>(self.cpu, to, server);
+        self.donated(server, self.cpu.next.get());
+    }
+
+    /// The candidate blocks in this state, and no thread became ready.
+    #[inline(always)]
+    pub fn block(&self, thread: Ref<Thread<S::Port>>, state: State) {
+        self.blocked(thread, state);
+        S::Scheduler::block::<S::Port, S::Notes>(self.cpu, thread, state);
+    }
+
+    /// Whether a thread that became ready can run on this CPU now. One of another CPU is woken
+    /// there; a stopped one runs when it is resumed.
+    #[inline(always)]
+    fn can_run_here(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        if thread.member().has(flag::SUSPENDED) {
+            return false;
+        }
+        if self.is_elsewhere(thread) {
+            self.wake_remotely(thread);
+            return false;
+        }
+        true
+    }
+
+    /// Records that the candidate has blocked.
+    #[inline(always)]
+    pub(crate) fn blocked(&self, thread: Ref<Thread<S::Port>>, state: State) {
+        S::Port::cost(CostEvent::Block(thread.index()));
+        self.note(Event::Block, thread, 0, state.shown() as u16);
+    }
+
+    /// Records that `next`, if it is lower than `blocked`, runs on the time of that thread (S0-09).
+    #[inline(always)]
+    pub(crate) fn donated(&self, blocked: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
+        let below = next.member().priority.get() < blocked.member().priority.get();
+        if S::Notes::ON && next != self.cpu.idle && below {
+            self.note(Event::Donate, next, blocked.index(), 0);
+        }
+    }
+
+    /// Settles which thread runs, switches to it and returns it: the way out of the kernel.
+    #[inline(always)]
+    pub fn leave(self) -> Ref<Thread<S::Port>> {
+        if self.cpu.resched.get() {
+            self.settle();
+        }
+        let next = self.cpu.next.get();
+        self.switch(self.cpu.current.get(), next);
+        next
+    }
+
+    /// The CPU switches from one thread to another, or stays with one. Nothing else changes the
+    /// current thread.
+    #[inline(always)]
+    pub(crate) fn switch(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
+        if from != to {
+            S::Port::cost(CostEvent::Switch(to.index()));
+            self.note(Event::Switch, to, from.index(), to.member().priority.get() as u16);
+            S::Scheduler::switched(from, to, || self.kernel.port.now());
+        }
+        self.cpu.current.set(to);
+        if S::Port::SMP {
+            self.switch_between(from, to);
+        }
+    }
+
+    /// Makes the decision that was asked for.
+    #[cold]
+    fn settle(&self) {
+        self.cpu.resched.set(false);
+        let next = self.cpu.next.get();
+        let goes_on = next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next);
+        let may_lose = !goes_on || next.member().priority.get() < self.cpu.highest.get();
+        if may_lose && self.cpu.poll(point::DECISION) {
+            // The decision is made on the way out of that interrupt.
+            self.cpu.resched.set(true);
+            self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
+        } else if goes_on {
+            if may_lose {
+                self.cpu.give_way(next, false);
+            }
+            if !self.cpu.resched.get() {
+                self.cpu.rearm_if_lower(self.cpu.next.get());
+            }
+        } else {
+            self.cpu.reschedule();
+        }
+        // Other CPUs that ask for a decision leave the tick to it.
+        if S::Port::SMP && !self.cpu.ticks() && self.cpu.is_waited_for() {
+            self.cpu.start_tick();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Scheduling events of management, for threads of any CPU: a thread is made ready by a timeout or
+//! a call, stopped, or given another priority.
+
+use super::Manager;
+use crate::access::Ref;
+use crate::cost::CostEvent;
+use crate::object::Thread;
+use crate::object::thread::{State, Wait, flag};
+use crate::port::Port;
+use crate::time::TimerEntry;
+use abi::call::ThreadState;
+use abi::trace::Event;
+
+impl<P: Port> Manager<'_, P> {
+    /// A thread was made ready, if it is not stopped. One that still runs on another CPU than its
+    /// own is queued when it has left.
+    pub(crate) fn make_ready(&self, at: Ref<Thread<P>>) {
+        if !self.all.open(at).runnable() {
+            return;
+        }
+        self.cpu.note(Event::Wake, at, 0, 0);
+        match self.is_leaving(at) {
+            true => self.cpu.resched.set(true),
+            false => (self.kernel.variant.events.make_ready)(self.cpu, self.cpu_of(at), at),
+        }
+    }
+
+    /// Stops a thread from running.
+    pub(crate) fn halt(&self, at: Ref<Thread<P>>) {
+        self.stop(at);
+        (self.kernel.variant.events.halt)(self.cpu, self.cpu_of(at), at);
+        self.reconsider(at);
+    }
+
+    /// A thread is not to run any more: it is marked, and stays where it is queued.
+    pub(crate) fn stop(&self, at: Ref<Thread<P>>) {
+        let thread = self.all.open(at);
+        if thread.runnable() {
+            P::cost(CostEvent::Block(at.index()));
+            self.cpu.note(Event::Block, at, 0, ThreadState::Suspended as u16);
+        }
+        thread.set(flag::SUSPENDED);
+    }
+
+    /// Gives a thread another priority, and its place in each queue that goes by that: of ready
+    /// threads, of senders, of deadlines.
+    pub(crate) fn change_priority(&self, at: Ref<Thread<P>>, priority: i16) {
+        let (thread, home) = (self.all.open(at), self.cpu_of(at));
+        let before = thread.priority.get();
+        let senders = &self.kernel.variant.senders;
+        let sending = match (thread.state.get(), thread.wait.get()) {
+            (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
+                Some(self.all.open(endpoint))
+            }
+            _ => None,
+        };
+        let until = home.deadlines.remove(TimerEntry::Thread(at));
+        if let Some(endpoint) = sending {
+            (senders.remove)(endpoint, at);
+        }
+        thread.base_priority.set(priority);
+        self.cpu.note(Event::Priority, at, 0, priority as u16);
+        (self.kernel.variant.events.change_priority)(self.cpu, home, at, priority);
+        if let Some(endpoint) = sending {
+            (senders.insert)(endpoint, at);
+        }
+        if let Some(until) = until {
+            self.sleep(until, at);
+        }
+        if thread.runnable() {
+            self.reconsider_priority(at, before);
+        }
+    }
+}

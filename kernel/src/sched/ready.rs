@@ -1,0 +1,175 @@
+//! Changes of ready queues, each noted in the trace: of this CPU's for messages, and of any CPU's
+//! for management.
+
+use crate::access::Ref;
+use crate::cpu::Cpu;
+use crate::cpu::notes::Notes;
+use crate::object::Thread;
+use crate::port::Port;
+use abi::trace::Event;
+
+impl<P: Port> Cpu<P> {
+    /// Queues a runnable thread, `FIRST` or last of its level; false if it was queued already. The
+    /// tick starts, unless there are no `MORE` runnable threads than before. The idle thread is
+    /// never queued. The caller notes it.
+    #[inline(always)]
+    fn insert<const FIRST: bool, const MORE: bool>(&self, thread: Ref<Thread<P>>) -> bool {
+        // One that is leaving for another CPU is queued there when it has left.
+        let leaves = P::SMP && thread.member().cpu.get() != self.number;
+        if thread == self.idle || leaves {
+            return false;
+        }
+        if MORE && !self.ticks() {
+            self.start_tick();
+        }
+        let joins = if FIRST { self.ready.insert_first(thread) } else { self.ready.insert(thread) };
+        self.raise(thread.member().priority.get());
+        joins
+    }
+
+    /// Queues a runnable thread, as the `first` of its level or the last, out of line.
+    #[inline(never)]
+    pub fn enqueue_at(&self, thread: Ref<Thread<P>>, first: bool) {
+        let joins = match first {
+            true => self.insert::<true, true>(thread),
+            false => self.insert::<false, true>(thread),
+        };
+        if joins {
+            self.note(Event::Insert, thread, self.queue_number(), self.ready.length());
+        }
+    }
+
+    /// [`Cpu::enqueue_at`] behind its equals.
+    #[inline(always)]
+    pub fn enqueue(&self, thread: Ref<Thread<P>>) {
+        self.enqueue_at(thread, false);
+    }
+
+    /// Queues a runnable thread of this CPU and asks for a decision.
+    #[inline(always)]
+    pub(crate) fn enqueue_and_decide(&self, thread: Ref<Thread<P>>) {
+        self.enqueue(thread);
+        self.resched.set(true);
+    }
+
+    /// Removes a thread, if it is queued.
+    pub fn dequeue(&self, thread: Ref<Thread<P>>) {
+        if self.ready.remove(thread) {
+            self.note(Event::Remove, thread, self.queue_number(), self.ready.length());
+        }
+    }
+
+    /// A thread of this priority became runnable.
+    #[inline(always)]
+    pub fn raise(&self, priority: i16) {
+        self.highest.set(self.highest.get().max(priority));
+    }
+
+    /// Whether a thread is queued beside the one that is to run.
+    #[inline(always)]
+    pub(crate) fn is_waited_for(&self) -> bool {
+        !self.ready.is_empty() && !self.ready.holds_only(self.next.get())
+    }
+}
+
+impl<P: Port> Cpu<P> {
+    /// Queues a thread that became runnable, behind its equals.
+    #[inline(always)]
+    pub(super) fn push<N: Notes>(&self, thread: Ref<Thread<P>>) {
+        let joins = self.insert::<false, true>(thread);
+        self.note_insert::<N>(thread, joins);
+    }
+
+    /// Queues a thread that has or had the CPU, before its equals: its turn is not over.
+    #[inline(always)]
+    pub(super) fn push_first<N: Notes>(&self, thread: Ref<Thread<P>>) {
+        let joins = self.insert::<true, true>(thread);
+        self.note_insert::<N>(thread, joins);
+    }
+
+    /// Queues a thread that runs in the place of one that has left the queue.
+    #[inline(always)]
+    pub(super) fn push_instead<N: Notes>(&self, thread: Ref<Thread<P>>) {
+        let joins = self.insert::<true, false>(thread);
+        self.note_insert::<N>(thread, joins);
+    }
+
+    #[inline(always)]
+    fn note_insert<N: Notes>(&self, thread: Ref<Thread<P>>, joins: bool) {
+        if joins {
+            let length = self.ready.length();
+            self.note_if::<N>(Event::Insert, thread, self.queue_number(), length);
+        }
+    }
+
+    /// Removes a thread from the ready queue, if it is queued.
+    #[inline(always)]
+    pub(super) fn remove<N: Notes>(&self, thread: Ref<Thread<P>>) {
+        if self.ready.remove(thread) {
+            let length = self.ready.length();
+            self.note_if::<N>(Event::Remove, thread, self.queue_number(), length);
+        }
+    }
+}
+
+impl<P: Port> Cpu<P> {
+    /// Queues a runnable thread on the CPU that it belongs to. Another one is interrupted if the
+    /// thread takes precedence there, or if there is no tick that would give the thread its turn.
+    pub(crate) fn enqueue_on(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if self.is_same(home) {
+            return self.enqueue(thread);
+        }
+        // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
+        if thread.member().is_woken_remotely() {
+            return;
+        }
+        if home.ready.insert(thread) {
+            self.note(Event::Insert, thread, home.queue_number(), home.ready.length());
+        }
+        let (current, priority) = (home.current.get(), thread.member().priority.get());
+        home.raise(priority);
+        if thread == current {
+            return;
+        }
+        if priority > current.member().priority.get() {
+            self.ask_for_decision(home);
+        } else if home.begin_tick() {
+            self.kick(home);
+        }
+    }
+
+    /// Removes a thread from the ready queue of the CPU that it belongs to, if it is queued.
+    #[inline(never)]
+    pub(crate) fn dequeue_from(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if thread.member().is_woken_remotely() {
+            home.remote_wakes.remove(thread);
+        }
+        if home.ready.remove(thread) {
+            self.note(Event::Remove, thread, home.queue_number(), home.ready.length());
+        }
+    }
+
+    /// Gives a thread another effective priority, and its place in the ready queue of its CPU.
+    pub(super) fn requeue_on(&self, home: &Cpu<P>, at: Ref<Thread<P>>, priority: i16) {
+        let thread = at.member();
+        let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
+        self.dequeue_from(home, at);
+        thread.priority.set(priority);
+        if queued {
+            self.enqueue_on(home, at);
+        }
+    }
+
+    /// A CPU is to make a full decision. Another one is interrupted for that, unless an interrupt
+    /// that it decides behind is on its way.
+    pub(crate) fn ask_for_decision(&self, cpu: &Cpu<P>) {
+        if !cpu.resched.replace(true) && !self.is_same(cpu) {
+            self.kick(cpu);
+        }
+    }
+
+    /// Whether a CPU is this one.
+    pub(crate) fn is_same(&self, cpu: &Cpu<P>) -> bool {
+        !P::SMP || cpu.number == self.number
+    }
+}
