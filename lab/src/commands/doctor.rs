@@ -48,7 +48,7 @@ pub fn doctor(as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&serde_json::json!({"tools": tools, "missing": missing.len()}));
     } else {
-        output::line(table(&tools).trim_fmt());
+        output::line(super::fitted(table(&tools)).trim_end());
         tools.iter().filter(|tool| !tool.is_ready()).for_each(|tool| output::line(tool.sentence()));
         output::line(if missing.is_empty() { "everything needed is there" } else { "not ready" });
     }

@@ -40,12 +40,18 @@ pub fn catch(
     loop {
         boot = boot.timeout(time);
         let outcome = machine::boot(&boot)?;
-        let bytes = recorded(&outcome, memory)?;
-        let traces = Traces::decode(&bytes)?;
-        let late = first_late(&traces, names, threshold);
-        let ended = outcome.exit != Exit::Hang || time == timeout || traces.lost() > 0;
-        if late.is_some() || ended {
-            return Ok(Caught { outcome, bytes, traces, late });
+        let over = outcome.exit != Exit::Hang || time == timeout;
+        let found = recorded(&outcome, memory);
+        match found.and_then(|bytes| Ok((Traces::decode(&bytes)?, bytes))) {
+            Err(error) if over => return Err(error),
+            // A slow host may not have come to the trace yet.
+            Err(_) => {}
+            Ok((traces, bytes)) => {
+                let late = first_late(&traces, names, threshold);
+                if over || late.is_some() || traces.lost() > 0 {
+                    return Ok(Caught { outcome, bytes, traces, late });
+                }
+            }
         }
         time = (time * 2).min(timeout);
     }
