@@ -1,8 +1,10 @@
 //! The command line.
 
+mod cyclictest;
 pub mod model;
 mod test;
 
+pub use cyclictest::Cyclictest;
 pub use test::{Group, Test};
 
 use crate::experiment::EXPERIMENTS;
@@ -40,6 +42,12 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   ./giusto check hello
   ./giusto check my/system.toml --json";
+
+const CYCLICTEST_EXAMPLES: &str = "\
+Examples:
+  ./giusto cyclictest -m -S -p 99 -i 1000 -D 10s -h 100 -q
+  ./giusto cyclictest -t 4 -a 0-3 -p 99 -l 1000     on four CPUs
+  ./giusto cyclictest -p 99 -l 1000 -N --icount     instructions as nanoseconds";
 
 const LAB_EXAMPLES: &str = "\
 Examples:
@@ -127,6 +135,9 @@ pub enum Command {
     /// Sample where a system's time goes, in programs and inside the kernel.
     #[command(after_help = PROFILE_EXAMPLES)]
     Profile(Profile),
+    /// Measure how late threads wake, as cyclictest does: with its options and its output.
+    #[command(after_help = CYCLICTEST_EXAMPLES, disable_help_flag = true)]
+    Cyclictest(Cyclictest),
     /// Experiments: list, run, report.
     #[command(subcommand)]
     Lab(Lab),
@@ -146,7 +157,7 @@ pub enum Command {
 }
 
 /// How to boot a system.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Run {
     /// A manifest, or the name of one in systems/.
     pub system: String,

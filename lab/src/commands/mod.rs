@@ -3,6 +3,7 @@
 mod check;
 mod claims;
 mod compare;
+mod cyclictest;
 mod demo;
 mod doctor;
 mod facts;
@@ -31,6 +32,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Run(run) => run::run(run, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),
+        Command::Cyclictest(asked) => cyclictest::cyclictest(asked, cli.json),
         Command::Lab(lab) => lab::lab(lab, cli.json),
         Command::Trace(trace) => trace::trace(trace, cli.json),
         Command::Twin(twin) => twin::twin(twin, cli.json),

@@ -128,7 +128,7 @@ impl Parameter {
     }
 }
 
-/// A range, if it is one of at most so many values as anybody waits for.
+/// A range, if it is one of no more values than a run could measure.
 fn steps(from: u64, to: u64, step: u64) -> Option<impl Iterator<Item = u64>> {
     const MOST: u64 = 1000;
     let fits = step > 0 && from <= to && (to - from) / step < MOST;

@@ -1,8 +1,6 @@
 //! Experiments on the latency of wake-ups (S0-35), and `latency` itself: idle and under a storm.
 
 pub mod blame;
-#[cfg(test)]
-mod cyclictest;
 pub mod elevator;
 pub mod ipc_chain;
 mod measure;

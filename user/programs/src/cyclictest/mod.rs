@@ -30,7 +30,7 @@ const HEAD: usize = 2;
 /// each with a timer and a notification. Its own priority is below 1, or it disturbs them.
 pub fn main(env: &Env) {
     let console = env.console();
-    let status = match Options::parse(env.arg("options").unwrap_or("")) {
+    let status = match asked(env) {
         Ok(options) if options.help => {
             println!(console, "usage: args = {{ options = \"...\" }}\n{}", options::HELP);
             0
@@ -45,6 +45,12 @@ pub fn main(env: &Env) {
         }
     };
     system::shutdown(env.cap("system"), status).expect("the run ends");
+}
+
+/// The options, on this machine.
+fn asked(env: &Env) -> Result<Options, options::Problem> {
+    let cpus = system::fact(Fact::Cpus).map_or(1, |(cpus, _)| cpus);
+    Options::parse(env.arg("options").unwrap_or(""), cpus)
 }
 
 /// Warns of what means nothing, and refuses what cannot be.
@@ -118,6 +124,10 @@ fn measure(env: &Env, options: &Options) -> u64 {
                 let spec = Spec::further(env, thread as usize + 1, options.priority);
                 let argument = thread | bell.word() << 8 | timer.word() << 32;
                 thread::start(env, thread as usize + 1, own, spec, (cycle, argument))
+            })
+            .and_then(|()| match options.cpu_of(thread) {
+                Some(cpu) => thread::migrate(own, cpu),
+                None => Ok(()),
             });
         if let Err(error) = started {
             let why = match error {
@@ -148,8 +158,7 @@ fn cycle(env: &Env, argument: u64) {
     let thread = argument & 0xff;
     let (bell, timer) = ((argument >> 8) as u32 & 0xff_ffff, (argument >> 32) as u32);
     let (bell, timer) = (rt::Slot(bell), rt::Slot(timer));
-    let options = Options::parse(env.arg("options").unwrap_or(""));
-    let Ok(options) = options else { return };
+    let Ok(options) = asked(env) else { return };
     let (shared, clock) = (env.mem("samples"), Clock::ask());
     let tally = Tally::of(tallies(env), thread, &options);
     while shared.get(0) == 0 {

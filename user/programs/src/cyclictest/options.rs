@@ -9,6 +9,8 @@ pub struct Options {
     pub text: &'static str,
     /// Measuring threads.
     pub threads: u64,
+    /// The CPUs that they run on in turn, as bits; none: all where the program is.
+    pub affinity: u64,
     /// Priority; 0 is none.
     pub priority: u64,
     /// The first thread's interval, and what each further one has more, in microseconds.
@@ -44,6 +46,10 @@ pub enum Problem {
     Number(&'static str, &'static str),
     /// Its value is no duration.
     Duration(&'static str),
+    /// Its value is no set of CPUs.
+    Cpus(&'static str),
+    /// There is no such CPU.
+    Cpu(u64, u64),
     /// The priority is out of range.
     Priority(u64),
     /// An interval of 0.
@@ -63,6 +69,12 @@ impl fmt::Display for Problem {
             Problem::Duration(value) => {
                 write!(f, "`{value}` is no duration: give a number and ms, s, m, h or d")
             }
+            Problem::Cpus(value) => {
+                write!(f, "`{value}` is no set of CPUs: give some such as 0-3 or 0,2")
+            }
+            Problem::Cpu(cpu, cpus) => {
+                write!(f, "there is no CPU {cpu}; this machine has {cpus}, numbered from 0")
+            }
             Problem::Priority(value) => {
                 write!(f, "priority {value} is out of range: give 1 to 99, 99 is the highest")
             }
@@ -73,7 +85,7 @@ impl fmt::Display for Problem {
 
 /// The list of options.
 pub const HELP: &str = "\
--a, --affinity [CPU]   accepted: there is one CPU
+-a, --affinity [CPUS]  one thread after the other on these CPUs, such as 0-3; without CPUS on all
 -b, --breaktrace US    end when a latency is above this
 -d, --distance US      what each thread's interval is longer than the one before's (500)
 -D, --duration TIME    how long: a number and ms, s, m, h or d
@@ -84,7 +96,7 @@ pub const HELP: &str = "\
 -N, --nsecs            nanoseconds instead of microseconds
 -p, --priority N       priority of the threads, 1 to 99
 -q, --quiet            print only a summary at the end
--S, --smp              one thread for each CPU
+-S, --smp              one thread on each CPU
 -t, --threads [N]      this many threads; without N one for each CPU
 -v, --verbose          print every sample
     --json             print the results as JSON, and nothing else but warnings
@@ -113,11 +125,12 @@ const NAMES: [(char, &str); 16] = [
 type Words = core::iter::Peekable<core::str::SplitWhitespace<'static>>;
 
 impl Options {
-    /// Parses a text such as `-m -S -p 99 -i 1000`.
-    pub fn parse(text: &'static str) -> Result<Options, Problem> {
+    /// Parses a text such as `-m -S -p 99 -i 1000` for a machine of so many CPUs.
+    pub fn parse(text: &'static str, cpus: u64) -> Result<Options, Problem> {
         let mut options = Options {
             text,
             threads: 1,
+            affinity: 0,
             priority: 0,
             interval: 1000,
             distance: 500,
@@ -141,7 +154,15 @@ impl Options {
                 _ => return Err(Problem::Unknown(word)),
             }
         }
+        if options.threads == EACH_CPU {
+            options.threads = cpus;
+        }
+        if options.affinity == ALL_CPUS {
+            options.affinity = ALL_CPUS >> (64 - cpus);
+        }
+        let last = 63 - u64::from(options.affinity.leading_zeros()).min(63);
         match options {
+            Options { affinity: 1.., .. } if last >= cpus => Err(Problem::Cpu(last, cpus)),
             Options { priority: 100.., .. } => Err(Problem::Priority(options.priority)),
             Options { interval: 0, .. } => Err(Problem::Interval),
             _ => Ok(options),
@@ -201,12 +222,14 @@ impl Options {
             'N' => self.nanoseconds = true,
             'q' => self.quiet = true,
             'v' => self.verbose = true,
-            'S' => self.threads = 1,
+            'S' => (self.threads, self.affinity) = (EACH_CPU, ALL_CPUS),
             'a' | 't' => {
                 let given = value.or_else(|| words.next_if(|next| !next.starts_with('-')));
-                let given = given.map(|given| number(word, given)).transpose()?;
-                if short == 't' {
-                    self.threads = given.unwrap_or(1).max(1);
+                match (short, given) {
+                    ('a', Some(set)) => self.affinity = cpus(set).ok_or(Problem::Cpus(set))?,
+                    ('a', None) => self.affinity = ALL_CPUS,
+                    (_, Some(threads)) => self.threads = number(word, threads)?.max(1),
+                    (_, None) => self.threads = EACH_CPU,
                 }
             }
             'D' => self.duration = duration(needed()?)?,
@@ -221,6 +244,13 @@ impl Options {
         Ok(())
     }
 
+    /// The CPU of a thread, if it has one of its own.
+    pub fn cpu_of(&self, thread: u64) -> Option<u64> {
+        let count = u64::from(self.affinity.count_ones());
+        let place = thread.checked_rem(count)?;
+        (0..64).filter(|cpu| self.affinity >> cpu & 1 == 1).nth(place as usize)
+    }
+
     /// The interval of a thread in microseconds.
     pub fn interval_of(&self, thread: u64) -> u64 {
         self.interval + thread * self.distance
@@ -230,6 +260,24 @@ impl Options {
     pub fn units(&self, nanoseconds: u64) -> u64 {
         if self.nanoseconds { nanoseconds } else { nanoseconds / 1000 }
     }
+}
+
+/// As many threads as there are CPUs, until it is known how many these are.
+const EACH_CPU: u64 = u64::MAX;
+const ALL_CPUS: u64 = u64::MAX;
+
+/// A set of CPUs as bits: numbers and ranges such as `0-3,6`.
+fn cpus(set: &str) -> Option<u64> {
+    let mut bits = 0;
+    for part in set.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.parse::<u32>().ok()?, last.parse::<u32>().ok()?);
+        if first > last || last >= 64 {
+            return None;
+        }
+        bits |= (ALL_CPUS >> (63 - (last - first))) << first;
+    }
+    Some(bits)
 }
 
 fn takes_value(short: char) -> bool {

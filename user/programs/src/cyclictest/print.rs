@@ -168,7 +168,8 @@ impl Lines {
             println!(console, "      \"max\": {},", tally.most());
             let mean = tally.mean();
             println!(console, "      \"avg\": {}.{:02},", mean / 100, mean % 100);
-            println!(console, "      \"cpu\": 0,\n      \"node\": 0");
+            let cpu = self.options.cpu_of(thread as u64).unwrap_or(0);
+            println!(console, "      \"cpu\": {cpu},\n      \"node\": 0");
             let last = thread as u64 + 1 == self.options.threads;
             println!(console, "    }}{}", if last { "" } else { "," });
         }

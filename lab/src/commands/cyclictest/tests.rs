@@ -9,7 +9,13 @@ use std::time::Duration;
 
 /// Runs it with options; its exit status and what it printed.
 fn run(options: &str) -> (u32, Vec<String>) {
+    run_on(1, options)
+}
+
+/// The same on so many CPUs.
+fn run_on(cpus: u32, options: &str) -> (u32, Vec<String>) {
     let mut system = systems::load("cyclictest").unwrap();
+    system.cpus = cpus;
     set(&mut system, "options", options);
     let twin = machine::find("twin").unwrap();
     let images = Images::default();
@@ -81,6 +87,22 @@ fn json_is_shaped_as_that_of_rt_tests() {
 }
 
 #[test]
+fn threads_are_spread_over_cpus() {
+    for (options, cpus) in [
+        ("-S -p99 -l 5", [0, 1]),
+        ("-t -a -p99 -l 5", [0, 1]),
+        ("-t 2 -a 1 -p99 -l 5", [1, 1]),
+        ("-t 2 -p99 -l 5", [0, 0]),
+    ] {
+        let (status, lines) = run_on(2, &format!("{options} -d 0 --json"));
+        let json: Value = serde_json::from_str(&lines.join("\n")).expect("JSON");
+        let own = ["0", "1"].map(|thread| &json["thread"][thread]);
+        assert_eq!((status, own.map(|own| own["cycles"].as_u64())), (0, [Some(5); 2]), "{options}");
+        assert_eq!(own.map(|own| own["cpu"].as_u64()), cpus.map(Some), "{options}");
+    }
+}
+
+#[test]
 fn what_means_nothing_is_warned_of() {
     let warned = |options: &str, of: &str| {
         let (status, lines) = run(options);
@@ -123,6 +145,8 @@ fn options_that_cannot_be_used_are_one_clear_line() {
     refused("-i soon", "needs a whole number below 2^32, not `soon`");
     refused("-D 5y", "`5y` is no duration");
     refused("-p 100", "priority 100 is out of range");
+    refused("-p 99 -a 1-x", "`1-x` is no set of CPUs");
+    refused("-p 99 -a 0-3", "there is no CPU 3; this machine has 1");
     refused("-i 0 -p99", "an interval of 0 us");
     refused("-t 9 -p99 -l 1", "9 threads, but the manifest has room for 8");
     refused("-h 99999 -p99 -l 1", "give the memory `samples` as many");

@@ -1,0 +1,164 @@
+//! The command line of `cyclictest`, with the original's options.
+
+use super::{kernels, machines, seed};
+use crate::machine::MACHINES;
+use clap::{ArgAction, Args};
+
+/// What to measure, and how.
+#[derive(Debug, Args)]
+pub struct Cyclictest {
+    /// Run one thread after the other on these CPUs, such as 0-3 or 0,2; without CPUS on all.
+    #[arg(short, long, value_name = "CPUS", num_args = 0..=1, default_missing_value = "",
+          value_parser = cpu_set)]
+    pub affinity: Option<String>,
+    /// End when a latency is above this many microseconds.
+    #[arg(short, long, value_name = "US")]
+    pub breaktrace: Option<u32>,
+    /// What each thread's interval is longer than the one before's; 500 without it.
+    #[arg(short, long, value_name = "US")]
+    pub distance: Option<u32>,
+    /// How long to measure: a number and ms, s, m, h or d.
+    #[arg(short = 'D', long, value_name = "TIME")]
+    pub duration: Option<String>,
+    /// Print a histogram of latencies up to this many microseconds.
+    #[arg(short = 'h', long, value_name = "US")]
+    pub histogram: Option<u32>,
+    /// The interval of the first thread; 1000 without it.
+    #[arg(short, long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..))]
+    pub interval: Option<u32>,
+    /// Samples of each thread.
+    #[arg(short, long, value_name = "N")]
+    pub loops: Option<u32>,
+    /// Accepted, since all memory is locked.
+    #[arg(short, long)]
+    pub mlockall: bool,
+    /// Print nanoseconds instead of microseconds.
+    #[arg(short = 'N', long)]
+    pub nsecs: bool,
+    /// The priority of the threads, 1 to 99.
+    #[arg(short, long, visible_alias = "prio", value_name = "N",
+          value_parser = clap::value_parser!(u32).range(0..=99))]
+    pub priority: Option<u32>,
+    /// Print nothing before the end.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Run one thread on each CPU.
+    #[arg(short = 'S', long)]
+    pub smp: bool,
+    /// How many threads; without N one for each CPU.
+    #[arg(short, long, value_name = "N", num_args = 0..=1, default_missing_value = "",
+          value_parser = thread_count)]
+    pub threads: Option<String>,
+    /// Print each sample.
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How many CPUs the machine has; those that -a names without it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub cpus: Option<u32>,
+    /// The machine.
+    #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
+    pub machine: String,
+    /// The kernel; strict-eager without it.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// Count instructions as time: exactly repeatable, but not at the pace of the clock.
+    #[arg(long)]
+    pub icount: bool,
+    /// The seed of the machine, where it repeats exactly.
+    #[arg(long, value_name = "S", value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Print this help.
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+}
+
+/// CPUs of the largest machine, and threads that the system has room for.
+const MOST: u32 = 8;
+
+/// A set of CPUs such as `0-3,6`, or nothing for all.
+fn cpu_set(text: &str) -> Result<String, String> {
+    let is_cpu = |cpu: &str| cpu.parse::<u32>().is_ok_and(|cpu| cpu < MOST);
+    let is_part = |part: &str| part.split('-').count() <= 2 && part.split('-').all(is_cpu);
+    let known = text.is_empty() || text.split(',').all(is_part);
+    let why = format!("give CPUs below {MOST}, such as 0-3 or 0,2");
+    known.then(|| text.to_string()).ok_or(why)
+}
+
+/// A number of threads, or nothing for one on each CPU.
+fn thread_count(text: &str) -> Result<String, String> {
+    let fits = |threads| (1..=MOST).contains(&threads);
+    let known = text.is_empty() || text.parse().is_ok_and(fits);
+    known.then(|| text.to_string()).ok_or_else(|| format!("give 1 to {MOST}"))
+}
+
+impl Cyclictest {
+    /// The options of the program that measures, as one text.
+    pub fn options(&self) -> String {
+        let flag = |set: bool, name: &str| set.then(|| name.to_string());
+        let value = |value: &Option<u32>, name: &str| value.map(|value| format!("{name} {value}"));
+        let text = |value: &Option<String>, name: &str| {
+            value.as_ref().map(|value| format!("{name} {value}").trim_end().to_string())
+        };
+        let all = [
+            flag(self.mlockall, "-m"),
+            flag(self.smp, "-S"),
+            text(&self.threads, "-t"),
+            text(&self.affinity, "-a"),
+            value(&self.priority, "-p"),
+            value(&self.interval, "-i"),
+            value(&self.distance, "-d"),
+            value(&self.loops, "-l"),
+            text(&self.duration, "-D"),
+            value(&self.histogram, "-h"),
+            value(&self.breaktrace, "-b"),
+            flag(self.nsecs, "-N"),
+            flag(self.quiet, "-q"),
+            flag(self.verbose, "-v"),
+        ];
+        all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// How many CPUs the machine is to have: what was asked for, or as many as -a names.
+    pub fn machine_cpus(&self) -> u32 {
+        let named = self.affinity.iter().flat_map(|set| set.split([',', '-']));
+        let most = named.filter_map(|cpu| cpu.parse::<u32>().ok()).max();
+        self.cpus.unwrap_or(most.map_or(1, |most| most + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+
+    /// The options that a command line gives the program, and how many CPUs the machine.
+    fn asked(words: &str) -> (String, u32) {
+        let words = format!("giusto cyclictest {words}");
+        match Cli::try_parse_from(words.split(' ')).unwrap().command {
+            Command::Cyclictest(asked) => (asked.options(), asked.machine_cpus()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_are_spelt_as_the_originals() {
+        let asked = |words| {
+            let (options, cpus) = asked(words);
+            format!("{options}; {cpus}")
+        };
+        assert_eq!(asked("-mSp99 -i1000 -h 100 -q"), "-m -S -p 99 -i 1000 -h 100 -q; 1");
+        assert_eq!(asked("-t -a 0-3 -D 10s --prio 9"), "-t -a 0-3 -p 9 -D 10s; 4");
+        assert_eq!(asked("-t4 -a --cpus 2 -l 7 -vN"), "-t 4 -a -l 7 -N -v; 2");
+        assert_eq!(asked("--affinity=0,2 -b 50 -d 0"), "-a 0,2 -d 0 -b 50; 3");
+    }
+
+    #[test]
+    fn what_is_no_option_is_refused() {
+        for words in
+            ["-x", "-p 100", "-i 0", "--cpus 9", "extra", "-a 0-8", "-a 1-x", "-a 1-2-3", "-t 9"]
+        {
+            let words = format!("giusto cyclictest {words}");
+            assert!(Cli::try_parse_from(words.split(' ')).is_err(), "{words}");
+        }
+    }
+}
