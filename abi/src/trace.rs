@@ -94,7 +94,7 @@ pub enum Event {
     Donate = 11,
     /// A deadline of `thread`, or of a timer ([`NO_THREAD`]), passed `argument` ns ago.
     Expire = 12,
-    /// Signals reached `thread`, or nobody waited ([`NO_THREAD`]); notification `argument`.
+    /// Signals reached `thread`, or no thread waited ([`NO_THREAD`]); notification `argument`.
     Signal = 13,
     /// `thread` faulted; `argument` is the kind.
     Fault = 14,

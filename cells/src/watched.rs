@@ -48,7 +48,7 @@ thread_local! {
     static WATCHER: cell::Cell<Option<&'static dyn Watcher>> = const { cell::Cell::new(None) };
 }
 
-/// Lets a watcher be told of this host thread's accesses, or nobody; returns who was before.
+/// Sets the watcher that is told of this host thread's accesses, if any; returns the one before.
 pub fn watch(watcher: Option<&'static dyn Watcher>) -> Option<&'static dyn Watcher> {
     WATCHER.replace(watcher)
 }
@@ -234,7 +234,7 @@ mod tests {
         word.store(word.load(Ordering::Acquire), Ordering::Release);
         assert!(watch(None).is_some());
         assert_eq!(cell.get(), 0);
-        let seen = SEEN.0.lock().expect("nobody panicked").clone();
+        let seen = SEEN.0.lock().expect("no thread panicked").clone();
         let plain = |kind| (2, kind, None);
         let atomic = |kind, order| (4, kind, Some(order));
         assert_eq!(

@@ -42,7 +42,7 @@ impl<const CPUS: usize> BigReader<CPUS> {
         self.lock(cpu).release();
     }
 
-    /// Waits until nobody else is inside.
+    /// Waits until no other CPU is inside.
     pub fn write<R: Relax>(&self) -> Handoff {
         let waits = self.locks[..self.cpus].iter().map(|lock| lock.acquire::<R>().waited());
         Handoff::of(Handoff::NOBODY, waits.fold(false, |any, waited| any | waited))

@@ -8,7 +8,7 @@
 //!
 //! A CPU brings a node, marks it busy, puts it at the tail and waits for the node that was there.
 //! To release is to mark the own node free. Its successor still looks at that node, so the CPU
-//! leaves it there and takes its predecessor's, at which nobody looks any more. So N CPUs need
+//! leaves it there and takes its predecessor's, which no CPU reads any more. So N CPUs need
 //! N + 1 nodes, the queue is first in first out, and a hand-off moves one line however many wait.
 //!
 //! A node is named by its index. It also says who owns it or did last, so that a CPU learns for
@@ -104,7 +104,7 @@ impl<const NODES: usize> Clh<NODES> {
         Handoff::of(last, true)
     }
 
-    /// Hands the lock to whoever has waited longest.
+    /// Hands the lock to the CPU that has waited longest.
     #[inline(always)]
     pub fn release(&self, seat: &Seat) {
         debug_assert!(seat.holds(), "a CPU releases the kernel's lock and does not own it");

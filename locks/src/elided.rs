@@ -1,7 +1,7 @@
 //! The kernel's one lock, left out by transactions where they succeed (S1-10).
 //!
 //! A section runs as a transaction that begins by looking whether the lock is free. The look puts
-//! the lock into the transaction's read set, so whoever takes the lock aborts all who speculate:
+//! the lock into the transaction's read set, so a CPU that takes the lock aborts all that speculate:
 //! a section that commits and one that holds the lock never overlap. After a number of aborts a
 //! section takes the lock, since no transaction is ever sure to commit.
 
@@ -24,7 +24,7 @@ pub const ATTEMPTS: u32 = 8;
 /// The lock, for at most `NODES - 1` CPUs with the transactions of `T`.
 pub struct Elided<T, const NODES: usize> {
     lock: Clh<NODES>,
-    /// Changed by whoever tunes, and 0 where the processor has no transactions.
+    /// Changed to tune it, and 0 where the processor has no transactions.
     attempts: Line<AtomicU32>,
     /// CPUs that wait in front of a further attempt, outside the lock's queue.
     waiting: Line<AtomicU32>,

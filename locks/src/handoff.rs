@@ -8,7 +8,7 @@ pub struct Handoff {
 }
 
 impl Handoff {
-    /// Stands for "nobody", or "not known".
+    /// Stands for "no CPU", or "not known".
     pub(crate) const NOBODY: u32 = u32::MAX >> 1;
 
     /// Taking nothing.

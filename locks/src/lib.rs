@@ -1,8 +1,8 @@
 //! What guards the kernel's objects when several CPUs enter it.
 //!
-//! A guarding is a type, chosen per kernel ([`LockPolicy`]): the core says how it enters (as a
+//! A lock policy is a type, chosen per kernel ([`LockPolicy`]): the core says how it enters (as a
 //! reader, or as a writer that may touch everything) and which objects a step touches, and the
-//! guarding decides what that costs. Below it lie the locks:
+//! policy decides what that costs. Below it lie the locks:
 //!
 //! | lock | for | taking it touches |
 //! |---|---|---|

@@ -42,7 +42,7 @@ impl Ticket {
     /// Serves the next ticket.
     #[inline(always)]
     pub fn release(&self) {
-        // Nobody but the owner writes this word.
+        // The owner alone writes this word.
         let ticket = self.owner.load(Relaxed);
         self.owner.store(ticket.wrapping_add(1), Release);
     }

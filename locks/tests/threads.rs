@@ -26,7 +26,7 @@ impl Relax for Patient {
         thread_local! {
             static BEGAN: Instant = Instant::now();
         }
-        assert!(BEGAN.with(Instant::elapsed) < LONG, "nobody gets on any more: a lock was lost");
+        assert!(BEGAN.with(Instant::elapsed) < LONG, "no CPU gets on any more: a lock was lost");
         Pause::relax();
         // There may be fewer processors than threads.
         thread::yield_now();
@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_guarding_comes_to_what_one_cpu_comes_to(plans in plans()) {
+    fn every_policy_comes_to_what_one_cpu_comes_to(plans in plans()) {
         check::<Unlocked>(&plans[..1]);
         check::<Big<Patient, 8>>(&plans);
         check::<Fine<Patient, 4>>(&plans);

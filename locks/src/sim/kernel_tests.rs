@@ -1,4 +1,4 @@
-//! The toy kernel on simulated CPUs, under every guarding and many interleavings.
+//! The toy kernel on simulated CPUs, under every lock policy and many interleavings.
 
 use super::{AtomicU64, Hardware, Order, Yield, run, section};
 use crate::lock_policy::Unlocked;
@@ -66,7 +66,7 @@ fn a_lone_cpu_never_waits() {
     Never::relax();
 }
 
-/// A guarding that guards nothing: the tests must notice.
+/// A lock policy that guards nothing: the tests must notice.
 struct Nothing;
 
 impl LockPolicy for Nothing {

@@ -18,7 +18,7 @@ pub enum Access {
 pub enum Outcome {
     /// The line is here.
     Hit,
-    /// Nobody has had the line yet.
+    /// No CPU has had the line yet.
     Cold,
     /// The line comes from another CPU.
     Transfer,
@@ -55,7 +55,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Nobody has anything.
+    /// No CPU has any line.
     pub fn new() -> Lines {
         Lines { holders: BTreeMap::new(), events: Vec::new() }
     }

@@ -98,7 +98,7 @@ impl Sim {
         state.steps += 1;
         if state.steps > PATIENCE {
             drop(state);
-            panic!("nobody gets on any more: a lock was lost");
+            panic!("no CPU gets on any more: a lock was lost");
         }
         let next = state.choose(me, waits);
         if next != me {

@@ -66,7 +66,7 @@ impl Archive {
         self.objects - 1
     }
 
-    /// An endpoint of nobody.
+    /// An endpoint without an owner.
     pub fn endpoint(&mut self) -> u64 {
         self.object(Record::Endpoint, &[NOBODY, NONE])
     }

@@ -21,7 +21,7 @@ pub fn boot<S: system::System<Port: Host>>(
     let mut arena = memory(system.memory());
     let archive = boot::Archive::new(system.words);
     let machine = boot::carve(port, Variant::of::<S>(), archive, &mut arena);
-    // SAFETY: nobody else knows of this kernel yet.
+    // SAFETY: no other thread knows of this kernel yet.
     let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
     drop(core);

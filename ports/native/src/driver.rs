@@ -81,7 +81,7 @@ pub struct Driver<S: System> {
 }
 
 impl<S: System<Port: Host>> Driver<S> {
-    /// The CPU that a machine is entered on; nobody else may drive it.
+    /// The CPU that a machine is entered on; no other driver may drive it.
     pub fn new(machine: Machine<S::Port>) -> Driver<S> {
         Driver { cpu: Processor::new(machine), number: 0, messages: 0, think: Think::NONE }
     }

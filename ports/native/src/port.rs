@@ -21,7 +21,7 @@ pub struct Native<G, const SMP: bool> {
     hertz: u64,
     /// Which CPUs have been interrupted by another one.
     kicked: [Line<AtomicBool>; MOST_CPUS],
-    guarding: PhantomData<fn() -> G>,
+    policy: PhantomData<fn() -> G>,
 }
 
 /// A machine of this kind, whatever guards its kernel.
@@ -40,7 +40,7 @@ impl<G: LockPolicy, const SMP: bool> Host for Native<G, SMP> {
             start: counter::now(),
             hertz,
             kicked: array::from_fn(|_| Line::new(AtomicBool::new(false))),
-            guarding: PhantomData,
+            policy: PhantomData,
         }
     }
 
@@ -79,7 +79,7 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
         counter::now()
     }
 
-    /// There is no timer: nobody waits for an instant here, and the tick is set so far away that
+    /// There is no timer: no thread waits for an instant here, and the tick is set so far away that
     /// it never comes.
     fn arm(&self, _at: Option<u64>) {}
 

@@ -42,7 +42,7 @@ unsafe impl<S: System> Send for Processor<S> {}
 type Passed = Option<(*const Context, u64)>;
 
 impl<S: System<Port: Host>> Processor<S> {
-    /// The CPU that a machine is entered on; nobody else may drive it.
+    /// The CPU that a machine is entered on; no other driver may drive it.
     pub fn new(machine: Machine<S::Port>) -> Processor<S> {
         Processor { machine, at: START, regs: Regs::default() }
     }

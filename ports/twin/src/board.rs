@@ -158,7 +158,7 @@ fn trap<G: Locking, S: System<Port = Twin<G>>>(machine: Machine<Twin<G>>, fault:
 }
 
 fn body<T>(at: Ref<T>) -> &'static T {
-    // SAFETY: between entries nobody else holds an object, and its memory outlives the board.
+    // SAFETY: between entries no CPU holds an object, and its memory outlives the board.
     unsafe { &*at.address() }
 }
 

@@ -57,7 +57,7 @@ pub struct Context {
     pub trap: Cell<Trap>,
     /// Number of its coroutine; 0: none.
     pub fiber: Cell<u32>,
-    /// It was interrupted between system calls: nobody may leave results here.
+    /// It was interrupted between system calls: no call may leave results here.
     pub interrupted: Cell<bool>,
     /// The thread pointer.
     pub pointer: Cell<u64>,

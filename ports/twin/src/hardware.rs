@@ -273,7 +273,7 @@ impl Hardware {
     pub fn write(&self, text: &[u8]) {
         self.output.borrow_mut().extend_from_slice(text);
         if self.show {
-            // Whoever reads may be gone; the text is kept all the same.
+            // The reader may be gone; the text is kept all the same.
             let _ = std::io::stdout().write_all(text);
         }
     }

@@ -1,6 +1,6 @@
 //! Which CPU has which line of memory, and what it costs to bring one (S1-14).
 //!
-//! A line is with nobody, with CPUs that have read it, or with the one that has written it last.
+//! A line is with no CPU, with CPUs that have read it, or with the one that has written it last.
 //! Caches are taken to be endless: what a CPU has it keeps until another one writes.
 
 use crate::meter;
@@ -18,7 +18,7 @@ pub struct Lines {
     first: usize,
     /// Who has each line: a bit for each CPU.
     holders: RefCell<Vec<u64>>,
-    /// Who has written it last and has it alone: the CPU plus one; 0: nobody.
+    /// The CPU that has written it last and has it alone, plus one; 0: none.
     owners: RefCell<Vec<u8>>,
     /// When accesses are noted.
     observed: Range<u64>,

@@ -10,7 +10,7 @@ pub const MOST_CPUS: u32 = 64;
 /// Nodes of a queue lock for them.
 const NODES: usize = 128;
 
-/// A guarding that the twin can run a kernel under.
+/// A lock policy that the twin can run a kernel under.
 pub trait Locking: LockPolicy {
     /// Whether there may be several CPUs.
     const SMP: bool = true;

@@ -132,7 +132,7 @@ impl Hardware {
         spinning().next().map(|cpu| cpu.number)
     }
 
-    /// Who waits for which word, where nobody goes on any more; empty: all CPUs idle.
+    /// Which CPU waits for which word, where none goes on any more; empty: all CPUs idle.
     pub fn who_waits(&self) -> Vec<u32> {
         let spins = |cpu: &&Processor| matches!(cpu.stance.get(), Stance::Spins { .. });
         self.processors.iter().filter(spins).map(|cpu| cpu.number).collect()

@@ -17,15 +17,15 @@ use std::ops::Deref;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The machine under a guarding.
+/// The machine under a lock policy.
 #[repr(transparent)]
 pub struct Twin<G> {
     hardware: Hardware,
-    guarding: PhantomData<fn() -> G>,
+    policy: PhantomData<fn() -> G>,
 }
 
 impl<G> Twin<G> {
-    /// A machine, as a kernel under this guarding sees it.
+    /// A machine, as a kernel under this lock policy sees it.
     pub fn of(hardware: &Hardware) -> &Twin<G> {
         // SAFETY: one is the other, with a type beside it.
         unsafe { &*std::ptr::from_ref(hardware).cast() }

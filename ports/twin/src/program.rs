@@ -26,7 +26,7 @@ impl Hardware {
         let me = self.here();
         me.patience.set(0);
         me.trap.set(trap);
-        // SAFETY: whoever resumes a coroutine leaves its yielder here, and this is running on it.
+        // SAFETY: what resumes a coroutine leaves its yielder here, and this is running on it.
         unsafe { (*me.yielder.get()).suspend(()) };
     }
 

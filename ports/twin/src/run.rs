@@ -38,7 +38,7 @@ pub fn ended_by(cause: Box<dyn Any + Send>) -> End {
     }
 }
 
-/// Runs the kernel that the options name under the guarding that they name.
+/// Runs the kernel that the options name under the lock policy that they name.
 fn run_kernel(
     options: &'static Options,
     hardware: &'static Hardware,

@@ -24,7 +24,7 @@ fn draw(service: &Service, rng: &Rng) -> u64 {
     }
 }
 
-/// A guarding whose sections are timed.
+/// A lock policy whose sections are timed.
 pub struct Timed<G>(PhantomData<G>);
 
 impl<G: LockPolicy> LockPolicy for Timed<G> {

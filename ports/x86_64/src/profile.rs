@@ -37,7 +37,7 @@ struct Samples {
     dropped: AtomicU64,
     /// Blocks that were over before their sample could be asked for.
     missed: AtomicU64,
-    /// Length of a block in counter steps; 0: nobody asked for samples.
+    /// Length of a block in counter steps; 0: no samples are taken.
     period: AtomicU64,
     /// Counter steps a second.
     hz: AtomicU64,

@@ -79,7 +79,7 @@ fn pass(from: u32) {
     let behind = busy & !((2u32 << from).wrapping_sub(1));
     let next = if behind != 0 { behind } else { busy }.trailing_zeros();
     if next < u32::BITS {
-        // Whoever else has passed it on has done the same.
+        // A CPU that has passed it on has done the same.
         if TURN.compare_exchange(from, next, Relaxed, Relaxed).is_ok() {
             SINCE.store(counter(), Relaxed);
         }

@@ -20,7 +20,7 @@ pub fn counter(env: &Env) {
     let mut next = system::clock() + STEP;
     loop {
         match ipc::receive(on, Wait::until(next)) {
-            // Whoever asked may be gone by now.
+            // The client may be gone by now.
             Ok(_) => drop(ipc::reply(Message::short(0, [count]))),
             Err(rt::Error::Timeout) => {
                 count += 1;

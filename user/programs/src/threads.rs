@@ -51,7 +51,7 @@ fn create_all(env: &Env) -> (usize, Option<Error>) {
 /// A thread: answers one message with what it got plus one.
 fn answer(env: &Env, _: u64) {
     if let Ok(message) = ipc::receive(env.cap("roll-call"), Wait::NEVER) {
-        // Nobody may be waiting any more.
+        // It may be that no thread waits any more.
         let _ = ipc::reply(Message::short(0, [message.words[0] + 1]));
     }
 }

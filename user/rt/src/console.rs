@@ -59,7 +59,7 @@ struct Chunks {
 impl Chunks {
     fn flush(&mut self) {
         if self.len > 0 && self.console.slot != Slot::NONE {
-            // A program that may not write has nobody to tell.
+            // A program that may not write cannot report it.
             let _ = self.console.write_chunk(&self.bytes[..self.len]);
         }
         self.len = 0;

@@ -138,9 +138,9 @@ fn options_that_cannot_be_used_are_one_clear_line() {
         assert_eq!((status, lines.len()), (2, 1), "`{options}`: {lines:?}");
         assert!(lines[0].starts_with("cyclictest: ") && lines[0].contains(why), "{lines:?}");
     };
-    refused("-m -x", "nobody knows the option `-x`");
-    refused("--intervall 5", "nobody knows the option `--intervall`");
-    refused("1000", "nobody knows the option `1000`");
+    refused("-m -x", "there is no option `-x`");
+    refused("--intervall 5", "there is no option `--intervall`");
+    refused("1000", "there is no option `1000`");
     refused("-p", "option `-p` needs a value");
     refused("-i soon", "needs a whole number below 2^32, not `soon`");
     refused("-D 5y", "`5y` is no duration");

@@ -1,4 +1,4 @@
-//! `lock-cost`: what guarding the kernel adds to a message, uncontended (S1-E01).
+//! `lock-cost`: what locks of the kernel add to a message, uncontended (S1-E01).
 
 mod claims;
 mod measure;

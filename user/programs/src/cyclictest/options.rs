@@ -38,7 +38,7 @@ pub struct Options {
 
 /// Why options cannot be used.
 pub enum Problem {
-    /// Nobody knows it.
+    /// It is unknown.
     Unknown(&'static str),
     /// Its value is missing.
     Missing(&'static str),
@@ -60,7 +60,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Problem::Unknown(name) => {
-                write!(f, "nobody knows the option `{name}`; `--help` lists them")
+                write!(f, "there is no option `{name}`; `--help` lists them")
             }
             Problem::Missing(name) => write!(f, "option `{name}` needs a value"),
             Problem::Number(name, value) => {

@@ -49,7 +49,7 @@ pub fn memory(attempts: &mut Attempts) {
 pub fn stacks(attempts: &mut Attempts) {
     for address in FOREIGN {
         attempts.fault(|resume| arch::push(address, resume));
-        // The kernel must not touch the stack of whoever enters it.
+        // The kernel must not touch the stack of the thread that enters it.
         let entered = arch::enter_with_stack(address, attempts.notes.word(RESUME));
         attempts.attempt(entered);
     }

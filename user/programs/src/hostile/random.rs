@@ -244,7 +244,7 @@ fn companion(env: &Env, slot: u64) {
         let soon = Wait::until(system::clock() + 100_000);
         if ipc::receive(Slot(slot as u32), soon).is_ok() {
             let answer = Message::short(0, [round]);
-            // Whoever called may be gone by now.
+            // The caller may be gone by now.
             let _ = ipc::reply(answer);
         } else {
             system::sleep(20_000);

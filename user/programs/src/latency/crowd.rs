@@ -28,7 +28,7 @@ pub fn unpack(argument: u64) -> (u64, Slot) {
 }
 
 impl Crowd {
-    /// Doors for the threads and one behind the last, and nobody yet.
+    /// Doors for the threads and one behind the last, and no thread yet.
     pub fn new(env: &Env) -> Crowd {
         let mut slots = env.slots();
         let doors = slots.fresh();

@@ -82,7 +82,7 @@ fn sleeper(bench: &Bench) -> Check {
     cap::destroy(helper.slot)?;
     bench.settle();
     bench.settle();
-    expect(thread::state(helper.slot).is_err(), "its deadline wakes nobody")
+    expect(thread::state(helper.slot).is_err(), "its deadline wakes no thread")
 }
 
 fn endpoint(bench: &Bench) -> Check {

@@ -20,12 +20,12 @@ pub const CHECKS: Checks = &[
     ("senders are served in order", first_come),
     ("a server with a backlog", backlog),
     ("badges tell senders apart", badges),
-    ("nobody can forge a kernel message", forged_info),
+    ("no program can forge a kernel message", forged_info),
     ("a reply needs a caller", no_caller),
     ("a saved reply answers later", saved_reply),
     ("a server that owes an answer is called", second_call),
     ("a suspended server is called", stopped_server),
-    ("nobody sends to themselves", self_send),
+    ("no thread sends to itself", self_send),
 ];
 
 fn send_to_waiting(bench: &Bench) -> Check {

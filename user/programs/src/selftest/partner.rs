@@ -9,7 +9,7 @@ pub const ECHO: u32 = 1;
 pub const TAKE: u32 = 2;
 /// Sends a greeting through the capability that it took; answers with the status.
 pub const USE: u32 = 3;
-/// Answers nobody any more.
+/// Answers no caller any more.
 pub const KEEP: u32 = 4;
 /// Answers with the badge of the caller.
 pub const BADGE: u32 = 5;

@@ -91,7 +91,7 @@ fn answered(bench: &Bench) -> Check {
     for priority in [LOW, MAIN, HIGH] {
         let e = bench.endpoint()?;
         bench.helper(priority, echo, e, Slot::NONE)?;
-        // The first call may find nobody, the others are as short as can be.
+        // The first call may find no receiver, the others are as short as can be.
         for info in [1, 4, 1, 8, 128, 2] {
             done(call(Call::Call as u64, &[e.word(), info])?, "a call")?;
             done(operate(e.word(), REPLY.into())?, "the same by the primitive")?;

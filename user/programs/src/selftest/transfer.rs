@@ -71,7 +71,7 @@ fn not_taken(bench: &Bench) -> Check {
     Ok(())
 }
 
-/// Helper: offers `b` to whoever receives on `a`.
+/// Helper: offers `b` to the receiver on `a`.
 fn offer_once(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     env.buffer(me.n).offer(me.b, Rights::ALL);

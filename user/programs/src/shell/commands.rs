@@ -78,7 +78,7 @@ impl Name {
 impl Domain {
     fn name(&self) -> Name {
         match [self.row.words[0], self.row.words[1]] {
-            // The domain that runs when nobody else does has no name.
+            // The domain of the idle thread has no name.
             [0, 0] => Name(*IDLE),
             words => Name(name_bytes(words)),
         }
@@ -275,7 +275,7 @@ fn why(error: Error) -> &'static str {
     match error {
         Error::Stale => "what it receives on is gone",
         Error::Destroyed => "it was destroyed",
-        Error::Timeout => "nobody is there",
+        Error::Timeout => "no answer in time",
         Error::Abandoned => "it dropped the call",
         _ => "the call was refused",
     }

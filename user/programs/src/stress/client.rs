@@ -16,7 +16,7 @@ pub fn work(env: &Env, argument: u64) {
     let me = Worker::of(env, argument);
     let life = system::clock();
     let mut client = Client { me, random: random(&me.place, me.n ^ life as usize), copied: None };
-    // Whoever was in this place before may have left some.
+    // The client before may have left some.
     for slot in [me.copy(), me.victim()] {
         let _ = cap::delete(slot);
     }
@@ -181,7 +181,7 @@ impl Client {
         self.me.count(Tally::Looks);
     }
 
-    /// Writes where nobody relies on it.
+    /// Writes where no other thread relies on it.
     fn write(&mut self, station: Station) {
         let before = station.get(Mark::Count);
         let value = self.random.below(1 << 30);

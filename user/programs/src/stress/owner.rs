@@ -104,7 +104,7 @@ impl Owner {
         Ok(())
     }
 
-    /// Something that nobody who calls may notice.
+    /// Something that no caller may notice.
     fn act(&mut self) {
         let server = self.server();
         match self.random.below(10) {
@@ -148,7 +148,7 @@ impl Owner {
         self.me.must(thread::resume(server.thread()), 34);
     }
 
-    /// Nobody writes to a page without the right to.
+    /// No thread writes to a page without the right to.
     fn protect(&mut self) {
         let (address, resume) = (self.station.page() + 8, self.me.resume());
         let look = || arch::read(address, resume).unwrap_or(u64::MAX);

@@ -348,7 +348,7 @@ impl Worker {
         signal::signal(self.bell())
     }
 
-    /// The rings that were taken, unless nobody knows.
+    /// The rings that were taken, if that is known.
     pub fn taken(&self) -> Option<u64> {
         Some(self.words.get(ANSWERED)).filter(|taken| *taken != DEAF)
     }

@@ -11,9 +11,9 @@ pub(crate) fn word(address: u64, _rights: Rights) -> &'static AtomicU64 {
     unsafe { &*(address as *const AtomicU64) }
 }
 
-/// The bytes of a text that nobody changes, from an address to its NUL.
+/// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     // SAFETY: callers pass the address of the environment: pages mapped readable for as long as
-    // the program lives, writable for nobody, with a NUL at the end of the text.
+    // the program lives, not writable, with a NUL at the end of the text.
     unsafe { core::ffi::CStr::from_ptr(address as *const core::ffi::c_char).to_bytes() }
 }

@@ -28,7 +28,7 @@ pub(crate) fn word(address: u64, rights: Rights) -> &'static AtomicU64 {
     }
 }
 
-/// The bytes of a text that nobody changes, from an address to its NUL.
+/// The bytes of a text that does not change, from an address to its NUL.
 pub(crate) fn text(address: u64) -> &'static [u8] {
     let mut bytes = Vec::new();
     for at in (0..PAGES * PAGE).step_by(8).map(|offset| address.wrapping_add(offset)) {

@@ -242,7 +242,7 @@ pub fn simd_matches(pattern: u64) -> (bool, bool) {
     let pattern = pattern >> 1;
     let mut seen = [0u64; 33];
     // SAFETY: stores sixteen registers and one x87 value into an array that holds them; the
-    // x87 stack is reset, and nobody else uses it.
+    // x87 stack is reset, and nothing else uses it.
     unsafe {
         asm!(
             "movdqu [{s}], xmm0", "movdqu [{s} + 16], xmm1", "movdqu [{s} + 32], xmm2",

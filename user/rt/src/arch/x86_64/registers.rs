@@ -30,7 +30,7 @@ const VECTORS: usize = 16;
 /// General registers and flags.
 pub type Registers = [u64; 16];
 
-/// The flags that a program may set and that hurt nobody, with interrupts on.
+/// The flags that a program may set and that hurt no other, with interrupts on.
 const OWN_FLAGS: u64 = 0x20_0ed7;
 /// Which flags are compared: not the one that a debugger uses to go on.
 const COMPARED: u64 = !0x1_0000;
@@ -99,7 +99,7 @@ pub fn fault_and_look(resume: &AtomicU64) -> Option<usize> {
     go(&mut core::array::from_fn(own), way, |register, value| value == own(register))
 }
 
-/// Executes `n` instructions that change nothing but a counter, which interrupts and whoever stops
+/// Executes `n` instructions that change nothing but a counter, which interrupts and a thread that stops
 /// the thread may strike: the first register that has changed.
 pub fn loop_and_look(n: u64) -> Option<usize> {
     let mut registers = core::array::from_fn(own);
