@@ -21,11 +21,12 @@ pub use message::Info;
 pub use object::Kind;
 pub use rights::Rights;
 
-/// Bytes in a page, the unit of mapping and of memory objects.
+/// Bytes in a page, the unit of mapping and of memory objects. Programs are compiled for this size;
+/// the kernel asks its port.
 pub const PAGE: u64 = 4096;
 
-/// First address above user space. The page that begins here, the last of the lower half, is never
-/// mapped, so that no user instruction pointer can run over the end.
+/// First address above user space, as programs are compiled for it. The page that begins here, the
+/// last of the lower half, is never mapped: no user instruction pointer can run over the end.
 pub const USER_TOP: u64 = 0x0000_7fff_ffff_f000;
 
 /// Priorities are `0..PRIORITIES`; a larger number is more important (S0-05).

@@ -1,6 +1,6 @@
 //! RAM handed out once, at boot. After that the kernel has no allocator.
 
-use abi::PAGE;
+use crate::port::Port;
 use core::mem::{align_of, size_of};
 use section::init;
 
@@ -27,9 +27,9 @@ impl Arena {
     /// Takes page frames in a row and returns the physical address of the first. What is in them
     /// is not defined. `None`: the RAM does not suffice.
     #[init]
-    pub fn frames(&mut self, count: u64) -> Option<u64> {
-        let bytes = usize::try_from(count.checked_mul(PAGE)?).ok()?;
-        let first = self.end.checked_sub(bytes)? / PAGE as usize * PAGE as usize;
+    pub fn frames<P: Port>(&mut self, count: u64) -> Option<u64> {
+        let bytes = usize::try_from(count.checked_mul(P::PAGE)?).ok()?;
+        let first = self.end.checked_sub(bytes)? / P::PAGE as usize * P::PAGE as usize;
         if first < self.next.addr() {
             return None;
         }

@@ -17,8 +17,9 @@ use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
 };
 use crate::pool::Pool;
-use crate::port::{Context, Port};
+use crate::port::{Context, Frame, Port};
 use crate::variant::Variant;
+use abi::Rights;
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
     WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
@@ -26,7 +27,6 @@ use abi::boot::{
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use abi::trace::Keep;
-use abi::{PAGE, Rights};
 use cells::Cell;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
@@ -115,6 +115,10 @@ pub fn carve<P: Port>(
     archive: Archive,
     arena: &mut Arena,
 ) -> Machine<P> {
+    const {
+        assert!(P::PAGE == size_of::<Frame>() as u64, "a page is a message buffer");
+        assert!(P::USER_TOP.is_multiple_of(P::PAGE));
+    }
     let Some((record, pools)) = archive.records().next() else {
         panic!("the boot archive has no records")
     };
@@ -136,10 +140,10 @@ fn carve_pools<P: Port>(
     let count = cpu_count::<P>(archive);
     // The kernel's own domain and the idle threads come on top.
     let (domains, threads) = (size(Resource::Domains) + 1, size(Resource::Threads) + count);
-    let roots = arena.frames(domains as u64)?;
-    let buffers = arena.frames(threads as u64)?;
-    let frames = arena.frames(size(Resource::Frames) as u64)?;
-    let tables = arena.frames(size(Resource::Tables) as u64)?;
+    let roots = arena.frames::<P>(domains as u64)?;
+    let buffers = arena.frames::<P>(threads as u64)?;
+    let frames = arena.frames::<P>(size(Resource::Frames) as u64)?;
+    let tables = arena.frames::<P>(size(Resource::Tables) as u64)?;
     let table_sizes = || archive.records().filter(|(record, _)| *record == Record::Domain);
     let mut slots = 0;
     let domains = Pool::carve(arena, domains, 0, |arena, index| {
@@ -151,11 +155,11 @@ fn carve_pools<P: Port>(
         };
         slots += length;
         let table = arena.slice(length as usize, |_, _| Some(Cell::new(Capability::Empty)))?;
-        Some(Domain::new(roots + index as u64 * PAGE, table))
+        Some(Domain::new(roots + index as u64 * P::PAGE, table))
     })?;
     let home = domains.first()?;
     let threads = Pool::carve(arena, threads, 0, |_, index| {
-        Some(Thread::new(home, buffers + index as u64 * PAGE))
+        Some(Thread::new(home, buffers + index as u64 * P::PAGE))
     })?;
     macro_rules! pool {
         ($resource:ident, $kind:ident) => {
@@ -168,8 +172,8 @@ fn carve_pools<P: Port>(
     let memories = pool!(Memories, Memory);
     let mappings = pool!(Mappings, Mapping);
     let timers = pool!(Timers, Timer);
-    let frames = FrameStack::carve(arena, frames, size(Resource::Frames))?;
-    let tables = FrameStack::carve(arena, tables, size(Resource::Tables))?;
+    let frames = FrameStack::carve::<P>(arena, frames, size(Resource::Frames))?;
+    let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
     let lines = arena.slice(port.lines() as usize, |_, _| Some(Cell::new(None)))?;
     let kernel = arena.one(Kernel {
         port,
@@ -392,7 +396,7 @@ impl<P: Port> Builder<'_, '_, P> {
     fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
         let memory = self.kernel().memories.take(self.owner(at, 1));
         let pages = self.field(at, 2);
-        let Some(base) = self.arena.frames(pages) else {
+        let Some(base) = self.arena.frames::<P>(pages) else {
             panic!("the manifest's memory does not fit into RAM")
         };
         self.fill(at, base, pages);
@@ -407,9 +411,9 @@ impl<P: Port> Builder<'_, '_, P> {
     fn fill(&self, at: usize, base: u64, pages: u64) {
         let source = self.field(at, 3) as usize / 8;
         let length = (self.field(at, 4) as usize).div_ceil(8);
-        let per_page = PAGE as usize / 8;
+        let per_page = P::PAGE as usize / 8;
         for page in 0..pages as usize {
-            let address = base + page as u64 * PAGE;
+            let address = base + page as u64 * P::PAGE;
             let filled = length.saturating_sub(page * per_page).min(per_page);
             if filled < per_page {
                 self.kernel().port.clear(address, BUFFER_WORDS);
@@ -447,9 +451,9 @@ impl<P: Port> Builder<'_, '_, P> {
             };
             let fits = self.manager.check_tables(home, to, 1);
             assert!(fits.is_ok(), "a boot mapping needs more page tables than the quota");
-            let free = self.manager.map_page(home, to, base + first * PAGE, rights);
+            let free = self.manager.map_page(home, to, base + first * P::PAGE, rights);
             assert!(free, "two boot mappings overlap at {to:#x}");
-            (first, to, left) = (first + 1, to + PAGE, left - 1);
+            (first, to, left) = (first + 1, to + P::PAGE, left - 1);
         }
         self.manager.all.open(mapping).done.set(range.pages);
     }

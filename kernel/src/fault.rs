@@ -10,11 +10,11 @@ use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
 use crate::system::System;
+use abi::Info;
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
 use abi::trace::{Event, point};
-use abi::{Info, USER_TOP};
 
 /// A fault, as a port reports it.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +108,7 @@ impl<S: System> Entry<S> {
         let [instruction, ..] = self.hold(handler).context.words();
         let goes_on = match info.label() {
             RETRY => true,
-            CONTINUE if instruction < USER_TOP => {
+            CONTINUE if instruction < S::Port::USER_TOP => {
                 body.context.set_instruction(instruction);
                 true
             }

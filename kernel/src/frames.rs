@@ -2,7 +2,6 @@
 
 use crate::arena::Arena;
 use crate::port::Port;
-use abi::PAGE;
 use abi::message::BUFFER_WORDS;
 use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
@@ -74,9 +73,10 @@ pub struct FrameStack {
 impl FrameStack {
     /// Carves a stack that holds these frames.
     #[init]
-    pub fn carve(arena: &mut Arena, first: u64, count: usize) -> Option<FrameStack> {
-        let frames = arena
-            .slice(count, |_, index| Some(Cell::new(first + (count - 1 - index) as u64 * PAGE)))?;
+    pub fn carve<P: Port>(arena: &mut Arena, first: u64, count: usize) -> Option<FrameStack> {
+        let frames = arena.slice(count, |_, index| {
+            Some(Cell::new(first + (count - 1 - index) as u64 * P::PAGE))
+        })?;
         Some(FrameStack { frames, count: Cell::new(count), steps: Cell::new(0) })
     }
 

@@ -342,7 +342,7 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(there, "a mapping outlives its memory or its domain");
             let space = &self.all.open(home).space;
             for page in [0, mapping.done.get().saturating_sub(1)] {
-                let address = mapping.at.get() + page * abi::PAGE;
+                let address = mapping.at.get() + page * P::PAGE;
                 let mapped = page >= mapping.done.get() || space.is_mapped(kernel.port, address);
                 assert!(mapped, "a mapping without its pages");
             }

@@ -28,6 +28,12 @@ pub trait Port: Sized + 'static {
     /// What guards the kernel on several CPUs.
     type LockPolicy: LockPolicy;
 
+    /// Bytes in a page, the unit of mapping and of memory objects. A message buffer is one.
+    const PAGE: u64;
+    /// First address above user space, where the last page of an address space's user half begins:
+    /// it is never mapped, so that no user instruction pointer can run over the end.
+    const USER_TOP: u64;
+
     /// Whether there may be several CPUs.
     const SMP: bool = false;
 

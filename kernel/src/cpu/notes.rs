@@ -9,7 +9,6 @@ use super::Cpu;
 use crate::access::Ref;
 use crate::object::Thread;
 use crate::port::Port;
-use abi::PAGE;
 use abi::trace::{
     Event, Keep, MAGIC, NO_THREAD, PAGE_RECORDS, RECORD_WORDS, Record, Undone, WORD_CAPACITY,
     WORD_COST, WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC,
@@ -60,7 +59,7 @@ impl<P: Port> Cpu<P> {
     ) {
         let pages = all / cpus;
         assert!(pages > 1, "the trace's memory has no room for records of each CPU");
-        let at = memory + u64::from(self.number) * pages * PAGE;
+        let at = memory + u64::from(self.number) * pages * P::PAGE;
         let (ring, port) = (&self.ring, self.port());
         let header = port.frame(at);
         ring.at.set(at);

@@ -2,7 +2,6 @@
 //! S2C-10). Writing never waits and never allocates.
 
 use crate::port::{Frame, Port};
-use abi::PAGE;
 use abi::trace::{Event, HEADER_WORDS, Keep, RECORD_WORDS, WORD_EVENTS};
 use cells::Cell;
 use core::sync::atomic::AtomicU64;
@@ -10,7 +9,7 @@ use core::sync::atomic::Ordering::{Relaxed, Release};
 use locks::Cause;
 
 /// Words in a page.
-const WORDS: usize = (PAGE / 8) as usize;
+const WORDS: usize = size_of::<Frame>() / size_of::<u64>();
 
 /// Where one CPU's records go.
 pub struct Ring {
@@ -69,7 +68,7 @@ impl Ring {
         self.number.set(number);
         self.next.set(0);
         let exists = number < self.pages.get();
-        let frame = |number| port.frame(self.at.get() + number * PAGE);
+        let frame = |number| port.frame(self.at.get() + number * P::PAGE);
         self.open.set(exists.then(|| [frame(0), frame(number)]));
     }
 

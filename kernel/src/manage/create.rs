@@ -12,7 +12,7 @@ use crate::port::{Context, Port, Space};
 use crate::quota::Counts;
 use abi::object::Resource;
 use abi::trace::Event;
-use abi::{Error, PAGE, PRIORITIES, Rights, USER_TOP};
+use abi::{Error, PRIORITIES, Rights};
 
 /// Domains nest at most this deep, so that finding a domain's ancestors is bounded.
 const MAX_DEPTH: usize = 8;
@@ -173,7 +173,7 @@ impl<P: Port> Manager<'_, P> {
         if at == 0 {
             return Ok(0);
         }
-        if !at.is_multiple_of(PAGE) || at >= USER_TOP {
+        if !at.is_multiple_of(P::PAGE) || at >= P::USER_TOP {
             return Err(Error::BadAddress);
         }
         let missing = self.check_tables(home, at, 1)?;

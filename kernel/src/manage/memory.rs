@@ -9,7 +9,7 @@ use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};
 use abi::object::Resource;
-use abi::{Error, PAGE, Rights, USER_TOP};
+use abi::{Error, Rights};
 use cells::Cell;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -58,8 +58,8 @@ impl<P: Port> Manager<'_, P> {
         if range.first >= size || range.pages > size - range.first {
             return Err(Error::InvalidArgument);
         }
-        let aligned = range.at.is_multiple_of(PAGE) && range.at >= PAGE;
-        if !aligned || range.at >= USER_TOP || range.pages * PAGE > USER_TOP - range.at {
+        let aligned = range.at.is_multiple_of(P::PAGE) && range.at >= P::PAGE;
+        if !aligned || range.at >= P::USER_TOP || range.pages * P::PAGE > P::USER_TOP - range.at {
             return Err(Error::BadAddress);
         }
         Ok(())
@@ -172,7 +172,7 @@ impl<P: Port> Manager<'_, P> {
         };
         loop {
             let page = mapping.done.get();
-            let address = mapping.at.get() + page * PAGE;
+            let address = mapping.at.get() + page * P::PAGE;
             let Some(frame) = self.frame_of(memory, mapping.first.get() + page) else {
                 return Ok(false);
             };
@@ -197,7 +197,7 @@ impl<P: Port> Manager<'_, P> {
     /// interrupt is pending.
     fn frame_of(&self, memory: Ref<Memory<P>>, page: u64) -> Option<u64> {
         match self.all.open(memory).frames.get() {
-            Frames::Contiguous(base) => Some(base + page * PAGE),
+            Frames::Contiguous(base) => Some(base + page * P::PAGE),
             Frames::Indexed(index) => {
                 let entry = &self.kernel.port.frame(index)[page as usize];
                 if entry.load(Relaxed) == 0 {
@@ -310,7 +310,7 @@ impl<P: Port> Manager<'_, P> {
         }
         while done.get() < pages {
             let page = done.get();
-            let address = mapping.at.get() + page * PAGE;
+            let address = mapping.at.get() + page * P::PAGE;
             self.protect_page(home, address, rights, &mapping.shootdown);
             mapping.note_rights(page, rights);
             done.set(page + 1);
@@ -328,7 +328,7 @@ impl<P: Port> Manager<'_, P> {
         if let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
-                let address = mapping.at.get() + page * PAGE;
+                let address = mapping.at.get() + page * P::PAGE;
                 self.unmap_page(home, address, &mapping.shootdown);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {

@@ -7,8 +7,8 @@ use crate::access::Ref;
 use crate::object::thread::{State, flag};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
+use abi::Error;
 use abi::call::{ThreadState, exchange};
-use abi::{Error, USER_TOP};
 
 impl<P: Port> Manager<'_, P> {
     pub(super) fn resume(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
@@ -57,9 +57,9 @@ impl<P: Port> Manager<'_, P> {
         if mask & !known != 0 {
             return Err(Error::InvalidArgument);
         }
-        if (mask & exchange::INSTRUCTION != 0 && instruction >= USER_TOP)
-            || (mask & exchange::STACK != 0 && stack >= USER_TOP)
-            || (mask & exchange::THREAD != 0 && pointer >= USER_TOP)
+        if (mask & exchange::INSTRUCTION != 0 && instruction >= P::USER_TOP)
+            || (mask & exchange::STACK != 0 && stack >= P::USER_TOP)
+            || (mask & exchange::THREAD != 0 && pointer >= P::USER_TOP)
         {
             return Err(Error::BadAddress);
         }

@@ -68,6 +68,9 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
     type Local = Local;
     type LockPolicy = G;
 
+    const PAGE: u64 = abi::PAGE;
+    const USER_TOP: u64 = abi::USER_TOP;
+
     const SMP: bool = SMP;
 
     fn now(&self) -> u64 {

@@ -46,6 +46,9 @@ impl<G: Locking> Port for Twin<G> {
     type Local = ();
     type LockPolicy = G;
 
+    const PAGE: u64 = abi::PAGE;
+    const USER_TOP: u64 = abi::USER_TOP;
+
     const SMP: bool = G::SMP;
 
     const TRACE: u64 = abi::trace::Event::EVERY;

@@ -28,10 +28,9 @@ mod time_sharing;
 mod traps;
 mod uart;
 
-use crate::paging::{Builder, DIRECT, IMAGE, Image, LIMIT, direct};
+use crate::paging::{Builder, DIRECT, IMAGE, Image, LIMIT, PAGE, direct};
 use crate::port::X86;
 use crate::pvh::{StartInfo, Stretch};
-use abi::PAGE;
 use abi::boot::{WORD_PROTECTION, WORD_ROOTS};
 use core::cell::UnsafeCell;
 use core::fmt::Write;

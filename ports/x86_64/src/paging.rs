@@ -7,7 +7,7 @@ use crate::machine::{forget_page, load_root};
 use crate::port::Local;
 use crate::pvh::Stretch;
 use crate::segments;
-use abi::{PAGE, Rights};
+use abi::Rights;
 use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::AtomicU64;
@@ -15,6 +15,13 @@ use core::sync::atomic::Ordering::Relaxed;
 use kernel::port::{self, Mapped, RemoteTlbs, Taken};
 use kernel::smp::shootdown::Change;
 use section::init;
+
+/// Bytes in a page.
+pub const PAGE: u64 = 4096;
+/// The last page of the lower half is never mapped: a system call at its end would return to an
+/// address that is none.
+pub const USER_TOP: u64 = 0x0000_7fff_ffff_f000;
+const _: () = assert!(PAGE == abi::PAGE && USER_TOP == abi::USER_TOP, "programs assume others");
 
 /// Where physical memory begins in the kernel's half.
 pub const DIRECT: u64 = 0xffff_8000_0000_0000;

@@ -1,10 +1,10 @@
 //! The end of a kernel that found itself wrong: a message and raw return addresses, which the
 //! laboratory turns into names.
 
+use crate::paging::PAGE;
 use crate::port::exit;
 use crate::segments::is_guard;
 use crate::uart::{Uart, write};
-use abi::PAGE;
 use abi::boot::EXIT_PANIC;
 use core::arch::asm;
 use core::fmt::Write;

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::fpu::Special;
 use crate::machine::{counter, halt, out32};
-use crate::paging::{Space, direct};
+use crate::paging::{self, Space, direct};
 use crate::uart;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
@@ -62,6 +62,9 @@ impl Port for X86 {
     type Space = Space;
     type Local = Local;
     type LockPolicy = Guards;
+
+    const PAGE: u64 = paging::PAGE;
+    const USER_TOP: u64 = paging::USER_TOP;
 
     const SMP: bool = cfg!(feature = "smp");
 

@@ -2,7 +2,7 @@
 
 use crate::address;
 use crate::machine::write_msr;
-use abi::PAGE;
+use crate::paging::PAGE;
 use core::arch::asm;
 use core::cell::UnsafeCell;
 use core::mem::size_of;

@@ -29,8 +29,8 @@ const START: u64 = u32::MAX as u64 - 3;
 
 /// A kernel with two endpoints.
 fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
-    let (roots, buffers) = (arena.frames(3)?, arena.frames(3)?);
-    let (frames, tables) = (arena.frames(4)?, arena.frames(4)?);
+    let (roots, buffers) = (arena.frames::<Host>(3)?, arena.frames::<Host>(3)?);
+    let (frames, tables) = (arena.frames::<Host>(4)?, arena.frames::<Host>(4)?);
     let domains = Pool::carve(arena, 3, 0, |arena, index| {
         let slots = arena.slice(16, |_, _| Some(Cell::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * PAGE, slots))
@@ -49,8 +49,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         memories: Pool::carve(arena, 1, 0, |_, _| Some(Memory::new()))?,
         mappings: Pool::carve(arena, 1, 0, |_, _| Some(Mapping::new()))?,
         timers: Pool::carve(arena, 1, 0, |_, _| Some(Timer::new()))?,
-        frames: FrameStack::carve(arena, frames, 4)?,
-        tables: FrameStack::carve(arena, tables, 4)?,
+        frames: FrameStack::carve::<Host>(arena, frames, 4)?,
+        tables: FrameStack::carve::<Host>(arena, tables, 4)?,
         slots: 48,
         lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         chains: true,

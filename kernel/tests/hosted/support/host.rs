@@ -175,6 +175,9 @@ impl Port for Host {
     type Local = ();
     type LockPolicy = kernel::locks::Unlocked;
 
+    const PAGE: u64 = abi::PAGE;
+    const USER_TOP: u64 = abi::USER_TOP;
+
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
 
