@@ -9,7 +9,7 @@ use crate::object::Thread;
 use crate::object::thread::State;
 use crate::port::Port;
 use core::marker::PhantomData;
-use policies::switching::{Decision, Switching};
+use policies::switching::Switching;
 
 /// A rule of switching `W` over a way to keep the ready queue `K`.
 pub struct Switched<W, K>(PhantomData<(W, K)>);
@@ -36,58 +36,50 @@ impl Keeping for Eager {
 }
 
 impl<W: Switching, K: Keeping> Switched<W, K> {
-    /// What the rule decides about `ready`, with a bound that is not below its priority.
+    /// The priority of a thread that is ready, and the bound for a decision about it.
     #[inline(always)]
-    fn decide<P: Port>(
-        cpu: &Cpu<P>,
-        ready: Ref<Thread<P>>,
-        rule: impl FnOnce(i16, i16) -> Decision,
-    ) -> Decision {
-        let priority = ready.member().priority.get();
+    fn ready<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) -> (i16, i16) {
+        let priority = thread.member().priority.get();
         if W::BOUNDED {
             cpu.raise(priority);
         }
-        rule(priority, cpu.highest.get())
+        (priority, cpu.highest.get())
     }
 
-    /// Does what was decided about `ready`, while the candidate stays ready.
+    /// `ready` runs, or is queued, beside the candidate: that goes on, as the rule says.
     #[inline(always)]
     fn place<P: Port, N: Notes>(
         cpu: &Cpu<P>,
         ready: Ref<Thread<P>>,
-        rule: impl FnOnce(i16, i16, i16) -> Decision,
+        goes_on: impl FnOnce(i16, i16, i16) -> bool,
     ) {
         let candidate = cpu.next.get();
-        let rule = |priority, bound| rule(priority, candidate.member().priority.get(), bound);
-        match Self::decide(cpu, ready, rule) {
-            Decision::Queue => cpu.push::<N>(ready),
-            Decision::Run => {
-                cpu.push_first::<N>(if K::EAGER { ready } else { candidate });
-                cpu.next.set(ready);
-            }
-            Decision::Search => {
-                cpu.push_first::<N>(candidate);
-                cpu.push::<N>(ready);
-                cpu.reschedule();
-            }
+        let (priority, bound) = Self::ready(cpu, ready);
+        if goes_on(candidate.member().priority.get(), priority, bound) {
+            cpu.push::<N>(ready);
+        } else if W::runs_at_once(priority, bound) {
+            cpu.push_first::<N>(if K::EAGER { ready } else { candidate });
+            cpu.next.set(ready);
+        } else {
+            cpu.push_first::<N>(candidate);
+            cpu.push::<N>(ready);
+            cpu.reschedule();
         }
     }
 
-    /// Does what was decided about `ready` in place of `blocked`, the candidate.
+    /// `ready` runs, or is queued, in the place of `blocked`, the candidate.
     #[inline(always)]
     fn replace<P: Port, N: Notes>(cpu: &Cpu<P>, ready: Ref<Thread<P>>, blocked: Ref<Thread<P>>) {
         Self::leave_queue::<P, N>(cpu, blocked);
-        match Self::decide(cpu, ready, W::replace) {
-            Decision::Run => {
-                if K::EAGER {
-                    cpu.push_instead::<N>(ready);
-                }
-                cpu.next.set(ready);
+        let (priority, bound) = Self::ready(cpu, ready);
+        if W::runs_at_once(priority, bound) {
+            if K::EAGER {
+                cpu.push_instead::<N>(ready);
             }
-            Decision::Queue | Decision::Search => {
-                cpu.push::<N>(ready);
-                cpu.reschedule();
-            }
+            cpu.next.set(ready);
+        } else {
+            cpu.push::<N>(ready);
+            cpu.reschedule();
         }
     }
 
@@ -104,12 +96,13 @@ impl<W: Switching, K: Keeping> Scheduler for Switched<W, K> {
 
     #[inline(always)]
     fn wake<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        Self::place::<P, N>(cpu, thread, W::wake);
+        Self::place::<P, N>(cpu, thread, W::goes_on);
     }
 
     #[inline(always)]
     fn hand_over<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>) {
-        Self::place::<P, N>(cpu, to, W::hand_over);
+        let goes_on = |candidate, _, bound| W::goes_on_at_hand_over(candidate, bound);
+        Self::place::<P, N>(cpu, to, goes_on);
     }
 
     #[inline(always)]
