@@ -117,7 +117,8 @@ impl<P: Port> Cpu<P> {
 
     /// Programs the timer if that was put off: called outside the kernel.
     pub(crate) fn arm(&self) {
-        if self.arming.take() {
+        if self.arming.get() {
+            self.arming.set(false);
             // A decision may have been left to the interrupt that this takes back.
             if self.resched.get() {
                 self.kick(self);

@@ -113,12 +113,12 @@ impl<S: System> Entry<S> {
     /// current thread.
     #[inline(always)]
     pub(crate) fn switch(&self, from: Ref<Thread<S::Port>>, to: Ref<Thread<S::Port>>) {
+        self.cpu.current.set(to);
         if from != to {
             S::Port::cost(CostEvent::Switch(to.index()));
             self.note(Event::Switch, to, from.index(), to.member().priority.get() as u16);
             S::Scheduler::switched(from, to, || self.kernel.port.now());
         }
-        self.cpu.current.set(to);
         if S::Port::SMP {
             self.switch_between(from, to);
         }
