@@ -65,7 +65,7 @@ pub struct Cpu<P: Port> {
     pub kicks: Cell<u64>,
     /// Threads that became ready elsewhere and belong here; other CPUs add to it.
     pub remote_wakes: List<Thread<P>, RemoteWake>,
-    /// Guards `arrivals`.
+    /// Guards `remote_wakes`.
     pub remote_wakes_lock: Lock<P>,
     /// Whether the timer is to be programmed when this CPU has left the kernel.
     arming: Cell<bool>,

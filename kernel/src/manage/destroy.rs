@@ -222,7 +222,9 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         let domain = thread.domain.get();
         if thread.buffer_at.get() != 0 {
-            self.unmap_page(domain, thread.buffer_at.get(), &thread.shootdown);
+            let change = self.change(&thread.shootdown);
+            let space = &self.all.open(domain).space;
+            space.unmap(self.kernel.port, thread.buffer_at.get(), change);
             thread.buffer_at.set(0);
         }
         self.is_gone(domain, &thread.shootdown)

@@ -287,10 +287,29 @@ impl<P: Port> Manager<'_, P> {
             caller.ticket.set(None);
             caller.protected.set(0);
         }
-        let changed = self.waits(&caller.ticket)
-            || self.protect_pages(mapping, home, rights, &caller.protected);
-        let done = changed && self.is_gone_for(&caller.ticket, home, &mapping.shootdown);
+        let done = match P::SMP {
+            true => self.protect_everywhere(caller, mapping, home, rights),
+            false => self.protect_pages(mapping, home, rights, &caller.protected),
+        };
         Ok(if done { Done::Nothing } else { Done::Preempted })
+    }
+
+    /// Changes the rights of the pages until no CPU has the old ones. False: not yet.
+    fn protect_everywhere(
+        &self,
+        caller: &Thread<P>,
+        mapping: &Mapping<P>,
+        home: Ref<Domain<P>>,
+        rights: Rights,
+    ) -> bool {
+        let requested = &caller.ticket;
+        if requested.get().is_none() {
+            if !self.protect_pages(mapping, home, rights, &caller.protected) {
+                return false;
+            }
+            requested.set(self.request(home, &mapping.shootdown));
+        }
+        self.is_complete(home, &mapping.shootdown, requested.get())
     }
 
     /// Changes the rights of the pages behind those that this call has changed. False: it is to
@@ -311,7 +330,8 @@ impl<P: Port> Manager<'_, P> {
         while done.get() < pages {
             let page = done.get();
             let address = mapping.at.get() + page * P::PAGE;
-            self.protect_page(home, address, rights, &mapping.shootdown);
+            let change = self.change(&mapping.shootdown);
+            self.all.open(home).space.protect(self.kernel.port, address, rights, change);
             mapping.note_rights(page, rights);
             done.set(page + 1);
             if page + 1 < pages && self.preempted() {
@@ -329,7 +349,8 @@ impl<P: Port> Manager<'_, P> {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
                 let address = mapping.at.get() + page * P::PAGE;
-                self.unmap_page(home, address, &mapping.shootdown);
+                let change = self.change(&mapping.shootdown);
+                self.all.open(home).space.unmap(self.kernel.port, address, change);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {
                     return false;

@@ -9,8 +9,8 @@ use crate::port::Port;
 
 /// A kernel's scheduler, by the events that it is told.
 ///
-/// Messages and interrupts raise events about threads of this CPU, none of them stopped, and have
-/// an instance of each path with and without trace points `N`. Management raises events about
+/// Messages and interrupts raise events about threads that this CPU runs or is going to run, and
+/// have an instance of each path with and without trace points `N`. Management raises events about
 /// threads of any CPU: `here` is this one and `home` that of the thread.
 pub trait Scheduler: 'static {
     /// Whether the ready queue holds exactly the runnable threads, the running one included.

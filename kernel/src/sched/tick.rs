@@ -67,7 +67,7 @@ impl<P: Port> Cpu<P> {
         self.tick_at.set(if self.is_waited_for() { self.next_tick(now.max(at)) } else { NEVER });
     }
 
-    /// Charges a tick to a thread: nothing else charges time. Whether its time slice is over; a new
+    /// Charges a tick to a thread: nothing else takes time from it. Whether its time slice is over; a new
     /// one begins then.
     fn charge_tick(&self, thread: Ref<Thread<P>>) -> bool {
         let left = &thread.member().slice;

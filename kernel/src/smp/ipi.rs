@@ -39,8 +39,18 @@ impl<P: Port> Cpu<P> {
 impl<S: System> Entry<S> {
     /// Another CPU has interrupted.
     pub(crate) fn kicked(&self) {
-        self.flush_if_asked();
-        self.cpu.drain_remote_wakes();
-        self.cpu.rearm();
+        let cpu = self.cpu;
+        if cpu.flush.get() {
+            // What follows is not only memory, and cannot be undone.
+            self.upgrade_if(|| true);
+            cpu.flush.set(false);
+            // Nobody runs where translations were changed for good, if this CPU idles.
+            let domain = self.own(cpu.current.get()).domain.get();
+            self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shootdowns.get());
+        }
+        cpu.drain_remote_wakes();
+        cpu.rearm();
     }
 }

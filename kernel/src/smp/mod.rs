@@ -83,8 +83,11 @@ impl<S: System> Entry<S> {
         if from != cpu.idle && self.is_elsewhere(from) && before.runnable() {
             self.wake_remotely(from);
         }
-        if to != cpu.idle {
-            self.load_space(thread.domain.get());
+        let domain = thread.domain.get();
+        if to != cpu.idle && cpu.space.get() != Some(domain) {
+            // Loading its tables flushes the TLB.
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shootdowns.get());
         }
     }
 }

@@ -8,19 +8,13 @@
 //! made all changes has invalidated page by page and is left out; if a call went on from another
 //! CPU there is no such CPU.
 //!
-//! A CPU holds translations of the tables that it has loaded and of no others ([`Cpu::loads`]).
-//! Callers take pages away with [`Manager::unmap_page`] and [`Manager::protect_page`], and then wait
-//! for a ticket; how TLBs are reached is the business of [`Space`] and of this file.
+//! A CPU holds translations of the tables that it has loaded and of no others.
 
 use crate::access::Ref;
 use crate::cpu::Cpu;
-use crate::entry::Entry;
-use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::Domain;
-use crate::port::{Port, RemoteTlbs, Space};
-use crate::system::System;
-use abi::Rights;
+use crate::port::Port;
 use cells::Cell;
 
 /// Proof that a change of page tables was noted: [`Shootdown::change`] makes it.
@@ -93,71 +87,22 @@ impl Default for Shootdown {
 }
 
 impl<P: Port> Cpu<P> {
-    /// This CPU loads a domain's tables, which flushes its TLB.
-    fn loads(&self, kernel: &Kernel<P>, domain: Ref<Domain<P>>) {
-        self.space.set(Some(domain));
-        self.flushed.set(kernel.shootdowns.get());
-    }
-
-    /// Flushes this CPU's TLB.
-    fn flush_tlb(&self, kernel: &Kernel<P>, domain: Ref<Domain<P>>, space: &P::Space) {
-        space.flush(&self.local);
-        self.loads(kernel, domain);
-    }
-
     /// Whether this CPU may hold translations of a domain.
     fn has_loaded(&self, domain: Ref<Domain<P>>) -> bool {
         self.space.get() == Some(domain)
     }
 }
 
-impl<S: System> Entry<S> {
-    /// The thread that this CPU switches to runs in a domain.
-    pub(super) fn load_space(&self, domain: Ref<Domain<S::Port>>) {
-        if !self.cpu.has_loaded(domain) {
-            self.cpu.loads(self.kernel, domain);
-        }
-    }
-
-    /// Flushes this CPU's TLB, if another one has asked for that.
-    pub(super) fn flush_if_asked(&self) {
-        let cpu = self.cpu;
-        if cpu.flush.get() {
-            // What follows is not only memory, and cannot be undone.
-            self.upgrade_if(|| true);
-            cpu.flush.set(false);
-            // A CPU that idles loads the kernel's own tables.
-            let domain = self.own(cpu.current.get()).domain.get();
-            cpu.flush_tlb(self.kernel, domain, &self.hold(domain).space);
-        }
-    }
-}
-
 impl<P: Port> Manager<'_, P> {
     /// Notes a change of page tables.
-    fn change(&self, shootdown: &Shootdown) -> Change {
-        match P::Space::REMOTE {
-            RemoteTlbs::None => Change(()),
-            RemoteTlbs::Interrupted => shootdown.change(self.cpu.number),
-        }
+    pub(crate) fn change(&self, shootdown: &Shootdown) -> Change {
+        if P::SMP { shootdown.change(self.cpu.number) } else { Change(()) }
     }
 
-    /// Removes a page of an object.
-    pub(crate) fn unmap_page(&self, domain: Ref<Domain<P>>, at: u64, shootdown: &Shootdown) {
-        let change = self.change(shootdown);
-        self.all.open(domain).space.unmap(self.kernel.port, at, change);
-    }
-
-    /// Changes the rights of a page of an object.
-    pub(crate) fn protect_page(
-        &self,
-        domain: Ref<Domain<P>>,
-        at: u64,
-        rights: Rights,
-        shootdown: &Shootdown,
-    ) {
-        let change = self.change(shootdown);
-        self.all.open(domain).space.protect(self.kernel.port, at, rights, change);
+    /// Requests, behind the last change, that no CPU holds what was changed of an object's pages.
+    /// `None`: there is one CPU.
+    pub(crate) fn request(&self, domain: Ref<Domain<P>>, shootdown: &Shootdown) -> Option<Ticket> {
+        P::SMP.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
     }
 
     /// Asks all CPUs that have a domain's tables loaded, but for one. The number of the request.
@@ -167,7 +112,8 @@ impl<P: Port> Manager<'_, P> {
         let cpus = self.kernel.cpus.get().iter();
         for cpu in cpus.filter(|cpu| cpu.has_loaded(domain) && Some(cpu.number) != by) {
             if cpu.number == self.cpu.number {
-                cpu.flush_tlb(self.kernel, domain, &self.all.open(domain).space);
+                self.kernel.port.reload(&cpu.local, &self.all.open(domain).space);
+                cpu.flushed.set(number);
             } else {
                 self.ask_to_flush(cpu);
             }
@@ -175,40 +121,30 @@ impl<P: Port> Manager<'_, P> {
         number
     }
 
-    /// Whether the caller waits with a ticket.
-    pub(crate) fn waits(&self, ticket: &Cell<Option<Ticket>>) -> bool {
-        P::Space::REMOTE != RemoteTlbs::None && ticket.get().is_some()
-    }
-
-    /// Whether no TLB holds what was changed of an object's pages before the caller's ticket, which
-    /// is issued if the caller has none. If one does, there is nothing to do but wait.
-    pub(crate) fn is_gone_for(
+    /// Whether no CPU holds any more what was changed before a request. If not, there is nothing to
+    /// do but wait.
+    pub(crate) fn is_complete(
         &self,
-        ticket: &Cell<Option<Ticket>>,
         domain: Ref<Domain<P>>,
         shootdown: &Shootdown,
+        ticket: Option<Ticket>,
     ) -> bool {
-        if P::Space::REMOTE == RemoteTlbs::None {
-            return true;
-        }
-        let issue = || shootdown.request(|by| self.request_flushes(domain, by));
-        let issued = ticket.get().unwrap_or_else(issue);
-        ticket.set(Some(issued));
+        let Some(ticket) = ticket.filter(|_| P::SMP) else { return true };
         let holds = |cpu: &Cpu<P>| {
-            let flushed = cpu.flushed.get() >= issued.number || Some(cpu.number) == issued.by;
+            let flushed = cpu.flushed.get() >= ticket.number || Some(cpu.number) == ticket.by;
             cpu.has_loaded(domain) && !flushed
         };
         let complete = !self.kernel.cpus.get().iter().any(holds);
         match complete {
-            true => shootdown.complete(issued),
+            true => shootdown.complete(ticket),
             false => self.cpu_relax(),
         }
         complete
     }
 
-    /// [`Manager::is_gone_for`] a caller that waits for the last change, whichever call makes it.
+    /// Whether no CPU holds what was taken away of an object's pages; requests it if that is new.
     pub(crate) fn is_gone(&self, domain: Ref<Domain<P>>, shootdown: &Shootdown) -> bool {
-        self.is_gone_for(&Cell::new(None), domain, shootdown)
+        self.is_complete(domain, shootdown, self.request(domain, shootdown))
     }
 
     /// Whether no CPU has the tables of a domain loaded in which no thread runs any more. One that
