@@ -22,7 +22,6 @@ pub mod arena;
 pub mod boot;
 pub mod capability;
 pub mod cost;
-#[allow(unsafe_code)]
 pub mod cpu;
 #[allow(unsafe_code)]
 pub mod entry;

@@ -1,9 +1,9 @@
 //! The kernel's one lock, left out by transactions where they succeed (S1-10).
 //!
 //! A section runs as a transaction that begins by looking whether the lock is free. The look puts
-//! the lock into the transaction's read set, so a CPU that takes the lock aborts all that speculate:
-//! a section that commits and one that holds the lock never overlap. After a number of aborts a
-//! section takes the lock, since no transaction is ever sure to commit.
+//! the lock into the transaction's read set, so a CPU that takes the lock aborts all that
+//! speculate: a section that commits and one that holds the lock never overlap. After a number of
+//! aborts a section takes the lock, since no transaction is ever sure to commit.
 
 use crate::clh::{Clh, Seat};
 use crate::handoff::Handoff;

@@ -1,8 +1,8 @@
 //! Who runs after a message, as decisions on priorities (S0-08, S0-24).
 //!
 //! The *candidate* is the thread that runs next unless the decision changes that. The *bound* is
-//! never below the priority of a ready thread, the one that the decision is about included, for a rule
-//! that depends on it.
+//! never below the priority of a ready thread, the one that the decision is about included, for a
+//! rule that depends on it.
 
 /// A rule of switching: decisions in O(1), without state. A thread that does not run at once is
 /// queued, and so is a candidate that does not go on; if neither goes on, the ready queue decides.

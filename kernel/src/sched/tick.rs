@@ -67,8 +67,8 @@ impl<P: Port> Cpu<P> {
         self.tick_at.set(if self.is_waited_for() { self.next_tick(now.max(at)) } else { NEVER });
     }
 
-    /// Charges a tick to a thread: nothing else takes time from it. Whether its time slice is over; a new
-    /// one begins then.
+    /// Charges a tick to a thread: nothing else takes time from it. Whether its time slice is over;
+    /// a new one begins then.
     fn charge_tick(&self, thread: Ref<Thread<P>>) -> bool {
         let left = &thread.member().slice;
         let charged = slice::charge(left.get(), self.settings.slice);

@@ -13,8 +13,8 @@ pub fn reset(system: Slot) -> Result<(), Error> {
 
 /// Writes all counters and the lengths of the ready queue to memory of at least
 /// [`WORDS`](abi::statistics::WORDS) words; nothing if the kernel was built without statistics,
-/// which is refused with [`Error::InvalidArgument`]. Reading them blocks no thread and sends nothing,
-/// so that the counters stand still unless an interrupt comes.
+/// which is refused with [`Error::InvalidArgument`]. Reading them blocks no thread and sends
+/// nothing, so that the counters stand still unless an interrupt comes.
 pub fn leave(system: Slot, words: Words) -> Result<(), Error> {
     for counter in Counter::ALL {
         words.set(WORD_COUNTERS + counter as usize, system::counter(system, counter)?);

@@ -1,8 +1,8 @@
 //! Start and stop (S0-40): a controller suspends many threads and then lowers itself below them,
 //! returns to its priority and lets them run again, over and over.
 //!
-//! While it is above them no decision looks at their levels; the look-up after it has lowered itself
-//! meets those that a kernel has left in the ready queue.
+//! While it is above them no decision looks at their levels; the look-up after it has lowered
+//! itself meets those that a kernel has left in the ready queue.
 
 use super::crowd::{Crowd, MOST, nth};
 use super::{Sampler, numbers, settle};

@@ -7,7 +7,8 @@
 //! seed; when it is over everything that was made is gone, and all quotas are as before.
 //!
 //! A station's count says what may happen there: four steps for each life, of which it lives in
-//! one ([`Life`]). A client that reads the same count before and after a call knows how it had to end.
+//! one ([`Life`]). A client that reads the same count before and after a call knows how it had to
+//! end.
 
 mod client;
 mod nurse;

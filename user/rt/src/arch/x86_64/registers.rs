@@ -99,8 +99,8 @@ pub fn fault_and_look(resume: &AtomicU64) -> Option<usize> {
     go(&mut core::array::from_fn(own), way, |register, value| value == own(register))
 }
 
-/// Executes `n` instructions that change nothing but a counter, which interrupts and a thread that stops
-/// the thread may strike: the first register that has changed.
+/// Executes `n` instructions that change nothing but a counter, which interrupts and a thread that
+/// stops the thread may strike: the first register that has changed.
 pub fn loop_and_look(n: u64) -> Option<usize> {
     let mut registers = core::array::from_fn(own);
     registers[RCX] = n;
