@@ -54,6 +54,7 @@ impl<P: Port> Manager<'_, P> {
             }
             _ => None,
         };
+        let until = home.deadlines.remove(TimerEntry::Thread(at));
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
@@ -63,8 +64,7 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }
-        // Behind the ready queue: while it is not among the deadlines, no timer is programmed.
-        if let Some(until) = home.deadlines.remove(TimerEntry::Thread(at)) {
+        if let Some(until) = until {
             self.sleep(until, at);
         }
         if thread.runnable() {
