@@ -345,8 +345,8 @@ pub struct Compare {
     /// What to compare it with.
     #[arg(value_name = "B")]
     pub b: String,
-    /// Only this experiment; may be given several times.
-    #[arg(long, value_name = "E", value_parser = experiments())]
+    /// Only these experiments, such as micro,ping-pong; may be given several times.
+    #[arg(long, value_name = "E", value_parser = experiments(), value_delimiter = ',')]
     pub experiment: Vec<String>,
     /// The machine; by default the emulator, for lockings where their experiments usually run.
     #[arg(long, value_name = "M", value_parser = machines())]
@@ -394,8 +394,8 @@ pub struct LabRun {
     /// The machine; each experiment's usual one by default.
     #[arg(long, value_name = "M", value_parser = measured())]
     pub machine: Option<String>,
-    /// Only this kernel; may be given several times.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    /// Only these kernels, such as fastpath,direct-lazy; may be given several times.
+    #[arg(long, value_name = "K", value_parser = kernels(), value_delimiter = ',')]
     pub kernel: Vec<String>,
     /// Give a parameter of the experiment other values than the usual ones: one, several
     /// (threads=50,250) or a range with both its ends (threads=50..250:50). `lab list EXPERIMENT`

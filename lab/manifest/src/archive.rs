@@ -162,7 +162,7 @@ impl Numbers {
     }
 }
 
-/// Everything that signals or is sent to. It belongs to nobody, so it lives as long as the system.
+/// Everything that signals or is sent to. It has no owner, so it lives as long as the system.
 fn objects(writer: &mut Writer, system: &System, numbers: &Numbers) {
     let notification = |index| numbers.of_target(Target::Notification(index));
     for _ in &system.notifications {
@@ -237,7 +237,7 @@ impl Writer {
         self.records += 1;
     }
 
-    /// A memory object of nobody's. Returns where its physical address will be.
+    /// A memory object without an owner. Returns where its physical address will be.
     fn memory(&mut self, pages: u64, bytes: &[u8]) -> usize {
         let length = bytes.len() as u64;
         self.record(Record::Memory, &[boot::NOBODY, pages, self.data.len() as u64, length, 0]);

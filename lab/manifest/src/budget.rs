@@ -46,8 +46,8 @@ pub fn granted(domain: &Domain, areas: &[Area]) -> Amounts {
     std::array::from_fn(|resource| domain.quota[resource] + own[resource])
 }
 
-/// The objects that belong to nobody.
-fn nobodys(system: &System, areas: &[Vec<Area>]) -> Amounts {
+/// The objects without an owner.
+fn unowned(system: &System, areas: &[Vec<Area>]) -> Amounts {
     let areas = || areas.iter().flatten();
     let own = areas().filter(|area| matches!(area.contents, Contents::Own(_))).count();
     let counts = [
@@ -69,7 +69,7 @@ fn nobodys(system: &System, areas: &[Vec<Area>]) -> Amounts {
 /// The pools of a system whose domains have these areas. A size that the manifest gives has to
 /// be enough; another grows as needed.
 pub fn pools(system: &System, areas: &[Vec<Area>]) -> Result<[Pool; Resource::COUNT], Problem> {
-    let mut boot = nobodys(system, areas);
+    let mut boot = unowned(system, areas);
     let mut quotas = [0; Resource::COUNT];
     for (domain, areas) in system.domains.iter().zip(areas) {
         let own = own(domain, areas);

@@ -17,7 +17,7 @@ pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
         }
         _ => &[("control", Rights::CONTROL)],
     };
-    // Nobody can end the console or the machine's capability for the others.
+    // No domain can end the console or the machine's capability for the others.
     let common = match kind {
         Kind::Console | Kind::System => &COMMON[..1],
         _ => &COMMON[..],

@@ -162,7 +162,7 @@ pub struct Domain {
     pub quota: [u64; Resource::COUNT],
     /// Its arguments, in the order of the manifest.
     pub args: Vec<(String, String)>,
-    /// Who handles its first thread's faults.
+    /// Where its first thread's faults go.
     pub fault_handler: Option<FaultHandler>,
     /// The shared memory that it finds mapped.
     pub maps: Vec<Map>,

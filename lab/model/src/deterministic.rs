@@ -2,7 +2,7 @@
 //!
 //! Seen where a service ends, the number k of CPUs that stay behind is a Markov chain. During the
 //! next service each of the N - k CPUs that think asks with probability `p = 1 - e^-rho`, so
-//! `k' = k - 1 + Bin(N - k, p)`. Nobody left behind: the first to ask starts a service while N - 1
+//! `k' = k - 1 + Bin(N - k, p)`. No CPU left behind: the first to ask starts a service while N - 1
 //! think, as if one had stayed behind.
 //!
 //! The chain goes down by single steps. Hence for the cut above j, with `T_n(m)` the probability

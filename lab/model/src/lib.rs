@@ -1,7 +1,7 @@
 //! How many CPUs one lock carries: the machine-repairman model, solved, simulated and fitted.
 //!
 //! N CPUs compute for a random time of mean `a` (exponential), then need the lock for `s`, and
-//! begin again. Who finds the lock taken waits, first come, first served.
+//! begin again. A CPU that finds the lock taken waits: first come, first served.
 //!
 //! ```text
 //!            +---------- think, mean a, all CPUs at once <---------+

@@ -29,7 +29,7 @@ pub enum Service {
         hold: f64,
         /// Lines that a hand-off fetches one after the other.
         transfers: f64,
-        /// Who is how far from whom; the simulated CPUs are its first.
+        /// How far CPUs are from each other; the simulated CPUs are its first.
         topology: Topology,
     },
 }
@@ -172,11 +172,11 @@ impl Ord for Request {
 struct System {
     clock: f64,
     random: Random,
-    /// Who will ask.
+    /// The CPUs that will ask.
     thinking: BinaryHeap<Reverse<Request>>,
-    /// Who has asked.
+    /// The CPUs that have asked.
     waiting: VecDeque<Request>,
-    /// Who had the lock last.
+    /// The CPU that had the lock last.
     owner: usize,
 }
 

@@ -13,10 +13,11 @@
 //! may also name a `pair` or a fact, and is checked when its experiment has run.
 
 use crate::{Figure, Report};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value};
 
 const LIMITS: &str = "limits";
@@ -34,39 +35,6 @@ type Figures = Vec<(String, Figure)>;
 /// A golden file, with its comments: a table for each experiment, limits below a table of theirs.
 #[derive(Clone, Debug, Default)]
 pub struct Golden(DocumentMut);
-
-/// Why a golden file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum GoldenError {
-    /// The file cannot be read.
-    #[error("{path}: {cause}; write it with `giusto lab run EXPERIMENT... --update-golden`")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        cause: std::io::Error,
-    },
-    /// The file is not TOML.
-    #[error("{path}: {cause}")]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line, column and reason.
-        cause: Box<toml_edit::TomlError>,
-    },
-    /// An entry is not a figure.
-    #[error("{path}: [{table}] {key}: expected {expected}")]
-    Value {
-        /// The file.
-        path: PathBuf,
-        /// The table.
-        table: String,
-        /// The entry's name.
-        key: String,
-        /// What should stand there.
-        expected: &'static str,
-    },
-}
 
 /// How a report differs from the golden file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,27 +92,24 @@ impl fmt::Display for Deviation {
 
 impl Golden {
     /// Reads a golden file.
-    pub fn load(path: &Path) -> Result<Golden, GoldenError> {
-        let read = std::fs::read_to_string(path);
-        let text = read.map_err(|cause| GoldenError::Io { path: path.into(), cause })?;
-        Golden::parse(path, &text)
+    pub fn load(path: &Path) -> Result<Golden> {
+        let text = std::fs::read_to_string(path).with_context(|| {
+            let path = path.display();
+            format!("{path}; write it with `giusto lab run EXPERIMENT... --update-golden`")
+        })?;
+        Golden::parse(&text).with_context(|| path.display().to_string())
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Golden, GoldenError> {
-        let syntax = |cause| GoldenError::Syntax { path: path.into(), cause: Box::new(cause) };
-        let golden = Golden(text.parse().map_err(syntax)?);
-        let limits = match golden.0.get(LIMITS) {
-            Some(item) => Some(table(path, "", LIMITS, item)?),
-            None => None,
-        };
-        let limits = limits.into_iter().flat_map(|limits| limits.iter().map(|one| (LIMITS, one)));
-        let recorded = golden.0.iter().filter(|(name, _)| *name != LIMITS).map(|one| ("", one));
-        for (parent, (name, item)) in limits.chain(recorded) {
-            for (key, item) in table(path, parent, name, item)?.iter() {
-                if figure(item).is_none() {
-                    let expected = "a count of 0 or more, whole or ending in .5";
-                    return Err(value(path, name, key, expected));
-                }
+    fn parse(text: &str) -> Result<Golden> {
+        let golden = Golden(text.parse::<DocumentMut>()?);
+        let limits = golden.0.get(LIMITS).map(|item| table(LIMITS, item)).transpose()?;
+        let limits = limits.into_iter().flat_map(|limits| limits.iter());
+        let recorded = golden.0.iter().filter(|(name, _)| *name != LIMITS);
+        for (name, item) in limits.chain(recorded) {
+            for (key, item) in table(name, item)?.iter() {
+                figure(item).with_context(|| {
+                    format!("[{name}] {key}: expected a count of 0 or more, whole or ending in .5")
+                })?;
             }
         }
         Ok(golden)
@@ -281,18 +246,8 @@ fn figures(table: &Item) -> Figures {
     entries.filter_map(|(key, item)| Some((key.to_string(), figure(item)?))).collect()
 }
 
-fn table<'a>(
-    path: &Path,
-    parent: &str,
-    key: &str,
-    item: &'a Item,
-) -> Result<&'a dyn TableLike, GoldenError> {
-    let expected = "a table named after an experiment";
-    item.as_table_like().ok_or_else(|| value(path, parent, key, expected))
-}
-
-fn value(path: &Path, table: &str, key: &str, expected: &'static str) -> GoldenError {
-    GoldenError::Value { path: path.into(), table: table.into(), key: key.into(), expected }
+fn table<'a>(name: &str, item: &'a Item) -> Result<&'a dyn TableLike> {
+    item.as_table_like().with_context(|| format!("{name}: expected tables named after experiments"))
 }
 
 #[cfg(test)]
@@ -302,8 +257,8 @@ mod tests {
     use crate::testing::{folded, micro, ping_pong};
     use expect_test::expect;
 
-    fn parse(text: &str) -> Result<Golden, GoldenError> {
-        Golden::parse(Path::new("golden.toml"), text)
+    fn parse(text: &str) -> Result<Golden> {
+        Golden::parse(text)
     }
 
     /// A report of a call and a reply.
@@ -422,24 +377,14 @@ mod tests {
     #[test]
     fn bad_files_are_refused_with_the_place() {
         let error = |text| parse(text).unwrap_err().to_string();
-        expect![[r#"
-            golden.toml: [ping-pong] fastpath call: expected a count of 0 or more, whole or
-            ending in .5"#]]
-        .assert_eq(&folded(&error("[ping-pong]\n\"fastpath call\" = -3\n")));
-        expect!["golden.toml: [limits] fastpath pair: expected a table named after an experiment"]
-            .assert_eq(&folded(&error("[limits]\n\"fastpath pair\" = 300\n")));
-        expect![[r#"
-            golden.toml: TOML parse error at line 2, column 10
-            |
-            2 | fastpath call = 3
-            |          ^
-            key with no value, expected `=`
-        "#]]
-        .assert_eq(&folded(&error("[ping-pong]\nfastpath call = 3\n")));
-        let missing = Golden::load(Path::new("/nowhere/golden.toml")).unwrap_err().to_string();
-        expect![[r#"
-            /nowhere/golden.toml: No such file or directory (os error 2); write it with
-            `giusto lab run EXPERIMENT... --update-golden`"#]]
-        .assert_eq(&folded(&missing));
+        let figure = error("[ping-pong]\n\"fastpath call\" = -3\n");
+        assert!(figure.starts_with("[ping-pong] fastpath call: expected a count"), "{figure}");
+        let table = error("[limits]\n\"fastpath pair\" = 300\n");
+        assert!(table.starts_with("fastpath pair: expected tables"), "{table}");
+        assert!(error("[ping-pong]\nfastpath call = 3\n").contains("line 2, column 10"));
+        let missing = Golden::load(Path::new("/nowhere/golden.toml")).unwrap_err();
+        let missing = format!("{missing:#}");
+        assert!(missing.starts_with("/nowhere/golden.toml; write it with `giusto lab run"));
+        assert!(missing.ends_with("No such file or directory (os error 2)"), "{missing}");
     }
 }

@@ -39,14 +39,14 @@ pub use claim::{Bound, Claim, Judged, Verdict};
 pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
 pub use figure::{Figure, rounded};
-pub use golden::{Deviation, Golden, GoldenError};
+pub use golden::{Deviation, Golden};
 pub use output::{read_samples, write_index, write_run};
 pub use parameter::{Value, parameters};
-pub use recording::{Record, Recording, RecordingError};
+pub use recording::{Record, Recording, name_in};
 pub use report::{
     Fact, Limit, Origin, PAIR, Report, Row, SCHEMA, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST,
 };
 pub use samples::{Samples, Series};
-pub use spans::{SpanError, Spans, delays, spans};
-pub use statistics::Summary;
-pub use table::{Column, beside, table};
+pub use spans::{Spans, delays, spans};
+pub use statistics::{Summary, p99};
+pub use table::{Column, beside, fitted, plain_table, table};

@@ -4,6 +4,7 @@ use abi::results::{
     HEADER_WORDS, MAGIC, RECORD_WORDS, Tag, WORD_COUNT, WORD_DONE, WORD_DROPPED, WORD_HZ,
     WORD_KERNEL, WORD_MAGIC,
 };
+use anyhow::{Context, Result, ensure};
 
 /// One counter value and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,85 +26,45 @@ pub struct Recording {
     pub records: Vec<Record>,
 }
 
-/// Why a recording cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordingError {
-    /// The magic word is missing.
-    #[error(
-        "the recording was never opened (first word {first:#x}): the program did not start, or \
-         the manifest maps another memory object"
-    )]
-    NotOpened {
-        /// What stands in place of the magic word.
-        first: u64,
-    },
-    /// The program did not get to its end.
-    #[error(
-        "the recording is not finished: the program stopped after {count} records; look for its \
-         error on the console"
-    )]
-    NotFinished {
-        /// Records written so far.
-        count: u64,
-    },
-    /// The memory object was too small.
-    #[error(
-        "the recording dropped {dropped} records: give its memory object at least {bytes} bytes \
-         in the manifest"
-    )]
-    Dropped {
-        /// Records that did not fit.
-        dropped: u64,
-        /// Bytes that would have held them all.
-        bytes: u64,
-    },
-    /// The bytes end early.
-    #[error("the recording is truncated: it needs {expected} bytes and has {found}")]
-    Truncated {
-        /// Bytes that header and count ask for.
-        expected: u64,
-        /// Bytes at hand.
-        found: u64,
-    },
-    /// The kernel's name is not text.
-    #[error("the recording names no kernel: {bytes:02x?} is not zero-padded text")]
-    NoKernel {
-        /// What stands in its place.
-        bytes: [u8; 16],
-    },
-}
-
 impl Recording {
     /// Decodes a recording from the bytes of its memory object.
-    pub fn decode(bytes: &[u8]) -> Result<Recording, RecordingError> {
+    pub fn decode(bytes: &[u8]) -> Result<Recording> {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |index: usize| u64::from_le_bytes(words[index]);
-        let truncated = |expected| RecordingError::Truncated { expected, found: size(bytes.len()) };
-        if words.len() < HEADER_WORDS {
-            return Err(truncated(size(HEADER_WORDS * 8)));
-        }
-        if word(WORD_MAGIC) != MAGIC {
-            return Err(RecordingError::NotOpened { first: word(WORD_MAGIC) });
-        }
-        let (count, dropped) = (word(WORD_COUNT), word(WORD_DROPPED));
-        if word(WORD_DONE) != 1 {
-            return Err(RecordingError::NotFinished { count });
-        }
-        if dropped != 0 {
-            let bytes = bytes_for(count.saturating_add(dropped));
-            return Err(RecordingError::Dropped { dropped, bytes });
-        }
+        let truncated = |expected: u64| {
+            let found = bytes.len();
+            format!("the recording is truncated: it needs {expected} bytes and has {found}")
+        };
+        ensure!(words.len() >= HEADER_WORDS, truncated(bytes_for(0)));
+        let (first, count, dropped) = (word(WORD_MAGIC), word(WORD_COUNT), word(WORD_DROPPED));
+        ensure!(
+            first == MAGIC,
+            "the recording was never opened (first word {first:#x}): the program did not start, \
+             or the manifest maps another memory object"
+        );
+        ensure!(
+            word(WORD_DONE) == 1,
+            "the recording is not finished: the program stopped after {count} records; look for \
+             its error on the console"
+        );
+        ensure!(
+            dropped == 0,
+            "the recording dropped {dropped} records: give its memory object at least {} bytes \
+             in the manifest",
+            bytes_for(count.saturating_add(dropped))
+        );
         let (records, _) = words[HEADER_WORDS..].as_chunks::<RECORD_WORDS>();
         let records = usize::try_from(count)
             .ok()
             .and_then(|count| records.get(..count))
-            .ok_or_else(|| truncated(bytes_for(count)))?;
+            .with_context(|| truncated(bytes_for(count)))?;
         let decode = |[tag, time]: &[[u8; 8]; RECORD_WORDS]| Record {
             tag: Tag::from_word(u64::from_le_bytes(*tag)),
             time: u64::from_le_bytes(*time),
         };
         Ok(Recording {
-            kernel: kernel_name(words[WORD_KERNEL], words[WORD_KERNEL + 1])?,
+            kernel: name_in([word(WORD_KERNEL), word(WORD_KERNEL + 1)])
+                .context("the recording names no kernel: its name is not zero-padded text")?,
             hz: word(WORD_HZ),
             records: records.iter().map(decode).collect(),
         })
@@ -112,25 +73,15 @@ impl Recording {
 
 /// Bytes of a recording with this many records.
 fn bytes_for(records: u64) -> u64 {
-    records.saturating_mul(size(RECORD_WORDS * 8)).saturating_add(size(HEADER_WORDS * 8))
+    records.saturating_mul(RECORD_WORDS as u64 * 8).saturating_add(HEADER_WORDS as u64 * 8)
 }
 
-/// A host size as the target counts it.
-fn size(bytes: usize) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-fn kernel_name(first: [u8; 8], second: [u8; 8]) -> Result<String, RecordingError> {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&first);
-    bytes[8..].copy_from_slice(&second);
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    let (name, padding) = bytes.split_at(end);
-    let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-    if !printable || padding.iter().any(|&byte| byte != 0) {
-        return Err(RecordingError::NoKernel { bytes });
-    }
-    Ok(String::from_utf8_lossy(name).into_owned())
+/// The name that a kernel has left in two words; `None`: they are no zero-padded text.
+pub fn name_in(words: [u64; 2]) -> Option<String> {
+    let bytes = abi::boot::name_bytes(words);
+    let end = bytes.iter().rposition(|byte| *byte != 0)? + 1;
+    let name = &bytes[..end];
+    name.iter().all(u8::is_ascii_graphic).then(|| String::from_utf8_lossy(name).into_owned())
 }
 
 #[cfg(test)]

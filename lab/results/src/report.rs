@@ -178,6 +178,29 @@ pub(crate) fn key(kernel: &str, metric: &str, case: &str) -> String {
 }
 
 impl Report {
+    /// The report of an experiment on a machine, without any figures yet.
+    pub fn new(experiment: &str, machine: &str, origin: Origin, unit: &str) -> Report {
+        Report {
+            schema: SCHEMA,
+            experiment: experiment.to_string(),
+            machine: machine.to_string(),
+            origin,
+            unit: unit.to_string(),
+            units: BTreeMap::new(),
+            commit: String::new(),
+            seed: 1,
+            set: BTreeMap::new(),
+            host: BTreeMap::new(),
+            rows: Vec::new(),
+            claims: Vec::new(),
+            baselines: Vec::new(),
+            facts: Vec::new(),
+            limits: Vec::new(),
+            curves: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// The report as `result.json` holds it.
     pub fn to_json(&self) -> String {
         let json = serde_json::to_string_pretty(self);
@@ -252,23 +275,27 @@ impl Report {
         let Report { experiment, machine, unit, seed, .. } = self;
         let host = |name: &str| self.host.get(name).map(String::as_str);
         let processor = host("processor").map(|name| format!("on {name}"));
-        let caches = host("caches").map(|caches| match caches {
-            "none" => "no caches".to_string(),
-            caches => format!("caches {caches}"),
-        });
         let set = |(name, values): (&String, &Vec<Value>)| {
             let values: Vec<String> = values.iter().map(Value::to_string).collect();
             format!("{name}={}", values.join(","))
         };
         let words = [format!("{experiment} on {machine} ({})", self.kind()), unit.clone()];
         let words =
-            words.into_iter().chain(processor).chain(caches).chain(self.set.iter().map(set));
+            words.into_iter().chain(processor).chain(self.caches()).chain(self.set.iter().map(set));
         let end = [
             self.sample_count(),
             format!("seed {seed}"),
             format!("commit {}", self.short_commit()),
         ];
         words.chain(end).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the host's caches are warm or cold, if the report says.
+    pub(crate) fn caches(&self) -> Option<String> {
+        Some(match self.host.get("caches")?.as_str() {
+            "none" => "no caches".to_string(),
+            caches => format!("caches {caches}"),
+        })
     }
 
     /// How many samples stand behind a figure.

@@ -2,6 +2,7 @@
 
 use crate::Recording;
 use abi::results::Tag;
+use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 
 /// Case and round of a record.
@@ -30,66 +31,6 @@ impl Spans {
     }
 }
 
-/// Why records do not pair up.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SpanError {
-    /// One end of a span is missing.
-    #[error(
-        "metric {metric}, case {case}, round {round}: nothing recorded at point {missing}; the \
-         program skipped it or ended in the middle of a round"
-    )]
-    Unpaired {
-        /// The metric of the span.
-        metric: u16,
-        /// Its case.
-        case: u16,
-        /// Its round.
-        round: u16,
-        /// The point that has no record.
-        missing: u16,
-    },
-    /// A point was recorded twice.
-    #[error(
-        "metric {metric}, case {case}, round {round}: point {point} was recorded twice; count \
-         rounds from 0 in each case and record no warm-up rounds"
-    )]
-    Twice {
-        /// The metric of the record.
-        metric: u16,
-        /// Its case.
-        case: u16,
-        /// Its round.
-        round: u16,
-        /// Its point.
-        point: u16,
-    },
-    /// The span ends before it begins.
-    #[error(
-        "metric {metric}, case {case}, round {round}: ends at {end}, before it begins at {start}"
-    )]
-    Backwards {
-        /// The metric of the span.
-        metric: u16,
-        /// Its case.
-        case: u16,
-        /// Its round.
-        round: u16,
-        /// Counter value at the beginning.
-        start: u64,
-        /// Counter value at the end.
-        end: u64,
-    },
-    /// The metric does not occur.
-    #[error("metric {metric}: nothing was recorded; did the program run this measurement?")]
-    Nothing {
-        /// The metric asked for.
-        metric: u16,
-    },
-    /// The cost of measuring is unknown.
-    #[error("no overhead was recorded: the program must also record pairs of back-to-back reads")]
-    NoOverhead,
-}
-
 /// The time from `a_point` in recording `a` to `b_point` in recording `b`, for every case and
 /// round of a metric, less the measured overhead. Both may be the same recording.
 pub fn spans(
@@ -98,13 +39,12 @@ pub fn spans(
     b: &Recording,
     b_point: u16,
     metric: u16,
-) -> Result<Spans, SpanError> {
-    let pairs = pairs(a, a_point, b, b_point, metric)?;
-    if pairs.is_empty() {
-        return Err(SpanError::Nothing { metric });
-    }
-    let overhead = overhead(a)?.into_iter().chain(overhead(b)?).min();
-    let mut spans = Spans { overhead: overhead.ok_or(SpanError::NoOverhead)?, ..Spans::default() };
+) -> Result<Spans> {
+    let pairs = some(pairs(a, a_point, b, b_point, metric)?, metric)?;
+    let overhead = overhead(a)?.into_iter().chain(overhead(b)?).min().context(
+        "no overhead was recorded: the program must also record pairs of back-to-back reads",
+    )?;
+    let mut spans = Spans { overhead, ..Spans::default() };
     for ((case, _), span) in pairs {
         spans.below_overhead += usize::from(span < spans.overhead);
         spans.cases.entry(case).or_default().push(span.saturating_sub(spans.overhead));
@@ -115,22 +55,30 @@ pub fn spans(
 /// How long after a programmed instant, recorded as `BEFORE`, something was seen at `AFTER`, for
 /// every case and round of a metric. Nothing is subtracted: only the second one is a counter read,
 /// and its cost comes behind its value.
-pub fn delays(recording: &Recording, metric: u16) -> Result<BTreeMap<u16, Vec<u64>>, SpanError> {
-    let pairs = pairs(recording, Tag::BEFORE, recording, Tag::AFTER, metric)?;
-    if pairs.is_empty() {
-        return Err(SpanError::Nothing { metric });
-    }
+pub fn delays(recording: &Recording, metric: u16) -> Result<BTreeMap<u16, Vec<u64>>> {
     let mut cases = BTreeMap::new();
-    for ((case, _), delay) in pairs {
+    for ((case, _), delay) in some(own_pairs(recording, metric)?, metric)? {
         cases.entry(case).or_insert_with(Vec::new).push(delay);
     }
     Ok(cases)
 }
 
 /// The least time between two counter reads in a row, where recorded.
-fn overhead(recording: &Recording) -> Result<Option<u64>, SpanError> {
-    let pairs = pairs(recording, Tag::BEFORE, recording, Tag::AFTER, Tag::OVERHEAD)?;
-    Ok(pairs.values().min().copied())
+fn overhead(recording: &Recording) -> Result<Option<u64>> {
+    Ok(own_pairs(recording, Tag::OVERHEAD)?.values().min().copied())
+}
+
+/// Refuses a metric without any records.
+fn some(pairs: BTreeMap<Place, u64>, metric: u16) -> Result<BTreeMap<Place, u64>> {
+    if pairs.is_empty() {
+        bail!("metric {metric}: nothing was recorded; did the program run this measurement?");
+    }
+    Ok(pairs)
+}
+
+/// Pairs whose ends are in one recording.
+fn own_pairs(recording: &Recording, metric: u16) -> Result<BTreeMap<Place, u64>> {
+    pairs(recording, Tag::BEFORE, recording, Tag::AFTER, metric)
 }
 
 fn pairs(
@@ -139,34 +87,44 @@ fn pairs(
     b: &Recording,
     b_point: u16,
     metric: u16,
-) -> Result<BTreeMap<Place, u64>, SpanError> {
+) -> Result<BTreeMap<Place, u64>> {
     let starts = times(a, metric, a_point)?;
     let mut ends = times(b, metric, b_point)?;
+    let unpaired = |(case, round): Place, missing: u16| {
+        format!(
+            "metric {metric}, case {case}, round {round}: nothing recorded at point {missing}; \
+             the program skipped it or ended in the middle of a round"
+        )
+    };
     let mut spans = BTreeMap::new();
-    for ((case, round), start) in starts {
-        let missing = SpanError::Unpaired { metric, case, round, missing: b_point };
-        let end = ends.remove(&(case, round)).ok_or(missing)?;
-        let backwards = SpanError::Backwards { metric, case, round, start, end };
-        spans.insert((case, round), end.checked_sub(start).ok_or(backwards)?);
+    for (place, start) in starts {
+        let end = ends.remove(&place).with_context(|| unpaired(place, b_point))?;
+        let span = end.checked_sub(start).with_context(|| {
+            let (case, round) = place;
+            format!(
+                "metric {metric}, case {case}, round {round}: ends at {end}, before it begins at \
+                 {start}"
+            )
+        })?;
+        spans.insert(place, span);
     }
     match ends.into_keys().next() {
-        Some((case, round)) => Err(SpanError::Unpaired { metric, case, round, missing: a_point }),
+        Some(place) => bail!(unpaired(place, a_point)),
         None => Ok(spans),
     }
 }
 
 /// Counter values of one metric at one point, by case and round.
-fn times(
-    recording: &Recording,
-    metric: u16,
-    point: u16,
-) -> Result<BTreeMap<Place, u64>, SpanError> {
+fn times(recording: &Recording, metric: u16, point: u16) -> Result<BTreeMap<Place, u64>> {
     let mut times = BTreeMap::new();
     let wanted = |tag: &Tag| tag.metric == metric && tag.point == point;
     for record in recording.records.iter().filter(|record| wanted(&record.tag)) {
         let Tag { case, round, .. } = record.tag;
         if times.insert((case, round), record.time).is_some() {
-            return Err(SpanError::Twice { metric, case, round, point });
+            bail!(
+                "metric {metric}, case {case}, round {round}: point {point} was recorded twice; \
+                 count rounds from 0 in each case and record no warm-up rounds"
+            );
         }
     }
     Ok(times)
@@ -225,27 +183,20 @@ mod tests {
     #[test]
     fn errors_name_case_and_round() {
         let start = record(CALL, 3, 8, 0, 100);
-        let cases: [(&[Record], SpanError); 4] = [
-            (&[start], SpanError::Unpaired { metric: CALL, case: 3, round: 8, missing: 1 }),
-            (
-                &[record(CALL, 3, 8, 1, 100)],
-                SpanError::Unpaired { metric: CALL, case: 3, round: 8, missing: 0 },
-            ),
-            (&[start, start], SpanError::Twice { metric: CALL, case: 3, round: 8, point: 0 }),
-            (
-                &[start, record(CALL, 3, 8, 1, 99)],
-                SpanError::Backwards { metric: CALL, case: 3, round: 8, start: 100, end: 99 },
-            ),
+        let cases: [(&[Record], &str); 4] = [
+            (&[start], "nothing recorded at point 1"),
+            (&[record(CALL, 3, 8, 1, 100)], "nothing recorded at point 0"),
+            (&[start, start], "point 0 was recorded twice"),
+            (&[start, record(CALL, 3, 8, 1, 99)], "ends at 99, before it begins at 100"),
         ];
-        for (records, error) in cases {
-            let one = recording(&[&overhead_of(6), records].concat());
-            assert_eq!(spans(&one, 0, &one, 1, CALL), Err(error.clone()));
-            assert!(error.to_string().contains("case 3, round 8"));
+        let refused = |one: &Recording| spans(one, Tag::BEFORE, one, Tag::AFTER, CALL).unwrap_err();
+        for (records, why) in cases {
+            let error = refused(&recording(&[&overhead_of(6), records].concat())).to_string();
+            assert!(error.starts_with("metric 0, case 3, round 8: ") && error.contains(why));
         }
-        let idle = recording(&overhead_of(6));
-        assert_eq!(spans(&idle, 0, &idle, 1, CALL), Err(SpanError::Nothing { metric: CALL }));
+        assert!(refused(&recording(&overhead_of(6))).to_string().contains("nothing was recorded"));
         let bare = recording(&[start, record(CALL, 3, 8, 1, 180)]);
-        assert_eq!(spans(&bare, 0, &bare, 1, CALL), Err(SpanError::NoOverhead));
+        assert!(refused(&bare).to_string().starts_with("no overhead was recorded"));
     }
 
     #[test]
@@ -254,8 +205,8 @@ mod tests {
         records.extend([record(1, 50, 0, 0, 100), record(1, 50, 0, 1, 350)]);
         records.extend([record(1, 50, 1, 0, 900), record(1, 50, 1, 1, 903)]);
         let expected = BTreeMap::from([(50, vec![250, 3])]);
-        assert_eq!(delays(&recording(&records), 1), Ok(expected));
-        assert_eq!(delays(&recording(&records), 2), Err(SpanError::Nothing { metric: 2 }));
+        assert_eq!(delays(&recording(&records), 1).unwrap(), expected);
+        assert!(delays(&recording(&records), 2).is_err());
         // A timer that fires before its time is an error of the machine, not a short delay.
         records.extend([record(1, 50, 2, 0, 900), record(1, 50, 2, 1, 899)]);
         assert!(delays(&recording(&records), 1).unwrap_err().to_string().contains("before it"));

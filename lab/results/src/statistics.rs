@@ -54,6 +54,13 @@ impl Summary {
     }
 }
 
+/// The least sample that at least 99 of 100 do not exceed, of samples in any order.
+pub fn p99(samples: &[u64]) -> Option<u64> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable();
+    sorted.get((sorted.len() * 99).div_ceil(100).checked_sub(1)?).copied()
+}
+
 /// The median of sorted, non-empty samples.
 fn middle(sorted: &[u64]) -> Figure {
     Figure::between(sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
@@ -173,6 +180,13 @@ mod tests {
             serde_json::to_string(&summary).unwrap(),
             r#"{"min":1,"q1":2,"median":3.5,"mean":4,"q3":5.5,"max":7,"stddev":2.5,"n":4}"#
         );
+    }
+
+    #[test]
+    fn the_99th_percentile_is_a_sample() {
+        let p99 = |count: u64| p99(&(1..=count).rev().collect::<Vec<_>>());
+        let some = [1, 2, 99, 100, 101, 200, 1000].map(|count| p99(count).unwrap());
+        assert_eq!((p99(0), some), (None, [1, 2, 99, 99, 100, 198, 990]));
     }
 
     #[test]

@@ -2,13 +2,46 @@
 
 use crate::grid::{Cell, Grid};
 use crate::{Figure, Report};
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{
+    Cell as TableCell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table,
+    TableStyle, Width, presets,
+};
 
 /// Rules above, below and under the header.
 const RULES: TableStyle = TableStyle::new()
     .top_border(LineStyle::none().fill('─').junction('─'))
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
+
+/// An empty table without rules under these headings, to be shown by [`fitted`].
+pub fn plain_table(headings: &[&str], width: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_width(width as u16);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
+    table
+}
+
+/// A table as text that fits its width: columns become narrower, but no word is split. `padding` is
+/// how many characters its cells have beside their content.
+pub fn fitted(mut table: Table, padding: u16) -> String {
+    let head: Vec<String> =
+        table.header().into_iter().flat_map(Row::cell_iter).map(TableCell::content).collect();
+    for (index, heading) in head.iter().enumerate() {
+        let cells = table.column_cells_iter(index).flatten().map(TableCell::content);
+        let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
+        let words = cells.chain([heading.clone()]).filter_map(|text| longest(&text));
+        let least = words.max().unwrap_or(0) as u16 + padding;
+        if let Some(column) = table.column_mut(index).filter(|own| own.constraint().is_none()) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+        }
+    }
+    text_of(&table)
+}
+
+/// The lines of a table without what is blank at their ends.
+fn text_of(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+}
 
 /// A column of a table: its name above its cells.
 pub struct Column {
@@ -69,7 +102,7 @@ fn block(titles: &Column, columns: &[&Column], width: usize) -> String {
     for column in table.column_iter_mut() {
         column.set_padding(if column.index == 0 { (1, 0) } else { (2, 0) });
     }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+    text_of(&table)
 }
 
 /// The report as tables of medians that fit a width, under a line or two of provenance.

@@ -1,6 +1,6 @@
 //! What the tests of this crate share.
 
-use crate::{Claim, Fact, Record, Report, SCHEMA, Samples, Verdict, baselines};
+use crate::{Claim, Fact, Origin, Record, Report, Samples, Verdict, baselines};
 use abi::results::{HEADER_WORDS, MAGIC, Tag, WORD_COUNT, WORD_DONE, WORD_HZ, WORD_KERNEL};
 
 pub(crate) fn record(metric: u16, case: u16, round: u16, point: u16, time: u64) -> Record {
@@ -78,15 +78,7 @@ pub(crate) fn micro() -> (Report, Samples) {
 fn report(experiment: &str, samples: &Samples) -> Report {
     let text = |text: &str| text.to_string();
     Report {
-        schema: SCHEMA,
-        experiment: text(experiment),
-        machine: text("bench"),
-        origin: crate::Origin::EMULATED,
-        unit: text("instructions"),
-        units: Default::default(),
         commit: text("0123456789abcdef0123456789abcdef01234567"),
-        seed: 1,
-        set: Default::default(),
         host: [("cpu".into(), text("a model")), ("cpus".into(), text("2"))].into(),
         rows: samples.rows(),
         claims: vec![
@@ -120,8 +112,7 @@ fn report(experiment: &str, samples: &Samples) -> Report {
                 note: String::new(),
             },
         ],
-        limits: Vec::new(),
-        curves: Vec::new(),
         notes: vec![text("16 warm-up rounds precede each case.")],
+        ..Report::new(experiment, "bench", Origin::EMULATED, "instructions")
     }
 }

@@ -72,35 +72,8 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them.
-    pub const ALL: [Group; 11] = [
-        Group::Format,
-        Group::Tidy,
-        Group::Host,
-        Group::Lint,
-        Group::Target,
-        Group::Agreement,
-        Group::Golden,
-        Group::Docs,
-        Group::Demo,
-        Group::Search,
-        Group::Mutants,
-    ];
-
     /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Group::Format => "format",
-            Group::Tidy => "tidy",
-            Group::Host => "host",
-            Group::Lint => "lint",
-            Group::Target => "target",
-            Group::Agreement => "agreement",
-            Group::Golden => "golden",
-            Group::Docs => "docs",
-            Group::Demo => "demo",
-            Group::Search => "search",
-            Group::Mutants => "mutants",
-        }
+    pub fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_string())
     }
 }

@@ -45,6 +45,21 @@ fn all_experiments_are_run_by_themselves() {
 }
 
 #[test]
+fn kernels_are_a_list_or_named_one_by_one() {
+    let kernels = |words: &[&str]| {
+        let words = ["giusto", "lab", "run", "micro"].iter().chain(words).copied();
+        match Cli::try_parse_from(words).map(|cli| cli.command) {
+            Ok(Command::Lab(Lab::Run(run))) => run.kernel,
+            _ => Vec::new(),
+        }
+    };
+    let both = ["fastpath", "direct-lazy"];
+    assert_eq!(kernels(&["--kernel", "fastpath,direct-lazy"]), both);
+    assert_eq!(kernels(&["--kernel", "fastpath", "--kernel", "direct-lazy"]), both);
+    assert!(kernels(&["--kernel", "fastpath,none"]).is_empty());
+}
+
+#[test]
 fn periods_have_units_and_limits() {
     assert_eq!(period("25us"), Ok(25_000));
     assert_eq!(period("1ms"), Ok(1_000_000));

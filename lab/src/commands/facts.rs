@@ -60,28 +60,13 @@ mod tests {
     #[test]
     fn kernels_stand_beside_each_other() {
         let report = Report {
-            schema: results::SCHEMA,
-            experiment: String::new(),
-            machine: String::new(),
-            origin: results::Origin::EMULATED,
-            unit: String::new(),
-            units: Default::default(),
-            commit: String::new(),
-            seed: 1,
-            set: Default::default(),
-            host: Default::default(),
-            rows: Vec::new(),
-            claims: Vec::new(),
-            baselines: Vec::new(),
             facts: vec![
                 fact("kernel text", 41216, "bytes"),
                 fact("fastpath boot", 1000, "steps"),
                 fact("fastpath calls", 2, ""),
                 fact("direct-lazy calls", 3, ""),
             ],
-            limits: Vec::new(),
-            curves: Vec::new(),
-            notes: Vec::new(),
+            ..Report::new("", "", results::Origin::EMULATED, "")
         };
         let shown: String = facts(&report).lines().map(|l| l.trim().to_string() + "\n").collect();
         expect![[r#"

@@ -17,7 +17,7 @@ use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result};
 use kept::{Kept, keep};
-use results::{Golden, GoldenError, Limit, Report};
+use results::{Golden, Limit, Report};
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -189,12 +189,7 @@ pub fn golden_path() -> PathBuf {
 
 fn update_golden(reports: &[Report]) -> Result<()> {
     let path = golden_path();
-    let golden = match Golden::load(&path) {
-        Err(GoldenError::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
-            Golden::default()
-        }
-        loaded => loaded?,
-    };
+    let golden = if path.exists() { Golden::load(&path)? } else { Golden::default() };
     let is_golden = |report: &&Report| {
         experiment::find(&report.experiment).is_some_and(|experiment| experiment.golden)
     };

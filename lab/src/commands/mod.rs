@@ -20,7 +20,7 @@ use crate::cli::{Cli, Command};
 use crate::failure::Verdict;
 use crate::output;
 use anyhow::Result;
-use comfy_table::{Cell, ColumnConstraint, ContentArrangement, Row, Table, Width, presets};
+use comfy_table::Table;
 use manifest::Problems;
 use serde::Serialize;
 use serde_json::json;
@@ -67,30 +67,13 @@ fn counted(count: usize, what: &str) -> String {
 
 /// An empty table under these headings, to be shown by [`fitted`].
 fn table(headings: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_width(output::columns() as u16);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_header(headings);
-    table
+    results::plain_table(headings, output::columns())
 }
 
-/// A table as text that fits the terminal: columns become narrower, but no word is split.
-fn fitted(mut table: Table) -> String {
-    let head: Vec<String> =
-        table.header().into_iter().flat_map(Row::cell_iter).map(Cell::content).collect();
-    for (index, heading) in head.iter().enumerate() {
-        let cells = table.column_cells_iter(index).flatten().map(Cell::content);
-        let longest = |text: &str| text.split(' ').map(|word| word.chars().count()).max();
-        let words = cells.chain([heading.clone()]).filter_map(|text| longest(&text));
-        let least = words.max().unwrap_or(0) as u16 + PADDING;
-        if let Some(column) = table.column_mut(index).filter(|own| own.constraint().is_none()) {
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+/// A table as text that fits the terminal.
+fn fitted(table: Table) -> String {
+    results::fitted(table, 2)
 }
-
-/// Columns that a cell has beside its content.
-const PADDING: u16 = 2;
 
 /// A text in lines that fit the terminal, behind one indentation in the first and another in
 /// all further ones.

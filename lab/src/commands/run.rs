@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Bytes of the trace that `--auto` looks into.
 const TRACE: u64 = 32 << 20;
 
-/// Seconds that a system may run when nobody sits before it.
+/// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
 
 /// What the kernel's last words begin with.

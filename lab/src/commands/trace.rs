@@ -14,7 +14,7 @@ use manifest::System;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use trace::{Blame, CpuUse, LockUse, Names, Statistics, Trace, Traces, View};
+use trace::{Blame, LockUse, Names, Trace, Traces, View};
 
 /// Seconds that a system may run.
 const TIMEOUT: u64 = 60;
@@ -182,22 +182,19 @@ fn about_transactions(locks: &[LockUse]) -> Option<&'static str> {
     }
 }
 
-fn figures(statistics: &Statistics) -> Value {
-    json!({
-        "n": statistics.n,
-        "min": statistics.min,
-        "q1": statistics.q1,
-        "median": statistics.median,
-        "mean": statistics.mean,
-        "q3": statistics.q3,
-        "p99": statistics.p99,
-        "max": statistics.max,
-    })
-}
-
 fn document(asked: &cli::Trace, recorded: &Recorded, files: &[PathBuf]) -> Value {
     let traces = &recorded.traces;
     let trace = &traces.all;
+    // A trace out of a file may be another host's.
+    let processor = recorded.outcome.as_ref().map(|_| machine::processor());
+    let rows = |rows: Vec<Value>| {
+        let named = |mut row: Value| {
+            row["processor"] = json!(processor);
+            row
+        };
+        rows.into_iter().map(named).collect::<Vec<_>>()
+    };
+    let of_each = |of: fn(&Trace) -> Vec<Value>| rows(traces.each.iter().flat_map(of).collect());
     json!({
         "system": asked.system,
         "machine": recorded.outcome.as_ref().map(|_| &asked.machine),
@@ -210,10 +207,10 @@ fn document(asked: &cli::Trace, recorded: &Recorded, files: &[PathBuf]) -> Value
         "record_cost": trace.cost,
         "turn_cost": trace.turn,
         "span_ns": trace.span(),
-        "cpus": ::trace::cpus(traces).iter().map(cpu).collect::<Vec<_>>(),
-        "locks": ::trace::locks(&traces.each).iter().map(lock).collect::<Vec<_>>(),
-        "overheads": traces.each.iter().flat_map(overheads).collect::<Vec<_>>(),
-        "sections": traces.each.iter().flat_map(sections).collect::<Vec<_>>(),
+        "cpus": rows(::trace::cpus(traces).iter().map(|one| json!(one)).collect()),
+        "locks": rows(::trace::locks(&traces.each).iter().map(lock).collect()),
+        "overheads": of_each(overheads),
+        "sections": of_each(sections),
         "threshold_ns": asked.auto,
         "late": recorded.late.as_ref().map(auto::document),
         "files": files,
@@ -226,7 +223,7 @@ fn overheads(trace: &Trace) -> Vec<Value> {
             "cpu": trace.cpu,
             "overhead": overhead.kind.to_string(),
             "dropped": overhead.dropped,
-            "statistics": overhead.statistics().as_ref().map(figures),
+            "statistics": overhead.statistics(),
         })
     };
     ::trace::overheads(trace).all.iter().map(overhead).collect()
@@ -234,27 +231,11 @@ fn overheads(trace: &Trace) -> Vec<Value> {
 
 fn sections(trace: &Trace) -> Vec<Value> {
     let section = |time: &::trace::KernelTime| {
-        json!({
-            "cpu": trace.cpu,
-            "entry": time.entry.to_string(),
-            "longest_at_ns": time.longest_at,
-            "statistics": figures(&time.statistics),
-        })
+        let mut section = json!(time);
+        section["cpu"] = json!(trace.cpu);
+        section
     };
     ::trace::kernel_times(trace).iter().map(section).collect()
-}
-
-fn cpu(one: &CpuUse) -> Value {
-    json!({
-        "cpu": one.cpu,
-        "span_ns": one.span,
-        "idle_ns": one.idle,
-        "kernel_ns": one.kernel,
-        "entries": one.entries,
-        "kicks_sent": one.sent,
-        "kicks_taken": one.taken,
-        "lost": one.lost,
-    })
 }
 
 fn lock(one: &LockUse) -> Value {
@@ -262,12 +243,12 @@ fn lock(one: &LockUse) -> Value {
     let undone: Map<String, Value> =
         causes.map(|(cause, times)| (cause.name().to_string(), json!(times))).collect();
     json!({
-        "entry": one.entry.map(|entry| entry.to_string()),
+        "entry": one.entry,
         "as": one.way.name(),
         "again": one.again,
         "handed_over": one.handed,
-        "waits": one.waits.as_ref().map(figures),
-        "holds": figures(&one.holds),
+        "waits": one.waits,
+        "holds": one.holds,
         "undone": undone,
     })
 }

@@ -4,7 +4,7 @@ use super::measured::fact;
 use super::parameter::Set;
 use super::{Emulated, Listed, Measured, Session, Setup, find};
 use crate::image;
-use crate::machine::Count;
+use crate::machine::{self, Count};
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result, ensure};
@@ -56,24 +56,20 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
     let sized = experiment.name == SIZED && kernels == experiment.kernels;
     let sizes = if sized { text_facts(session, listed)? } else { Vec::new() };
     let notes = experiment.notes.iter().map(|note| note.to_string());
+    let unit = all.unit.as_deref().unwrap_or(platform.unit());
     let mut report = Report {
-        schema: results::SCHEMA,
-        experiment: experiment.name.to_string(),
-        machine: name.to_string(),
-        origin: platform.origin(),
-        unit: all.unit.unwrap_or(platform.unit().to_string()),
         units: all.units,
         commit: workspace::commit(),
         seed: session.asked().seed,
         set: session.asked().set.iter().map(named).collect(),
         host: host(session, listed).into_iter().chain(all.host).collect(),
         rows: all.samples.rows(),
-        claims: Vec::new(),
         baselines: results::baselines(experiment.name),
         facts: sizes.into_iter().chain(all.facts).collect(),
         limits: all.limits,
         curves: all.curves,
         notes: notes.chain(all.notes).collect(),
+        ..Report::new(experiment.name, name, platform.origin(), unit)
     };
     report.claims = experiment.judge(&report);
     Ok((report, all.samples))
@@ -116,18 +112,11 @@ fn host(session: &Session, listed: Listed) -> BTreeMap<String, String> {
         host.insert(name.to_string(), first_line(program).unwrap_or("unknown".to_string()));
     }
     host.insert("system".to_string(), std::env::consts::OS.to_string());
-    host.insert("processor".to_string(), processor());
+    host.insert("processor".to_string(), machine::processor());
     let real = listed.platform().origin() == Origin::HARDWARE;
     let caches = if real { listed.experiment().caches } else { "none" };
     host.insert("caches".to_string(), caches.to_string());
     host
-}
-
-/// What the host's processor calls itself, or at least its architecture.
-fn processor() -> String {
-    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = known.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    name.map_or(std::env::consts::ARCH, |(_, name)| name).to_string()
 }
 
 #[cfg(test)]

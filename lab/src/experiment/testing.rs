@@ -2,7 +2,6 @@
 
 use super::Experiment;
 use results::{Fact, Origin, Report, Samples, Verdict};
-use std::collections::BTreeMap;
 
 /// A row that has one sample: kernel, metric, case, value.
 pub type Row<'a> = (&'a str, &'a str, &'a str, u64);
@@ -14,23 +13,8 @@ pub fn report(machine: &str, rows: &[Row]) -> Report {
         samples.push(kernel, metric, case, vec![*value]);
     }
     Report {
-        schema: results::SCHEMA,
-        experiment: "made up".into(),
-        machine: machine.into(),
-        origin: Origin::EMULATED,
-        unit: "instructions".into(),
-        units: BTreeMap::new(),
-        commit: String::new(),
-        seed: 1,
-        set: BTreeMap::new(),
-        host: BTreeMap::new(),
         rows: samples.rows(),
-        claims: Vec::new(),
-        baselines: Vec::new(),
-        facts: Vec::new(),
-        limits: Vec::new(),
-        curves: Vec::new(),
-        notes: Vec::new(),
+        ..Report::new("made up", machine, Origin::EMULATED, "instructions")
     }
 }
 

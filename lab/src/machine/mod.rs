@@ -111,6 +111,13 @@ pub const MACHINES: [&dyn Machine; 2] = [EMULATOR, &Twin];
 /// All platforms that experiments are measured on.
 pub const MEASURED: [&dyn Platform; 3] = [EMULATOR, &Twin, &native::Native];
 
+/// What the host's processor calls itself, or at least its architecture.
+pub fn processor() -> String {
+    let known = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = known.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    name.map_or(std::env::consts::ARCH, |(_, name)| name).to_string()
+}
+
 /// The machine with this name.
 pub fn find(name: &str) -> Option<&'static dyn Machine> {
     MACHINES.into_iter().find(|machine| machine.name() == name)

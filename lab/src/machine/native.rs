@@ -128,7 +128,7 @@ pub struct Level {
 /// Series of operations of many threads on one CPU.
 #[derive(Debug, Deserialize)]
 pub struct Series {
-    /// Potatoes, or clients.
+    /// Messages in the ring, or clients.
     pub size: u64,
     /// Hops, or clients served, in each.
     pub operations: u64,
@@ -163,7 +163,8 @@ pub fn run<T: DeserializeOwned>(program: &Path, arguments: &[&str]) -> Result<Ho
         bail!("machine native ended with {}:\n{}", output.status, said.trim());
     }
     pass_on(&said);
-    serde_json::from_slice(&output.stdout).context("machine native prints what nobody understands")
+    serde_json::from_slice(&output.stdout)
+        .context("machine native prints what this laboratory does not understand")
 }
 
 /// Shows what the program says, each line once.

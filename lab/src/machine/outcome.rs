@@ -44,6 +44,24 @@ pub struct Outcome {
     pub samples: Option<Samples>,
 }
 
+#[cfg(test)]
+impl Outcome {
+    /// A made-up run that ended in a way and printed a text.
+    pub fn made_up(exit: Exit, console: &str) -> Outcome {
+        Outcome {
+            machine: "made-up",
+            exit,
+            console: console.to_string(),
+            memories: BTreeMap::new(),
+            kernel: String::new(),
+            backtrace: Vec::new(),
+            findings: Vec::new(),
+            log: Vec::new(),
+            samples: None,
+        }
+    }
+}
+
 impl Outcome {
     /// One message about what went wrong, or `None` if the run ended with status 0.
     pub fn failure(&self) -> Option<String> {
@@ -101,17 +119,8 @@ mod tests {
     use super::*;
 
     fn outcome(exit: Exit, console: &str) -> Outcome {
-        Outcome {
-            machine: "made-up",
-            exit,
-            console: console.to_string(),
-            memories: BTreeMap::new(),
-            kernel: String::new(),
-            backtrace: vec!["panic at a.rs:1".to_string()],
-            findings: Vec::new(),
-            log: Vec::new(),
-            samples: None,
-        }
+        let backtrace = vec!["panic at a.rs:1".to_string()];
+        Outcome { backtrace, ..Outcome::made_up(exit, console) }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a run leaves behind, for who wants to judge it.
+//! What a run leaves behind, to be judged.
 
 use super::Emulator;
 use super::memory::{SharedFile, word_at};

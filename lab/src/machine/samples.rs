@@ -78,7 +78,7 @@ impl Samples {
         let bytes = memory.physical(machine, at + HEADER * WORD_BYTES, count * 2 * WORD_BYTES)?;
         let taken = (0..count as usize).map(|index| {
             let words = word_at(&bytes, 2 * index).zip(word_at(&bytes, 2 * index + 1));
-            words.map(|(at, who)| decode(at, who)).context("the samples end early")
+            words.map(|(at, origin)| decode(at, origin)).context("the samples end early")
         });
         Ok(Samples {
             taken: taken.collect::<Result<_>>()?,
@@ -90,14 +90,14 @@ impl Samples {
     }
 }
 
-fn decode(at: u64, who: u64) -> Sample {
-    let mode = match (who & IDLE != 0, who & KERNEL != 0) {
+fn decode(at: u64, origin: u64) -> Sample {
+    let mode = match (origin & IDLE != 0, origin & KERNEL != 0) {
         (true, _) => Mode::Idle,
         (false, true) => Mode::Kernel,
         (false, false) => Mode::User,
     };
-    let domain = (who & !(IDLE | KERNEL)) >> 32;
-    Sample { at, thread: who as u32, domain: domain as u32, mode }
+    let domain = (origin & !(IDLE | KERNEL)) >> 32;
+    Sample { at, thread: origin as u32, domain: domain as u32, mode }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::{Finding, Source};
 use crate::machine::words;
 use syn::visit::Visit;
 
-/// Who may: the ports, the user side's stubs, and the lab's description of machines.
+/// Where they may stand: the ports, the user side's stubs, and the lab's description of machines.
 const ALLOWED: [&str; 3] = ["ports/", "user/rt/src/arch/", "lab/src/machine/"];
 
 const MEND: &str = "move it behind the port trait, under ports/ or user/rt/src/arch/";

@@ -5,7 +5,7 @@ use super::Finding;
 use cargo_metadata::Metadata;
 use std::fs;
 
-/// Who may depend on what inside the project, as `(package, dependencies)`.
+/// Which package may depend on what inside the project, as `(package, dependencies)`.
 const RULE: [(&str, &[&str]); 15] = [
     ("abi", &[]),
     ("cells", &[]),

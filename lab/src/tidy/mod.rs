@@ -1,5 +1,5 @@
-//! The project's own rules, checked: who may depend on whom, how long files may get, and what
-//! may stand where. Each rule is a function from the sources to findings.
+//! The project's own rules, checked: which package may depend on which, how long files may get, and
+//! what may stand where. Each rule is a function from the sources to findings.
 
 mod architecture;
 mod dependencies;

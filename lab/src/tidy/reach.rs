@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_declares_is_dead() {
+    fn a_file_that_no_module_declares_is_dead() {
         let files = [("a/src/lib.rs", "mod b;"), ("a/src/b.rs", ""), ("a/src/old.rs", "")];
         assert_eq!(dead(&files, &["a/src/lib.rs"]), ["a/src/old.rs"]);
         assert!(dead(&files, &["a/src/lib.rs", "a/src/old.rs"]).is_empty());

@@ -1,4 +1,4 @@
-//! Unsafe code: where it may be, and who must forbid it. Clippy wants it explained
+//! Unsafe code: where it may be, and which crates must forbid it. Clippy wants it explained
 //! (`undocumented_unsafe_blocks`).
 
 use super::dependencies::Root;

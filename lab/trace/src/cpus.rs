@@ -1,25 +1,32 @@
 //! What each CPU did with its time (S1-15), and the interrupts between them.
 
 use crate::overheads::table;
+use crate::sections::pairs;
 use crate::{Sections, Traces};
 use abi::trace::{Event, entry};
+use serde::Serialize;
 
 /// One CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CpuUse {
     /// Its number.
     pub cpu: u8,
     /// Nanoseconds from the end of boot to the last record of all CPUs.
+    #[serde(rename = "span_ns")]
     pub span: u64,
     /// Of these, in which it idled.
+    #[serde(rename = "idle_ns")]
     pub idle: u64,
     /// Of these, which it was inside the kernel.
+    #[serde(rename = "kernel_ns")]
     pub kernel: u64,
     /// Its entries into the kernel.
     pub entries: u64,
-    /// Interrupts that it sent to other CPUs.
+    /// IPIs that it sent.
+    #[serde(rename = "ipis_sent")]
     pub sent: u64,
-    /// Interrupts by other CPUs that it took.
+    /// IPIs that it took.
+    #[serde(rename = "ipis_taken")]
     pub taken: u64,
     /// Its events that were not kept.
     pub lost: u64,
@@ -51,22 +58,21 @@ pub fn cpus(traces: &Traces) -> Vec<CpuUse> {
 
 /// From each exit to the idle thread to the next entry; the last may have none.
 fn idle(trace: &crate::Trace, end: u64) -> u64 {
-    let mut idle = 0;
-    let mut since = None;
-    for moment in &trace.moments {
-        match moment.event {
-            Event::Exit => since = (moment.thread == u16::from(trace.cpu)).then_some(moment.ns),
-            Event::Enter => idle += since.take().map_or(0, |since| moment.ns - since),
-            _ => {}
-        }
-    }
+    let idles = |at: usize| trace.moments[at].thread == u16::from(trace.cpu);
+    let ns = |at: usize| trace.moments[at].ns;
+    let stretches = pairs(trace, Event::Exit, Event::Enter).filter(|(exit, _)| idles(*exit));
+    let idle: u64 = stretches.map(|(exit, enter)| ns(enter) - ns(exit)).sum();
+    let crosses = |moment: &crate::Moment| matches!(moment.event, Event::Exit | Event::Enter);
+    let last = trace.moments.iter().rposition(crosses);
+    let last = last.filter(|at| trace.moments[*at].event == Event::Exit && idles(*at));
     // What a full trace lacks is not known to be idle.
-    idle + since.filter(|_| trace.lost() == 0).map_or(0, |since| end.saturating_sub(since))
+    let last = last.filter(|_| trace.lost() == 0);
+    idle + last.map_or(0, |exit| end.saturating_sub(ns(exit)))
 }
 
 /// The CPUs as a table for a terminal of this width.
 pub fn cpus_table(uses: &[CpuUse], width: usize) -> String {
-    let header = ["CPU", "idle", "kernel", "entries", "kicks sent", "kicks taken", "lost"];
+    let header = ["CPU", "idle", "kernel", "entries", "IPIs sent", "IPIs taken", "lost"];
     let percent = |part: u64, whole: u64| format!("{:.1} %", part as f64 * 100.0 / whole as f64);
     let rows = uses.iter().map(|one| {
         vec![

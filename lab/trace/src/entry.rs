@@ -2,6 +2,7 @@
 
 use abi::call::Call;
 use abi::trace::entry;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// A way into the kernel.
@@ -17,10 +18,10 @@ pub enum Entry {
     Spurious,
     /// A fault.
     Fault,
-    /// An interrupt by another CPU.
-    Kick,
-    /// The interrupt of a device line.
-    Line(u32),
+    /// An IPI: the interrupt of another CPU.
+    Ipi,
+    /// A device's IRQ.
+    Irq(u32),
     /// A code that stands for nothing.
     Unknown(u32),
 }
@@ -33,8 +34,8 @@ impl Entry {
             entry::TIMER => Entry::Timer,
             entry::SPURIOUS => Entry::Spurious,
             entry::FAULT => Entry::Fault,
-            entry::KICK => Entry::Kick,
-            entry::LINE_0.. => Entry::Line(code - entry::LINE_0),
+            entry::KICK => Entry::Ipi,
+            entry::LINE_0.. => Entry::Irq(code - entry::LINE_0),
             _ => Entry::Unknown(code),
         }
     }
@@ -54,7 +55,7 @@ impl Entry {
 
     /// Whether a device, the timer or another CPU asked for it.
     pub fn is_interrupt(self) -> bool {
-        matches!(self, Entry::Timer | Entry::Spurious | Entry::Kick | Entry::Line(_))
+        matches!(self, Entry::Timer | Entry::Spurious | Entry::Ipi | Entry::Irq(_))
     }
 }
 
@@ -69,10 +70,16 @@ impl fmt::Display for Entry {
             Entry::Timer => f.write_str("timer"),
             Entry::Spurious => f.write_str("spurious"),
             Entry::Fault => f.write_str("fault"),
-            Entry::Kick => f.write_str("kick"),
-            Entry::Line(line) => write!(f, "line {line}"),
+            Entry::Ipi => f.write_str("IPI"),
+            Entry::Irq(irq) => write!(f, "IRQ {irq}"),
             Entry::Unknown(code) => write!(f, "entry {code:#x}"),
         }
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 
@@ -105,7 +112,7 @@ mod tests {
         assert_eq!(
             names.join(", "),
             "ipc, call, reply-wait, clock, cap-inspect, call 200, timer, spurious, fault, \
-             kick, line 0, line 4"
+             IPI, IRQ 0, IRQ 4"
         );
     }
 }

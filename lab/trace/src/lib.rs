@@ -30,9 +30,9 @@ mod testing;
 mod timeline;
 mod wakeups;
 
-pub use blame::{Blame, Cause, Piece, Sample, Who, blame};
+pub use blame::{Blame, Cause, Named, Piece, Sample, blame};
 pub use cpus::{CpuUse, cpus, cpus_table};
-pub use decode::{Moment, Trace, TraceError, Traces};
+pub use decode::{Moment, Trace, Traces};
 pub use entry::Entry;
 pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};

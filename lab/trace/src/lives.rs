@@ -1,4 +1,4 @@
-//! Threads over time: who existed when, and what each did.
+//! Threads over time: which existed when, and what each did.
 //!
 //! A thread's index is used again after it has ended, so a thread is known by its life: one life
 //! begins with each `Thread` record, or with the first mention of an index that has none.
@@ -253,7 +253,7 @@ impl Lives {
         }
     }
 
-    /// `thread` has the CPU; whoever had it before and did not block could go on.
+    /// `thread` has the CPU; the thread that had it before, unless it has blocked, could go on.
     fn take_over(&mut self, at: (usize, &Moment), thread: u16, running: &mut Option<u16>) {
         if let Some(before) = running.replace(thread)
             && before != thread

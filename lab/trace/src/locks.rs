@@ -1,5 +1,5 @@
-//! The kernel's lock: how long CPUs wait for it and hold it, who has it after whom (S1-15), and
-//! which transactions in its place are undone (S1-10).
+//! The kernel's lock: how long CPUs wait for it and hold it, which CPU has it after which (S1-15),
+//! and which transactions in its place are undone (S1-10).
 
 use crate::overheads::table;
 use crate::{Entry, Statistics, Trace};
@@ -17,7 +17,7 @@ pub struct LockUse {
     pub again: u64,
     /// Times that another CPU had had it.
     pub handed: u64,
-    /// Counter steps from asking to having it, of those who waited.
+    /// Counter steps from asking to having it, of those that waited.
     pub waits: Option<Statistics>,
     /// Counter steps from having to releasing it, without the writing of records.
     pub holds: Statistics,

@@ -43,7 +43,7 @@ impl Names {
     pub(crate) fn thread(&self, lives: &Lives, thread: u16, moment: usize) -> String {
         match lives.at(thread, moment) {
             Some(life) => self.life(lives, life),
-            None if thread == abi::trace::NO_THREAD => "nobody".to_string(),
+            None if thread == abi::trace::NO_THREAD => "no thread".to_string(),
             None => unknown(thread),
         }
     }

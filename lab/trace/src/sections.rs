@@ -89,6 +89,23 @@ impl Sections {
     }
 }
 
+/// The moments of a trace of one CPU at which something begins and ends, such as having the lock.
+/// What begins again before it has ended begins there.
+pub(crate) fn pairs(
+    trace: &Trace,
+    begin: Event,
+    end: Event,
+) -> impl Iterator<Item = (usize, usize)> {
+    let mut since = None;
+    trace.moments.iter().enumerate().filter_map(move |(index, moment)| {
+        if moment.event == begin {
+            since = Some(index);
+        }
+        let ends = moment.event == end;
+        ends.then(|| since.take()).flatten().map(|first| (first, index))
+    })
+}
+
 /// How far the moments of a CPU have been followed.
 #[derive(Default)]
 struct Progress {

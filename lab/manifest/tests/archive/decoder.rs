@@ -179,7 +179,7 @@ impl Decoded {
         }
     }
 
-    /// What nobody owns and all quotas together fit into the pools, and each domain's quota
+    /// What has no owner and all quotas together fit into the pools, and each domain's quota
     /// covers what boot charges to it.
     fn check_pools(&self, system: &System) {
         let pools = self.fields(Record::Pools)[0];

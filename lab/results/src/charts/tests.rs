@@ -47,9 +47,9 @@ fn metrics_of_other_units_are_drawn_apart() {
 fn ring() -> Report {
     let mut samples = Samples::default();
     for (kernel, cost) in [("direct-lazy", 600), ("strict-lazy", 720), ("ipc-heap", 590)] {
-        for potatoes in [1, 10, 249] {
-            let case = format!("potatoes={potatoes}");
-            samples.push(kernel, "hop", &case, vec![cost + potatoes; 3]);
+        for messages in [1, 10, 249] {
+            let case = format!("messages={messages}");
+            samples.push(kernel, "hop", &case, vec![cost + messages; 3]);
         }
     }
     let (mut report, _) = micro();
@@ -63,10 +63,10 @@ fn ring() -> Report {
 #[test]
 fn a_figure_of_a_paper_is_drawn_again_and_relative() {
     let charts = charts(&ring(), None);
-    assert_eq!(names(&charts), ["potatoes-hop", "potatoes-hop-relative"]);
-    let (title, absolute) = named(&charts, "potatoes-hop");
+    assert_eq!(names(&charts), ["messages-hop", "messages-hop-relative"]);
+    let (title, absolute) = named(&charts, "messages-hop");
     assert!(title.contains("figures 5.3 and 5.4") && absolute.contains("does not begin at 0"));
-    let (title, relative) = named(&charts, "potatoes-hop-relative");
+    let (title, relative) = named(&charts, "messages-hop-relative");
     assert!(title.contains("direct-lazy") && relative.contains("+20 %"));
     for svg in [absolute, relative] {
         assert!(svg.contains("on twin (simulated)"));

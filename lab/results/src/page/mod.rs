@@ -83,14 +83,10 @@ fn content(report: &Report, charts: &[Chart]) -> io::Result<Markup> {
 
 /// Where the figures come from, as labels.
 fn labels(report: &Report) -> Markup {
-    let labels = [
-        report.machine.clone(),
-        report.unit.clone(),
-        "warm".into(),
-        report.sample_count(),
-        format!("seed {}", report.seed),
-        format!("commit {}", report.short_commit()),
-    ];
+    let seed = format!("seed {}", report.seed);
+    let commit = format!("commit {}", report.short_commit());
+    let labels = [report.machine.clone(), report.unit.clone()].into_iter();
+    let labels = labels.chain(report.caches()).chain([report.sample_count(), seed, commit]);
     html! {
         ul.labels {
             li.kind { (report.kind()) }
@@ -137,7 +133,7 @@ mod tests {
         let (report, _) = ping_pong();
         expect![[r#"
             <ul class="labels"> <li class="kind">emulated</li> <li>bench</li>
-            <li>instructions</li> <li>warm</li> <li>n = 1000</li> <li>seed 1</li> <li>commit
+            <li>instructions</li> <li>n = 1000</li> <li>seed 1</li> <li>commit
             0123456789</li> </ul>"#]]
         .assert_eq(&folded(&labels(&report).into_string().replace("><", "> <")));
     }

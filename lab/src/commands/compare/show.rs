@@ -119,7 +119,7 @@ fn signed(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:+}") } else { format!("{value:+.1}") }
 }
 
-/// Who is faster and by how much, in a sentence or two.
+/// Which side is faster and by how much, in a sentence or two.
 pub fn summary(lines: &[Line], overall: Option<&Overall>, a: &str, b: &str) -> String {
     let all = lines.len();
     let with = |answer| lines.iter().filter(move |line| line.difference.answer == answer).count();

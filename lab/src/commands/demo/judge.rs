@@ -129,19 +129,7 @@ mod tests {
 
     #[test]
     fn a_self_test_that_fails_is_a_reason() {
-        let ended = |exit, console: &str| {
-            failed_checks(&Outcome {
-                machine: "made-up",
-                exit,
-                console: console.to_string(),
-                memories: Default::default(),
-                kernel: String::new(),
-                backtrace: Vec::new(),
-                findings: Vec::new(),
-                log: Vec::new(),
-                samples: None,
-            })
-        };
+        let ended = |exit, console| failed_checks(&Outcome::made_up(exit, console));
         assert_eq!(ended(Exit::Done(0), "ok a\n1 passed, 0 failed\n"), Vec::<String>::new());
         let one = ended(Exit::Done(1), "ok a\nFAILED b: no\n1 passed, 1 failed\n");
         assert_eq!(one, ["self-test: b: no"]);

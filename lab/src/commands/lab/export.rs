@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn rows_have_a_column_for_each_parameter() {
         let rows = [
-            ("fastpath", "hop", "threads=8 potatoes=1", 230),
+            ("fastpath", "hop", "threads=8 messages=1", 230),
             ("fastpath", "hop", "a | \"b\", c", 240),
         ];
         let report = report("twin", &rows);
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!([&found[0][place("threads")], &found[0][place("median")]], ["8", "230"]);
         assert_eq!([&found[1][place("threads")], &found[1][place("case")]], ["", "a | \"b\", c"]);
         let json: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!((&json[0]["potatoes"], &json[1]["potatoes"]), (&json!(1), &Value::Null));
+        assert_eq!((&json[0]["messages"], &json[1]["messages"]), (&json!(1), &Value::Null));
         assert_eq!(markdown.lines().count(), 4);
         assert!(markdown.contains("a \\| \"b\", c"));
     }

@@ -1,97 +1,87 @@
 //! Measured points out of a CSV file.
 
 use super::units::Units;
-use crate::failure::{did_you_mean, usage};
+use crate::failure::usage;
 use anyhow::Result;
+use csv::{ErrorKind, ReaderBuilder, StringRecord, Trim};
 use model::{MOST_CPUS, Point};
-use std::fs;
+use serde::Deserialize;
 use std::path::Path;
 
-/// The columns that are known; the last may be missing.
-const COLUMNS: [&str; 3] = ["cpus", "throughput", "think"];
+/// A line; the last column may be missing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    cpus: usize,
+    throughput: f64,
+    think: Option<f64>,
+}
 
 /// The points of a file, times in cycles and throughputs per cycle.
 pub fn read(path: &Path, units: &Units) -> Result<Vec<Point>> {
     let name = path.display().to_string();
-    let text =
-        fs::read_to_string(path).map_err(|error| usage(format!("cannot read {name}: {error}")))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| usage(format!("cannot read {name}: {error}")))?;
     parse(&name, &text, units.per_second).map_err(usage)
 }
 
 fn parse(name: &str, text: &str, per_second: Option<f64>) -> Result<Vec<Point>, String> {
-    // Editors on some systems begin a file with a mark of its encoding.
-    let text = text.trim_start_matches('\u{feff}');
-    let rows = text.lines().map(str::trim).enumerate();
-    let mut rows = rows
-        .filter(|(_, row)| !row.is_empty() && !row.starts_with('#'))
-        .map(|(index, row)| (format!("{name}:{}", index + 1), row));
-    let Some((place, header)) = rows.next() else {
-        return Err(format!("{name}:1: the file is empty; it begins with `cpus,throughput`"));
+    let mut reader =
+        ReaderBuilder::new().comment(Some(b'#')).trim(Trim::All).from_reader(text.as_bytes());
+    // The reader counts from where it was before it skipped lines without fields.
+    let line = |at: Option<&csv::Position>| {
+        let from = at.map_or(1, csv::Position::line);
+        let rows = text.lines().map(str::trim).zip(1u64..).skip(from as usize - 1);
+        let mut rows = rows.filter(|(row, _)| !row.is_empty() && !row.starts_with('#'));
+        rows.next().map_or(from, |(_, line)| line)
     };
-    let columns = columns(&place, header)?;
+    let wrong = |error: csv::Error| format!("{name}:{}: {}", line(error.position()), told(&error));
+    let headers = reader.headers().map_err(wrong)?;
+    if headers.is_empty() {
+        return Err(format!("{name}:1: the file is empty; it begins with `cpus,throughput`"));
+    }
+    let headers: StringRecord = headers.iter().map(str::to_lowercase).collect();
+    reader.set_headers(headers.clone());
     let mut points = Vec::new();
-    let mut last = place;
-    for (place, row) in rows {
-        points.push(point(&place, row, &columns, per_second.unwrap_or(1.0))?);
-        last = place;
+    for record in reader.into_records() {
+        let record = record.map_err(wrong)?;
+        let row = record.deserialize(Some(&headers)).map_err(wrong)?;
+        let refused = |why| format!("{name}:{}: {why}", line(record.position()));
+        points.push(point(row, per_second.unwrap_or(1.0)).map_err(refused)?);
     }
     if per_second.is_none() && points.iter().any(|point| point.throughput > 1.0) {
         let mend = "if throughputs are per second, give the clock rate, such as --hz 2GHz";
         return Err(format!("{name}: more than one pass per cycle is too fast for a lock; {mend}"));
     }
     match points.len() {
-        0 => Err(format!("{last}: no points follow; a fit needs at least 3")),
-        1 | 2 => Err(format!("{last}: a fit needs at least 3 points, not {}", points.len())),
+        count @ 0..3 => Err(format!("{name}: a fit needs at least 3 points, not {count}")),
         _ => Ok(points),
     }
 }
 
-/// The columns that a header names.
-fn columns(place: &str, header: &str) -> Result<Vec<&'static str>, String> {
-    let mut columns: Vec<&'static str> = Vec::new();
-    for name in header.split(',').map(|name| name.trim().to_lowercase()) {
-        let Some(known) = COLUMNS.into_iter().find(|known| *known == name) else {
-            let hint = did_you_mean(&name, COLUMNS);
-            let known = "the first line names the columns: cpus, throughput and perhaps think";
-            return Err(format!("{place}: there is no column `{name}`{hint}; {known}"));
-        };
-        if columns.contains(&known) {
-            return Err(format!("{place}: the column `{known}` appears twice; remove one"));
+/// What is wrong with a line.
+fn told(error: &csv::Error) -> String {
+    match error.kind() {
+        ErrorKind::Deserialize { err, .. } => err.to_string(),
+        ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields, but the first line names {expected_len} columns")
         }
-        columns.push(known);
-    }
-    match COLUMNS[..2].iter().find(|needed| !columns.contains(needed)) {
-        Some(missing) => Err(format!("{place}: the column `{missing}` is missing; add it")),
-        None => Ok(columns),
+        _ => error.to_string(),
     }
 }
 
 /// The point of a row.
-fn point(place: &str, row: &str, columns: &[&str], rate: f64) -> Result<Point, String> {
-    let fields: Vec<&str> = row.split(',').map(str::trim).collect();
-    if fields.len() != columns.len() {
-        let (have, want) = (fields.len(), columns.len());
-        return Err(format!("{place}: {have} fields, but the first line names {want} columns"));
+fn point(Row { cpus, throughput, think }: Row, rate: f64) -> Result<Point, String> {
+    if !(1..=MOST_CPUS).contains(&cpus) {
+        return Err(format!("cpus must be a whole number from 1 to {MOST_CPUS}, not `{cpus}`"));
     }
-    let field = |name: &str| {
-        let index = columns.iter().position(|column| *column == name)?;
-        Some(fields[index])
-    };
-    let number = |name: &str, must: &str, good: &dyn Fn(f64) -> bool| match field(name) {
-        None => Ok(None),
-        Some(text) => {
-            let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-            let number = number.filter(|number| good(*number));
-            number.map(Some).ok_or_else(|| format!("{place}: {name} must be {must}, not `{text}`"))
-        }
-    };
-    let whole = |number: f64| number.fract() == 0.0 && (1.0..=MOST_CPUS as f64).contains(&number);
-    let must = format!("a whole number from 1 to {MOST_CPUS}");
-    let cpus = number("cpus", &must, &whole)?.unwrap_or_default();
-    let throughput = number("throughput", "a number above zero", &|number| number > 0.0)?;
-    let throughput = throughput.unwrap_or_default() / rate;
-    let think = number("think", "zero or more cycles", &|number| number >= 0.0)?;
-    Ok(Point { cpus: cpus as usize, throughput, think })
+    if !throughput.is_finite() || throughput <= 0.0 {
+        return Err(format!("throughput must be a number above zero, not `{throughput}`"));
+    }
+    match think.filter(|think| !think.is_finite() || *think < 0.0) {
+        Some(think) => Err(format!("think must be zero or more cycles, not `{think}`")),
+        None => Ok(Point { cpus, throughput: throughput / rate, think }),
+    }
 }
 
 #[cfg(test)]
@@ -118,19 +108,19 @@ mod tests {
         for (text, place, what) in [
             ("", "f.csv:1:", "empty"),
             ("\n# nothing\n", "f.csv:1:", "empty"),
-            ("1,2\n", "f.csv:1:", "no column `1`"),
-            ("cpu,throughput\n", "f.csv:1:", "did you mean `cpus`?"),
-            ("cpus\n", "f.csv:1:", "`throughput` is missing"),
-            ("cpus,cpus,throughput\n", "f.csv:1:", "twice"),
-            (head, "f.csv:1:", "at least 3"),
-            (&format!("{head}1,1\n2,2\n"), "f.csv:3:", "at least 3 points, not 2"),
+            ("1,2\n1,2\n", "f.csv:2:", "unknown field `1`"),
+            ("cpu,throughput\n1,2\n", "f.csv:2:", "expected one of `cpus`"),
+            ("cpus\n1\n", "f.csv:2:", "missing field `throughput`"),
+            ("cpus,cpus,throughput\n1,1,1\n", "f.csv:2:", "duplicate field `cpus`"),
+            (head, "f.csv:", "at least 3"),
+            (&format!("{head}1,1\n2,2\n"), "f.csv:", "at least 3 points, not 2"),
             (&format!("{head}1,1\n\n2\n"), "f.csv:4:", "1 fields"),
-            (&format!("{head}1,fast\n"), "f.csv:2:", "not `fast`"),
+            (&format!("{head}1,fast\n"), "f.csv:2:", "field 1: invalid float"),
             (&format!("{head}0,1\n"), "f.csv:2:", "from 1 to 1024, not `0`"),
-            (&format!("{head}1.5,1\n"), "f.csv:2:", "not `1.5`"),
+            (&format!("{head}1.5,1\n"), "f.csv:2:", "field 0: invalid digit"),
             (&format!("{head}1,-1\n"), "f.csv:2:", "above zero, not `-1`"),
             (&format!("{head}1,NaN\n"), "f.csv:2:", "not `NaN`"),
-            ("cpus,throughput,think\n1,1,\n", "f.csv:2:", "zero or more cycles, not ``"),
+            ("cpus,throughput,think\n1,1,-2\n", "f.csv:2:", "zero or more cycles, not `-2`"),
         ] {
             let error = refused(text);
             assert!(error.starts_with(place) && error.contains(what), "{error}");

@@ -109,7 +109,7 @@ pub struct Summary {
 impl Summary {
     /// Counts.
     pub fn new(runs: Vec<Run>, not_run: usize) -> Summary {
-        let mut checks: BTreeMap<(&str, &str), bool> = BTreeMap::new();
+        let mut checks: BTreeMap<(String, &str), bool> = BTreeMap::new();
         for run in &runs {
             for finding in &run.findings {
                 let held = checks.entry((run.group.name(), &finding.check)).or_insert(true);

@@ -10,7 +10,7 @@ use crate::machine::native::Native;
 use crate::machine::{EMULATOR, Platform, Twin};
 use crate::scoreboard::Recorded;
 use anyhow::{Result, anyhow, bail, ensure};
-use results::{Fact, Golden, GoldenError, Limit, Report, Row, Samples};
+use results::{Fact, Golden, Limit, Report, Row, Samples};
 use std::fmt::Debug;
 
 /// The experiment that is run again under one of its kernels, to show that its rows repeat.
@@ -65,7 +65,7 @@ fn figures_of(
     findings: &mut Findings,
     experiment: &'static Experiment,
     kernels: &[&str],
-    golden: &Result<Golden, GoldenError>,
+    golden: &Result<Golden>,
 ) {
     let session = Session::new(Asked::seed(1));
     // What takes the host's own time is measured when asked for.
@@ -98,7 +98,7 @@ fn real(
     listed: Listed,
     kernels: &[&str],
     session: &Session,
-    golden: &Result<Golden, GoldenError>,
+    golden: &Result<Golden>,
 ) -> Option<(Report, Samples)> {
     let experiment = listed.experiment();
     let what = if experiment.golden { "golden figures" } else { "limits" };
@@ -111,7 +111,7 @@ fn real(
         }
     };
     let against = match golden {
-        Err(error) => Err(anyhow!("{error}")),
+        Err(error) => Err(anyhow!("{error:#}")),
         Ok(golden) if experiment.golden => nothing_of(golden.check(std::slice::from_ref(&report))),
         Ok(golden) => {
             nothing_of(golden.check_limits_of(&report, |key| is_of(experiment, kernels, key)))

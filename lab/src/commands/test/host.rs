@@ -111,7 +111,7 @@ fn packages() -> Result<Vec<(String, PathBuf)>> {
 
 /// What the names of a package's tests are made of: the group, the package, files and functions.
 fn vocabulary(package: &str, directory: &Path) -> Result<Vec<String>> {
-    let mut words = vec![Group::Host.name().to_string(), package.to_string()];
+    let mut words = vec![Group::Host.name(), package.to_string()];
     for folder in ["src", "tests"].map(|folder| directory.join(folder)) {
         for path in sources(&folder) {
             let text = std::fs::read_to_string(&path)?;

@@ -153,8 +153,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Keeps the jobs that were asked for, in their order. Who asks by name for what only `--deep`
-    /// runs gets that.
+    /// Keeps the jobs that were asked for, in their order. A name of what only
+    /// `--deep` runs chooses that.
     pub fn choose(&self, jobs: Vec<Job>) -> Vec<Job> {
         let named = |job: &Job| self.wants(job.group) && self.names(&job.title());
         let mut named: Vec<Job> = jobs.into_iter().filter(named).collect();

@@ -15,7 +15,7 @@ pub fn write(path: &Path, runs: &[Run], taken: Duration) -> Result<()> {
 }
 
 fn report(runs: &[Run], taken: Duration) -> Report {
-    let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
+    let mut suites: BTreeMap<String, TestSuite> = BTreeMap::new();
     for run in runs {
         let status = match run.failure() {
             None => TestCaseStatus::success(),
@@ -30,7 +30,8 @@ fn report(runs: &[Run], taken: Duration) -> Report {
         case.set_time(Duration::from_secs_f64(run.seconds)).set_classname(run.group.name());
         case.set_assertions(run.findings.len());
         let group = run.group.name();
-        suites.entry(group).or_insert_with(|| TestSuite::new(group)).add_test_case(case);
+        let suite = suites.entry(group.clone()).or_insert_with(|| TestSuite::new(group));
+        suite.add_test_case(case);
     }
     let mut report = Report::new("giusto");
     report.set_time(taken).add_test_suites(suites.into_values());

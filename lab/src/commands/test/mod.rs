@@ -32,6 +32,7 @@ use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
 use crate::{output, workspace};
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use job::{Choice, Class, Job};
 use runner::How;
 use state::{Durations, Progress};
@@ -135,8 +136,8 @@ fn show(jobs: &[Job], as_json: bool) {
 
 /// Says what a deep run covers, group by group, and what it has done already.
 fn announce(jobs: &[Job], progress: &Progress) {
-    for group in Group::ALL {
-        let of: Vec<&Job> = jobs.iter().filter(|job| job.group == group).collect();
+    for group in Group::value_variants() {
+        let of: Vec<&Job> = jobs.iter().filter(|job| job.group == *group).collect();
         if let [first, .., last] = &of[..] {
             let count = counted(of.len(), "job");
             eprintln!("{:9} {count}, from `{}` to `{}`", group.name(), first.name, last.name);

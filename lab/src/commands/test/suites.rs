@@ -188,20 +188,9 @@ fn check(line: &str) -> Option<(&str, bool)> {
 mod tests {
     use super::*;
     use crate::machine::Exit;
-    use std::collections::BTreeMap;
 
     fn outcome(exit: Exit, console: &str) -> Outcome {
-        Outcome {
-            machine: "made-up",
-            exit,
-            console: console.to_string(),
-            memories: BTreeMap::new(),
-            kernel: "fastpath".to_string(),
-            backtrace: Vec::new(),
-            findings: Vec::new(),
-            log: Vec::new(),
-            samples: None,
-        }
+        Outcome { kernel: "fastpath".to_string(), ..Outcome::made_up(exit, console) }
     }
 
     /// How many findings hold and how many do not.

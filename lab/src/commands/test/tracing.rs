@@ -99,7 +99,7 @@ fn subject(one: &Configuration, only: &str) -> Result<Traces> {
     for domain in system.domains.iter_mut().filter(|domain| domain.program == SUITE) {
         domain.args.push(("only".to_string(), only.to_string()));
     }
-    Ok(Traces::decode(&traced(one, system, (u64::from(CPUS) * USUAL / 2, Keep::First))?)?)
+    Traces::decode(&traced(one, system, (u64::from(CPUS) * USUAL / 2, Keep::First))?)
 }
 
 /// The highest thread of CPU 1 sets timers, while CPU 0 adds lower deadlines there and takes them
@@ -130,10 +130,10 @@ fn quiet(one: &Configuration) -> Result<()> {
     if let Some((at, n)) = most.filter(|(_, n)| *n > 1) {
         bail!("{n} interrupts of the timer in vain in a tick, {} ns after boot", at * tick);
     }
-    let (moves, kicks) = interrupting_moves([&traces.each[0], trace], tick);
+    let (moves, ipis) = interrupting_moves([&traces.each[0], trace], tick);
     ensure!(moves > 1000, "only {moves} moves");
-    ensure!(!kicks.is_empty(), "no move interrupts");
-    let often: Vec<_> = kicks.into_iter().filter(|(_, n)| *n > 1).collect();
+    ensure!(!ipis.is_empty(), "no move interrupts");
+    let often: Vec<_> = ipis.into_iter().filter(|(_, n)| *n > 1).collect();
     ensure!(often.is_empty(), "moves interrupt again and again in ticks {often:?}");
     Ok(())
 }
@@ -187,7 +187,7 @@ fn several(one: &Configuration) -> Result<()> {
     let holds: u64 = locks.iter().map(|one| one.holds.n).sum();
     ensure!(holds >= entries, "the lock was taken {holds} times for {entries} entries");
     let handed: u64 = locks.iter().map(|one| one.handed).sum();
-    // Nobody knows who read last.
+    // Of readers the last is not known.
     let enough = if one.locking == "fine" { handed == 0 } else { handed > 100 };
     ensure!(enough, "the lock went from one CPU to another {handed} times");
     Ok(())

@@ -131,7 +131,7 @@ pub fn report(traces: &Traces, names: &Names, threshold: u64, late: Option<&Blam
 pub fn document(late: &Blame) -> Value {
     let causes = late.causes().into_iter();
     json!({
-        "thread": late.who.name,
+        "thread": late.thread.name,
         "programmed_ns": late.sample.programmed,
         "ran_ns": late.sample.ran,
         "latency_ns": late.latency(),
@@ -166,11 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_purge_is_caught_and_named_with_its_timeline() {
+    fn a_planted_lazy_dequeue_is_caught_and_named_with_its_timeline() {
         let (caught, report) = caught("fastpath", 2_000);
-        let late = caught.late.as_ref().expect("the purge makes a wake-up late");
+        let late = caught.late.as_ref().expect("the lazy dequeue makes a wake-up late");
         let (cause, _) = late.headline().unwrap();
-        let Cause::Purge { threads, .. } = cause else { panic!("{report}") };
+        let Cause::LazyDequeue { threads, .. } = cause else { panic!("{report}") };
         assert!((98..=102).contains(threads), "{report}");
         assert!(report.contains("CPU 0"), "{report}");
         assert!(report.lines().all(|line| line.chars().count() <= output::columns()), "{report}");

@@ -66,7 +66,7 @@ fn search(asked: &cli::Fuzz) -> Result<Done<'_>> {
         next += 1;
     }
     let interrupted = interrupts.any();
-    // The seed that an interrupt has ended is the next one of who goes on.
+    // The seed that an interrupt has ended is the first of the next run.
     let failure = failure.filter(|_| !interrupted);
     let seconds = started.elapsed().as_secs_f64();
     Ok(Done { asked, next, seconds, reach, failure, interrupted })

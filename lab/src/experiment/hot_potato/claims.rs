@@ -56,15 +56,15 @@ fn order() -> Vec<Spec> {
     vec![
         claim(
             "S0-C05a",
-            "fastpath is clearly fastest with few potatoes and ends slightly slower than \
+            "fastpath is clearly fastest with few messages and ends slightly slower than \
              slowpath near saturation",
             SETTING,
         )
-        .figure("slowpath above fastpath with one potato", "%", |r| {
+        .figure("slowpath above fastpath with one message", "%", |r| {
             above(r, "slowpath", "fastpath", FEW)
         })
         .lies(AtLeast(10.0), "choice: clearly")
-        .figure("fastpath above slowpath with 249 potatoes", "%", |r| {
+        .figure("fastpath above slowpath with 249 messages", "%", |r| {
             above(r, "fastpath", "slowpath", MANY)
         })
         .lies(Above(0.0), "the ledger: the checks are paid in vain")
@@ -107,14 +107,14 @@ fn kernels() -> Vec<Spec> {
              exceed one; ipc-heap costs more the more sends are queued",
             SETTING,
         )
-        .figure("ipc-scan and ipc-ordered away from direct-lazy, 100 and 249 potatoes", "%", level)
+        .figure("ipc-scan and ipc-ordered away from direct-lazy, 100 and 249 messages", "%", level)
         .lies(AtMost(5.0), "choice: about the same")
-        .figure("ipc-heap above the dearer of the two with 249 potatoes", "%", |r| {
+        .figure("ipc-heap above the dearer of the two with 249 messages", "%", |r| {
             let other = |kernel| above(r, "ipc-heap", kernel, MANY);
             Some(other("ipc-scan")?.min(other("ipc-ordered")?))
         })
         .lies(Above(0.0), "the ledger: slower")
-        .figure("ipc-heap above direct-lazy, more with 249 potatoes than with one", "points", |r| {
+        .figure("ipc-heap above direct-lazy, more with 249 messages than with one", "points", |r| {
             let heap = |case| above(r, "ipc-heap", "direct-lazy", case);
             Some(heap(MANY)? - heap(FEW)?)
         })
@@ -147,14 +147,14 @@ fn hop(report: &Report, kernel: &str, case: &str) -> Option<f64> {
 }
 
 /// By how many percent a hop of `a` is above one of `b`.
-fn above(report: &Report, a: &str, b: &str, potatoes: u64) -> Option<f64> {
-    let case = case(potatoes);
+fn above(report: &Report, a: &str, b: &str, messages: u64) -> Option<f64> {
+    let case = case(messages);
     Some(percent_above(hop(report, a, &case)?, hop(report, b, &case)?))
 }
 
 /// The same of means over all cases of the ring that leaves the cache.
 fn mean_above(report: &Report, a: &str, b: &str) -> Option<f64> {
-    let mean = |kernel| mean(COLD.map(|potatoes| hop(report, kernel, &super::cold(potatoes))));
+    let mean = |kernel| mean(COLD.map(|messages| hop(report, kernel, &super::cold(messages))));
     Some(percent_above(mean(a)?, mean(b)?))
 }
 

@@ -1,7 +1,7 @@
-//! The program writes BEFORE when all potatoes of a series are in the ring, and AFTER when the
+//! The program writes BEFORE when all messages of a series are in the ring, and AFTER when the
 //! last of them has made all its hops.
 
-use super::{COLD, FEW_THREADS, METRIC, PING_PONG, POTATOES, case, cold};
+use super::{COLD, FEW_THREADS, MESSAGES, METRIC, PING_PONG, case, cold};
 use crate::experiment::measured::{recording, spans};
 use crate::experiment::{Boots, Hardware, Measured, native_series};
 use crate::machine::native::Cost;
@@ -14,15 +14,15 @@ const HOPS: u64 = 250 * 150;
 pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let series = recording(&setup.boot("hot-potato", kernel)?, "recording", kernel)?;
-    let cases = POTATOES.map(|potatoes| (HOPS, case(potatoes)));
+    let cases = MESSAGES.map(|messages| (HOPS, case(messages)));
     measured.push_shares(kernel, METRIC, &cases, spans(&series, SERIES)?)?;
     Ok(measured)
 }
 
 pub fn on_host(setup: &Hardware, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
-    let sweep = POTATOES.map(|potatoes| (potatoes, case(potatoes)));
-    let large = COLD.map(|potatoes| (potatoes, cold(potatoes)));
+    let sweep = MESSAGES.map(|messages| (messages, case(messages)));
+    let large = COLD.map(|messages| (messages, cold(messages)));
     let of = (kernel, METRIC);
     native_series::measure(&mut measured, setup, of, &["ring"], &sweep)?;
     native_series::measure(&mut measured, setup, of, &["ring", "--threads", "4000"], &large)?;

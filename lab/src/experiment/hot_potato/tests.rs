@@ -2,7 +2,7 @@ use super::*;
 use crate::experiment::testing::{all_hold, expect, report};
 use results::{Origin, Report, Verdict};
 
-/// Costs with one potato and with 249; between them in a straight line.
+/// Costs with one message and with 249; between them in a straight line.
 type Curve = (&'static str, u64, u64);
 
 const PAPER: [Curve; 9] = [
@@ -23,7 +23,7 @@ fn made_up(change: Option<Curve>) -> Report {
     for curve in PAPER {
         let (kernel, one, many) = change.filter(|other| other.0 == curve.0).unwrap_or(curve);
         let line = |at: u64, of: u64| (one * (of - at) + many * at) / of;
-        let sweep = (0..).zip(POTATOES).map(|(at, n)| (case(n), line(at, 13)));
+        let sweep = (0..).zip(MESSAGES).map(|(at, n)| (case(n), line(at, 13)));
         let large = [0, 1, 4, 9].into_iter().zip(COLD).map(|(at, n)| (cold(n), line(at, 9)));
         let few = [FEW_THREADS, PING_PONG].map(|case| (case.to_string(), 230));
         rows.extend(sweep.chain(large).chain(few).map(|(case, value)| (kernel, case, value)));

@@ -117,10 +117,8 @@ pub fn push(
         let Some(name) = name(case) else {
             bail!("case {case} was recorded, which is not known here");
         };
-        let mut sorted = values.clone();
-        sorted.sort_unstable();
-        let worst = *sorted.last().context("a case without samples")?;
-        let p99 = sorted[(sorted.len() * 99).div_ceil(100) - 1];
+        let worst = *values.iter().max().context("a case without samples")?;
+        let p99 = results::p99(&values).context("a case without samples")?;
         samples.push(kernel, WAKE_UP, &name, values);
         samples.push(kernel, WAKE_UP_P99, &name, vec![p99]);
         samples.push(kernel, WAKE_UP_WORST, &name, vec![worst]);

@@ -1,16 +1,8 @@
 use super::points::{PAPER, case, facts, hold};
 use super::*;
-use crate::experiment::testing::{fact, report};
+use crate::experiment::testing::{expect, fact, report};
 use model::{Distribution, Repairman};
-use results::{Claim, Report, Samples, Verdict};
-
-fn all(report: &Report) -> Vec<Claim> {
-    EXPERIMENT.judge(report)
-}
-
-fn verdict(claims: &[Claim], id: &str) -> Verdict {
-    claims.iter().find(|claim| claim.id == id).expect("the claim is judged").verdict
-}
+use results::{Report, Samples, Verdict};
 
 /// Ticks in a second.
 const HERTZ: f64 = 2e9;
@@ -53,68 +45,67 @@ fn large() -> Report {
     machine([14, 28], &|n| if n <= 14 { 358.0 } else { 358.0 + (n - 14) as f64 * 18.0 })
 }
 
+/// A machine of two sockets, on which the lock's service is the same everywhere.
+fn even(service: f64) -> Report {
+    machine([14, 28], &|_| service)
+}
+
+fn check(report: &Report, expected: Verdict, ids: &[&str]) {
+    expect(&EXPERIMENT, report, expected, ids);
+}
+
+/// Changes a fact of a report.
+fn set(report: &mut Report, name: &str, value: u64) {
+    report.facts.iter_mut().filter(|fact| fact.name == name).for_each(|fact| fact.value = value);
+}
+
 #[test]
 fn curves_like_the_papers_reproduce() {
-    let claims = all(&large());
-    for id in ["S1-C03", "S1-C04", "S1-C05", "S1-C07", "S1-C08", "S1-C09"] {
-        assert_eq!(verdict(&claims, id), Verdict::Reproduced, "{id}: {claims:#?}");
-    }
+    let ids = ["S1-C03", "S1-C04", "S1-C05", "S1-C07", "S1-C08", "S1-C09"];
+    check(&large(), Verdict::Reproduced, &ids);
     // The model's curve does not decline within a socket.
-    assert_eq!(verdict(&claims, "S1-C06"), Verdict::Contradicted);
-    for id in ["S1-C10", "S1-C11"] {
-        assert_eq!(verdict(&claims, id), Verdict::NotObservable, "{id}");
-    }
+    check(&large(), Verdict::Contradicted, &["S1-C06"]);
+    check(&large(), Verdict::NotObservable, &["S1-C10", "S1-C11"]);
 }
 
 #[test]
 fn a_declining_curve_peaks() {
-    let claims = all(&machine([14, 28], &|n| 358.0 + n.saturating_sub(7) as f64 * 5.0));
-    assert_eq!(verdict(&claims, "S1-C06"), Verdict::Reproduced, "{claims:#?}");
+    let declining = machine([14, 28], &|n| 358.0 + n.saturating_sub(7) as f64 * 5.0);
+    check(&declining, Verdict::Reproduced, &["S1-C06"]);
 }
 
 #[test]
 fn other_curves_contradict() {
-    let claims = all(&machine([14, 28], &|_| 358.0));
-    assert_eq!(verdict(&claims, "S1-C03"), Verdict::Reproduced, "{claims:#?}");
-    for id in ["S1-C04", "S1-C09"] {
-        assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id}: {claims:#?}");
-    }
-    let claims = all(&machine([14, 28], &|n| if n % 2 == 0 { 200.0 } else { 900.0 }));
-    for id in ["S1-C03", "S1-C04", "S1-C05"] {
-        assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id}: {claims:#?}");
-    }
+    check(&even(358.0), Verdict::Reproduced, &["S1-C03"]);
+    check(&even(358.0), Verdict::Contradicted, &["S1-C04", "S1-C09"]);
+    let jagged = machine([14, 28], &|n| if n % 2 == 0 { 200.0 } else { 900.0 });
+    check(&jagged, Verdict::Contradicted, &["S1-C03", "S1-C04", "S1-C05"]);
     let mut report = large();
     for row in report.rows.iter_mut().filter(|row| row.case.ends_with("think=4000 cpus=28")) {
         row.summary.median = 1.into();
     }
-    assert_eq!(verdict(&all(&report), "S1-C08"), Verdict::Contradicted);
-    for fact in report.facts.iter_mut().filter(|fact| fact.name == hold::SOCKET) {
-        fact.value = 170;
-    }
-    assert_eq!(verdict(&all(&report), "S1-C07"), Verdict::Contradicted);
+    check(&report, Verdict::Contradicted, &["S1-C08"]);
+    set(&mut report, hold::SOCKET, 170);
+    check(&report, Verdict::Contradicted, &["S1-C07"]);
 }
 
 #[test]
 fn each_think_time_needs_its_own_service_or_not() {
     // One curve that another service time explains, and no other.
     let mut report = large();
-    let slow = machine([14, 28], &|_| 450.0);
-    for (row, other) in report.rows.iter_mut().zip(&slow.rows) {
+    for (row, other) in report.rows.iter_mut().zip(&even(450.0).rows) {
         if row.case.contains("locking=big think=1000 ") {
             *row = other.clone();
         }
     }
-    assert_eq!(verdict(&all(&report), "S1-C03"), Verdict::Contradicted);
+    check(&report, Verdict::Contradicted, &["S1-C03"]);
 }
 
 #[test]
 fn too_little_think_time_or_too_much_contradicts() {
     // A short service scales to two sockets with a think time of 4,000; a long one to none.
     for service in [100.0, 900.0] {
-        let claims = all(&machine([14, 28], &|_| service));
-        for id in ["S1-C05", "S1-C09"] {
-            assert_eq!(verdict(&claims, id), Verdict::Contradicted, "{id} {service}: {claims:#?}");
-        }
+        check(&even(service), Verdict::Contradicted, &["S1-C05", "S1-C09"]);
     }
 }
 
@@ -122,12 +113,10 @@ fn too_little_think_time_or_too_much_contradicts() {
 fn points_outside_the_curves_of_the_extremes_contradict() {
     for (name, value) in [(hold::LEAST, 400), (hold::GREATEST, 500)] {
         let mut report = large();
-        for fact in report.facts.iter_mut().filter(|fact| fact.name == name) {
-            fact.value = value;
-        }
-        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::Contradicted, "{name}");
+        set(&mut report, name, value);
+        check(&report, Verdict::Contradicted, &["S1-C04"]);
         report.facts.retain(|fact| fact.name != name);
-        assert_eq!(verdict(&all(&report), "S1-C04"), Verdict::NotObservable, "{name}");
+        check(&report, Verdict::NotObservable, &["S1-C04"]);
     }
 }
 
@@ -137,38 +126,36 @@ fn transactions_that_do_not_scale_contradict() {
     for row in report.rows.iter_mut().filter(|row| row.case == case("elided", 4000, 28)) {
         row.summary.median = (row.summary.median.as_f64() as u64 * 9 / 10).into();
     }
-    assert_eq!(verdict(&all(&report), "S1-C08"), Verdict::Contradicted);
+    check(&report, Verdict::Contradicted, &["S1-C08"]);
 }
 
 #[test]
 fn sections_as_long_as_the_papers_are_judged_where_there_are_some() {
     // Their own are too short for a knee at a socket.
-    let mut report = machine([14, 28], &|_| 170.0);
-    assert_eq!(verdict(&all(&report), "S1-C09"), Verdict::Contradicted);
+    let mut report = even(170.0);
+    check(&report, Verdict::Contradicted, &["S1-C09"]);
     let as_paper = large().rows.into_iter().map(|mut row| {
         row.metric = PAPER.to_string();
         row
     });
     report.rows.extend(as_paper);
-    for id in ["S1-C04", "S1-C05", "S1-C09"] {
-        assert_eq!(verdict(&all(&report), id), Verdict::Reproduced, "{id}");
-    }
+    check(&report, Verdict::Reproduced, &["S1-C04", "S1-C05", "S1-C09"]);
 }
 
 #[test]
 fn the_small_machine_has_claims_of_its_own() {
     // Fast enough for 500 ticks of thought, saturated without.
-    let claims = all(&machine([4, 4], &|_| 30.0));
-    assert_eq!(verdict(&claims, "S1-C10"), Verdict::Reproduced, "{claims:#?}");
-    assert_eq!(verdict(&claims, "S1-C11"), Verdict::Contradicted, "{claims:#?}");
-    let claims = all(&machine([4, 4], &|_| 200.0));
-    assert_eq!(verdict(&claims, "S1-C10"), Verdict::Contradicted, "{claims:#?}");
-    assert_eq!(verdict(&claims, "S1-C11"), Verdict::Reproduced, "{claims:#?}");
+    let fast = machine([4, 4], &|_| 30.0);
+    check(&fast, Verdict::Reproduced, &["S1-C10"]);
+    check(&fast, Verdict::Contradicted, &["S1-C11"]);
+    let slow = machine([4, 4], &|_| 200.0);
+    check(&slow, Verdict::Contradicted, &["S1-C10"]);
+    check(&slow, Verdict::Reproduced, &["S1-C11"]);
 }
 
 #[test]
 fn two_cpus_show_none_of_it() {
-    let claims = all(&machine([2, 2], &|_| 358.0));
+    let claims = EXPERIMENT.judge(&machine([2, 2], &|_| 358.0));
     for claim in &claims {
         assert_eq!(claim.verdict, Verdict::NotObservable, "{}", claim.id);
         assert!(claim.evidence.contains("2 CPUs"), "{}: {}", claim.id, claim.evidence);

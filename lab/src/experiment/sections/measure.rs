@@ -68,14 +68,14 @@ fn traced(setup: &Setup, system: &str, kernel: &str, change: Change) -> Result<V
 }
 
 /// What a section did: calls with a number that means nothing are one operation, and faults that
-/// nobody handles, of which the console is told, one of their own.
+/// no handler takes, of which the console is told, one of their own.
 fn operation(trace: &Trace, section: &Section) -> String {
     let stops = |moment: &Moment| {
         moment.event == Event::Block && moment.extra == ThreadState::Suspended as u16
     };
     match section.entry {
         Entry::Fault if section.moments(trace).iter().any(stops) => UNHANDLED.to_string(),
-        Entry::Line(_) => "line".to_string(),
+        Entry::Irq(_) => "IRQ".to_string(),
         entry => entry.kind().to_string(),
     }
 }

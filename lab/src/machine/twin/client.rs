@@ -71,7 +71,7 @@ impl Process {
             Ok(None) => "it closed the socket".to_string(),
             Err(error) => error.to_string(),
         };
-        // Who has closed the socket ends; what says something else is of no use.
+        // A machine that has closed the socket ends; what says something else is of no use.
         let _ = self.socket.shutdown(Shutdown::Both);
         let status = self.child.wait()?;
         bail!("the twin ended without an answer: {status}; {why}")

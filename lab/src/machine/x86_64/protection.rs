@@ -52,7 +52,7 @@ struct World {
 struct Kernel {
     image: Range<u64>,
     init: Range<u64>,
-    /// Sections that nobody may write.
+    /// Sections that no mode may write.
     constant: Vec<Range<u64>>,
     guards: Vec<u64>,
 }

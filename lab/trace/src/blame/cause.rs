@@ -5,14 +5,14 @@ use std::fmt;
 
 /// A thread and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Who {
+pub struct Named {
     /// The thread's index.
     pub thread: u16,
     /// Its name, `client/1`.
     pub name: String,
 }
 
-impl fmt::Display for Who {
+impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -26,16 +26,16 @@ pub enum Cause {
         /// What the kernel had been entered for.
         entry: Entry,
         /// The thread that ran before.
-        thread: Who,
+        thread: Named,
     },
     /// A look-up dropped blocked threads from the ready queue (S0-10).
-    Purge {
+    LazyDequeue {
         /// How many.
         threads: u32,
         /// What the kernel had been entered for.
         entry: Entry,
         /// The thread that ran before.
-        thread: Who,
+        thread: Named,
     },
     /// Receive halves ran one after another (S0-41).
     Chain {
@@ -44,26 +44,26 @@ pub enum Cause {
         /// What the kernel had been entered for.
         entry: Entry,
         /// The thread that ran before.
-        thread: Who,
+        thread: Named,
     },
     /// A system call did long work between its preemption points.
     LongWork {
         /// The system call.
         entry: Entry,
         /// The thread that issued it.
-        thread: Who,
+        thread: Named,
     },
     /// A higher thread had the CPU, or the kernel worked for it.
     HigherThread {
         /// The thread.
-        thread: Who,
+        thread: Named,
         /// Its priority.
         priority: u16,
     },
     /// A thread that is not higher, or not known to be, had the CPU although this one was ready.
     OtherThread {
         /// The thread.
-        thread: Who,
+        thread: Named,
         /// Its priority, if known.
         priority: Option<u16>,
     },
@@ -72,7 +72,7 @@ pub enum Cause {
     /// The interrupt had not arrived yet; a thread ran, and interrupts were on.
     Arrival {
         /// The thread.
-        thread: Who,
+        thread: Named,
     },
     /// The kernel served the timer and went over to the thread.
     Path,
@@ -93,9 +93,9 @@ impl fmt::Display for Cause {
             Cause::InterruptsOff { entry, thread } => {
                 write!(f, "interrupts off in {entry} of {thread}")
             }
-            Cause::Purge { threads, entry, thread } => {
+            Cause::LazyDequeue { threads, entry, thread } => {
                 let plural = if *threads == 1 { "" } else { "s" };
-                write!(f, "purge of {threads} thread{plural} in {entry} of {thread}")
+                write!(f, "lazy dequeue of {threads} thread{plural} in {entry} of {thread}")
             }
             Cause::Chain { transfers, entry, thread } => {
                 let plural = if *transfers == 1 { "" } else { "s" };

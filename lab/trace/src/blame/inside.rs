@@ -6,20 +6,20 @@ use abi::trace::{Event, point};
 /// Work inside a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A purge of so many threads.
-    Purge(u32),
+    /// A lazy dequeue of so many threads.
+    LazyDequeue(u32),
     /// A chain of so many transfers.
     Chain(u32),
 }
 
-/// The purges and chains of a section with their first and last moments, in order of time.
+/// The lazy dequeues and chains of a section with their first and last moments, in order of time.
 pub(super) fn works(trace: &Trace, section: &Section) -> Vec<(Work, usize, usize)> {
     let moments = section.moments(trace);
     let mut works = Vec::new();
     let mut index = 0;
     while index < moments.len() {
         let found = match moments[index].event {
-            Event::Purge => purge(moments, index),
+            Event::Purge => lazy_dequeue(moments, index),
             Event::Chain => Some(chain(moments, index)),
             _ => None,
         };
@@ -33,11 +33,11 @@ pub(super) fn works(trace: &Trace, section: &Section) -> Vec<(Work, usize, usize
     works
 }
 
-/// A purge ends with its look-up, which says how many threads it dropped.
-fn purge(moments: &[Moment], from: usize) -> Option<(Work, usize)> {
+/// A lazy dequeue ends with its look-up, which says how many threads it dropped.
+fn lazy_dequeue(moments: &[Moment], from: usize) -> Option<(Work, usize)> {
     let look_up = |moment: &Moment| moment.event == Event::LookUp;
     let end = from + moments[from..].iter().position(look_up)?;
-    Some((Work::Purge(moments[end].argument), end))
+    Some((Work::LazyDequeue(moments[end].argument), end))
 }
 
 /// A chain ends with the decision that follows its last transfer.

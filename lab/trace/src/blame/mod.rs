@@ -9,7 +9,7 @@ mod cause;
 mod inside;
 mod walk;
 
-pub use cause::{Cause, Who};
+pub use cause::{Cause, Named};
 
 use crate::{Lives, Names, Sections, Trace};
 use std::fmt;
@@ -49,7 +49,7 @@ pub struct Blame {
     /// What was looked into.
     pub sample: Sample,
     /// The thread.
-    pub who: Who,
+    pub thread: Named,
     /// The pieces in order of time. Together they are the sample's time, without gaps.
     pub pieces: Vec<Piece>,
 }
@@ -59,8 +59,8 @@ pub fn blame(trace: &Trace, names: &Names, sample: &Sample) -> Blame {
     let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
     let mut walk = walk::Walk::new(trace, names, &lives, *sample);
     walk.run(&sections);
-    let who = walk.who(sample.thread, trace.moments.len());
-    Blame { sample: *sample, who, pieces: walk.pieces }
+    let thread = walk.named(sample.thread, trace.moments.len());
+    Blame { sample: *sample, thread, pieces: walk.pieces }
 }
 
 impl Blame {
@@ -93,7 +93,7 @@ impl Blame {
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let latency = self.latency();
-        writeln!(f, "{} ran {latency} ns after the instant of its timer:", self.who)?;
+        writeln!(f, "{} ran {latency} ns after the instant of its timer:", self.thread)?;
         match self.headline() {
             Some((cause, length)) => writeln!(f, "{cause} ({length} ns)")?,
             None if self.pieces.iter().any(|piece| piece.cause == Cause::Unseen) => {

@@ -13,21 +13,21 @@ const LATE: u16 = 3;
 enum Plant {
     Nothing,
     InterruptsOff,
-    Purge,
+    LazyDequeue,
     Chain,
     LongWork,
     Higher,
-    LateInPurgeOfTimer,
+    LateInLazyDequeueOfTimer,
 }
 
 const PLANTS: [Plant; 7] = [
     Plant::Nothing,
     Plant::InterruptsOff,
-    Plant::Purge,
+    Plant::LazyDequeue,
     Plant::Chain,
     Plant::LongWork,
     Plant::Higher,
-    Plant::LateInPurgeOfTimer,
+    Plant::LateInLazyDequeueOfTimer,
 ];
 
 /// A small generator, so that a seed says everything.
@@ -74,10 +74,10 @@ fn serve(m: &mut Maker, dropped: u64, step: u64) {
 /// Thread 1 is in a system call when the timer's instant comes.
 fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
     let (count, step) = (dice.roll(20, 200), dice.roll(30, 90));
-    m.enter(1, if plant == Plant::Purge { 2 } else { 21 }).pass(dice.roll(20, 60));
+    m.enter(1, if plant == Plant::LazyDequeue { 2 } else { 21 }).pass(dice.roll(20, 60));
     let programmed;
     match plant {
-        Plant::Purge => {
+        Plant::LazyDequeue => {
             m.note(Event::Purge, 2, 0, 0);
             programmed = m.now + 5;
             m.pass(count * step).note(Event::LookUp, 1, count as u32, 0).pass(20);
@@ -114,7 +114,7 @@ fn planted(plant: Plant, seed: u64) -> (Trace, Sample) {
             m.pass(dice.roll(2, 30));
             serve(&mut m, 0, 0);
         }
-        Plant::LateInPurgeOfTimer => {
+        Plant::LateInLazyDequeueOfTimer => {
             m.pass(dice.roll(2, 30));
             serve(&mut m, dice.roll(20, 200), dice.roll(30, 90));
         }
@@ -142,10 +142,10 @@ fn is_planted(plant: Plant, cause: Option<&Cause>) -> bool {
         (Plant::InterruptsOff, Some(Cause::InterruptsOff { entry, thread })) => {
             *entry == Entry::Call(21) && thread.name == "load/1"
         }
-        (Plant::Purge, Some(Cause::Purge { threads, entry, .. })) => {
+        (Plant::LazyDequeue, Some(Cause::LazyDequeue { threads, entry, .. })) => {
             *threads >= 20 && *entry == Entry::Call(2)
         }
-        (Plant::LateInPurgeOfTimer, Some(Cause::Purge { threads, entry, .. })) => {
+        (Plant::LateInLazyDequeueOfTimer, Some(Cause::LazyDequeue { threads, entry, .. })) => {
             *threads >= 20 && *entry == Entry::Timer
         }
         (Plant::Chain, Some(Cause::Chain { transfers, .. })) => *transfers >= 20,
@@ -172,12 +172,13 @@ fn the_planted_cause_is_named_and_none_invented() {
 }
 
 #[test]
-fn a_purge_as_text() {
-    let (trace, sample) = planted(Plant::Purge, 7);
+fn a_lazy_dequeue_as_text() {
+    let (trace, sample) = planted(Plant::LazyDequeue, 7);
     expect![[r#"
         late/1 ran 8434 ns after the instant of its timer:
-        purge of 164 threads in reply-wait of load/1 (8031 ns)
-               +0 to    8031 ns  95.2 %  purge of 164 threads in reply-wait of load/1
+        lazy dequeue of 164 threads in reply-wait of load/1 (8031 ns)
+               +0 to    8031 ns  95.2 %  lazy dequeue of 164 threads in reply-wait of
+                                         load/1
             +8031 to    8061 ns   0.4 %  interrupts off in reply-wait of load/1
             +8061 to    8074 ns   0.2 %  load/1 ran until the timer interrupt arrived
             +8074 to    8434 ns   4.3 %  kernel: timer interrupt and switch

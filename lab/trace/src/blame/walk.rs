@@ -1,7 +1,7 @@
 //! The way through a sample's time: which thread or which kernel section had the CPU.
 
 use super::inside::{Work, is_long, works};
-use super::{Cause, Piece, Sample, Who};
+use super::{Cause, Named, Piece, Sample};
 use crate::lives::Lives;
 use crate::{Moment, Names, Section, Sections, Trace};
 use abi::trace::{Event, Keep, NO_THREAD};
@@ -77,8 +77,8 @@ impl<'a> Walk<'a> {
     }
 
     /// A thread as causes name it.
-    pub(super) fn who(&self, thread: u16, moment: usize) -> Who {
-        Who { thread, name: self.names.thread(self.lives, thread, moment) }
+    pub(super) fn named(&self, thread: u16, moment: usize) -> Named {
+        Named { thread, name: self.names.thread(self.lives, thread, moment) }
     }
 
     /// The part of a stretch that is in the sample's time, with its cause.
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
             false if thread == self.sample.thread => Cause::Itself,
             true => self.ahead(thread, exit),
             false if self.behind || self.is_higher(thread, exit) => self.ahead(thread, exit),
-            false => Cause::Arrival { thread: self.who(thread, exit) },
+            false => Cause::Arrival { thread: self.named(thread, exit) },
         }
     }
 
@@ -154,12 +154,12 @@ impl<'a> Walk<'a> {
 
     /// A thread ran although the sample's was ready, or would have been.
     fn ahead(&self, thread: u16, at: usize) -> Cause {
-        let who = self.who(thread, at);
+        let named = self.named(thread, at);
         match (self.priority(thread, at), self.priority(self.sample.thread, at)) {
             (Some(priority), Some(own)) if priority > own => {
-                Cause::HigherThread { thread: who, priority }
+                Cause::HigherThread { thread: named, priority }
             }
-            (priority, _) => Cause::OtherThread { thread: who, priority },
+            (priority, _) => Cause::OtherThread { thread: named, priority },
         }
     }
 
@@ -174,9 +174,9 @@ impl<'a> Walk<'a> {
         let mut at = section.first;
         for (work, first, last) in works(self.trace, section) {
             self.stretch(section, at, first);
-            let (entry, thread) = (section.entry, self.who(section.thread, section.first));
+            let (entry, thread) = (section.entry, self.named(section.thread, section.first));
             let cause = match work {
-                Work::Purge(threads) => Cause::Purge { threads, entry, thread },
+                Work::LazyDequeue(threads) => Cause::LazyDequeue { threads, entry, thread },
                 Work::Chain(transfers) => Cause::Chain { transfers, entry, thread },
             };
             self.piece(self.trace.moments[first].ns, self.trace.moments[last].ns, cause);
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
     /// A part of a section without work of its own.
     fn stretch(&mut self, section: &Section, first: usize, last: usize) {
         let ns = |moment: usize| self.trace.moments[moment].ns;
-        let (entry, thread) = (section.entry, self.who(section.thread, section.first));
+        let (entry, thread) = (section.entry, self.named(section.thread, section.first));
         let off = match is_long(self.trace, section) {
             true => Cause::LongWork { entry, thread },
             false => Cause::InterruptsOff { entry, thread },

@@ -2,9 +2,9 @@
 
 use abi::trace::{
     Event, HEADER_WORDS, Keep, MAGIC, PAGE_RECORDS, RECORD_WORDS, Record, WORD_CAPACITY, WORD_COST,
-    WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_MAGIC, WORD_START,
-    WORD_TURN,
+    WORD_CPU, WORD_CPUS, WORD_EVENTS, WORD_HZ, WORD_KEEP, WORD_KERNEL, WORD_START, WORD_TURN,
 };
+use anyhow::{Context, Result, bail, ensure};
 
 /// The bits of a record's stamp.
 const STAMP: u64 = (1 << 48) - 1;
@@ -60,113 +60,29 @@ pub struct Trace {
     pub moments: Vec<Moment>,
 }
 
-/// Why bytes cannot be read as a trace.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TraceError {
-    /// The bytes end early.
-    #[error("the trace is truncated: it needs {expected} bytes and has {found}")]
-    Truncated {
-        /// Bytes that header and capacity ask for.
-        expected: u64,
-        /// Bytes at hand.
-        found: u64,
-    },
-    /// The magic word is missing.
-    #[error(
-        "the trace was never begun (first word {first:#x}): the kernel was built without trace, \
-         or the manifest names another memory object"
-    )]
-    NotBegun {
-        /// What stands in place of the magic word.
-        first: u64,
-    },
-    /// A word of the header makes no sense.
-    #[error("the trace's header is damaged: {what} is {value:#x}")]
-    Header {
-        /// What the word says.
-        what: &'static str,
-        /// What stands there.
-        value: u64,
-    },
-    /// No event has this number.
-    #[error(
-        "record {number} of the trace has the unknown event {event}: the kernel is newer than \
-         this reader, or something else wrote into the trace"
-    )]
-    UnknownEvent {
-        /// The record, counted from 0 in the order of events.
-        number: u64,
-        /// The event's number.
-        event: u8,
-    },
-    /// A record is of another CPU than its trace.
-    #[error(
-        "record {number} of the trace is torn: it says CPU {found} in the trace of CPU {expected}"
-    )]
-    OtherCpu {
-        /// The record, counted from 0 in the order of events.
-        number: u64,
-        /// What it says.
-        found: u8,
-        /// The CPU of the trace.
-        expected: u8,
-    },
-    /// The memory holds the traces of several CPUs, which do not belong together.
-    #[error("the trace of CPU {cpu} is not one of {cpus} of the same run: {what} differs")]
-    Stranger {
-        /// The CPU whose trace is wrong.
-        cpu: u8,
-        /// How many there should be.
-        cpus: u8,
-        /// What is not as in the first one.
-        what: &'static str,
-    },
-    /// Two CPUs' records contradict each other: a clock runs backwards from one to the other.
-    #[error("the CPUs' records contradict each other {at} steps after boot: {what}")]
-    Disorder {
-        /// Counter steps since boot.
-        at: u64,
-        /// What cannot have been.
-        what: String,
-    },
-    /// A record is older than the one before it.
-    #[error(
-        "record {number} of the trace is torn: it is {steps} counter steps older than the last"
-    )]
-    Backwards {
-        /// The record, counted from 0 in the order of events.
-        number: u64,
-        /// How much older.
-        steps: u64,
-    },
-}
-
 impl Trace {
     /// Decodes a trace from the bytes of its memory object. The kernel counts a record when it is
     /// complete, so a run that crashed can be read up to the crash.
-    pub fn decode(bytes: &[u8]) -> Result<Trace, TraceError> {
+    pub fn decode(bytes: &[u8]) -> Result<Trace> {
         let (words, _) = bytes.as_chunks::<8>();
         let word = |index: usize| u64::from_le_bytes(words[index]);
-        let found = bytes.len() as u64;
-        if words.len() < HEADER_WORDS {
-            let first = words.first().map_or(0, |word| u64::from_le_bytes(*word));
-            let expected = (HEADER_WORDS * 8) as u64;
-            return match words.is_empty() || first == MAGIC {
-                true => Err(TraceError::Truncated { expected, found }),
-                false => Err(TraceError::NotBegun { first }),
-            };
-        }
-        if word(WORD_MAGIC) != MAGIC {
-            return Err(TraceError::NotBegun { first: word(WORD_MAGIC) });
-        }
+        let first = words.first().map(|word| u64::from_le_bytes(*word));
+        ensure!(
+            first.is_none_or(|first| first == MAGIC),
+            "the trace was never begun (first word {:#x}): the kernel was built without trace, or \
+             the manifest names another memory object",
+            first.unwrap_or_default()
+        );
+        let room = |records: u64| {
+            records.saturating_mul(RECORD_WORDS as u64 * 8).saturating_add(HEADER_WORDS as u64 * 8)
+        };
+        ensure!(words.len() >= HEADER_WORDS, truncated(room(0), bytes));
         let mut trace = header(word)?;
         let (records, _) = words[HEADER_WORDS..].as_chunks::<RECORD_WORDS>();
-        let room = trace.capacity.saturating_mul((RECORD_WORDS * 8) as u64);
-        let expected = room.saturating_add((HEADER_WORDS * 8) as u64);
         let records = usize::try_from(trace.capacity)
             .ok()
             .and_then(|capacity| records.get(..capacity))
-            .ok_or(TraceError::Truncated { expected, found })?;
+            .with_context(|| truncated(room(trace.capacity), bytes))?;
         trace.read(records)?;
         Ok(trace)
     }
@@ -212,7 +128,7 @@ impl Trace {
     }
 
     /// Reads the records that the ring holds, oldest first.
-    fn read(&mut self, ring: &[[[u8; 8]; RECORD_WORDS]]) -> Result<(), TraceError> {
+    fn read(&mut self, ring: &[[[u8; 8]; RECORD_WORDS]]) -> Result<()> {
         let kept = self.events.min(self.capacity);
         let first = match self.keep {
             Keep::First => 0,
@@ -224,21 +140,29 @@ impl Trace {
             let place = (number % self.capacity) as usize;
             let words = ring[place].map(u64::from_le_bytes);
             let event = (words[1] >> 8) as u8;
-            let record =
-                Record::from_words(words).ok_or(TraceError::UnknownEvent { number, event })?;
-            if record.cpu != self.cpu {
-                let (found, expected) = (record.cpu, self.cpu);
-                return Err(TraceError::OtherCpu { number, found, expected });
-            }
+            let record = Record::from_words(words).with_context(|| {
+                format!(
+                    "record {number} of the trace has the unknown event {event}: the kernel is \
+                     newer than this reader, or something else wrote into the trace"
+                )
+            })?;
+            ensure!(
+                record.cpu == self.cpu,
+                "record {number} of the trace is torn: it says CPU {} in the trace of CPU {}",
+                record.cpu,
+                self.cpu
+            );
             let steps = match last {
                 None => record.time.wrapping_sub(self.start) & STAMP,
                 Some(last) => {
                     let here = last.wrapping_add(self.start);
                     let ahead = record.time.wrapping_sub(here) & STAMP;
-                    if ahead > STAMP / 2 {
-                        let steps = STAMP + 1 - ahead;
-                        return Err(TraceError::Backwards { number, steps });
-                    }
+                    ensure!(
+                        ahead <= STAMP / 2,
+                        "record {number} of the trace is torn: it is {} counter steps older than \
+                         the last",
+                        STAMP + 1 - ahead
+                    );
                     last.saturating_add(ahead)
                 }
             };
@@ -254,32 +178,28 @@ impl Trace {
     }
 }
 
+fn truncated(expected: u64, bytes: &[u8]) -> String {
+    format!("the trace is truncated: it needs {expected} bytes and has {}", bytes.len())
+}
+
 /// What the header says.
-fn header(word: impl Fn(usize) -> u64) -> Result<Trace, TraceError> {
-    let damaged = |what, index| TraceError::Header { what, value: word(index) };
+fn header(word: impl Fn(usize) -> u64) -> Result<Trace> {
+    let damaged =
+        |what: &str, index| format!("the trace's header is damaged: {what} is {:#x}", word(index));
     let keep = match word(WORD_KEEP) {
         0 => Keep::First,
         1 => Keep::Last,
-        _ => return Err(damaged("what is kept", WORD_KEEP)),
+        _ => bail!(damaged("what is kept", WORD_KEEP)),
     };
-    let cpu = u8::try_from(word(WORD_CPU)).map_err(|_| damaged("the CPU", WORD_CPU))?;
     // Traces of before there were several CPUs say nothing.
-    let cpus = u8::try_from(word(WORD_CPUS).max(1)).map_err(|_| damaged("the CPUs", WORD_CPUS))?;
-    if cpu >= cpus {
-        return Err(damaged("the CPU", WORD_CPU));
-    }
-    if word(WORD_HZ) == 0 {
-        return Err(damaged("the counter's frequency", WORD_HZ));
-    }
-    let name: Vec<u8> = [word(WORD_KERNEL), word(WORD_KERNEL + 1)].map(u64::to_le_bytes).concat();
-    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-    let (name, padding) = name.split_at(end);
-    let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-    if !printable || padding.iter().any(|&byte| byte != 0) {
-        return Err(damaged("the kernel's name", WORD_KERNEL));
-    }
+    let cpus = u8::try_from(word(WORD_CPUS).max(1));
+    let cpus = cpus.ok().with_context(|| damaged("the CPUs", WORD_CPUS))?;
+    let cpu = u8::try_from(word(WORD_CPU)).ok().filter(|cpu| *cpu < cpus);
+    let cpu = cpu.with_context(|| damaged("the CPU", WORD_CPU))?;
+    ensure!(word(WORD_HZ) != 0, damaged("the counter's frequency", WORD_HZ));
+    let kernel = results::name_in([word(WORD_KERNEL), word(WORD_KERNEL + 1)]);
     Ok(Trace {
-        kernel: String::from_utf8_lossy(name).into_owned(),
+        kernel: kernel.with_context(|| damaged("the kernel's name", WORD_KERNEL))?,
         cpu,
         cpus,
         whole: cpus == 1,

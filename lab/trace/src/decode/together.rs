@@ -4,10 +4,15 @@
 //! sections that are to be alone in the kernel never overlap, and no CPU takes more interrupts by
 //! others than were sent.
 
-use super::{Trace, TraceError};
+use super::{Trace, truncated};
+use crate::sections::pairs;
 use crate::{Moment, Sections};
 use abi::PAGE;
 use abi::trace::{Event, Keep, PAGE_RECORDS, Way, entry};
+use anyhow::{Context, Result, bail};
+
+/// Begins what is said of clocks that run backwards from one CPU to another.
+const DISORDER: &str = "the CPUs' records contradict each other, at counter step";
 
 /// The traces of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,15 +25,14 @@ pub struct Traces {
 
 impl Traces {
     /// Decodes the traces of all CPUs, and checks that their clocks agree.
-    pub fn decode(bytes: &[u8]) -> Result<Traces, TraceError> {
+    pub fn decode(bytes: &[u8]) -> Result<Traces> {
         let first = Trace::decode(bytes)?;
         let share = (first.capacity.div_ceil(PAGE_RECORDS as u64) + 1) * PAGE;
         let mut each = vec![first];
         for cpu in 1..each[0].cpus {
             let from = usize::try_from(share * u64::from(cpu)).unwrap_or(usize::MAX);
             let expected = share * u64::from(each[0].cpus);
-            let found = bytes.len() as u64;
-            let rest = bytes.get(from..).ok_or(TraceError::Truncated { expected, found })?;
+            let rest = bytes.get(from..).with_context(|| truncated(expected, bytes))?;
             each.push(belongs(Trace::decode(rest)?, cpu, &each[0])?);
         }
         in_order(&each)?;
@@ -42,7 +46,7 @@ impl Traces {
 }
 
 /// The trace of this CPU, if it is of the same run as the first.
-fn belongs(trace: Trace, cpu: u8, first: &Trace) -> Result<Trace, TraceError> {
+fn belongs(trace: Trace, cpu: u8, first: &Trace) -> Result<Trace> {
     let differing = [
         ("the CPU", trace.cpu == cpu),
         ("the number of CPUs", trace.cpus == first.cpus),
@@ -52,7 +56,10 @@ fn belongs(trace: Trace, cpu: u8, first: &Trace) -> Result<Trace, TraceError> {
         ("the counter at boot", trace.start == first.start),
     ];
     match differing.into_iter().find(|(_, same)| !same) {
-        Some((what, _)) => Err(TraceError::Stranger { cpu, cpus: first.cpus, what }),
+        Some((what, _)) => {
+            let cpus = first.cpus;
+            bail!("the trace of CPU {cpu} is not one of {cpus} of the same run: {what} differs")
+        }
         None => Ok(trace),
     }
 }
@@ -71,17 +78,17 @@ fn merged(each: &[Trace]) -> Trace {
 }
 
 /// Refuses records of different CPUs that contradict each other.
-fn in_order(each: &[Trace]) -> Result<(), TraceError> {
+fn in_order(each: &[Trace]) -> Result<()> {
     if each.len() > 1 {
         locks_follow(each)?;
-        kicks_precede(each)?;
+        ipis_precede(each)?;
     }
     Ok(())
 }
 
-/// Who has the lock alone is alone. Readers overlap, and so does what transactions say: they
-/// happen when they commit.
-fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
+/// A section that has the lock alone is alone. Readers overlap, and so does what transactions say:
+/// they happen when they commit.
+fn locks_follow(each: &[Trace]) -> Result<()> {
     let mut held: Vec<(u64, u64, u8, bool)> = each.iter().flat_map(held).collect();
     held.sort_unstable();
     // The latest end so far, of any section and of one that was to be alone.
@@ -89,9 +96,8 @@ fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
     for (at, until, cpu, is_alone) in held {
         let (last, before) = if is_alone { any } else { alone };
         if at < last {
-            let what =
-                format!("CPU {cpu} takes the lock {} before CPU {before} lets go", last - at);
-            return Err(TraceError::Disorder { at, what });
+            let early = last - at;
+            bail!("{DISORDER} {at}: CPU {cpu} takes the lock {early} before CPU {before} lets go");
         }
         any = any.max((until, cpu));
         if is_alone {
@@ -103,27 +109,18 @@ fn locks_follow(each: &[Trace]) -> Result<(), TraceError> {
 
 /// From when to when a CPU had the lock, and whether alone.
 fn held(trace: &Trace) -> Vec<(u64, u64, u8, bool)> {
-    let mut held = Vec::new();
-    let mut since = None;
-    for moment in &trace.moments {
-        match moment.event {
-            Event::Lock => since = Some((moment.steps, Way::of(moment.extra).0)),
-            Event::Unlock => {
-                let section = since.take().filter(|(_, way)| *way != Way::Transaction);
-                held.extend(
-                    section
-                        .map(|(since, way)| (since, moment.steps, trace.cpu, way != Way::Reader)),
-                );
-            }
-            _ => {}
-        }
-    }
-    held
+    let section = |(first, last): (usize, usize)| {
+        let [since, until] = [first, last].map(|at| &trace.moments[at]);
+        let (way, _) = Way::of(since.extra);
+        let is_section = way != Way::Transaction;
+        is_section.then(|| (since.steps, until.steps, trace.cpu, way != Way::Reader))
+    };
+    pairs(trace, Event::Lock, Event::Unlock).filter_map(section).collect()
 }
 
-/// An interrupt by another CPU is taken after it was sent. Where records are missing that is not
+/// An IPI is taken after it was sent. Where records are missing that is not
 /// known.
-fn kicks_precede(each: &[Trace]) -> Result<(), TraceError> {
+fn ipis_precede(each: &[Trace]) -> Result<()> {
     let unknown = |trace: &Trace| {
         let stopped = Sections::of(trace).stopped > 0;
         stopped || (trace.lost() > 0 && trace.keep == Keep::Last)
@@ -152,8 +149,7 @@ fn kicks_precede(each: &[Trace]) -> Result<(), TraceError> {
         for moment in taken {
             let at = moment.steps;
             if sent.next().is_none_or(|sent| sent > at) {
-                let what = format!("CPU {own} takes an interrupt that no CPU has sent yet");
-                return Err(TraceError::Disorder { at, what });
+                bail!("{DISORDER} {at}: CPU {own} takes an IPI that no CPU has sent yet");
             }
         }
     }

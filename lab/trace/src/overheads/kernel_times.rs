@@ -3,16 +3,18 @@
 use super::{Statistics, figures, table};
 use crate::{Entry, Section, Sections, Trace};
 use abi::trace::Event;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The sections of one kind of entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelTime {
     /// The kind of entry.
     pub entry: Entry,
     /// Steps from `Enter` to `Exit` without the writing of records.
     pub statistics: Statistics,
     /// When the longest was entered, in ns since boot.
+    #[serde(rename = "longest_at_ns")]
     pub longest_at: u64,
 }
 

@@ -146,9 +146,6 @@ fn figures(s: &Statistics) -> [String; 7] {
     [min, q1, median, format!("{:.1}", s.mean), q3, p99, max]
 }
 
-/// Columns between two of a table.
-const GAP: usize = 1;
-
 /// A table for a terminal of this width, with names on the left and figures on the right. Where
 /// it would be wider, headers and texts are broken between words.
 pub(crate) fn table(
@@ -156,30 +153,18 @@ pub(crate) fn table(
     rows: impl Iterator<Item = Vec<String>>,
     width: usize,
 ) -> String {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::TableStyle::new());
-    table.set_width(width as u16).set_header(header.iter().copied());
-    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    let mut table = results::plain_table(header, width);
     for mut row in rows {
         row.resize(header.len(), String::new());
         table.add_row(row);
     }
-    let word = |text: String| text.split(' ').map(str::len).max().unwrap_or(0);
-    let longest: Vec<usize> = (0..header.len())
-        .map(|index| {
-            let cells = table.column_cells_iter(index).flatten().map(comfy_table::Cell::content);
-            cells.chain([header[index].to_string()]).map(word).max().unwrap_or(0)
-        })
-        .collect();
     for (index, column) in table.column_iter_mut().enumerate() {
-        let least = comfy_table::Width::Fixed((longest[index] + GAP) as u16);
-        column.set_constraint(comfy_table::ColumnConstraint::LowerBoundary(least));
-        column.set_padding(if index == 0 { (0, GAP as u16) } else { (GAP as u16, 0) });
+        column.set_padding(if index == 0 { (0, 1) } else { (1, 0) });
         if index > 0 {
             column.set_cell_alignment(comfy_table::CellAlignment::Right);
         }
     }
-    table.lines().map(|line| line.trim_end().to_string() + "\n").collect()
+    results::fitted(table, 1)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(super) fn write(
         names,
         lives,
         cpu: trace.cpu,
-        kicks: HashMap::new(),
+        ipis: HashMap::new(),
         running: vec![false; lives.all.len()],
         waiting: HashMap::new(),
         flows: 0,
@@ -74,7 +74,7 @@ struct Scene<'a> {
     /// Of the moment that is written.
     cpu: u8,
     /// By CPU, the flows of interrupts that it has not taken yet.
-    kicks: HashMap<u8, Vec<u64>>,
+    ipis: HashMap<u8, Vec<u64>>,
     /// By life.
     running: Vec<bool>,
     /// By life, the flows that end when it runs.
@@ -94,11 +94,11 @@ impl Scene<'_> {
         let draft = Draft::begin(tracks::cpu(self.cpu), entry.to_string())
             .text("thread", self.name(moment.thread, index))
             .number("code", moment.argument);
-        let kicks = match entry {
-            Entry::Kick => self.kicks.remove(&self.cpu).unwrap_or_default(),
+        let ipis = match entry {
+            Entry::Ipi => self.ipis.remove(&self.cpu).unwrap_or_default(),
             _ => Vec::new(),
         };
-        let draft = draft.flows_in(kicks);
+        let draft = draft.flows_in(ipis);
         self.writer.event(moment.ns, draft);
     }
 
@@ -130,10 +130,10 @@ impl Scene<'_> {
                 .number("prio", prio(Some(extra)))
                 .text("from", self.name(argument as u16, index))
                 .text("to", name),
-            Event::Kick => return self.kick(moment),
+            Event::Kick => return self.ipi(moment),
             Event::Lock if argument > 0 => {
                 let draft = Draft::instant(cpu, "waited for the lock").number("steps", argument);
-                let of = Way::of(extra).1.map_or("nobody known".to_string(), |of| of.to_string());
+                let of = Way::of(extra).1.map_or("unknown".to_string(), |of| of.to_string());
                 draft.text("of CPU", of)
             }
             Event::Undone => {
@@ -143,7 +143,7 @@ impl Scene<'_> {
             }
             Event::Message => return self.message(at, name),
             Event::Donate => return self.donation(at, name),
-            Event::Purge => Draft::instant(cpu, "purge").text("first", name),
+            Event::Purge => Draft::instant(cpu, "lazy dequeue").text("first", name),
             Event::LookUp if argument > 0 => {
                 Draft::instant(cpu, "look-up").text("found", name).number("dropped", argument)
             }
@@ -174,17 +174,17 @@ impl Scene<'_> {
         self.writer.event(ns, draft);
     }
 
-    /// The track of a thread; nobody's is the CPU's.
+    /// The track of a thread; without one, the CPU's.
     fn track(&self, thread: u16, index: usize) -> u64 {
         self.lives.at(thread, index).map_or(tracks::cpu(self.cpu), tracks::life)
     }
 
     /// An interrupt to another CPU: a flow to the section in which that one takes it.
-    fn kick(&mut self, moment: &Moment) {
+    fn ipi(&mut self, moment: &Moment) {
         let to = moment.argument as u8;
         self.flows += 1;
-        self.kicks.entry(to).or_default().push(self.flows);
-        let draft = Draft::instant(tracks::cpu(self.cpu), format!("kick CPU {to}"));
+        self.ipis.entry(to).or_default().push(self.flows);
+        let draft = Draft::instant(tracks::cpu(self.cpu), format!("IPI to CPU {to}"));
         self.writer.event(moment.ns, draft.flows_out(self.flows));
     }
 

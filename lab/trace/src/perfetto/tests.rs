@@ -180,7 +180,7 @@ fn the_cpu_shows_sections_switches_and_instants() {
     let opened = opened();
     let cpu = opened.on("CPU 0");
     let named = |name: &str| cpu.iter().filter(|event| event.name == name).collect::<Vec<_>>();
-    for (name, count) in [("call", 6), ("reply-wait", 6), ("timer", 2), ("line 4", 1), ("fault", 1)]
+    for (name, count) in [("call", 6), ("reply-wait", 6), ("timer", 2), ("IRQ 4", 1), ("fault", 1)]
     {
         assert_eq!(named(name).len(), count, "{name}");
     }
@@ -190,8 +190,8 @@ fn the_cpu_shows_sections_switches_and_instants() {
     let shown = ["cpu", "prio", "from", "to"].map(|name| switch[name].as_str());
     assert_eq!(shown, ["0", "90", "ping-server/2", "ping-server/1"]);
     assert_eq!(named("switch").last().unwrap().arguments["prio"], "-1");
-    assert_eq!((named("purge").len(), named("tick").len()), (1, 1));
-    assert_eq!(named("preemption point: purge").len(), 1);
+    assert_eq!((named("lazy dequeue").len(), named("tick").len()), (1, 1));
+    assert_eq!(named("preemption point: lazy dequeue").len(), 1);
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             Some((domain, _)) => format!("a thread of {domain} is made"),
             None => return None,
         },
-        Event::Kick => format!("CPU {} interrupts CPU {argument}", moment.cpu),
+        Event::Kick => format!("CPU {} sends an IPI to CPU {argument}", moment.cpu),
         Event::Lock if argument > 0 => match Way::of(extra).1 {
             None => format!("CPU {} has waited for the lock", moment.cpu),
             Some(last) => format!("CPU {} has waited for the lock of CPU {last}", moment.cpu),
@@ -98,7 +98,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
         Event::Undone => format!("a transaction of CPU {} is undone", moment.cpu),
         Event::Mark => format!("{} marks {argument}", name(thread)),
         Event::Enter => match Entry::from_code(argument) {
-            line @ Entry::Line(_) => format!("interrupt of {line}"),
+            irq @ Entry::Irq(_) => irq.to_string(),
             spurious @ Entry::Spurious => format!("{spurious} interrupt"),
             _ => return None,
         },
@@ -109,7 +109,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
 /// What long work is at a preemption point.
 pub(crate) fn point_name(code: u32) -> String {
     match code {
-        point::PURGE => "purge".to_string(),
+        point::PURGE => "lazy dequeue".to_string(),
         point::CHAIN => "chain".to_string(),
         point::CALL => "long call".to_string(),
         point::RECEIVE => "receive".to_string(),

@@ -24,9 +24,9 @@ fn a_conversation() {
                         8510 ns)
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
-             11.230 us  preemption point in a purge: no interrupt waits
+             11.230 us  preemption point in a lazy dequeue: no interrupt waits
              11.330 us  a look-up finds ping-client/1 and drops 7 on the way
-             12.210 us  interrupt of line 4
+             12.210 us  IRQ 4
              13.240 us  ping-client/1 faults, kind 14
     "#]]
     .assert_eq(&timeline(&conversation().trace(), &names(), &view));

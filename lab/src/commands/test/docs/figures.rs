@@ -7,6 +7,7 @@
 //! with a metric and a case. `limit KEY` is the limit on that figure instead.
 
 use super::page::{Table, cells};
+use results::Figure;
 use std::collections::BTreeMap;
 
 /// Where figures are recorded.
@@ -108,7 +109,7 @@ fn value(
             let text = value(table, records, (experiment, rules), (at, column), &rule.1)?;
             total += number(&text).ok_or(format!("`{part}` is no figure"))?;
         }
-        return Ok(grouped(total));
+        return Ok(Figure::from(total).grouped());
     }
     let parts: Vec<&str> = key.split(" / ").collect();
     if parts.len() > 1 {
@@ -125,7 +126,7 @@ fn value(
         return Err(format!("`{}` and `{}` differ: {found:?}", keys[0], keys[at]));
     }
     match found[0] {
-        Some(figure) => Ok(grouped(figure)),
+        Some(figure) => Ok(Figure::from(figure).grouped()),
         None if table.rows[at][column] == "-" => Ok("-".to_string()),
         None => Err(format!("there is no figure `{}` of {experiment}", keys[0])),
     }
@@ -146,19 +147,6 @@ fn plain(text: &str) -> String {
 /// A number, with or without commas.
 pub fn number(text: &str) -> Option<u64> {
     text.replace(',', "").parse().ok()
-}
-
-/// A number with a comma before each three digits.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A table's line with some cells replaced.

@@ -1,6 +1,6 @@
 //! The claim about wake-ups across CPUs (S2C-11).
 
-use super::{CASES, IDLE, KICK};
+use super::{CASES, IDLE, REMOTE};
 use crate::experiment::claim::Ours::Same;
 use crate::experiment::claim::{Setting, Spec, claim, kernels, least, median, most};
 use results::Bound::Within;
@@ -47,8 +47,10 @@ pub fn claims() -> Vec<Spec> {
         .lies(Within(0.75, 1.5), "choice: as above")
         .remark(|r| {
             let kernel = kernels(r).into_iter().next()?;
-            let (_, [local, remote, kick]) = term(r, kernel)?;
-            Some(format!("{kernel}: {local} locally, {remote} on another CPU, {kick} between CPUs"))
+            let (_, [local, remote, between]) = term(r, kernel)?;
+            Some(format!(
+                "{kernel}: {local} locally, {remote} on another CPU, {between} between CPUs"
+            ))
         }),
     ]
 }
@@ -57,6 +59,6 @@ pub fn claims() -> Vec<Spec> {
 /// apart; the local wake-up, the one on another CPU and that way.
 fn term(report: &Report, kernel: &str) -> Option<(f64, [f64; 3])> {
     let [local, remote] = CASES.map(|case| median(report, kernel, WAKE_UP, case));
-    let (local, remote, kick) = (local?, remote?, median(report, kernel, KICK, IDLE)?);
-    Some(((remote - local) / kick, [local, remote, kick]))
+    let (local, remote, between) = (local?, remote?, median(report, kernel, REMOTE, IDLE)?);
+    Some(((remote - local) / between, [local, remote, between]))
 }

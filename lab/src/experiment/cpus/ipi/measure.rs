@@ -1,6 +1,6 @@
 use super::super::cross;
 use super::super::shootdown::traced;
-use super::{BEFORE, CASES, IPI, KICK, SENT};
+use super::{BEFORE, CASES, IPI, REMOTE, SENT};
 use crate::experiment::measured::spans;
 use crate::experiment::{Emulated, Measured};
 use abi::trace::{Event, entry};
@@ -11,7 +11,7 @@ use trace::{Entry, Moment, Traces};
 const ROUNDS: [(&str, u64); 2] = [("warmup", 8), ("rounds", 50)];
 /// The numbers of both in recordings.
 const WAKE_UPS: u16 = 3;
-const KICKS: u16 = 8;
+const REMOTE_WAKE_UPS: u16 = 8;
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
@@ -21,7 +21,7 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
         let delays = delays.remove(&number).context("the program lacks a case")?;
         measured.samples.push(kernel, results::WAKE_UP, case, delays);
     }
-    measured.push(kernel, KICK, &BEFORE, spans(&recorded, KICKS)?)?;
+    measured.push(kernel, REMOTE, &BEFORE, spans(&recorded, REMOTE_WAKE_UPS)?)?;
     let traces = traced(setup, kernel, "ipi", ROUNDS)?;
     let sent = sent_to_entered(&traces);
     ensure!(!sent.is_empty(), "no timer of the first CPU has woken a thread on another");
@@ -37,16 +37,16 @@ fn sent_to_entered(traces: &Traces) -> Vec<u64> {
     let timers = timers.filter(|section| section.entry == Entry::Timer);
     let sent = timers.flat_map(|section| section.moments(first).iter());
     let sent = sent.filter(|moment| moment.event == Event::Kick);
-    sent.filter_map(|kick| {
-        let other = traces.each.iter().find(|trace| u32::from(trace.cpu) == kick.argument)?;
+    sent.filter_map(|ipi| {
+        let other = traces.each.iter().find(|trace| u32::from(trace.cpu) == ipi.argument)?;
         let entered = |m: &&Moment| {
-            (m.event, m.argument) == (Event::Enter, entry::KICK) && m.steps >= kick.steps
+            (m.event, m.argument) == (Event::Enter, entry::KICK) && m.steps >= ipi.steps
         };
         let entered = other.moments.iter().find(entered)?;
-        let between = kick.steps..entered.steps;
+        let between = ipi.steps..entered.steps;
         let records = traces.all.moments.iter().filter(|m| between.contains(&m.steps));
         let costs = records.map(|moment| moment.cost);
-        Some(costs.fold(entered.steps - kick.steps, u64::saturating_sub))
+        Some(costs.fold(entered.steps - ipi.steps, u64::saturating_sub))
     })
     .collect()
 }

@@ -18,7 +18,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     machines: &[Measure::Emulated(measure::measure)],
     cpus: Cpus::OneOf(&CHOICE),
     kernels: &["fastpath", "direct-eager", "strict-lazy", "strict-eager"],
-    metrics: &[results::WAKE_UP, IPI, KICK],
+    metrics: &[results::WAKE_UP, IPI, REMOTE],
     cases: &[CASES[0], CASES[1], SENT, BEFORE[0], BEFORE[1]],
     parameters: &[Parameter::count("samples", [1, 1000], &[100], "of a case").sets("rounds")],
     conditions: &[("CPUs", "4, all idle"), ("timer", "on the first CPU")],
@@ -29,9 +29,9 @@ pub static EXPERIMENT: Experiment = Experiment {
         "ipi: the part of `another CPU` between the CPUs alone, from the trace: from where the \
          first CPU sends the interrupt until the other one enters the kernel, less what writing \
          records took. The first CPU's way back to its idle loop is in it.",
-        "kick: the part of it on the other CPU alone, without a timer: from where a thread that \
-         has signalled pauses until the woken one has the counter. The CPU idled, or ran a lower \
-         thread.",
+        "remote-wake-up: the part of it on the other CPU alone, without a timer: from where a \
+         thread that has signalled pauses until the woken one has the counter. The CPU idled, or \
+         ran a lower thread.",
     ],
     golden: true,
     claims: claims::claims,
@@ -45,7 +45,7 @@ const IPI: &str = "ipi";
 /// Its only case.
 const SENT: &str = "sent to entered";
 /// From behind a signal until the thread that it wakes on another CPU has the counter.
-const KICK: &str = "kick";
+const REMOTE: &str = "remote-wake-up";
 /// That CPU idled.
 const IDLE: &str = "idle";
 /// What the other CPU did.

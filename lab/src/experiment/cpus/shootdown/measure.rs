@@ -1,5 +1,5 @@
 use super::super::cross;
-use super::{EXPERIMENT, kicks, name};
+use super::{EXPERIMENT, ipis, name};
 use crate::experiment::measured::spans;
 use crate::experiment::{Emulated, Measured};
 use anyhow::{Context, Result};
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 /// Numbers of metrics in recordings, in the order of their names.
 const METRICS: [u16; 4] = [5, 4, 6, 7];
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    let facts = kicks::facts(setup, kernel)?;
+    let facts = ipis::facts(setup, kernel)?;
     let mut measured = Measured { facts, ..Measured::default() };
     let recorded = cross(setup, kernel, "shootdown")?;
     for (metric, number) in EXPERIMENT.metrics.iter().zip(METRICS) {

@@ -1,10 +1,10 @@
 //! `shootdown`: memory that is taken away where other CPUs have seen its domain, and threads and
 //! domains that end on other CPUs (S1-04).
 
-mod kicks;
+mod ipis;
 mod measure;
 
-pub use kicks::traced;
+pub use ipis::traced;
 
 use super::{CHOICE, NOTE};
 use crate::experiment::parameter::Parameter;
@@ -29,8 +29,8 @@ pub static EXPERIMENT: Experiment = Experiment {
          and never enters the kernel, a few instructions of which count while the call waits; \
          `unseen`: none has ever run the page's domain, all have run the caller's.",
         "A thread that ends gives back its message buffer, so where it ran on another CPU a \
-         shoot-down is part of it.",
-        "Kicks, interrupts to other CPUs, are counted in the trace of a run of its own.",
+         shootdown is part of it.",
+        "IPIs are counted in the trace of a run of its own.",
     ],
     golden: true,
     ..Experiment::USUAL

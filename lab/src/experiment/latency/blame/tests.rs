@@ -10,8 +10,8 @@ use trace::Cause;
 /// What a run is to be late for.
 #[derive(Debug)]
 enum Planted {
-    /// A purge of so many threads that blocked or were stopped.
-    Purge(u64),
+    /// A lazy dequeue of so many threads that blocked or were stopped.
+    LazyDequeue(u64),
     /// A chain of so many transfers.
     Chain(u64),
     /// A higher thread.
@@ -24,7 +24,7 @@ impl Planted {
     fn is(&self, headline: Option<&Cause>) -> bool {
         match (self, headline) {
             // The driver of a crowd may be among them.
-            (Planted::Purge(crowd), Some(Cause::Purge { threads, .. })) => {
+            (Planted::LazyDequeue(crowd), Some(Cause::LazyDequeue { threads, .. })) => {
                 (crowd - 2..=crowd + 2).contains(&u64::from(*threads))
             }
             (Planted::Chain(crowd), Some(Cause::Chain { transfers, .. })) => {
@@ -74,9 +74,9 @@ fn run(setup: &Setup, seed: u64) -> (Planted, String, Option<Cause>) {
     let (planted, experiment, kernels, threshold): (_, _, &[&str], _) = match seed % 5 {
         0 => {
             let lazy = &["fastpath", "slowpath", "direct-lazy", "strict-lazy", "ipc-heap"][..];
-            (Planted::Purge(crowd), "elevator", lazy, 2_000)
+            (Planted::LazyDequeue(crowd), "elevator", lazy, 2_000)
         }
-        1 => (Planted::Purge(crowd), "start-stop", &["fastpath", "slowpath"], 2_000),
+        1 => (Planted::LazyDequeue(crowd), "start-stop", &["fastpath", "slowpath"], 2_000),
         2 => (Planted::Chain(crowd), "ipc-chain", &manifest::KERNELS, 4_000),
         3 => (Planted::Higher, "elevator", &["direct-eager", "strict-eager"], 4_000),
         _ => (Planted::Nothing, "latency", &manifest::KERNELS, 1),

@@ -26,7 +26,7 @@ const SETTING: Setting = &[
         Same("50 to 250 threads, third step a call, or a send with a receive"),
     ),
     ("samples", "a timer of 3.7 MHz at random distances", Same("1000 a case, at random distances")),
-    ("purge", "without preemption points", Same("without preemption points")),
+    ("lazy dequeue", "without preemption points", Same("without preemption points")),
     ("unit", "microseconds (figure only)", Unit("")),
 ];
 

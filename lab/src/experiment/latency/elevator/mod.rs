@@ -1,5 +1,5 @@
 //! `elevator`: what lazy queueing costs the highest thread when a chain of threads has blocked on
-//! the ready queue (S0-39), and what bounding the purge does about it (X-13).
+//! the ready queue (S0-39), and what bounding the lazy dequeue does about it (X-13).
 
 mod claims;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use anyhow::Result;
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
     name: "elevator",
-    about: "Wake-ups while blocked threads are purged from the ready queue",
+    about: "Wake-ups while blocked threads are dequeued lazily",
     ledger: &["S0-39", "S0-E07", "S0-C08", "S0-C09", "X-13"],
     machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     metrics: &METRICS,
@@ -25,13 +25,13 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     conditions: &[
         ("third step", "a call to the next, or a send and a receive from the one before"),
-        ("purge", "unbounded (0), and bounded to 4 with the most threads"),
+        ("lazy dequeue", "unbounded (0), and bounded to 4 with the most threads"),
         ("distance of the timer", "2 to 22 us, at random"),
         ("warm-up", "20 samples a case that are not recorded"),
     ],
     notes: &[
-        "A purge is met by some wake-ups only: the median is that of an idle system, and what the \
-         experiment is about are the worst ones.",
+        "A lazy dequeue is met by some wake-ups only: the median is that of an idle system, and \
+         what the experiment is about are the worst ones.",
         "After a run by calls the elevator is sent down again, by replies: without it the chain \
          could not begin anew. Nothing is queued on that way.",
     ],

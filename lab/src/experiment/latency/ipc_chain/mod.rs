@@ -19,7 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ledger: &["S0-41", "S0-E09", "S0-C11"],
     machines: &[Measure::Emulated(measure), Measure::Simulated(measure)],
     metrics: &METRICS,
-    cases: &[WHOLE, PREEMPTED, PURGE],
+    cases: &[WHOLE, PREEMPTED, LAZY_DEQUEUE],
     parameters: &[
         threads("each sending to the next and receiving from the one before"),
         Parameter::count("samples", [1, 20_000], &[200], "of a case").sets("samples"),
@@ -30,7 +30,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("warm-up", "20 samples a case that are not recorded"),
     ],
     notes: &[
-        "`purge` is the elevator by calls with 250 threads and an unbounded purge, for comparison.",
+        "`lazy-dequeue` is the elevator by calls with 250 threads, all of which are dequeued at \
+         once, for comparison.",
     ],
     claims: claims::claims,
     ..Experiment::USUAL
@@ -38,7 +39,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 const WHOLE: &str = "whole";
 const PREEMPTED: &str = "preempted";
-const PURGE: &str = "purge";
+const LAZY_DEQUEUE: &str = "lazy-dequeue";
 
 fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let whole = Sweep {
@@ -49,14 +50,14 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     };
     let preempted =
         Sweep { change: |system| system.preempt_chains = true, forms: &[(1, PREEMPTED)], ..whole };
-    let purge = Sweep {
+    let dequeue = Sweep {
         system: "elevator",
         sweeps: false,
         change: |system| {
             system.purge = 0;
             set(system, "forms", "1");
         },
-        forms: &[(1, PURGE)],
+        forms: &[(1, LAZY_DEQUEUE)],
     };
-    sweep(setup, kernel, &[whole, preempted, purge])
+    sweep(setup, kernel, &[whole, preempted, dequeue])
 }

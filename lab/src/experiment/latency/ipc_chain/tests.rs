@@ -9,7 +9,7 @@ fn made_up(change: Option<Tail>) -> Report {
         [
             (kernel, WHOLE, 580, 8000, 40000),
             (kernel, PREEMPTED, 550, 690, 700),
-            (kernel, PURGE, 470, 2000, 6000),
+            (kernel, LAZY_DEQUEUE, 470, 2000, 6000),
         ]
     };
     let all: Vec<Tail> = manifest::KERNELS.into_iter().flat_map(of).chain(change).collect();
@@ -24,7 +24,7 @@ fn chains_like_the_papers_reproduce() {
 #[test]
 fn other_chains_contradict() {
     for (tail, id) in [
-        (("ipc-scan", PURGE, 470, 3000, 20000), "S0-C11a"),
+        (("ipc-scan", LAZY_DEQUEUE, 470, 3000, 20000), "S0-C11a"),
         (("strict-lazy", WHOLE, 580, 8000, 60000), "S0-C11b"),
         (("strict-eager", WHOLE, 580, 8000, 20000), "S0-C11b"),
         (("fastpath", PREEMPTED, 550, 690, 2000), "S0-C11c"),

@@ -23,13 +23,13 @@ pub static EXPERIMENT: Experiment = Experiment {
         Parameter::samples(&[1000], "samples"),
     ],
     conditions: &[
-        ("purge", "unbounded (0), and bounded to 4 with the most threads"),
+        ("lazy dequeue", "unbounded (0), and bounded to 4 with the most threads"),
         ("distance of the timer", "2 to 22 us, at random"),
         ("warm-up", "20 samples a case that are not recorded"),
     ],
     notes: &[
-        "Only a kernel that leaves stopped threads in the ready queue has anything to purge: then \
-         the look-up after the controller has lowered itself drops them all.",
+        "Only a kernel that leaves stopped threads in the ready queue has any to dequeue lazily: \
+         then the look-up after the controller has lowered itself drops them all.",
     ],
     claims: claims::claims,
     ..Experiment::USUAL

@@ -18,8 +18,8 @@ const TRACE: u64 = 16 << 20;
 const ROUNDS: [(&str, u64); 2] = [("warmup", WARM_UP as u64), ("rounds", 3)];
 const WARM_UP: usize = 1;
 
-/// A call's interrupts: how many, and how many of them to CPUs other than the first few.
-type Kicks = (u64, u64);
+/// A call's IPIs: how many, and how many of them to CPUs other than the first few.
+type Ipis = (u64, u64);
 
 /// A part of the program `cross` with so many rounds, traced on all CPUs.
 pub fn traced(setup: &Setup, kernel: &str, part: &str, rounds: [(&str, u64); 2]) -> Result<Traces> {
@@ -47,12 +47,12 @@ pub fn facts(setup: &Setup, kernel: &str) -> Result<Vec<Fact>> {
     let mut facts = Vec::new();
     for ((case, seen), calls) in cases.into_iter().zip(calls.chunks(rounds)) {
         let case = name("protect", case).context("a case without a name")?;
-        let each: Vec<Kicks> = calls[WARM_UP..].iter().map(|call| kicks(call, seen)).collect();
-        let most = |of: &dyn Fn(&Kicks) -> u64| each.iter().map(of).max().unwrap_or_default();
+        let each: Vec<Ipis> = calls[WARM_UP..].iter().map(|call| ipis(call, seen)).collect();
+        let most = |of: &dyn Fn(&Ipis) -> u64| each.iter().map(of).max().unwrap_or_default();
         let name = |what: &str| format!("{kernel} {what} by protect, {case}");
         let stray = "to CPUs that have not seen the domain";
-        facts.push(fact(name("kicks"), most(&|kicks| kicks.0), "", "most in a call"));
-        facts.push(fact(name("stray kicks"), most(&|kicks| kicks.1), "", stray));
+        facts.push(fact(name("IPIs"), most(&|ipis| ipis.0), "", "most in a call"));
+        facts.push(fact(name("stray IPIs"), most(&|ipis| ipis.1), "", stray));
     }
     Ok(facts)
 }
@@ -84,7 +84,7 @@ fn calls(trace: &Trace) -> Vec<Vec<u32>> {
 }
 
 /// CPUs that have seen the domain are 1 to `seen`.
-fn kicks(call: &[u32], seen: u32) -> Kicks {
+fn ipis(call: &[u32], seen: u32) -> Ipis {
     let stray = call.iter().filter(|cpu| !(1..=seen).contains(*cpu)).count();
     (call.len() as u64, stray as u64)
 }
@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn strays_are_told() {
-        assert_eq!(kicks(&[1, 2], 2), (2, 0));
-        assert_eq!(kicks(&[1, 3], 2), (2, 1));
-        assert_eq!(kicks(&[], 0), (0, 0));
+        assert_eq!(ipis(&[1, 2], 2), (2, 0));
+        assert_eq!(ipis(&[1, 3], 2), (2, 1));
+        assert_eq!(ipis(&[], 0), (0, 0));
         assert_eq!(cases(2), [(0, 0), (1, 1), (8, 0), (17, 1)]);
     }
 }
