@@ -53,6 +53,12 @@ pub const KERNELS: [&str; 9] = [
     "ipc-heap",
 ];
 
+/// Those of them that leave a thread that blocks in the ready queue, or do so with some operations.
+pub const LAZY: [&str; 7] =
+    ["fastpath", "slowpath", "direct-lazy", "strict-lazy", "ipc-scan", "ipc-ordered", "ipc-heap"];
+/// The others.
+pub const EAGER: [&str; 2] = ["direct-eager", "strict-eager"];
+
 /// Reads and checks the manifest in a file.
 pub fn load(path: &Path) -> Result<System, Problems> {
     let name = path.display().to_string();

@@ -39,6 +39,26 @@ pub struct Residual {
     pub residual: f64,
 }
 
+impl Residual {
+    fn of(point: Point, fitted: f64) -> Residual {
+        Residual { point, fitted, residual: point.throughput - fitted }
+    }
+
+    /// The residual by what the model says.
+    pub fn relative(&self) -> f64 {
+        self.residual / self.fitted
+    }
+}
+
+/// The share of the throughputs' variance that a model explains.
+pub fn r_squared(residuals: &[Residual]) -> f64 {
+    let mean = residuals.iter().map(|own| own.point.throughput).sum::<f64>();
+    let mean = mean / residuals.len() as f64;
+    let missed: f64 = residuals.iter().map(|own| own.residual.powi(2)).sum();
+    let total: f64 = residuals.iter().map(|own| (own.point.throughput - mean).powi(2)).sum();
+    1.0 - missed / total
+}
+
 /// The model that fits best.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
@@ -99,10 +119,8 @@ pub fn fit(points: &[Point], distribution: Distribution) -> Result<Fit, ModelErr
     let [service_error, think_error] =
         [0, 1].map(|index| values[index] * (variance * variances[index]).sqrt());
     let least = points.iter().filter_map(|point| point.think).reduce(f64::min);
-    let residual = |(index, point): (usize, &Point)| {
-        let fitted = model(minimum.at, index);
-        Residual { point: *point, fitted, residual: point.throughput - fitted }
-    };
+    let residual = |(index, point): (usize, &Point)| Residual::of(*point, model(minimum.at, index));
+    let residuals: Vec<Residual> = points.iter().enumerate().map(residual).collect();
     Ok(Fit {
         distribution,
         service: Interval::of(values[0], service_error, freedom),
@@ -110,9 +128,9 @@ pub fn fit(points: &[Point], distribution: Distribution) -> Result<Fit, ModelErr
         think: Interval::of(values[1] - least.unwrap_or(0.0), think_error, freedom),
         think_error,
         is_extra: least.is_some(),
-        r_squared: r_squared(points, minimum.sum * scale * scale),
+        r_squared: r_squared(&residuals),
         scatter: variance.sqrt() * scale,
-        residuals: points.iter().enumerate().map(residual).collect(),
+        residuals,
     })
 }
 
@@ -132,6 +150,16 @@ impl Fit {
         distribution: Distribution,
     ) -> Result<Solution, ModelError> {
         self.model(think)?.solve(cpus, distribution)
+    }
+
+    /// Points that name their think times beside what the model says of them.
+    pub fn beside(&self, points: &[Point]) -> Result<Vec<Residual>, ModelError> {
+        let beside = |point: &Point| {
+            let think = point.think.ok_or(ModelError::Mixed)?;
+            let solution = self.predict(think, point.cpus, self.distribution)?;
+            Ok(Residual::of(*point, solution.throughput))
+        };
+        points.iter().map(beside).collect()
     }
 
     /// The think times that the points speak of, each once: of points that name none, the fitted
@@ -200,12 +228,6 @@ fn best(
     let near = |index: usize| (best.at[index] - first[index]).abs() < FAR.ln();
     let found = best.sum.is_finite() && near(0) && near(1);
     found.then_some(best).ok_or(ModelError::Undetermined)
-}
-
-fn r_squared(points: &[Point], squares: f64) -> f64 {
-    let mean = points.iter().map(|point| point.throughput).sum::<f64>() / points.len() as f64;
-    let total: f64 = points.iter().map(|point| (point.throughput - mean).powi(2)).sum();
-    1.0 - squares / total
 }
 
 #[cfg(test)]

@@ -14,13 +14,15 @@
 //! lock, `N* = 1 + a/s` the knee. The crate knows no unit: times are in any one unit, and
 //! throughputs are per that unit. It reads and writes nothing.
 //!
-//! - [`Repairman::solve`] answers exactly, for exponential and for deterministic service.
+//! - [`Repairman::solve`] answers exactly, for exponential and for deterministic service;
+//!   [`Curve::of`] for several numbers of CPUs.
 //! - [`Simulation::run`] plays it event by event, also with service that depends on which CPU had
 //!   the lock before ([`Topology`]).
 //! - [`fit()`] finds `s` and `a` for measured points; [`Fit::predict`] then speaks of other delays.
 #![forbid(unsafe_code)]
 
 mod batches;
+mod curve;
 mod deterministic;
 mod error;
 mod exponential;
@@ -33,8 +35,9 @@ mod simulation;
 mod start;
 mod topology;
 
+pub use curve::Curve;
 pub use error::ModelError;
-pub use fit::{Fit, Point, Residual, fit};
+pub use fit::{Fit, Point, Residual, fit, r_squared};
 pub use interval::Interval;
 pub use repairman::{Distribution, MOST_CPUS, Repairman, Solution};
 pub use simulation::{Service, Simulated, Simulation};

@@ -10,12 +10,9 @@ use crate::machine::topologies::{self, HOLD, Measured, TRANSFERS};
 use crate::progress::Step;
 use anyhow::Result;
 use model::{
-    Distribution, Fit, ModelError, Point, Repairman, Service, Simulated, Simulation, Solution,
+    Curve, Distribution, Fit, ModelError, Point, Repairman, Service, Simulated, Simulation,
 };
 use serde::Serialize;
-
-/// Up to so many CPUs a plot's curves have a point for each.
-const DENSE: usize = 256;
 
 /// All cases, one for each delay.
 #[derive(Serialize)]
@@ -44,26 +41,6 @@ pub struct Case {
     pub hand_offs: Vec<Simulated>,
     /// What was measured.
     pub measured: Vec<Point>,
-}
-
-/// What the model says under one distribution.
-#[derive(Serialize)]
-pub struct Curve {
-    /// The distribution.
-    pub distribution: Distribution,
-    /// s and a.
-    pub model: Repairman,
-    /// N*.
-    pub knee: f64,
-    /// 1/s.
-    pub saturation: f64,
-    /// For each number of CPUs.
-    pub solutions: Vec<Solution>,
-    /// The same, simulated.
-    pub simulated: Vec<Simulated>,
-    /// For the plot: CPUs and throughput, denser.
-    #[serde(skip)]
-    pub line: Vec<(usize, f64)>,
 }
 
 /// What all cases share.
@@ -120,46 +97,16 @@ impl<'a> Setup<'a> {
     }
 
     fn curve(&self, distribution: Distribution, model: Repairman) -> Result<Curve, ModelError> {
-        let solve = |cpus: &usize| model.solve(*cpus, distribution);
-        let solutions = self.cpus.iter().map(solve).collect::<Result<Vec<_>, _>>()?;
-        let service = match distribution {
-            Distribution::Exponential => Service::Exponential(model.service()),
-            Distribution::Deterministic => Service::Deterministic(model.service()),
-        };
-        let simulated = match self.asked.simulate {
-            true => self.simulate(model.think(), service)?,
-            false => Vec::new(),
-        };
-        let line = self.line(&model, distribution, &solutions)?;
-        let (knee, saturation) = (model.knee(), model.saturation());
-        Ok(Curve { distribution, model, knee, saturation, solutions, simulated, line })
-    }
-
-    /// What a plot draws of a curve.
-    fn line(
-        &self,
-        model: &Repairman,
-        distribution: Distribution,
-        solutions: &[Solution],
-    ) -> Result<Vec<(usize, f64)>, ModelError> {
-        let most = self.cpus.last().copied().unwrap_or(0);
-        if self.asked.plot.is_none() || most > DENSE {
-            return Ok(solutions.iter().map(|own| (own.cpus, own.throughput)).collect());
-        }
-        let throughput = |cpus| Ok((cpus, model.solve(cpus, distribution)?.throughput));
-        (1..=most).map(throughput).collect()
-    }
-
-    fn simulate(&self, think: f64, service: Service) -> Result<Vec<Simulated>, ModelError> {
-        let run = |cpus: &usize| Simulation::new(*cpus, think, service, self.asked.seed).run();
-        self.cpus.iter().map(run).collect()
+        Curve::of(model, distribution, &self.cpus, self.asked.simulate.then_some(self.asked.seed))
     }
 
     fn hand_offs(&self, think: f64) -> Result<Vec<Simulated>, ModelError> {
         let Some(machine) = self.machine else { return Ok(Vec::new()) };
         let hold = self.asked.hold.map_or(HOLD, |time| self.units.time(time));
         let transfers = self.asked.transfers.unwrap_or(TRANSFERS);
-        self.simulate(think, Service::HandOff { hold, transfers, topology: machine.topology })
+        let service = Service::HandOff { hold, transfers, topology: machine.topology };
+        let run = |cpus: &usize| Simulation::new(*cpus, think, service, self.asked.seed).run();
+        self.cpus.iter().map(run).collect()
     }
 }
 

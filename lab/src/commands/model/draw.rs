@@ -1,9 +1,9 @@
 //! Points, curves, simulations and asymptotes, to be drawn together.
 
-use super::curves::{Case, Curve, Curves};
+use super::curves::{Case, Curves};
 use super::units::Units;
 use crate::workspace;
-use model::{Distribution, Point, Simulated};
+use model::{Curve, Distribution, Point, Simulated};
 use results::{Mark, Points, Source, rounded};
 
 /// The plot of all cases as SVG.
@@ -23,7 +23,8 @@ pub fn svg(curves: &Curves, units: &Units) -> std::io::Result<String> {
 fn drawn(case: &Case, symbol: &str, units: &Units) -> results::Case {
     let mut trails: Vec<Points> = asymptotes(case, units).into_iter().collect();
     for curve in &case.curves {
-        let points = curve.line.iter().map(|(cpus, x)| (*cpus as f64, units.scaled(*x))).collect();
+        let points = curve.line().into_iter();
+        let points = points.map(|(cpus, x)| (cpus as f64, units.scaled(x))).collect();
         let (predicted, run) = match curve.distribution {
             Distribution::Exponential => (Source::Exponential, Source::Simulated),
             Distribution::Deterministic => (Source::Deterministic, Source::SimulatedDeterministic),
@@ -54,7 +55,7 @@ fn simulated(source: Source, of: &[Simulated], units: &Units) -> Points {
 
 /// The greatest number of CPUs on the plot.
 fn last(curve: &Curve) -> f64 {
-    curve.line.last().map_or(1.0, |(cpus, _)| *cpus as f64)
+    curve.solutions.last().map_or(1.0, |solution| solution.cpus as f64)
 }
 
 /// Both asymptotes of a case as one bent line.

@@ -1,10 +1,10 @@
 //! How the model's answers read on a terminal, and as JSON.
 
-use super::curves::{Case, Curve, Curves};
+use super::curves::{Case, Curves};
 use super::units::Units;
 use crate::commands::{counted, fitted, table, wrapped};
 use comfy_table::{CellAlignment, Table};
-use model::{Distribution, Fit, Interval, Simulated, Solution};
+use model::{Curve, Distribution, Fit, Interval, Simulated, Solution};
 use results::rounded;
 use serde_json::{Value, json};
 

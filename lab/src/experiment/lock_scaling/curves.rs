@@ -73,10 +73,7 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
         "paper" => "sections of the paper's length, model".to_string(),
         label => format!("sections of {label} length, model"),
     };
-    let name = match fit.distribution {
-        Distribution::Exponential => "exponential",
-        Distribution::Deterministic => "deterministic",
-    };
+    let name = fit.distribution.name();
     let found = |what: &str, value: f64, unit: &str, note: String| {
         fact(format!("{of}, {name}: {what}"), value.abs().round() as u64, unit, note)
     };
@@ -91,7 +88,7 @@ fn tell(measured: &mut Measured, label: &str, fit: &Fit, scene: &Scene) {
         found("r squared", fit.r_squared * 1e6, "millionths", "over all think times".to_string()),
     ]);
     let line = |residual: &model::Residual| {
-        let (point, percent) = (residual.point, residual.residual / residual.fitted * 100.0);
+        let (point, percent) = (residual.point, residual.relative() * 100.0);
         format!("{}x{}: {percent:+.1} %", point.think.unwrap_or(0.0), point.cpus)
     };
     let all: Vec<String> = fit.residuals.iter().map(line).collect();

@@ -4,7 +4,7 @@ use super::claims::FEW;
 use super::points::hold;
 use super::{COMPARED, METRIC, Scene};
 use crate::experiment::claim::{fact as held, most};
-use model::{Distribution, Fit, Repairman, fit};
+use model::{Distribution, Fit, Repairman, Residual, fit};
 use results::Report;
 
 pub use hold::{ALL as HELD_ALL, SOCKET as HELD_SOCKET};
@@ -63,37 +63,27 @@ pub fn fitted_service(scene: &Scene) -> Option<String> {
     Some(format!("s = {:.0} ticks, fitted to think time {FITTED}", fitted(scene)?.service.value))
 }
 
-/// Points of the other curves within a socket, in ticks, beside what the fit predicts.
-fn predictions(scene: &Scene) -> Option<Vec<(model::Point, f64)>> {
-    let fit = fitted(scene)?;
+/// Points of the other curves within a socket beside what the fit predicts.
+fn predictions(scene: &Scene) -> Option<Vec<Residual>> {
     let mut points = scene.for_model("big", scene.in_socket);
     points.retain(|point| point.think != Some(FITTED as f64));
-    let predict = |point: model::Point| {
-        let predicted = fit.predict(point.think?, point.cpus, MODEL).ok()?;
-        Some((point, predicted.throughput))
-    };
-    points.into_iter().map(predict).collect()
+    fitted(scene)?.beside(&points).ok()
 }
 
 /// The share of the variance of the other curves that the fit predicts.
 pub fn predicted_share(scene: &Scene) -> Option<f64> {
-    let points = predictions(scene)?;
-    let mean = points.iter().map(|(point, _)| point.throughput).sum::<f64>() / points.len() as f64;
-    let sum = |off: &dyn Fn(&(model::Point, f64)) -> f64| -> f64 {
-        points.iter().map(|point| off(point).powi(2)).sum()
-    };
-    let missed = sum(&|(point, predicted)| point.throughput - predicted);
-    Some(1.0 - missed / sum(&|(point, _)| point.throughput - mean))
+    Some(model::r_squared(&predictions(scene)?))
 }
 
 /// The other curves' residuals on [`FEW`] and more CPUs, in percent of the prediction: the root of
 /// the mean square, by think time.
 fn residuals_of_curves(scene: &Scene) -> Option<Vec<(u64, f64)>> {
-    let points = predictions(scene)?;
+    let residuals = predictions(scene)?;
     let thinks = scene.thinks("big").into_iter().filter(|think| ![0, FITTED].contains(think));
     let curve = |think: u64| {
-        let own = points.iter().filter(|(p, _)| p.think == Some(think as f64) && p.cpus >= FEW);
-        let squares: Vec<f64> = own.map(|(p, x)| (p.throughput / x - 1.0).powi(2)).collect();
+        let is_own = |point: model::Point| point.think == Some(think as f64) && point.cpus >= FEW;
+        let own = residuals.iter().filter(|residual| is_own(residual.point));
+        let squares: Vec<f64> = own.map(|residual| residual.relative().powi(2)).collect();
         let mean = squares.iter().sum::<f64>() / squares.len() as f64;
         (think, mean.sqrt() * 100.0)
     };

@@ -41,9 +41,8 @@ const EXPLAINED: f64 = 0.99;
 /// Units in which shared lines are looked for.
 const WATCHED: u64 = 1_000_000;
 
-/// Sections that scatter in a way: its name, the metric, and the model's name of it.
+/// Sections that scatter in a way: the metric, and the model's name of it.
 struct Shape {
-    name: &'static str,
     metric: &'static str,
     scatter: Scatter,
     distribution: Distribution,
@@ -51,13 +50,11 @@ struct Shape {
 
 const SHAPES: [Shape; 2] = [
     Shape {
-        name: "exponential",
         metric: points::EXPONENTIAL,
         scatter: Scatter::Exponential,
         distribution: Distribution::Exponential,
     },
     Shape {
-        name: "deterministic",
         metric: points::DETERMINISTIC,
         scatter: Scatter::Deterministic,
         distribution: Distribution::Deterministic,
@@ -206,11 +203,12 @@ impl Run<'_> {
         let small = Scene::small(&rows, &measured.facts);
         curves::lockings(measured, "arm", &small, Origin::SIMULATED);
         for shape in &SHAPES {
+            let name = shape.distribution.name();
             let scene = Scene::of(shape.metric, &rows, &measured.facts);
             let scene = Scene { in_socket: 0, ..scene };
-            let fits = curves::fits(measured, shape.name, &scene, &[shape.distribution]);
-            curves::thinks(measured, shape.name, &[(Origin::SIMULATED, &scene)], &fits);
-            measured.limits.extend(fits.iter().map(|fit| near(shape.name, fit)));
+            let fits = curves::fits(measured, name, &scene, &[shape.distribution]);
+            curves::thinks(measured, name, &[(Origin::SIMULATED, &scene)], &fits);
+            measured.limits.extend(fits.iter().map(|fit| near(name, fit)));
         }
         self.measured
     }
@@ -267,7 +265,7 @@ impl Run<'_> {
 
 /// How far the farthest point may be from the model.
 fn near(name: &str, fit: &Fit) -> Limit {
-    let off = |r: &model::Residual| (r.residual / r.fitted * 100.0).abs();
+    let off = |residual: &model::Residual| (residual.relative() * 100.0).abs();
     let worst = fit.residuals.iter().map(off).fold(0.0, f64::max);
     Limit {
         name: format!("sections of {name} length: the model misses a point by"),

@@ -6,17 +6,14 @@ use crate::experiment::claim::{self, Line, Setting, Spec, claim};
 use crate::experiment::latency::tails::{
     self, FAR_OUT, GROWS, NEAR, greatest, least, least_growth, line,
 };
+use manifest::{EAGER, LAZY};
 use results::Bound::Above;
 use results::Report;
 
-/// Kernels that queue lazily; which of them keep a thread queued that blocks is the claim.
-const LAZY: [&str; 7] =
-    ["fastpath", "direct-lazy", "strict-lazy", "ipc-scan", "ipc-ordered", "ipc-heap", "slowpath"];
 /// All lazy kernels but slowpath, which removes a thread that sends and receives elsewhere.
 const KEEPING: [&str; 6] =
     ["fastpath", "direct-lazy", "strict-lazy", "ipc-scan", "ipc-ordered", "ipc-heap"];
 const SLOWPATH: [&str; 1] = ["slowpath"];
-const EAGER: [&str; 2] = ["direct-eager", "strict-eager"];
 
 const SETTING: Setting = &[
     ("machine", "XScale PXA255, 400 MHz", Machine),

@@ -5,12 +5,9 @@ use crate::experiment::claim::Ours::{Machine, Same, Unit};
 use crate::experiment::claim::{Setting, Spec, claim, least, most, percent_above};
 use crate::experiment::latency::tails::{line, usual, worst};
 use crate::experiment::latency::{FEWEST, MOST};
+use manifest::LAZY;
 use results::Bound::{AtLeast, AtMost, Within};
 use results::Report;
-
-/// Kernels under which the elevator dequeues lazily.
-const PURGING: [&str; 7] =
-    ["fastpath", "slowpath", "direct-lazy", "strict-lazy", "ipc-scan", "ipc-ordered", "ipc-heap"];
 
 const SETTING: Setting = &[
     ("machine", "XScale PXA255, 400 MHz", Machine),
@@ -40,7 +37,7 @@ pub fn claims() -> Vec<Spec> {
                     let of = |form| worst(r, kernel, form, MOST);
                     Some(of(WHOLE)? / of(LAZY_DEQUEUE)?)
                 };
-                least(PURGING.map(ratio))
+                least(LAZY.map(ratio))
             },
         )
         .lies(AtLeast(3.0), "the ledger: 3 (the paper: 6.4)"),
