@@ -3,6 +3,7 @@
 
 mod cli;
 mod commands;
+mod durations;
 mod experiment;
 mod failure;
 mod fuzz;

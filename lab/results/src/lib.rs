@@ -40,7 +40,7 @@ pub use compare::{Answer, Difference, NEGLIGIBLE, Overall, Pair};
 pub use curves::{Case, Curves, Points, Source};
 pub use figure::{Figure, rounded};
 pub use golden::{Deviation, Golden};
-pub use output::{read_samples, write_index, write_run};
+pub use output::{read_report, read_samples, write_index, write_run};
 pub use parameter::{Value, parameters};
 pub use recording::{Record, Recording, name_in};
 pub use report::{

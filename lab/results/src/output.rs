@@ -21,6 +21,13 @@ pub fn write_run(dir: &Path, report: &Report, samples: &Samples) -> io::Result<(
     write(dir.join("report.html"), page::report(report, &charts)?)
 }
 
+/// The report of a run.
+pub fn read_report(dir: &Path) -> io::Result<Report> {
+    let path = dir.join(RESULT);
+    let json = fs::read_to_string(&path).map_err(|error| at(&path, &error))?;
+    Report::from_json(&json).map_err(|error| at(&path, &error.into()))
+}
+
 /// The samples of a run; none if it has left none.
 pub fn read_samples(dir: &Path) -> io::Result<Samples> {
     let path = dir.join(SAMPLES);

@@ -16,14 +16,14 @@ use crate::output;
 use crate::progress::Step;
 use crate::workspace;
 use anyhow::{Context, Result};
+use fs_err as fs;
 use kept::{Kept, keep};
 use results::{Golden, Limit, Report};
 use serde_json::json;
-use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use kept::whole_runs;
+pub use kept::{is_whole, whole_runs};
 
 /// Does what the command line says.
 pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
@@ -70,8 +70,7 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
         for (kernel, late) in &lates {
             if let Some(late) = late {
                 let path = directory.join(format!("late-{kernel}.pftrace"));
-                fs::write(&path, trace::perfetto(&late.trace, &late.names))
-                    .with_context(|| format!("cannot write {}", path.display()))?;
+                fs::write(path, trace::perfetto(&late.trace, &late.names))?;
             }
         }
         if !as_json {
@@ -194,8 +193,7 @@ fn update_golden(reports: &[Report]) -> Result<()> {
         experiment::find(&report.experiment).is_some_and(|experiment| experiment.golden)
     };
     let reports: Vec<Report> = reports.iter().filter(is_golden).cloned().collect();
-    fs::write(&path, golden.update(&reports))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    fs::write(&path, golden.update(&reports))?;
     eprintln!("golden figures recorded in {}", workspace::shown(&path));
     Ok(())
 }

@@ -11,10 +11,10 @@ use crate::cli::model::{Model, Repairman as Asked, Shape};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::workspace;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use curves::Curves;
+use fs_err as fs;
 use model::{Distribution, Fit, ModelError, Point};
-use std::fs;
 use units::Units;
 
 /// Does what the command line says.
@@ -28,7 +28,7 @@ fn repairman(asked: &Asked, as_json: bool) -> Result<Verdict> {
     let Answer { units, fits, curves } = answer(asked)?;
     if let Some(path) = &asked.plot {
         let svg = draw::svg(&curves, &units)?;
-        fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(path, svg)?;
     }
     if as_json {
         print_json(&show::json(&curves, &fits, &units));

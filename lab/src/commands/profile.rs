@@ -8,7 +8,7 @@ use crate::machine::{self, Boot, Exit, Outcome, Samples, Sampling};
 use crate::profile::{self, Profile, Row};
 use crate::progress::Step;
 use crate::{image, output, systems};
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use manifest::System;
 use serde_json::json;
 use std::path::Path;
@@ -76,7 +76,7 @@ fn draw(profile: &Profile, path: &Path, system: &System, kernel: &str) -> Result
         Some("folded") => (profile::folded(profile).join("\n") + "\n").into_bytes(),
         _ => return Err(usage("--flame takes a file name that ends in .svg or .folded")),
     };
-    std::fs::write(path, contents).with_context(|| format!("cannot write {}", path.display()))
+    Ok(fs_err::write(path, contents)?)
 }
 
 fn print(profile: &Profile, samples: &Samples, system: &System, outcome: &Outcome) {

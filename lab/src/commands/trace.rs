@@ -9,7 +9,7 @@ use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
 use crate::output;
 use crate::{image, systems};
 use abi::trace::{Keep, MAGIC, Undone, Way};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use manifest::System;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ fn saved(path: &str) -> Result<Option<Vec<u8>>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = fs_err::read(path)?;
     Ok(bytes.starts_with(&MAGIC.to_le_bytes()).then_some(bytes))
 }
 
@@ -110,7 +110,7 @@ fn write_files(asked: &cli::Trace, recorded: &Recorded) -> Result<Vec<PathBuf>> 
     let mut written = Vec::new();
     let mut write = |path: &Path, bytes: &[u8]| {
         written.push(path.to_path_buf());
-        std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
+        fs_err::write(path, bytes)
     };
     if let Some(path) = &asked.raw {
         write(path, &recorded.bytes)?;

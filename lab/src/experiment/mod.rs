@@ -96,6 +96,11 @@ impl Experiment {
         claims: Vec::new,
     };
 
+    /// The claims of the ledger that it decides.
+    pub fn decides(&self) -> impl Iterator<Item = &'static str> {
+        self.ledger.iter().copied().filter(|entry| entry.contains("-C"))
+    }
+
     /// Judges a report by all claims.
     pub fn judge(&self, report: &Report) -> Vec<Claim> {
         (self.claims)().iter().map(|spec| spec.judge(report)).collect()

@@ -207,9 +207,9 @@ fn whole_of(line: &Line, machine: &str) -> Option<Standing> {
 
 /// Names of the experiments that decide claims and run on a machine.
 pub fn experiments(machine: &str) -> Vec<&'static str> {
-    let deciding = EXPERIMENTS.into_iter().filter(|experiment| {
-        experiment.runs_on(machine) && experiment.ledger.iter().any(|entry| entry.contains("-C"))
-    });
+    let deciding = EXPERIMENTS
+        .into_iter()
+        .filter(|experiment| experiment.runs_on(machine) && experiment.decides().next().is_some());
     deciding.map(|experiment| experiment.name).collect()
 }
 

@@ -1,7 +1,7 @@
 //! The verdicts that the repository records: what a later run must find again.
 
 use super::claim_of;
-use crate::experiment::{find, is_listed};
+use crate::experiment::{Experiment, find, is_listed};
 use crate::workspace;
 use anyhow::{Context, Result};
 use results::{Claim, Origin, Report, Verdict};
@@ -25,8 +25,7 @@ impl Recorded {
     /// Reads them.
     pub fn load() -> Result<Recorded> {
         let path = path();
-        let text = std::fs::read_to_string(&path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
+        let text = fs_err::read_to_string(&path)?;
         Recorded::parse(&text).with_context(|| format!("{} is damaged", path.display()))
     }
 
@@ -99,8 +98,7 @@ impl Recorded {
 
     /// What is recorded of the claims of an experiment; it may judge them no longer.
     fn ids_of<'a>(&'a self, machine: &'a str, experiment: &str) -> impl Iterator<Item = &'a str> {
-        let ledger = find(experiment).map_or(&[][..], |experiment| experiment.ledger);
-        let own: Vec<&str> = ledger.iter().copied().filter(|entry| entry.contains("-C")).collect();
+        let own: Vec<&str> = find(experiment).into_iter().flat_map(Experiment::decides).collect();
         self.ids(machine).filter(move |id| own.contains(&claim_of(id)))
     }
 
@@ -119,9 +117,7 @@ impl Recorded {
 
     /// Writes them.
     pub fn save(&self) -> Result<()> {
-        let path = path();
-        std::fs::write(&path, self.spell())
-            .with_context(|| format!("cannot write {}", path.display()))
+        Ok(fs_err::write(path(), self.spell())?)
     }
 }
 

@@ -44,7 +44,7 @@ fn every_claim_of_an_experiment_and_of_the_record_is_in_the_ledger() {
     let ledger = ledger();
     let known = |id: &str| ledger.iter().any(|claim| claim.id == claim_of(id));
     for experiment in EXPERIMENTS {
-        for claim in experiment.ledger.iter().filter(|entry| entry.contains("-C")) {
+        for claim in experiment.decides() {
             assert!(known(claim), "{claim} of {}", experiment.name);
         }
     }

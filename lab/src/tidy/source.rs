@@ -1,8 +1,8 @@
 //! Rust source files, parsed.
 
 use super::Finding;
-use anyhow::{Context, Result};
-use std::fs;
+use anyhow::Result;
+use fs_err as fs;
 use std::path::Path;
 use walkdir::WalkDir;
 
@@ -48,8 +48,7 @@ pub fn all(root: &Path, findings: &mut Vec<Finding>) -> Result<Vec<Source>> {
             continue;
         }
         let path = entry.path().strip_prefix(root)?.to_string_lossy();
-        let text =
-            fs::read_to_string(entry.path()).with_context(|| format!("cannot read {path}"))?;
+        let text = fs::read_to_string(entry.path())?;
         match Source::parse(&path, &text) {
             Ok(source) => sources.push(source),
             Err(finding) => findings.push(finding),

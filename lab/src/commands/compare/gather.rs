@@ -188,14 +188,10 @@ fn there(hash: &str, listed: Listed, kernel: &str, seed: u64) -> Result<Samples>
     let (name, machine) = (listed.experiment().name, listed.platform().name());
     let saved = || {
         let runs = fs::read_dir(tree.join("target/lab").join(name)).into_iter().flatten();
-        let report = |path: &Path| {
-            let json = fs::read_to_string(path.join("result.json")).ok()?;
-            Report::from_json(&json).ok()
-        };
         let fits = |path: &PathBuf| {
             let of_kernel = |own: &Report| own.rows.iter().all(|row| row.kernel == kernel);
             let same = |own: &Report| (&*own.machine, own.seed) == (machine, seed);
-            report(path).is_some_and(|own| same(&own) && of_kernel(&own))
+            results::read_report(path).is_ok_and(|own| same(&own) && of_kernel(&own))
         };
         runs.flatten().map(|entry| entry.path()).find(fits)
     };
@@ -213,12 +209,8 @@ fn there(hash: &str, listed: Listed, kernel: &str, seed: u64) -> Result<Samples>
 
 /// Two saved runs of one experiment.
 fn saved(a: &Path, b: &Path) -> Result<Gathered> {
-    let read = |path: &Path| {
-        let json = fs::read_to_string(path.join("result.json"))?;
-        let report = Report::from_json(&json)
-            .with_context(|| format!("{} is damaged", path.join("result.json").display()))?;
-        Ok::<_, anyhow::Error>((report, results::read_samples(path)?))
-    };
+    let read =
+        |path: &Path| anyhow::Ok((results::read_report(path)?, results::read_samples(path)?));
     let ((first, a), (second, b)) = (read(a)?, read(b)?);
     let what = |report: &Report| format!("{} in {}", report.experiment, report.unit);
     if what(&first) != what(&second) {

@@ -1,6 +1,6 @@
 //! Whether what the demo measured is what the repository records.
 
-use crate::commands::lab::golden_path;
+use crate::commands::lab::{golden_path, is_whole};
 use crate::experiment;
 use crate::machine::Outcome;
 use crate::scoreboard::Recorded;
@@ -34,7 +34,7 @@ fn of(report: &Report, golden: &Golden, recorded: &Recorded) -> Vec<String> {
         reasons.push(format!("there is no experiment `{name}`"));
         return reasons;
     };
-    let is_whole = experiment.kernels.iter().all(|k| report.rows.iter().any(|r| r.kernel == *k));
+    let is_whole = is_whole(experiment, report);
     let mut differing = match experiment.golden && is_whole {
         true => golden.check(std::slice::from_ref(report)),
         false => golden.check_limits(report),

@@ -4,14 +4,13 @@
 use super::kept::{self, keep};
 use super::print_json;
 use crate::cli::LabRun;
+use crate::durations::Durations;
 use crate::experiment::{self, Asked, EXPERIMENTS, Listed, Session};
 use crate::failure::{Verdict, on_interrupt};
 use crate::{output, workspace};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use results::{Limit, Report};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -40,7 +39,7 @@ pub fn run(asked: &LabRun, as_json: bool) -> Result<Verdict> {
         let is_same = |report: &&(PathBuf, Report)| is_of(&report.1, listed);
         (listed, before.iter().find(is_same).map(|(path, _)| path.clone()))
     });
-    let mut times = Times::load();
+    let mut times = Durations::load(workspace::results().join("seconds.json"));
     let session = Session::new(Asked::seed(asked.seed));
     on_interrupt(Some(format!("interrupted; `{GO_ON}` goes on from here")));
     let started = Instant::now();
@@ -52,8 +51,12 @@ pub fn run(asked: &LabRun, as_json: bool) -> Result<Verdict> {
             Some(path) => Ended::Before(path.clone()),
             None => {
                 let rest = plan[index..].iter().filter(|(_, done)| done.is_none());
-                let left: Duration = rest.map(|(listed, _)| times.of(*listed)).sum();
-                eprintln!("{title}: about {} of {} left", spell(times.of(*listed)), spell(left));
+                let left: Duration = rest.map(|(listed, _)| expected(&times, *listed)).sum();
+                eprintln!(
+                    "{title}: about {} of {} left",
+                    spell(expected(&times, *listed)),
+                    spell(left)
+                );
                 measure(*listed, &session, &mut times)
             }
         };
@@ -100,14 +103,17 @@ fn platform(listed: Listed) -> &'static str {
 }
 
 /// Runs an experiment and keeps its result and how long it took.
-fn measure(listed: Listed, session: &Session, times: &mut Times) -> Ended {
+fn measure(listed: Listed, session: &Session, times: &mut Durations) -> Ended {
     let started = Instant::now();
     let kernels = listed.experiment().kernels;
     let kept = experiment::run(listed, session, kernels)
         .and_then(|(report, samples)| Ok((keep(&report, &samples)?, report)));
     match kept {
         Ok((path, report)) => {
-            times.record(listed, started.elapsed());
+            times.note(key(listed), started.elapsed().as_secs_f64());
+            if let Err(error) = times.save() {
+                eprintln!("{error:#}; the next run cannot say how long it will take");
+            }
             let missed = report.limits.iter().filter(|limit| !limit.held());
             Ended::Ran(path, missed.map(Limit::sentence).collect())
         }
@@ -150,39 +156,15 @@ fn document(listed: Listed, ended: &Ended) -> Value {
     })
 }
 
-/// How long experiments took the last time, in seconds, by experiment and machine.
-struct Times(BTreeMap<String, f64>);
+/// What stands for an experiment on its machine where durations are kept.
+fn key(listed: Listed) -> String {
+    format!("{} {}", listed.experiment().name, platform(listed))
+}
 
-impl Times {
-    fn path() -> PathBuf {
-        workspace::results().join("seconds.json")
-    }
-
-    /// Reads them; without a file, or with a damaged one, nothing is known.
-    fn load() -> Times {
-        let text = fs::read_to_string(Times::path()).unwrap_or_default();
-        Times(serde_json::from_str(&text).unwrap_or_default())
-    }
-
-    fn key(listed: Listed) -> String {
-        format!("{} {}", listed.experiment().name, platform(listed))
-    }
-
-    fn of(&self, listed: Listed) -> Duration {
-        let seconds = self.0.get(&Times::key(listed)).copied();
-        seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(USUAL)
-    }
-
-    fn record(&mut self, listed: Listed, taken: Duration) {
-        let seconds = (taken.as_secs_f64() * 10.0).round() / 10.0;
-        self.0.insert(Times::key(listed), seconds);
-        let text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
-        let written = fs::write(Times::path(), text)
-            .with_context(|| format!("cannot write {}", Times::path().display()));
-        if let Err(error) = written {
-            eprintln!("{error:#}; the next run cannot say how long it will take");
-        }
-    }
+/// How long it will take about.
+fn expected(times: &Durations, listed: Listed) -> Duration {
+    let seconds = times.of(&key(listed));
+    seconds.and_then(|s| Duration::try_from_secs_f64(s).ok()).unwrap_or(USUAL)
 }
 
 /// A duration as people say it.
@@ -206,9 +188,12 @@ mod tests {
     #[test]
     fn what_is_known_of_an_experiment_is_its_last_time() {
         let listed = experiment::find("micro").expect("it is one").usual();
-        let known = |seconds| Times([(Times::key(listed), seconds)].into()).of(listed);
-        assert_eq!(known(3.5), Duration::from_millis(3500));
-        assert_eq!([known(-1.0), Times(BTreeMap::new()).of(listed)], [USUAL; 2]);
+        let mut times = Durations::default();
+        assert_eq!(expected(&times, listed), USUAL);
+        for (seconds, known) in [(3.5, Duration::from_millis(3500)), (-1.0, USUAL)] {
+            times.note(key(listed), seconds);
+            assert_eq!(expected(&times, listed), known);
+        }
     }
 
     #[test]

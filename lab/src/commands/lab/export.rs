@@ -1,11 +1,11 @@
 //! Rows of a report in forms that other tools read.
 
 use crate::cli::Format;
-use anyhow::{Context, Result};
+use anyhow::Result;
+use fs_err as fs;
 use results::{Report, Row};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Writes the rows of a report into a run's directory, once for each format; the files.
@@ -22,7 +22,7 @@ pub fn export(directory: &Path, report: &Report, formats: &[Format]) -> Result<V
             Format::Markdown => ("md", markdown(&columns, &rows)),
         };
         let path = directory.join("rows").with_extension(extension);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, text)?;
         Ok(path)
     };
     formats.iter().map(write).collect()

@@ -3,8 +3,9 @@
 use crate::experiment::{self, EXPERIMENTS, Experiment};
 use crate::workspace;
 use anyhow::{Context, Result};
+use fs_err as fs;
 use results::{Report, Samples};
-use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Writes the files of a run; returns where they are.
@@ -26,17 +27,14 @@ fn runs(directory: &Path) -> Vec<u32> {
 
 /// Creates the directory of the next run; another laboratory may be doing the same.
 fn new_run(experiment: &Path) -> Result<PathBuf> {
-    fs::create_dir_all(experiment)
-        .with_context(|| format!("cannot create {}", experiment.display()))?;
+    fs::create_dir_all(experiment)?;
     loop {
         let next = runs(experiment).last().map_or(1, |last| last + 1);
         let directory = experiment.join(next.to_string());
         match fs::create_dir(&directory) {
             Ok(()) => return Ok(directory),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                return Err(error).context(format!("cannot create {}", directory.display()));
-            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error.into()),
         }
     }
 }
@@ -56,9 +54,10 @@ fn latest_in(directory: &Path, wanted: &dyn Fn(&Experiment, &Report) -> bool) ->
         for run in runs(&own).into_iter().rev() {
             // The latest may be under way in another process.
             let path = own.join(run.to_string());
-            let Ok(json) = fs::read_to_string(path.join("result.json")) else { continue };
-            let report = Report::from_json(&json)
-                .with_context(|| format!("{} is damaged", path.join("result.json").display()))?;
+            let report = match results::read_report(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                read => read.context("damaged")?,
+            };
             if !experiment::is_listed(&report) {
                 ignored(&path, &report);
                 continue;

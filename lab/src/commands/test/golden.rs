@@ -118,7 +118,7 @@ fn real(
         }
     };
     findings.record(name, against);
-    if decides(experiment) {
+    if experiment.decides().next().is_some() {
         let name = format!("{}: verdicts on claims as recorded", experiment.name);
         findings.record(name, verdicts(&report));
     }
@@ -154,15 +154,10 @@ fn simulation(
         let missed = simulated.limits.iter().filter(|limit| !limit.held());
         findings.record(name, nothing_of(missed.map(Limit::sentence)));
     }
-    if decides(experiment) {
+    if experiment.decides().next().is_some() {
         let name = format!("{}: verdicts in the simulation as recorded", experiment.name);
         findings.record(name, verdicts(&simulated));
     }
-}
-
-/// Whether an experiment decides claims.
-fn decides(experiment: &Experiment) -> bool {
-    experiment.ledger.iter().any(|entry| entry.contains("-C"))
 }
 
 /// Whether every claim has the verdict that the repository records.

@@ -1,8 +1,7 @@
 //! The report that other tools read: JUnit's XML.
 
 use super::findings::Run;
-use crate::workspace;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +10,7 @@ use std::time::Duration;
 /// Writes what ran: a suite for each group, a case for each job.
 pub fn write(path: &Path, runs: &[Run], taken: Duration) -> Result<()> {
     let text = report(runs, taken).to_string()?;
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", workspace::shown(path)))
+    Ok(fs_err::write(path, text)?)
 }
 
 fn report(runs: &[Run], taken: Duration) -> Report {

@@ -31,11 +31,11 @@ use super::{counted, print_json};
 use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
 use crate::{output, workspace};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
 use job::{Choice, Class, Job};
 use runner::How;
-use state::{Durations, Progress};
+use state::Progress;
 use std::process::Command;
 use std::time::Instant;
 
@@ -68,10 +68,9 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     }
     let log = as_json.then(|| state::path("log.txt")).map(|path| path.display().to_string());
     if let Some(directory) = state::path("log.txt").parent() {
-        std::fs::create_dir_all(directory)
-            .with_context(|| format!("cannot create {}", workspace::shown(directory)))?;
+        fs_err::create_dir_all(directory)?;
     }
-    let durations = Durations::load();
+    let durations = state::durations();
     let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress, durations })?;
     if let Some(path) = &test.junit {
         junit::write(path, &summary.runs, started.elapsed())?;

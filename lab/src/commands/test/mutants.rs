@@ -16,11 +16,11 @@ use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
 use crate::workspace;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
+use fs_err as fs;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -181,7 +181,7 @@ fn all() -> Result<Vec<Mutant>> {
 
 fn read_all(directory: &Path) -> Result<Vec<Mutant>> {
     let mut paths: Vec<PathBuf> = fs::read_dir(directory)
-        .map_err(|error| usage(format!("cannot list {}: {error}", workspace::shown(directory))))?
+        .map_err(|error| usage(error.to_string()))?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "patch"));
@@ -206,7 +206,7 @@ fn chosen(mutants: Vec<Mutant>, names: &[String]) -> Result<Vec<Mutant>> {
 /// Makes the files of `to` those of `from`, without hidden history and build directories, writing
 /// only what differs.
 fn synchronise(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
+    fs::create_dir_all(to)?;
     let wanted = files(from)?;
     for gone in files(to)?.difference(&wanted) {
         fs::remove_file(to.join(gone))?;
@@ -216,8 +216,7 @@ fn synchronise(from: &Path, to: &Path) -> Result<()> {
         let contents = fs::read(from.join(&path))?;
         if fs::read(&copy).ok().as_deref() != Some(&contents) {
             fs::create_dir_all(copy.parent().unwrap_or(to))?;
-            fs::copy(from.join(&path), &copy)
-                .with_context(|| format!("cannot write {}", copy.display()))?;
+            fs::copy(from.join(&path), &copy)?;
         }
     }
     Ok(())

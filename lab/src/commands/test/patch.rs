@@ -25,9 +25,7 @@ pub struct Mutant {
 impl Mutant {
     /// Reads the header of a patch.
     pub fn read(path: &Path) -> Result<Mutant> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read {}", path.display()))?;
-        Mutant::parse(path, &text)
+        Mutant::parse(path, &fs_err::read_to_string(path)?)
     }
 
     fn parse(path: &Path, text: &str) -> Result<Mutant> {

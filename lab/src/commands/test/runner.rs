@@ -4,7 +4,8 @@
 use super::builds::Builds;
 use super::findings::{Broken, Finding, Findings, Run, Summary};
 use super::job::{Class, Job};
-use super::state::{Durations, Progress};
+use super::state::{Progress, expected};
+use crate::durations::Durations;
 use crate::machine::Interrupts;
 use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -63,7 +64,7 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     };
     let jobs = in_order(jobs, &durations);
     let builds = Mutex::new(jobs.iter().map(|job| job.builds).collect());
-    let left = jobs.iter().map(|job| (job.title(), durations.expected(job))).collect();
+    let left = jobs.iter().map(|job| (job.title(), expected(&durations, job))).collect();
     // A job also waits, for its machine's start and end or for an instant: one more than CPUs.
     let test_threads = Some(cpus() + 1);
     let arguments = Arguments { logfile: how.log.clone(), test_threads, ..Arguments::default() };
@@ -97,7 +98,7 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
 /// what needs the machine for itself waits for all others and comes last.
 fn in_order(mut jobs: Vec<Job>, durations: &Durations) -> Vec<Job> {
     let shortest =
-        |job: &Job| if job.class == Class::Quick { 0.0 } else { -durations.expected(job) };
+        |job: &Job| if job.class == Class::Quick { 0.0 } else { -expected(durations, job) };
     let late = |job: &Job| (job.alone, job.class != Class::Quick);
     jobs.sort_by(|a, b| late(a).cmp(&late(b)).then(shortest(a).total_cmp(&shortest(b))));
     jobs
@@ -152,7 +153,7 @@ impl Shared {
     fn keep(&self, run: Run) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.left.remove(&run.title());
-        kept.durations.note(&run);
+        kept.durations.note(run.title(), run.seconds);
         if let Some(progress) = &mut kept.progress {
             progress.note(&run);
         }

@@ -3,10 +3,9 @@
 
 use super::findings::Run;
 use super::job::Job;
+use crate::durations::{Durations, write};
 use crate::workspace;
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,38 +14,14 @@ pub fn path(name: &str) -> PathBuf {
     workspace::build_directory().join("test").join(name)
 }
 
-/// How long jobs took when they last ran, by title, and the file that says so.
-#[derive(Default)]
-pub struct Durations {
-    known: BTreeMap<String, f64>,
-    file: Option<PathBuf>,
+/// How long jobs took when they last ran, by title.
+pub fn durations() -> Durations {
+    Durations::load(path("durations.json"))
 }
 
-impl Durations {
-    /// What is known; nothing is no error.
-    pub fn load() -> Durations {
-        let file = path("durations.json");
-        let text = fs::read_to_string(&file).unwrap_or_default();
-        Durations { known: serde_json::from_str(&text).unwrap_or_default(), file: Some(file) }
-    }
-
-    /// How long a job will take about.
-    pub fn expected(&self, job: &Job) -> f64 {
-        self.known.get(&job.title()).copied().unwrap_or(job.seconds)
-    }
-
-    /// Notes a job that ran.
-    pub fn note(&mut self, run: &Run) {
-        self.known.insert(run.title(), run.seconds);
-    }
-
-    /// Keeps what is known, if it comes from a file.
-    pub fn save(&self) -> Result<()> {
-        match &self.file {
-            Some(file) => write(file, &serde_json::to_string_pretty(&self.known)?),
-            None => Ok(()),
-        }
-    }
+/// How long a job will take about.
+pub fn expected(durations: &Durations, job: &Job) -> f64 {
+    durations.of(&job.title()).unwrap_or(job.seconds)
 }
 
 /// The jobs of a long run that passed, for one state of the source.
@@ -98,17 +73,6 @@ impl Progress {
     }
 }
 
-/// Writes a file whole or not at all.
-fn write(path: &Path, text: &str) -> Result<()> {
-    let directory = path.parent().context("a file lies in a directory")?;
-    let shown = workspace::shown(path);
-    fs::create_dir_all(directory)
-        .with_context(|| format!("cannot create its directory: {shown}"))?;
-    let new = path.with_extension("new");
-    fs::write(&new, text).with_context(|| format!("cannot write {shown}"))?;
-    fs::rename(&new, path).with_context(|| format!("cannot write {shown}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,8 +114,8 @@ mod tests {
     fn what_took_long_is_expected_to_take_long() {
         let mut durations = Durations::default();
         let job = &jobs()[0];
-        assert_eq!(durations.expected(job), job.seconds);
-        durations.note(&run("a", None));
-        assert_eq!(durations.expected(job), 4.0);
+        assert_eq!(expected(&durations, job), job.seconds);
+        durations.note(job.title(), 4.0);
+        assert_eq!(expected(&durations, job), 4.0);
     }
 }

@@ -1,4 +1,4 @@
-//! `twin fuzz`: one seed after the other, until enough is done, one fails, or somebody ends it.
+//! `twin fuzz`: one seed after the other, until enough is done, one fails, or an interrupt ends it.
 //! Each way it says what it has done.
 
 use crate::cli;

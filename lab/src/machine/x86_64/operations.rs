@@ -255,8 +255,7 @@ pub fn count_round_trip(debugger: &mut Debugger, kernel: &Path, skip: usize) -> 
 
 /// Addresses of the entry code of all kernels in the image.
 fn entries(kernel: &Path) -> Result<Vec<u64>> {
-    let data =
-        std::fs::read(kernel).with_context(|| format!("cannot read {}", kernel.display()))?;
+    let data = fs_err::read(kernel)?;
     let file = object::File::parse(&*data)?;
     let is_entry = |name: &str| ENTRIES.iter().any(|entry| name.contains(entry));
     let entries: Vec<u64> = file

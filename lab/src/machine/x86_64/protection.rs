@@ -161,8 +161,7 @@ impl World {
 
 impl Kernel {
     fn read(path: &std::path::Path) -> Result<Kernel> {
-        let data =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let data = fs_err::read(path)?;
         let file = object::File::parse(&*data)?;
         let section = |name: &str| {
             let section = file.section_by_name(name);

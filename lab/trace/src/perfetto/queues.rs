@@ -1,7 +1,7 @@
 //! The lengths of queues as counters.
 //!
-//! A record says how long a queue is after somebody joined it. Of the ready queue, records also
-//! say when somebody leaves and how many a look-up drops. Of queues of senders they do not: a
+//! A record says how long a queue is after a thread has joined it. Of the ready queue, records
+//! also say when one leaves and how many a look-up drops. Of queues of senders they do not: a
 //! sender is taken to leave when its message goes or when it becomes ready.
 
 use super::tracks;

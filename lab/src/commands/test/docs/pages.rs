@@ -10,11 +10,11 @@ use crate::commands::test::findings::{Findings, nothing_of};
 use crate::commands::test::job::{Class, Job};
 use crate::scoreboard::Recorded;
 use crate::workspace;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::Parser;
 use clap::error::ErrorKind;
+use fs_err as fs;
 use std::collections::BTreeMap;
-use std::fs;
 
 /// What notes may say.
 const KNOWN: [&str; 10] = [
@@ -41,10 +41,8 @@ fn all() -> Result<Vec<Page>> {
     let mut names: Vec<String> =
         ["README.md", "ARCHITECTURE.md", "CAVEATS.md"].map(String::from).into();
     for folder in ["docs", "docs/design"] {
-        let entries = fs::read_dir(workspace::root().join(folder))
-            .with_context(|| format!("cannot list {folder}"))?;
         let mut found = Vec::new();
-        for entry in entries {
+        for entry in fs::read_dir(workspace::root().join(folder))? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             found.extend(name.ends_with(".md").then(|| format!("{folder}/{name}")));
         }
@@ -55,8 +53,7 @@ fn all() -> Result<Vec<Page>> {
 }
 
 fn load(name: String) -> Result<Page> {
-    let text = fs::read_to_string(workspace::root().join(&name))
-        .with_context(|| format!("cannot read {name}"))?;
+    let text = fs::read_to_string(workspace::root().join(&name))?;
     let pieces = page::read(&text).map_err(|error| anyhow!("{name}: {error}"))?;
     Ok(Page { name, text, pieces })
 }
@@ -123,7 +120,7 @@ fn said(findings: &mut Findings, page: &Page, others: &[String]) -> Result<()> {
 }
 
 fn records() -> Result<Records> {
-    let golden = fs::read_to_string(lab::golden_path()).context("cannot read golden figures")?;
+    let golden = fs::read_to_string(lab::golden_path())?;
     Records::new(&golden).map_err(|error| anyhow!(error))
 }
 

@@ -9,7 +9,7 @@ use crate::commands::test::job::{Class, Job};
 use crate::commands::test::{mutants, process};
 use crate::workspace;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use std::fs;
+use fs_err as fs;
 use std::ops::Range;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -137,7 +137,7 @@ impl Script {
         fs::write(&launcher, text)?;
         // Pages name systems as they lie in the work tree.
         symlink(workspace::root().join("systems"), folder.path().join("systems"))?;
-        fs::set_permissions(&launcher, fs::Permissions::from_mode(0o755))?;
+        fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755))?;
         self.run_in(folder.path(), &[])
     }
 
@@ -167,8 +167,7 @@ fn lay(directory: &Path, files: &[(String, String)]) -> Result<()> {
         ensure!(path.starts_with(directory), "a page names the file {name}");
         let folder = path.parent().context("a file lies in a folder")?;
         fs::create_dir_all(folder)?;
-        fs::write(&path, text)
-            .with_context(|| format!("cannot write {}", workspace::shown(&path)))?;
+        fs::write(&path, text)?;
     }
     Ok(())
 }
