@@ -1,4 +1,4 @@
-//! A search that somebody stops says what it has done.
+//! A search that is stopped says what it has done.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;

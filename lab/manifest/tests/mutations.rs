@@ -1,4 +1,4 @@
-//! Whatever somebody writes, the answer is a system or problems, never a crash.
+//! Whatever a manifest says, the answer is a system or problems, never a crash.
 
 mod support;
 

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_highest_load_everybody_waits() {
+    fn at_the_highest_load_every_cpu_waits() {
         let states = states(1024, 1e6);
         assert!(states[1024] > 0.999998 && states[..1023].iter().sum::<f64>() < 1e-9);
     }

@@ -181,7 +181,7 @@ struct System {
 }
 
 impl System {
-    /// Everybody thinks.
+    /// Every CPU thinks.
     fn start(setup: &Simulation) -> System {
         // Simulations side by side are to err independently of each other.
         let mut random = Random::of(setup.seed.rotate_left(16) ^ setup.cpus as u64);

@@ -5,7 +5,7 @@ mod show;
 
 use super::{lab, print_json};
 use crate::cli::Claims;
-use crate::experiment::claim::{Band, Spec};
+use crate::experiment::claim::Spec;
 use crate::experiment::{self, Asked, Experiment, Session};
 use crate::failure::{Verdict as Held, did_you_mean, usage};
 use crate::machine::MEASURED;
@@ -71,12 +71,7 @@ fn data(experiment: &Experiment, spec: &Spec) -> serde_json::Value {
         (machine, values.collect::<Vec<_>>())
     };
     let ours: Vec<_> = experiment.platforms().map(ours).collect();
-    let band = |band: &Band| {
-        let Band { quantity, unit, bound, from, .. } = band;
-        json!({"quantity": quantity, "unit": unit, "bound": bound, "from": from})
-    };
-    let bands: Vec<_> = spec.bands.iter().map(band).collect();
-    json!({"id": spec.id, "paper": paper, "ours": ours, "bands": bands})
+    json!({"id": spec.id, "paper": paper, "ours": ours, "bands": spec.bands})
 }
 
 /// Runs the experiments that decide claims on a machine.

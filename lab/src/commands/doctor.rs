@@ -67,6 +67,17 @@ fn table(tools: &[Tool]) -> Table {
     table
 }
 
+/// Programs that say their version: what they are needed for, whether nothing works without them,
+/// and how they are installed.
+const PROGRAMS: [(&str, &str, bool, &str); 6] = [
+    ("rustc", "building", true, "rustup toolchain install"),
+    ("cargo", "building", true, "rustup toolchain install"),
+    ("cc", "linking the laboratory", true, "apt-get install gcc libc6-dev"),
+    ("cargo-clippy", "test", true, "rustup component add clippy"),
+    ("rustfmt", "test", true, "rustup component add rustfmt"),
+    ("git", "test --mutants, commit in results", false, "apt-get install git"),
+];
+
 fn tools() -> Vec<Tool> {
     let tool = |name: &str, needed_for, required, version, install: &str| Tool {
         name: name.to_string(),
@@ -77,32 +88,12 @@ fn tools() -> Vec<Tool> {
         install: install.to_string(),
     };
     let plain = |name: &str| first_line(name, &["--version"]);
-    let mut tools = vec![
-        tool("rustc", "building", true, plain("rustc"), "run: rustup toolchain install"),
-        tool("cargo", "building", true, plain("cargo"), "run: rustup toolchain install"),
-        tool(
-            "cc",
-            "linking the laboratory",
-            true,
-            plain("cc"),
-            "run: apt-get install gcc libc6-dev",
-        ),
-        tool(
-            "cargo-clippy",
-            "test",
-            true,
-            plain("cargo-clippy"),
-            "run: rustup component add clippy",
-        ),
-        tool("rustfmt", "test", true, plain("rustfmt"), "run: rustup component add rustfmt"),
-        tool(
-            "git",
-            "test --mutants, commit in results",
-            false,
-            plain("git"),
-            "run: apt-get install git",
-        ),
-    ];
+    let mut tools: Vec<Tool> = PROGRAMS
+        .into_iter()
+        .map(|(name, purpose, required, install)| {
+            tool(name, purpose, required, plain(name), &format!("run: {install}"))
+        })
+        .collect();
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let target = machine.target();
         let add = format!("run: rustup target add {target}");

@@ -9,12 +9,14 @@ use crate::failure::Usage;
 use crate::image;
 use crate::machine::native::{self, Cost, Host, Throughput};
 use anyhow::{Context, Result, bail, ensure};
+use manifest::NO_LOCKING;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 
-/// Lockings that there must be, and whether several CPUs can have them.
-const LOCKINGS: [(&str, bool); 5] =
-    [("none", false), ("none-several", false), ("big", true), ("fine", true), ("elided", true)];
+/// Lockings that there must be: those of manifests, and a kernel for several CPUs without any.
+fn lockings() -> impl Iterator<Item = &'static str> {
+    manifest::LOCKINGS.into_iter().chain(["none-several"])
+}
 /// Round trips of a batch, and batches.
 const TRIPS: u64 = 10;
 const ROUNDS: u64 = 3;
@@ -54,7 +56,7 @@ fn ask<T: DeserializeOwned>(program: &Path, line: &str) -> Result<Host<T>> {
 fn messages(program: &Path, kernel: &str) -> Result<()> {
     let line = format!("cost --kernel {kernel} --trips {TRIPS} --rounds {ROUNDS}");
     let found = ask::<Vec<Cost>>(program, &line)?.found;
-    for (locking, _) in LOCKINGS {
+    for locking in lockings() {
         let cost = found.iter().find(|cost| cost.locking == locking);
         let cost = cost.with_context(|| format!("locking {locking} did not run"))?;
         let expected = 2 * (BEFORE_ALL + ROUNDS * (BEFORE_EACH + TRIPS));
@@ -72,8 +74,8 @@ fn together(program: &Path, kernel: &str, cpus: usize) -> Result<()> {
          --window 300"
     );
     let found = ask::<Vec<Throughput>>(program, &line)?.found;
-    for (locking, several) in LOCKINGS {
-        let numbers = 1..=if several { cpus } else { 1 };
+    for locking in lockings() {
+        let numbers = 1..=if locking.starts_with(NO_LOCKING) { 1 } else { cpus };
         for (cpus, think) in numbers.flat_map(|cpus| [0, 500].map(|think| (cpus, think))) {
             let name = format!("{locking}, {cpus} CPUs, think {think}");
             let same = |p: &&Throughput| (&*p.locking, p.cpus, p.think) == (locking, cpus, think);

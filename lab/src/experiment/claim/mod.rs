@@ -10,6 +10,7 @@ pub use figures::{Line, cold, fact, kernels, least, mean, median, most, percent_
 use super::{EXPERIMENTS, Experiment};
 use crate::machine::{EMULATOR, Platform, Twin, native::Native};
 use results::{Bound, Claim, Judged, Report, Verdict};
+use serde::Serialize;
 
 /// What was measured on what, aspect by aspect: its name, the paper's value, and ours.
 pub type Setting = &'static [(&'static str, &'static str, Ours)];
@@ -66,6 +67,7 @@ pub struct Spec {
 }
 
 /// A figure and where it must lie for the claim to hold.
+#[derive(Serialize)]
 pub struct Band {
     /// What is measured.
     pub quantity: &'static str,
@@ -75,6 +77,7 @@ pub struct Band {
     pub bound: Bound,
     /// What the band rests on.
     pub from: &'static str,
+    #[serde(skip)]
     figure: Figure<f64>,
 }
 

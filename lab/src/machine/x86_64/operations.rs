@@ -173,53 +173,20 @@ impl Operations {
 
 fn is_serialising(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
-    matches!(
-        mnemonic,
-        Iretq
-            | Iret
-            | Iretd
-            | Cpuid
-            | Lgdt
-            | Lidt
-            | Lldt
-            | Ltr
-            | Invlpg
-            | Invpcid
-            | Invd
-            | Wbinvd
-            | Rsm
-            | Serialize
-            | Mfence
-            | Lfence
-            | Sfence
-            | Clts
-            | Lmsw
-    )
+    [
+        Iretq, Iret, Iretd, Cpuid, Lgdt, Lidt, Lldt, Ltr, Invlpg, Invpcid, Invd, Wbinvd, Rsm,
+        Serialize, Mfence, Lfence, Sfence, Clts, Lmsw,
+    ]
+    .contains(&mnemonic)
 }
 
 fn is_state_save(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
-    matches!(
-        mnemonic,
-        Fxsave
-            | Fxsave64
-            | Fxrstor
-            | Fxrstor64
-            | Xsave
-            | Xsave64
-            | Xsavec
-            | Xsavec64
-            | Xsaveopt
-            | Xsaveopt64
-            | Xsaves
-            | Xsaves64
-            | Xrstor
-            | Xrstor64
-            | Xrstors
-            | Xrstors64
-            | Fnsave
-            | Frstor
-    )
+    [
+        Fxsave, Fxsave64, Fxrstor, Fxrstor64, Xsave, Xsave64, Xsavec, Xsavec64, Xsaveopt,
+        Xsaveopt64, Xsaves, Xsaves64, Xrstor, Xrstor64, Xrstors, Xrstors64, Fnsave, Frstor,
+    ]
+    .contains(&mnemonic)
 }
 
 /// Counts from behind one system call of the client to behind its next, past the first `skip`.

@@ -5,19 +5,14 @@ use crate::experiment::claim::{Setting, Spec, claim};
 use crate::experiment::latency::tails::{
     self, FAR_OUT, GROWS, NEAR, greatest, least, least_growth,
 };
+use manifest::KERNELS;
 
 /// Kernels that leave a stopped thread in the ready queue.
 pub const LEFT_IN: [&str; 2] = ["fastpath", "slowpath"];
 /// All others.
-pub const TAKEN_OUT: [&str; 7] = [
-    "direct-lazy",
-    "direct-eager",
-    "strict-lazy",
-    "strict-eager",
-    "ipc-scan",
-    "ipc-ordered",
-    "ipc-heap",
-];
+pub fn taken_out() -> Vec<&'static str> {
+    KERNELS.into_iter().filter(|kernel| !LEFT_IN.contains(kernel)).collect()
+}
 
 const SETTING: Setting = &[
     ("machine", "XScale PXA255, 400 MHz", Machine),
@@ -49,9 +44,9 @@ pub fn claims() -> Vec<Spec> {
         })
         .lies(GROWS, "choice: it grows with the threads")
         .figure("worst wake-up in medians, the other kernel with most", "", |r| {
-            greatest(r, "", &TAKEN_OUT)
+            greatest(r, "", &taken_out())
         })
         .lies(NEAR, "choice: no tail")
-        .remark(|r| tails::spelt(r, "", &manifest::KERNELS)),
+        .remark(|r| tails::spelt(r, "", &KERNELS)),
     ]
 }
