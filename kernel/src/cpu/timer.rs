@@ -54,10 +54,13 @@ impl<P: Port> Cpu<P> {
         if self.armed.get() == SERVING {
             return;
         }
-        if self.floor.get() != NONE_DEFERRED {
-            return self.rearm_above(self.next.get());
+        match self.floor.get() {
+            NONE_DEFERRED => self.program(self.tick_at.get(), self.deadlines.first()),
+            // The decision to come does it. What is due would interrupt before the interrupt that
+            // the decision was left to, again and again.
+            ALL_DEFERRED if self.resched.get() => {}
+            _ => self.rearm_above(self.next.get()),
         }
-        self.program(self.tick_at.get(), self.deadlines.first());
     }
 
     /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next.

@@ -54,7 +54,6 @@ impl<P: Port> Manager<'_, P> {
             }
             _ => None,
         };
-        let until = home.deadlines.remove(TimerEntry::Thread(at));
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
@@ -64,7 +63,8 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }
-        if let Some(until) = until {
+        // Behind the ready queue: while it is not among the deadlines, no timer is programmed.
+        if let Some(until) = home.deadlines.remove(TimerEntry::Thread(at)) {
             self.sleep(until, at);
         }
         if thread.runnable() {

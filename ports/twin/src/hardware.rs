@@ -190,6 +190,7 @@ impl Hardware {
 
     /// Acknowledges an interrupt, on its way to the core.
     pub fn acknowledge(&self, event: Event) {
+        self.here().count_passed(event == Event::Spurious);
         match event {
             Event::Line(line) => {
                 self.raised.set(self.raised.get() & !(1 << line));

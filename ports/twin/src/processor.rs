@@ -7,6 +7,9 @@ use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
 use std::cell::{Cell, OnceCell};
 
+/// Interrupts that go before one that waits, at most: more are a loop of the kernel's own.
+const PASSED: u32 = 1_000;
+
 /// What a CPU does while others go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
@@ -31,6 +34,8 @@ pub struct Processor {
     pub armed: Cell<Option<u64>>,
     /// An interrupt that means nothing waits.
     pub spurious: Cell<bool>,
+    /// Interrupts that went before it.
+    passed: Cell<u32>,
     /// The instant at which another CPU's interrupt arrives.
     pub kicked: Cell<Option<u64>>,
     /// Translations of pages that programs have used.
@@ -78,6 +83,7 @@ impl Processor {
             number,
             armed: Cell::new(None),
             spurious: Cell::new(false),
+            passed: Cell::new(0),
             kicked: Cell::new(None),
             tlb: Tlb::new(),
             root: Cell::new(0),
@@ -104,6 +110,17 @@ impl Processor {
     pub fn use_tables(&self, root: u64) {
         self.root.set(root);
         self.tlb.flush();
+    }
+
+    /// An interrupt is taken: the `last` one that this CPU takes if several wait, or another.
+    ///
+    /// # Panics
+    /// The last one waits for ever.
+    pub fn count_passed(&self, last: bool) {
+        let passes = self.spurious.get() && !last;
+        self.passed.set(if passes { self.passed.get() + 1 } else { 0 });
+        let number = self.number;
+        assert!(self.passed.get() < PASSED, "CPU {number} takes ever new interrupts before one");
     }
 
     /// The first instant at which an interrupt of its own is due.
