@@ -54,16 +54,23 @@ impl<P: Port> Cpu<P> {
         if self.armed.get() == SERVING {
             return;
         }
-        match self.floor.get() {
-            NONE_DEFERRED => self.program(self.tick_at.get(), self.deadlines.first()),
-            // The decision to come does it. What is due would interrupt before the interrupt that
-            // the decision was left to, again and again.
-            ALL_DEFERRED if self.resched.get() => {}
-            _ => self.rearm_above(self.next.get()),
+        if self.floor.get() != NONE_DEFERRED {
+            return self.rearm_deferred();
+        }
+        self.program(self.tick_at.get(), self.deadlines.first());
+    }
+
+    /// [`Cpu::rearm`] while deadlines are deferred. A decision to come does it itself: what is due
+    /// would interrupt before the interrupt that the decision was left to, again and again.
+    #[cold]
+    #[inline(never)]
+    fn rearm_deferred(&self) {
+        if self.floor.get() != ALL_DEFERRED || !self.resched.get() {
+            self.rearm_above(self.next.get());
         }
     }
 
-    /// [`Cpu::rearm`] while deadlines are deferred, for the thread that runs next.
+    /// Programs the timer while deadlines are deferred, for the thread that runs next.
     #[cold]
     #[inline(never)]
     fn rearm_above(&self, next: Ref<Thread<P>>) {

@@ -8,6 +8,7 @@ use crate::entry::Entry;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
+use crate::sched::Scheduler;
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::{NOTHING, Timeout, ipc, partners};
@@ -327,7 +328,7 @@ impl<S: System> Entry<S> {
             return self.wake_remotely(receiver);
         }
         self.note(Event::Wake, receiver, 0, 0);
-        self.cpu.enqueue_and_decide(receiver);
+        S::Scheduler::arrive(self.cpu, receiver);
     }
 
     /// Makes a thread issue the receive half of its operation when it runs next.

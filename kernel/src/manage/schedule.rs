@@ -19,9 +19,28 @@ impl<P: Port> Manager<'_, P> {
             return;
         }
         self.cpu.note(Event::Wake, at, 0, 0);
-        match self.is_leaving(at) {
-            true => self.cpu.resched.set(true),
-            false => (self.kernel.variant.events.make_ready)(self.cpu, self.cpu_of(at), at),
+        self.enqueue(at);
+        self.cpu.resched.set(true);
+    }
+
+    /// A runnable thread goes to the scheduler of its CPU, unless it is leaving another one: it
+    /// goes there when it has left.
+    pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
+        if !self.is_leaving(at) {
+            self.enqueue_there(at);
+        }
+    }
+
+    /// A runnable thread that is on no other CPU goes to the scheduler of its CPU.
+    pub(crate) fn enqueue_there(&self, at: Ref<Thread<P>>) {
+        (self.kernel.variant.events.make_ready)(self.cpu, self.cpu_of(at), at);
+    }
+
+    /// A thread leaves its CPU.
+    pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
+        let thread = self.all.open(at);
+        if thread.queued() || thread.is_woken_remotely() {
+            (self.kernel.variant.events.remove)(self.cpu, self.cpu_of(at), at);
         }
     }
 

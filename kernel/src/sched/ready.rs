@@ -45,13 +45,6 @@ impl<P: Port> Cpu<P> {
         self.enqueue_at(thread, false);
     }
 
-    /// Queues a runnable thread of this CPU and asks for a decision.
-    #[inline(always)]
-    pub(crate) fn enqueue_and_decide(&self, thread: Ref<Thread<P>>) {
-        self.enqueue(thread);
-        self.resched.set(true);
-    }
-
     /// Removes a thread, if it is queued.
     pub fn dequeue(&self, thread: Ref<Thread<P>>) {
         if self.ready.remove(thread) {
@@ -115,7 +108,7 @@ impl<P: Port> Cpu<P> {
 impl<P: Port> Cpu<P> {
     /// Queues a runnable thread on the CPU that it belongs to. Another one is interrupted if the
     /// thread takes precedence there, or if there is no tick that would give the thread its turn.
-    pub(crate) fn enqueue_on(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+    pub(super) fn enqueue_on(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
         if self.is_same(home) {
             return self.enqueue(thread);
         }
@@ -140,7 +133,7 @@ impl<P: Port> Cpu<P> {
 
     /// Removes a thread from the ready queue of the CPU that it belongs to, if it is queued.
     #[inline(never)]
-    pub(crate) fn dequeue_from(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+    pub(super) fn dequeue_from(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
         if thread.member().is_woken_remotely() {
             home.remote_wakes.remove(thread);
         }

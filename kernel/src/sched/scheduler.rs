@@ -46,10 +46,17 @@ pub trait Scheduler: 'static {
         cpu.tick(now);
     }
 
-    /// Management has made a thread ready.
+    /// A thread of this CPU became ready outside of messages here: another CPU has woken it, or it
+    /// issues its receive half again. A full decision follows.
+    #[inline(always)]
+    fn arrive<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        cpu.enqueue(thread);
+        cpu.resched.set(true);
+    }
+
+    /// Management has made a thread ready, or moved one that is.
     fn make_ready<P: Port>(here: &Cpu<P>, home: &Cpu<P>, thread: Ref<Thread<P>>) {
         here.enqueue_on(home, thread);
-        here.resched.set(true);
     }
 
     /// Management has stopped a thread (S0-22).
@@ -57,6 +64,11 @@ pub trait Scheduler: 'static {
         if !Self::LAZY_HALT {
             here.dequeue_from(home, thread);
         }
+    }
+
+    /// A thread that is queued leaves its CPU: it is moved to another one, or destroyed.
+    fn remove<P: Port>(here: &Cpu<P>, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+        here.dequeue_from(home, thread);
     }
 
     /// Management gives a thread another effective priority.
@@ -81,6 +93,8 @@ pub struct Events<P: Port> {
     pub make_ready: Raise<P>,
     /// See [`Scheduler::halt`].
     pub halt: Raise<P>,
+    /// See [`Scheduler::remove`].
+    pub remove: Raise<P>,
     /// See [`Scheduler::change_priority`].
     pub change_priority: Change<P>,
 }
@@ -88,6 +102,11 @@ pub struct Events<P: Port> {
 impl<P: Port> Events<P> {
     /// Those of a scheduler.
     pub fn of<S: Scheduler>() -> Events<P> {
-        Events { make_ready: S::make_ready, halt: S::halt, change_priority: S::change_priority }
+        Events {
+            make_ready: S::make_ready,
+            halt: S::halt,
+            remove: S::remove,
+            change_priority: S::change_priority,
+        }
     }
 }

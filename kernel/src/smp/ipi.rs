@@ -50,7 +50,7 @@ impl<S: System> Entry<S> {
             cpu.space.set(Some(domain));
             cpu.flushed.set(self.kernel.shootdowns.get());
         }
-        cpu.drain_remote_wakes();
+        cpu.drain_remote_wakes::<S::Scheduler>();
         cpu.rearm();
     }
 }

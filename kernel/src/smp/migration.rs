@@ -39,11 +39,16 @@ impl<P: Port> Manager<'_, P> {
         if let Some(until) = until {
             self.sleep(until, at);
         }
+        let runs_on = self.runs_on(at);
         // Called back before it has left, it runs where it belongs: it is queued all the same.
-        if thread.runnable() {
-            self.enqueue(at);
+        let leaves = runs_on.is_some_and(|cpu| cpu.number != number);
+        if thread.runnable() && !leaves {
+            self.enqueue_there(at);
+            if number == self.cpu.number {
+                self.cpu.resched.set(true);
+            }
         }
-        if let Some(cpu) = self.runs_on(at) {
+        if let Some(cpu) = runs_on {
             self.cpu.ask_for_decision(cpu);
         }
     }

@@ -7,6 +7,7 @@ use crate::entry::Entry;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::port::Port;
+use crate::sched::Scheduler;
 use crate::system::System;
 use locks::{LockPolicy, ObjectLock};
 
@@ -31,7 +32,7 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Queues what other CPUs have left here.
-    pub(super) fn drain_remote_wakes(&self) {
+    pub(super) fn drain_remote_wakes<S: Scheduler>(&self) {
         for _ in 0..WAKES_PER_INTERRUPT {
             self.remote_wakes_lock.acquire::<<P::LockPolicy as LockPolicy>::Relax>();
             let thread = self.remote_wakes.head();
@@ -42,7 +43,7 @@ impl<P: Port> Cpu<P> {
             let Some(thread) = thread else { return };
             // It may have been met in a look-up and blocked again since.
             if thread.member().runnable() {
-                self.enqueue_and_decide(thread);
+                S::arrive(self, thread);
             }
         }
         self.kick(self);
@@ -63,21 +64,8 @@ impl<S: System> Entry<S> {
 }
 
 impl<P: Port> Manager<'_, P> {
-    /// Queues a runnable thread where it belongs, unless it is leaving another CPU: it is queued
-    /// when it has left.
-    pub(crate) fn enqueue(&self, at: Ref<Thread<P>>) {
-        if !self.is_leaving(at) {
-            self.cpu.enqueue_on(self.cpu_of(at), at);
-        }
-    }
-
     /// Whether a thread still runs on another CPU than the one that it belongs to.
     pub(crate) fn is_leaving(&self, at: Ref<Thread<P>>) -> bool {
         self.runs_on(at).is_some_and(|cpu| cpu.number != self.cpu_of(at).number)
-    }
-
-    /// Removes a thread from the ready queue, if it is queued.
-    pub(crate) fn dequeue(&self, at: Ref<Thread<P>>) {
-        self.cpu.dequeue_from(self.cpu_of(at), at);
     }
 }

@@ -17,6 +17,7 @@ pub const CHECKS: Checks = &[
     ("a CPU that does not exist", no_such),
     ("a thread that has yet to leave its CPU runs on no other", runs_once),
     ("a thread that is called back before it has left", called_back),
+    ("a thread that is ready elsewhere runs here at once if it is the highest", runs_here),
     ("a thread that waits moves with its deadline", moves_asleep),
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
@@ -301,6 +302,26 @@ fn called_back(bench: &Bench) -> Check {
         expect((0..TURNS).any(goes_on), "it goes on")?;
     }
     Ok(())
+}
+
+/// Helper: counts once in its word 8.
+fn count_once(env: &Env, argument: u64) {
+    Me::new(env, argument).own.add(8, 1);
+}
+
+fn runs_here(bench: &Bench) -> Check {
+    let (count, home) = cpus()?;
+    if count > 1 {
+        let busy = there(bench, LOW, count_alone, Slot::NONE)?;
+        thread::set_priority(busy.slot, HIGH + 5)?;
+    }
+    let waiting = there(bench, LOW, count_once, Slot::NONE)?;
+    thread::set_priority(waiting.slot, HIGH)?;
+    let words = bench.words(waiting);
+    bench.settle();
+    expect(count == 1 || words.get(8) == 0, "a higher thread is busy there")?;
+    thread::migrate(waiting.slot, home)?;
+    expect(words.get(8) == 1, "it has run when the call returns")
 }
 
 fn preempts(bench: &Bench) -> Check {
