@@ -12,13 +12,6 @@ use rt::thread::{self, Registers};
 use rt::{Env, Error, Message, Rights, Slot, Wait, arch, cap, ipc, signal, system};
 
 pub const CHECKS: Checks = &[
-    ("a thread runs where it is told", moves),
-    ("a thread moves itself", moves_itself),
-    ("a CPU that does not exist", no_such),
-    ("a thread that has yet to leave its CPU runs on no other", runs_once),
-    ("a thread that is called back before it has left", called_back),
-    ("a thread that is ready elsewhere runs here at once if it is the highest", runs_here),
-    ("a thread that waits moves with its deadline", moves_asleep),
     ("calls to another CPU", calls),
     ("calls to and from all CPUs at once", crossing),
     ("a higher thread there preempts a lower one", preempts),
@@ -45,7 +38,7 @@ const RW: Rights = Rights(Rights::READ.0 | Rights::WRITE.0);
 const RESUME: usize = 20;
 
 /// Waits that a CPU is given to react, if what runs it is busy.
-const TURNS: u32 = 100;
+pub const TURNS: u32 = 100;
 
 /// How many CPUs there are, and which is the caller's.
 pub fn cpus() -> Result<(u64, u64), Why> {
@@ -65,55 +58,8 @@ pub fn there(bench: &Bench, priority: u64, work: Work, a: Slot) -> Result<Helper
     Ok(helper)
 }
 
-/// Helper: notes in its word 9 where it runs, over and over, and counts in its word 8.
-fn whereabouts(env: &Env, argument: u64) {
-    let me = Me::new(env, argument);
-    while let Ok((_, own)) = system::fact(Fact::Cpus) {
-        me.own.set(9, own);
-        me.own.add(8, 1);
-    }
-}
-
-fn moves(bench: &Bench) -> Check {
-    let helper = bench.helper(LOW, whereabouts, Slot::NONE, Slot::NONE)?;
-    let words = bench.words(helper);
-    let (count, _) = cpus()?;
-    for cpu in (0..count).chain((0..count).rev()) {
-        thread::migrate(helper.slot, cpu)?;
-        words.set(9, u64::MAX);
-        let before = words.get(8);
-        // It stays where it runs until that CPU is interrupted, whenever that gets a turn.
-        let arrived = || words.get(9) == cpu && words.get(8) > before;
-        for _ in 0..TURNS {
-            if !arrived() {
-                bench.settle();
-            }
-        }
-        expect(arrived(), "it goes on where it was sent")?;
-    }
-    Ok(())
-}
-
-fn moves_itself(bench: &Bench) -> Check {
-    let own = bench.env.cap("self-thread");
-    let (count, home) = cpus()?;
-    for cpu in (0..count).chain([home]) {
-        thread::migrate(own, cpu)?;
-        expect(cpus()?.1 == cpu, "the caller is there when the call returns")?;
-    }
-    Ok(())
-}
-
-fn no_such(bench: &Bench) -> Check {
-    let (own, (count, home)) = (bench.env.cap("self-thread"), cpus()?);
-    for cpu in [count, 64, 1 << 32, u64::MAX] {
-        refused(thread::migrate(own, cpu), Error::InvalidArgument, "beyond the last")?;
-    }
-    expect(cpus()?.1 == home, "nothing has moved")
-}
-
 /// Helper: counts in its word 8, and in its word 9 how often another has counted as well.
-fn count_alone(env: &Env, argument: u64) {
+pub fn count_alone(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     loop {
         let next = me.own.get(8) + 1;
@@ -121,21 +67,6 @@ fn count_alone(env: &Env, argument: u64) {
         arch::work(50);
         me.own.add(9, u64::from(me.own.get(8) != next));
     }
-}
-
-fn runs_once(bench: &Bench) -> Check {
-    let helper = there(bench, LOW, count_alone, Slot::NONE)?;
-    let words = bench.words(helper);
-    let (away, home) = (other()?, cpus()?.1);
-    for _ in 0..30 {
-        thread::migrate(helper.slot, away)?;
-        bench.settle();
-        thread::migrate(helper.slot, home)?;
-        // The other CPU has not been interrupted yet.
-        thread::yield_to(helper.slot)?;
-    }
-    expect(words.get(8) > 0, "it counts")?;
-    expect(words.get(9) == 0, "it never runs twice at once")
 }
 
 /// A sleeper on another CPU whose deadline has passed, and a higher thread that is busy there.
@@ -201,20 +132,10 @@ fn leaves_nothing(bench: &Bench) -> Check {
 }
 
 /// Helper: waits for `a` for at most some milliseconds.
-fn wait_a_little(env: &Env, argument: u64) {
+pub fn wait_a_little(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
     let until = system::clock() + 6 * MS;
     me.report(ipc::exchange(Slot::NONE, me.a, Message::empty(0), Wait::until(until)));
-}
-
-fn moves_asleep(bench: &Bench) -> Check {
-    let e = bench.endpoint()?;
-    let helper = bench.helper(HIGH, wait_a_little, e, Slot::NONE)?;
-    thread::migrate(helper.slot, other()?)?;
-    bench.settle();
-    expect(bench.report(helper).is_none(), "it still waits")?;
-    system::sleep(10 * MS);
-    bench.failed(helper, Error::Timeout, "until its deadline")
 }
 
 fn calls(bench: &Bench) -> Check {
@@ -268,60 +189,6 @@ fn crossing(bench: &Bench) -> Check {
     }
     let right = |helper: &Helper| bench.words(*helper).get(8) == 300;
     expect(callers.iter().flatten().all(right), "everybody's answers")
-}
-
-/// Helper: waits for signals, one after another.
-fn wait_again(env: &Env, argument: u64) {
-    let me = Me::new(env, argument);
-    while ipc::receive(me.a, Wait::NEVER).is_ok() {}
-}
-
-/// Helper: signals, and counts in its word 8.
-fn signal_and_count(env: &Env, argument: u64) {
-    let me = Me::new(env, argument);
-    while signal::signal(me.a).is_ok() {
-        me.own.add(8, 1);
-    }
-}
-
-fn called_back(bench: &Bench) -> Check {
-    let signals = bench.notification()?;
-    there(bench, HIGH, wait_again, signals)?;
-    let busy = there(bench, LOW, signal_and_count, signals)?;
-    let (to, (_, own)) = (other()?, cpus()?);
-    for _ in 0..10 {
-        bench.settle();
-        thread::migrate(busy.slot, own)?;
-        thread::migrate(busy.slot, to)?;
-        let counted = bench.words(busy).get(8);
-        // A higher thread preempts it over and over.
-        let goes_on = |_| {
-            bench.settle();
-            bench.words(busy).get(8) > counted + 1
-        };
-        expect((0..TURNS).any(goes_on), "it goes on")?;
-    }
-    Ok(())
-}
-
-/// Helper: counts once in its word 8.
-fn count_once(env: &Env, argument: u64) {
-    Me::new(env, argument).own.add(8, 1);
-}
-
-fn runs_here(bench: &Bench) -> Check {
-    let (count, home) = cpus()?;
-    if count > 1 {
-        let busy = there(bench, LOW, count_alone, Slot::NONE)?;
-        thread::set_priority(busy.slot, HIGH + 5)?;
-    }
-    let waiting = there(bench, LOW, count_once, Slot::NONE)?;
-    thread::set_priority(waiting.slot, HIGH)?;
-    let words = bench.words(waiting);
-    bench.settle();
-    expect(count == 1 || words.get(8) == 0, "a higher thread is busy there")?;
-    thread::migrate(waiting.slot, home)?;
-    expect(words.get(8) == 1, "it has run when the call returns")
 }
 
 fn preempts(bench: &Bench) -> Check {

@@ -12,6 +12,7 @@ mod faults;
 mod floods;
 mod memory;
 mod messages;
+mod moves;
 mod partner;
 mod pointers;
 mod rearming;
@@ -48,6 +49,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     #[cfg(target_os = "none")]
     ("registers", registers::CHECKS),
     ("cpus", cpus::CHECKS),
+    ("moves", moves::CHECKS),
     ("shootdown", shootdown::CHECKS),
     ("floods", floods::CHECKS),
     ("rearming", rearming::CHECKS),
