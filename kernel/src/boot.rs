@@ -3,7 +3,7 @@
 //! Anything wrong with the archive stops the boot with a message: it was made by the laboratory,
 //! not by a program.
 
-use crate::access::Ref;
+use crate::access::{Exclusive, Ref, Steady};
 use crate::arena::Arena;
 use crate::capability::{Cap, Capability};
 use crate::cpu::{Cpu, Settings};
@@ -154,7 +154,7 @@ fn carve_pools<P: Port>(
             None => TABLE_SLOTS,
         };
         slots += length;
-        let table = arena.slice(length as usize, |_, _| Some(Cell::new(Capability::Empty)))?;
+        let table = arena.slice(length as usize, |_, _| Some(Steady::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * P::PAGE, table))
     })?;
     let home = domains.first()?;
@@ -195,7 +195,10 @@ fn carve_pools<P: Port>(
         cpus: Cell::new(&[]),
         shootdowns: Cell::new(0),
     })?;
-    assert!(kernel.domains.take(None) == home, "the kernel's domain comes first");
+    assert!(
+        kernel.domains.take(&Exclusive::of_boot(arena), None) == home,
+        "the kernel's domain comes first"
+    );
     carve_cpus(kernel, archive, arena, count)
 }
 
@@ -215,19 +218,27 @@ fn carve_cpus<P: Port>(
     arena: &mut Arena,
     count: usize,
 ) -> Option<Machine<P>> {
-    let cpus = arena.slice(count, |_, number| Some(cpu(kernel, archive, number as u32)))?;
+    let cpus = arena.slice(count, |arena, number| {
+        Some(cpu(kernel, archive, &Exclusive::of_boot(arena), number as u32))
+    })?;
     kernel.cpus.set(cpus);
     Some(Machine { kernel, cpu: cpus.first()? })
 }
 
 /// A CPU with its idle thread.
 #[init]
-fn cpu<P: Port>(kernel: &'static Kernel<P>, archive: Archive, number: u32) -> Cpu<P> {
-    let idle = kernel.threads.take(None);
-    idle.member().base_priority.set(-1);
-    idle.member().priority.set(-1);
-    idle.member().mark(flag::FULL);
-    idle.member().cpu.set(number);
+fn cpu<P: Port>(
+    kernel: &'static Kernel<P>,
+    archive: Archive,
+    all: &Exclusive<'_>,
+    number: u32,
+) -> Cpu<P> {
+    let idle = kernel.threads.take(all, None);
+    let thread = all.open(idle);
+    thread.base_priority.set(-1);
+    thread.priority.set(all, -1);
+    thread.mark(flag::FULL);
+    thread.cpu.set(all, number);
     let settings = Settings {
         tick: archive.word(WORD_TICK),
         slice: archive.word(WORD_SLICE) as u32,
@@ -303,20 +314,20 @@ impl<P: Port> Builder<'_, '_, P> {
             Record::Domain => Made::Domain(self.domain(at)),
             Record::Thread => Made::Thread(self.thread(at)),
             Record::Endpoint => {
-                let endpoint = self.kernel().endpoints.take(self.owner(at, 1));
+                let endpoint = self.kernel().endpoints.take(&self.manager.all, self.owner(at, 1));
                 let attached = self.notification(at, 2).and_then(|weak| weak.get());
                 self.manager.attach(endpoint, attached);
                 Made::Endpoint(endpoint)
             }
-            Record::Notification => {
-                Made::Notification(self.kernel().notifications.take(self.owner(at, 1)))
-            }
+            Record::Notification => Made::Notification(
+                self.kernel().notifications.take(&self.manager.all, self.owner(at, 1)),
+            ),
             Record::Interrupt => Made::Interrupt(self.interrupt(at)),
             Record::Timer => {
-                let timer = self.kernel().timers.take(self.owner(at, 1));
+                let timer = self.kernel().timers.take(&self.manager.all, self.owner(at, 1));
                 let body = self.manager.all.open(timer);
-                body.target.set(self.notification(at, 2));
-                body.badge.set(self.field(at, 3));
+                body.target.set(&self.manager.all, self.notification(at, 2));
+                body.badge.set(&self.manager.all, self.field(at, 3));
                 Made::Timer(timer)
             }
             Record::Memory => Made::Memory(self.memory(at)),
@@ -335,7 +346,7 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn domain(&self, at: usize) -> Ref<Domain<P>> {
-        let domain = self.kernel().domains.take(None);
+        let domain = self.kernel().domains.take(&self.manager.all, None);
         let quotas = core::array::from_fn(|index| self.field(at, 6 + index) as u32);
         let (max_priority, slots) = (self.field(at, 3) as u8, self.field(at, 4) as u32);
         assert!(
@@ -356,7 +367,7 @@ impl<P: Port> Builder<'_, '_, P> {
         let buffer = self.field(at, 6);
         let fits = self.manager.check_buffer(home, buffer);
         assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped");
-        let thread = self.kernel().threads.take(Some(home));
+        let thread = self.kernel().threads.take(&self.manager.all, Some(home));
         self.manager.set_up_thread(thread, home, self.field(at, 2) as u8, buffer);
         let body = self.manager.all.open(thread);
         body.context.set_instruction(self.field(at, 3));
@@ -370,7 +381,7 @@ impl<P: Port> Builder<'_, '_, P> {
         assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
         let allowed = self.manager.all.open(home).cpus.get();
         assert!(allowed >> cpu & 1 != 0, "a boot thread's CPU is not among its domain's");
-        body.cpu.set(cpu as u32);
+        body.cpu.set(&self.manager.all, cpu as u32);
         body.clear(flag::SUSPENDED);
         self.manager.make_ready(thread);
         thread
@@ -378,12 +389,12 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
-        let interrupt = self.kernel().interrupts.take(self.owner(at, 1));
+        let interrupt = self.kernel().interrupts.take(&self.manager.all, self.owner(at, 1));
         let line = self.field(at, 2);
         let body = self.manager.all.open(interrupt);
         body.line.set(line as u8);
-        body.target.set(self.notification(at, 3));
-        body.badge.set(self.field(at, 4));
+        body.target.set(&self.manager.all, self.notification(at, 3));
+        body.badge.set(&self.manager.all, self.field(at, 4));
         match self.kernel().lines.get(line as usize) {
             Some(cell) => cell.set(Some(Weak::new(interrupt))),
             None => panic!("this machine has no interrupt line {line}"),
@@ -394,7 +405,7 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn memory(&mut self, at: usize) -> Ref<Memory<P>> {
-        let memory = self.kernel().memories.take(self.owner(at, 1));
+        let memory = self.kernel().memories.take(&self.manager.all, self.owner(at, 1));
         let pages = self.field(at, 2);
         let Some(base) = self.arena.frames::<P>(pages) else {
             panic!("the manifest's memory does not fit into RAM")
@@ -499,6 +510,6 @@ impl<P: Port> Builder<'_, '_, P> {
         };
         let free = domain.empty(slot);
         assert!(free.is_ok(), "a boot capability's slot {} is not free", slot as usize);
-        domain.put(slot, capability);
+        domain.put(&self.manager.all, slot, capability);
     }
 }

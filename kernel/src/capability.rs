@@ -1,6 +1,7 @@
 //! Capabilities: what a domain can name.
 
-use crate::access::Ref;
+use crate::access::{Exclusive, Ref};
+use crate::object::domain::Header;
 use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use crate::port::Port;
 use abi::{Error, Kind, Rights};
@@ -161,11 +162,11 @@ impl<P: Port> Capability<P> {
     }
 
     /// Makes every other capability to the object stale and returns this one renewed.
-    pub fn revoke(self) -> Result<Capability<P>, Error> {
+    pub fn revoke(self, all: &Exclusive<'_>) -> Result<Capability<P>, Error> {
         macro_rules! renew {
             ($variant:ident, $cap:ident) => {{
                 let cap = $cap.check(Rights::REVOKE)?;
-                cap.at.bump();
+                cap.at.bump(all);
                 Ok(Capability::$variant(Cap::new(cap.at, cap.rights, cap.badge)))
             }};
         }
@@ -215,7 +216,7 @@ macro_rules! named {
 }
 named!(Domain Thread Endpoint Notification Interrupt Memory Mapping Timer);
 
-impl<P: Port> Domain<P> {
+impl<P: Port> Header<P> {
     /// The content of a slot; an error where there is none.
     #[inline(always)]
     pub fn slot(&self, slot: u32) -> Result<Capability<P>, Error> {
@@ -255,14 +256,14 @@ impl<P: Port> Domain<P> {
         }
     }
 
-    /// Fills a slot that [`Domain::empty`] has accepted, or changes it.
-    pub fn put(&self, slot: u32, capability: Capability<P>) {
-        self.slots[slot as usize].set(capability);
+    /// Fills a slot that [`Header::empty`] has accepted, or changes it.
+    pub fn put(&self, all: &Exclusive<'_>, slot: u32, capability: Capability<P>) {
+        self.slots[slot as usize].set(all, capability);
     }
 
-    /// [`Domain::put`], out of line.
+    /// [`Header::put`], out of line.
     #[inline(never)]
-    pub fn put_slowly(&self, slot: u32, capability: Capability<P>) {
-        self.put(slot, capability);
+    pub fn put_slowly(&self, all: &Exclusive<'_>, slot: u32, capability: Capability<P>) {
+        self.put(all, slot, capability);
     }
 }

@@ -63,7 +63,8 @@ fn kind_of_call<S: System>(cpu: &Cpu<S::Port>) -> Kind {
     if Guards::<S>::EXCLUSIVE && !Guards::<S>::SPECULATIVE {
         return Kind::Writer;
     }
-    let (number, _) = cpu.current.get().member().context.call();
+    // SAFETY: this CPU alone touches the registers of the thread that it runs.
+    let (number, _) = unsafe { (*cpu.current.get().address()).context.call() };
     match Call::from_number(number) {
         Some(Call::Signal | Call::Yield | Call::Null) | None => Kind::Reader,
         Some(_) => Kind::Writer,
@@ -143,7 +144,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     let mut now = core.kernel.port.now();
     // What is less urgent than the thread that runs, or than what is served here, waits. Where a
     // decision was left to this interrupt, the highest ready thread counts.
-    let running = core.cpu.next.get().member().priority.get();
+    let running = core.cpu.next.get().priority.get();
     let mut floor = if core.cpu.resched.get() { core.cpu.highest.get() } else { running };
     if S::Port::SMP {
         // Others ask for decisions as well, which the thread that runs may win.
@@ -164,7 +165,7 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
             put_off = true;
             break;
         }
-        floor = node.priority().max(core.cpu.next.get().member().priority.get());
+        floor = node.priority().max(core.cpu.next.get().priority.get());
         put_off = core.cpu.poll(point::EXPIRY);
         if put_off || deadlines.first() > now.saturating_add(NEAR) {
             break;
@@ -227,7 +228,7 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     fn target_of(&self, line: u8) -> Option<(Ref<Notification<S::Port>>, u64)> {
         let handler = self.kernel.lines.get(line as usize)?.get()?;
-        let interrupt = self.hold(handler.get()?);
+        let interrupt = handler.get()?;
         Some((interrupt.target.get()?.get()?, interrupt.badge.get()))
     }
 
@@ -276,7 +277,6 @@ impl<S: System> Entry<S> {
     /// A timer is due. It is taken from the deadlines behind its signal.
     #[inline(always)]
     fn fire(&self, timer: Ref<Timer<S::Port>>) -> Signalled {
-        let timer = self.hold(timer);
         match timer.target.get().and_then(|weak| weak.get()) {
             Some(target) => self.signal(target, timer.badge.get().max(1), true),
             None => Signalled::Done,
@@ -311,12 +311,12 @@ impl<S: System> Entry<S> {
         }
         // Which thread a CPU runs is certain while no other CPU is inside.
         self.upgrade_if(|| true);
-        let domain = self.hold(self.own(me).domain.get());
+        let domain = me.domain.get();
         let to = domain.named::<Thread<S::Port>>(slot, Rights::CONTROL)?.at;
         if to == me {
             return Ok(());
         }
-        if !to.member().runnable() {
+        if !to.runnable() {
             return Err(Error::WrongState);
         }
         // One that was moved here may still run where it was.

@@ -51,10 +51,10 @@ impl<S: System> Entry<S> {
         let endpoint = self.hold(handler);
         match receiver {
             Some(receiver) => {
-                endpoint.receivers.remove(receiver);
+                endpoint.receivers().remove(receiver);
                 self.deliver(me, receiver, Message::of(info), badge);
                 self.give_reply_right(me, receiver);
-                self.hold(receiver).state.become_ready();
+                self.hold(receiver).become_ready();
                 self.call(receiver, me);
             }
             None => {
@@ -82,10 +82,11 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         let home = self.hold(me).domain.get();
-        let payer = self.hold(self.manage().outermost(home));
+        let manager = self.manage();
+        let payer = manager.all.open(manager.outermost(home));
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let name = self.hold(home).name.get();
+            let name = manager.all.open(home).name.get();
             self.kernel.report_fault(name, me.index(), fault, instruction);
         }
         self.hold(me).set(flag::SUSPENDED);
@@ -117,7 +118,7 @@ impl<S: System> Entry<S> {
                 false
             }
         };
-        body.state.become_ready();
+        body.become_ready();
         goes_on.then_some(thread)
     }
 }

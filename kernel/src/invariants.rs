@@ -7,7 +7,7 @@ use crate::events::Machine;
 use crate::list::{Linked, List};
 use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
-use crate::object::{Domain, Endpoint, Object, Thread};
+use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
@@ -54,11 +54,11 @@ pub fn timer<P: Port>(cpu: &Cpu<P>) {
 }
 
 /// The parent of a member of a heap: what its first sibling leads back to.
-fn parent<P: Port>(all: &Exclusive<'_>, member: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+fn parent<P: Port>(endpoint: &Endpoint<P>, member: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
     let mut at = member;
     loop {
-        let back = all.open(at).node.back.get()?;
-        if all.open(back).node.child.get() == Some(at) {
+        let back = at.node.open(endpoint).back.get()?;
+        if back.node.open(endpoint).child.get() == Some(at) {
             return Some(back);
         }
         assert!(back != member, "siblings in a heap go round");
@@ -67,13 +67,13 @@ fn parent<P: Port>(all: &Exclusive<'_>, member: Ref<Thread<P>>) -> Option<Ref<Th
 }
 
 /// The member of a heap that comes after `at` and all below it.
-fn following<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+fn following<P: Port>(endpoint: &Endpoint<P>, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
     let mut at = at;
     loop {
-        if let Some(next) = all.open(at).node.next.get() {
+        if let Some(next) = at.node.open(endpoint).next.get() {
             return Some(next);
         }
-        at = parent(all, at)?;
+        at = parent(endpoint, at)?;
     }
 }
 
@@ -98,7 +98,7 @@ impl<P: Port> Checker<'_, '_, P> {
                     (thread.state.get(), thread.wait.get()),
                     (State::Sending, Wait::Endpoint(_))
                 );
-            let linked = Linked::<Waiting>::links(thread).linked();
+            let linked = <Thread<P> as Linked<Waiting>>::links(thread).linked();
             assert!(!in_heap || !linked, "a sender is in a list beside its heap");
             let waits = linked || in_heap;
             if at.life() == Life::Vacant {
@@ -176,7 +176,7 @@ impl<P: Port> Checker<'_, '_, P> {
         });
         cpu.remote_wakes.each(|at| {
             assert!(at.life() == Life::Live, "a destroyed thread arrives");
-            assert!(at.member().cpu.get() == cpu.number, "arrives on another CPU");
+            assert!(at.cpu.get() == cpu.number, "arrives on another CPU");
         });
         // Nothing is mapped in the kernel's own domain.
         let own = self.all.open(cpu.idle).domain.get();
@@ -192,8 +192,8 @@ impl<P: Port> Checker<'_, '_, P> {
         for at in live(&self.machine.kernel.endpoints) {
             let endpoint: &Endpoint<P> = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Endpoint(other) if other == at);
-            self.members(&endpoint.senders, State::Sending, here);
-            self.members(&endpoint.receivers, State::Receiving, here);
+            self.members(endpoint.senders(), State::Sending, here);
+            self.members(endpoint.receivers(), State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
             let attached = endpoint.attached.get().and_then(|weak| weak.get());
@@ -215,7 +215,7 @@ impl<P: Port> Checker<'_, '_, P> {
         for at in live(&self.machine.kernel.notifications) {
             let notification = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Notification(other) if other == at);
-            self.members(&notification.receivers, State::Receiving, here);
+            self.members(notification.receivers(), State::Receiving, here);
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
         }
@@ -271,16 +271,16 @@ impl<P: Port> Checker<'_, '_, P> {
         while let Some(at) = next {
             members += 1;
             assert!(waits(&at), "a member of a heap that waits for something else");
-            let node = &self.all.open(at).node;
+            let node = at.node.open(endpoint);
             for (below, what) in [(node.child.get(), "child"), (node.next.get(), "sibling")] {
                 let Some(below) = below else { continue };
-                let back = self.all.open(below).node.back.get();
+                let back = below.node.open(endpoint).back.get();
                 assert!(back == Some(at), "a {what} in a heap that does not lead back");
-                let above = if what == "child" { Some(at) } else { parent(self.all, at) };
-                let ordered = above.is_some_and(|above| Heap::before(above, below));
+                let above = if what == "child" { Some(at) } else { parent(endpoint, at) };
+                let ordered = above.is_some_and(|above| Heap::before(endpoint, above, below));
                 assert!(ordered, "a {what} in a heap that is served before its parent");
             }
-            next = node.child.get().or_else(|| following(self.all, at));
+            next = node.child.get().or_else(|| following(endpoint, at));
         }
         assert!(endpoint.receivers.is_empty(), "senders and receivers wait on one endpoint");
         members
@@ -379,7 +379,7 @@ impl<P: Port> Checker<'_, '_, P> {
         self.zeroed();
     }
 
-    fn charged<T: Object<P>>(&self, pool: &'static Pool<T>) {
+    fn charged<T: Pooled<P>>(&self, pool: &'static Pool<T>) {
         for domain in live(&self.machine.kernel.domains) {
             let own = |at: &Ref<T>| self.all.open(*at).owner().get() == Some(domain);
             let owned = live(pool).filter(own).count() as u32;

@@ -78,7 +78,7 @@ impl<P: Port> Kernel<P> {
     fn slots_in_use(&'static self) -> u32 {
         (0..self.domains.size())
             .filter_map(|index| self.live_domain(index))
-            .map(|domain| domain.member().limit.get())
+            .map(|domain| domain.limit.get())
             .sum()
     }
 

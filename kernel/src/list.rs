@@ -1,7 +1,7 @@
 //! Queues of threads: circular doubly linked lists through links in the threads themselves, so
 //! that insertion and removal are O(1) and need no memory.
 
-use crate::access::{Link, Ref};
+use crate::access::{Link, Look, Object, Peek, Ref};
 use cells::Cell;
 use core::marker::PhantomData;
 
@@ -31,9 +31,9 @@ impl<T> Default for Links<T> {
 }
 
 /// Says which links of `T` a queue uses.
-pub trait Linked<K>: Sized + 'static {
-    /// The links.
-    fn links(&self) -> &Links<Self>;
+pub trait Linked<K>: Object {
+    /// The links, which a queue of this kind alone changes.
+    fn links(header: &Self::Header) -> &Links<Self>;
     /// A thread joins a queue.
     #[inline(always)]
     fn joins(_member: Ref<Self>) {}
@@ -48,6 +48,29 @@ pub struct List<T: 'static, K> {
     kind: PhantomData<K>,
 }
 
+impl<T: Linked<K>, K> Look for List<T, K> {
+    type Seen = Option<Ref<T>>;
+    #[inline(always)]
+    fn look(&self) -> Option<Ref<T>> {
+        self.head()
+    }
+}
+
+/// A queue that is looked at.
+impl<T: Linked<K>, K, O> Peek<List<T, K>, O> {
+    /// The first member.
+    #[inline(always)]
+    pub fn head(&self) -> Option<Ref<T>> {
+        self.get()
+    }
+
+    /// Whether the queue is empty.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.get().is_none()
+    }
+}
+
 impl<T: Linked<K>, K> Default for List<T, K> {
     fn default() -> Self {
         List::new()
@@ -58,6 +81,11 @@ impl<T: Linked<K>, K> List<T, K> {
     /// An empty queue.
     pub const fn new() -> List<T, K> {
         List { head: Link::new(), kind: PhantomData }
+    }
+
+    #[inline(always)]
+    fn links(member: Ref<T>) -> &'static Links<T> {
+        T::links(member.header())
     }
 
     /// The first member.
@@ -74,13 +102,13 @@ impl<T: Linked<K>, K> List<T, K> {
 
     /// Whether `member` is the only one.
     pub fn holds_only(&self, member: Ref<T>) -> bool {
-        self.head.get() == Some(member) && member.member().links().next.get() == Some(member)
+        self.head.get() == Some(member) && Self::links(member).next.get() == Some(member)
     }
 
     /// Appends `new`, which must not be in a queue of this kind. O(1).
     #[inline(always)]
     pub fn push_back(&self, new: Ref<T>) {
-        let links = new.member().links();
+        let links = Self::links(new);
         debug_assert!(!links.linked(), "queued twice");
         T::joins(new);
         match self.head.get() {
@@ -90,11 +118,11 @@ impl<T: Linked<K>, K> List<T, K> {
                 self.head.set(Some(new));
             }
             Some(head) => {
-                let head_links = head.member().links();
+                let head_links = Self::links(head);
                 let tail = head_links.previous.get().unwrap_or(head);
                 links.next.set(Some(head));
                 links.previous.set(Some(tail));
-                tail.member().links().next.set(Some(new));
+                Self::links(tail).next.set(Some(new));
                 head_links.previous.set(Some(new));
             }
         }
@@ -112,17 +140,17 @@ impl<T: Linked<K>, K> List<T, K> {
         let Some(head) = self.head.get() else { return self.push_back(new) };
         let mut at = head;
         while !behind(at) {
-            match at.member().links().next.get() {
+            match Self::links(at).next.get() {
                 Some(next) if next != head => at = next,
                 _ => return self.push_back(new),
             }
         }
         T::joins(new);
-        let (links, after) = (new.member().links(), at.member().links());
+        let (links, after) = (Self::links(new), Self::links(at));
         let before = after.previous.get().unwrap_or(at);
         links.next.set(Some(at));
         links.previous.set(Some(before));
-        before.member().links().next.set(Some(new));
+        Self::links(before).next.set(Some(new));
         after.previous.set(Some(new));
         if at == head {
             self.head.set(Some(new));
@@ -132,7 +160,7 @@ impl<T: Linked<K>, K> List<T, K> {
     /// Removes `old`, which must be in this queue. O(1).
     #[inline(always)]
     pub fn remove(&self, old: Ref<T>) {
-        let links = old.member().links();
+        let links = Self::links(old);
         let (Some(next), Some(previous)) = (links.next.get(), links.previous.get()) else {
             return;
         };
@@ -140,8 +168,8 @@ impl<T: Linked<K>, K> List<T, K> {
         if next == old {
             self.head.set(None);
         } else {
-            next.member().links().previous.set(Some(previous));
-            previous.member().links().next.set(Some(next));
+            Self::links(next).previous.set(Some(previous));
+            Self::links(previous).next.set(Some(next));
             if self.head.get() == Some(old) {
                 self.head.set(Some(next));
             }
@@ -157,7 +185,7 @@ impl<T: Linked<K>, K> List<T, K> {
             self.remove(member);
             self.push_back(member);
         } else {
-            self.head.set(member.member().links().next.get());
+            self.head.set(Self::links(member).next.get());
         }
     }
 
@@ -166,7 +194,7 @@ impl<T: Linked<K>, K> List<T, K> {
         let Some(head) = self.head.get() else { return };
         let mut at = head;
         loop {
-            let next = at.member().links().next.get();
+            let next = Self::links(at).next.get();
             visit(at);
             match next {
                 Some(next) if next != head => at = next,

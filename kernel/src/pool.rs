@@ -1,8 +1,8 @@
 //! Typed pools of objects, carved from RAM at boot.
 
-use crate::access::{Guarded, Life, Ref, Slot};
+use crate::access::{Exclusive, Guarded, Life, Ref, Slot};
 use crate::arena::Arena;
-use crate::object::{Domain, Object};
+use crate::object::{Domain, Pooled};
 use crate::port::Port;
 use abi::Error;
 use abi::object::Resource;
@@ -27,29 +27,35 @@ struct FreeList {
 type Owner<P> = Option<Ref<Domain<P>>>;
 
 impl FreeList {
-    fn link(&self, slot: &Slot) {
-        slot.next_free.set(self.first.get());
+    fn link(&self, all: &Exclusive<'_>, slot: &Slot) {
+        slot.next_free.set(all, self.first.get());
         self.first.set(slot.index);
     }
 
     /// Takes the first slot.
-    fn take(&self, slot: &Slot) {
+    fn take(&self, all: &Exclusive<'_>, slot: &Slot) {
         self.first.set(slot.next_free.get());
         self.used.set(self.used.get() + 1);
         assert!(slot.life.get() == Life::Vacant, "a free slot holds an object");
-        slot.life.set(Life::Live);
+        slot.life.set(all, Life::Live);
     }
 
     /// Makes a slot the first. Out of line, once for objects of all kinds.
     #[inline(never)]
-    fn give<P: Port>(&self, slot: &Slot, place: &Cell<Owner<P>>, resource: Resource) {
+    fn give<P: Port>(
+        &self,
+        all: &Exclusive<'_>,
+        slot: &Slot,
+        place: &Cell<Owner<P>>,
+        resource: Resource,
+    ) {
         assert!(slot.life.get() == Life::Dying, "released without being destroyed");
-        slot.life.set(Life::Vacant);
+        slot.life.set(all, Life::Vacant);
         if let Some(owner) = place.take() {
-            owner.member().quotas.refund(resource, 1);
+            all.open(owner).quotas.refund(resource, 1);
         }
         self.used.set(self.used.get() - 1);
-        self.link(slot);
+        self.link(all, slot);
     }
 }
 
@@ -67,7 +73,8 @@ impl<T> Pool<T> {
             Some(Guarded::vacant(make(arena, index)?, index as u32, generation))
         })?;
         let list = FreeList { first: Cell::new(END), used: Cell::new(0) };
-        slots.iter().rev().for_each(|slot| list.link(Ref::new(slot).slot()));
+        let all = Exclusive::of_boot(arena);
+        slots.iter().rev().for_each(|slot| list.link(&all, Ref::new(slot).pool_slot()));
         Some(Pool { slots, list })
     }
 
@@ -103,24 +110,24 @@ impl<T> Pool<T> {
     }
 
     /// Takes a slot, charged to `owner`, which [`Pool::check`] and the quota have allowed. O(1).
-    pub fn take<P: Port>(&self, owner: Owner<P>) -> Ref<T>
+    pub fn take<P: Port>(&self, all: &Exclusive<'_>, owner: Owner<P>) -> Ref<T>
     where
-        T: Object<P>,
+        T: Pooled<P>,
     {
         let at = Ref::new(&self.slots[self.list.first.get() as usize]);
-        self.list.take(at.slot());
-        at.member().owner().set(owner);
+        self.list.take(all, at.pool_slot());
+        all.open(at).owner().set(owner);
         if let Some(owner) = owner {
-            owner.member().quotas.charge(T::RESOURCE, 1);
+            all.open(owner).quotas.charge(T::RESOURCE, 1);
         }
         at
     }
 
     /// Returns the slot of an object whose destruction is complete. O(1).
-    pub fn release<P: Port>(&self, at: Ref<T>)
+    pub fn release<P: Port>(&self, all: &Exclusive<'_>, at: Ref<T>)
     where
-        T: Object<P>,
+        T: Pooled<P>,
     {
-        self.list.give(at.slot(), at.member().owner(), T::RESOURCE);
+        self.list.give(all, at.pool_slot(), all.open(at).owner(), T::RESOURCE);
     }
 }

@@ -18,7 +18,7 @@ pub trait SendQueue: 'static {
     /// Adds a thread that is in no queue: here at the end of the list.
     #[inline(always)]
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.push_back(thread);
+        endpoint.senders().push_back(thread);
     }
     /// Whether nobody waits.
     #[inline(always)]
@@ -29,13 +29,13 @@ pub trait SendQueue: 'static {
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
     /// The same, seen without holding the endpoint; outer `None`: that takes a search.
     #[inline(always)]
-    fn peek<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
-        Some(Self::first(endpoint))
+    fn peek<P: Port>(endpoint: Ref<Endpoint<P>>) -> Option<Option<Ref<Thread<P>>>> {
+        Some(endpoint.senders.head())
     }
     /// Removes a thread that is in the queue: here a list.
     #[inline(always)]
     fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
-        endpoint.senders.remove(thread);
+        endpoint.senders().remove(thread);
     }
 }
 
@@ -67,7 +67,7 @@ impl<P: Port> Senders<P> {
 }
 
 fn priority<P: Port>(thread: Ref<Thread<P>>) -> i16 {
-    thread.member().priority.get()
+    thread.priority.get()
 }
 
 /// First come, first served (S0-12).
@@ -84,14 +84,14 @@ impl SendQueue for Fifo {
 pub struct Scan;
 
 impl SendQueue for Scan {
-    fn peek<P: Port>(endpoint: &Endpoint<P>) -> Option<Option<Ref<Thread<P>>>> {
+    fn peek<P: Port>(endpoint: Ref<Endpoint<P>>) -> Option<Option<Ref<Thread<P>>>> {
         endpoint.senders.is_empty().then_some(None)
     }
 
     #[inline(always)]
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>> {
         let mut best = endpoint.senders.head()?;
-        endpoint.senders.each(|thread| {
+        endpoint.senders().each(|thread| {
             P::cost(CostEvent::Scan);
             if priority(thread) > priority(best) {
                 best = thread;
@@ -113,7 +113,7 @@ impl SendQueue for Ordered {
             P::cost(CostEvent::Compare);
             priority(other) < priority(thread)
         };
-        endpoint.senders.insert_before(thread, behind);
+        endpoint.senders().insert_before(thread, behind);
     }
 
     #[inline(always)]
@@ -128,63 +128,78 @@ pub struct Heap;
 
 impl Heap {
     /// Whether one thread is served before another.
-    pub(crate) fn before<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> bool {
-        let (a, b) = (one.member(), other.member());
-        match a.priority.get().cmp(&b.priority.get()) {
-            core::cmp::Ordering::Equal => a.node.arrival.get() < b.node.arrival.get(),
+    pub(crate) fn before<P: Port>(
+        endpoint: &Endpoint<P>,
+        one: Ref<Thread<P>>,
+        other: Ref<Thread<P>>,
+    ) -> bool {
+        let arrival = |thread: Ref<Thread<P>>| thread.node.open(endpoint).arrival.get();
+        match one.priority.get().cmp(&other.priority.get()) {
+            core::cmp::Ordering::Equal => arrival(one) < arrival(other),
             order => order.is_gt(),
         }
     }
 
     /// Makes the later of two roots the first child of the other, which is returned.
-    fn meld<P: Port>(one: Ref<Thread<P>>, other: Ref<Thread<P>>) -> Ref<Thread<P>> {
+    fn meld<P: Port>(
+        endpoint: &Endpoint<P>,
+        one: Ref<Thread<P>>,
+        other: Ref<Thread<P>>,
+    ) -> Ref<Thread<P>> {
         P::cost(CostEvent::Meld);
-        let (root, child) = if Heap::before(one, other) { (one, other) } else { (other, one) };
-        let (above, below) = (&root.member().node, &child.member().node);
+        let first = Heap::before(endpoint, one, other);
+        let (root, child) = if first { (one, other) } else { (other, one) };
+        let (above, below) = (root.node.open(endpoint), child.node.open(endpoint));
         let old = above.child.replace(Some(child));
         below.next.set(old);
         below.back.set(Some(root));
         if let Some(old) = old {
-            old.member().node.back.set(Some(child));
+            old.node.open(endpoint).back.set(Some(child));
         }
         root
     }
 
     /// Melds a row of siblings into one root: in pairs from the left, then from the right.
-    fn gather<P: Port>(first: Option<Ref<Thread<P>>>) -> Option<Ref<Thread<P>>> {
+    fn gather<P: Port>(
+        endpoint: &Endpoint<P>,
+        first: Option<Ref<Thread<P>>>,
+    ) -> Option<Ref<Thread<P>>> {
         let mut row = first;
         let mut pairs: Option<Ref<Thread<P>>> = None;
         while let Some(one) = row {
-            let other = Heap::detach(one);
+            let other = Heap::detach(endpoint, one);
             let pair = match other {
                 Some(other) => {
-                    row = Heap::detach(other);
-                    Heap::meld(one, other)
+                    row = Heap::detach(endpoint, other);
+                    Heap::meld(endpoint, one, other)
                 }
                 None => {
                     row = None;
                     one
                 }
             };
-            pair.member().node.next.set(pairs);
+            pair.node.open(endpoint).next.set(pairs);
             pairs = Some(pair);
         }
-        let mut root = Heap::take(&mut pairs)?;
-        while let Some(pair) = Heap::take(&mut pairs) {
-            root = Heap::meld(root, pair);
+        let mut root = Heap::take(endpoint, &mut pairs)?;
+        while let Some(pair) = Heap::take(endpoint, &mut pairs) {
+            root = Heap::meld(endpoint, root, pair);
         }
         Some(root)
     }
 
     /// Cuts a node from its siblings and returns the next one.
-    fn detach<P: Port>(thread: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
-        thread.member().node.back.set(None);
-        thread.member().node.next.take()
+    fn detach<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+        thread.node.open(endpoint).back.set(None);
+        thread.node.open(endpoint).next.take()
     }
 
-    fn take<P: Port>(row: &mut Option<Ref<Thread<P>>>) -> Option<Ref<Thread<P>>> {
+    fn take<P: Port>(
+        endpoint: &Endpoint<P>,
+        row: &mut Option<Ref<Thread<P>>>,
+    ) -> Option<Ref<Thread<P>>> {
         let first = (*row)?;
-        *row = first.member().node.next.take();
+        *row = first.node.open(endpoint).next.take();
         Some(first)
     }
 }
@@ -197,12 +212,12 @@ impl SendQueue for Heap {
         P::cost(CostEvent::Link(Queue::Waiting, thread.index()));
         let arrival = endpoint.arrivals.get();
         endpoint.arrivals.set(arrival + 1);
-        thread.member().node.arrival.set(arrival);
+        thread.node.open(endpoint).arrival.set(arrival);
         let root = match endpoint.root.get() {
-            Some(root) => Heap::meld(root, thread),
+            Some(root) => Heap::meld(endpoint, root, thread),
             None => thread,
         };
-        endpoint.root.set(Some(root));
+        endpoint.root.open(endpoint).set(Some(root));
     }
 
     #[inline(always)]
@@ -215,29 +230,34 @@ impl SendQueue for Heap {
         endpoint.root.get()
     }
 
+    #[inline(always)]
+    fn peek<P: Port>(endpoint: Ref<Endpoint<P>>) -> Option<Option<Ref<Thread<P>>>> {
+        Some(endpoint.root.get())
+    }
+
     fn remove<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
         P::cost(CostEvent::Unlink(Queue::Waiting, thread.index()));
-        let node = &thread.member().node;
-        let children = Heap::gather(node.child.take());
+        let node = thread.node.open(endpoint);
+        let children = Heap::gather(endpoint, node.child.take());
         let root = if endpoint.root.get() == Some(thread) {
             children
         } else {
             let next = node.next.take();
             if let Some(back) = node.back.take() {
                 // The thread before it is its parent if it is the first child, else a sibling.
-                let before = &back.member().node;
+                let before = back.node.open(endpoint);
                 let link =
                     if before.child.get() == Some(thread) { &before.child } else { &before.next };
                 link.set(next);
                 if let Some(next) = next {
-                    next.member().node.back.set(Some(back));
+                    next.node.open(endpoint).back.set(Some(back));
                 }
             }
             match (endpoint.root.get(), children) {
-                (Some(root), Some(children)) => Some(Heap::meld(root, children)),
+                (Some(root), Some(children)) => Some(Heap::meld(endpoint, root, children)),
                 (root, children) => root.or(children),
             }
         };
-        endpoint.root.set(root);
+        endpoint.root.open(endpoint).set(root);
     }
 }

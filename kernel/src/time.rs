@@ -41,8 +41,8 @@ impl<P: Port> Copy for TimerEntry<P> {}
 impl<P: Port> TimerEntry<P> {
     fn node(&self) -> &'static Node<P> {
         match self {
-            TimerEntry::Thread(thread) => &thread.member().deadline,
-            TimerEntry::Timer(timer) => &timer.member().deadline,
+            TimerEntry::Thread(thread) => &thread.header().deadline,
+            TimerEntry::Timer(timer) => &timer.header().deadline,
         }
     }
 

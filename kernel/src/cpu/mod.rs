@@ -8,7 +8,7 @@ mod timer;
 pub use ready_queue::ReadyQueue;
 pub use ring::Ring;
 
-use crate::access::Ref;
+use crate::access::{Owner, Ref};
 use crate::list::List;
 use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
@@ -95,6 +95,8 @@ pub struct Cpu<P: Port> {
     armed: Cell<u64>,
     port: &'static P,
 }
+
+impl<P: Port> Owner for Cpu<P> {}
 
 impl<P: Port> Cpu<P> {
     /// A CPU that idles.

@@ -39,7 +39,7 @@ impl<P: Port> ReadyQueue<P> {
 
     #[inline(always)]
     fn level(thread: Ref<Thread<P>>) -> u8 {
-        thread.member().priority.get() as u8
+        thread.priority.get() as u8
     }
 
     #[inline(always)]
@@ -72,7 +72,7 @@ impl<P: Port> ReadyQueue<P> {
 
     #[inline(always)]
     fn insert_at<const FIRST: bool>(&self, thread: Ref<Thread<P>>) -> bool {
-        let joins = !thread.member().queued();
+        let joins = !thread.queued();
         if joins {
             let level = Self::level(thread);
             let list = &self.lists[level as usize];
@@ -92,7 +92,7 @@ impl<P: Port> ReadyQueue<P> {
     /// Removes a thread, if it is queued: true if so. O(1).
     #[inline(always)]
     pub fn remove(&self, thread: Ref<Thread<P>>) -> bool {
-        let leaves = thread.member().queued();
+        let leaves = thread.queued();
         if leaves {
             let level = Self::level(thread);
             let list = &self.lists[level as usize];

@@ -20,7 +20,7 @@ impl<P: Port> Cpu<P> {
     /// interrupt at once.
     #[inline(always)]
     pub(crate) fn rearm_if_lower(&self, picked: Ref<Thread<P>>) {
-        if picked.member().priority.get() < self.floor.get() {
+        if picked.priority.get() < self.floor.get() {
             self.rearm_above(picked);
         }
     }
@@ -29,7 +29,7 @@ impl<P: Port> Cpu<P> {
     /// its instant if it is more urgent than the thread that runs, else behind the tick point too.
     /// The tick starts then, so that lower deadlines do not interrupt more than once a tick.
     pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
-        let running = self.current.get().member().priority.get();
+        let running = self.current.get().priority.get();
         if priority > running {
             return self.armed.get() > at;
         }
@@ -96,7 +96,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn defer_below(&self, next: Ref<Thread<P>>, now: u64) {
         let (tick, first) = (self.tick_at.get(), self.deadlines.first());
-        let floor = next.member().priority.get();
+        let floor = next.priority.get();
         let urgent = self.deadlines.first_from(floor);
         if self.none_to_defer(now) || (first == urgent && !self.defers(now)) {
             self.floor.set(NONE_DEFERRED);
@@ -143,8 +143,8 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     pub fn sleep(&self, at: u64, sleeper: TimerEntry<P>) {
         let priority = match sleeper {
-            TimerEntry::Thread(thread) => thread.member().priority.get(),
-            TimerEntry::Timer(_) => self.current.get().member().priority.get(),
+            TimerEntry::Thread(thread) => thread.priority.get(),
+            TimerEntry::Timer(_) => self.current.get().priority.get(),
         };
         self.deadlines.insert(at, sleeper, priority);
         if self.floor.get() == NONE_DEFERRED || at < self.armed.get() {

@@ -8,7 +8,7 @@ use crate::cost::CostEvent;
 use crate::cpu::Cpu;
 use crate::kernel::Kernel;
 use crate::object::thread::State;
-use crate::object::{Object, Thread};
+use crate::object::{Lockable, Thread};
 use crate::port::Port;
 use crate::system::System;
 use locks::{Handoff, Holding, Kind, LockPolicy};
@@ -121,14 +121,13 @@ impl<S: System> Entry<S> {
 
     /// Opens an object that this section holds.
     #[inline(always)]
-    pub fn hold<T: Object<S::Port>>(&self, at: Ref<T>) -> Guard<'_, T, Guards<S>> {
+    pub fn hold<T: Lockable<S::Port>>(&self, at: Ref<T>) -> Guard<'_, T, Guards<S>> {
         debug_assert!(self.holds(at), "object {} is touched and not held", at.index());
         self.section.hold(at)
     }
 
-    fn holds<T: Object<S::Port>>(&self, at: Ref<T>) -> bool {
-        let holding = self.section.holding();
-        self.section.is_exclusive() || at.member().lock().is_none_or(|lock| holding.has(lock))
+    fn holds<T: Lockable<S::Port>>(&self, at: Ref<T>) -> bool {
+        self.section.is_exclusive() || self.section.holding().has(T::lock(at.header()))
     }
 
     /// Opens a thread that runs on this CPU, for what only its CPU touches.
@@ -146,7 +145,7 @@ impl<S: System> Entry<S> {
             body.state.get() != State::Ready || thread == self.cpu.current.get(),
             "a ready thread is blocked by another one"
         );
-        body.state.wait_in(state);
+        body.wait_in(state);
     }
 }
 

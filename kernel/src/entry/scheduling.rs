@@ -72,7 +72,7 @@ impl<S: System> Entry<S> {
     /// there; a stopped one runs when it is resumed.
     #[inline(always)]
     fn can_run_here(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        if thread.member().has(flag::SUSPENDED) {
+        if thread.has(flag::SUSPENDED) {
             return false;
         }
         if self.is_elsewhere(thread) {
@@ -92,7 +92,7 @@ impl<S: System> Entry<S> {
     /// Records that `next`, if it is lower than `blocked`, runs on the time of that thread (S0-09).
     #[inline(always)]
     pub(crate) fn donated(&self, blocked: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
-        let below = next.member().priority.get() < blocked.member().priority.get();
+        let below = next.priority.get() < blocked.priority.get();
         if S::Notes::ON && next != self.cpu.idle && below {
             self.note(Event::Donate, next, blocked.index(), 0);
         }
@@ -116,7 +116,7 @@ impl<S: System> Entry<S> {
         self.cpu.current.set(to);
         if from != to {
             S::Port::cost(CostEvent::Switch(to.index()));
-            self.note(Event::Switch, to, from.index(), to.member().priority.get() as u16);
+            self.note(Event::Switch, to, from.index(), to.priority.get() as u16);
             S::Scheduler::switched(from, to, || self.kernel.port.now());
         }
         if S::Port::SMP {
@@ -129,8 +129,8 @@ impl<S: System> Entry<S> {
     fn settle(&self) {
         self.cpu.resched.set(false);
         let next = self.cpu.next.get();
-        let goes_on = next != self.cpu.idle && next.member().runnable() && !self.is_elsewhere(next);
-        let may_lose = !goes_on || next.member().priority.get() < self.cpu.highest.get();
+        let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);
+        let may_lose = !goes_on || next.priority.get() < self.cpu.highest.get();
         if may_lose && self.cpu.poll(point::DECISION) {
             // The decision is made on the way out of that interrupt.
             self.cpu.resched.set(true);

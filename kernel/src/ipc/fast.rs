@@ -60,13 +60,13 @@ impl<S: System> Entry<S> {
     pub fn fast_call(&self, slot: u32, info: Info) -> Outcome<S::Port, FoundCall<S::Port>> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
-        let domain = self.hold(me.domain.get());
+        let domain = me.domain.get();
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::SEND).map_err(|_| None)?;
         let found = |receiver| {
             let found = FoundCall { to: cap.at, badge: cap.badge, receiver };
             (!S::Port::SMP).then_some(found)
         };
-        let receivers = &cap.at.member().receivers;
+        let receivers = &cap.at.receivers;
         let first = receivers.head().ok_or_else(|| found(None))?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at], stands) {
@@ -80,11 +80,11 @@ impl<S: System> Entry<S> {
             return Err(found(Some(first)));
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
-        endpoint.receivers.remove(receiver.name());
-        receiver.caller.set(Some(me.name()));
+        endpoint.receivers().remove(receiver.name());
+        receiver.set_caller(Some(me.name()));
         me.server.set(Some(receiver.name()));
         self.wait_in(me.name(), State::Calling);
-        receiver.state.become_ready();
+        receiver.become_ready();
         self.entered_at(began, me.name(), kind::CALL);
         self.pass((me.name(), State::Calling), receiver.name(), info);
         Ok((receiver.name(), cap.badge))
@@ -101,7 +101,7 @@ impl<S: System> Entry<S> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
         let first = me.caller.get().ok_or(None)?;
-        let domain = self.hold(me.domain.get());
+        let domain = me.domain.get();
         let cap = domain.named::<Endpoint<S::Port>>(slot, Rights::RECEIVE).map_err(|_| None)?;
         let found = (!S::Port::SMP).then_some(FoundReplyWait { to: first, from: cap.at });
         let stands = || me.caller.get() == Some(first);
@@ -116,12 +116,12 @@ impl<S: System> Entry<S> {
             return Err(found);
         }
         assert!(caller.state.get() == State::Calling, "a caller that does not call");
-        me.caller.set(None);
+        me.set_caller(None);
         caller.server.set(None);
         me.wait.set(Wait::Endpoint(cap.at));
-        endpoint.receivers.push_back(me.name());
+        endpoint.receivers().push_back(me.name());
         self.wait_in(me.name(), State::Receiving);
-        caller.state.become_ready();
+        caller.become_ready();
         self.entered_at(began, me.name(), kind::REPLY_WAIT);
         self.pass((me.name(), State::Receiving), caller.name(), info);
         Ok((caller.name(), 0))
@@ -137,7 +137,7 @@ impl<S: System> Entry<S> {
     ) -> Outcome<S::Port, FoundExchange<S::Port>> {
         let began = self.attempt();
         let me = self.own(self.cpu.current.get());
-        let domain = self.hold(me.domain.get());
+        let domain = me.domain.get();
         let (send, receive) = halves::<{ kind::ANY }>(partners);
         let cap = domain.named::<Endpoint<S::Port>>(send, Rights::SEND).map_err(|_| None)?;
         let own = domain.named::<Endpoint<S::Port>>(receive, Rights::RECEIVE);
@@ -149,7 +149,7 @@ impl<S: System> Entry<S> {
             let found = FoundExchange { to: cap.at, badge: cap.badge, from: own };
             (!S::Port::SMP).then_some(found)
         };
-        let receivers = &cap.at.member().receivers;
+        let receivers = &cap.at.receivers;
         let first = receivers.head().ok_or_else(found)?;
         let stands = || receivers.head() == Some(first);
         if !self.hold_for_fast([me.name(), first], [cap.at, own], stands) {
@@ -163,11 +163,11 @@ impl<S: System> Entry<S> {
             return Err(found());
         }
         assert!(receiver.state.get() == State::Receiving, "a receiver that does not receive");
-        self.hold(cap.at).receivers.remove(receiver.name());
+        self.hold(cap.at).receivers().remove(receiver.name());
         me.wait.set(Wait::Endpoint(own));
-        self.hold(own).receivers.push_back(me.name());
+        self.hold(own).receivers().push_back(me.name());
         self.wait_in(me.name(), State::Receiving);
-        receiver.state.become_ready();
+        receiver.become_ready();
         self.entered_at(began, me.name(), kind::ANY);
         self.pass((me.name(), State::Receiving), receiver.name(), info);
         Ok((receiver.name(), cap.badge))

@@ -96,9 +96,9 @@ impl<S: System> Entry<S> {
             return true;
         }
         let holding = self.section.holding();
-        holding.add(&threads[0].member().lock);
-        holding.add(&threads[1].member().lock);
-        endpoints.iter().for_each(|at| holding.add(&at.member().lock));
+        holding.add(&threads[0].header().lock);
+        holding.add(&threads[1].header().lock);
+        endpoints.iter().for_each(|at| holding.add(&at.header().lock));
         holding.take::<<Guards<S> as LockPolicy>::Relax>();
         stands()
     }
@@ -111,9 +111,9 @@ impl<S: System> Entry<S> {
     ) {
         let holding = self.section.holding();
         let add = |holding: &Guard<S>, found: &LockSet<S::Port>| {
-            found.threads.iter().flatten().for_each(|at| holding.add(&at.member().lock));
-            found.endpoints.iter().flatten().for_each(|at| holding.add(&at.member().lock));
-            found.notification.iter().for_each(|at| holding.add(&at.member().lock));
+            found.threads.iter().flatten().for_each(|at| holding.add(&at.header().lock));
+            found.endpoints.iter().flatten().for_each(|at| holding.add(&at.header().lock));
+            found.notification.iter().for_each(|at| holding.add(&at.header().lock));
         };
         if let Some(found) = holding.take_planned::<<Guards<S> as LockPolicy>::Relax, _>(look, add)
         {
@@ -129,21 +129,21 @@ impl<S: System> Entry<S> {
         &self,
         me: Ref<Thread<S::Port>>,
     ) -> Option<LockSet<S::Port>> {
-        let thread = me.member();
+        let thread = self.own(me);
         let (_, [partners, info, ..]) = thread.context.call();
         if Info(info).from_user().has_capability() {
             return None;
         }
         let mut found = LockSet { threads: [Some(me), None, None], ..LockSet::EMPTY };
         let (send, receive) = halves::<KIND>(partners);
-        let domain = thread.domain.get().member();
+        let domain = thread.domain.get();
         match send {
             NOTHING => {}
             REPLY => found.threads[1] = thread.caller.get(),
             slot => match domain.slot(slot) {
                 Ok(Capability::Endpoint(cap)) => {
                     found.endpoints[0] = Some(cap.at);
-                    found.threads[1] = cap.at.member().receivers.head();
+                    found.threads[1] = cap.at.receivers.head();
                 }
                 Ok(Capability::Reply(_)) => return None,
                 _ => {}
@@ -153,7 +153,7 @@ impl<S: System> Entry<S> {
             NOTHING | REPLY => {}
             slot => match domain.slot(slot) {
                 Ok(Capability::Endpoint(cap)) => {
-                    let endpoint = cap.at.member();
+                    let endpoint = cap.at;
                     found.endpoints[1] = Some(cap.at);
                     found.threads[2] = S::SendQueue::peek(endpoint)?;
                     found.notification = endpoint.attached.get().and_then(|weak| weak.get());
@@ -228,13 +228,13 @@ impl<S: System> Entry<S> {
     }
 
     fn lock_set_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<LockSet<S::Port>> {
-        let notification = at.member();
+        let notification = at;
         let mut found = LockSet { notification: Some(at), ..LockSet::EMPTY };
         found.threads[1] = notification.receivers.head();
         if found.threads[1].is_none() {
             found.endpoints[0] = notification.endpoint.get().and_then(|weak| weak.get());
             let endpoint = found.endpoints[0];
-            found.threads[1] = endpoint.and_then(|endpoint| endpoint.member().receivers.head());
+            found.threads[1] = endpoint.and_then(|endpoint| endpoint.receivers.head());
         }
         Some(found)
     }

@@ -89,9 +89,9 @@ impl<S: System> Entry<S> {
                     return self.call_receiver::<KIND>(me, to, receiver, message, receive_timeout);
                 }
                 Some(receiver) => {
-                    self.hold(cap.at).receivers.remove(receiver);
+                    self.hold(cap.at).receivers().remove(receiver);
                     self.deliver(me, receiver, message, cap.badge);
-                    self.hold(receiver).state.become_ready();
+                    self.hold(receiver).become_ready();
                     Some(receiver)
                 }
                 None => {
@@ -130,7 +130,7 @@ impl<S: System> Entry<S> {
         {
             return self.calls_again::<KIND>(me);
         }
-        self.hold(to).receivers.remove(receiver);
+        self.hold(to).receivers().remove(receiver);
         self.deliver(me, receiver, message, badge);
         match KIND {
             kind::ANY => self.await_reply_until(me, receiver, timeout),
@@ -249,12 +249,12 @@ impl<S: System> Entry<S> {
     ) {
         if self.expired(timeout) {
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
-            self.hold(server).state.become_ready();
+            self.hold(server).become_ready();
             return self.wake_slowly(server);
         }
         self.give_reply_right(me, server);
         self.arm_timeout(me, timeout);
-        self.hold(server).state.become_ready();
+        self.hold(server).become_ready();
         self.call(server, me);
     }
 
@@ -278,7 +278,7 @@ impl<S: System> Entry<S> {
     ) {
         let thread = self.hold(server);
         debug_assert!(thread.caller.get().is_none(), "an earlier caller would wait for ever");
-        thread.caller.set(Some(caller));
+        thread.set_caller(Some(caller));
         self.hold(caller).server.set(Some(server));
         self.wait_in(caller, State::Calling);
     }
@@ -419,7 +419,7 @@ impl<S: System> Entry<S> {
     ) -> Option<Ref<Thread<S::Port>>> {
         let thread = self.hold(me);
         if thread.caller.get() == Some(caller) {
-            thread.caller.set(None);
+            thread.set_caller(None);
         } else {
             self.use_saved_reply(me);
         }
@@ -428,7 +428,7 @@ impl<S: System> Entry<S> {
             return self.answer_fault(me, caller, message.info);
         }
         self.deliver(me, caller, message, 0);
-        self.hold(caller).state.become_ready();
+        self.hold(caller).become_ready();
         Some(caller)
     }
 

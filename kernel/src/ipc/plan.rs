@@ -180,8 +180,7 @@ impl<S: System> Entry<S> {
             },
             slot => {
                 S::Port::cost(CostEvent::Resolve);
-                let domain = self.hold(thread.domain.get());
-                match domain.slot(slot)? {
+                match thread.domain.get().slot(slot)? {
                     Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
                     Capability::Reply(cap) if KIND == kind::ANY => match self.saved_reply(cap) {
                         Some(caller) => Ok(Target::Reply(caller)),
@@ -203,7 +202,7 @@ impl<S: System> Entry<S> {
     ) -> Result<Source<S::Port>, Error> {
         S::Port::cost(CostEvent::Resolve);
         let thread = self.hold(me);
-        match self.hold(thread.domain.get()).slot(slot)? {
+        match thread.domain.get().slot(slot)? {
             Capability::Endpoint(cap) => Ok(Source::Endpoint(cap.check(Rights::RECEIVE)?.at)),
             Capability::Notification(cap) => {
                 Ok(Source::Notification(cap.check(Rights::RECEIVE)?.at))
@@ -285,7 +284,7 @@ impl<S: System> Entry<S> {
         if info.has_capability() {
             grants?;
             let frame = self.kernel.port.frame(thread.buffer);
-            transfer::offered(frame, &self.hold(thread.domain.get()))?;
+            transfer::offered(frame, thread.domain.get())?;
         }
         let fits = receiver.map_or(Ok(()), |receiver| self.check_receiver(receiver, info));
         if let Some(receiver) = receiver.filter(|_| fits.is_ok())
@@ -307,8 +306,7 @@ impl<S: System> Entry<S> {
         if receiver.has(flag::FAULT) {
             return Ok(());
         }
-        let domain = self.hold(receiver.domain.get());
-        transfer::acceptable(info, self.kernel.port, &receiver, &domain)
+        transfer::acceptable(info, self.kernel.port, &receiver)
     }
 }
 

@@ -57,7 +57,7 @@ impl<S: System> Entry<S> {
                     return Received::Done;
                 }
                 self.block_receiver(thread, timeout, Wait::Notification(notification), || {
-                    self.hold(notification).receivers.push_back(thread);
+                    self.hold(notification).receivers().push_back(thread);
                 })
             }
             Source::Sleep => self.block_receiver(thread, timeout, Wait::Nothing, || {}),
@@ -73,7 +73,7 @@ impl<S: System> Entry<S> {
         timeout: IpcTimeout,
     ) -> Received<S::Port> {
         self.block_receiver(thread, timeout, Wait::Endpoint(endpoint), || {
-            self.hold(endpoint).receivers.push_back(thread);
+            self.hold(endpoint).receivers().push_back(thread);
         })
     }
 
@@ -173,7 +173,7 @@ impl<S: System> Entry<S> {
         let goes_on = |status| {
             let sender = self.hold(sender);
             sender.finish(status);
-            sender.state.become_ready();
+            sender.become_ready();
             Received::From(sender.name())
         };
         Some(match outgoing.then {
@@ -236,7 +236,7 @@ impl<S: System> Entry<S> {
             let limited = self.cpu.took_long.replace(false) || sender.has(flag::DEADLINE);
             return Ok(Short(!long && !limited));
         }
-        acceptable(info, self.kernel.port, &thread, &self.hold(thread.domain.get()))?;
+        acceptable(info, self.kernel.port, &thread)?;
         Ok(Short(false))
     }
 
@@ -282,7 +282,7 @@ impl<S: System> Entry<S> {
                     Received::Chained(chained) => next = Some(chained),
                 }
             }
-            self.hold(thread).state.become_ready();
+            self.hold(thread).become_ready();
             for ready in [Some(thread), sender].into_iter().flatten() {
                 self.wake_slowly(ready);
             }
@@ -305,9 +305,9 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     pub(super) fn waits_anew(&self, receiver: Ref<Thread<S::Port>>) {
         match self.hold(receiver).wait.get() {
-            Wait::Endpoint(endpoint) => self.hold(endpoint).receivers.remove(receiver),
+            Wait::Endpoint(endpoint) => self.hold(endpoint).receivers().remove(receiver),
             Wait::Notification(notification) => {
-                self.hold(notification).receivers.remove(receiver);
+                self.hold(notification).receivers().remove(receiver);
             }
             Wait::Nothing => {}
         }
@@ -320,7 +320,7 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     pub(super) fn receives_again(&self, receiver: Ref<Thread<S::Port>>) {
         self.again(receiver);
-        self.hold(receiver).state.become_ready();
+        self.hold(receiver).become_ready();
         if !self.hold(receiver).runnable() {
             return;
         }

@@ -26,7 +26,7 @@ impl<S: System> Entry<S> {
     pub(crate) fn signal_slot(&self, slot: u32) -> Result<(), Error> {
         let domain = self.own(self.cpu.current.get()).domain.get();
         let (at, badge) = self.hold_for_signal(|| {
-            let cap = self.hold(domain).named::<Notification<S::Port>>(slot, Rights::SEND)?;
+            let cap = domain.named::<Notification<S::Port>>(slot, Rights::SEND)?;
             Ok((cap.at, cap.badge))
         })?;
         self.signal(at, badge.max(1), false);
@@ -45,7 +45,7 @@ impl<S: System> Entry<S> {
         let notification = self.hold(at);
         let receiver = match notification.receivers.head() {
             Some(receiver) => {
-                notification.receivers.remove(receiver);
+                notification.receivers().remove(receiver);
                 receiver
             }
             None => {
@@ -57,7 +57,7 @@ impl<S: System> Entry<S> {
                     self.cpu.note_nobody(Event::Signal, at.index(), 0);
                     return Signalled::Done;
                 };
-                self.hold(endpoint).receivers.remove(receiver);
+                self.hold(endpoint).receivers().remove(receiver);
                 receiver
             }
         };
@@ -95,6 +95,6 @@ impl<S: System> Entry<S> {
         self.note(Event::Signal, receiver, at.index(), 0);
         let thread = self.hold(receiver);
         thread.context.set_results(Status::OK, bits, Info(Info::NOTIFICATION));
-        thread.state.become_ready();
+        thread.become_ready();
     }
 }

@@ -17,7 +17,10 @@ use abi::{Error, Info, Rights, Status};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// The capability that a sender's buffer offers.
-pub(super) fn offered<P: Port>(buffer: &Frame, sender: &Domain<P>) -> Result<Capability<P>, Error> {
+pub(super) fn offered<P: Port>(
+    buffer: &Frame,
+    sender: Ref<Domain<P>>,
+) -> Result<Capability<P>, Error> {
     let slot =
         u32::try_from(buffer[BUFFER_SEND_SLOT].load(Relaxed)).map_err(|_| Error::NoCapability)?;
     let rights = Rights(buffer[BUFFER_SEND_RIGHTS].load(Relaxed) as u8);
@@ -25,12 +28,7 @@ pub(super) fn offered<P: Port>(buffer: &Frame, sender: &Domain<P>) -> Result<Cap
 }
 
 /// Whether a receiver can take a message that is long or carries a capability.
-pub(super) fn acceptable<P: Port>(
-    info: Info,
-    port: &P,
-    receiver: &Thread<P>,
-    domain: &Domain<P>,
-) -> Result<(), Error> {
+pub(super) fn acceptable<P: Port>(info: Info, port: &P, receiver: &Thread<P>) -> Result<(), Error> {
     if receiver.buffer_at.get() == 0 {
         return Err(Error::NoBuffer);
     }
@@ -38,7 +36,7 @@ pub(super) fn acceptable<P: Port>(
         // Remembered, since the program may write its buffer until the transfer.
         let slot = port.frame(receiver.buffer)[BUFFER_RECEIVE_SLOT].load(Relaxed);
         let slot = u32::try_from(slot).map_err(|_| Error::NotTaken)?;
-        domain.empty(slot).map_err(|_| Error::NotTaken)?;
+        receiver.domain.get().empty(slot).map_err(|_| Error::NotTaken)?;
         receiver.accepts.set(slot);
     }
     Ok(())
@@ -163,15 +161,22 @@ impl<S: System> Entry<S> {
         receiver: Ref<Thread<S::Port>>,
         info: Info,
     ) {
-        if !info.has_capability() {
-            return;
+        if info.has_capability() {
+            self.transfer_offered(sender, receiver);
         }
+    }
+
+    /// Moves what the sender offers. On its own, so that a message that is only long saves no
+    /// registers for it.
+    #[inline(never)]
+    fn transfer_offered(&self, sender: Ref<Thread<S::Port>>, receiver: Ref<Thread<S::Port>>) {
         let (from, to) = (self.hold(sender), self.hold(receiver));
         let source = self.kernel.port.frame(from.buffer);
         // The sender may have changed its buffer since the check; what it offers now counts, and
         // offering nothing any more leaves the slot empty.
-        if let Ok(capability) = offered(source, &self.hold(from.domain.get())) {
-            self.hold(to.domain.get()).put_slowly(to.accepts.get(), capability);
+        if let Ok(capability) = offered(source, from.domain.get()) {
+            let all = self.section.exclusive();
+            to.domain.get().put_slowly(&all, to.accepts.get(), capability);
         }
     }
 }

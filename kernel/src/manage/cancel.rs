@@ -23,14 +23,14 @@ impl<P: Port> Manager<'_, P> {
                 queue.sender_left();
             }
             (State::Receiving, Wait::Endpoint(endpoint)) => {
-                self.all.open(endpoint).receivers.remove(at);
+                self.all.open(endpoint).receivers().remove(at);
             }
             (State::Receiving, Wait::Notification(notification)) => {
-                self.all.open(notification).receivers.remove(at);
+                self.all.open(notification).receivers().remove(at);
             }
             (State::Calling, _) => {
                 if let Some(server) = thread.server.take() {
-                    self.all.open(server).caller.set(None);
+                    self.all.open(server).set_caller(None);
                 }
             }
             (State::Sending | State::Receiving, _) => {}
@@ -47,7 +47,7 @@ impl<P: Port> Manager<'_, P> {
         } else {
             thread.finish(Status::failed_in_receive(error));
         }
-        thread.state.become_ready();
+        thread.become_ready();
         self.make_ready(at);
     }
 
@@ -74,6 +74,6 @@ impl<P: Port> Manager<'_, P> {
     /// A saved reply right is used up.
     pub(crate) fn take_saved_reply(&self, holder: Ref<Thread<P>>, slot: u32) {
         let domain = self.domain_of(holder);
-        self.all.open(domain).put(slot, Capability::Empty);
+        self.all.open(domain).put(&self.all, slot, Capability::Empty);
     }
 }

@@ -14,7 +14,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(own);
         let copy = domain.copied(from, Rights(args[2] as u8), args[3])?;
         domain.empty(to)?;
-        domain.put(to, copy);
+        domain.put(&self.all, to, copy);
         Ok(Done::Nothing)
     }
 
@@ -25,7 +25,7 @@ impl<P: Port> Manager<'_, P> {
         let copy = domain.copied(from, Rights(args[3] as u8), 0)?;
         let target = self.all.open(target.at);
         target.empty(to)?;
-        target.put_slowly(to, copy);
+        target.put_slowly(&self.all, to, copy);
         Ok(Done::Nothing)
     }
 
@@ -33,7 +33,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(own);
         let capability = domain.slot(slot)?;
         self.drop_capability(capability);
-        domain.put(slot, Capability::Empty);
+        domain.put(&self.all, slot, Capability::Empty);
         Ok(Done::Nothing)
     }
 
@@ -50,8 +50,8 @@ impl<P: Port> Manager<'_, P> {
 
     pub(super) fn revoke(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let domain = self.all.open(own);
-        let renewed = domain.slot(slot)?.revoke()?;
-        domain.put(slot, renewed);
+        let renewed = domain.slot(slot)?.revoke(&self.all)?;
+        domain.put(&self.all, slot, renewed);
         Ok(Done::Nothing)
     }
 
@@ -64,8 +64,8 @@ impl<P: Port> Manager<'_, P> {
         let number = caller.calls.get() + 1;
         caller.calls.set(number);
         caller.server.set(None);
-        thread.caller.set(None);
-        domain.put(slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
+        thread.set_caller(None);
+        domain.put(&self.all, slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
         Ok(Done::Nothing)
     }
 

@@ -6,7 +6,7 @@ use crate::access::{Life, Ref};
 use crate::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{Continuation, flag};
-use crate::object::{Domain, Endpoint, Notification, Object, Thread, Weak};
+use crate::object::{Domain, Endpoint, Notification, Pooled, Thread, Weak};
 use crate::pool::Pool;
 use crate::port::{Context, Port, Space};
 use crate::quota::Counts;
@@ -24,7 +24,7 @@ const FAULT_REPORTS: u32 = 16;
 impl<P: Port> Manager<'_, P> {
     /// Checks that `own` can have one more object of a kind, named by the empty slot `to`. A
     /// domain that is being destroyed cannot: the sweep would not come back for it.
-    pub(super) fn room<T: Object<P>>(
+    pub(super) fn room<T: Pooled<P>>(
         &self,
         own: Ref<Domain<P>>,
         pool: &'static Pool<T>,
@@ -63,9 +63,9 @@ impl<P: Port> Manager<'_, P> {
                 return Err(Error::WrongState);
             }
         }
-        let at = self.kernel.endpoints.take(Some(own));
+        let at = self.kernel.endpoints.take(&self.all, Some(own));
         self.attach(at, attached);
-        domain.put(to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
+        domain.put(&self.all, to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -75,17 +75,21 @@ impl<P: Port> Manager<'_, P> {
         endpoint: Ref<Endpoint<P>>,
         notification: Option<Ref<Notification<P>>>,
     ) {
-        self.all.open(endpoint).attached.set(notification.map(Weak::new));
+        self.all.open(endpoint).attached.set(&self.all, notification.map(Weak::new));
         if let Some(notification) = notification {
-            self.all.open(notification).endpoint.set(Some(Weak::new(endpoint)));
+            self.all.open(notification).endpoint.set(&self.all, Some(Weak::new(endpoint)));
         }
     }
 
     pub(super) fn create_notification(&self, own: Ref<Domain<P>>, to: u32) -> Result<Done, Error> {
         self.room(own, &self.kernel.notifications, to)?;
-        let at = self.kernel.notifications.take(Some(own));
+        let at = self.kernel.notifications.take(&self.all, Some(own));
         self.reset_notification(at);
-        self.all.open(own).put_slowly(to, Capability::Notification(Cap::new(at, Rights::ALL, 0)));
+        self.all.open(own).put_slowly(
+            &self.all,
+            to,
+            Capability::Notification(Cap::new(at, Rights::ALL, 0)),
+        );
         Ok(Done::Nothing)
     }
 
@@ -93,7 +97,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn reset_notification(&self, at: Ref<Notification<P>>) {
         let notification = self.all.open(at);
         notification.bits.set(0);
-        notification.endpoint.set(None);
+        notification.endpoint.set(&self.all, None);
     }
 
     pub(super) fn create_timer(
@@ -105,11 +109,11 @@ impl<P: Port> Manager<'_, P> {
         self.room(own, &self.kernel.timers, to)?;
         let domain = self.all.open(own);
         let target = domain.named::<Notification<P>>(slot(target)?, Rights::SEND)?;
-        let at = self.kernel.timers.take(Some(own));
+        let at = self.kernel.timers.take(&self.all, Some(own));
         let timer = self.all.open(at);
-        timer.target.set(Some(Weak::new(target.at)));
-        timer.badge.set(target.badge);
-        domain.put(to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
+        timer.target.set(&self.all, Some(Weak::new(target.at)));
+        timer.badge.set(&self.all, target.badge);
+        domain.put(&self.all, to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -130,11 +134,11 @@ impl<P: Port> Manager<'_, P> {
             return Ok(Done::Preempted);
         }
         domain.quotas.charge(Resource::Frames, frames);
-        let at = self.kernel.memories.take(Some(own));
+        let at = self.kernel.memories.take(&self.all, Some(own));
         let memory = self.all.open(at);
         memory.pages.set(pages);
         memory.frames.set(Frames::Indexed(self.kernel.frames.take(self.kernel.port)));
-        domain.put_slowly(to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(&self.all, to, Capability::Memory(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -158,12 +162,12 @@ impl<P: Port> Manager<'_, P> {
         if unprepared || self.makes_room() {
             return Ok(Done::Preempted);
         }
-        let at = self.kernel.threads.take(Some(own));
+        let at = self.kernel.threads.take(&self.all, Some(own));
         self.set_up_thread(at, home, priority, args[3]);
         let thread = self.all.open(at);
         thread.handler.set(handler.map(|cap| Weak::new(cap.at)));
         thread.handler_badge.set(handler.map_or(0, |cap| cap.badge));
-        domain.put(to, Capability::Thread(Cap::new(at, Rights::ALL, 0)));
+        domain.put(&self.all, to, Capability::Thread(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -206,17 +210,17 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(home);
         domain.threads.set(domain.threads.get() + 1);
         thread.context.reset();
-        thread.state.reset();
+        thread.reset();
         thread.mark(flag::SUSPENDED | flag::FULL);
         thread.base_priority.set(i16::from(priority));
-        thread.priority.set(i16::from(priority));
-        thread.domain.set(home);
-        thread.caller.set(None);
+        thread.priority.set(&self.all, i16::from(priority));
+        thread.domain.set(&self.all, home);
+        thread.set_caller(None);
         thread.server.set(None);
         if P::SMP {
-            thread.cpu.set(self.first_cpu(domain));
+            thread.cpu.set(&self.all, self.first_cpu(domain));
         }
-        thread.slice.set(self.cpu.slice());
+        thread.slice.set(&self.all, self.cpu.slice());
         let mut outgoing = thread.outgoing.get();
         outgoing.then = Continuation::Nothing;
         thread.outgoing.set(outgoing);
@@ -270,11 +274,11 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
-        let at = self.kernel.domains.take(Some(own));
+        let at = self.kernel.domains.take(&self.all, Some(own));
         parent.quotas.charge_all(&quotas);
         self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
-        parent.put_slowly(to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
+        parent.put_slowly(&self.all, to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -289,7 +293,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(at);
         domain.quotas.set_limits(quotas);
         domain.quotas.charge(Resource::Slots, slots);
-        domain.limit.set(slots);
+        domain.limit.set(&self.all, slots);
         domain.max_priority.set(max_priority);
         domain.cpus.set(cpus);
         domain.reports.set(FAULT_REPORTS);

@@ -11,7 +11,7 @@ use crate::capability::{Cap, Capability};
 use crate::object::memory::Frames;
 use crate::object::thread::State;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Object, Thread, Timer,
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Thread, Timer,
 };
 use crate::port::{Port, Space, Taken};
 use crate::time::TimerEntry;
@@ -34,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         if !done {
             return Ok(Done::Preempted);
         }
-        self.all.open(own).put(slot, Capability::Empty);
+        self.all.open(own).put(&self.all, slot, Capability::Empty);
         Ok(Done::Nothing)
     }
 
@@ -83,8 +83,8 @@ impl<P: Port> Manager<'_, P> {
     /// Makes every capability to an object stale.
     pub(super) fn begin_destroy<T>(&self, at: Ref<T>) {
         if at.life() == Life::Live {
-            at.bump();
-            at.set_life(Life::Dying);
+            at.bump(&self.all);
+            at.die(&self.all);
         }
     }
 
@@ -105,8 +105,8 @@ impl<P: Port> Manager<'_, P> {
             (self.kernel.variant.senders.first)(endpoint).or(endpoint.receivers.head())
         });
         if done {
-            endpoint.attached.set(None);
-            self.kernel.endpoints.release(at);
+            endpoint.attached.set(&self.all, None);
+            self.kernel.endpoints.release(&self.all, at);
         }
         done
     }
@@ -116,8 +116,8 @@ impl<P: Port> Manager<'_, P> {
         let notification = self.all.open(at);
         let done = self.wake_all(|| notification.receivers.head());
         if done {
-            notification.endpoint.set(None);
-            self.kernel.notifications.release(at);
+            notification.endpoint.set(&self.all, None);
+            self.kernel.notifications.release(&self.all, at);
         }
         done
     }
@@ -127,7 +127,7 @@ impl<P: Port> Manager<'_, P> {
         let line = self.all.open(at).line.get();
         self.kernel.port.set_line(line, false);
         self.kernel.lines[line as usize].set(None);
-        self.kernel.interrupts.release(at);
+        self.kernel.interrupts.release(&self.all, at);
         true
     }
 
@@ -138,8 +138,8 @@ impl<P: Port> Manager<'_, P> {
         if waited && self.preempted() {
             return false;
         }
-        self.all.open(at).target.set(None);
-        self.kernel.timers.release(at);
+        self.all.open(at).target.set(&self.all, None);
+        self.kernel.timers.release(&self.all, at);
         true
     }
 
@@ -168,7 +168,7 @@ impl<P: Port> Manager<'_, P> {
             self.refund_frame(memory);
             memory.frames.set(Frames::Contiguous(0));
         }
-        self.kernel.memories.release(at);
+        self.kernel.memories.release(&self.all, at);
         true
     }
 
@@ -202,7 +202,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let home = self.all.open(thread.domain.get());
         home.threads.set(home.threads.get() - 1);
-        self.kernel.threads.release(at);
+        self.kernel.threads.release(&self.all, at);
         true
     }
 
@@ -244,8 +244,8 @@ impl<P: Port> Manager<'_, P> {
                 parent.quotas.reclaim(&domain.quotas);
             }
             domain.quotas.clear();
-            domain.limit.set(0);
-            self.kernel.domains.release(at);
+            domain.limit.set(&self.all, 0);
+            self.kernel.domains.release(&self.all, at);
             if at == root {
                 return true;
             }
@@ -327,7 +327,8 @@ impl<P: Port> Manager<'_, P> {
 
     fn sweep_slot(&self, domain: &Domain<P>, index: u32) -> bool {
         let Some(cell) = domain.slots.get(index as usize) else { return false };
-        let capability = cell.replace(Capability::Empty);
+        let capability = cell.get();
+        cell.set(&self.all, Capability::Empty);
         self.drop_capability(capability);
         true
     }

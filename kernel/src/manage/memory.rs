@@ -43,7 +43,7 @@ impl<P: Port> Manager<'_, P> {
         self.room(own, &self.kernel.mappings, to)?;
         let at = self.make_mapping(Some(own), home, memory.at, &range, memory.rights);
         let cap = Cap::new(at, Rights::ALL, 0);
-        domain.put(to, Capability::Mapping(cap));
+        domain.put(&self.all, to, Capability::Mapping(cap));
         if self.preempted() {
             return Ok(Done::Preempted);
         }
@@ -88,7 +88,7 @@ impl<P: Port> Manager<'_, P> {
         range: &Range,
         limit: Rights,
     ) -> Ref<Mapping<P>> {
-        let at = self.kernel.mappings.take(owner);
+        let at = self.kernel.mappings.take(&self.all, owner);
         let mapping = self.all.open(at);
         mapping.memory.set(Some(memory));
         mapping.domain.set(Some(home));
@@ -118,7 +118,7 @@ impl<P: Port> Manager<'_, P> {
         let mapping = self.all.open(cap.at);
         let dying = cap.is_dying();
         if !dying && cap.check(Rights::NONE).is_err() && self.is_restarted(me) {
-            self.all.open(own).put(to, Capability::Empty);
+            self.all.open(own).put(&self.all, to, Capability::Empty);
             return Err(Error::Destroyed);
         }
         let begun = dying || (cap.check(Rights::NONE).is_ok() && !mapping.is_complete());
@@ -159,7 +159,7 @@ impl<P: Port> Manager<'_, P> {
         if !self.destroy_mapping(cap.at) {
             return Ok(Done::Preempted);
         }
-        self.all.open(own).put(to, Capability::Empty);
+        self.all.open(own).put(&self.all, to, Capability::Empty);
         Err(why)
     }
 
@@ -362,7 +362,7 @@ impl<P: Port> Manager<'_, P> {
             self.all.open(memory).mappings.remove(at);
             self.all.open(home).mappings.remove(at);
         }
-        self.kernel.mappings.release(at);
+        self.kernel.mappings.release(&self.all, at);
         true
     }
 }

@@ -78,7 +78,7 @@ impl<P: Port> Manager<'_, P> {
         }
         thread.base_priority.set(priority);
         self.cpu.note(Event::Priority, at, 0, priority as u16);
-        (self.kernel.variant.events.change_priority)(self.cpu, home, at, priority);
+        (self.kernel.variant.events.change_priority)(self.cpu, home, (&self.all, at), priority);
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }

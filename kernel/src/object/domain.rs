@@ -1,7 +1,7 @@
 //! Domains: an address space, a capability table and quotas.
 
-use super::{Mapping, Object};
-use crate::access::Ref;
+use super::{Mapping, Pooled};
+use crate::access::{Ref, Steady};
 use crate::capability::Capability;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
@@ -14,16 +14,23 @@ use cells::Cell;
 pub struct Inside;
 
 /// A capability table.
-pub type Slots<P> = &'static [Cell<Capability<P>>];
+pub type Slots<P> = &'static [Steady<Capability<P>>];
 
-/// A protection domain.
-pub struct Domain<P: Port> {
-    /// Page tables.
-    pub space: P::Space,
+/// What can be reached by a domain's name.
+pub struct Header<P: Port> {
     /// Capabilities; slot 0 is never used.
     pub slots: Slots<P>,
     /// Slots that may be used, at most the table's length.
-    pub limit: Cell<u32>,
+    pub limit: Steady<u32>,
+    inside: Links<Domain<P>>,
+}
+
+/// A protection domain. The header comes first: messages touch nothing else.
+#[repr(C)]
+pub struct Domain<P: Port> {
+    pub(super) header: Header<P>,
+    /// Page tables.
+    pub space: P::Space,
     /// What it may create and has created.
     pub quotas: Quotas,
     /// Threads may have at most this priority.
@@ -43,7 +50,6 @@ pub struct Domain<P: Port> {
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
     pub sweep: Cell<(u8, u32)>,
-    inside: Links<Domain<P>>,
     _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
@@ -53,8 +59,7 @@ impl<P: Port> Domain<P> {
     pub fn new(root: u64, slots: Slots<P>) -> Domain<P> {
         Domain {
             space: P::Space::new(root),
-            slots,
-            limit: Cell::new(0),
+            header: Header { slots, limit: Steady::new(0), inside: Links::new() },
             quotas: Quotas::new(),
             max_priority: Cell::new(0),
             cpus: Cell::new(u64::MAX),
@@ -64,7 +69,6 @@ impl<P: Port> Domain<P> {
             reports: Cell::new(0),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
-            inside: Links::new(),
             _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }
@@ -72,12 +76,12 @@ impl<P: Port> Domain<P> {
 }
 
 impl<P: Port> Linked<Inside> for Domain<P> {
-    fn links(&self) -> &Links<Self> {
-        &self.inside
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.inside
     }
 }
 
-impl<P: Port> Object<P> for Domain<P> {
+impl<P: Port> Pooled<P> for Domain<P> {
     const RESOURCE: Resource = Resource::Domains;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner

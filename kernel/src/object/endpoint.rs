@@ -1,8 +1,8 @@
 //! Endpoints: where senders and receivers meet. L4's per-thread send queue is the queue of the
 //! endpoint on which that thread receives (S0-12).
 
-use super::{Domain, Notification, Object, Thread, Weak};
-use crate::access::{Link, Ref};
+use super::{Domain, Notification, Pooled, Thread, Weak};
+use crate::access::{Link, Peek, Ref, Steady};
 use crate::list::List;
 use crate::object::thread::Waiting;
 use crate::port::{CachePadding, Lock, Port};
@@ -10,20 +10,25 @@ use abi::object::Resource;
 use cells::Cell;
 use locks::ObjectLock;
 
-/// An endpoint. At most one of its two queues is not empty.
-pub struct Endpoint<P: Port> {
-    /// Guards it, and the places of those who wait in it.
+/// What can be reached by an endpoint's name.
+pub struct Header<P: Port> {
+    /// Guards it, and the places of threads that wait in it.
     pub lock: Lock<P>,
     /// Threads blocked receiving.
-    pub receivers: List<Thread<P>, Waiting>,
+    pub receivers: Peek<List<Thread<P>, Waiting>, Endpoint<P>>,
     /// Threads blocked sending, unless they form a heap.
-    pub senders: List<Thread<P>, Waiting>,
+    pub senders: Peek<List<Thread<P>, Waiting>, Endpoint<P>>,
     /// Root of the heap of threads blocked sending.
-    pub root: Link<Thread<P>>,
+    pub root: Peek<Link<Thread<P>>, Endpoint<P>>,
+    /// A notification whose signals are received here too.
+    pub attached: Steady<Option<Weak<Notification<P>>>>,
+}
+
+/// An endpoint. At most one of its two queues is not empty.
+pub struct Endpoint<P: Port> {
+    pub(super) header: Header<P>,
     /// How many threads have ever joined the heap.
     pub arrivals: Cell<u64>,
-    /// A notification whose signals are received here too.
-    pub attached: Cell<Option<Weak<Notification<P>>>>,
     /// How many threads are blocked sending, if the port keeps lengths.
     pub queued: Cell<u32>,
     _padding: CachePadding<P>,
@@ -31,6 +36,18 @@ pub struct Endpoint<P: Port> {
 }
 
 impl<P: Port> Endpoint<P> {
+    /// Threads blocked receiving.
+    #[inline(always)]
+    pub fn receivers(&self) -> &List<Thread<P>, Waiting> {
+        self.receivers.open(self)
+    }
+
+    /// Threads blocked sending, unless they form a heap.
+    #[inline(always)]
+    pub fn senders(&self) -> &List<Thread<P>, Waiting> {
+        self.senders.open(self)
+    }
+
     /// A thread has left the queue of senders.
     #[inline(always)]
     pub fn sender_left(&self) {
@@ -42,12 +59,14 @@ impl<P: Port> Endpoint<P> {
     /// An endpoint for a vacant pool slot.
     pub fn new() -> Endpoint<P> {
         Endpoint {
-            lock: Lock::<P>::new(),
-            receivers: List::new(),
-            senders: List::new(),
-            root: Link::new(),
+            header: Header {
+                lock: Lock::<P>::new(),
+                receivers: Peek::new(List::new()),
+                senders: Peek::new(List::new()),
+                root: Peek::new(Link::new()),
+                attached: Steady::new(None),
+            },
             arrivals: Cell::new(0),
-            attached: Cell::new(None),
             queued: Cell::new(0),
             _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
@@ -61,12 +80,9 @@ impl<P: Port> Default for Endpoint<P> {
     }
 }
 
-impl<P: Port> Object<P> for Endpoint<P> {
+impl<P: Port> Pooled<P> for Endpoint<P> {
     const RESOURCE: Resource = Resource::Endpoints;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner
-    }
-    fn lock(&self) -> Option<&Lock<P>> {
-        Some(&self.lock)
     }
 }

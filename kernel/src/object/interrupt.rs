@@ -1,20 +1,25 @@
 //! Interrupts: a hardware line whose handler is a thread. The kernel's part is to hold the line
 //! back and to signal; the handler lets it through again when it has served the device.
 
-use super::{Domain, Notification, Object, Weak};
-use crate::access::Ref;
+use super::{Domain, Notification, Pooled, Weak};
+use crate::access::{Ref, Steady};
 use crate::port::Port;
 use abi::object::Resource;
 use cells::Cell;
 
+/// What can be reached by an interrupt's name.
+pub struct Header<P: Port> {
+    /// What it signals.
+    pub target: Steady<Option<Weak<Notification<P>>>>,
+    /// The bits that it signals.
+    pub badge: Steady<u64>,
+}
+
 /// An interrupt.
 pub struct Interrupt<P: Port> {
+    pub(super) header: Header<P>,
     /// The line.
     pub line: Cell<u8>,
-    /// What it signals.
-    pub target: Cell<Option<Weak<Notification<P>>>>,
-    /// The bits that it signals.
-    pub badge: Cell<u64>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -22,9 +27,8 @@ impl<P: Port> Interrupt<P> {
     /// An interrupt for a vacant pool slot.
     pub fn new() -> Interrupt<P> {
         Interrupt {
+            header: Header { target: Steady::new(None), badge: Steady::new(0) },
             line: Cell::new(0),
-            target: Cell::new(None),
-            badge: Cell::new(0),
             owner: Cell::new(None),
         }
     }
@@ -36,7 +40,7 @@ impl<P: Port> Default for Interrupt<P> {
     }
 }
 
-impl<P: Port> Object<P> for Interrupt<P> {
+impl<P: Port> Pooled<P> for Interrupt<P> {
     const RESOURCE: Resource = Resource::Interrupts;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner

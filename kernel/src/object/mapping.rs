@@ -1,7 +1,7 @@
 //! Mappings: a range of one domain's addresses backed by memory. Naming mappings makes undoing
 //! them O(1) a page, whoever starts it: the mapper, the end of the memory or of the domain.
 
-use super::{Domain, Memory, Object};
+use super::{Domain, Memory, Pooled};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::Port;
@@ -15,8 +15,18 @@ pub struct OfMemory;
 /// Selects a mapping's links in its domain's list.
 pub struct OfDomain;
 
+/// What can be reached by a mapping's name.
+pub struct Header<P: Port> {
+    of_memory: Links<Mapping<P>>,
+    of_domain: Links<Mapping<P>>,
+}
+
 /// A mapping.
+#[repr(C)]
 pub struct Mapping<P: Port> {
+    /// Whether other CPUs may still hold what was changed.
+    pub shootdown: Shootdown,
+    pub(super) header: Header<P>,
     /// The memory.
     pub memory: Cell<Option<Ref<Memory<P>>>>,
     /// The domain whose addresses it is in.
@@ -29,8 +39,6 @@ pub struct Mapping<P: Port> {
     pub pages: Cell<u64>,
     /// How many pages are in the page tables: fewer than all while it is being made or undone.
     pub done: Cell<u64>,
-    /// Whether other CPUs may still hold what was changed.
-    pub shootdown: Shootdown,
     /// How many pages have its rights, from the first: fewer than all while they are being changed,
     /// or when two calls have changed them at once.
     pub protected: Cell<u64>,
@@ -40,8 +48,6 @@ pub struct Mapping<P: Port> {
     pub limit: Cell<Rights>,
     /// The rights of its pages.
     pub rights: Cell<Rights>,
-    of_memory: Links<Mapping<P>>,
-    of_domain: Links<Mapping<P>>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -49,6 +55,7 @@ impl<P: Port> Mapping<P> {
     /// A mapping for a vacant pool slot.
     pub fn new() -> Mapping<P> {
         Mapping {
+            header: Header { of_memory: Links::new(), of_domain: Links::new() },
             memory: Cell::new(None),
             domain: Cell::new(None),
             at: Cell::new(0),
@@ -60,8 +67,6 @@ impl<P: Port> Mapping<P> {
             why: Cell::new(Error::Destroyed),
             limit: Cell::new(Rights::NONE),
             rights: Cell::new(Rights::NONE),
-            of_memory: Links::new(),
-            of_domain: Links::new(),
             owner: Cell::new(None),
         }
     }
@@ -91,18 +96,18 @@ impl<P: Port> Default for Mapping<P> {
 }
 
 impl<P: Port> Linked<OfMemory> for Mapping<P> {
-    fn links(&self) -> &Links<Self> {
-        &self.of_memory
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.of_memory
     }
 }
 
 impl<P: Port> Linked<OfDomain> for Mapping<P> {
-    fn links(&self) -> &Links<Self> {
-        &self.of_domain
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.of_domain
     }
 }
 
-impl<P: Port> Object<P> for Mapping<P> {
+impl<P: Port> Pooled<P> for Mapping<P> {
     const RESOURCE: Resource = Resource::Mappings;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner

@@ -4,7 +4,7 @@
 //! made and get their frames one by one, when a page is first mapped, through an index frame;
 //! so making one is O(1) and never fails half-way.
 
-use super::{Domain, Mapping, Object};
+use super::{Domain, Mapping, Pooled};
 use crate::access::Ref;
 use crate::list::List;
 use crate::object::mapping::OfMemory;
@@ -53,7 +53,7 @@ impl<P: Port> Default for Memory<P> {
     }
 }
 
-impl<P: Port> Object<P> for Memory<P> {
+impl<P: Port> Pooled<P> for Memory<P> {
     const RESOURCE: Resource = Resource::Memories;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner

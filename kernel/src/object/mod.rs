@@ -18,22 +18,70 @@ pub use notification::Notification;
 pub use thread::Thread;
 pub use timer::Timer;
 
-use crate::access::Ref;
+use crate::access::{Object, Ref};
 use crate::port::{Lock, Port};
 use abi::object::Resource;
 use cells::Cell;
 
-/// What all kinds of object have in common.
-pub trait Object<P: Port>: Sized + 'static {
+/// A kind of object that lies in a pool.
+pub trait Pooled<P: Port>: Object {
     /// The pool and quota that it is taken from.
     const RESOURCE: Resource;
-    /// The domain whose quota it is charged to; `None`: nobody's.
+    /// The domain whose quota it is charged to; `None`: it is charged to none.
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>>;
-    /// The lock that guards it singly; `None`: it changes only while everything is held.
-    fn lock(&self) -> Option<&Lock<P>> {
-        None
+}
+
+/// A kind of object that messages change, each under its own lock. All others change only while
+/// everything is held.
+pub trait Lockable<P: Port>: Object {
+    /// The lock.
+    fn lock(header: &Self::Header) -> &Lock<P>;
+}
+
+/// Makes the field `header` of objects their header, which their bodies dereference to.
+macro_rules! headers {
+    ($($kind:ident in $module:ident),*) => {$(
+        impl<P: Port> Object for $kind<P> {
+            type Header = $module::Header<P>;
+            #[inline(always)]
+            fn header(&self) -> &Self::Header {
+                &self.header
+            }
+        }
+
+        impl<P: Port> core::ops::Deref for $kind<P> {
+            type Target = $module::Header<P>;
+            #[inline(always)]
+            fn deref(&self) -> &Self::Target {
+                &self.header
+            }
+        }
+    )*};
+}
+
+headers! {
+    Domain in domain, Thread in thread, Endpoint in endpoint, Notification in notification,
+    Interrupt in interrupt, Mapping in mapping, Timer in timer
+}
+
+impl<P: Port> Object for Memory<P> {
+    type Header = ();
+    fn header(&self) -> &() {
+        &()
     }
 }
+
+macro_rules! lockable {
+    ($($kind:ident)*) => {$(
+        impl<P: Port> Lockable<P> for $kind<P> {
+            #[inline(always)]
+            fn lock(header: &Self::Header) -> &Lock<P> {
+                &header.lock
+            }
+        }
+    )*};
+}
+lockable!(Thread Endpoint Notification);
 
 /// A tie that another object keeps and that ends with its target. It is no capability:
 /// revocation leaves it alone.

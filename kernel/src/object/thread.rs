@@ -12,8 +12,8 @@
 //! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
 //! suspended waits for `resume`.
 
-use super::{Domain, Endpoint, Notification, Object, Weak};
-use crate::access::{Link, Ref};
+use super::{Domain, Endpoint, Notification, Pooled, Weak};
+use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
 use crate::list::{Linked, Links};
@@ -96,6 +96,14 @@ impl StateWord {
     }
 }
 
+impl Look for StateWord {
+    type Seen = State;
+    #[inline(always)]
+    fn look(&self) -> State {
+        self.get()
+    }
+}
+
 impl Word for State {
     #[inline(always)]
     fn raw(self) -> u32 {
@@ -134,6 +142,13 @@ pub struct Node<P: Port> {
     pub back: Cell<Option<Ref<Thread<P>>>>,
     /// When it joined the heap.
     pub arrival: Cell<u64>,
+}
+
+impl<P: Port> Node<P> {
+    fn new() -> Node<P> {
+        let [child, next, back] = [const { Cell::new(None) }; 3];
+        Node { child, next, back, arrival: Cell::new(0) }
+    }
 }
 
 /// What a thread in state [`State::Sending`] or [`State::Receiving`] waits for.
@@ -175,31 +190,50 @@ pub struct Outgoing {
     pub then: Continuation,
 }
 
+/// What can be reached by a thread's name.
+#[repr(C)]
+pub struct Header<P: Port> {
+    /// Guards it, but for what its CPU alone touches.
+    pub lock: Lock<P>,
+    /// What it is doing. Its CPU looks at that in look-ups without holding the thread.
+    pub state: Peek<StateWord, Thread<P>>,
+    /// Bits of [`flag`].
+    flags: Peek<Shared<u32>, Thread<P>>,
+    /// Effective priority, 0 to 255, which all queues and decisions go by; the idle thread has -1.
+    pub priority: Steady<i16>,
+    /// The CPU that it belongs to.
+    pub cpu: Steady<u32>,
+    /// Ticks left of its time slice.
+    pub slice: OfCpu<u32>,
+    /// The domain that it runs in.
+    pub domain: Steady<Ref<Domain<P>>>,
+    /// The thread whose call it has received and not yet answered: the reply right.
+    pub caller: Peek<Link<Thread<P>>, Thread<P>>,
+    running: Links<Thread<P>>,
+    waiting: Links<Thread<P>>,
+    remote_wake: Links<Thread<P>>,
+    /// Its place in a heap of senders.
+    pub node: OfQueue<Node<P>, Endpoint<P>>,
+    /// Its place in the queue of deadlines.
+    pub deadline: time::Node<P>,
+    /// The frame of its message buffer.
+    pub buffer: u64,
+}
+
 /// A thread. Its context comes first, so that entry code finds both at one address.
 #[repr(C)]
 pub struct Thread<P: Port> {
     /// Saved registers.
     pub context: P::Context,
-    /// Guards it, but for what its CPU alone touches.
-    pub lock: Lock<P>,
-    /// What it is doing. Its CPU looks at that in look-ups without holding the thread.
-    pub state: StateWord,
-    /// Bits of [`flag`].
-    flags: Shared<u32>,
-    /// Effective priority, 0 to 255, which all queues and decisions go by; the idle thread has -1.
-    pub priority: Cell<i16>,
-    /// Priority that it was given.
-    pub base_priority: Cell<i16>,
-    /// The domain that it runs in.
-    pub domain: Cell<Ref<Domain<P>>>,
-    /// Whose call it has received and not yet answered: the reply right.
-    pub caller: Link<Thread<P>>,
-    /// Who holds the reply right for its own call; `None` while the right is in a slot.
+    pub(super) header: Header<P>,
+    /// The thread that holds the reply right for its own call; `None` while the right is in a slot.
     pub server: Cell<Option<Ref<Thread<P>>>>,
     /// How many of its reply rights were moved to slots; such a right is for one call.
     pub calls: Cell<u64>,
     /// The slot in which it accepts the capability of the message that is being transferred.
     pub accepts: Cell<u32>,
+    /// The CPU that it ran on last; another than its own only until it has been left there.
+    pub last_cpu: Cell<u32>,
     /// What it waits for.
     pub wait: Cell<Wait<P>>,
     /// Its message while it is [`State::Sending`], or in a fault.
@@ -210,27 +244,14 @@ pub struct Thread<P: Port> {
     pub handler: Cell<Option<Weak<Endpoint<P>>>>,
     /// Badge of its fault messages.
     pub handler_badge: Cell<u64>,
-    /// Ticks left of its time slice.
-    pub slice: Cell<u32>,
-    /// Its place in the queue of deadlines.
-    pub deadline: time::Node<P>,
-    /// The frame of its message buffer.
-    pub buffer: u64,
-    /// Steps that are taken to zero that frame, while the thread does not exist.
+    /// Priority that it was given.
+    pub base_priority: Cell<i16>,
+    /// Steps that are taken to zero the frame of its buffer, while the thread does not exist.
     pub zeroing: Cell<usize>,
     /// Address of the message buffer in its domain; 0: it has none.
     pub buffer_at: Cell<u64>,
-    /// Its place in a heap of senders.
-    pub node: Node<P>,
-    running: Links<Thread<P>>,
-    waiting: Links<Thread<P>>,
-    remote_wake: Links<Thread<P>>,
     _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
-    /// The CPU that it belongs to.
-    pub cpu: Cell<u32>,
-    /// The CPU that it ran on last; another than its own only until it has been left there.
-    pub last_cpu: Cell<u32>,
     /// Whether other CPUs may still hold its message buffer, when it is destroyed.
     pub shootdown: Shootdown,
     /// Pages whose rights its system call has changed.
@@ -239,48 +260,23 @@ pub struct Thread<P: Port> {
     pub ticket: Cell<Option<Ticket>>,
 }
 
-impl<P: Port> Thread<P> {
-    /// A thread for a vacant pool slot, with the frame of its message buffer.
-    pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {
-        let outgoing = Outgoing { info: Info(0), badge: 0, then: Continuation::Nothing };
-        Thread {
-            context: P::Context::new(),
+impl<P: Port> Header<P> {
+    fn new(domain: Ref<Domain<P>>, buffer: u64) -> Header<P> {
+        Header {
             lock: Lock::<P>::new(),
-            state: StateWord::new(State::Ready),
-            flags: Shared::new(flag::SUSPENDED),
-            priority: Cell::new(0),
-            base_priority: Cell::new(0),
-            domain: Cell::new(domain),
-            cpu: Cell::new(0),
-            last_cpu: Cell::new(0),
-            shootdown: Shootdown::new(),
-            ticket: Cell::new(None),
-            protected: Cell::new(0),
-            caller: Link::new(),
-            server: Cell::new(None),
-            calls: Cell::new(0),
-            accepts: Cell::new(0),
-            wait: Cell::new(Wait::Nothing),
-            outgoing: Cell::new(outgoing),
-            fault: Cell::new([0; 4]),
-            handler: Cell::new(None),
-            handler_badge: Cell::new(0),
-            slice: Cell::new(0),
-            deadline: time::Node::new(),
-            buffer,
-            zeroing: Cell::new(0),
-            buffer_at: Cell::new(0),
-            node: Node {
-                child: Cell::new(None),
-                next: Cell::new(None),
-                back: Cell::new(None),
-                arrival: Cell::new(0),
-            },
+            state: Peek::new(StateWord::new(State::Ready)),
+            flags: Peek::new(Shared::new(flag::SUSPENDED)),
+            priority: Steady::new(0),
+            cpu: Steady::new(0),
+            slice: OfCpu::new(0),
+            domain: Steady::new(domain),
+            caller: Peek::new(Link::new()),
             running: Links::new(),
             waiting: Links::new(),
             remote_wake: Links::new(),
-            _padding: CachePadding::<P>::default(),
-            owner: Cell::new(None),
+            node: OfQueue::new(Node::new()),
+            deadline: time::Node::new(),
+            buffer,
         }
     }
 
@@ -294,23 +290,6 @@ impl<P: Port> Thread<P> {
     #[inline(always)]
     pub fn has(&self, bits: u32) -> bool {
         self.flags() & bits != 0
-    }
-
-    /// Gives it these [`flag`] bits and no others.
-    pub fn mark(&self, bits: u32) {
-        self.flags.set(bits);
-    }
-
-    /// Sets [`flag`] bits.
-    #[inline(always)]
-    pub fn set(&self, bits: u32) {
-        self.flags.insert(bits);
-    }
-
-    /// Clears [`flag`] bits.
-    #[inline(always)]
-    pub fn clear(&self, bits: u32) {
-        self.flags.remove(bits);
     }
 
     /// Whether it could run now.
@@ -329,6 +308,75 @@ impl<P: Port> Thread<P> {
     #[inline(always)]
     pub fn is_woken_remotely(&self) -> bool {
         P::SMP && self.remote_wake.linked()
+    }
+}
+
+impl<P: Port> Thread<P> {
+    /// A thread for a vacant pool slot, with the frame of its message buffer.
+    pub fn new(domain: Ref<Domain<P>>, buffer: u64) -> Thread<P> {
+        let outgoing = Outgoing { info: Info(0), badge: 0, then: Continuation::Nothing };
+        Thread {
+            context: P::Context::new(),
+            header: Header::new(domain, buffer),
+            server: Cell::new(None),
+            calls: Cell::new(0),
+            accepts: Cell::new(0),
+            last_cpu: Cell::new(0),
+            wait: Cell::new(Wait::Nothing),
+            outgoing: Cell::new(outgoing),
+            fault: Cell::new([0; 4]),
+            handler: Cell::new(None),
+            handler_badge: Cell::new(0),
+            base_priority: Cell::new(0),
+            zeroing: Cell::new(0),
+            buffer_at: Cell::new(0),
+            _padding: CachePadding::<P>::default(),
+            owner: Cell::new(None),
+            shootdown: Shootdown::new(),
+            protected: Cell::new(0),
+            ticket: Cell::new(None),
+        }
+    }
+
+    /// Readies a pool slot for the next thread.
+    pub fn reset(&self) {
+        self.state.open(self).reset();
+    }
+
+    /// Blocks it, or makes it wait for something else:
+    /// [`Entry::wait_in`](crate::entry::Entry::wait_in) checks by which thread.
+    #[inline(always)]
+    pub fn wait_in(&self, state: State) {
+        self.state.open(self).wait_in(state);
+    }
+
+    /// Ends its wait. Nothing more is written to it.
+    #[inline(always)]
+    pub fn become_ready(&self) {
+        self.state.open(self).become_ready();
+    }
+
+    /// It holds the reply right of this caller, or of none.
+    #[inline(always)]
+    pub fn set_caller(&self, caller: Option<Ref<Thread<P>>>) {
+        self.caller.open(self).set(caller);
+    }
+
+    /// Gives it these [`flag`] bits and no others.
+    pub fn mark(&self, bits: u32) {
+        self.flags.open(self).set(bits);
+    }
+
+    /// Sets [`flag`] bits.
+    #[inline(always)]
+    pub fn set(&self, bits: u32) {
+        self.flags.open(self).insert(bits);
+    }
+
+    /// Clears [`flag`] bits.
+    #[inline(always)]
+    pub fn clear(&self, bits: u32) {
+        self.flags.open(self).remove(bits);
     }
 
     /// Makes it issue its system call again when it runs next, with all registers set.
@@ -354,15 +402,15 @@ impl<P: Port> Thread<P> {
 #[inline(always)]
 fn step_at_home<P: Port>(member: Ref<Thread<P>>, step: CostEvent) {
     match P::SMP {
-        true => P::cost_at(member.member().cpu.get(), step),
+        true => P::cost_at(member.cpu.get(), step),
         false => P::cost(step),
     }
 }
 
 impl<P: Port> Linked<Running> for Thread<P> {
     #[inline(always)]
-    fn links(&self) -> &Links<Self> {
-        &self.running
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.running
     }
 
     #[inline(always)]
@@ -378,8 +426,8 @@ impl<P: Port> Linked<Running> for Thread<P> {
 
 impl<P: Port> Linked<Waiting> for Thread<P> {
     #[inline(always)]
-    fn links(&self) -> &Links<Self> {
-        &self.waiting
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.waiting
     }
 
     #[inline(always)]
@@ -395,17 +443,14 @@ impl<P: Port> Linked<Waiting> for Thread<P> {
 
 impl<P: Port> Linked<RemoteWake> for Thread<P> {
     #[inline(always)]
-    fn links(&self) -> &Links<Self> {
-        &self.remote_wake
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.remote_wake
     }
 }
 
-impl<P: Port> Object<P> for Thread<P> {
+impl<P: Port> Pooled<P> for Thread<P> {
     const RESOURCE: Resource = Resource::Threads;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner
-    }
-    fn lock(&self) -> Option<&Lock<P>> {
-        Some(&self.lock)
     }
 }

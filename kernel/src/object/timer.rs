@@ -1,22 +1,27 @@
 //! Timers: one shot at an absolute instant, delivered as a signal.
 
-use super::{Domain, Notification, Object, Weak};
-use crate::access::Ref;
+use super::{Domain, Notification, Pooled, Weak};
+use crate::access::{Ref, Steady};
 use crate::port::Port;
 use crate::time;
 use abi::object::Resource;
 use cells::Cell;
 
-/// A timer.
-pub struct Timer<P: Port> {
+/// What can be reached by a timer's name.
+pub struct Header<P: Port> {
     /// Its place in the queue of deadlines.
     pub deadline: time::Node<P>,
+    /// What it signals.
+    pub target: Steady<Option<Weak<Notification<P>>>>,
+    /// The bits that it signals.
+    pub badge: Steady<u64>,
+}
+
+/// A timer.
+pub struct Timer<P: Port> {
+    pub(super) header: Header<P>,
     /// The CPU that was asked last to wait for it.
     pub cpu: Cell<u32>,
-    /// What it signals.
-    pub target: Cell<Option<Weak<Notification<P>>>>,
-    /// The bits that it signals.
-    pub badge: Cell<u64>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -24,10 +29,12 @@ impl<P: Port> Timer<P> {
     /// A timer for a vacant pool slot.
     pub fn new() -> Timer<P> {
         Timer {
-            deadline: time::Node::new(),
+            header: Header {
+                deadline: time::Node::new(),
+                target: Steady::new(None),
+                badge: Steady::new(0),
+            },
             cpu: Cell::new(0),
-            target: Cell::new(None),
-            badge: Cell::new(0),
             owner: Cell::new(None),
         }
     }
@@ -39,7 +46,7 @@ impl<P: Port> Default for Timer<P> {
     }
 }
 
-impl<P: Port> Object<P> for Timer<P> {
+impl<P: Port> Pooled<P> for Timer<P> {
     const RESOURCE: Resource = Resource::Timers;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner

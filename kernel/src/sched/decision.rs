@@ -21,7 +21,7 @@ impl<P: Port> Cpu<P> {
     pub fn pick_next(&self) -> Ref<Thread<P>> {
         let first = self.search::<false>(0);
         if !self.resched.get() {
-            self.highest.set(first.member().priority.get());
+            self.highest.set(first.priority.get());
             self.rearm_if_lower(first);
         }
         first
@@ -36,10 +36,10 @@ impl<P: Port> Cpu<P> {
         P::cost(CostEvent::Search);
         let found = loop {
             let Some(first) = self.ready.first() else { break self.idle };
-            if FLOORED && first.member().priority.get() < floor {
+            if FLOORED && first.priority.get() < floor {
                 break self.idle;
             }
-            if first.member().runnable() {
+            if first.runnable() {
                 break first;
             }
             if removed == 0 {
@@ -82,9 +82,9 @@ impl<P: Port> Cpu<P> {
                 self.enqueue(running);
             }
         }
-        let priority = running.member().priority.get();
+        let priority = running.priority.get();
         let other = self.search::<true>(priority);
-        let rival = other.member().priority.get();
+        let rival = other.priority.get();
         if rival > priority || (to_equals && rival == priority && other != running) {
             self.enqueue_at(running, !to_equals);
             self.next.set(other);
@@ -100,8 +100,7 @@ impl<P: Port> Cpu<P> {
     /// `to`, which is runnable, runs in the place of `running`, for the rest of its time slice at
     /// most: else a thread could go on in ever new threads. It goes behind its equals.
     pub fn yield_to(&self, running: Ref<Thread<P>>, to: Ref<Thread<P>>) {
-        let (left, own) = (&running.member().slice, &to.member().slice);
-        own.set(own.get().min(left.get()));
+        to.slice.set(self, to.slice.get(self).min(running.slice.get(self)));
         self.dequeue(running);
         self.enqueue(running);
         self.next.set(to);

@@ -1,7 +1,7 @@
 //! Changes of ready queues, each noted in the trace: of this CPU's for messages, and of any CPU's
 //! for management.
 
-use crate::access::Ref;
+use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
 use crate::cpu::notes::Notes;
 use crate::object::Thread;
@@ -15,7 +15,7 @@ impl<P: Port> Cpu<P> {
     #[inline(always)]
     fn insert<const FIRST: bool, const MORE: bool>(&self, thread: Ref<Thread<P>>) -> bool {
         // One that is leaving for another CPU is queued there when it has left.
-        let leaves = P::SMP && thread.member().cpu.get() != self.number;
+        let leaves = P::SMP && thread.cpu.get() != self.number;
         if thread == self.idle || leaves {
             return false;
         }
@@ -23,7 +23,7 @@ impl<P: Port> Cpu<P> {
             self.start_tick();
         }
         let joins = if FIRST { self.ready.insert_first(thread) } else { self.ready.insert(thread) };
-        self.raise(thread.member().priority.get());
+        self.raise(thread.priority.get());
         joins
     }
 
@@ -113,18 +113,18 @@ impl<P: Port> Cpu<P> {
             return self.enqueue(thread);
         }
         // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
-        if thread.member().is_woken_remotely() {
+        if thread.is_woken_remotely() {
             return;
         }
         if home.ready.insert(thread) {
             self.note(Event::Insert, thread, home.queue_number(), home.ready.length());
         }
-        let (current, priority) = (home.current.get(), thread.member().priority.get());
+        let (current, priority) = (home.current.get(), thread.priority.get());
         home.raise(priority);
         if thread == current {
             return;
         }
-        if priority > current.member().priority.get() {
+        if priority > current.priority.get() {
             self.ask_for_decision(home);
         } else if home.begin_tick() {
             self.kick(home);
@@ -134,7 +134,7 @@ impl<P: Port> Cpu<P> {
     /// Removes a thread from the ready queue of the CPU that it belongs to, if it is queued.
     #[inline(never)]
     pub(super) fn dequeue_from(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
-        if thread.member().is_woken_remotely() {
+        if thread.is_woken_remotely() {
             home.remote_wakes.remove(thread);
         }
         if home.ready.remove(thread) {
@@ -143,13 +143,18 @@ impl<P: Port> Cpu<P> {
     }
 
     /// Gives a thread another effective priority, and its place in the ready queue of its CPU.
-    pub(super) fn requeue_on(&self, home: &Cpu<P>, at: Ref<Thread<P>>, priority: i16) {
-        let thread = at.member();
+    pub(super) fn requeue_on(
+        &self,
+        home: &Cpu<P>,
+        all: &Exclusive<'_>,
+        thread: Ref<Thread<P>>,
+        priority: i16,
+    ) {
         let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
-        self.dequeue_from(home, at);
-        thread.priority.set(priority);
+        self.dequeue_from(home, thread);
+        thread.priority.set(all, priority);
         if queued {
-            self.enqueue_on(home, at);
+            self.enqueue_on(home, thread);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The interface of schedulers.
 
-use crate::access::Ref;
+use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
 use crate::cpu::notes::Notes;
 use crate::object::Thread;
@@ -75,17 +75,17 @@ pub trait Scheduler: 'static {
     fn change_priority<P: Port>(
         here: &Cpu<P>,
         home: &Cpu<P>,
-        thread: Ref<Thread<P>>,
+        (all, thread): (&Exclusive<'_>, Ref<Thread<P>>),
         priority: i16,
     ) {
-        here.requeue_on(home, thread, priority);
+        here.requeue_on(home, all, thread, priority);
     }
 }
 
 /// An event that management raises: here, on the CPU that the thread belongs to.
 type Raise<P> = fn(&Cpu<P>, &Cpu<P>, Ref<Thread<P>>);
 /// The same, with a new priority.
-type Change<P> = fn(&Cpu<P>, &Cpu<P>, Ref<Thread<P>>, i16);
+type Change<P> = fn(&Cpu<P>, &Cpu<P>, (&Exclusive<'_>, Ref<Thread<P>>), i16);
 
 /// The events that management raises, as values: its code is shared by all kernels in an image.
 pub struct Events<P: Port> {

@@ -21,7 +21,7 @@ impl Scheduler for SlowPath {
     #[inline(always)]
     fn wake<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         let candidate = cpu.next.get();
-        if thread.member().priority.get() > candidate.member().priority.get() {
+        if thread.priority.get() > candidate.priority.get() {
             cpu.push_first::<N>(candidate);
             cpu.next.set(thread);
         } else {

@@ -39,7 +39,7 @@ impl<W: Switching, K: Keeping> Switched<W, K> {
     /// The priority of a thread that is ready, and the bound for a decision about it.
     #[inline(always)]
     fn ready<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) -> (i16, i16) {
-        let priority = thread.member().priority.get();
+        let priority = thread.priority.get();
         if W::BOUNDED {
             cpu.raise(priority);
         }
@@ -55,7 +55,7 @@ impl<W: Switching, K: Keeping> Switched<W, K> {
     ) {
         let candidate = cpu.next.get();
         let (priority, bound) = Self::ready(cpu, ready);
-        if goes_on(candidate.member().priority.get(), priority, bound) {
+        if goes_on(candidate.priority.get(), priority, bound) {
             cpu.push::<N>(ready);
         } else if W::runs_at_once(priority, bound) {
             cpu.push_first::<N>(if K::EAGER { ready } else { candidate });

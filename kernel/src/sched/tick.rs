@@ -52,13 +52,13 @@ impl<P: Port> Cpu<P> {
         let (ran, next) = (self.current.get(), self.next.get());
         self.note(Event::Tick, ran, 0, 0);
         let expired = self.charge_tick(ran);
-        if expired && next != ran && ran.member().queued() {
+        if expired && next != ran && ran.queued() {
             // A thread that this interrupt has woken took over before the slice ended.
             self.ready.move_back(ran);
         }
-        if next == self.idle || !next.member().runnable() {
+        if next == self.idle || !next.runnable() {
             self.next.set(self.pick_next());
-        } else if next == ran || next.member().priority.get() < self.highest.get() {
+        } else if next == ran || next.priority.get() < self.highest.get() {
             // A thread that this interrupt has woken stays if none is higher: it has not run in
             // this tick.
             self.give_way(next, expired && next == ran);
@@ -70,9 +70,8 @@ impl<P: Port> Cpu<P> {
     /// Charges a tick to a thread: nothing else takes time from it. Whether its time slice is over;
     /// a new one begins then.
     fn charge_tick(&self, thread: Ref<Thread<P>>) -> bool {
-        let left = &thread.member().slice;
-        let charged = slice::charge(left.get(), self.settings.slice);
-        left.set(charged.left);
+        let charged = slice::charge(thread.slice.get(self), self.settings.slice);
+        thread.slice.set(self, charged.left);
         charged.expired
     }
 }

@@ -45,8 +45,8 @@ impl<S: System> Entry<S> {
             self.upgrade_if(|| true);
             cpu.flush.set(false);
             // Nobody runs where translations were changed for good, if this CPU idles.
-            let domain = self.own(cpu.current.get()).domain.get();
-            self.kernel.port.reload(&cpu.local, &self.hold(domain).space);
+            let domain = cpu.current.get().domain.get();
+            self.kernel.port.reload(&cpu.local, &self.section.exclusive().open(domain).space);
             cpu.space.set(Some(domain));
             cpu.flushed.set(self.kernel.shootdowns.get());
         }

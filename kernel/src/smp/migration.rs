@@ -12,8 +12,8 @@ impl<S: System> Entry<S> {
     /// Whether a thread that is held belongs to another CPU and has not run there since it was made
     /// or moved.
     pub(crate) fn is_new_there(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        let last = thread.member().last_cpu.get();
-        self.is_elsewhere(thread) && thread.member().cpu.get() != last
+        let last = self.hold(thread).last_cpu.get();
+        self.is_elsewhere(thread) && thread.cpu.get() != last
     }
 }
 
@@ -35,7 +35,7 @@ impl<P: Port> Manager<'_, P> {
         let (thread, cpu) = (self.all.open(at), self.cpu_of(at));
         self.dequeue(at);
         let until = cpu.deadlines.remove(TimerEntry::Thread(at));
-        thread.cpu.set(number);
+        thread.cpu.set(&self.all, number);
         if let Some(until) = until {
             self.sleep(until, at);
         }

@@ -34,7 +34,7 @@ const _: () =
 impl<P: Port> Kernel<P> {
     /// The CPU that a thread belongs to.
     pub fn cpu_of(&self, thread: Ref<Thread<P>>) -> &'static Cpu<P> {
-        self.cpu(thread.member().cpu.get())
+        self.cpu(thread.cpu.get())
     }
 
     /// A CPU by its number.
@@ -63,7 +63,7 @@ impl<S: System> Entry<S> {
     /// Whether `thread` belongs to another CPU.
     #[inline(always)]
     pub(crate) fn is_elsewhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
-        S::Port::SMP && thread.member().cpu.get() != self.cpu.number
+        S::Port::SMP && thread.cpu.get() != self.cpu.number
     }
 
     /// What a switch changes beside the current thread where there are several CPUs.
@@ -104,7 +104,7 @@ impl<P: Port> Manager<'_, P> {
         if !P::SMP {
             return None;
         }
-        let cpu = self.kernel.cpu(at.member().last_cpu.get());
+        let cpu = self.kernel.cpu(self.all.open(at).last_cpu.get());
         (cpu.current.get() == at).then_some(cpu)
     }
 
@@ -123,7 +123,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn reconsider_priority(&self, at: Ref<Thread<P>>, before: i16) {
         match self.runs_on(at) {
             Some(cpu) if !self.cpu.is_same(cpu) => {
-                let priority = at.member().priority.get();
+                let priority = at.priority.get();
                 cpu.raise(priority);
                 if priority < before {
                     self.cpu.ask_for_decision(cpu);
@@ -158,7 +158,7 @@ impl<P: Port> Manager<'_, P> {
         if self.cpu.is_same(cpu) {
             return cpu.sleep(until, TimerEntry::Thread(thread));
         }
-        let priority = thread.member().priority.get();
+        let priority = thread.priority.get();
         cpu.deadlines.insert(until, TimerEntry::Thread(thread), priority);
         if cpu.overlooks(until, priority) {
             self.cpu.kick(cpu);
@@ -167,6 +167,6 @@ impl<P: Port> Manager<'_, P> {
 
     /// The CPU whose deadlines a timer is among, if any.
     pub(crate) fn cpu_of_timer(&self, timer: Ref<Timer<P>>) -> &'static Cpu<P> {
-        if P::SMP { self.kernel.cpu(timer.member().cpu.get()) } else { self.cpu }
+        if P::SMP { self.kernel.cpu(self.all.open(timer).cpu.get()) } else { self.cpu }
     }
 }

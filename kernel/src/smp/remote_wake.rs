@@ -21,7 +21,7 @@ impl<P: Port> Cpu<P> {
     fn wake_remotely(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         cpu.remote_wakes_lock.acquire::<<P::LockPolicy as LockPolicy>::Relax>();
         let first = cpu.remote_wakes.is_empty();
-        if !thread.member().is_woken_remotely() {
+        if !thread.is_woken_remotely() {
             cpu.remote_wakes.push_back(thread);
         }
         cpu.remote_wakes_lock.release();
@@ -42,7 +42,7 @@ impl<P: Port> Cpu<P> {
             self.remote_wakes_lock.release();
             let Some(thread) = thread else { return };
             // It may have been met in a look-up and blocked again since.
-            if thread.member().runnable() {
+            if thread.runnable() {
                 S::arrive(self, thread);
             }
         }

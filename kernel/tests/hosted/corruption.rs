@@ -1,7 +1,7 @@
 //! Each invariant catches a corruption: what holds nothing up would be worth nothing.
 
 use crate::support::archive::TICK;
-use crate::support::board::{Board, body};
+use crate::support::board::{Board, body, whole};
 use crate::support::host::Host;
 use crate::support::scene::{
     ENDPOINT, FREE, NOTIFICATION, THREAD, boot, buffer, call, receive, reply_wait, send, system,
@@ -83,26 +83,26 @@ fn an_honest_machine_passes() {
 #[test]
 fn of_reply_rights() {
     found("a caller that does not call", |board| {
-        board.thread(4).state.reset();
+        board.thread(4).reset();
     });
     found("a caller that has another server", |board| {
         board.thread(4).server.set(None);
     });
     found("a server without its caller's reply right", |board| {
-        board.thread(5).caller.set(None);
+        board.thread(5).set_caller(None);
     });
 }
 
 #[test]
 fn of_waiting() {
     found("a thread that does not wait is in a wait queue", |board| {
-        board.thread(3).state.reset();
+        board.thread(3).reset();
     });
     found("a waiting thread is in no queue", |board| {
-        board.endpoint(1).senders.remove(board.reference(3));
+        board.endpoint(1).senders().remove(board.reference(3));
     });
     found("a sleeper is in a queue", |board| board.thread(2).wait.set(Wait::Nothing));
-    found("a member in another state", |board| board.thread(3).state.wait_in(State::Receiving));
+    found("a member in another state", |board| board.thread(3).wait_in(State::Receiving));
     found("a member that waits for something else", |board| {
         let other = board.machine.kernel.endpoints.get(0).expect("an endpoint");
         board.thread(3).wait.set(Wait::Endpoint(other));
@@ -114,12 +114,12 @@ fn of_waiting() {
         let kernel = board.machine.kernel;
         let other = kernel.notifications.get(1).expect("a notification");
         board.object(Some(other)).bits.set(1);
-        board.endpoint(2).attached.set(Some(Weak::new(other)));
+        board.endpoint(2).attached.set(&whole(), Some(Weak::new(other)));
     });
     found("senders and receivers wait on one endpoint", |board| {
         let (sender, receiver) = (board.reference(3), board.reference(2));
-        board.endpoint(1).senders.remove(sender);
-        board.endpoint(2).senders.push_back(sender);
+        board.endpoint(1).senders().remove(sender);
+        board.endpoint(2).senders().push_back(sender);
         body(sender).wait.set(body(receiver).wait.get());
     });
 }
@@ -192,7 +192,7 @@ fn of_timers() {
 #[test]
 fn of_the_ready_queue() {
     found("queued above the highest that the CPU knows", |board| board.machine.cpu.highest.set(8));
-    found("queued at another priority", |board| board.thread(6).priority.set(3));
+    found("queued at another priority", |board| board.thread(6).priority.set(&whole(), 3));
     found("a runnable thread is not queued", |board| {
         board.machine.cpu.ready.remove(board.reference(6));
     });
@@ -259,11 +259,11 @@ fn of_capabilities() {
     found("a valid capability to a vacant slot", |board| {
         let vacant = board.machine.kernel.endpoints.free_slot().expect("a vacant slot");
         let capability = Capability::Endpoint(Cap::new(vacant, Rights::ALL, 0));
-        board.domain(1).put(FREE as u32 + 5, capability);
+        board.domain(1).put(&whole(), FREE as u32 + 5, capability);
     });
     found("a vacant domain has capabilities", |board| {
         let vacant = board.machine.kernel.domains.free_slot().expect("a vacant slot");
-        body(vacant).put(1, Capability::Console(Rights::ALL));
+        body(vacant).put(&whole(), 1, Capability::Console(Rights::ALL));
     });
 }
 
@@ -272,7 +272,7 @@ fn of_domains() {
     found("a domain's threads are miscounted", |board| board.domain(1).threads.set(2));
     found("a thread outlives its domain", |board| {
         let vacant = board.machine.kernel.domains.free_slot().expect("a vacant slot");
-        board.thread(6).domain.set(vacant);
+        board.thread(6).domain.set(&whole(), vacant);
         board.domain(1).threads.set(5);
     });
 }
@@ -335,35 +335,37 @@ fn found_in_heap(message: &str, corrupt: impl FnOnce(&Heap)) {
 fn heaps() {
     let member = |board: &Heap, index: u32| board.machine.kernel.threads.get(index);
     let endpoint = |board: &Heap| board.object(board.machine.kernel.endpoints.get(0));
-    found_in_heap("a sender is in no heap", |board| endpoint(board).root.set(None));
+    found_in_heap("a sender is in no heap", |board| {
+        endpoint(board).root.open(endpoint(board)).set(None)
+    });
     found_in_heap("a child in a heap that does not lead back", |board| {
         let root = endpoint(board).root.get().expect("somebody waits");
-        let child = body(root).node.child.get().expect("and somebody behind");
-        body(child).node.back.set(None);
+        let child = root.node.open(endpoint(board)).child.get().expect("and somebody behind");
+        child.node.open(endpoint(board)).back.set(None);
     });
     found_in_heap("a child in a heap that is served before its parent", |board| {
         let root = endpoint(board).root.get().expect("somebody waits");
-        let child = body(root).node.child.get().expect("and somebody behind");
-        body(child).priority.set(99);
+        let child = root.node.open(endpoint(board)).child.get().expect("and somebody behind");
+        body(child).priority.set(&whole(), 99);
     });
     found_in_heap("a sibling in a heap that does not lead back", |board| {
         let root = endpoint(board).root.get().expect("somebody waits");
-        let child = body(root).node.child.get().expect("and somebody behind");
-        let sibling = body(child).node.next.get().expect("and another");
-        body(sibling).node.back.set(None);
+        let child = root.node.open(endpoint(board)).child.get().expect("and somebody behind");
+        let sibling = child.node.open(endpoint(board)).next.get().expect("and another");
+        sibling.node.open(endpoint(board)).back.set(None);
     });
     found_in_heap("siblings in a heap go round", |board| {
         let root = endpoint(board).root.get().expect("somebody waits");
-        let child = body(root).node.child.get().expect("and somebody behind");
-        body(child).node.next.set(Some(child));
-        body(child).node.back.set(Some(child));
-        endpoint(board).root.set(Some(child));
+        let child = root.node.open(endpoint(board)).child.get().expect("and somebody behind");
+        child.node.open(endpoint(board)).next.set(Some(child));
+        child.node.open(endpoint(board)).back.set(Some(child));
+        endpoint(board).root.open(endpoint(board)).set(Some(child));
     });
     found_in_heap("a member of a heap that waits for something else", |board| {
         let other = board.machine.kernel.endpoints.get(1).expect("another endpoint");
         board.thread(3).wait.set(Wait::Endpoint(other));
     });
     found_in_heap("a sender is in a list beside its heap", |board| {
-        endpoint(board).senders.push_back(member(board, 3).expect("a thread"));
+        endpoint(board).senders().push_back(member(board, 3).expect("a thread"));
     });
 }

@@ -157,7 +157,7 @@ extern "sysv64" fn sample(frame: &Frame) {
     let cpu = state::machine().cpu;
     let current = cpu.current.get();
     // SAFETY: the current thread and its domain lie in pools that stay; one word is read.
-    let domain = unsafe { (*current.address()).domain.get() };
+    let domain = unsafe { &*current.address() }.domain.get();
     let who = u64::from(current.index()) | u64::from(domain.index()) << 32;
     let idles = current == cpu.idle && frame.rflags & INTERRUPTS_ON != 0;
     let flags = match (frame.cs & 3 == 0, idles) {

@@ -37,7 +37,7 @@ fn queues(fifo: &dyn Runner) -> Vec<Queue> {
     let queue = |index| {
         let mut queue = Queue::new();
         let endpoint = body(endpoints.get(index).expect("below the size"));
-        endpoint.senders.each(|at| queue.push((at.index(), body(at).priority.get())));
+        endpoint.senders().each(|at| queue.push((at.index(), body(at).priority.get())));
         queue
     };
     (0..endpoints.size()).map(queue).collect()

@@ -244,13 +244,13 @@ impl Pair {
         let kernel = self.board.machine.kernel;
         for (model, at) in self.model.endpoints.iter().zip(0..) {
             let endpoint = self.board.object(kernel.endpoints.get(at));
-            assert_eq!(ids(&endpoint.senders), model.senders, "senders of endpoint {at}");
-            assert_eq!(ids(&endpoint.receivers), model.receivers, "receivers of endpoint {at}");
+            assert_eq!(ids(endpoint.senders()), model.senders, "senders of endpoint {at}");
+            assert_eq!(ids(endpoint.receivers()), model.receivers, "receivers of endpoint {at}");
         }
         for (model, at) in self.model.notifications.iter().zip(0..) {
             let notification = self.board.object(kernel.notifications.get(at));
             assert_eq!(notification.bits.get(), model.bits, "signals of notification {at}");
-            assert_eq!(ids(&notification.receivers), model.receivers, "notification {at}");
+            assert_eq!(ids(notification.receivers()), model.receivers, "notification {at}");
         }
         let regs = self.board.regs.get();
         if let Some(id) = running

@@ -1,7 +1,7 @@
 //! Who runs: S0-08's table, donation, round robin, preemption.
 
 use crate::support::archive::{SLICE, TICK};
-use crate::support::board::Board;
+use crate::support::board::{Board, whole};
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
@@ -237,7 +237,7 @@ fn before_a_long_look_up() -> Board<DirectLazy<Host>> {
 #[test]
 fn a_slice_ends_though_an_interrupt_cuts_the_look_up_short() {
     let board = before_a_long_look_up();
-    board.thread(3).slice.set(1);
+    board.thread(3).slice.set(&whole(), 1);
     board.host.advance(TICK);
     board.host.raise(Event::Spurious);
     board.settle();

@@ -1,6 +1,7 @@
 //! Copies of capabilities: rights only shrink, badges are minted once.
 
 use super::{objects, threads};
+use crate::support::board::whole;
 use crate::support::host::Host;
 use abi::{Error, Kind, Rights};
 use kernel::capability::{Cap, Capability};
@@ -75,12 +76,12 @@ proptest! {
     fn revoking_leaves_one_capability(limit in 0..64_u8) {
         let owner = make(Kind::Endpoint, Rights::ALL).expect("an endpoint");
         let copy = owner.copy(Rights(limit), 5).expect("copies");
-        let renewed = owner.revoke().expect("may revoke");
+        let renewed = owner.revoke(&whole()).expect("may revoke");
         prop_assert_eq!(copy.inspect(), Err(Error::Stale));
         prop_assert_eq!(owner.inspect(), Err(Error::Stale));
         prop_assert_eq!(renewed.inspect(), Ok((Rights::ALL, 0)));
-        prop_assert_eq!(copy.revoke().map(seen), Err(Error::Stale));
+        prop_assert_eq!(copy.revoke(&whole()).map(seen), Err(Error::Stale));
         let weak = renewed.copy(Rights(limit & !Rights::REVOKE.0), 0).expect("copies");
-        prop_assert_eq!(weak.revoke().map(seen), Err(Error::MissingRight));
+        prop_assert_eq!(weak.revoke(&whole()).map(seen), Err(Error::MissingRight));
     }
 }

@@ -1,6 +1,6 @@
 //! Pools and the generations of their slots.
 
-use crate::support::board::Board;
+use crate::support::board::{Board, whole};
 use crate::support::context::Regs;
 use crate::support::effort::cases;
 use crate::support::host::Host;
@@ -35,7 +35,7 @@ proptest! {
             prop_assert_eq!(pool.free_slot().is_some(), room);
             if take && room {
                 let expected = pool.free_slot().map(|slot| slot.index());
-                let at = pool.take(nobody());
+                let at = pool.take(&whole(), nobody());
                 prop_assert_eq!(Some(at.index()), expected);
                 prop_assert!(at.life() == Life::Live);
                 prop_assert!(!taken.contains(&at.index()), "a slot is taken twice");

@@ -1,8 +1,9 @@
 //! Queues and the ready queue.
 
 use super::{objects, threads};
-use crate::support::board::body;
+use crate::support::board::whole;
 use crate::support::host::Host;
+use kernel::access::Object;
 use kernel::cpu::ReadyQueue;
 use kernel::list::{Linked, Links, List};
 use proptest::prelude::*;
@@ -11,9 +12,16 @@ use std::collections::{BTreeMap, VecDeque};
 struct Here;
 struct Member(Links<Member>);
 
-impl Linked<Here> for Member {
-    fn links(&self) -> &Links<Self> {
+impl Object for Member {
+    type Header = Links<Member>;
+    fn header(&self) -> &Links<Member> {
         &self.0
+    }
+}
+
+impl Linked<Here> for Member {
+    fn links(header: &Links<Member>) -> &Links<Member> {
+        header
     }
 }
 
@@ -48,7 +56,7 @@ proptest! {
             prop_assert_eq!(list.head().map(|head| head.index()), model.front().copied());
             prop_assert_eq!(list.is_empty(), model.is_empty());
             for (member, which) in members.iter().zip(0..) {
-                prop_assert_eq!(body(*member).0.linked(), model.contains(&which));
+                prop_assert_eq!(member.linked(), model.contains(&which));
             }
         }
     }
@@ -60,7 +68,7 @@ proptest! {
     ) {
         let threads = threads(priorities.len() as u32);
         for (thread, priority) in threads.iter().zip(&priorities) {
-            body(*thread).priority.set(i16::from(*priority));
+            thread.priority.set(&whole(), i16::from(*priority));
         }
         let queue: ReadyQueue<Host> = ReadyQueue::new();
         let mut model: BTreeMap<u8, VecDeque<u32>> = BTreeMap::new();

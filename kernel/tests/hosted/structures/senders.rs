@@ -1,7 +1,7 @@
 //! The four send queues against a list in the order of arrival.
 
 use super::{leak, threads};
-use crate::support::board::body;
+use crate::support::board::{body, whole};
 use crate::support::heap;
 use crate::support::host::Host;
 use kernel::access::Ref;
@@ -52,7 +52,7 @@ struct Pair {
 impl Pair {
     fn new<Q: SendQueue>(orders: bool) -> Pair {
         let threads = threads(THREADS as u32);
-        threads.iter().zip(0..).for_each(|(at, index)| body(*at).priority.set(index % 3));
+        threads.iter().zip(0..).for_each(|(at, index)| body(*at).priority.set(&whole(), index % 3));
         let (endpoint, queue) = (leak(Endpoint::new()), Senders::of::<Q>());
         let is_empty = Q::is_empty::<Host>;
         Pair { endpoint, threads, queue, is_empty, orders, model: Vec::new() }
@@ -76,7 +76,7 @@ impl Pair {
         if queued {
             self.leave(thread);
         }
-        body(self.threads[thread]).priority.set(priority);
+        body(self.threads[thread]).priority.set(&whole(), priority);
         if queued {
             self.join(thread);
         }
@@ -111,7 +111,7 @@ impl Pair {
         assert_eq!(first, self.first(), "another is served first");
         assert_eq!((self.is_empty)(self.endpoint), self.model.is_empty());
         let mut members = 0;
-        self.endpoint.senders.each(|_| members += 1);
+        self.endpoint.senders().each(|_| members += 1);
         members += heap::consistent(self.endpoint);
         assert_eq!(members, self.model.len(), "members");
     }

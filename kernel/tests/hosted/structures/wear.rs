@@ -1,7 +1,7 @@
 //! Pool slots do not wear out: the generation of one goes on where 32 bits would end.
 
 use crate::support::archive::{Archive, SLICE, TICK, amounts};
-use crate::support::board::{Board, body};
+use crate::support::board::{Board, body, whole};
 use crate::support::host::Host;
 use crate::support::scene::system;
 use abi::boot::{NONE, Record};
@@ -9,6 +9,7 @@ use abi::call::Call;
 use abi::object::Resource;
 use abi::{Error, PAGE};
 use cells::Cell;
+use kernel::access::Steady;
 use kernel::arena::Arena;
 use kernel::boot;
 use kernel::capability::Capability;
@@ -32,7 +33,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let (roots, buffers) = (arena.frames::<Host>(3)?, arena.frames::<Host>(3)?);
     let (frames, tables) = (arena.frames::<Host>(4)?, arena.frames::<Host>(4)?);
     let domains = Pool::carve(arena, 3, 0, |arena, index| {
-        let slots = arena.slice(16, |_, _| Some(Cell::new(Capability::Empty)))?;
+        let slots = arena.slice(16, |_, _| Some(Steady::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * PAGE, slots))
     })?;
     let home = domains.first()?;
@@ -59,9 +60,9 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;
-    kernel.domains.take(None);
-    let idle = kernel.threads.take(None);
-    body(idle).priority.set(-1);
+    kernel.domains.take(&whole(), None);
+    let idle = kernel.threads.take(&whole(), None);
+    body(idle).priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
     let cpu = arena.one(Cpu::new(0, idle, host, settings))?;

@@ -63,6 +63,12 @@ pub fn body<T>(at: Ref<T>) -> &'static T {
     unsafe { &*at.address() }
 }
 
+/// Proof of access between kernel entries.
+pub fn whole() -> Exclusive<'static> {
+    // SAFETY: a test changes objects while it has their board, and is the only CPU.
+    unsafe { Exclusive::sole() }
+}
+
 impl<S: System<Port = Host>> Drop for Board<S> {
     fn drop(&mut self) {
         // SAFETY: tests use objects of a board while they have it.

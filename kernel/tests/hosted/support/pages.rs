@@ -55,7 +55,7 @@ fn check_domain(
         .filter_map(|index| machine.kernel.domains.get(index))
         .filter(|inner| inner.life() != Life::Vacant)
         .map(|inner| whole.open(inner))
-        .filter(|inner| kernel::object::Object::owner(*inner).get() == Some(at))
+        .filter(|inner| kernel::object::Pooled::owner(*inner).get() == Some(at))
         .map(|inner| inner.quotas.limit(Resource::Tables))
         .sum();
     let returned = match domain.sweep.get() {

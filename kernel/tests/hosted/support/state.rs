@@ -1,6 +1,6 @@
 //! Everything that can be observed of a kernel, to compare two of them.
 
-use super::board::{Board, body};
+use super::board::{Board, body, whole};
 use super::heap;
 use super::host::Host;
 use abi::message::BUFFER_WORDS;
@@ -80,11 +80,11 @@ pub fn tells_who_runs(fact: &Fact) -> bool {
 /// The threads blocked sending to an endpoint, in the order in which they will be served.
 pub fn served<S: System<Port = Host>>(endpoint: &Endpoint<Host>) -> Vec<Ref<Thread<Host>>> {
     let mut threads = Vec::new();
-    endpoint.senders.each(|thread| threads.push(thread));
+    endpoint.senders().each(|thread| threads.push(thread));
     let kind = TypeId::of::<S::SendQueue>();
     if kind == TypeId::of::<Heap>() {
         threads = heap::members(endpoint);
-        threads.sort_by_key(|at| body(*at).node.arrival.get());
+        threads.sort_by_key(|at| at.node.open(endpoint).arrival.get());
     }
     if kind == TypeId::of::<Heap>() || kind == TypeId::of::<Scan>() {
         threads.sort_by_key(|at| Reverse(body(*at).priority.get()));
@@ -103,7 +103,7 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
         facts.push(("state", i, thread.state.get() as u64));
         facts.push(("flags", i, u64::from(thread.flags())));
         facts.push(("priority", i, thread.priority.get() as u64));
-        facts.push(("time slice", i, u64::from(thread.slice.get())));
+        facts.push(("time slice", i, u64::from(thread.slice.get(&whole()))));
         facts.push(("caller", i, index(thread.caller.get())));
         facts.push(("position", i, thread.context.at.get().0));
         if thread.state.get() == State::Calling {
@@ -149,11 +149,11 @@ fn queues<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
         facts.push(("endpoint's generation", at.index(), at.generation()));
         let served = served::<S>(body(at)).into_iter();
         facts.extend(served.map(|thread| ("sender", at.index(), u64::from(thread.index()))));
-        queue("receiver", at.index(), &body(at).receivers, facts);
+        queue("receiver", at.index(), body(at).receivers(), facts);
     }
     for at in (0..kernel.notifications.size()).filter_map(|i| kernel.notifications.get(i)) {
         facts.push(("signals", at.index(), body(at).bits.get()));
-        queue("signal receiver", at.index(), &body(at).receivers, facts);
+        queue("signal receiver", at.index(), body(at).receivers(), facts);
     }
 }
 

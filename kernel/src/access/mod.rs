@@ -1,17 +1,32 @@
 //! Proof of access: how the core reaches object state.
 //!
-//! A [`Ref`] names an object and opens nothing but what may be read before locking. A
+//! A [`Ref`] names an object and dereferences to the object's header, each field of which is of a
+//! class ([`Peek`], [`Steady`], [`OfCpu`]) that says what an access has to prove. A
 //! [`CriticalSection`] stands for one entry into the kernel; holding an object through it gives a
 //! [`Guard`], and only that dereferences to the object's body, whose fields are cells. Several
 //! shared references to a body are harmless, so no run-time borrow check is needed. Under a locking
 //! that guards objects one by one, an entry takes the locks of those that it will hold before it
 //! holds the first (`ipc::lock_set`).
 
-use cells::{AtomicU64, Cell, SharedPtr};
+mod class;
+
+pub use class::{Look, OfCpu, OfQueue, Owner, Peek, Steady};
+
+use crate::arena::Arena;
+use cells::{AtomicU64, SharedPtr};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use core::sync::atomic::Ordering::Relaxed;
 use locks::{Holding as _, Kind, LockPolicy, ObjectLock};
+
+/// An object: a header, which can be reached by the object's name, and all around that the body,
+/// which a guard opens.
+pub trait Object: Sized + 'static {
+    /// The part that can be reached by name. Its fields are of classes, or never change.
+    type Header: 'static;
+    /// The header.
+    fn header(&self) -> &Self::Header;
+}
 
 /// Whether a pool slot holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +52,16 @@ pub(crate) struct Slot {
     /// years, 32 bits for 4 seconds.
     generation: AtomicU64,
     /// How many objects the slot has held: what the kernel's own ties remember.
-    incarnation: Cell<u64>,
-    pub(crate) life: Cell<Life>,
+    incarnation: Steady<u64>,
+    pub(crate) life: Steady<Life>,
     /// Index of the next free slot, while this one is vacant.
-    pub(crate) next_free: Cell<u32>,
+    pub(crate) next_free: Steady<u32>,
     pub(crate) index: u32,
 }
 
-// SAFETY: the body's cells are reached through `Guard` alone, which proves that this CPU is the
-// only one inside; `life` and `next_free` change only where every object is held.
+// SAFETY: the body's cells are reached through a guard, which proves that this CPU alone touches
+// them; those of the header through a class, which asks for a proof; and those of the slot change
+// only where every object is held.
 unsafe impl<T> Sync for Guarded<T> {}
 
 impl<T> Guarded<T> {
@@ -53,16 +69,24 @@ impl<T> Guarded<T> {
     pub fn vacant(body: T, index: u32, generation: u64) -> Guarded<T> {
         let slot = Slot {
             generation: AtomicU64::new(generation),
-            incarnation: Cell::new(0),
-            life: Cell::new(Life::Vacant),
-            next_free: Cell::new(0),
+            incarnation: Steady::new(0),
+            life: Steady::new(Life::Vacant),
+            next_free: Steady::new(0),
             index,
         };
         Guarded { body, slot }
     }
 }
 
-/// The name of an object: always valid memory, since pools live for ever.
+/// The name of an object: always valid memory, since pools live for ever. It dereferences to the
+/// object's header. The body takes a proof:
+///
+/// ```compile_fail,E0609
+/// # use kernel::{access::Ref, object::Thread, port::Port};
+/// fn registers<P: Port>(thread: Ref<Thread<P>>) -> P::Context {
+///     thread.context
+/// }
+/// ```
 #[repr(transparent)]
 pub struct Ref<T: 'static>(&'static Guarded<T>);
 
@@ -95,7 +119,7 @@ impl<T> Ref<T> {
     }
 
     /// Makes all capabilities to the object stale.
-    pub(crate) fn bump(self) {
+    pub(crate) fn bump(self, _all: &Exclusive<'_>) {
         self.0.slot.generation.store(self.generation() + 1, Relaxed);
     }
 
@@ -110,11 +134,10 @@ impl<T> Ref<T> {
         self.0.slot.life.get()
     }
 
-    pub(crate) fn set_life(self, life: Life) {
-        self.0.slot.life.set(life);
-        if life == Life::Dying {
-            self.0.slot.incarnation.set(self.0.slot.incarnation.get() + 1);
-        }
+    /// Its destruction begins.
+    pub(crate) fn die(self, all: &Exclusive<'_>) {
+        self.0.slot.life.set(all, Life::Dying);
+        self.0.slot.incarnation.set(all, self.incarnation() + 1);
     }
 
     /// Which object of the slot's life this is. It changes when destruction begins.
@@ -123,21 +146,30 @@ impl<T> Ref<T> {
         self.0.slot.incarnation.get()
     }
 
-    pub(crate) fn slot(self) -> &'static Slot {
+    pub(crate) fn pool_slot(self) -> &'static Slot {
         &self.0.slot
-    }
-
-    /// The body of a queue's member, for its links: they are guarded by the queue, not by the
-    /// member, so that neighbours need not be held.
-    #[inline(always)]
-    pub(crate) fn member(self) -> &'static T {
-        &self.0.body
     }
 
     /// Address of the body, for a port's entry code.
     #[inline(always)]
     pub fn address(self) -> *const T {
         &raw const self.0.body
+    }
+}
+
+impl<T: Object> Ref<T> {
+    /// The object's header.
+    #[inline(always)]
+    pub fn header(self) -> &'static T::Header {
+        self.0.body.header()
+    }
+}
+
+impl<T: Object> Deref for Ref<T> {
+    type Target = T::Header;
+    #[inline(always)]
+    fn deref(&self) -> &T::Header {
+        self.header()
     }
 }
 
@@ -214,7 +246,7 @@ impl<L: LockPolicy> CriticalSection<L> {
 
     /// Opens an object.
     #[inline(always)]
-    pub fn hold<T>(&self, at: Ref<T>) -> Guard<'_, T, L> {
+    pub(crate) fn hold<T>(&self, at: Ref<T>) -> Guard<'_, T, L> {
         Guard { at, section: PhantomData }
     }
 
@@ -229,7 +261,20 @@ impl<L: LockPolicy> CriticalSection<L> {
 /// Proof that this CPU alone may touch any object.
 pub struct Exclusive<'s>(PhantomData<&'s *mut ()>);
 
-impl Exclusive<'_> {
+impl<'a> Exclusive<'a> {
+    /// Proof of boot, while RAM is handed out: the CPU that does so is alone.
+    pub fn of_boot(_arena: &'a Arena) -> Exclusive<'a> {
+        Exclusive(PhantomData)
+    }
+
+    /// Proof outside of sections.
+    ///
+    /// # Safety
+    /// No CPU is inside the kernel as long as the proof is there.
+    pub unsafe fn sole() -> Exclusive<'a> {
+        Exclusive(PhantomData)
+    }
+
     /// Opens an object.
     #[inline(always)]
     pub fn open<T>(&self, at: Ref<T>) -> &T {
