@@ -7,8 +7,8 @@
 //! queueing. Long messages and timeouts are not for it: entry code sorts them out by the call's
 //! registers.
 
+use super::decode::halves;
 use super::kind;
-use super::plan::halves;
 use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::entry::Entry;

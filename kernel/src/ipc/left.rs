@@ -1,9 +1,10 @@
 //! The fast path of each kind of message, and what follows where it has left one: the general path
 //! goes on with what was found.
 
+use super::decode::{Source, Target};
 use super::fast::{FoundCall, FoundExchange, FoundReplyWait, Outcome};
 use super::kind;
-use super::plan::{IpcTimeout, Plan, Source, Target};
+use super::plan::{IpcTimeout, Plan};
 use super::transfer::Message;
 use crate::access::Ref;
 use crate::capability::Cap;

@@ -1,13 +1,13 @@
 //! What an entry will touch, found out before it touches it (S1-08, S1-09).
 //!
-//! Under locks of single objects an entry looks, without holding anything, at what it is about to
-//! touch, takes the locks of all that in the order of their addresses, and looks again: another
-//! CPU may have changed it meanwhile, and then the entry begins anew. Where one lock guards
-//! everything all of this vanishes.
+//! Under locks of single objects an entry decodes its operation without holding anything, takes the
+//! locks of all that the [decoder](super::decode) has named in the order of their addresses, and
+//! decodes again: another CPU may have changed it meanwhile, and then the entry begins anew. Where
+//! one lock guards everything all of this vanishes.
 //!
-//! What an entry looks at before it holds it are ties ([`Link`](crate::access::Link)), what its own
-//! thread asks for, and what writers alone change: capability tables, priorities, attachments,
-//! which CPU a thread belongs to. What would touch more than this names, or change what writers
+//! What an entry looks at before it holds it are fields of the classes
+//! [`Peek`](crate::access::Peek) and [`Steady`](crate::access::Steady), and the registers of its
+//! own thread. What would touch more than this names, or change what writers
 //! alone change, goes on as a writer, with everything held:
 //!
 //! - messages with a capability, replies through a saved right, faults and their answers;
@@ -17,9 +17,9 @@
 //!   run since;
 //! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
 
-use super::plan::halves;
+use super::decode::{Observer, halves};
+use super::signal::recipient;
 use crate::access::Ref;
-use crate::capability::Capability;
 use crate::entry::{Entry, Guards};
 use crate::object::thread::{Continuation, flag};
 use crate::object::{Endpoint, Notification, Thread};
@@ -41,6 +41,8 @@ struct LockSet<P: Port> {
     endpoints: [Option<Ref<Endpoint<P>>>; 2],
     /// The one that is received from or signalled.
     notification: Option<Ref<Notification<P>>>,
+    /// Whether nothing else will be touched, as far as its decoder can tell.
+    suffices: bool,
 }
 
 /// A notification and the badge to signal it with.
@@ -48,7 +50,7 @@ pub(crate) type Badged<P> = (Ref<Notification<P>>, u64);
 
 impl<P: Port> LockSet<P> {
     const EMPTY: LockSet<P> =
-        LockSet { threads: [None; 3], endpoints: [None; 2], notification: None };
+        LockSet { threads: [None; 3], endpoints: [None; 2], notification: None, suffices: true };
 }
 
 impl<P: Port> PartialEq for LockSet<P> {
@@ -56,6 +58,42 @@ impl<P: Port> PartialEq for LockSet<P> {
         self.threads == other.threads
             && self.endpoints == other.endpoints
             && self.notification == other.notification
+    }
+}
+
+/// Collects what the decoder of messages names.
+impl<S: System> Observer<S> for LockSet<S::Port> {
+    const LOOKS: bool = true;
+
+    #[inline(always)]
+    fn sends_to(&mut self, to: Ref<Endpoint<S::Port>>) {
+        self.endpoints[0] = Some(to);
+        self.threads[1] = to.receivers.head();
+    }
+
+    #[inline(always)]
+    fn answers(&mut self, caller: Ref<Thread<S::Port>>) {
+        self.threads[1] = Some(caller);
+    }
+
+    #[inline(always)]
+    fn answers_saved(&mut self) {
+        self.suffices = false;
+    }
+
+    #[inline(always)]
+    fn receives_from(&mut self, from: Ref<Endpoint<S::Port>>) {
+        self.endpoints[1] = Some(from);
+        self.notification = from.attached.get().and_then(|weak| weak.get());
+        match S::SendQueue::peek(from) {
+            Some(first) => self.threads[2] = first,
+            None => self.suffices = false,
+        }
+    }
+
+    #[inline(always)]
+    fn receives_signals(&mut self, from: Ref<Notification<S::Port>>) {
+        self.notification = Some(from);
     }
 }
 
@@ -79,7 +117,7 @@ impl<S: System> Entry<S> {
     ) -> Result<Badged<S::Port>, E> {
         if !self.section.is_exclusive() {
             let (at, _) = find()?;
-            self.hold_what(|| self.lock_set_of_signal(at), |found| self.partner_is_plain(found));
+            self.hold_what(|| Self::lock_set_of_signal(at), |found| self.partner_is_plain(found));
         }
         find()
     }
@@ -129,40 +167,18 @@ impl<S: System> Entry<S> {
         &self,
         me: Ref<Thread<S::Port>>,
     ) -> Option<LockSet<S::Port>> {
-        let thread = self.own(me);
-        let (_, [partners, info, ..]) = thread.context.call();
+        let (_, [partners, info, ..]) = self.own(me).context.call();
         if Info(info).from_user().has_capability() {
             return None;
         }
         let mut found = LockSet { threads: [Some(me), None, None], ..LockSet::EMPTY };
+        // What is refused here is refused again under the locks: the same words and slots count.
         let (send, receive) = halves::<KIND>(partners);
-        let domain = thread.domain.get();
-        match send {
-            NOTHING => {}
-            REPLY => found.threads[1] = thread.caller.get(),
-            slot => match domain.slot(slot) {
-                Ok(Capability::Endpoint(cap)) => {
-                    found.endpoints[0] = Some(cap.at);
-                    found.threads[1] = cap.at.receivers.head();
-                }
-                Ok(Capability::Reply(_)) => return None,
-                _ => {}
-            },
+        let sends = self.target::<KIND, _>(me, send, receive != NOTHING, &mut found);
+        if sends.is_ok() && !matches!(receive, NOTHING | REPLY) {
+            let _ = self.source(me, receive, &mut found);
         }
-        match receive {
-            NOTHING | REPLY => {}
-            slot => match domain.slot(slot) {
-                Ok(Capability::Endpoint(cap)) => {
-                    let endpoint = cap.at;
-                    found.endpoints[1] = Some(cap.at);
-                    found.threads[2] = S::SendQueue::peek(endpoint)?;
-                    found.notification = endpoint.attached.get().and_then(|weak| weak.get());
-                }
-                Ok(Capability::Notification(cap)) => found.notification = Some(cap.at),
-                _ => {}
-            },
-        }
-        Some(found)
+        found.suffices.then_some(found)
     }
 
     /// Whether a message that holds this touches nothing else.
@@ -227,15 +243,9 @@ impl<S: System> Entry<S> {
         times_out || self.is_new_there(thread)
     }
 
-    fn lock_set_of_signal(&self, at: Ref<Notification<S::Port>>) -> Option<LockSet<S::Port>> {
-        let notification = at;
-        let mut found = LockSet { notification: Some(at), ..LockSet::EMPTY };
-        found.threads[1] = notification.receivers.head();
-        if found.threads[1].is_none() {
-            found.endpoints[0] = notification.endpoint.get().and_then(|weak| weak.get());
-            let endpoint = found.endpoints[0];
-            found.threads[1] = endpoint.and_then(|endpoint| endpoint.receivers.head());
-        }
-        Some(found)
+    fn lock_set_of_signal(at: Ref<Notification<S::Port>>) -> Option<LockSet<S::Port>> {
+        let (endpoint, receiver) = recipient(at);
+        let (endpoints, threads) = ([endpoint, None], [None, receiver, None]);
+        Some(LockSet { endpoints, threads, notification: Some(at), ..LockSet::EMPTY })
     }
 }

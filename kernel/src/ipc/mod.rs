@@ -17,6 +17,7 @@
 //! The path is written once and instantiated for each [`kind`], so that what a call or a
 //! reply-and-wait cannot do costs it nothing.
 
+mod decode;
 pub mod fast;
 pub mod left;
 mod lock_set;
@@ -37,7 +38,8 @@ use crate::time::TimerEntry;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
 use abi::{Error, Status};
-use plan::{IpcTimeout, Plan, Refusal, Source, Target, Unanswered};
+use decode::{Source, Target, Unanswered};
+use plan::{IpcTimeout, Plan, Refusal};
 use receive::Received;
 use transfer::Message;
 

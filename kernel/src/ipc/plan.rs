@@ -1,55 +1,18 @@
-//! Phase one: who are the partners, and is everything allowed? Nothing changes here, but that words
-//! of a long message are copied for a receiver that can take it.
+//! Phase one: is all that the decoder finds allowed? Nothing changes here, but that words of a long
+//! message are copied for a receiver that can take it.
 
+use super::decode::{Source, Target, Unanswered, UnderLocks, halves};
 use super::kind;
 use super::transfer::{self, Message};
 use crate::access::Ref;
-use crate::capability::{Cap, Capability};
-use crate::cost::CostEvent;
 use crate::entry::Entry;
+use crate::object::Thread;
 use crate::object::thread::{State, flag};
-use crate::object::{Endpoint, Notification, Thread};
 use crate::port::{Context, Port};
 use crate::system::System;
 use abi::call::{NOTHING, REPLY, Timeout};
 use abi::trace::point;
-use abi::{Error, Info, Rights};
-
-/// Whom the send half goes to.
-pub(super) enum Target<P: Port> {
-    /// There is no send half.
-    Nothing,
-    /// Whoever receives on an endpoint.
-    Endpoint(Cap<Endpoint<P>>),
-    /// The thread whose call is answered.
-    Reply(Ref<Thread<P>>),
-    /// A reply that nobody gets, in front of a receive half: a client cannot make its server fail.
-    Dropped(Unanswered<P>),
-}
-
-/// Why a reply is dropped.
-pub(super) enum Unanswered<P: Port> {
-    /// There is no caller: it has timed out, or is gone.
-    Gone,
-    /// The saved reply right that is named is for a call that has ended.
-    Saved,
-    /// The caller cannot take such a message, and gets this error.
-    Unfit(Ref<Thread<P>>, Error),
-}
-
-/// Whom the receive half takes from.
-pub(super) enum Source<P: Port> {
-    /// There is no receive half.
-    Nothing,
-    /// The reply to the call that the send half makes.
-    Reply,
-    /// Nobody: wait for the deadline.
-    Sleep,
-    /// Whoever sends to an endpoint.
-    Endpoint(Ref<Endpoint<P>>),
-    /// A notification.
-    Notification(Ref<Notification<P>>),
-}
+use abi::{Error, Info};
 
 /// How long a half may block.
 #[derive(Clone, Copy)]
@@ -121,16 +84,6 @@ impl From<Error> for Refusal {
     }
 }
 
-/// The slots that the send half and the receive half name.
-#[inline(always)]
-pub(super) fn halves<const KIND: u8>(partners: u64) -> (u32, u32) {
-    match KIND {
-        kind::CALL => (partners as u32, REPLY),
-        kind::REPLY_WAIT => (REPLY, partners as u32),
-        _ => (partners as u32, (partners >> 32) as u32),
-    }
-}
-
 impl<S: System> Entry<S> {
     #[inline(always)]
     pub(super) fn plan<const KIND: u8>(
@@ -145,7 +98,7 @@ impl<S: System> Entry<S> {
             }
             _ => (IpcTimeout::NEVER, IpcTimeout::NEVER),
         };
-        let target = self.target::<KIND>(me, send, receive != NOTHING)?;
+        let target = self.target::<KIND, _>(me, send, receive != NOTHING, &mut UnderLocks)?;
         let source = match receive {
             REPLY if KIND == kind::CALL => Source::Reply,
             REPLY if matches!(target, Target::Endpoint(_)) => Source::Reply,
@@ -153,69 +106,12 @@ impl<S: System> Entry<S> {
             NOTHING if KIND == kind::ANY && send != NOTHING => Source::Nothing,
             NOTHING if KIND == kind::ANY && receive_timeout.kind != Timeout::Never => Source::Sleep,
             NOTHING if KIND == kind::ANY => return Err(Error::InvalidArgument.into()),
-            slot => self.source(me, slot)?,
+            slot => self.source(me, slot, &mut UnderLocks)?,
         };
         let info = Info(info).from_user();
         let target = self.check_send(me, target, &source, info, send_timeout)?;
         let message = Message::direct::<S, KIND>(info);
         Ok(Plan { target, source, message, send_timeout, receive_timeout })
-    }
-
-    #[inline(always)]
-    fn target<const KIND: u8>(
-        &self,
-        me: Ref<Thread<S::Port>>,
-        slot: u32,
-        receives: bool,
-    ) -> Result<Target<S::Port>, Error> {
-        let thread = self.hold(me);
-        match slot {
-            NOTHING if KIND == kind::ANY => Ok(Target::Nothing),
-            REPLY if KIND != kind::CALL => match thread.caller.get() {
-                Some(caller) => Ok(Target::Reply(caller)),
-                None if KIND == kind::REPLY_WAIT || receives => {
-                    Ok(Target::Dropped(Unanswered::Gone))
-                }
-                None => Err(Error::NoReply),
-            },
-            slot => {
-                S::Port::cost(CostEvent::Resolve);
-                match thread.domain.get().slot(slot)? {
-                    Capability::Endpoint(cap) => Ok(Target::Endpoint(cap.check(Rights::SEND)?)),
-                    Capability::Reply(cap) if KIND == kind::ANY => match self.saved_reply(cap) {
-                        Some(caller) => Ok(Target::Reply(caller)),
-                        None if receives => Ok(Target::Dropped(Unanswered::Saved)),
-                        None => Err(Error::NoReply),
-                    },
-                    _ => Err(Error::WrongKind),
-                }
-            }
-        }
-    }
-
-    /// The object that a receive half names.
-    #[inline(always)]
-    pub(super) fn source(
-        &self,
-        me: Ref<Thread<S::Port>>,
-        slot: u32,
-    ) -> Result<Source<S::Port>, Error> {
-        S::Port::cost(CostEvent::Resolve);
-        let thread = self.hold(me);
-        match thread.domain.get().slot(slot)? {
-            Capability::Endpoint(cap) => Ok(Source::Endpoint(cap.check(Rights::RECEIVE)?.at)),
-            Capability::Notification(cap) => {
-                Ok(Source::Notification(cap.check(Rights::RECEIVE)?.at))
-            }
-            _ => Err(Error::WrongKind),
-        }
-    }
-
-    /// The caller that a reply right in a slot is for, if it still waits.
-    fn saved_reply(&self, cap: Cap<Thread<S::Port>>) -> Option<Ref<Thread<S::Port>>> {
-        let caller = self.hold(cap.at);
-        let waits = caller.state.get() == State::Calling && caller.server.get().is_none();
-        (waits && caller.calls.get() == cap.badge).then_some(cap.at)
     }
 
     /// Checks the message and that its receiver, if one waits, can take it. A reply that its caller
@@ -307,15 +203,5 @@ impl<S: System> Entry<S> {
             return Ok(());
         }
         transfer::acceptable(info, self.kernel.port, &receiver)
-    }
-}
-
-impl<P: Port> Target<P> {
-    /// Whether capabilities may be sent there.
-    fn grants(&self) -> Result<(), Error> {
-        match self {
-            Target::Endpoint(cap) => cap.check(Rights::GRANT).map(|_| ()),
-            Target::Nothing | Target::Reply(_) | Target::Dropped(_) => Ok(()),
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! The receive half.
 
+use super::decode::{Source, UnderLocks};
 use super::kind;
-use super::plan::{IpcTimeout, Source};
+use super::plan::IpcTimeout;
 use super::transfer::{Message, acceptable};
 use crate::access::Ref;
 use crate::entry::Entry;
@@ -295,7 +296,7 @@ impl<S: System> Entry<S> {
         thread: Ref<Thread<S::Port>>,
     ) -> Result<(Source<S::Port>, IpcTimeout), Error> {
         let (number, [slots, _, deadline, ..]) = self.hold(thread).context.call();
-        let source = self.source(thread, (slots >> 32) as u32)?;
+        let source = self.source(thread, (slots >> 32) as u32, &mut UnderLocks)?;
         Ok((source, IpcTimeout::of_receive(number, deadline)?))
     }
 

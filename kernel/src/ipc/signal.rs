@@ -1,11 +1,11 @@
-//! Signals: from threads, interrupts and timers to whoever receives on a notification or on the
-//! endpoint that it is attached to.
+//! Signals: from threads, interrupts and timers to the threads that receive on a notification or on
+//! the endpoint that it is attached to.
 
 use crate::access::Ref;
 use crate::entry::Entry;
 use crate::object::thread::flag;
-use crate::object::{Notification, Thread};
-use crate::port::Context;
+use crate::object::{Endpoint, Notification, Thread};
+use crate::port::{Context, Port};
 use crate::system::System;
 use abi::trace::{Event, point};
 use abi::{Error, Info, Rights, Status};
@@ -18,6 +18,22 @@ pub(crate) enum Signalled {
     EndedDeadline,
     /// An interrupt goes first: nothing is delivered. The receiver issues its receive half again.
     PutOff,
+}
+
+/// The endpoint that a signal goes through, if any, and the thread that receives it, if one waits.
+type Recipient<P> = (Option<Ref<Endpoint<P>>>, Option<Ref<Thread<P>>>);
+
+/// The first thread that waits for a signal: at the notification, or at the endpoint that it is
+/// attached to.
+#[inline(always)]
+pub(super) fn recipient<P: Port>(at: Ref<Notification<P>>) -> Recipient<P> {
+    match at.receivers.head() {
+        Some(receiver) => (None, Some(receiver)),
+        None => {
+            let endpoint = at.endpoint.get().and_then(|weak| weak.get());
+            (endpoint, endpoint.and_then(|endpoint| endpoint.receivers.head()))
+        }
+    }
 }
 
 impl<S: System> Entry<S> {
@@ -42,23 +58,20 @@ impl<S: System> Entry<S> {
         bits: u64,
         put_off: bool,
     ) -> Signalled {
-        let notification = self.hold(at);
-        let receiver = match notification.receivers.head() {
-            Some(receiver) => {
-                notification.receivers().remove(receiver);
+        let receiver = match recipient(at) {
+            (None, Some(receiver)) => {
+                self.hold(at).receivers().remove(receiver);
                 receiver
             }
-            None => {
-                let endpoint = notification.endpoint.get().and_then(|weak| weak.get());
-                let Some((endpoint, receiver)) = endpoint
-                    .and_then(|at| self.hold(at).receivers.head().map(|receiver| (at, receiver)))
-                else {
-                    notification.bits.set(notification.bits.get() | bits);
-                    self.cpu.note_nobody(Event::Signal, at.index(), 0);
-                    return Signalled::Done;
-                };
+            (Some(endpoint), Some(receiver)) => {
                 self.hold(endpoint).receivers().remove(receiver);
                 receiver
+            }
+            (_, None) => {
+                let pending = &self.hold(at).bits;
+                pending.set(pending.get() | bits);
+                self.cpu.note_nobody(Event::Signal, at.index(), 0);
+                return Signalled::Done;
             }
         };
         if self.hold(receiver).has(flag::DEADLINE) {
