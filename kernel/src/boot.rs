@@ -5,12 +5,12 @@
 
 use crate::access::{Exclusive, Ref, Steady};
 use crate::arena::Arena;
-use crate::capability::{Cap, Capability};
 use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
 use crate::manage::{Manager, Range};
+use crate::object::capability::{Cap, Capability};
 use crate::object::memory::Frames;
 use crate::object::thread::flag;
 use crate::object::{

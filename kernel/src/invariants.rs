@@ -1,17 +1,17 @@
 //! Kernel invariants, for tests: what holds between any two entries.
 
 use crate::access::{Exclusive, Life, Ref};
-use crate::capability::Capability;
 use crate::cpu::{Cpu, NEAR};
 use crate::events::Machine;
 use crate::list::{Linked, List};
+use crate::object::capability::Capability;
+use crate::object::deadlines::{NEVER, TimerEntry};
 use crate::object::memory::Frames;
 use crate::object::thread::{State, Wait, Waiting};
 use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
-use crate::time::{NEVER, TimerEntry};
 use abi::object::Resource;
 use abi::{PRIORITIES, Rights};
 use core::sync::atomic::Ordering::Relaxed;
@@ -463,7 +463,7 @@ impl<P: Port> Checker<'_, '_, P> {
 
 /// Whether a capability is valid but its object is not there.
 fn names_vacant<P: Port>(capability: Capability<P>) -> bool {
-    fn vacant<T>(cap: crate::capability::Cap<T>) -> bool {
+    fn vacant<T>(cap: crate::object::capability::Cap<T>) -> bool {
         cap.check(Rights::NONE).is_ok() && cap.at.life() != Life::Live
     }
     match capability {

@@ -20,7 +20,6 @@ pub mod access;
 #[allow(unsafe_code)]
 pub mod arena;
 pub mod boot;
-pub mod capability;
 pub mod cost;
 pub mod cpu;
 #[allow(unsafe_code)]
@@ -43,7 +42,7 @@ pub mod send_queue;
 pub mod smp;
 pub mod statistics;
 pub mod system;
-pub mod time;
+pub mod tlb;
 pub mod variant;
 
 pub use locks;

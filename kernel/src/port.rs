@@ -1,8 +1,8 @@
 //! What a machine provides: the only interface between the core and the hardware.
 
 use crate::cost::CostEvent;
-use crate::smp::shootdown::Change;
 use crate::statistics::Statistics;
+use crate::tlb::Change;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
 use core::sync::atomic::AtomicU64;

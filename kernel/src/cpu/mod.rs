@@ -10,10 +10,10 @@ pub use ring::Ring;
 
 use crate::access::{Owner, Ref};
 use crate::list::List;
+use crate::object::deadlines::{Deadlines, NEVER};
 use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
-use crate::time::{Deadlines, NEVER};
 use abi::trace::Event;
 use cells::Cell;
 use locks::{LockPolicy, ObjectLock};

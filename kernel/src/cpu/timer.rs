@@ -4,8 +4,8 @@
 use super::{Cpu, NEAR};
 use crate::access::Ref;
 use crate::object::Thread;
+use crate::object::deadlines::{NEVER, TimerEntry};
 use crate::port::Port;
-use crate::time::{NEVER, TimerEntry};
 use abi::trace::Event;
 
 /// In place of the instant that is armed, while the timer's interrupt does its work.

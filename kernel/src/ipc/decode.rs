@@ -6,9 +6,9 @@
 
 use super::kind;
 use crate::access::Ref;
-use crate::capability::{Cap, Capability};
 use crate::cost::CostEvent;
 use crate::entry::Entry;
+use crate::object::capability::{Cap, Capability};
 use crate::object::thread::State;
 use crate::object::{Endpoint, Notification, Thread};
 use crate::port::Port;

@@ -2,9 +2,9 @@
 
 use super::kind;
 use crate::access::Ref;
-use crate::capability::Capability;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
+use crate::object::capability::Capability;
 use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Frame, Port};

@@ -2,11 +2,11 @@
 
 use super::Manager;
 use crate::access::Ref;
-use crate::capability::Capability;
 use crate::object::Thread;
+use crate::object::capability::Capability;
+use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
-use crate::time::TimerEntry;
 use abi::{Error, Status};
 
 impl<P: Port> Manager<'_, P> {

@@ -2,7 +2,7 @@
 
 use super::{Done, Manager};
 use crate::access::Ref;
-use crate::capability::{Cap, Capability};
+use crate::object::capability::{Cap, Capability};
 use crate::object::thread::State;
 use crate::object::{Domain, Thread};
 use crate::port::Port;

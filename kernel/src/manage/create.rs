@@ -3,7 +3,7 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::capability::{Cap, Capability};
+use crate::object::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{Continuation, flag};
 use crate::object::{Domain, Endpoint, Notification, Pooled, Thread, Weak};

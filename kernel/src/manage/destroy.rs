@@ -7,14 +7,14 @@
 
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::capability::{Cap, Capability};
+use crate::object::capability::{Cap, Capability};
+use crate::object::deadlines::TimerEntry;
 use crate::object::memory::Frames;
 use crate::object::thread::State;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Thread, Timer,
 };
 use crate::port::{Port, Space, Taken};
-use crate::time::TimerEntry;
 use abi::object::Resource;
 use abi::{Error, Rights};
 use core::sync::atomic::Ordering::Relaxed;

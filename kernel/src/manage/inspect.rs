@@ -2,8 +2,8 @@
 
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::capability::Capability;
 use crate::object::Domain;
+use crate::object::capability::Capability;
 use crate::port::{Context, Port};
 use abi::Error;
 use abi::call::Table;

@@ -3,8 +3,8 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::capability::{Cap, Capability};
 use crate::frames::Fresh;
+use crate::object::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::{Domain, Mapping, Memory, Thread};
 use crate::port::{Mapped, Port, Space};

@@ -5,9 +5,9 @@ use super::Manager;
 use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::object::Thread;
+use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
-use crate::time::TimerEntry;
 use abi::call::ThreadState;
 use abi::trace::Event;
 

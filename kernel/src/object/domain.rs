@@ -1,8 +1,8 @@
 //! Domains: an address space, a capability table and quotas.
 
+use super::capability::Capability;
 use super::{Mapping, Pooled};
 use crate::access::{Ref, Steady};
-use crate::capability::Capability;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
 use crate::port::{CachePadding, Port, Space};

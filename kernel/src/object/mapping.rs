@@ -5,7 +5,7 @@ use super::{Domain, Memory, Pooled};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
 use crate::port::Port;
-use crate::smp::shootdown::Shootdown;
+use crate::tlb::Shootdown;
 use abi::object::Resource;
 use abi::{Error, Rights};
 use cells::Cell;

@@ -1,5 +1,7 @@
 //! Kernel objects: one file each.
 
+pub mod capability;
+pub mod deadlines;
 pub mod domain;
 pub mod endpoint;
 pub mod interrupt;

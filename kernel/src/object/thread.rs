@@ -17,9 +17,9 @@ use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
 use crate::list::{Linked, Links};
+use crate::object::deadlines;
 use crate::port::{CachePadding, Context, Lock, Port};
-use crate::smp::shootdown::{Shootdown, Ticket};
-use crate::time;
+use crate::tlb::{Shootdown, Ticket};
 use abi::call::ThreadState;
 use abi::object::Resource;
 use abi::{Info, Status};
@@ -215,7 +215,7 @@ pub struct Header<P: Port> {
     /// Its place in a heap of senders.
     pub node: OfQueue<Node<P>, Endpoint<P>>,
     /// Its place in the queue of deadlines.
-    pub deadline: time::Node<P>,
+    pub deadline: deadlines::Node<P>,
     /// The frame of its message buffer.
     pub buffer: u64,
 }
@@ -275,7 +275,7 @@ impl<P: Port> Header<P> {
             waiting: Links::new(),
             remote_wake: Links::new(),
             node: OfQueue::new(Node::new()),
-            deadline: time::Node::new(),
+            deadline: deadlines::Node::new(),
             buffer,
         }
     }

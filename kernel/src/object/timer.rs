@@ -2,15 +2,15 @@
 
 use super::{Domain, Notification, Pooled, Weak};
 use crate::access::{Ref, Steady};
+use crate::object::deadlines;
 use crate::port::Port;
-use crate::time;
 use abi::object::Resource;
 use cells::Cell;
 
 /// What can be reached by a timer's name.
 pub struct Header<P: Port> {
     /// Its place in the queue of deadlines.
-    pub deadline: time::Node<P>,
+    pub deadline: deadlines::Node<P>,
     /// What it signals.
     pub target: Steady<Option<Weak<Notification<P>>>>,
     /// The bits that it signals.
@@ -30,7 +30,7 @@ impl<P: Port> Timer<P> {
     pub fn new() -> Timer<P> {
         Timer {
             header: Header {
-                deadline: time::Node::new(),
+                deadline: deadlines::Node::new(),
                 target: Steady::new(None),
                 badge: Steady::new(0),
             },

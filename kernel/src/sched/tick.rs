@@ -4,8 +4,8 @@
 use crate::access::Ref;
 use crate::cpu::{Cpu, NEAR};
 use crate::object::Thread;
+use crate::object::deadlines::NEVER;
 use crate::port::Port;
-use crate::time::NEVER;
 use abi::trace::Event;
 use policies::slice;
 

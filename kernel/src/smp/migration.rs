@@ -3,10 +3,10 @@
 use crate::access::Ref;
 use crate::entry::Entry;
 use crate::manage::Manager;
+use crate::object::deadlines::TimerEntry;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
 use crate::system::System;
-use crate::time::TimerEntry;
 
 impl<S: System> Entry<S> {
     /// Whether a thread that is held belongs to another CPU and has not run there since it was made

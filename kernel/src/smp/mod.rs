@@ -17,11 +17,11 @@ use crate::entry::Entry;
 use crate::frames;
 use crate::kernel::Kernel;
 use crate::manage::Manager;
+use crate::object::deadlines::TimerEntry;
 use crate::object::thread::flag;
 use crate::object::{Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
-use crate::time::TimerEntry;
 use locks::{LockPolicy, Relax};
 
 /// Steps that a long operation takes before it makes room for another CPU. Those of zeroing a frame

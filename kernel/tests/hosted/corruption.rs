@@ -10,13 +10,13 @@ use abi::call::Call;
 use abi::object::Resource;
 use abi::{Info, Rights};
 use kernel::access::Ref;
-use kernel::capability::{Cap, Capability};
+use kernel::object::capability::{Cap, Capability};
+use kernel::object::deadlines::TimerEntry;
 use kernel::object::thread::{State, Wait, flag};
 use kernel::object::{Endpoint, Mapping, Thread, Weak};
 use kernel::port::{Mapped, Port, Space};
-use kernel::smp::shootdown::{Change, Shootdown};
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System};
-use kernel::time::TimerEntry;
+use kernel::tlb::{Change, Shootdown};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -30,7 +30,7 @@ const FILES: [(&str, Part); 10] = [
     ("kernel/src/cpu/ready_queue.rs", Part::Scheduler),
     ("kernel/src/ipc/", Part::Ipc),
     ("kernel/src/send_queue.rs", Part::Ipc),
-    ("kernel/src/capability.rs", Part::Ipc),
+    ("kernel/src/object/capability.rs", Part::Ipc),
     // Entry and exit of the core, and the port's own before and behind it.
     ("kernel/src/entry/", Part::Ipc),
     ("kernel/src/events.rs", Part::Ipc),
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(part(&["policies/src/levels.rs"]), Some(Part::Scheduler));
         assert_eq!(part(&["kernel/src/ipc/fast.rs"]), Some(Part::Ipc));
         assert_eq!(part(&["kernel/src/entry.rs"]), Some(Part::Ipc));
-        assert_eq!(part(&["kernel/src/time.rs"]), None);
+        assert_eq!(part(&["kernel/src/object/deadlines.rs"]), None);
         assert_eq!(by_function("giusto_kernel::entry::resume"), Part::Ipc);
         assert_eq!(by_function("policies::levels::find"), Part::Scheduler);
         assert_eq!(by_function("kernel::cpu::ready_queue::find"), Part::Scheduler);

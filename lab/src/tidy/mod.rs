@@ -4,6 +4,7 @@
 mod architecture;
 mod dependencies;
 mod limits;
+mod modules;
 mod reach;
 mod source;
 mod unsafety;
@@ -50,7 +51,9 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(dependencies::check(&metadata));
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
+    let order = modules::Order::read(root)?;
     for source in &sources {
+        findings.extend(order.check(source));
         findings.extend(limits::check(source));
         findings.extend(architecture::check(source));
         findings.extend(unsafety::check(source));

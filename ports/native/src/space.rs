@@ -2,7 +2,7 @@
 
 use abi::Rights;
 use kernel::port::{self, Mapped, Port, Taken};
-use kernel::smp::shootdown::Change;
+use kernel::tlb::Change;
 
 /// A domain's page tables: the root alone, which says where a switch goes.
 #[repr(align(64))]

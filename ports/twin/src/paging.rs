@@ -4,7 +4,7 @@ use crate::hardware::Hardware;
 use crate::transactions::Refused;
 use abi::{PAGE, Rights};
 use kernel::port::{self, Frame, Mapped, Port, Taken};
-use kernel::smp::shootdown::Change;
+use kernel::tlb::Change;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;

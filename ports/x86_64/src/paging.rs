@@ -12,7 +12,7 @@ use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 use kernel::port::{self, Mapped, Taken};
-use kernel::smp::shootdown::Change;
+use kernel::tlb::Change;
 use section::init;
 
 /// Bytes in a page.

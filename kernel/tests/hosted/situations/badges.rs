@@ -8,8 +8,8 @@ use crate::support::scene::{
 use abi::call::{Call, Table};
 use abi::message::FaultKind;
 use abi::{Error, Rights};
-use kernel::capability::Capability;
 use kernel::fault::Fault;
+use kernel::object::capability::Capability;
 use kernel::system::DirectLazy;
 
 fn board() -> Board<DirectLazy<Host>> {

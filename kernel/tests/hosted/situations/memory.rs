@@ -10,7 +10,7 @@ use abi::call::Call;
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights};
-use kernel::capability::Capability;
+use kernel::object::capability::Capability;
 use kernel::port::{Port, Space};
 use kernel::system::DirectLazy;
 use std::cell::Cell;

@@ -4,7 +4,7 @@ use super::{objects, threads};
 use crate::support::board::whole;
 use crate::support::host::Host;
 use abi::{Error, Kind, Rights};
-use kernel::capability::{Cap, Capability};
+use kernel::object::capability::{Cap, Capability};
 use kernel::object::{Endpoint, Notification};
 use proptest::prelude::*;
 

@@ -8,7 +8,7 @@ use crate::support::scene::{FREE, boot, system};
 use abi::Error;
 use abi::call::Call;
 use kernel::access::{Life, Ref};
-use kernel::capability::Capability;
+use kernel::object::capability::Capability;
 use kernel::object::{Domain, Endpoint, Weak};
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;

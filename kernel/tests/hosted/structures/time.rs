@@ -4,7 +4,7 @@ use super::{objects, threads};
 use crate::support::board::body;
 use crate::support::host::Host;
 use kernel::object::Timer;
-use kernel::time::{Deadlines, TimerEntry};
+use kernel::object::deadlines::{Deadlines, TimerEntry};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 

@@ -2,7 +2,7 @@
 
 use abi::{PAGE, Rights};
 use kernel::port::{Mapped, Port, Space, Taken};
-use kernel::smp::shootdown::Change;
+use kernel::tlb::Change;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
