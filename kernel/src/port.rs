@@ -22,7 +22,7 @@ pub trait Port: Sized + 'static {
     /// The saved user registers of a thread, and other state that a switch moves.
     type Context: Context;
     /// The page tables of a domain.
-    type Space: Space;
+    type Space: Space<Local = Self::Local>;
     /// What the port keeps for each CPU.
     type Local: Default + 'static;
     /// What guards the kernel on several CPUs.
@@ -80,8 +80,6 @@ pub trait Port: Sized + 'static {
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
     /// elsewhere next. Only with several CPUs.
     fn save_lazy_state(&self, _local: &Self::Local, _thread: &Self::Context) {}
-    /// Makes this CPU forget all translations and use these tables. Only with several CPUs.
-    fn reload(&self, _local: &Self::Local, _space: &Self::Space) {}
     /// Interrupts another CPU, which then calls [`kicked`](crate::entry::kicked). Only with several
     /// CPUs.
     fn kick(&self, _cpu: u32) {}
@@ -150,8 +148,23 @@ pub enum Taken {
     Nothing,
 }
 
-/// A domain's page tables.
+/// How translations that are taken away leave the TLBs of other CPUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteTlbs {
+    /// There is no other CPU.
+    None,
+    /// Each CPU that may hold them is interrupted, and flushes its TLB ([`Space::flush`]).
+    Interrupted,
+}
+
+/// A domain's page tables, and the translations that TLBs hold of them.
 pub trait Space: 'static {
+    /// What the port keeps for each CPU.
+    type Local: Default + 'static;
+
+    /// How the TLBs of other CPUs learn of a change.
+    const REMOTE: RemoteTlbs;
+
     /// Page tables of a vacant domain slot, with the root table in this frame.
     fn new(root: u64) -> Self;
     /// How many further table frames mapping this range takes.
@@ -162,10 +175,14 @@ pub trait Space: 'static {
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.
     fn map(&self, port: &impl Port, at: u64, frame: u64, rights: Rights) -> Mapped;
-    /// Changes the rights of a mapped page, and invalidates it in the TLB of this CPU.
+    /// Changes the rights of a mapped page, and invalidates it in the TLB of this CPU. Other CPUs
+    /// are reached by [`Space::REMOTE`], for which the [`Change`] was noted.
     fn protect(&self, port: &impl Port, at: u64, rights: Rights, change: Change);
-    /// Removes a page, and invalidates it in the TLB of this CPU.
+    /// Removes a page, and invalidates it in the TLB of this CPU; else as [`Space::protect`].
     fn unmap(&self, port: &impl Port, at: u64, change: Change);
+    /// Flushes the TLB of this CPU, which has these tables loaded from then on. Only where TLBs are
+    /// [`RemoteTlbs::Interrupted`].
+    fn flush(&self, _local: &Self::Local) {}
     /// Looks for a table frame to detach, emptied, from a space without mappings, and takes a
     /// bounded number of steps.
     fn take_table(&self, port: &impl Port) -> Taken;

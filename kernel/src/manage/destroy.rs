@@ -222,9 +222,7 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         let domain = thread.domain.get();
         if thread.buffer_at.get() != 0 {
-            let change = self.change(&thread.shootdown);
-            let space = &self.all.open(domain).space;
-            space.unmap(self.kernel.port, thread.buffer_at.get(), change);
+            self.unmap_page(domain, thread.buffer_at.get(), &thread.shootdown);
             thread.buffer_at.set(0);
         }
         self.is_gone(domain, &thread.shootdown)

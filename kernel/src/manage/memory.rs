@@ -330,8 +330,7 @@ impl<P: Port> Manager<'_, P> {
         while done.get() < pages {
             let page = done.get();
             let address = mapping.at.get() + page * P::PAGE;
-            let change = self.change(&mapping.shootdown);
-            self.all.open(home).space.protect(self.kernel.port, address, rights, change);
+            self.protect_page(home, address, rights, &mapping.shootdown);
             mapping.note_rights(page, rights);
             done.set(page + 1);
             if page + 1 < pages && self.preempted() {
@@ -349,8 +348,7 @@ impl<P: Port> Manager<'_, P> {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
                 let address = mapping.at.get() + page * P::PAGE;
-                let change = self.change(&mapping.shootdown);
-                self.all.open(home).space.unmap(self.kernel.port, address, change);
+                self.unmap_page(home, address, &mapping.shootdown);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {
                     return false;

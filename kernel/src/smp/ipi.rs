@@ -3,7 +3,7 @@
 
 use crate::cpu::Cpu;
 use crate::entry::Entry;
-use crate::port::Port;
+use crate::port::{Port, Space};
 use crate::system::System;
 use abi::trace::Event;
 
@@ -44,9 +44,9 @@ impl<S: System> Entry<S> {
             // What follows is not only memory, and cannot be undone.
             self.upgrade_if(|| true);
             cpu.flush.set(false);
-            // Nobody runs where translations were changed for good, if this CPU idles.
+            // A CPU that idles loads the kernel's own tables.
             let domain = cpu.current.get().domain.get();
-            self.kernel.port.reload(&cpu.local, &self.section.exclusive().open(domain).space);
+            self.section.exclusive().open(domain).space.flush(&cpu.local);
             cpu.space.set(Some(domain));
             cpu.flushed.set(self.kernel.shootdowns.get());
         }

@@ -8,14 +8,17 @@
 //! made all changes has invalidated page by page and is left out; if a call went on from another
 //! CPU there is no such CPU.
 //!
-//! A CPU holds translations of the tables that it has loaded and of no others.
+//! A CPU holds translations of the tables that it has loaded and of no others. Callers take pages
+//! away with [`Manager::unmap_page`] and [`Manager::protect_page`] and wait for a ticket; how TLBs
+//! are reached is the business of [`Space`] and of this file.
 
 use crate::access::Ref;
 use crate::cpu::Cpu;
 use crate::manage::Manager;
 use crate::object::Domain;
-use crate::port::Port;
+use crate::port::{Port, RemoteTlbs, Space};
 use crate::tlb::{Change, Shootdown, Ticket};
+use abi::Rights;
 
 impl<P: Port> Cpu<P> {
     /// Whether this CPU may hold translations of a domain.
@@ -26,14 +29,39 @@ impl<P: Port> Cpu<P> {
 
 impl<P: Port> Manager<'_, P> {
     /// Notes a change of page tables.
-    pub(crate) fn change(&self, shootdown: &Shootdown) -> Change {
-        if P::SMP { shootdown.change(self.cpu.number) } else { Change::on_one_cpu() }
+    #[inline(always)]
+    fn change(&self, shootdown: &Shootdown) -> Change {
+        match P::Space::REMOTE {
+            RemoteTlbs::None => Change::on_one_cpu(),
+            RemoteTlbs::Interrupted => shootdown.change(self.cpu.number),
+        }
+    }
+
+    /// Removes a page of an object.
+    #[inline(always)]
+    pub(crate) fn unmap_page(&self, domain: Ref<Domain<P>>, at: u64, shootdown: &Shootdown) {
+        let change = self.change(shootdown);
+        self.all.open(domain).space.unmap(self.kernel.port, at, change);
+    }
+
+    /// Changes the rights of a page of an object.
+    #[inline(always)]
+    pub(crate) fn protect_page(
+        &self,
+        domain: Ref<Domain<P>>,
+        at: u64,
+        rights: Rights,
+        shootdown: &Shootdown,
+    ) {
+        let change = self.change(shootdown);
+        self.all.open(domain).space.protect(self.kernel.port, at, rights, change);
     }
 
     /// Requests, behind the last change, that no CPU holds what was changed of an object's pages.
     /// `None`: there is one CPU.
     pub(crate) fn request(&self, domain: Ref<Domain<P>>, shootdown: &Shootdown) -> Option<Ticket> {
-        P::SMP.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
+        let others = P::Space::REMOTE != RemoteTlbs::None;
+        others.then(|| shootdown.request(|by| self.request_flushes(domain, by)))
     }
 
     /// Asks all CPUs that have a domain's tables loaded, but for one. The number of the request.
@@ -43,7 +71,7 @@ impl<P: Port> Manager<'_, P> {
         let cpus = self.kernel.cpus.get().iter();
         for cpu in cpus.filter(|cpu| cpu.has_loaded(domain) && Some(cpu.number) != by) {
             if cpu.number == self.cpu.number {
-                self.kernel.port.reload(&cpu.local, &self.all.open(domain).space);
+                self.all.open(domain).space.flush(&cpu.local);
                 cpu.flushed.set(number);
             } else {
                 self.ask_to_flush(cpu);

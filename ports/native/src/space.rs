@@ -1,7 +1,8 @@
 //! Page tables of a machine without user memory: nothing can be mapped.
 
+use crate::port::Local;
 use abi::Rights;
-use kernel::port::{self, Mapped, Port, Taken};
+use kernel::port::{self, Mapped, Port, RemoteTlbs, Taken};
 use kernel::tlb::Change;
 
 /// A domain's page tables: the root alone, which says where a switch goes.
@@ -19,6 +20,10 @@ impl Space {
 }
 
 impl port::Space for Space {
+    type Local = Local;
+
+    const REMOTE: RemoteTlbs = RemoteTlbs::Interrupted;
+
     fn new(root: u64) -> Space {
         Space { root }
     }

@@ -3,7 +3,7 @@
 use crate::hardware::Hardware;
 use crate::transactions::Refused;
 use abi::{PAGE, Rights};
-use kernel::port::{self, Frame, Mapped, Port, Taken};
+use kernel::port::{self, Frame, Mapped, Port, RemoteTlbs, Taken};
 use kernel::tlb::Change;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -139,6 +139,10 @@ fn leaf_word(frame: u64, rights: Rights) -> u64 {
 }
 
 impl port::Space for Space {
+    type Local = ();
+
+    const REMOTE: RemoteTlbs = RemoteTlbs::Interrupted;
+
     fn new(root: u64) -> Self {
         Space { root }
     }
@@ -194,6 +198,11 @@ impl port::Space for Space {
     fn unmap(&self, port: &impl Port, at: u64, _change: Change) {
         invalidate(at);
         leaf(port, self.root, at).expect("unmaps what is mapped").store(0, Relaxed);
+    }
+
+    fn flush(&self, _local: &()) {
+        Hardware::current().refuse(Refused::Tables);
+        Hardware::current().here().use_tables(self.root);
     }
 
     fn take_table(&self, port: &impl Port) -> Taken {

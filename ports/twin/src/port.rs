@@ -150,11 +150,6 @@ impl<G: Locking> Port for Twin<G> {
         }
     }
 
-    fn reload(&self, _local: &(), space: &Space) {
-        self.refuse(Refused::Tables);
-        self.here().use_tables(space.root);
-    }
-
     fn kick(&self, cpu: u32) {
         self.refuse(Refused::Kick);
         self.hardware.kick(cpu);

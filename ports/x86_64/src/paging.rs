@@ -4,6 +4,7 @@
 //! kernel text or constants. User pages are never both writable and executable.
 
 use crate::machine::{forget_page, load_root};
+use crate::port::Local;
 use crate::pvh::Stretch;
 use crate::segments;
 use abi::Rights;
@@ -11,7 +12,7 @@ use core::cell::Cell;
 use core::ptr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use kernel::port::{self, Mapped, Taken};
+use kernel::port::{self, Mapped, RemoteTlbs, Taken};
 use kernel::tlb::Change;
 use section::init;
 
@@ -252,6 +253,11 @@ fn user_flags(rights: Rights) -> u64 {
 }
 
 impl port::Space for Space {
+    type Local = Local;
+
+    const REMOTE: RemoteTlbs =
+        if cfg!(feature = "smp") { RemoteTlbs::Interrupted } else { RemoteTlbs::None };
+
     fn new(root: u64) -> Space {
         let kernel = table(KERNEL_ROOT.load(Relaxed));
         for (index, (own, shared)) in table(root).iter().zip(kernel).enumerate() {
@@ -310,6 +316,13 @@ impl port::Space for Space {
             leaf.store(0, Relaxed);
             forget_page(at);
         }
+    }
+
+    #[cfg(feature = "smp")]
+    fn flush(&self, local: &Local) {
+        local.root.set(self.root);
+        // SAFETY: every domain's tables share the kernel's half.
+        unsafe { load_root(self.root) };
     }
 
     fn take_table(&self, _port: &impl port::Port) -> Taken {

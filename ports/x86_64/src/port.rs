@@ -162,13 +162,6 @@ impl Port for X86 {
     }
 
     #[cfg(feature = "smp")]
-    fn reload(&self, local: &Local, space: &Space) {
-        local.root.set(space.root());
-        // SAFETY: every domain's tables share the kernel's half.
-        unsafe { crate::machine::load_root(space.root()) };
-    }
-
-    #[cfg(feature = "smp")]
     fn kick(&self, cpu: u32) {
         apic::kick(cpu);
     }

@@ -1,7 +1,7 @@
 //! Page tables: four levels of 512 entries, in frames that the core supplies.
 
 use abi::{PAGE, Rights};
-use kernel::port::{Mapped, Port, Space, Taken};
+use kernel::port::{Mapped, Port, RemoteTlbs, Space, Taken};
 use kernel::tlb::Change;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -83,6 +83,10 @@ fn leaf_word(frame: u64, rights: Rights) -> u64 {
 }
 
 impl Space for HostSpace {
+    type Local = ();
+
+    const REMOTE: RemoteTlbs = RemoteTlbs::None;
+
     fn new(root: u64) -> Self {
         HostSpace { root }
     }
