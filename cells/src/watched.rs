@@ -38,7 +38,7 @@ impl Access {
     }
 }
 
-/// Who is told.
+/// The watcher that is told.
 pub trait Watcher {
     /// An access is about to happen; it happens when this returns, and not if it unwinds.
     fn touch(&self, access: Access);

@@ -59,7 +59,7 @@ impl Arena {
         for index in 0..length {
             let element = make(self, index)?;
             // SAFETY: the memory from `first` to `end` is this slice's alone, aligned, and each
-            // element is written once before anybody reads it.
+            // element is written once before it is read.
             unsafe { pointer.add(index).write(element) };
         }
         // SAFETY: every element was written; the arena's memory lives for ever and is never

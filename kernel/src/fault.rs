@@ -77,7 +77,7 @@ impl<S: System> Entry<S> {
         late && kind != FaultKind::Debug && self.cpu.poll(point::HALVES)
     }
 
-    /// A fault that nobody handles ends the thread's progress, and says so on the console.
+    /// A fault without a handler ends the thread's progress, and says so on the console.
     #[cold]
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {

@@ -23,7 +23,7 @@ struct FreeList {
     used: Cell<u32>,
 }
 
-/// Who is charged for an object, if anybody.
+/// The domain that is charged for an object, if any.
 type Owner<P> = Option<Ref<Domain<P>>>;
 
 impl FreeList {

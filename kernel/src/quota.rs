@@ -1,5 +1,5 @@
 //! Quotas: what a domain may create. Quotas sum to at most the pool, so a charge that fits the
-//! quota finds a free slot, and nobody can exhaust another's resources.
+//! quota finds a free slot, and no domain can exhaust another's resources.
 
 use abi::Error;
 use abi::object::Resource;

@@ -20,12 +20,12 @@ pub trait SendQueue: 'static {
     fn insert<P: Port>(endpoint: &Endpoint<P>, thread: Ref<Thread<P>>) {
         endpoint.senders().push_back(thread);
     }
-    /// Whether nobody waits.
+    /// Whether no sender waits.
     #[inline(always)]
     fn is_empty<P: Port>(endpoint: &Endpoint<P>) -> bool {
         endpoint.senders.is_empty()
     }
-    /// Who is served next.
+    /// The sender that is served next.
     fn first<P: Port>(endpoint: &Endpoint<P>) -> Option<Ref<Thread<P>>>;
     /// The same, seen without holding the endpoint; outer `None`: that takes a search.
     #[inline(always)]

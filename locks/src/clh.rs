@@ -112,7 +112,7 @@ impl<const NODES: usize> Clh<NODES> {
         seat.mine.set(seat.spare.get());
     }
 
-    /// Whether anybody waits for the lock, which this CPU owns.
+    /// Whether another CPU waits for the lock, which this CPU owns.
     #[inline]
     pub fn is_queued_behind(&self, seat: &Seat) -> bool {
         self.tail.load(Relaxed) != seat.mine.get()
@@ -129,7 +129,7 @@ impl<const NODES: usize> Clh<NODES> {
         }
     }
 
-    /// Whether anybody owns the lock or waits for it. Within a transaction the answer stays true
+    /// Whether a CPU owns the lock or waits for it. Within a transaction the answer stays true
     /// until the end, or the transaction aborts.
     #[inline(always)]
     pub fn is_held(&self) -> bool {

@@ -79,12 +79,12 @@ impl<T: Transactions, const NODES: usize> Elided<T, NODES> {
         self.attempts() > 0
     }
 
-    /// Whether anybody owns the lock or waits for it; no transaction does.
+    /// Whether a CPU owns the lock or waits for it; no transaction does.
     pub fn is_held(&self) -> bool {
         self.lock.is_held()
     }
 
-    /// Whether anybody waits for the lock, which this CPU owns, in its queue or beside it.
+    /// Whether another CPU waits for the lock, which this CPU owns, in its queue or beside it.
     #[inline]
     pub fn is_waited_for(&self, seat: &ElidedSeat) -> bool {
         self.lock.is_queued_behind(&seat.seat) || self.waiting.load(Relaxed) > 0

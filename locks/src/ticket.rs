@@ -47,13 +47,13 @@ impl Ticket {
         self.owner.store(ticket.wrapping_add(1), Release);
     }
 
-    /// Whether somebody owns the lock.
+    /// Whether a CPU owns the lock.
     #[inline]
     pub fn is_held(&self) -> bool {
         self.owner.load(Relaxed) != self.next.load(Relaxed)
     }
 
-    /// Whether anybody waits for the lock, which this CPU owns.
+    /// Whether another CPU waits for the lock, which this CPU owns.
     #[inline]
     pub fn is_waited_for(&self) -> bool {
         self.next.load(Relaxed).wrapping_sub(self.owner.load(Relaxed)) > 1

@@ -104,7 +104,7 @@ impl Default for Ring {
     }
 }
 
-/// Counts an event, after its record: whoever sees the count sees the record.
+/// Counts an event, after its record: a reader that sees the count sees the record.
 #[inline(always)]
 fn count<P: Port>(port: &P, header: &Frame) {
     port.overwrites(&header[WORD_EVENTS]);

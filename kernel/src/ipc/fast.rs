@@ -90,7 +90,7 @@ impl<S: System> Entry<S> {
         Ok((receiver.name(), cap.badge))
     }
 
-    /// A reply, then an open receive without timeout on `slot`, where nobody waits to send.
+    /// A reply, then an open receive without timeout on `slot`, where no sender waits.
     /// Goes over to the thread that was answered.
     #[inline(always)]
     pub fn fast_reply_wait(

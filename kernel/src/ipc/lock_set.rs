@@ -15,7 +15,7 @@
 //!   cannot take the reply;
 //! - timeouts of threads that belong to other CPUs, and threads that are being moved or have not
 //!   run since;
-//! - receiving where somebody waits and finding the first takes a search (`ipc-scan`).
+//! - receiving where a sender waits and finding the first takes a search (`ipc-scan`).
 
 use super::decode::{Observer, halves};
 use super::signal::recipient;

@@ -9,7 +9,7 @@
 //! | call B | B |
 //! | receive, served by C | the higher of A and C |
 //! | send to B, receive from waiting C | the higher of B and C |
-//! | send to B, receive, nobody waiting | B |
+//! | send to B, receive, no sender waits | B |
 //!
 //! A keeps the CPU on a tie. A sender that is a caller does not become ready by being received;
 //! A, which then has work, takes its place in the table.

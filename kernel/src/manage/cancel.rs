@@ -39,7 +39,7 @@ impl<P: Port> Manager<'_, P> {
             self.end_timeout(at);
         }
         if thread.has(flag::FAULT) {
-            // Nobody will say how it goes on, and its registers are not a call's.
+            // No handler will say how it goes on, and its registers are not a call's.
             thread.clear(flag::FAULT);
             thread.set(flag::SUSPENDED);
         } else if state == State::Sending {

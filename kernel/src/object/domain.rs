@@ -41,7 +41,7 @@ pub struct Domain<P: Port> {
     pub mappings: List<Mapping<P>, OfDomain>,
     /// Domains that it owns.
     pub inner: List<Domain<P>, Inside>,
-    /// Threads that run in it, whoever owns them.
+    /// Threads that run in it, of whatever owner.
     pub threads: Cell<u32>,
     /// Unhandled faults in it and in domains inside it that the console may still be told of.
     /// Those of domains inside another do not count: they come and go.

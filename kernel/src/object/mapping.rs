@@ -1,5 +1,5 @@
 //! Mappings: a range of one domain's addresses backed by memory. Naming mappings makes undoing
-//! them O(1) a page, whoever starts it: the mapper, the end of the memory or of the domain.
+//! them O(1) a page, whichever starts it: the mapper, the end of the memory or of the domain.
 
 use super::{Domain, Memory, Pooled};
 use crate::access::Ref;

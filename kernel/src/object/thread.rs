@@ -1,7 +1,7 @@
 //! Threads.
 //!
 //! ```text
-//!            send, nobody receives            receive, nobody sends
+//!            send, no receiver                receive, no sender
 //!   Sending <--------------------- Ready ------------------------> Receiving
 //!      |        (a call goes on to) |  ^ \ call                        |
 //!      +--------------------------->+  |  +--------> Calling           |

@@ -1,4 +1,4 @@
-//! Cache lines: who has which, and what an access therefore moves.
+//! Cache lines: which CPU has which, and what an access therefore moves.
 
 use std::collections::BTreeMap;
 

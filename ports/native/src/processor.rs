@@ -1,7 +1,7 @@
 //! Entry code of one CPU: what lies between a program's system call and the program that goes on.
 //!
-//! A program is known by where it goes on (`at`), a number that its driver chooses; whoever drives
-//! a processor plays the program at that place up to its next system call.
+//! A program is known by where it goes on (`at`), a number that its driver chooses; the driver
+//! of a processor plays the program at that place up to its next system call.
 
 use crate::context::{Context, Regs};
 use crate::port::{Host, Local};

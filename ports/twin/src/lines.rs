@@ -16,13 +16,13 @@ pub const LINE: usize = 64;
 pub struct Lines {
     topology: Topology,
     first: usize,
-    /// Who has each line: a bit for each CPU.
+    /// The CPUs that have each line, a bit each.
     holders: RefCell<Vec<u64>>,
     /// The CPU that has written it last and has it alone, plus one; 0: none.
     owners: RefCell<Vec<u8>>,
     /// When accesses are noted.
     observed: Range<u64>,
-    /// Who has touched and who has written lines meanwhile: a bit for each CPU.
+    /// The CPUs that have touched and that have written lines meanwhile, a bit each.
     touched: RefCell<BTreeMap<usize, [u64; 2]>>,
 }
 
@@ -84,7 +84,7 @@ impl Lines {
         let ways = others.map(|other| self.topology.transfer(other, cpu));
         let cost = match (*holders, writes) {
             (0, _) => self.topology.fetch(cpu),
-            // Who reads has it from the nearest; who writes waits for the farthest to lose it.
+            // A reader has it from the nearest; a writer waits for the farthest to lose it.
             (held, false) if held & me != 0 => return 0,
             (_, false) => ways.min().unwrap_or(0),
             (_, true) if u32::from(*owner) == cpu + 1 => return 0,

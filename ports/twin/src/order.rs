@@ -174,7 +174,7 @@ impl Hardware {
         }
     }
 
-    /// Who waits for this word looks at it.
+    /// CPUs that wait for this word look at it.
     fn wake(&self, at: usize) {
         for cpu in &self.processors {
             if let Stance::Spins { word, since } = cpu.stance.get()

@@ -66,7 +66,7 @@ impl<G: Locking> Port for Twin<G> {
 
     fn arm(&self, at: Option<u64>) {
         self.refuse(Refused::Arm);
-        // Who sleeps for ever has a deadline too, at the end of time, which never comes.
+        // A thread that sleeps for ever has a deadline too, at the end of time, which never comes.
         self.here().armed.set(at.filter(|at| *at != NEVER));
     }
 

@@ -3,7 +3,7 @@
 //! finds them by their symbol.
 //!
 //! One sample is taken at a random instant inside every block of time. The handler runs on a
-//! stack of its own, reads who is current, and writes nothing but the samples.
+//! stack of its own, reads which thread is current, and writes nothing but the samples.
 
 use crate::machine::{counter, in8, out8};
 use crate::{apic, state};

@@ -13,7 +13,7 @@ pub fn main(env: &Env) {
     });
 }
 
-/// Counts, and tells everyone who asks on `count` how far it has come.
+/// Counts, and tells each caller on `count` how far it has come.
 pub fn counter(env: &Env) {
     let on = env.cap("count");
     let mut count = 0;

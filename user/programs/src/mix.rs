@@ -102,7 +102,7 @@ impl Ticks {
 }
 
 /// The device's server: capability `device` (receive). It keeps the right to answer each client
-/// that waits; inputs come one after the other while somebody waits, and answer in turn.
+/// that waits; inputs come one after the other while a client waits, and answer in turn.
 pub fn device(env: &Env) {
     let requests = env.cap("device");
     let mut inputs = Times::of(env, "input", 10_000_000, 32);

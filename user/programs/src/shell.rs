@@ -7,7 +7,7 @@ use line::Line;
 use rt::{Console, Env, Wait, ipc, print, println, signal};
 
 /// The shell: capabilities `console`, `keys` and `uart` (what was typed), `system` (statistics,
-/// the end of the run), `echo` and `count` (somebody to talk to), and domains that it may end.
+/// the end of the run), `echo` and `count` (partners of calls), and domains that it may end.
 pub fn main(env: &Env) {
     let console = env.console();
     println!(console, "\nGiusto shell; 'help' lists the commands.");

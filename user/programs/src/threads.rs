@@ -56,7 +56,7 @@ fn answer(env: &Env, _: u64) {
     }
 }
 
-/// Calls until everybody has answered once; how many did.
+/// Calls until each thread has answered once; how many did.
 fn call_all(env: &Env, threads: usize) -> usize {
     let to = env.cap("roll-call");
     let right = |n: &u64| {

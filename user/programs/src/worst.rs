@@ -20,7 +20,7 @@ const CROWD: usize = 100;
 const SLEEPERS: usize = 40;
 /// The words of a long message.
 const LONG: usize = 124;
-/// Nanoseconds that suffice to block everybody.
+/// Nanoseconds that suffice to block all threads.
 const SOON: u64 = 2_000_000;
 /// An hour.
 const LATER: u64 = 3_600_000_000_000;
@@ -193,7 +193,7 @@ fn sleep(_: &Env, at: u64) {
     system::sleep_until(at);
 }
 
-/// Long calls to one who waits with a deadline, and both halves at once.
+/// Long calls to a thread that waits with a deadline, and both halves at once.
 fn talk(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, other, server, sender] = core::array::from_fn(|_| slots.fresh());
@@ -299,8 +299,8 @@ fn moved(env: &Env) -> Result<(), Error> {
     Ok(())
 }
 
-/// A send to one who waits with a deadline, then the receipt of a call that waits, by a server that
-/// has not answered the call before: two deadlines end and one begins.
+/// A send to a thread that waits with a deadline, then the receipt of a call that waits, by a
+/// server that has not answered the call before: two deadlines end and one begins.
 fn unanswered(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, other, receiver] = core::array::from_fn(|_| slots.fresh());
@@ -330,7 +330,8 @@ fn queue(_: &Env, door: u64) {
     }
 }
 
-/// A send to one who waits with a deadline, then the receipt of a message that was sent with one.
+/// A send to a thread that waits with a deadline, then the receipt of a message that was sent with
+/// one.
 fn exchanged(env: &Env) -> Result<(), Error> {
     let mut slots = env.slots();
     let [door, other, receiver, sender] = core::array::from_fn(|_| slots.fresh());

@@ -14,7 +14,7 @@ const CODE: u64 = 0x20_0000;
 type Victim = (fn(&Env, u64), u64);
 
 impl Cross {
-    /// With everybody else at rest.
+    /// With all other threads at rest.
     pub fn ends(&mut self) -> Result<(), Error> {
         let victims: [Victim; 3] = [(listen, 0), (listen, 1), (spin, 1)];
         let (slot, bell) = (self.slots.fresh(), self.slots.fresh());

@@ -1,6 +1,6 @@
 //! What CPUs do to each other, an operation a round.
 //!
-//! Before each operation everybody waits: every CPU that takes no part idles, so that on an
+//! Before each operation all threads wait: every CPU that takes no part idles, so that on an
 //! emulator whose CPUs share one clock a span counts what the CPUs that do execute.
 
 mod ends;

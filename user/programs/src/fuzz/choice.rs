@@ -119,7 +119,7 @@ impl Chooser {
         &mut self.random
     }
 
-    /// Whether the thread probably owes somebody a reply, which it then does no more.
+    /// Whether the thread probably owes a reply, which it then does no more.
     pub fn owed(&mut self) -> bool {
         core::mem::take(&mut self.owes)
     }

@@ -175,7 +175,7 @@ pub fn main(env: &Env) {
     sampler.done(env);
 }
 
-/// Lets everybody below finish what they are at.
+/// Lets all lower threads finish what they are at.
 fn settle() {
     system::sleep(2_000_000);
 }

@@ -100,7 +100,7 @@ impl Shell<'_> {
         rows.map(|(index, row)| Domain { index, row })
     }
 
-    /// Calls somebody who may be gone.
+    /// Calls a partner that may be gone.
     fn ask(&self, whom: Slot) -> Result<Received, Error> {
         let wait = Wait::until(system::clock() + PATIENCE);
         ipc::call_within(whom, Message::empty(0), wait)

@@ -192,7 +192,7 @@ impl Client {
         }
     }
 
-    /// If somebody has said that the own bell will be rung, it is.
+    /// If a thread has said that the own bell will be rung, it is.
     fn await_ring(&mut self) {
         let Some(taken) = self.me.taken() else { return };
         if self.me.rung() > taken {

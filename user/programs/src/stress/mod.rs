@@ -27,8 +27,8 @@ use wrong::{KINDS, Wrong};
 /// A millisecond, and a microsecond.
 const MS: u64 = 1_000_000;
 const US: u64 = 1_000;
-/// How long what was asked for may take where everybody sleeps now and then: far longer than it
-/// does, and short for who waits for ever.
+/// How long what was asked for may take where all threads sleep now and then: far longer than it
+/// does, and short for a thread that waits for ever.
 const PATIENCE: u64 = 500 * MS;
 /// How many times as long as asked for a run lasts at most, until everything has happened.
 const LONGEST: u64 = 20;
@@ -98,7 +98,7 @@ fn used(env: &Env) -> [u64; Resource::COUNT] {
     })
 }
 
-/// A round: everybody begins, works, and ends.
+/// A round: all threads begin, work, and end.
 fn round(place: &Place, number: u64) {
     place.begin_round(number);
     for n in place.workers() {
@@ -121,7 +121,7 @@ fn round(place: &Place, number: u64) {
     place.end_round();
 }
 
-/// Waits for threads to be done. Who is not has missed a wake-up.
+/// Waits for threads to be done. One that is not has missed a wake-up.
 fn await_all(place: &Place, threads: impl Iterator<Item = usize> + Clone) {
     let until = system::clock() + PATIENCE;
     let late = || threads.clone().find(|n| !Worker::new(place, *n).is_done());

@@ -23,7 +23,7 @@ pub enum Common {
     /// 1: clients come to an end; 2: owners too.
     Stop,
     Round,
-    /// 1: everybody has begun, and may be begun anew.
+    /// 1: all threads have begun, and may be begun anew.
     Begun,
     /// How many things were wrong, and the first one in four words.
     Wrongs,
@@ -342,7 +342,7 @@ impl Worker {
         self.words.get(RUNG)
     }
 
-    /// Rings its bell: says so first, so that who reads it knows that the signal follows.
+    /// Rings its bell: says so first, so that its reader knows that the signal follows.
     pub fn ring(&self) -> Result<(), Error> {
         self.words.add(RUNG, 1);
         signal::signal(self.bell())

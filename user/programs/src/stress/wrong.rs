@@ -35,7 +35,7 @@ pub enum Wrong {
     Answer,
     /// A management call failed: its place in the program, and the error.
     Manage,
-    /// Who is gone has answered: the count before and after.
+    /// A server that is gone has answered: the count before and after.
     DeadAnswers,
     /// An answer of another life: which, and the count.
     OtherLife,
