@@ -12,8 +12,8 @@ use crate::object::{Domain, Endpoint, Pooled, Thread};
 use crate::pool::Pool;
 use crate::port::{Port, Space};
 use crate::send_queue::Heap;
+use abi::PRIORITIES;
 use abi::object::Resource;
-use abi::{PRIORITIES, Rights};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Checks every invariant and panics with the first that does not hold.
@@ -326,7 +326,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 let capability = cell.get();
                 let empty = matches!(capability, Capability::Empty);
                 assert!(empty || at.life() != Life::Vacant, "a vacant domain has capabilities");
-                assert!(!names_vacant(capability), "a valid capability to a vacant slot");
+                assert!(!capability.names_vacant(), "a valid capability to a vacant slot");
             }
         }
     }
@@ -458,24 +458,5 @@ impl<P: Port> Checker<'_, '_, P> {
             .map(|at| &self.all.open(at).quotas)
             .map(|quotas| quotas.limit(resource) - quotas.used(resource))
             .sum()
-    }
-}
-
-/// Whether a capability is valid but its object is not there.
-fn names_vacant<P: Port>(capability: Capability<P>) -> bool {
-    fn vacant<T>(cap: crate::object::capability::Cap<T>) -> bool {
-        cap.check(Rights::NONE).is_ok() && cap.at.life() != Life::Live
-    }
-    match capability {
-        Capability::Domain(cap) => vacant(cap),
-        Capability::Thread(cap) => vacant(cap),
-        Capability::Endpoint(cap) => vacant(cap),
-        Capability::Notification(cap) => vacant(cap),
-        Capability::Interrupt(cap) => vacant(cap),
-        Capability::Memory(cap) => vacant(cap),
-        Capability::Mapping(cap) => vacant(cap),
-        Capability::Timer(cap) => vacant(cap),
-        Capability::Reply(cap) => vacant(cap),
-        Capability::Empty | Capability::Console(_) | Capability::System(_) => false,
     }
 }

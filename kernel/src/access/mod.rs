@@ -263,7 +263,7 @@ pub struct Exclusive<'s>(PhantomData<&'s *mut ()>);
 
 impl<'a> Exclusive<'a> {
     /// Proof of boot, while RAM is handed out: the CPU that does so is alone.
-    pub fn of_boot(_arena: &'a Arena) -> Exclusive<'a> {
+    pub(crate) fn of_boot(_arena: &'a Arena) -> Exclusive<'a> {
         Exclusive(PhantomData)
     }
 

@@ -30,8 +30,10 @@ impl<P: Port> Cpu<P> {
     /// The tick starts then, so that lower deadlines do not interrupt more than once a tick.
     pub(crate) fn overlooks(&self, at: u64, priority: i16) -> bool {
         let running = self.current.get().priority.get();
+        // A decision to come programs the timer, and its interrupt is on its way.
+        let is_to_decide = self.floor.get() == ALL_DEFERRED && self.resched.get();
         if priority > running {
-            return self.armed.get() > at;
+            return !is_to_decide && self.armed.get() > at;
         }
         // An equal one is not among those that the timer is programmed for exactly either.
         self.floor.set(self.floor.get().max(running + 1));
@@ -39,7 +41,7 @@ impl<P: Port> Cpu<P> {
         let tick_point = self.next_tick(self.port.now());
         self.deferred_until.set(tick_point);
         // A deadline shortly behind the tick point shares its interrupt.
-        let late = self.armed.get() > at.max(tick_point.saturating_add(NEAR));
+        let late = !is_to_decide && self.armed.get() > at.max(tick_point.saturating_add(NEAR));
         if late {
             // It may run: one that was served early leaves this point of the grid out.
             self.begin_tick();

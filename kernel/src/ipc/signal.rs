@@ -58,9 +58,10 @@ impl<S: System> Entry<S> {
         bits: u64,
         put_off: bool,
     ) -> Signalled {
+        let notification = self.hold(at);
         let receiver = match recipient(at) {
             (None, Some(receiver)) => {
-                self.hold(at).receivers().remove(receiver);
+                notification.receivers().remove(receiver);
                 receiver
             }
             (Some(endpoint), Some(receiver)) => {
@@ -68,7 +69,7 @@ impl<S: System> Entry<S> {
                 receiver
             }
             (_, None) => {
-                let pending = &self.hold(at).bits;
+                let pending = &notification.bits;
                 pending.set(pending.get() | bits);
                 self.cpu.note_nobody(Event::Signal, at.index(), 0);
                 return Signalled::Done;

@@ -9,6 +9,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::object::capability::{Cap, Capability};
 use crate::object::deadlines::TimerEntry;
+use crate::object::kinds::kinds;
 use crate::object::memory::Frames;
 use crate::object::thread::State;
 use crate::object::{
@@ -45,30 +46,44 @@ impl<P: Port> Manager<'_, P> {
         own: Ref<Domain<P>>,
         slot: u32,
     ) -> Result<bool, Error> {
-        Ok(match self.all.open(own).slot(slot)? {
-            Capability::Endpoint(cap) => self.end(cap)? && self.destroy_endpoint(cap.at),
-            Capability::Notification(cap) => self.end(cap)? && self.destroy_notification(cap.at),
-            Capability::Interrupt(cap) => self.end(cap)? && self.destroy_interrupt(cap.at),
-            Capability::Timer(cap) => self.end(cap)? && self.destroy_timer(cap.at),
-            Capability::Memory(cap) => self.end(cap)? && self.destroy_memory(cap.at),
-            Capability::Mapping(cap) => self.end(cap)? && self.destroy_mapping(cap.at),
-            Capability::Thread(cap) => {
-                let itself = cap.at == me && cap.check(Rights::DESTROY).is_ok();
-                (!itself || self.gets_ready_to_end(me))
-                    && self.end(cap)?
-                    && self.destroy_thread(cap.at)
-            }
-            Capability::Domain(cap) => {
-                if self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
-                    return Err(Error::WrongState);
+        macro_rules! destroyed {
+            ($capability:expr, $($(#[$doc:meta])* $kind:ident $badge:ident $may:ident
+              $destroy:ident,)*) => {
+                match $capability {
+                    $(Capability::$kind(cap) => {
+                        self.$may(me, cap)? && self.end(cap)? && self.$destroy(cap.at)
+                    })*
+                    Capability::Reply(_)
+                    | Capability::Console(_)
+                    | Capability::System(_)
+                    | Capability::Empty => return Err(Error::WrongKind),
                 }
-                self.end(cap)? && self.destroy_domain(cap.at)
-            }
-            Capability::Reply(_)
-            | Capability::Console(_)
-            | Capability::System(_)
-            | Capability::Empty => return Err(Error::WrongKind),
-        })
+            };
+        }
+        let capability = self.all.open(own).slot(slot)?;
+        Ok(kinds!(destroyed capability,))
+    }
+
+    /// Most objects may be destroyed at once, if the capability allows it.
+    #[inline(always)]
+    fn may_end<T>(&self, _me: Ref<Thread<P>>, _cap: Cap<T>) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    /// A thread that destroys itself gets ready for that first. False: not yet.
+    #[inline(always)]
+    fn may_end_thread(&self, me: Ref<Thread<P>>, cap: Cap<Thread<P>>) -> Result<bool, Error> {
+        let itself = cap.at == me && cap.check(Rights::DESTROY).is_ok();
+        Ok(!itself || self.gets_ready_to_end(me))
+    }
+
+    /// No domain is destroyed by a thread within.
+    #[inline(always)]
+    fn may_end_domain(&self, me: Ref<Thread<P>>, cap: Cap<Domain<P>>) -> Result<bool, Error> {
+        match self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
+            true => Err(Error::WrongState),
+            false => Ok(true),
+        }
     }
 
     /// Begins a destruction that the capability allows, or goes on with one. Always true.

@@ -1,7 +1,8 @@
 //! Capabilities: what a domain can name.
 
-use crate::access::{Exclusive, Ref};
+use crate::access::{Exclusive, Life, Ref};
 use crate::object::domain::Header;
+use crate::object::kinds::kinds;
 use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use crate::port::Port;
 use abi::{Error, Kind, Rights};
@@ -43,40 +44,49 @@ impl<T> Cap<T> {
         Ok(self)
     }
 
+    /// Rights and badge, if it is not stale.
+    #[inline(always)]
+    fn look(self) -> Result<(Rights, u64), Error> {
+        self.check(Rights::NONE).map(|cap| (cap.rights, cap.badge))
+    }
+
+    /// Makes every other capability to the object stale; this one renewed.
+    #[inline(always)]
+    fn renew(self, all: &Exclusive<'_>) -> Result<Cap<T>, Error> {
+        let cap = self.check(Rights::REVOKE)?;
+        cap.at.bump(all);
+        Ok(Cap::new(cap.at, cap.rights, cap.badge))
+    }
+
+    /// Whether it is valid, but its object is not there.
+    fn is_vacant(self) -> bool {
+        self.check(Rights::NONE).is_ok() && self.at.life() != Life::Live
+    }
+
     /// Whether the object has since begun to be destroyed, by nobody but a holder of this very
     /// capability's generation.
     pub fn is_dying(self) -> bool {
-        self.at.life() == crate::access::Life::Dying && self.at.generation() == self.generation + 1
+        self.at.life() == Life::Dying && self.at.generation() == self.generation + 1
     }
 }
 
-/// The content of a slot.
-pub enum Capability<P: Port> {
-    /// Nothing.
-    Empty,
-    /// A domain.
-    Domain(Cap<Domain<P>>),
-    /// A thread.
-    Thread(Cap<Thread<P>>),
-    /// An endpoint.
-    Endpoint(Cap<Endpoint<P>>),
-    /// A notification.
-    Notification(Cap<Notification<P>>),
-    /// An interrupt.
-    Interrupt(Cap<Interrupt<P>>),
-    /// Memory.
-    Memory(Cap<Memory<P>>),
-    /// A mapping.
-    Mapping(Cap<Mapping<P>>),
-    /// A timer.
-    Timer(Cap<Timer<P>>),
-    /// The right to answer one call of a thread; the badge is the call's number.
-    Reply(Cap<Thread<P>>),
-    /// The console.
-    Console(Rights),
-    /// The machine.
-    System(Rights),
+macro_rules! capability {
+    ($($(#[$doc:meta])* $kind:ident $badge:ident $may:ident $destroy:ident,)*) => {
+        /// The content of a slot.
+        pub enum Capability<P: Port> {
+            /// Nothing.
+            Empty,
+            $($(#[$doc])* $kind(Cap<$kind<P>>),)*
+            /// The right to answer one call of a thread; the badge is the call's number.
+            Reply(Cap<Thread<P>>),
+            /// The console.
+            Console(Rights),
+            /// The machine.
+            System(Rights),
+        }
+    };
 }
+kinds!(capability);
 
 impl<P: Port> Clone for Capability<P> {
     #[inline(always)]
@@ -86,105 +96,89 @@ impl<P: Port> Clone for Capability<P> {
 }
 impl<P: Port> Copy for Capability<P> {}
 
-/// Calls `$body` with the `Cap` of any variant that has one.
-macro_rules! with_cap {
-    ($capability:expr, $cap:ident => $body:expr, rights $rights:ident => $other:expr) => {
-        match $capability {
-            Capability::Empty => Err(Error::NoCapability),
-            Capability::Domain($cap) => $body,
-            Capability::Thread($cap) => $body,
-            Capability::Endpoint($cap) => $body,
-            Capability::Notification($cap) => $body,
-            Capability::Interrupt($cap) => $body,
-            Capability::Memory($cap) => $body,
-            Capability::Mapping($cap) => $body,
-            Capability::Timer($cap) => $body,
-            Capability::Reply($cap) => $body,
-            Capability::Console($rights) | Capability::System($rights) => $other,
+macro_rules! operations {
+    ($($(#[$doc:meta])* $kind:ident $badge:ident $may:ident $destroy:ident,)*) => {
+        /// The kind of object; `None` for an empty slot.
+        pub fn kind(self) -> Option<Kind> {
+            Some(match self {
+                Capability::Empty => return None,
+                $(Capability::$kind(_) => Kind::$kind,)*
+                Capability::Reply(_) => Kind::Reply,
+                Capability::Console(_) => Kind::Console,
+                Capability::System(_) => Kind::System,
+            })
+        }
+
+        /// Rights and badge of a capability that is not stale.
+        pub fn inspect(self) -> Result<(Rights, u64), Error> {
+            match self {
+                Capability::Empty => Err(Error::NoCapability),
+                $(Capability::$kind(cap) => cap.look(),)*
+                Capability::Reply(cap) => cap.look(),
+                Capability::Console(rights) | Capability::System(rights) => Ok((rights, 0)),
+            }
+        }
+
+        /// A copy with at most these rights and, where the original has none, a badge. Needs the
+        /// right to copy; a reply right cannot be copied.
+        #[inline(always)]
+        pub fn copy(self, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
+            let (rights, old) = self.inspect()?;
+            if !rights.contains(Rights::COPY) {
+                return Err(Error::MissingRight);
+            }
+            let rights = rights.and(limit);
+            Ok(match self {
+                $(Capability::$kind(cap) => {
+                    Capability::$kind(Cap { rights, badge: copied!($badge, old, badge), ..cap })
+                })*
+                Capability::Reply(_) => return Err(Error::MissingRight),
+                Capability::Console(_) => {
+                    copied!(plain, old, badge);
+                    Capability::Console(rights)
+                }
+                Capability::System(_) => {
+                    copied!(plain, old, badge);
+                    Capability::System(rights)
+                }
+                Capability::Empty => Capability::Empty,
+            })
+        }
+
+        /// Makes every other capability to the object stale and returns this one renewed.
+        pub fn revoke(self, all: &Exclusive<'_>) -> Result<Capability<P>, Error> {
+            match self {
+                Capability::Empty => Err(Error::NoCapability),
+                $(Capability::$kind(cap) => cap.renew(all).map(Capability::$kind),)*
+                Capability::Reply(_) | Capability::Console(_) | Capability::System(_) => {
+                    Err(Error::WrongKind)
+                }
+            }
+        }
+
+        /// Whether it is valid, but its object is not there: for tests.
+        pub(crate) fn names_vacant(self) -> bool {
+            match self {
+                $(Capability::$kind(cap) => cap.is_vacant(),)*
+                Capability::Reply(cap) => cap.is_vacant(),
+                Capability::Empty | Capability::Console(_) | Capability::System(_) => false,
+            }
         }
     };
 }
 
+/// The badge of a copy, for which one may be asked where capabilities of the kind carry a badge.
+macro_rules! copied {
+    (badge, $old:expr, $badge:expr) => {
+        minted($old, $badge)?
+    };
+    (plain, $old:expr, $badge:expr) => {
+        if $badge != 0 { return Err(Error::WrongKind) } else { $old }
+    };
+}
+
 impl<P: Port> Capability<P> {
-    /// The kind of object; `None` for an empty slot.
-    pub fn kind(self) -> Option<Kind> {
-        Some(match self {
-            Capability::Empty => return None,
-            Capability::Domain(_) => Kind::Domain,
-            Capability::Thread(_) => Kind::Thread,
-            Capability::Endpoint(_) => Kind::Endpoint,
-            Capability::Notification(_) => Kind::Notification,
-            Capability::Interrupt(_) => Kind::Interrupt,
-            Capability::Memory(_) => Kind::Memory,
-            Capability::Mapping(_) => Kind::Mapping,
-            Capability::Timer(_) => Kind::Timer,
-            Capability::Reply(_) => Kind::Reply,
-            Capability::Console(_) => Kind::Console,
-            Capability::System(_) => Kind::System,
-        })
-    }
-
-    /// Rights and badge of a capability that is not stale.
-    pub fn inspect(self) -> Result<(Rights, u64), Error> {
-        with_cap!(self,
-            cap => cap.check(Rights::NONE).map(|cap| (cap.rights, cap.badge)),
-            rights rights => Ok((rights, 0)))
-    }
-
-    /// A copy with at most these rights and, where the original has none, a badge. Needs the
-    /// right to copy; a reply right cannot be copied.
-    #[inline(always)]
-    pub fn copy(self, limit: Rights, badge: u64) -> Result<Capability<P>, Error> {
-        let (rights, old) = self.inspect()?;
-        if !rights.contains(Rights::COPY) {
-            return Err(Error::MissingRight);
-        }
-        let rights = rights.and(limit);
-        Ok(match self {
-            Capability::Endpoint(cap) => {
-                Capability::Endpoint(Cap { rights, badge: minted(old, badge)?, ..cap })
-            }
-            Capability::Notification(cap) => {
-                Capability::Notification(Cap { rights, badge: minted(old, badge)?, ..cap })
-            }
-            Capability::Reply(_) => return Err(Error::MissingRight),
-            _ if badge != 0 => return Err(Error::WrongKind),
-            Capability::Console(_) => Capability::Console(rights),
-            Capability::System(_) => Capability::System(rights),
-            Capability::Domain(cap) => Capability::Domain(Cap { rights, ..cap }),
-            Capability::Thread(cap) => Capability::Thread(Cap { rights, ..cap }),
-            Capability::Interrupt(cap) => Capability::Interrupt(Cap { rights, ..cap }),
-            Capability::Memory(cap) => Capability::Memory(Cap { rights, ..cap }),
-            Capability::Mapping(cap) => Capability::Mapping(Cap { rights, ..cap }),
-            Capability::Timer(cap) => Capability::Timer(Cap { rights, ..cap }),
-            Capability::Empty => Capability::Empty,
-        })
-    }
-
-    /// Makes every other capability to the object stale and returns this one renewed.
-    pub fn revoke(self, all: &Exclusive<'_>) -> Result<Capability<P>, Error> {
-        macro_rules! renew {
-            ($variant:ident, $cap:ident) => {{
-                let cap = $cap.check(Rights::REVOKE)?;
-                cap.at.bump(all);
-                Ok(Capability::$variant(Cap::new(cap.at, cap.rights, cap.badge)))
-            }};
-        }
-        match self {
-            Capability::Empty => Err(Error::NoCapability),
-            Capability::Domain(cap) => renew!(Domain, cap),
-            Capability::Thread(cap) => renew!(Thread, cap),
-            Capability::Endpoint(cap) => renew!(Endpoint, cap),
-            Capability::Notification(cap) => renew!(Notification, cap),
-            Capability::Interrupt(cap) => renew!(Interrupt, cap),
-            Capability::Memory(cap) => renew!(Memory, cap),
-            Capability::Mapping(cap) => renew!(Mapping, cap),
-            Capability::Timer(cap) => renew!(Timer, cap),
-            Capability::Reply(_) | Capability::Console(_) | Capability::System(_) => {
-                Err(Error::WrongKind)
-            }
-        }
-    }
+    kinds!(operations);
 }
 
 fn minted(old: u64, badge: u64) -> Result<u64, Error> {
@@ -202,7 +196,7 @@ pub trait Named<P: Port>: Sized + 'static {
 }
 
 macro_rules! named {
-    ($($kind:ident)*) => {$(
+    ($($(#[$doc:meta])* $kind:ident $badge:ident $may:ident $destroy:ident,)*) => {$(
         impl<P: Port> Named<P> for $kind<P> {
             #[inline(always)]
             fn named(capability: &Capability<P>) -> Option<&Cap<Self>> {
@@ -214,7 +208,7 @@ macro_rules! named {
         }
     )*};
 }
-named!(Domain Thread Endpoint Notification Interrupt Memory Mapping Timer);
+kinds!(named);
 
 impl<P: Port> Header<P> {
     /// The content of a slot; an error where there is none.

@@ -5,6 +5,7 @@ pub mod deadlines;
 pub mod domain;
 pub mod endpoint;
 pub mod interrupt;
+pub(crate) mod kinds;
 pub mod mapping;
 pub mod memory;
 pub mod notification;

@@ -88,7 +88,9 @@ impl<P: Port> Manager<'_, P> {
         shootdown: &Shootdown,
         ticket: Option<Ticket>,
     ) -> bool {
-        let Some(ticket) = ticket.filter(|_| P::SMP) else { return true };
+        let Some(ticket) = ticket.filter(|_| P::Space::REMOTE != RemoteTlbs::None) else {
+            return true;
+        };
         let holds = |cpu: &Cpu<P>| {
             let flushed = cpu.flushed.get() >= ticket.number || Some(cpu.number) == ticket.by;
             cpu.has_loaded(domain) && !flushed
