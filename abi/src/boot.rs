@@ -32,7 +32,7 @@ pub const WORD_ROOTS: usize = 6;
 pub const WORD_PROTECTION: usize = 7;
 /// Header word with the number of blocked threads that a look-up drops from the ready queue before
 /// it makes room for a waiting interrupt; 0: it drops them all.
-pub const WORD_PURGE: usize = 8;
+pub const WORD_LAZY_DEQUEUES: usize = 8;
 /// Header word that is 1 if a chain of transfers is left when an interrupt waits (S0-41).
 pub const WORD_CHAINS: usize = 9;
 /// Header word with the number of CPUs.
@@ -57,7 +57,7 @@ pub const CONSOLE: u64 = u64::MAX - 1;
 /// The system capability, where a record names an object.
 pub const SYSTEM: u64 = u64::MAX - 2;
 /// The owner of objects that are charged to no domain and live as long as the system.
-pub const NOBODY: u64 = u64::MAX - 3;
+pub const NO_OWNER: u64 = u64::MAX - 3;
 
 /// Codes of records, with their fields in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,15 +74,15 @@ pub enum Record {
     /// pointer, argument, address of its message buffer (0: none), fault handler's endpoint (or
     /// [`NONE`]), badge of its fault messages, CPU. It starts when all records are done.
     Thread = 3,
-    /// Creates an endpoint: owner (or [`NOBODY`]), attached notification (or [`NONE`]).
+    /// Creates an endpoint: owner (or [`NO_OWNER`]), attached notification (or [`NONE`]).
     Endpoint = 4,
-    /// Creates a notification: owner (or [`NOBODY`]).
+    /// Creates a notification: owner (or [`NO_OWNER`]).
     Notification = 5,
-    /// Creates an interrupt: owner (or [`NOBODY`]), line, notification, badge.
+    /// Creates an interrupt: owner (or [`NO_OWNER`]), IRQ, notification, badge.
     Interrupt = 6,
-    /// Creates a timer: owner (or [`NOBODY`]), notification, badge.
+    /// Creates a timer: owner (or [`NO_OWNER`]), notification, badge.
     Timer = 7,
-    /// Creates a contiguous, zeroed memory object: owner (or [`NOBODY`]), pages, byte offset of
+    /// Creates a contiguous, zeroed memory object: owner (or [`NO_OWNER`]), pages, byte offset of
     /// its initial contents in the archive, their length in bytes, then one word in which the
     /// kernel leaves the physical address.
     Memory = 8,

@@ -12,7 +12,7 @@ pub enum Kind {
     Endpoint = 3,
     /// A word of signal bits that threads wait for.
     Notification = 4,
-    /// A hardware interrupt line, delivered as a signal.
+    /// A hardware interrupt (IRQ), delivered as a signal.
     Interrupt = 5,
     /// Page frames that can be mapped.
     Memory = 6,

@@ -88,7 +88,7 @@ pub enum Event {
     LookUp = 9,
     /// A look-up meets threads that have blocked, the first of them `thread`, and drops them
     /// (S0-10).
-    Purge = 10,
+    LazyDequeue = 10,
     /// `thread` runs on the time of thread `argument`, which is higher and ready, or waits for it
     /// (S0-09).
     Donate = 11,
@@ -117,7 +117,7 @@ pub enum Event {
     /// The timer was asked for an interrupt in `argument` ns.
     Arm = 23,
     /// This CPU is about to interrupt CPU `argument`.
-    Kick = 24,
+    Ipi = 24,
     /// This CPU has the kernel's lock, for which it waited `argument` counter steps, or does
     /// without; `extra` is the [`Way`] and who had it before. Comes before the entry that it is
     /// for.
@@ -142,7 +142,7 @@ impl Event {
         Event::Insert,
         Event::Remove,
         Event::LookUp,
-        Event::Purge,
+        Event::LazyDequeue,
         Event::Donate,
         Event::Expire,
         Event::Signal,
@@ -156,7 +156,7 @@ impl Event {
         Event::UserBefore,
         Event::UserAfter,
         Event::Arm,
-        Event::Kick,
+        Event::Ipi,
         Event::Lock,
         Event::Unlock,
         Event::Undone,
@@ -266,15 +266,15 @@ pub mod entry {
     /// A fault.
     pub const FAULT: u32 = 0x102;
     /// An interrupt by another CPU.
-    pub const KICK: u32 = 0x103;
-    /// From here on: the interrupt of the device line of this code less this.
-    pub const LINE_0: u32 = 0x200;
+    pub const IPI: u32 = 0x103;
+    /// From here on: the interrupt of the device IRQ of this code less this.
+    pub const IRQ_0: u32 = 0x200;
 }
 
 /// Codes of places at which long work makes room for interrupts.
 pub mod point {
     /// A look-up that drops blocked threads.
-    pub const PURGE: u32 = 0;
+    pub const LAZY_DEQUEUE: u32 = 0;
     /// A chain of transfers.
     pub const CHAIN: u32 = 1;
     /// Long work of a system call, such as destruction, which the thread issues again.

@@ -65,9 +65,9 @@ fn arguments_and_results() {
         Mappings 6, Timers 7, Frames 8, Tables 9, Slots 10);
     pinned!(FaultKind: Memory 1, Instruction 2, Arithmetic 3, Debug 4, Other 5);
     pinned!(Event: Enter 0, Exit 1, Switch 2, Message 3, Block 4, Wake 5, Queue 6, Insert 7,
-        Remove 8, LookUp 9, Purge 10, Donate 11, Expire 12, Signal 13, Fault 14, Preempt 15,
+        Remove 8, LookUp 9, LazyDequeue 10, Donate 11, Expire 12, Signal 13, Fault 14, Preempt 15,
         Chain 16, Tick 17, Thread 18, Priority 19, Mark 20, UserBefore 21, UserAfter 22, Arm 23,
-        Kick 24, Lock 25, Unlock 26, Undone 27);
+        Ipi 24, Lock 25, Unlock 26, Undone 27);
     let in_order = |values: &[u64]| values.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     assert!(in_order(&Kind::ALL.map(|kind| kind as u64)));
     assert!(in_order(&Resource::ALL.map(|resource| resource as u64)));

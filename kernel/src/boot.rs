@@ -21,8 +21,8 @@ use crate::port::{Context, Frame, Port};
 use crate::variant::Variant;
 use abi::Rights;
 use abi::boot::{
-    CONSOLE, HEADER_WORDS, MAGIC, NOBODY, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
-    WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
+    CONSOLE, HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS,
+    WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
@@ -157,9 +157,9 @@ fn carve_pools<P: Port>(
         let table = arena.slice(length as usize, |_, _| Some(Steady::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * P::PAGE, table))
     })?;
-    let home = domains.first()?;
+    let domain = domains.first()?;
     let threads = Pool::carve(arena, threads, 0, |_, index| {
-        Some(Thread::new(home, buffers + index as u64 * P::PAGE))
+        Some(Thread::new(domain, buffers + index as u64 * P::PAGE))
     })?;
     macro_rules! pool {
         ($resource:ident, $kind:ident) => {
@@ -174,7 +174,7 @@ fn carve_pools<P: Port>(
     let timers = pool!(Timers, Timer);
     let frames = FrameStack::carve::<P>(arena, frames, size(Resource::Frames))?;
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
-    let lines = arena.slice(port.lines() as usize, |_, _| Some(Cell::new(None)))?;
+    let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let kernel = arena.one(Kernel {
         port,
         guards: P::LockPolicy::shared(count),
@@ -190,13 +190,13 @@ fn carve_pools<P: Port>(
         frames,
         tables,
         slots,
-        lines,
+        irqs,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
         shootdowns: Cell::new(0),
     })?;
     assert!(
-        kernel.domains.take(&Exclusive::of_boot(arena), None) == home,
+        kernel.domains.take(&Exclusive::of_boot(arena), None) == domain,
         "the kernel's domain comes first"
     );
     carve_cpus(kernel, archive, arena, count)
@@ -243,7 +243,7 @@ fn cpu<P: Port>(
         tick: archive.word(WORD_TICK),
         slice: archive.word(WORD_SLICE) as u32,
         eager: kernel.variant.eager,
-        purge: archive.word(WORD_PURGE) as u32,
+        lazy_dequeues: archive.word(WORD_LAZY_DEQUEUES) as u32,
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
@@ -298,7 +298,7 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn owner(&self, at: usize, index: usize) -> Option<Ref<Domain<P>>> {
-        (self.field(at, index) != NOBODY).then(|| made!(self, at, index, Domain))
+        (self.field(at, index) != NO_OWNER).then(|| made!(self, at, index, Domain))
     }
 
     #[init]
@@ -363,12 +363,12 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn thread(&self, at: usize) -> Ref<Thread<P>> {
-        let home = made!(self, at, 1, Domain);
+        let domain = made!(self, at, 1, Domain);
         let buffer = self.field(at, 6);
-        let fits = self.manager.check_buffer(home, buffer);
+        let fits = self.manager.check_buffer(domain, buffer);
         assert!(fits.is_ok(), "a boot thread's buffer cannot be mapped");
-        let thread = self.kernel().threads.take(&self.manager.all, Some(home));
-        self.manager.set_up_thread(thread, home, self.field(at, 2) as u8, buffer);
+        let thread = self.kernel().threads.take(&self.manager.all, Some(domain));
+        self.manager.set_up_thread(thread, domain, self.field(at, 2) as u8, buffer);
         let body = self.manager.all.open(thread);
         body.context.set_instruction(self.field(at, 3));
         body.context.set_stack(self.field(at, 4));
@@ -379,7 +379,7 @@ impl<P: Port> Builder<'_, '_, P> {
         }
         let cpu = self.field(at, 9);
         assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
-        let allowed = self.manager.all.open(home).cpus.get();
+        let allowed = self.manager.all.open(domain).cpus.get();
         assert!(allowed >> cpu & 1 != 0, "a boot thread's CPU is not among its domain's");
         body.cpu.set(&self.manager.all, cpu as u32);
         body.clear(flag::SUSPENDED);
@@ -390,16 +390,16 @@ impl<P: Port> Builder<'_, '_, P> {
     #[init]
     fn interrupt(&self, at: usize) -> Ref<Interrupt<P>> {
         let interrupt = self.kernel().interrupts.take(&self.manager.all, self.owner(at, 1));
-        let line = self.field(at, 2);
+        let irq = self.field(at, 2);
         let body = self.manager.all.open(interrupt);
-        body.line.set(line as u8);
+        body.irq.set(irq as u8);
         body.target.set(&self.manager.all, self.notification(at, 3));
         body.badge.set(&self.manager.all, self.field(at, 4));
-        match self.kernel().lines.get(line as usize) {
+        match self.kernel().irqs.get(irq as usize) {
             Some(cell) => cell.set(Some(Weak::new(interrupt))),
-            None => panic!("this machine has no interrupt line {line}"),
+            None => panic!("this machine has no IRQ {irq}"),
         }
-        self.kernel().port.set_line(line as u8, true);
+        self.kernel().port.set_irq(irq as u8, true);
         interrupt
     }
 
@@ -445,7 +445,7 @@ impl<P: Port> Builder<'_, '_, P> {
 
     #[init]
     fn map(&self, at: usize) {
-        let (home, memory) = (made!(self, at, 1, Domain), made!(self, at, 2, Memory));
+        let (domain, memory) = (made!(self, at, 1, Domain), made!(self, at, 2, Memory));
         let rights = Rights(self.field(at, 6) as u8);
         let (mut first, mut to, mut left) =
             (self.field(at, 3), self.field(at, 4), self.field(at, 5));
@@ -455,14 +455,14 @@ impl<P: Port> Builder<'_, '_, P> {
         );
         let range = Range { at: to, first, pages: left, rights };
         let mapping: Ref<Mapping<P>> =
-            self.manager.make_mapping(None, home, memory, &range, Rights::ALL);
+            self.manager.make_mapping(None, domain, memory, &range, Rights::ALL);
         while left > 0 {
             let Frames::Contiguous(base) = self.manager.all.open(memory).frames.get() else {
                 panic!("boot memory is contiguous");
             };
-            let fits = self.manager.check_tables(home, to, 1);
+            let fits = self.manager.check_tables(domain, to, 1);
             assert!(fits.is_ok(), "a boot mapping needs more page tables than the quota");
-            let free = self.manager.map_page(home, to, base + first * P::PAGE, rights);
+            let free = self.manager.map_page(domain, to, base + first * P::PAGE, rights);
             assert!(free, "two boot mappings overlap at {to:#x}");
             (first, to, left) = (first + 1, to + P::PAGE, left - 1);
         }

@@ -49,7 +49,7 @@ pub enum CostEvent {
     /// A ready thread blocked or was stopped.
     Block(u32),
     /// A look-up met a thread that cannot run, which leaves the ready queue next.
-    Purge,
+    LazyDequeue,
     /// A thread joined a queue of senders, which has this length now.
     Queued(u32),
     /// The kernel's lock was taken. Only with several CPUs.
@@ -80,7 +80,7 @@ impl CostEvent {
             CostEvent::Switch(_) => 13,
             CostEvent::Buffers => 14,
             CostEvent::Block(_) => 15,
-            CostEvent::Purge => 16,
+            CostEvent::LazyDequeue => 16,
             CostEvent::Queued(_) => 17,
             CostEvent::Search => 18,
             CostEvent::Enter => 19,
@@ -97,7 +97,7 @@ impl CostEvent {
                 | CostEvent::Search
                 | CostEvent::Copy(_)
                 | CostEvent::Block(_)
-                | CostEvent::Purge
+                | CostEvent::LazyDequeue
                 | CostEvent::Queued(_)
                 | CostEvent::Lock(_)
         )
@@ -111,7 +111,9 @@ impl CostEvent {
             | CostEvent::Scan
             | CostEvent::Compare
             | CostEvent::Meld => (0, 0),
-            CostEvent::Buffers | CostEvent::Purge | CostEvent::Search | CostEvent::Enter => (0, 0),
+            CostEvent::Buffers | CostEvent::LazyDequeue | CostEvent::Search | CostEvent::Enter => {
+                (0, 0)
+            }
             CostEvent::Block(thread) => (thread, 0),
             CostEvent::Queued(length) => (0, length as u64),
             CostEvent::Link(_, thread) | CostEvent::Unlink(_, thread) => (thread, 0),

@@ -115,16 +115,16 @@ pub unsafe fn fault<S: System>(machine: Machine<S::Port>, fault: Fault) -> Ref<T
     core.leave()
 }
 
-/// A device has interrupted on `line`, which the port holds back until the handler is done.
+/// A device has interrupted on `irq`, which the port masks until the handler is done.
 ///
 /// # Safety
 /// As for [`Entry::enter`].
-pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, line: u8) -> Ref<Thread<S::Port>> {
+pub unsafe fn interrupt<S: System>(machine: Machine<S::Port>, irq: u8) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.entered(code::LINE_0 + u32::from(line));
+    core.entered(code::IRQ_0 + u32::from(irq));
     core.mark_full();
-    if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(line).ok_or(())) {
+    if let Ok((target, badge)) = core.hold_for_signal(|| core.target_of(irq).ok_or(())) {
         core.signal(target, badge.max(1), false);
     }
     core.leave_interrupt()
@@ -197,12 +197,12 @@ pub unsafe fn spurious<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Po
 ///
 /// # Safety
 /// As for [`Entry::enter`].
-pub unsafe fn kicked<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+pub unsafe fn ipi<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.entered(code::KICK);
+    core.entered(code::IPI);
     core.mark_full();
-    core.kicked();
+    core.take_ipi();
     core.leave_interrupt()
 }
 
@@ -224,10 +224,10 @@ impl<S: System> Entry<S> {
         self.note(Event::Enter, self.cpu.current.get(), code, 0);
     }
 
-    /// The notification that an interrupt line signals, with the badge.
+    /// The notification that an IRQ signals, with the badge.
     #[inline(always)]
-    fn target_of(&self, line: u8) -> Option<(Ref<Notification<S::Port>>, u64)> {
-        let handler = self.kernel.lines.get(line as usize)?.get()?;
+    fn target_of(&self, irq: u8) -> Option<(Ref<Notification<S::Port>>, u64)> {
+        let handler = self.kernel.irqs.get(irq as usize)?.get()?;
         let interrupt = handler.get()?;
         Some((interrupt.target.get()?.get()?, interrupt.badge.get()))
     }
@@ -258,13 +258,13 @@ impl<S: System> Entry<S> {
             match self.fire(timer) {
                 Signalled::Done => {}
                 Signalled::EndedDeadline => {
-                    self.cpu.note_nobody(Event::Expire, late, 0);
+                    self.cpu.note_event(Event::Expire, late, 0);
                     self.cpu.deadlines.remove(TimerEntry::Timer(timer));
                     return true;
                 }
                 Signalled::PutOff => return false,
             }
-            self.cpu.note_nobody(Event::Expire, late, 0);
+            self.cpu.note_event(Event::Expire, late, 0);
         }
         self.cpu.deadlines.take(due);
         if let Some(TimerEntry::Thread(thread)) = sleeper {

@@ -81,12 +81,12 @@ impl<S: System> Entry<S> {
     #[cold]
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
-        let home = self.hold(me).domain.get();
+        let domain = self.hold(me).domain.get();
         let manager = self.manage();
-        let payer = manager.all.open(manager.outermost(home));
+        let payer = manager.all.open(manager.outermost(domain));
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let name = manager.all.open(home).name.get();
+            let name = manager.all.open(domain).name.get();
             self.kernel.report_fault(name, me.index(), fault, instruction);
         }
         self.hold(me).set(flag::SUSPENDED);

@@ -228,7 +228,7 @@ impl<P: Port> Checker<'_, '_, P> {
         for cpu in kernel.cpus.get() {
             cpu.deadlines.each(|sleeper, _, priority| {
                 found += 1;
-                let (home, current) = match sleeper {
+                let (owner, current) = match sleeper {
                     TimerEntry::Thread(thread) => {
                         let thread = self.all.open(thread);
                         (thread.cpu.get(), thread.priority.get())
@@ -238,7 +238,7 @@ impl<P: Port> Checker<'_, '_, P> {
                     }
                     TimerEntry::Timer(_) => (cpu.number, priority),
                 };
-                assert!(home == cpu.number, "a deadline on another CPU");
+                assert!(owner == cpu.number, "a deadline on another CPU");
                 assert!(current == priority, "a deadline at another priority");
             });
         }
@@ -313,8 +313,8 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(domain.threads.get() == count, "a domain's threads are miscounted");
         }
         for at in live(&kernel.threads) {
-            let home = self.all.open(at).domain.get();
-            assert!(home.life() != Life::Vacant, "a thread outlives its domain");
+            let domain = self.all.open(at).domain.get();
+            assert!(domain.life() != Life::Vacant, "a thread outlives its domain");
         }
     }
 
@@ -335,12 +335,12 @@ impl<P: Port> Checker<'_, '_, P> {
         let kernel = self.machine.kernel;
         for at in live(&kernel.mappings) {
             let mapping = self.all.open(at);
-            let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
+            let (Some(memory), Some(domain)) = (mapping.memory.get(), mapping.domain.get()) else {
                 panic!("a mapping of nothing");
             };
-            let there = memory.life() != Life::Vacant && home.life() != Life::Vacant;
+            let there = memory.life() != Life::Vacant && domain.life() != Life::Vacant;
             assert!(there, "a mapping outlives its memory or its domain");
-            let space = &self.all.open(home).space;
+            let space = &self.all.open(domain).space;
             for page in [0, mapping.done.get().saturating_sub(1)] {
                 let address = mapping.at.get() + page * P::PAGE;
                 let mapped = page >= mapping.done.get() || space.is_mapped(kernel.port, address);

@@ -43,8 +43,8 @@ pub struct Kernel<P: Port> {
     pub tables: FrameStack,
     /// Capability slots in all tables.
     pub slots: u32,
-    /// Who handles each interrupt line.
-    pub lines: &'static [Cell<Option<Weak<Interrupt<P>>>>],
+    /// The handler of each IRQ.
+    pub irqs: &'static [Cell<Option<Weak<Interrupt<P>>>>],
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).
     pub chains: bool,
     /// The CPUs.

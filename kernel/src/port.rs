@@ -51,10 +51,10 @@ pub trait Port: Sized + 'static {
     fn arm(&self, at: Option<u64>);
     /// Whether an interrupt waits to be taken: polled at preemption points.
     fn pending(&self) -> bool;
-    /// Lets an interrupt line through, or holds it back.
-    fn set_line(&self, line: u8, enabled: bool);
-    /// How many interrupt lines there are.
-    fn lines(&self) -> u8;
+    /// Unmasks an IRQ, or masks it.
+    fn set_irq(&self, irq: u8, enabled: bool);
+    /// The number of IRQs.
+    fn irqs(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
     /// The trace changes a word of a page frame, which vanishes if the section is undone: a machine
@@ -80,9 +80,9 @@ pub trait Port: Sized + 'static {
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
     /// elsewhere next. Only with several CPUs.
     fn save_lazy_state(&self, _local: &Self::Local, _thread: &Self::Context) {}
-    /// Interrupts another CPU, which then calls [`kicked`](crate::entry::kicked). Only with several
+    /// Interrupts another CPU, which then calls [`ipi`](crate::events::ipi). Only with several
     /// CPUs.
-    fn kick(&self, _cpu: u32) {}
+    fn send_ipi(&self, _cpu: u32) {}
     /// Looks at the counters that [`Port::cost`] keeps of a CPU, if it does.
     fn statistics<R>(&self, _cpu: u32, _look: impl FnOnce(&Statistics) -> R) -> Option<R> {
         None

@@ -122,7 +122,7 @@ impl Statistics {
                 }
             }
             CostEvent::Lock(handoff) => self.lock(cpu, handoff),
-            CostEvent::Purge => self.count(Counter::DeferredDequeues),
+            CostEvent::LazyDequeue => self.count(Counter::DeferredDequeues),
             CostEvent::Message(..) => self.count(Counter::Messages),
             CostEvent::Queued(length) => {
                 self.count(Counter::QueuedMessages);

@@ -45,7 +45,7 @@ impl<const CPUS: usize> BigReader<CPUS> {
     /// Waits until no other CPU is inside.
     pub fn write<R: Relax>(&self) -> Handoff {
         let waits = self.locks[..self.cpus].iter().map(|lock| lock.acquire::<R>().waited());
-        Handoff::of(Handoff::NOBODY, waits.fold(false, |any, waited| any | waited))
+        Handoff::of(Handoff::NO_CPU, waits.fold(false, |any, waited| any | waited))
     }
 
     /// Whether another CPU waits for the end of what [`BigReader::write`] began.

@@ -61,7 +61,7 @@ impl<const NODES: usize> Clh<NODES> {
     #[expect(clippy::new_without_default, reason = "locks are made on purpose, one by one")]
     pub fn new() -> Clh<NODES> {
         const { assert!(NODES.is_power_of_two() && NODES >= 2) };
-        let free = |_| Line::new(AtomicU32::new(Handoff::NOBODY));
+        let free = |_| Line::new(AtomicU32::new(Handoff::NO_CPU));
         Clh { tail: Line::new(AtomicU32::new(0)), nodes: array::from_fn(free) }
     }
 

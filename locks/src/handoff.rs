@@ -9,10 +9,10 @@ pub struct Handoff {
 
 impl Handoff {
     /// Stands for "no CPU", or "not known".
-    pub(crate) const NOBODY: u32 = u32::MAX >> 1;
+    pub(crate) const NO_CPU: u32 = u32::MAX >> 1;
 
     /// Taking nothing.
-    pub const NONE: Handoff = Handoff { last: Handoff::NOBODY, waited: false };
+    pub const NONE: Handoff = Handoff { last: Handoff::NO_CPU, waited: false };
 
     #[inline(always)]
     pub(crate) fn of(last: u32, waited: bool) -> Handoff {
@@ -22,7 +22,7 @@ impl Handoff {
     /// The CPU that owned the lock before, if there was one and the lock knows.
     #[inline(always)]
     pub fn last_owner(self) -> Option<usize> {
-        (self.last != Handoff::NOBODY).then_some(self.last as usize)
+        (self.last != Handoff::NO_CPU).then_some(self.last as usize)
     }
 
     /// Whether `cpu` owned the lock before, so that its lines need not have moved.

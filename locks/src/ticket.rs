@@ -36,7 +36,7 @@ impl Ticket {
         while self.owner.load(Acquire) != ticket {
             R::relax();
         }
-        Handoff::of(Handoff::NOBODY, true)
+        Handoff::of(Handoff::NO_CPU, true)
     }
 
     /// Serves the next ticket.

@@ -119,10 +119,14 @@ impl<T: Copy> Steady<T> {
     }
 }
 
-/// What stands for the CPU that an object belongs to.
-pub trait Owner {}
+/// What stands for the CPU that an object belongs to: a CPU, or all of the kernel.
+pub trait Owner: Sealed {}
+
+/// Keeps [`Owner`] to this crate.
+pub trait Sealed {}
 
 impl Owner for Exclusive<'_> {}
+impl Sealed for Exclusive<'_> {}
 
 /// Touched by the CPU that the object belongs to, and by what has all of the kernel.
 ///

@@ -10,6 +10,7 @@
 
 mod class;
 
+pub(crate) use class::Sealed;
 pub use class::{Look, OfCpu, OfQueue, Owner, Peek, Steady};
 
 use crate::arena::Arena;

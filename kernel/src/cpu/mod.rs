@@ -8,7 +8,7 @@ mod timer;
 pub use ready_queue::ReadyQueue;
 pub use ring::Ring;
 
-use crate::access::{Owner, Ref};
+use crate::access::{Owner, Ref, Sealed};
 use crate::list::List;
 use crate::object::deadlines::{Deadlines, NEVER};
 use crate::object::thread::RemoteWake;
@@ -31,7 +31,7 @@ pub struct Settings {
     /// Whether the ready queue holds exactly the runnable threads.
     pub eager: bool,
     /// Removals in one look-up before it polls for interrupts; 0: it never does.
-    pub purge: u32,
+    pub lazy_dequeues: u32,
 }
 
 /// One CPU.
@@ -62,7 +62,7 @@ pub struct Cpu<P: Port> {
     /// Which CPU it is.
     pub number: u32,
     /// The CPUs to interrupt when this one has left the kernel, a bit each.
-    pub kicks: Cell<u64>,
+    pub pending_ipis: Cell<u64>,
     /// Threads that became ready elsewhere and belong here; other CPUs add to it.
     pub remote_wakes: List<Thread<P>, RemoteWake>,
     /// Guards `remote_wakes`.
@@ -97,6 +97,7 @@ pub struct Cpu<P: Port> {
 }
 
 impl<P: Port> Owner for Cpu<P> {}
+impl<P: Port> Sealed for Cpu<P> {}
 
 impl<P: Port> Cpu<P> {
     /// A CPU that idles.
@@ -106,7 +107,7 @@ impl<P: Port> Cpu<P> {
             next: Cell::new(idle),
             idle,
             number,
-            kicks: Cell::new(0),
+            pending_ipis: Cell::new(0),
             remote_wakes: List::new(),
             remote_wakes_lock: Lock::<P>::new(),
             arming: Cell::new(false),

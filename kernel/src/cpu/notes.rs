@@ -175,7 +175,7 @@ impl<P: Port> Cpu<P> {
 
     /// [`Cpu::note`] of an event without a thread.
     #[inline(always)]
-    pub fn note_nobody(&self, event: Event, argument: u32, extra: u16) {
+    pub fn note_event(&self, event: Event, argument: u32, extra: u16) {
         if P::TRACE & event.bit() != 0 && self.traced.get() {
             self.write(NO_THREAD, second(event, argument, extra));
         }

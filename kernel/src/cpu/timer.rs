@@ -117,7 +117,7 @@ impl<P: Port> Cpu<P> {
         if at != self.armed.replace(at) {
             if P::TRACE != 0 && at != NEVER && self.ring.wants(Event::Arm) {
                 let wait = at.saturating_sub(self.port.now());
-                self.note_nobody(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
+                self.note_event(Event::Arm, u32::try_from(wait).unwrap_or(u32::MAX), 0);
             }
             // What is not memory waits for the end of the section (S1-06).
             match P::SMP {
@@ -133,7 +133,7 @@ impl<P: Port> Cpu<P> {
             self.arming.set(false);
             // A decision may have been left to the interrupt that this takes back.
             if self.resched.get() {
-                self.kick(self);
+                self.send_ipi(self);
             }
             let at = self.armed.get();
             self.port.arm((at != NEVER).then_some(at));

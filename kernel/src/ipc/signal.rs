@@ -71,7 +71,7 @@ impl<S: System> Entry<S> {
             (_, None) => {
                 let pending = &notification.bits;
                 pending.set(pending.get() | bits);
-                self.cpu.note_nobody(Event::Signal, at.index(), 0);
+                self.cpu.note_event(Event::Signal, at.index(), 0);
                 return Signalled::Done;
             }
         };

@@ -150,20 +150,20 @@ impl<P: Port> Manager<'_, P> {
         let to = slot(args[0])?;
         self.room(own, &self.kernel.threads, to)?;
         let domain = self.all.open(own);
-        let home = self.domain_or_own(own, args[1])?;
-        let limit = domain.max_priority.get().min(self.all.open(home).max_priority.get());
+        let target = self.domain_or_own(own, args[1])?;
+        let limit = domain.max_priority.get().min(self.all.open(target).max_priority.get());
         let priority = checked_priority(args[2], limit)?;
         let handler = match args[4] {
             0 => None,
             word => Some(domain.named::<Endpoint<P>>(slot(word)?, Rights::SEND)?),
         };
-        let missing = self.check_buffer(home, args[3])?;
-        let unprepared = args[3] != 0 && !self.prepare_buffer(home, args[3], missing)?;
+        let missing = self.check_buffer(target, args[3])?;
+        let unprepared = args[3] != 0 && !self.prepare_buffer(target, args[3], missing)?;
         if unprepared || self.makes_room() {
             return Ok(Done::Preempted);
         }
         let at = self.kernel.threads.take(&self.all, Some(own));
-        self.set_up_thread(at, home, priority, args[3]);
+        self.set_up_thread(at, target, priority, args[3]);
         let thread = self.all.open(at);
         thread.handler.set(handler.map(|cap| Weak::new(cap.at)));
         thread.handler_badge.set(handler.map_or(0, |cap| cap.badge));
@@ -171,17 +171,17 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Nothing)
     }
 
-    /// Checks that a message buffer can be mapped at `at` in `home`; 0 is none. Returns how many
+    /// Checks that a message buffer can be mapped at `at` in `target`; 0 is none. Returns how many
     /// page tables are missing for it.
-    pub(crate) fn check_buffer(&self, home: Ref<Domain<P>>, at: u64) -> Result<usize, Error> {
+    pub(crate) fn check_buffer(&self, target: Ref<Domain<P>>, at: u64) -> Result<usize, Error> {
         if at == 0 {
             return Ok(0);
         }
         if !at.is_multiple_of(P::PAGE) || at >= P::USER_TOP {
             return Err(Error::BadAddress);
         }
-        let missing = self.check_tables(home, at, 1)?;
-        if missing == 0 && self.all.open(home).space.is_mapped(self.kernel.port, at) {
+        let missing = self.check_tables(target, at, 1)?;
+        if missing == 0 && self.all.open(target).space.is_mapped(self.kernel.port, at) {
             return Err(Error::AddressInUse);
         }
         Ok(missing)
@@ -189,10 +189,15 @@ impl<P: Port> Manager<'_, P> {
 
     /// Readies page tables and frame of the next thread's message buffer. False: an interrupt is
     /// pending.
-    fn prepare_buffer(&self, home: Ref<Domain<P>>, at: u64, missing: usize) -> Result<bool, Error> {
+    fn prepare_buffer(
+        &self,
+        target: Ref<Domain<P>>,
+        at: u64,
+        missing: usize,
+    ) -> Result<bool, Error> {
         let next = self.kernel.threads.free_slot();
         let buffer = next.map(|thread| self.all.open(thread).fresh_buffer());
-        if missing > 0 && (self.makes_room() || !self.add_tables(home, at)?) {
+        if missing > 0 && (self.makes_room() || !self.add_tables(target, at)?) {
             return Ok(false);
         }
         Ok(self.prepare(buffer))
@@ -202,19 +207,19 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn set_up_thread(
         &self,
         at: Ref<Thread<P>>,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         priority: u8,
         buffer_at: u64,
     ) {
         let thread = self.all.open(at);
-        let domain = self.all.open(home);
+        let domain = self.all.open(target);
         domain.threads.set(domain.threads.get() + 1);
         thread.context.reset();
         thread.reset();
         thread.mark(flag::SUSPENDED | flag::FULL);
         thread.base_priority.set(i16::from(priority));
         thread.priority.set(&self.all, i16::from(priority));
-        thread.domain.set(&self.all, home);
+        thread.domain.set(&self.all, target);
         thread.set_caller(None);
         thread.server.set(None);
         if P::SMP {
@@ -225,11 +230,11 @@ impl<P: Port> Manager<'_, P> {
         outgoing.then = Continuation::Nothing;
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
-        self.cpu.note(Event::Thread, at, home.index(), u16::from(priority));
+        self.cpu.note(Event::Thread, at, target.index(), u16::from(priority));
         if buffer_at != 0 {
             let frame = thread.fresh_buffer().finish(self.kernel.port);
             let rights = Rights::READ.or(Rights::WRITE);
-            let mapped = self.map_page(home, buffer_at, frame, rights);
+            let mapped = self.map_page(target, buffer_at, frame, rights);
             assert!(mapped, "the buffer's address was free");
         } else {
             thread.zeroing.set(0);

@@ -139,9 +139,9 @@ impl<P: Port> Manager<'_, P> {
 
     #[inline(never)]
     fn destroy_interrupt(&self, at: Ref<Interrupt<P>>) -> bool {
-        let line = self.all.open(at).line.get();
-        self.kernel.port.set_line(line, false);
-        self.kernel.lines[line as usize].set(None);
+        let irq = self.all.open(at).irq.get();
+        self.kernel.port.set_irq(irq, false);
+        self.kernel.irqs[irq as usize].set(None);
         self.kernel.interrupts.release(&self.all, at);
         true
     }
@@ -215,8 +215,8 @@ impl<P: Port> Manager<'_, P> {
         if !self.unmap_buffer(at) || (mapped && comes_back && self.preempted()) {
             return false;
         }
-        let home = self.all.open(thread.domain.get());
-        home.threads.set(home.threads.get() - 1);
+        let target = self.all.open(thread.domain.get());
+        target.threads.set(target.threads.get() - 1);
         self.kernel.threads.release(&self.all, at);
         true
     }

@@ -33,15 +33,15 @@ impl<P: Port> Manager<'_, P> {
         if let Ok(Capability::Mapping(cap)) = domain.slot(to) {
             return self.resume_map(me, own, to, cap, args[2]);
         }
-        let home = self.domain_or_own(own, args[0])?;
+        let target = self.domain_or_own(own, args[0])?;
         let memory = domain.named::<Memory<P>>(slot(args[1])?, Rights::NONE)?;
         let rights = Rights((args[5] >> 32) as u8);
         let range = Range { at: args[2], first: args[4], pages: args[3], rights };
         self.check_range(memory.at, &range)?;
         check_mapping_rights(rights, memory.rights)?;
-        self.check_tables(home, range.at, range.pages)?;
+        self.check_tables(target, range.at, range.pages)?;
         self.room(own, &self.kernel.mappings, to)?;
-        let at = self.make_mapping(Some(own), home, memory.at, &range, memory.rights);
+        let at = self.make_mapping(Some(own), target, memory.at, &range, memory.rights);
         let cap = Cap::new(at, Rights::ALL, 0);
         domain.put(&self.all, to, Capability::Mapping(cap));
         if self.preempted() {
@@ -69,11 +69,11 @@ impl<P: Port> Manager<'_, P> {
     /// are missing.
     pub(crate) fn check_tables(
         &self,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         at: u64,
         pages: u64,
     ) -> Result<usize, Error> {
-        let domain = self.all.open(home);
+        let domain = self.all.open(target);
         let missing = domain.space.missing(self.kernel.port, at, pages);
         domain.quotas.check(Resource::Tables, missing as u32)?;
         Ok(missing)
@@ -83,7 +83,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn make_mapping(
         &self,
         owner: Option<Ref<Domain<P>>>,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         memory: Ref<Memory<P>>,
         range: &Range,
         limit: Rights,
@@ -91,7 +91,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.kernel.mappings.take(&self.all, owner);
         let mapping = self.all.open(at);
         mapping.memory.set(Some(memory));
-        mapping.domain.set(Some(home));
+        mapping.domain.set(Some(target));
         mapping.at.set(range.at);
         mapping.first.set(range.first);
         mapping.pages.set(range.pages);
@@ -101,7 +101,7 @@ impl<P: Port> Manager<'_, P> {
         mapping.limit.set(limit);
         mapping.rights.set(range.rights);
         self.all.open(memory).mappings.push_back(at);
-        self.all.open(home).mappings.push_back(at);
+        self.all.open(target).mappings.push_back(at);
         at
     }
 
@@ -167,7 +167,7 @@ impl<P: Port> Manager<'_, P> {
     /// page table is too many.
     pub(crate) fn map_pages(&self, at: Ref<Mapping<P>>) -> Result<bool, Error> {
         let mapping = self.all.open(at);
-        let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) else {
+        let (Some(memory), Some(target)) = (mapping.memory.get(), mapping.domain.get()) else {
             return Err(Error::WrongState);
         };
         loop {
@@ -176,11 +176,11 @@ impl<P: Port> Manager<'_, P> {
             let Some(frame) = self.frame_of(memory, mapping.first.get() + page) else {
                 return Ok(false);
             };
-            let space = &self.all.open(home).space;
+            let space = &self.all.open(target).space;
             match space.map(self.kernel.port, address, frame, mapping.rights.get()) {
                 Mapped::Done => {}
                 Mapped::InUse => return Err(Error::AddressInUse),
-                Mapped::NoTable if self.add_tables(home, address)? => continue,
+                Mapped::NoTable if self.add_tables(target, address)? => continue,
                 Mapped::NoTable => return Ok(false),
             }
             mapping.done.set(page + 1);
@@ -226,14 +226,14 @@ impl<P: Port> Manager<'_, P> {
 
     /// Adds the page tables that an address lacks, one after another; the domain is charged for
     /// them. False: an interrupt is pending.
-    pub(crate) fn add_tables(&self, home: Ref<Domain<P>>, at: u64) -> Result<bool, Error> {
-        let (domain, kernel) = (self.all.open(home), self.kernel);
+    pub(crate) fn add_tables(&self, target: Ref<Domain<P>>, at: u64) -> Result<bool, Error> {
+        let (domain, kernel) = (self.all.open(target), self.kernel);
         while domain.space.missing(kernel.port, at, 1) > 0 {
             domain.quotas.check(Resource::Tables, 1)?;
             if !self.prepare(kernel.tables.next()) {
                 return Ok(false);
             }
-            self.add_table(home, at);
+            self.add_table(target, at);
             if self.preempted() {
                 return Ok(false);
             }
@@ -241,8 +241,8 @@ impl<P: Port> Manager<'_, P> {
         Ok(true)
     }
 
-    fn add_table(&self, home: Ref<Domain<P>>, at: u64) {
-        let (domain, kernel) = (self.all.open(home), self.kernel);
+    fn add_table(&self, target: Ref<Domain<P>>, at: u64) {
+        let (domain, kernel) = (self.all.open(target), self.kernel);
         domain.quotas.charge(Resource::Tables, 1);
         domain.space.add_table(kernel.port, at, kernel.tables.take(kernel.port));
     }
@@ -250,16 +250,16 @@ impl<P: Port> Manager<'_, P> {
     /// Maps one page, and adds the page tables that it lacks. False: its address is in use.
     pub(crate) fn map_page(
         &self,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         at: u64,
         frame: u64,
         rights: Rights,
     ) -> bool {
         loop {
-            match self.all.open(home).space.map(self.kernel.port, at, frame, rights) {
+            match self.all.open(target).space.map(self.kernel.port, at, frame, rights) {
                 Mapped::Done => return true,
                 Mapped::InUse => return false,
-                Mapped::NoTable => self.add_table(home, at),
+                Mapped::NoTable => self.add_table(target, at),
             }
         }
     }
@@ -276,7 +276,7 @@ impl<P: Port> Manager<'_, P> {
         let cap = self.all.open(own).named::<Mapping<P>>(slot, Rights::CONTROL)?;
         let mapping = self.all.open(cap.at);
         check_mapping_rights(rights, mapping.limit.get())?;
-        let (Some(home), pages) = (mapping.domain.get(), mapping.pages.get()) else {
+        let (Some(target), pages) = (mapping.domain.get(), mapping.pages.get()) else {
             return Err(Error::WrongState);
         };
         if mapping.done.get() != pages {
@@ -288,8 +288,8 @@ impl<P: Port> Manager<'_, P> {
             caller.protected.set(0);
         }
         let done = match P::SMP {
-            true => self.protect_everywhere(caller, mapping, home, rights),
-            false => self.protect_pages(mapping, home, rights, &caller.protected),
+            true => self.protect_everywhere(caller, mapping, target, rights),
+            false => self.protect_pages(mapping, target, rights, &caller.protected),
         };
         Ok(if done { Done::Nothing } else { Done::Preempted })
     }
@@ -299,17 +299,17 @@ impl<P: Port> Manager<'_, P> {
         &self,
         caller: &Thread<P>,
         mapping: &Mapping<P>,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         rights: Rights,
     ) -> bool {
         let requested = &caller.ticket;
         if requested.get().is_none() {
-            if !self.protect_pages(mapping, home, rights, &caller.protected) {
+            if !self.protect_pages(mapping, target, rights, &caller.protected) {
                 return false;
             }
-            requested.set(self.request(home, &mapping.shootdown));
+            requested.set(self.request(target, &mapping.shootdown));
         }
-        self.is_complete(home, &mapping.shootdown, requested.get())
+        self.is_complete(target, &mapping.shootdown, requested.get())
     }
 
     /// Changes the rights of the pages behind those that this call has changed. False: it is to
@@ -318,7 +318,7 @@ impl<P: Port> Manager<'_, P> {
     fn protect_pages(
         &self,
         mapping: &Mapping<P>,
-        home: Ref<Domain<P>>,
+        target: Ref<Domain<P>>,
         rights: Rights,
         done: &Cell<u64>,
     ) -> bool {
@@ -330,7 +330,7 @@ impl<P: Port> Manager<'_, P> {
         while done.get() < pages {
             let page = done.get();
             let address = mapping.at.get() + page * P::PAGE;
-            self.protect_page(home, address, rights, &mapping.shootdown);
+            self.protect_page(target, address, rights, &mapping.shootdown);
             mapping.note_rights(page, rights);
             done.set(page + 1);
             if page + 1 < pages && self.preempted() {
@@ -344,21 +344,21 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn destroy_mapping(&self, at: Ref<Mapping<P>>) -> bool {
         assert!(at.life() == Life::Dying, "undone without being destroyed");
         let mapping = self.all.open(at);
-        if let (Some(memory), Some(home)) = (mapping.memory.get(), mapping.domain.get()) {
+        if let (Some(memory), Some(target)) = (mapping.memory.get(), mapping.domain.get()) {
             while mapping.done.get() > 0 {
                 let page = mapping.done.get() - 1;
                 let address = mapping.at.get() + page * P::PAGE;
-                self.unmap_page(home, address, &mapping.shootdown);
+                self.unmap_page(target, address, &mapping.shootdown);
                 mapping.done.set(page);
                 if page > 0 && self.preempted() {
                     return false;
                 }
             }
-            if !self.is_gone(home, &mapping.shootdown) {
+            if !self.is_gone(target, &mapping.shootdown) {
                 return false;
             }
             self.all.open(memory).mappings.remove(at);
-            self.all.open(home).mappings.remove(at);
+            self.all.open(target).mappings.remove(at);
         }
         self.kernel.mappings.release(&self.all, at);
         true

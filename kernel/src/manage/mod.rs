@@ -153,7 +153,7 @@ impl<P: Port> Manager<'_, P> {
 
     fn acknowledge(&self, own: Ref<Domain<P>>, slot: u32) -> Result<Done, Error> {
         let cap = self.all.open(own).named::<Interrupt<P>>(slot, Rights::CONTROL)?;
-        self.kernel.port.set_line(self.all.open(cap.at).line.get(), true);
+        self.kernel.port.set_irq(self.all.open(cap.at).irq.get(), true);
         Ok(Done::Nothing)
     }
 

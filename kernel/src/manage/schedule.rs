@@ -64,7 +64,7 @@ impl<P: Port> Manager<'_, P> {
     /// Gives a thread another priority, and its place in each queue that goes by that: of ready
     /// threads, of senders, of deadlines.
     pub(crate) fn change_priority(&self, at: Ref<Thread<P>>, priority: i16) {
-        let (thread, home) = (self.all.open(at), self.cpu_of(at));
+        let (thread, cpu) = (self.all.open(at), self.cpu_of(at));
         let before = thread.priority.get();
         let senders = &self.kernel.variant.senders;
         let sending = match (thread.state.get(), thread.wait.get()) {
@@ -78,12 +78,12 @@ impl<P: Port> Manager<'_, P> {
         }
         thread.base_priority.set(priority);
         self.cpu.note(Event::Priority, at, 0, priority as u16);
-        (self.kernel.variant.events.change_priority)(self.cpu, home, (&self.all, at), priority);
+        (self.kernel.variant.events.change_priority)(self.cpu, cpu, (&self.all, at), priority);
         if let Some(endpoint) = sending {
             (senders.insert)(endpoint, at);
         }
         // Behind the ready queue: while it is not among the deadlines, no timer is programmed.
-        if let Some(until) = home.deadlines.remove(TimerEntry::Thread(at)) {
+        if let Some(until) = cpu.deadlines.remove(TimerEntry::Thread(at)) {
             self.sleep(until, at);
         }
         if thread.runnable() {

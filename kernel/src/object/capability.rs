@@ -63,8 +63,8 @@ impl<T> Cap<T> {
         self.check(Rights::NONE).is_ok() && self.at.life() != Life::Live
     }
 
-    /// Whether the object has since begun to be destroyed, by nobody but a holder of this very
-    /// capability's generation.
+    /// Whether the object has since begun to be destroyed, through a capability of the same
+    /// generation as this one.
     pub fn is_dying(self) -> bool {
         self.at.life() == Life::Dying && self.at.generation() == self.generation + 1
     }

@@ -1,5 +1,5 @@
-//! Interrupts: a hardware line whose handler is a thread. The kernel's part is to hold the line
-//! back and to signal; the handler lets it through again when it has served the device.
+//! Interrupts: an IRQ whose handler is a thread. The kernel masks the IRQ and
+//! signals; the handler unmasks it when it has served the device.
 
 use super::{Domain, Notification, Pooled, Weak};
 use crate::access::{Ref, Steady};
@@ -18,8 +18,8 @@ pub struct Header<P: Port> {
 /// An interrupt.
 pub struct Interrupt<P: Port> {
     pub(super) header: Header<P>,
-    /// The line.
-    pub line: Cell<u8>,
+    /// The number of the IRQ.
+    pub irq: Cell<u8>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
 
@@ -28,7 +28,7 @@ impl<P: Port> Interrupt<P> {
     pub fn new() -> Interrupt<P> {
         Interrupt {
             header: Header { target: Steady::new(None), badge: Steady::new(0) },
-            line: Cell::new(0),
+            irq: Cell::new(0),
             owner: Cell::new(None),
         }
     }

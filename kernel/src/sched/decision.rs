@@ -31,7 +31,7 @@ impl<P: Port> Cpu<P> {
     /// met on the way that cannot run are removed (S0-10). With an interrupt pending after some
     /// removals it is the idle thread, and the decision is left to that interrupt's way out.
     fn search<const FLOORED: bool>(&self, floor: i16) -> Ref<Thread<P>> {
-        let mut steps = self.settings.purge;
+        let mut steps = self.settings.lazy_dequeues;
         let mut removed = 0;
         P::cost(CostEvent::Search);
         let found = loop {
@@ -43,20 +43,20 @@ impl<P: Port> Cpu<P> {
                 break first;
             }
             if removed == 0 {
-                self.note(Event::Purge, first, 0, 0);
+                self.note(Event::LazyDequeue, first, 0, 0);
             }
-            P::cost(CostEvent::Purge);
+            P::cost(CostEvent::LazyDequeue);
             self.ready.remove(first);
             removed += 1;
             steps = steps.wrapping_sub(1);
             if steps == 0 {
                 let pending = self.is_wanted() || self.leaves_search(removed);
-                self.note(Event::Preempt, first, point::PURGE, u16::from(pending));
+                self.note(Event::Preempt, first, point::LAZY_DEQUEUE, u16::from(pending));
                 if pending {
                     self.resched.set(true);
                     break self.idle;
                 }
-                steps = self.settings.purge;
+                steps = self.settings.lazy_dequeues;
             }
         };
         self.note(Event::LookUp, found, removed, 0);
@@ -68,7 +68,7 @@ impl<P: Port> Cpu<P> {
     fn leaves_search(&self, removed: u32) -> bool {
         let leaves = P::SMP && removed >= REMOVED_AT_ONCE;
         if leaves {
-            self.kick(self);
+            self.send_ipi(self);
         }
         leaves
     }

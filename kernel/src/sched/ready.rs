@@ -108,53 +108,53 @@ impl<P: Port> Cpu<P> {
 impl<P: Port> Cpu<P> {
     /// Queues a runnable thread on the CPU that it belongs to. Another one is interrupted if the
     /// thread takes precedence there, or if there is no tick that would give the thread its turn.
-    pub(super) fn enqueue_on(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
-        if self.is_same(home) {
+    pub(super) fn enqueue_on(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if self.is_same(cpu) {
             return self.enqueue(thread);
         }
         // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
         if thread.is_woken_remotely() {
             return;
         }
-        if home.ready.insert(thread) {
-            self.note(Event::Insert, thread, home.queue_number(), home.ready.length());
+        if cpu.ready.insert(thread) {
+            self.note(Event::Insert, thread, cpu.queue_number(), cpu.ready.length());
         }
-        let (current, priority) = (home.current.get(), thread.priority.get());
-        home.raise(priority);
+        let (current, priority) = (cpu.current.get(), thread.priority.get());
+        cpu.raise(priority);
         if thread == current {
             return;
         }
         if priority > current.priority.get() {
-            self.ask_for_decision(home);
-        } else if home.begin_tick() {
-            self.kick(home);
+            self.ask_for_decision(cpu);
+        } else if cpu.begin_tick() {
+            self.send_ipi(cpu);
         }
     }
 
     /// Removes a thread from the ready queue of the CPU that it belongs to, if it is queued.
     #[inline(never)]
-    pub(super) fn dequeue_from(&self, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+    pub(super) fn dequeue_from(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         if thread.is_woken_remotely() {
-            home.remote_wakes.remove(thread);
+            cpu.remote_wakes.remove(thread);
         }
-        if home.ready.remove(thread) {
-            self.note(Event::Remove, thread, home.queue_number(), home.ready.length());
+        if cpu.ready.remove(thread) {
+            self.note(Event::Remove, thread, cpu.queue_number(), cpu.ready.length());
         }
     }
 
     /// Gives a thread another effective priority, and its place in the ready queue of its CPU.
     pub(super) fn requeue_on(
         &self,
-        home: &Cpu<P>,
+        cpu: &Cpu<P>,
         all: &Exclusive<'_>,
         thread: Ref<Thread<P>>,
         priority: i16,
     ) {
         let queued = thread.queued() || (thread.is_woken_remotely() && thread.runnable());
-        self.dequeue_from(home, thread);
+        self.dequeue_from(cpu, thread);
         thread.priority.set(all, priority);
         if queued {
-            self.enqueue_on(home, thread);
+            self.enqueue_on(cpu, thread);
         }
     }
 
@@ -162,7 +162,7 @@ impl<P: Port> Cpu<P> {
     /// that it decides behind is on its way.
     pub(crate) fn ask_for_decision(&self, cpu: &Cpu<P>) {
         if !cpu.resched.replace(true) && !self.is_same(cpu) {
-            self.kick(cpu);
+            self.send_ipi(cpu);
         }
     }
 

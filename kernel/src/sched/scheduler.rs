@@ -11,7 +11,7 @@ use crate::port::Port;
 ///
 /// Messages and interrupts raise events about threads that this CPU runs or is going to run, and
 /// have an instance of each path with and without trace points `N`. Management raises events about
-/// threads of any CPU: `here` is this one and `home` that of the thread.
+/// threads of any CPU: `here` is this one and `cpu` the one that the thread belongs to.
 pub trait Scheduler: 'static {
     /// Whether the ready queue holds exactly the runnable threads, the running one included.
     const EAGER: bool;
@@ -55,30 +55,30 @@ pub trait Scheduler: 'static {
     }
 
     /// Management has made a thread ready, or moved one that is.
-    fn make_ready<P: Port>(here: &Cpu<P>, home: &Cpu<P>, thread: Ref<Thread<P>>) {
-        here.enqueue_on(home, thread);
+    fn make_ready<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        here.enqueue_on(cpu, thread);
     }
 
     /// Management has stopped a thread (S0-22).
-    fn halt<P: Port>(here: &Cpu<P>, home: &Cpu<P>, thread: Ref<Thread<P>>) {
+    fn halt<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         if !Self::LAZY_HALT {
-            here.dequeue_from(home, thread);
+            here.dequeue_from(cpu, thread);
         }
     }
 
     /// A thread that is queued leaves its CPU: it is moved to another one, or destroyed.
-    fn remove<P: Port>(here: &Cpu<P>, home: &Cpu<P>, thread: Ref<Thread<P>>) {
-        here.dequeue_from(home, thread);
+    fn remove<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        here.dequeue_from(cpu, thread);
     }
 
     /// Management gives a thread another effective priority.
     fn change_priority<P: Port>(
         here: &Cpu<P>,
-        home: &Cpu<P>,
+        cpu: &Cpu<P>,
         (all, thread): (&Exclusive<'_>, Ref<Thread<P>>),
         priority: i16,
     ) {
-        here.requeue_on(home, all, thread, priority);
+        here.requeue_on(cpu, all, thread, priority);
     }
 }
 

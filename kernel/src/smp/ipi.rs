@@ -9,8 +9,8 @@ use abi::trace::Event;
 
 impl<P: Port> Cpu<P> {
     /// Interrupts another CPU once this one has left the kernel.
-    pub(crate) fn kick(&self, other: &Cpu<P>) {
-        self.kicks.set(self.kicks.get() | 1 << other.number);
+    pub(crate) fn send_ipi(&self, other: &Cpu<P>) {
+        self.pending_ipis.set(self.pending_ipis.get() | 1 << other.number);
     }
 
     /// Does what had to wait for the end of the section, on the timer and to other CPUs: called by
@@ -19,26 +19,26 @@ impl<P: Port> Cpu<P> {
     pub fn finish(&self) {
         if P::SMP {
             self.arm();
-            if self.kicks.get() != 0 {
-                self.send_all_kicks();
+            if self.pending_ipis.get() != 0 {
+                self.send_ipis();
             }
         }
     }
 
     #[cold]
-    fn send_all_kicks(&self) {
-        let mut kicks = self.kicks.take();
-        while kicks != 0 {
-            self.note_nobody(Event::Kick, kicks.trailing_zeros(), 0);
-            self.port().kick(kicks.trailing_zeros());
-            kicks &= kicks - 1;
+    fn send_ipis(&self) {
+        let mut pending = self.pending_ipis.take();
+        while pending != 0 {
+            self.note_event(Event::Ipi, pending.trailing_zeros(), 0);
+            self.port().send_ipi(pending.trailing_zeros());
+            pending &= pending - 1;
         }
     }
 }
 
 impl<S: System> Entry<S> {
     /// Another CPU has interrupted.
-    pub(crate) fn kicked(&self) {
+    pub(crate) fn take_ipi(&self) {
         let cpu = self.cpu;
         if cpu.flush.get() {
             // What follows is not only memory, and cannot be undone.

@@ -161,7 +161,7 @@ impl<P: Port> Manager<'_, P> {
         let priority = thread.priority.get();
         cpu.deadlines.insert(until, TimerEntry::Thread(thread), priority);
         if cpu.overlooks(until, priority) {
-            self.cpu.kick(cpu);
+            self.cpu.send_ipi(cpu);
         }
     }
 

@@ -27,7 +27,7 @@ impl<P: Port> Cpu<P> {
         cpu.remote_wakes_lock.release();
         // The CPU that left the first thread has sent an interrupt.
         if first {
-            self.kick(cpu);
+            self.send_ipi(cpu);
         }
     }
 
@@ -46,7 +46,7 @@ impl<P: Port> Cpu<P> {
                 S::arrive(self, thread);
             }
         }
-        self.kick(self);
+        self.send_ipi(self);
     }
 }
 

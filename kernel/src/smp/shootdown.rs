@@ -126,7 +126,7 @@ impl<P: Port> Manager<'_, P> {
     /// Asks a CPU to flush its TLB, unless it has been asked and has not done so yet.
     fn ask_to_flush(&self, cpu: &Cpu<P>) {
         if !cpu.flush.replace(true) {
-            self.cpu.kick(cpu);
+            self.cpu.send_ipi(cpu);
         }
     }
 }

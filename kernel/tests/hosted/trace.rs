@@ -141,7 +141,7 @@ fn traced_kernels_do_the_same_and_say_so() {
         }
     }
     let by_programs = [Event::Mark, Event::UserBefore, Event::UserAfter];
-    let of_several = [Event::Kick, Event::Lock, Event::Unlock, Event::Undone];
+    let of_several = [Event::Ipi, Event::Lock, Event::Unlock, Event::Undone];
     for event in Event::ALL {
         let others = by_programs.contains(&event) || of_several.contains(&event);
         let wanted = !others && event != Event::Thread;
@@ -157,7 +157,7 @@ fn every_event_is_recorded() {
     let at = begin(&board, SPARE as u64, Keep::Last);
     let capacity = word(board.host, at, WORD_CAPACITY);
     for number in 0..EVENTS {
-        board.machine.cpu.note_nobody(Event::Mark, number as u32, 0);
+        board.machine.cpu.note_event(Event::Mark, number as u32, 0);
         assert_eq!(word(board.host, at, WORD_EVENTS), number + 1);
         assert_eq!(u64::from(record(board.host, at, number % capacity).argument), number);
     }
@@ -188,7 +188,7 @@ proptest! {
         let at = begin(&board, pages, keep);
         for number in 0..events {
             board.host.advance(1);
-            board.machine.cpu.note_nobody(Event::Mark, number as u32, 7);
+            board.machine.cpu.note_event(Event::Mark, number as u32, 7);
         }
         let capacity = word(board.host, at, WORD_CAPACITY);
         prop_assert_eq!(capacity, (pages - 1) * PAGE_RECORDS as u64);

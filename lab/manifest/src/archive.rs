@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
 use abi::boot::{
-    WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_MAGIC, WORD_NONCE, WORD_PURGE, WORD_RECORDS,
+    WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_NONCE, WORD_RECORDS,
     WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
@@ -166,19 +166,19 @@ impl Numbers {
 fn objects(writer: &mut Writer, system: &System, numbers: &Numbers) {
     let notification = |index| numbers.of_target(Target::Notification(index));
     for _ in &system.notifications {
-        writer.record(Record::Notification, &[boot::NOBODY]);
+        writer.record(Record::Notification, &[boot::NO_OWNER]);
     }
     for endpoint in &system.endpoints {
         let attached = endpoint.notification.map_or(NONE, notification);
-        writer.record(Record::Endpoint, &[boot::NOBODY, attached]);
+        writer.record(Record::Endpoint, &[boot::NO_OWNER, attached]);
     }
     for interrupt in &system.interrupts {
         let signalled = notification(interrupt.notification);
-        let fields = [boot::NOBODY, interrupt.line.into(), signalled, interrupt.badge];
+        let fields = [boot::NO_OWNER, interrupt.irq.into(), signalled, interrupt.badge];
         writer.record(Record::Interrupt, &fields);
     }
     for timer in &system.timers {
-        let fields = [boot::NOBODY, notification(timer.notification), timer.badge];
+        let fields = [boot::NO_OWNER, notification(timer.notification), timer.badge];
         writer.record(Record::Timer, &fields);
     }
 }
@@ -240,7 +240,7 @@ impl Writer {
     /// A memory object without an owner. Returns where its physical address will be.
     fn memory(&mut self, pages: u64, bytes: &[u8]) -> usize {
         let length = bytes.len() as u64;
-        self.record(Record::Memory, &[boot::NOBODY, pages, self.data.len() as u64, length, 0]);
+        self.record(Record::Memory, &[boot::NO_OWNER, pages, self.data.len() as u64, length, 0]);
         let last = self.words.len() - 1;
         if length > 0 {
             self.offsets.push(last - 2);
@@ -263,7 +263,7 @@ impl Writer {
         header[WORD_RECORDS] = self.records;
         header[WORD_TICK] = system.tick;
         header[WORD_SLICE] = system.timeslice / system.tick;
-        header[WORD_PURGE] = system.purge.into();
+        header[WORD_LAZY_DEQUEUES] = system.lazy_dequeues.into();
         header[WORD_CHAINS] = system.preempt_chains.into();
         header[WORD_NONCE] = nonce;
         header[WORD_CPUS] = system.cpus.into();

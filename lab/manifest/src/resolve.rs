@@ -28,9 +28,9 @@ const DEFAULT_SLICE: u64 = 10;
 const MOST_CPUS: u64 = 64;
 /// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
 /// otherwise.
-const DEFAULT_PURGE: u64 = 4;
-/// The highest interrupt line.
-const LAST_LINE: u64 = 23;
+const DEFAULT_LAZY_DEQUEUES: u64 = 4;
+/// The highest IRQ.
+const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
 pub fn system(source: &Source) -> Result<System, Problems> {
@@ -117,7 +117,11 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         timeslice: timeslice(values, given, tick)?,
         cpus,
         locking: locking(values, given, cpus)?,
-        purge: values.number(&given.purge, DEFAULT_PURGE, 0..=MOST_OBJECTS)? as u32,
+        lazy_dequeues: values.number(
+            &given.lazy_dequeues,
+            DEFAULT_LAZY_DEQUEUES,
+            0..=MOST_OBJECTS,
+        )? as u32,
         preempt_chains: given.preempt_chains.unwrap_or(true),
         pools,
         endpoints: Vec::new(),
@@ -177,7 +181,7 @@ fn endpoint(values: &Values, given: &schema::Endpoint) -> Result<Endpoint, Probl
 fn interrupt(values: &Values, given: &schema::Interrupt) -> Result<Interrupt, Problem> {
     Ok(Interrupt {
         name: given.name.get_ref().clone(),
-        line: values.within(&given.line, 0..=LAST_LINE)? as u32,
+        irq: values.within(&given.irq, 0..=LAST_IRQ)? as u32,
         notification: values.find("notification", &given.notification)?,
         badge: signalled(values, &given.badge)?,
     })
@@ -218,11 +222,11 @@ fn shared(values: &Values, manifest: &Manifest) -> Vec<Problem> {
         let help = "a notification is attached to one endpoint at most";
         problems.push(values.problem(word, message, help));
     }
-    if let Some((other, again)) = repeated(&manifest.interrupt, |it| Some(*it.line.get_ref())) {
-        let (line, name) = (again.line.get_ref(), other.name.get_ref());
-        let message = format!("line {line} belongs to interrupt `{name}` already");
-        let help = "a line has one interrupt; let further domains share its notification";
-        problems.push(values.problem(&again.line, message, help));
+    if let Some((other, again)) = repeated(&manifest.interrupt, |it| Some(*it.irq.get_ref())) {
+        let (irq, name) = (again.irq.get_ref(), other.name.get_ref());
+        let message = format!("IRQ {irq} belongs to interrupt `{name}` already");
+        let help = "an IRQ has one interrupt object; let further domains share its notification";
+        problems.push(values.problem(&again.irq, message, help));
     }
     if manifest.domain.is_empty() {
         let message = "the system has no domain, so nothing would run";

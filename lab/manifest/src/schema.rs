@@ -44,7 +44,7 @@ pub struct General {
     pub timeslice: Option<Word>,
     pub cpus: Option<Number>,
     pub locking: Option<Word>,
-    pub purge: Option<Number>,
+    pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,
 }
 
@@ -76,7 +76,7 @@ pub struct Notification {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Interrupt {
     pub name: Word,
-    pub line: Number,
+    pub irq: Number,
     pub notification: Word,
     pub badge: Option<Number>,
 }

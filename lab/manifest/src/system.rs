@@ -27,7 +27,7 @@ pub struct System {
     /// What guards the kernel, one of [`LOCKINGS`](crate::LOCKINGS), if the manifest says.
     pub locking: Option<String>,
     /// Blocked threads that a look-up drops before it makes room for a waiting interrupt; 0: all.
-    pub purge: u32,
+    pub lazy_dequeues: u32,
     /// Whether a chain of transfers is left when an interrupt waits.
     pub preempt_chains: bool,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
@@ -94,8 +94,8 @@ pub struct Notification {
 pub struct Interrupt {
     /// Its name.
     pub name: String,
-    /// The interrupt line.
-    pub line: u32,
+    /// The number of the IRQ.
+    pub irq: u32,
     /// Index of the notification.
     pub notification: usize,
     /// The bits that it signals.

@@ -265,7 +265,7 @@ fn follow(
     let exit = wait(&mut child, machine, timeout, &interrupts);
     drop(terminal);
     if input != Input::User && matches!(exit, Ok(Exit::Interrupted)) {
-        // Nobody sits before this console: the whole command was meant.
+        // No user is at this console: the whole command was meant.
         interrupted();
     }
     reader.join().expect("the reader does not panic");

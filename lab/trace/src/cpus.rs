@@ -48,8 +48,8 @@ pub fn cpus(traces: &Traces) -> Vec<CpuUse> {
             idle: idle(trace, to),
             kernel: inside.sum(),
             entries: sections.len() as u64,
-            sent: count(&|moment| moment.event == Event::Kick),
-            taken: count(&|m| m.event == Event::Enter && m.argument == entry::KICK),
+            sent: count(&|moment| moment.event == Event::Ipi),
+            taken: count(&|m| m.event == Event::Enter && m.argument == entry::IPI),
             lost: trace.lost(),
         }
     };
@@ -97,8 +97,8 @@ mod tests {
     fn idle_time_is_from_exit_to_entry() {
         let mut m = Maker::new();
         m.thread(1, 1, 100).pass(70);
-        m.enter(1, 1).pass(90).note(Event::Kick, 1, 2, 0).exit(0).pass(500);
-        m.enter(0, entry::KICK).pass(40).exit(1).pass(200);
+        m.enter(1, 1).pass(90).note(Event::Ipi, 1, 2, 0).exit(0).pass(500);
+        m.enter(0, entry::IPI).pass(40).exit(1).pass(200);
         m.enter(1, 1).exit(0).pass(300).note(Event::Mark, 0, 0, 0);
         let traces = Traces::decode(&m.bytes(abi::trace::Keep::First, 32)).unwrap();
         let [cpu] = cpus(&traces)[..] else { panic!("one CPU") };

@@ -34,8 +34,8 @@ impl Entry {
             entry::TIMER => Entry::Timer,
             entry::SPURIOUS => Entry::Spurious,
             entry::FAULT => Entry::Fault,
-            entry::KICK => Entry::Ipi,
-            entry::LINE_0.. => Entry::Irq(code - entry::LINE_0),
+            entry::IPI => Entry::Ipi,
+            entry::IRQ_0.. => Entry::Irq(code - entry::IRQ_0),
             _ => Entry::Unknown(code),
         }
     }

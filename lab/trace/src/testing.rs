@@ -142,9 +142,9 @@ pub(crate) fn conversation() -> Maker {
         m.pass(600 + 10 * round).reply(2, 1, 100);
     }
     m.timer_wakes(1, 3, 200).pass(500).enter(3, 60).note(Event::Mark, 3, 42, 0).exit(3).pass(200);
-    m.enter(3, 0).pass(90).note(Event::Block, 3, 0, 4).note(Event::Purge, 2, 0, 0).pass(700);
+    m.enter(3, 0).pass(90).note(Event::Block, 3, 0, 4).note(Event::LazyDequeue, 2, 0, 0).pass(700);
     m.note(Event::Preempt, 2, 0, 0).pass(90).note(Event::LookUp, 1, 7, 0).switch(1, 3, 100).exit(1);
-    m.pass(800).enter(1, entry::LINE_0 + 4).note(Event::Signal, u16::MAX, 3, 0).pass(90).exit(1);
+    m.pass(800).enter(1, entry::IRQ_0 + 4).note(Event::Signal, u16::MAX, 3, 0).pass(90).exit(1);
     m.pass(900).enter(1, entry::FAULT).note(Event::Fault, 1, 14, 0).note(Event::Block, 1, 0, 3);
     m.note(Event::Queue, 1, 5, 1).note(Event::LookUp, 0, 0, 0).switch(0, 1, u16::MAX).exit(0);
     m.pass(5000).enter(0, entry::TIMER).pass(40).note(Event::Tick, 0, 0, 0).pass(60).exit(0);

@@ -2,7 +2,7 @@
 
 use abi::Rights;
 use abi::boot::{
-    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_CPUS, WORD_MAGIC, WORD_RECORDS,
+    HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, WORD_BYTES, WORD_CPUS, WORD_MAGIC, WORD_RECORDS,
     WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
@@ -28,8 +28,8 @@ fn amounts(pairs: &[(Resource, u64)]) -> Amounts {
     amounts
 }
 
-/// An archive while it is written. Purges and chains have no preemption points, as in the papers:
-/// nothing interrupts here.
+/// An archive while it is written. Lazy dequeues and chains have no preemption points, as in the
+/// papers: nothing interrupts here.
 pub struct Archive {
     words: Vec<u64>,
     records: u64,
@@ -68,7 +68,7 @@ impl Archive {
 
     /// An endpoint without an owner.
     pub fn endpoint(&mut self) -> u64 {
-        self.object(Record::Endpoint, &[NOBODY, NONE])
+        self.object(Record::Endpoint, &[NO_OWNER, NONE])
     }
 
     /// A domain for so many threads on any CPU, with so many slots.

@@ -101,7 +101,7 @@ impl<S: System<Port: Host>> Driver<S> {
     /// Up to the next kernel entry of the running thread, and through it.
     #[inline(always)]
     fn step(&mut self) {
-        if self.cpu.is_kicked() {
+        if self.cpu.is_interrupted() {
             return self.cpu.interrupt();
         }
         match self.cpu.at {

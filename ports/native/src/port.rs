@@ -20,7 +20,7 @@ pub struct Native<G, const SMP: bool> {
     start: u64,
     hertz: u64,
     /// Which CPUs have been interrupted by another one.
-    kicked: [Line<AtomicBool>; MOST_CPUS],
+    interrupted: [Line<AtomicBool>; MOST_CPUS],
     policy: PhantomData<fn() -> G>,
 }
 
@@ -29,9 +29,9 @@ pub trait Host: Port<Context = Context, Local = Local, Space = Space> {
     /// A machine whose counter has this frequency.
     fn new(hertz: u64) -> Self;
     /// Whether another CPU has interrupted this one.
-    fn is_kicked(&self, cpu: u32) -> bool;
+    fn is_interrupted(&self, cpu: u32) -> bool;
     /// Takes that interrupt.
-    fn take_kick(&self, cpu: u32);
+    fn take_ipi(&self, cpu: u32);
 }
 
 impl<G: LockPolicy, const SMP: bool> Host for Native<G, SMP> {
@@ -39,18 +39,18 @@ impl<G: LockPolicy, const SMP: bool> Host for Native<G, SMP> {
         Native {
             start: counter::now(),
             hertz,
-            kicked: array::from_fn(|_| Line::new(AtomicBool::new(false))),
+            interrupted: array::from_fn(|_| Line::new(AtomicBool::new(false))),
             policy: PhantomData,
         }
     }
 
     #[inline(always)]
-    fn is_kicked(&self, cpu: u32) -> bool {
-        self.kicked[cpu as usize].load(Relaxed)
+    fn is_interrupted(&self, cpu: u32) -> bool {
+        self.interrupted[cpu as usize].load(Relaxed)
     }
 
-    fn take_kick(&self, cpu: u32) {
-        self.kicked[cpu as usize].swap(false, Acquire);
+    fn take_ipi(&self, cpu: u32) {
+        self.interrupted[cpu as usize].swap(false, Acquire);
     }
 }
 
@@ -91,11 +91,11 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
         false
     }
 
-    fn set_line(&self, line: u8, _enabled: bool) {
-        unreachable!("there is no interrupt line {line}");
+    fn set_irq(&self, irq: u8, _enabled: bool) {
+        unreachable!("there is no IRQ {irq}");
     }
 
-    fn lines(&self) -> u8 {
+    fn irqs(&self) -> u8 {
         0
     }
 
@@ -142,7 +142,7 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
 
     fn forget(&self, _local: &Local, _thread: &Context) {}
 
-    fn kick(&self, cpu: u32) {
-        self.kicked[cpu as usize].store(true, Release);
+    fn send_ipi(&self, cpu: u32) {
+        self.interrupted[cpu as usize].store(true, Release);
     }
 }

@@ -49,8 +49,8 @@ impl<S: System<Port: Host>> Processor<S> {
 
     /// Whether another CPU has interrupted this one.
     #[inline(always)]
-    pub fn is_kicked(&self) -> bool {
-        self.machine.kernel.port.is_kicked(self.machine.cpu.number)
+    pub fn is_interrupted(&self) -> bool {
+        self.machine.kernel.port.is_interrupted(self.machine.cpu.number)
     }
 
     #[inline(always)]
@@ -183,7 +183,7 @@ impl<S: System<Port: Host>> Processor<S> {
     #[inline(never)]
     pub fn interrupt(&mut self) {
         let Machine { kernel, cpu } = self.machine;
-        kernel.port.take_kick(cpu.number);
+        kernel.port.take_ipi(cpu.number);
         if self.at == START {
             return;
         }
@@ -193,7 +193,7 @@ impl<S: System<Port: Host>> Processor<S> {
             context.save(&self.regs);
         }
         // SAFETY: this thread is the only one on this CPU, and it is not inside.
-        let next = unsafe { events::kicked::<S>(self.machine) };
+        let next = unsafe { events::ipi::<S>(self.machine) };
         self.leave(next);
     }
 

@@ -144,9 +144,9 @@ fn interrupt<G: Locking, S: System<Port = Twin<G>>>(
     // SAFETY: the board makes one entry at a time.
     unsafe {
         match event {
-            Event::Line(line) => events::interrupt::<S>(machine, line),
+            Event::Irq(irq) => events::interrupt::<S>(machine, irq),
             Event::Timer => events::timer::<S>(machine),
-            Event::Kick => events::kicked::<S>(machine),
+            Event::Ipi => events::ipi::<S>(machine),
             Event::Spurious => events::spurious::<S>(machine),
         }
     }
@@ -429,7 +429,7 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         inside.set(false);
         let watcher = cells::watch(None);
         invariants::check(self.machine, &core.section.exclusive());
-        self.check_kicks();
+        self.check_ipis();
         cells::watch(watcher);
         inside.set(G::SMP);
         drop(core);
@@ -444,29 +444,29 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
     }
 
     /// A CPU outside the kernel that has something to do is being interrupted.
-    fn check_kicks(&self) {
+    fn check_ipis(&self) {
         let cpus = self.machine.kernel.cpus.get();
-        let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.kicks.get());
+        let coming = cpus.iter().fold(0, |coming, cpu| coming | cpu.pending_ipis.get());
         for (cpu, hardware) in cpus.iter().zip(&self.twin.processors) {
             let (running, idles) = (cpu.current.get(), cpu.current.get() == cpu.idle);
             let thread = body(running);
             let leaves = !idles && (!thread.runnable() || thread.cpu.get() != cpu.number);
             let wakes = idles && cpu.ready.first().is_some_and(|first| body(first).runnable());
             let busy = hardware.inside.get() || cpu.number == self.machine.cpu.number;
-            let kicked = coming >> cpu.number & 1 != 0 || hardware.kicked.get().is_some();
+            let interrupted = coming >> cpu.number & 1 != 0 || hardware.ipi_at.get().is_some();
             // A decision may be left to any interrupt that waits; a device's is the first CPU's.
             let other = hardware.due().is_some() || hardware.spurious.get() || cpu.number == 0;
-            let told = !leaves && !cpu.flush.get() || busy || kicked;
+            let told = !leaves && !cpu.flush.get() || busy || interrupted;
             assert!(told, "CPU {} is not interrupted for what it is to leave", cpu.number);
-            let drain_remote_wakes = cpu.remote_wakes.is_empty() || busy || kicked;
+            let drain_remote_wakes = cpu.remote_wakes.is_empty() || busy || interrupted;
             assert!(
                 drain_remote_wakes,
                 "CPU {} is not interrupted for who arrives there",
                 cpu.number
             );
-            let woken = !wakes || busy || kicked || other && cpu.resched.get();
+            let woken = !wakes || busy || interrupted || other && cpu.resched.get();
             assert!(woken, "CPU {} idles while a thread is ready there", cpu.number);
-            if !hardware.inside.get() && !kicked {
+            if !hardware.inside.get() && !interrupted {
                 invariants::timer(cpu);
             }
         }

@@ -39,7 +39,7 @@ pub struct Costs {
     /// By [`CostEvent::kind`]; for [`CostEvent::Copy`], for each word.
     pub steps: [u32; CostEvent::KINDS],
     /// Until an interrupt reaches another CPU.
-    pub kick: u32,
+    pub ipi: u32,
     /// A round of a loop that waits for another CPU.
     pub spin: u32,
     /// An atomic exchange, under a lock.
@@ -80,8 +80,8 @@ impl Default for Costs {
     /// to each other is a guess of the right size.
     fn default() -> Costs {
         let (entries, steps) = ([0; EntryCost::KINDS], [0; CostEvent::KINDS]);
-        let (kick, spin, exchange, transaction, barrier) = (1000, 10, 20, 40, 0);
-        let mut costs = Costs { entries, steps, kick, spin, exchange, transaction, barrier };
+        let (ipi, spin, exchange, transaction, barrier) = (1000, 10, 20, 40, 0);
+        let mut costs = Costs { entries, steps, ipi, spin, exchange, transaction, barrier };
         for (entry, cost) in [
             (EntryCost::Attempt, 42),
             (EntryCost::AttemptBoth, 66),

@@ -22,9 +22,9 @@ use std::sync::atomic::AtomicU64;
 use std::thread_local;
 use twin_protocol::{Calls, Options, Sections, Service};
 
-/// Interrupt lines.
-pub const LINES: usize = 32;
-/// The line on which the console interrupts while there is something to read.
+/// IRQs.
+pub const IRQS: usize = 32;
+/// The IRQ by which the console interrupts while there is something to read.
 const CONSOLE_LINE: u8 = 4;
 /// Frequency of the counter: a unit of time is a nanosecond.
 pub const HZ: u64 = 1_000_000_000;
@@ -43,11 +43,11 @@ pub type Function = fn(&Env, u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// From a device.
-    Line(u8),
+    Irq(u8),
     /// The instant that was armed.
     Timer,
     /// From another CPU.
-    Kick,
+    Ipi,
     /// Nothing that concerns the core.
     Spurious,
 }
@@ -177,13 +177,13 @@ impl Hardware {
         let typed = u32::from(self.typed.get()) << CONSOLE_LINE;
         let lines = self.enabled.get() & (self.raised.get() | typed);
         if lines != 0 && me.number == 0 {
-            return Some(Event::Line(lines.trailing_zeros() as u8));
+            return Some(Event::Irq(lines.trailing_zeros() as u8));
         }
         if me.armed.get().is_some_and(|at| at <= meter::now()) {
             return Some(Event::Timer);
         }
-        if me.kicked.get().is_some_and(|at| at <= meter::now()) {
-            return Some(Event::Kick);
+        if me.ipi_at.get().is_some_and(|at| at <= meter::now()) {
+            return Some(Event::Ipi);
         }
         me.spurious.get().then_some(Event::Spurious)
     }
@@ -192,12 +192,12 @@ impl Hardware {
     pub fn acknowledge(&self, event: Event) {
         self.here().count_passed(event == Event::Spurious);
         match event {
-            Event::Line(line) => {
-                self.raised.set(self.raised.get() & !(1 << line));
-                self.enabled.set(self.enabled.get() & !(1 << line));
+            Event::Irq(irq) => {
+                self.raised.set(self.raised.get() & !(1 << irq));
+                self.enabled.set(self.enabled.get() & !(1 << irq));
             }
             Event::Timer => self.here().armed.set(None),
-            Event::Kick => self.here().kicked.set(None),
+            Event::Ipi => self.here().ipi_at.set(None),
             Event::Spurious => self.here().spurious.set(false),
         }
     }
@@ -219,8 +219,8 @@ impl Hardware {
                 meter::pass_to(at.min(meter::now() + longest));
             }
             (2, _) => {
-                let line = self.rng.next() % LINES as u64;
-                self.raised.set(self.raised.get() | self.enabled.get() & 1 << line);
+                let irq = self.rng.next() % IRQS as u64;
+                self.raised.set(self.raised.get() | self.enabled.get() & 1 << irq);
                 self.rouse(&self.processors[0], meter::now());
             }
             _ => self.here().spurious.set(true),
@@ -254,19 +254,19 @@ impl Hardware {
         }
     }
 
-    /// Lets an interrupt line through, or holds it back.
-    pub fn set_line(&self, line: u8, enabled: bool) {
-        let others = self.enabled.get() & !(1 << line);
-        self.enabled.set(others | u32::from(enabled) << line);
+    /// Unmasks an IRQ, or masks it.
+    pub fn set_irq(&self, irq: u8, enabled: bool) {
+        let others = self.enabled.get() & !(1 << irq);
+        self.enabled.set(others | u32::from(enabled) << irq);
         self.rouse(&self.processors[0], meter::now());
     }
 
     /// Interrupts another CPU.
-    pub fn kick(&self, number: u32) {
+    pub fn send_ipi(&self, number: u32) {
         let cpu = &self.processors[number as usize];
-        let at = meter::now() + u64::from(self.costs.kick);
-        let first = cpu.kicked.get().map_or(at, |earlier| earlier.min(at));
-        cpu.kicked.set(Some(first));
+        let at = meter::now() + u64::from(self.costs.ipi);
+        let first = cpu.ipi_at.get().map_or(at, |earlier| earlier.min(at));
+        cpu.ipi_at.set(Some(first));
         self.rouse(cpu, first);
     }
 

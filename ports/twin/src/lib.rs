@@ -9,7 +9,7 @@
 //! | file | what |
 //! |---|---|
 //! | `meter.rs`, `costs.rs` | virtual time, what each step costs, the log of steps |
-//! | `hardware.rs`, `processor.rs` | memory, interrupt lines, a console; what each CPU has |
+//! | `hardware.rs`, `processor.rs` | memory, IRQs, a console; what each CPU has |
 //! | `port.rs`, `locking.rs` | the kernel's port, under each lock policy |
 //! | `sections.rs` | how long the kernel is locked |
 //! | `order.rs`, `cpus.rs` | several CPUs: which one goes on, and where they go on |

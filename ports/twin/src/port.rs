@@ -1,7 +1,7 @@
 //! The kernel's port to the hardware.
 
 use crate::context::Context;
-use crate::hardware::{HZ, Hardware, LINES, Shutdown};
+use crate::hardware::{HZ, Hardware, IRQS, Shutdown};
 use crate::locking::Locking;
 use crate::meter;
 use crate::order::NEVER;
@@ -78,13 +78,13 @@ impl<G: Locking> Port for Twin<G> {
         self.waiting().is_some()
     }
 
-    fn set_line(&self, line: u8, enabled: bool) {
+    fn set_irq(&self, irq: u8, enabled: bool) {
         self.refuse(Refused::Line);
-        self.hardware.set_line(line, enabled);
+        self.hardware.set_irq(irq, enabled);
     }
 
-    fn lines(&self) -> u8 {
-        LINES as u8
+    fn irqs(&self) -> u8 {
+        IRQS as u8
     }
 
     #[inline]
@@ -150,9 +150,9 @@ impl<G: Locking> Port for Twin<G> {
         }
     }
 
-    fn kick(&self, cpu: u32) {
-        self.refuse(Refused::Kick);
-        self.hardware.kick(cpu);
+    fn send_ipi(&self, cpu: u32) {
+        self.refuse(Refused::Ipi);
+        self.hardware.send_ipi(cpu);
     }
 
     #[inline(always)]

@@ -37,7 +37,7 @@ pub struct Processor {
     /// Interrupts that went before it.
     passed: Cell<u32>,
     /// The instant at which another CPU's interrupt arrives.
-    pub kicked: Cell<Option<u64>>,
+    pub ipi_at: Cell<Option<u64>>,
     /// Translations of pages that programs have used.
     pub tlb: Tlb,
     /// Root of the page tables in use.
@@ -84,7 +84,7 @@ impl Processor {
             armed: Cell::new(None),
             spurious: Cell::new(false),
             passed: Cell::new(0),
-            kicked: Cell::new(None),
+            ipi_at: Cell::new(None),
             tlb: Tlb::new(),
             root: Cell::new(0),
             regs: Cell::default(),
@@ -125,9 +125,9 @@ impl Processor {
 
     /// The first instant at which an interrupt of its own is due.
     pub fn due(&self) -> Option<u64> {
-        match (self.armed.get(), self.kicked.get()) {
-            (Some(timer), Some(kick)) => Some(timer.min(kick)),
-            (timer, kick) => timer.or(kick),
+        match (self.armed.get(), self.ipi_at.get()) {
+            (Some(timer), Some(ipi)) => Some(timer.min(ipi)),
+            (timer, ipi) => timer.or(ipi),
         }
     }
 }

@@ -24,14 +24,14 @@ const READS: usize = 4096;
 pub enum Refused {
     /// The timer was armed.
     Arm,
-    /// An interrupt line was let through or held back.
+    /// An IRQ was unmasked or masked.
     Line,
     /// Pending interrupts were asked for.
     Pending,
     /// The console was read or written.
     Console,
     /// Another CPU was interrupted.
-    Kick,
+    Ipi,
     /// A page table was changed or loaded.
     Tables,
     /// A coroutine of a thread was given up.
@@ -49,7 +49,7 @@ impl Refused {
         Refused::Line,
         Refused::Pending,
         Refused::Console,
-        Refused::Kick,
+        Refused::Ipi,
         Refused::Tables,
         Refused::Forget,
         Refused::Shutdown,

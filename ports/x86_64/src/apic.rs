@@ -1,4 +1,4 @@
-//! The local APIC with its timer, and the I/O APIC with the device lines.
+//! The local APIC with its timer, and the I/O APIC with the device IRQs.
 
 use crate::machine::{out8, read_msr, write_msr};
 use crate::paging::direct;
@@ -11,18 +11,18 @@ pub const IO_APIC: u64 = 0xfec0_0000;
 pub const LOCAL_APIC: u64 = 0xfee0_0000;
 /// Interrupt vector of the timer.
 pub const TIMER: u8 = 0x20;
-/// Interrupt vector of line 0; all vectors in use lie in one word of the request register.
-pub const LINE_0: u8 = 0x21;
+/// Interrupt vector of IRQ 0; all vectors in use lie in one word of the request register.
+pub const IRQ_0: u8 = 0x21;
 /// Vector of the end of a time slice, for emulators. It has the lowest priority: a CPU that gets
 /// on by a few instructions in each slice takes its other interrupts first. Preemption points do
 /// not look for it. The processor has no exception of this number.
 pub const SLICE: u8 = 0x1f;
 /// Vector of interrupts that were withdrawn.
 pub const SPURIOUS: u8 = 0xff;
-/// Device lines.
-pub const LINES: u8 = 24;
-/// The vector after the last line: interrupts by other CPUs.
-pub const KICK: u8 = LINE_0 + LINES;
+/// Device IRQs.
+pub const IRQS: u8 = 24;
+/// The vector after the last IRQ: IPIs.
+pub const IPI: u8 = IRQ_0 + IRQS;
 
 const BASE_MSR: u32 = 0x1b;
 const END: u64 = 0xb0;
@@ -38,7 +38,7 @@ const CURRENT_COUNT: u64 = 0x390;
 const DIVIDE: u64 = 0x3e0;
 const DIVIDE_BY_1: u32 = 0xb;
 const MASKED: u32 = 1 << 16;
-/// Level-triggered: a request that comes while the line is held back is not lost.
+/// Level-triggered: a request that comes while the IRQ is masked is not lost.
 const LEVEL: u32 = 1 << 15;
 
 #[inline(always)]
@@ -53,7 +53,7 @@ fn read(register: u64) -> u32 {
     unsafe { direct::<u32>(LOCAL_APIC + register).read_volatile() }
 }
 
-/// Sets the controllers up, all lines held back, and silences the legacy ones.
+/// Sets the controllers up, all IRQs masked, and silences the legacy ones.
 #[init]
 pub fn set_up() {
     // SAFETY: the legacy controllers' mask registers; the APIC stays at its address.
@@ -62,8 +62,8 @@ pub fn set_up() {
         out8(0xa1, 0xff);
     }
     set_up_own();
-    for line in 0..LINES {
-        set_line(line, false);
+    for irq in 0..IRQS {
+        set_irq(irq, false);
     }
 }
 
@@ -79,8 +79,8 @@ pub fn set_up_own() {
 
 /// Interrupts another CPU. Controllers are numbered as CPUs are.
 #[cfg(feature = "smp")]
-pub fn kick(cpu: u32) {
-    command(cpu, ASSERT | u32::from(KICK));
+pub fn send_ipi(cpu: u32) {
+    command(cpu, ASSERT | u32::from(IPI));
 }
 
 /// Starts another CPU at the page of this number.
@@ -103,7 +103,7 @@ fn command(cpu: u32, what: u32) {
     }
 }
 
-/// The line of the interval timer, which the samples of a profile are taken by.
+/// The IRQ of the interval timer, by which the samples of a profile are taken.
 #[cfg(feature = "profile")]
 const SAMPLES: u8 = 2;
 
@@ -115,13 +115,13 @@ pub fn route_samples() {
     route(SAMPLES, NON_MASKABLE);
 }
 
-/// Lets a device line through, or holds it back.
-pub fn set_line(line: u8, enabled: bool) {
+/// Unmasks a device IRQ, or masks it.
+pub fn set_irq(irq: u8, enabled: bool) {
     #[cfg(feature = "profile")]
-    if line == SAMPLES {
+    if irq == SAMPLES {
         return;
     }
-    route(line, LEVEL | u32::from(LINE_0 + line) | if enabled { 0 } else { MASKED });
+    route(irq, LEVEL | u32::from(IRQ_0 + irq) | if enabled { 0 } else { MASKED });
 }
 
 /// Lets the interval timer through to all CPUs.
@@ -133,15 +133,15 @@ pub fn route_slices() {
     route_to(TIMER_LINE, ALL, u32::from(SLICE));
 }
 
-/// Says what becomes of a line.
+/// Programs an IRQ.
 #[inline(always)]
-fn route(line: u8, low: u32) {
-    route_to(line, 0, low);
+fn route(irq: u8, low: u32) {
+    route_to(irq, 0, low);
 }
 
 #[inline(always)]
-fn route_to(line: u8, high: u32, low: u32) {
-    let register = 0x10 + u32::from(line) * 2;
+fn route_to(irq: u8, high: u32, low: u32) {
+    let register = 0x10 + u32::from(irq) * 2;
     LINE_REGISTERS.write::<Pause, 2>([(register + 1, high), (register, low)]);
 }
 
@@ -161,7 +161,7 @@ impl Indexed for IoApic {
     }
 }
 
-/// Interrupts mask a line outside the kernel's sections, calls unmask one inside.
+/// Interrupts mask an IRQ outside the kernel's sections, calls unmask one inside.
 #[cfg(feature = "smp")]
 static LINE_REGISTERS: Registers<IoApic, locks::Ticket> =
     Registers::new(IoApic, locks::Ticket::fixed());

@@ -94,7 +94,7 @@ fn rounded(hz: u64) -> u64 {
 /// Counter and timer steps in [`STEPS`] of the interval timer's first channel.
 #[init]
 fn measure() -> (u64, u64) {
-    // SAFETY: the interval timer's ports; its line is held back.
+    // SAFETY: the interval timer's ports; its IRQ is masked.
     unsafe {
         out8(0x43, 0x30);
         out8(0x40, 0xff);

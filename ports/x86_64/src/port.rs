@@ -90,12 +90,12 @@ impl Port for X86 {
         apic::pending()
     }
 
-    fn set_line(&self, line: u8, enabled: bool) {
-        apic::set_line(line, enabled);
+    fn set_irq(&self, irq: u8, enabled: bool) {
+        apic::set_irq(irq, enabled);
     }
 
-    fn lines(&self) -> u8 {
-        apic::LINES
+    fn irqs(&self) -> u8 {
+        apic::IRQS
     }
 
     #[inline(always)]
@@ -162,8 +162,8 @@ impl Port for X86 {
     }
 
     #[cfg(feature = "smp")]
-    fn kick(&self, cpu: u32) {
-        apic::kick(cpu);
+    fn send_ipi(&self, cpu: u32) {
+        apic::send_ipi(cpu);
     }
 
     #[cfg(feature = "statistics")]

@@ -199,7 +199,7 @@ fn arm() {
     PROFILE.block.store(block + period, Relaxed);
     let steps = (u128::from(at.saturating_sub(now)) * u128::from(STEPS.load(Relaxed))) >> 32;
     let [low, high] = (steps.clamp(1, 0xffff) as u16).to_le_bytes();
-    // SAFETY: the interval timer's first channel, whose line is the samples' own.
+    // SAFETY: the interval timer's first channel, whose IRQ is the samples' own.
     unsafe {
         out8(0x40, low);
         out8(0x40, high);

@@ -120,18 +120,18 @@ fn take<S: System<Port = X86>>(number: u64, code: u64) -> ! {
             // SAFETY: see above.
             unsafe { kernel::events::timer::<S>(machine()) }
         }
-        apic::LINE_0..apic::KICK => {
-            let line = number as u8 - apic::LINE_0;
-            apic::set_line(line, false);
+        apic::IRQ_0..apic::IPI => {
+            let irq = number as u8 - apic::IRQ_0;
+            apic::set_irq(irq, false);
             apic::end();
             // SAFETY: see above.
-            unsafe { kernel::events::interrupt::<S>(machine(), line) }
+            unsafe { kernel::events::interrupt::<S>(machine(), irq) }
         }
         #[cfg(feature = "smp")]
-        apic::KICK => {
+        apic::IPI => {
             apic::end();
             // SAFETY: see above.
-            unsafe { kernel::events::kicked::<S>(machine()) }
+            unsafe { kernel::events::ipi::<S>(machine()) }
         }
         #[cfg(feature = "smp")]
         apic::SLICE => {

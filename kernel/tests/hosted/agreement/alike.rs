@@ -22,7 +22,7 @@ const SORTED: [&str; 2] = ["ipc-ordered", "ipc-heap"];
 enum How {
     /// Everything, ready queue and timer included.
     Exactly,
-    /// As above, while nobody changes the priority of a thread that is queued to send.
+    /// As above, while the priority is not changed of a thread that is queued to send.
     ExactlyBut,
     /// What programs and devices can tell; priorities stay unique.
     Outcome,

@@ -65,8 +65,8 @@ fn what_a_thread_that_stops_running_leaves_in_the_queue() {
             ("send, receive", scene::send_receive(ENDPOINT, ENDPOINT + 2, MESSAGE), fast),
             ("reply, wait", reply_wait(ENDPOINT + 2, MESSAGE), fast),
             ("call", call(ENDPOINT, MESSAGE), lazy),
-            ("call to nobody", call(ENDPOINT + 2, MESSAGE), lazy),
-            ("send to nobody", send(ENDPOINT + 2, MESSAGE), lazy),
+            ("call without receiver", call(ENDPOINT + 2, MESSAGE), lazy),
+            ("send without receiver", send(ENDPOINT + 2, MESSAGE), lazy),
             ("stop", system(Call::ThreadSuspend, &[THREAD + 1]), halted),
         ] {
             assert_eq!(stays(regs), expected, "{name}, {operation}");

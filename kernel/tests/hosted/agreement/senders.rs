@@ -43,7 +43,7 @@ fn queues(fifo: &dyn Runner) -> Vec<Queue> {
     (0..endpoints.size()).map(queue).collect()
 }
 
-/// Who waits to send, by endpoint.
+/// The threads that wait to send, by endpoint.
 fn senders(facts: &[Fact]) -> BTreeSet<(u32, u32)> {
     let senders = facts.iter().filter(|fact| fact.0 == "sender");
     senders.map(|(_, endpoint, thread)| (*endpoint, *thread as u32)).collect()
@@ -106,7 +106,7 @@ fn judge(before: &[Queue], action: &Action, runners: [&dyn Runner; 2], reach: &m
     let left = outcomes.each_ref().map(|facts| senders(facts));
     let same = left[0] == left[1] && unordered(&outcomes[0]) == unordered(&outcomes[1]);
     if !is_message(action) {
-        assert!(same, "the kernels differ though nobody receives");
+        assert!(same, "the kernels differ though no thread receives");
         return true;
     }
     let (mut may_differ, mut must_differ) = (false, false);

@@ -40,7 +40,7 @@ fn operation(rng: &Rng, now: u64) -> (Regs, Operation) {
     let endpoint = |rng: &Rng| rng.below(ENDPOINTS as u64);
     let (at, copy) = (endpoint(rng), rng.once_in(2));
     let (send, to) = match rng.below(4) {
-        0 => (NOTHING, To::Nobody),
+        0 => (NOTHING, To::Nothing),
         1 => (REPLY, To::Caller),
         _ if copy => ((FREE + at) as u32, To::Endpoint(at as usize, BADGE + at)),
         _ => ((ENDPOINT + at) as u32, To::Endpoint(at as usize, 0)),
@@ -56,7 +56,7 @@ fn operation(rng: &Rng, now: u64) -> (Regs, Operation) {
     };
     let (receive, from) = match (rng.below(3), to) {
         (0, To::Endpoint(..)) => (REPLY, From::Reply),
-        (1, To::Endpoint(..) | To::Caller) => (NOTHING, From::Nobody),
+        (1, To::Endpoint(..) | To::Caller) => (NOTHING, From::Nothing),
         _ => (slot as u32, From::Place(place)),
     };
     let kinds = [Timeout::Never, Timeout::Never, Timeout::Zero, Timeout::At];
@@ -66,7 +66,7 @@ fn operation(rng: &Rng, now: u64) -> (Regs, Operation) {
     let words = [rng.next(), rng.next(), rng.next(), rng.next()];
     let limit = |timeout| Limit { timeout, until };
     // Sleeping is an operation without partners.
-    if to == To::Nobody && rng.once_in(4) {
+    if to == To::Nothing && rng.once_in(4) {
         let regs = Regs::call(
             ipc(Timeout::Never, Timeout::At),
             &[partners(NOTHING, NOTHING), info.0, until],
@@ -195,7 +195,7 @@ impl Pair {
         self.board.host.advance(by);
         self.interrupts(now, running);
         if self.running().is_none() && self.board.host.armed().is_none() {
-            // Nobody will ever wake: begin anew with everybody cancelled.
+            // No thread will ever wake: cancel all and restart.
             self.revive();
         }
     }

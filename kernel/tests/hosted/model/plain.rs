@@ -24,7 +24,7 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// There is none.
-    Nobody,
+    Nothing,
     /// The thread whose reply right is held.
     Caller,
     /// An endpoint, through a capability with this badge.
@@ -35,7 +35,7 @@ pub enum To {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// There is none.
-    Nobody,
+    Nothing,
     /// The reply to the call.
     Reply,
     /// Whoever comes there.
@@ -118,11 +118,11 @@ pub struct Queue {
     pub senders: VecDeque<Id>,
     /// Threads that wait to receive.
     pub receivers: VecDeque<Id>,
-    /// Signals that nobody has received.
+    /// Signals that are not received yet.
     pub bits: u64,
 }
 
-/// Who is to run.
+/// The thread that is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     This(Id),
@@ -198,7 +198,7 @@ impl Model {
         highest
     }
 
-    /// Who may run now; empty: nobody can.
+    /// The threads that may run now; empty: none can.
     pub fn candidates(&self) -> BTreeSet<Id> {
         match self.next {
             Next::This(id) if self.runnable(id) => {
@@ -302,7 +302,7 @@ impl Model {
     }
 
     fn refused(&self, me: Id, operation: &Operation) -> Option<Error> {
-        let replies = operation.to == To::Caller && operation.from == From::Nobody;
+        let replies = operation.to == To::Caller && operation.from == From::Nothing;
         if replies && self.threads[me].caller.is_none() {
             return Some(Error::NoReply);
         }
@@ -310,8 +310,8 @@ impl Model {
         if operation.from == From::Place(Place::Endpoint(endpoint)) {
             return Some(Error::SelfSend);
         }
-        let nobody = self.endpoints[endpoint].receivers.is_empty();
-        (nobody && self.expired(operation.limits[0])).then_some(Error::Timeout)
+        let no_receiver = self.endpoints[endpoint].receivers.is_empty();
+        (no_receiver && self.expired(operation.limits[0])).then_some(Error::Timeout)
     }
 
     /// `me` executes an operation.
@@ -323,7 +323,7 @@ impl Model {
         self.threads[me].operation = Some(operation);
         let Operation { to, from, info, words, limits } = operation;
         let woken = match to {
-            To::Nobody => None,
+            To::Nothing => None,
             To::Caller => {
                 // A reply in front of a receive half is dropped if its caller is gone.
                 let caller = self.threads[me].caller.take();
@@ -417,7 +417,7 @@ impl Model {
         self.threads[sender].doing = Doing::Ready;
         self.threads[sender].until = None;
         match operation.from {
-            From::Nobody => {
+            From::Nothing => {
                 self.finish(sender, Status::OK);
                 Received::From(sender)
             }
@@ -548,7 +548,7 @@ impl Model {
         assert!(!outlives, "a donation outlives the tick");
         let mut candidates = BTreeSet::new();
         if !interrupted || (tick != Tick::Yes && !self.decide) {
-            // Nobody has become ready: a donation goes on until the end of the tick.
+            // No thread has become ready: a donation goes on until the end of the tick.
             candidates.insert(running);
         }
         if interrupted && (tick != Tick::No || self.decide) {

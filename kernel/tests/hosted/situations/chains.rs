@@ -76,7 +76,7 @@ fn one_receive_completes_all_transfers() {
 #[test]
 fn an_interrupt_abandons_the_chain_and_it_goes_on_later() {
     let board = chain();
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(receive(endpoint(1)));
     board.check();
     // One transfer was made; the others wait.
@@ -116,7 +116,7 @@ fn a_chain_that_is_interrupted_after_each_transfer_still_completes() {
 #[test]
 fn what_is_left_of_an_abandoned_chain_fails_in_the_receive_half() {
     let board = chain();
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(receive(endpoint(1)));
     board.interrupts();
     board.succeeds(HANDLER, system(Call::CapDelete, &[endpoint(2)]));

@@ -147,7 +147,7 @@ fn the_servers_domain_vanishes() {
 }
 
 #[test]
-fn nobody_destroys_a_domain_around_himself() {
+fn a_thread_does_not_destroy_its_own_domain() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (2, 5)]);
     board.fails(1, system(Call::Destroy, &[DOMAIN]), Error::WrongState);
     let quotas = [0x0001_0001_0002_0001, 0, 0x0010_0008_0000, 0];
@@ -245,7 +245,7 @@ fn a_crowd_is_woken_one_by_one() {
 #[test]
 fn an_interrupt_handler_runs_between_two_steps() {
     let board = crowd();
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(system(Call::Destroy, &[ENDPOINT]));
     assert_eq!(waiting(&board), WAITERS - 1);
     board.interrupts();

@@ -10,7 +10,7 @@ use abi::call::Call;
 use kernel::access::Life;
 use kernel::system::DirectLazy;
 
-const LINE: Event = Event::Line(3);
+const LINE: Event = Event::Irq(3);
 
 /// Thread 1 begins to destroy domain 2 and is preempted once thread 2 is gone; thread 3, of the
 /// same domain, has not been reached and runs.
@@ -25,9 +25,9 @@ fn half_destroyed() -> Board<DirectLazy<Host>> {
         assert_eq!(board.running(), Some(3), "the interrupt's handler runs");
         board.call(system(Call::InterruptAck, &[INTERRUPT]));
         board.host.raise(LINE);
-        board.host.lines[3].enabled.set(false);
+        board.host.irqs[3].enabled.set(false);
         board.call(receive(NOTIFICATION));
-        board.host.lines[3].enabled.set(true);
+        board.host.irqs[3].enabled.set(true);
         // Thread 1 issues its call again, one step.
         board.reissue();
     }

@@ -145,7 +145,7 @@ fn the_console_is_told_of_a_bounded_number_of_faults() {
     board.does(2, receive(NOTIFICATION));
     for _ in 0..100 {
         board.fault(FAULT);
-        board.host.raise(Event::Line(3));
+        board.host.raise(Event::Irq(3));
         board.settle();
         board.does(2, system(Call::InterruptAck, &[crate::support::scene::INTERRUPT]));
         board.does(2, system(Call::ThreadResume, &[THREAD + 1]));

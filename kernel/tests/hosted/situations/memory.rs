@@ -45,7 +45,7 @@ fn done(board: &Board<DirectLazy<Host>>, slot: u64) -> u64 {
 
 /// Thread 1 makes a call that is preempted at its first point; thread 2 runs.
 fn preempted(board: &Board<DirectLazy<Host>>, regs: crate::support::context::Regs) {
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(regs);
     board.check();
     board.interrupts();
@@ -96,7 +96,7 @@ fn what_a_call_has_zeroed_stays_so_while_others_zero_something_else() {
     board.interrupts();
     let issues = Cell::new(1);
     goes_on_interrupted(&board, || issues.replace(issues.get() + 1) < 5);
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.reissue();
     board.interrupts();
     board.sees(2, Ok(()));
@@ -247,7 +247,7 @@ fn frames_of_new_memory_are_zero() {
 #[test]
 fn a_message_buffer_is_zero_when_another_thread_gets_it() {
     let board = machine();
-    let create = |home: u64| system(Call::ThreadCreate, &[FREE + 2, home, 5, buffer(9), 0]);
+    let create = |domain: u64| system(Call::ThreadCreate, &[FREE + 2, domain, 5, buffer(9), 0]);
     board.succeeds(1, create(0));
     let thread = 4;
     (0..BUFFER_WORDS).for_each(|word| board.write(thread, word, !0));

@@ -140,7 +140,7 @@ fn a_queued_message_that_the_receiver_cannot_take_goes_back() {
 }
 
 #[test]
-fn nobody_waits_for_himself() {
+fn a_thread_does_not_wait_for_itself() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 20)]);
     board.fails(2, send_receive(ENDPOINT, ENDPOINT, SHORT), Error::SelfSend);
     board.succeeds(2, system(Call::CapCopy, &[ENDPOINT, FREE, 63, 5]));

@@ -126,7 +126,7 @@ fn only_who_may_destroy_finishes_a_destruction() {
     board.does(2, receive(NOTIFICATION));
     board.does(3, send(ENDPOINT, Info(0)));
     board.does(4, send(ENDPOINT, Info(0)));
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(system(Call::Destroy, &[ENDPOINT]));
     board.interrupts();
     board.fails(2, system(Call::Destroy, &[FREE]), Error::Stale);

@@ -69,7 +69,7 @@ fn donation<S: System<Port = Host>>() {
     board.does(3, system(Call::ThreadSuspend, &[THREAD + 2]));
     board.does(3, receive(NOTIFICATION));
     board.does(1, receive(ENDPOINT));
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.settle();
     board.does(3, system(Call::ThreadResume, &[THREAD + 2]));
     board.succeeds(3, system(Call::Null, &[]));
@@ -314,7 +314,7 @@ fn an_interrupt_cuts_a_look_up_short() {
     (3..3 + BLOCKED).for_each(|who| board.thread(who).set(flag::SUSPENDED));
     board.check();
     assert_eq!(queued(), BLOCKED);
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.call(receive(NOTIFICATION));
     board.check();
     assert_eq!(board.running(), None, "the look-up is left for the interrupt");
@@ -341,7 +341,7 @@ fn a_donation_ends_though_an_interrupt_cuts_the_look_up_short() {
     for _ in 1..BLOCKED {
         board.call(receive(ENDPOINT));
     }
-    // The last one calls, so that nobody looks at the queue.
+    // The last one calls, so that no decision looks at the queue.
     board.call(call(ENDPOINT + 1, MESSAGE));
     board.check();
     board.sees(SERVER, Ok(()));
@@ -355,12 +355,12 @@ fn a_donation_ends_though_an_interrupt_cuts_the_look_up_short() {
 fn interrupts_and_timers_are_signals() {
     let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20)]);
     board.does(2, receive(NOTIFICATION));
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     board.settle();
     board.sees(2, Ok(()));
     assert_eq!(board.regs.get().badge(), 16);
     // Guard back until it is acknowledged.
-    board.host.raise(Event::Line(3));
+    board.host.raise(Event::Irq(3));
     assert_eq!(board.host.waiting(), None);
     board.succeeds(2, system(Call::InterruptAck, &[INTERRUPT]));
     board.succeeds(2, receive(NOTIFICATION));
@@ -382,13 +382,13 @@ fn interrupts_and_timers_are_signals() {
 }
 
 #[test]
-fn nobody_to_run_is_no_tick() {
+fn an_idle_cpu_has_no_tick() {
     let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20)]);
     board.does(2, receive(ENDPOINT));
     board.does(1, call(ENDPOINT, MESSAGE));
     board.does(2, reply_wait(ENDPOINT, MESSAGE));
     board.wait(20 * TICK);
-    // Thread 1 alone runs: nobody asks for the timer.
+    // Thread 1 alone runs: no timer is programmed.
     assert_eq!((board.running(), board.host.armed()), (Some(1), None));
     board.does(1, receive(NOTIFICATION));
     assert_eq!((board.running(), board.host.armed()), (None, None));

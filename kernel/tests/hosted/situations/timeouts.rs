@@ -45,7 +45,7 @@ fn a_message_at_the_deadline_counts_if_it_comes_before_the_interrupt() {
 }
 
 #[test]
-fn a_message_after_the_interrupt_finds_nobody() {
+fn a_message_after_the_interrupt_finds_no_receiver() {
     let board = waiting();
     board.wait(AT);
     board.sees_in_receive(2, Error::Timeout);

@@ -19,7 +19,7 @@ fn pool(size: usize) -> Pool<Endpoint<Host>> {
     Pool::carve(&mut arena, size, 0, |_, _| Some(Endpoint::new())).expect("fits")
 }
 
-fn nobody() -> Option<Ref<Domain<Host>>> {
+fn no_owner() -> Option<Ref<Domain<Host>>> {
     None
 }
 
@@ -35,7 +35,7 @@ proptest! {
             prop_assert_eq!(pool.free_slot().is_some(), room);
             if take && room {
                 let expected = pool.free_slot().map(|slot| slot.index());
-                let at = pool.take(&whole(), nobody());
+                let at = pool.take(&whole(), no_owner());
                 prop_assert_eq!(Some(at.index()), expected);
                 prop_assert!(at.life() == Life::Live);
                 prop_assert!(!taken.contains(&at.index()), "a slot is taken twice");

@@ -22,6 +22,6 @@ fn objects<T>(count: u32, make: impl Fn() -> T) -> Vec<Ref<T>> {
 }
 
 fn threads(count: u32) -> Vec<Ref<Thread<Host>>> {
-    let home = objects(1, || Domain::new(0, &[]))[0];
-    objects(count, || Thread::new(home, 0))
+    let domain = objects(1, || Domain::new(0, &[]))[0];
+    objects(count, || Thread::new(domain, 0))
 }

@@ -36,9 +36,9 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         let slots = arena.slice(16, |_, _| Some(Steady::new(Capability::Empty)))?;
         Some(Domain::new(roots + index as u64 * PAGE, slots))
     })?;
-    let home = domains.first()?;
+    let domain = domains.first()?;
     let buffer = |index: usize| buffers + index as u64 * PAGE;
-    let threads = Pool::carve(arena, 3, 0, |_, at| Some(Thread::new(home, buffer(at))))?;
+    let threads = Pool::carve(arena, 3, 0, |_, at| Some(Thread::new(domain, buffer(at))))?;
     let kernel = Kernel {
         port: host,
         variant: Variant::of::<DirectLazy<Host>>(),
@@ -53,7 +53,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         frames: FrameStack::carve::<Host>(arena, frames, 4)?,
         tables: FrameStack::carve::<Host>(arena, tables, 4)?,
         slots: 48,
-        lines: arena.slice(8, |_, _| Some(Cell::new(None)))?,
+        irqs: arena.slice(8, |_, _| Some(Cell::new(None)))?,
         chains: true,
         guards: (),
         cpus: Cell::new(&[]),
@@ -64,7 +64,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let idle = kernel.threads.take(&whole(), None);
     body(idle).priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
-    let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, purge: 16 };
+    let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
     let cpu = arena.one(Cpu::new(0, idle, host, settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })

@@ -2,8 +2,8 @@
 
 use abi::Rights;
 use abi::boot::{
-    HEADER_WORDS, MAGIC, NOBODY, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_MAGIC,
-    WORD_PURGE, WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
+    HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, WORD_BYTES, WORD_CHAINS, WORD_CPUS,
+    WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
 use std::sync::atomic::AtomicU64;
@@ -84,27 +84,27 @@ impl Archive {
 
     /// An endpoint, with a notification attached or [`NONE`].
     pub fn endpoint(&mut self, notification: u64) -> u64 {
-        self.object(Record::Endpoint, &[NOBODY, notification])
+        self.object(Record::Endpoint, &[NO_OWNER, notification])
     }
 
     /// A notification.
     pub fn notification(&mut self) -> u64 {
-        self.object(Record::Notification, &[NOBODY])
+        self.object(Record::Notification, &[NO_OWNER])
     }
 
     /// An interrupt.
-    pub fn interrupt(&mut self, line: u64, notification: u64, badge: u64) -> u64 {
-        self.object(Record::Interrupt, &[NOBODY, line, notification, badge])
+    pub fn interrupt(&mut self, irq: u64, notification: u64, badge: u64) -> u64 {
+        self.object(Record::Interrupt, &[NO_OWNER, irq, notification, badge])
     }
 
     /// A timer.
     pub fn timer(&mut self, notification: u64, badge: u64) -> u64 {
-        self.object(Record::Timer, &[NOBODY, notification, badge])
+        self.object(Record::Timer, &[NO_OWNER, notification, badge])
     }
 
     /// A memory object of zeroes.
     pub fn memory(&mut self, pages: u64) -> u64 {
-        self.object(Record::Memory, &[NOBODY, pages, 0, 0, 0])
+        self.object(Record::Memory, &[NO_OWNER, pages, 0, 0, 0])
     }
 
     /// A capability.
@@ -120,7 +120,7 @@ impl Archive {
         words[WORD_BYTES] = words.len() as u64 * 8;
         words[WORD_RECORDS] = self.records;
         words[WORD_TICK] = TICK;
-        words[WORD_PURGE] = 16;
+        words[WORD_LAZY_DEQUEUES] = 16;
         words[WORD_CHAINS] = 1;
         words[WORD_SLICE] = SLICE;
         Vec::leak(words.into_iter().map(AtomicU64::new).collect())

@@ -286,7 +286,7 @@ impl<S: System<Port = Host>> Board<S> {
         // SAFETY: the only entry.
         self.leave(unsafe {
             match event {
-                Event::Line(line) => events::interrupt::<S>(self.machine, line),
+                Event::Irq(irq) => events::interrupt::<S>(self.machine, irq),
                 Event::Timer => events::timer::<S>(self.machine),
                 Event::Spurious => events::spurious::<S>(self.machine),
             }

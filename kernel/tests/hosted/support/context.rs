@@ -65,7 +65,7 @@ pub struct HostContext {
     pub at: Cell<(u64, u64)>,
     /// The thread pointer.
     pub pointer: Cell<u64>,
-    /// The thread was interrupted between system calls, so nobody may leave results here.
+    /// The thread was interrupted between system calls, so no operation may leave results here.
     pub interrupted: Cell<bool>,
 }
 

@@ -11,8 +11,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Interrupt lines.
-pub const LINES: usize = 8;
+/// IRQs.
+pub const IRQS: usize = 8;
 /// Physical address of the first frame.
 pub const BASE: u64 = 0x100_0000;
 /// Pages of memory that the kernel does not get.
@@ -20,9 +20,9 @@ pub const SPARE: usize = 16;
 /// Frequency of the counter.
 pub const HZ: u64 = 1_000_000_000;
 
-/// An interrupt line.
+/// An IRQ.
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct Irq {
     /// The core lets it through.
     pub enabled: Cell<bool>,
     /// The device has interrupted.
@@ -33,7 +33,7 @@ pub struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// From a device.
-    Line(u8),
+    Irq(u8),
     /// The instant that was armed.
     Timer,
     /// Nothing that concerns the core.
@@ -54,8 +54,8 @@ pub struct Host {
     /// Time that passes while a frame is looked up.
     pub frame_takes: Cell<u64>,
     armed: Cell<Option<u64>>,
-    /// Interrupt lines.
-    pub lines: [Line; LINES],
+    /// IRQs.
+    pub irqs: [Irq; IRQS],
     /// What was written to the console.
     pub output: RefCell<Vec<u8>>,
     /// What will be read from it.
@@ -96,7 +96,7 @@ impl Host {
             time: Cell::new(0),
             frame_takes: Cell::new(0),
             armed: Cell::new(None),
-            lines: Default::default(),
+            irqs: Default::default(),
             output: RefCell::default(),
             input: RefCell::default(),
             spurious: Cell::new(false),
@@ -138,7 +138,7 @@ impl Host {
     /// A device interrupts, or something that does not concern the core does.
     pub fn raise(&self, event: Event) {
         match event {
-            Event::Line(line) => self.lines[line as usize].raised.set(true),
+            Event::Irq(irq) => self.irqs[irq as usize].raised.set(true),
             Event::Spurious => self.spurious.set(true),
             Event::Timer => panic!("the timer interrupts when time has passed"),
         }
@@ -146,9 +146,9 @@ impl Host {
 
     /// The next interrupt that waits, if any.
     pub fn waiting(&self) -> Option<Event> {
-        let line = self.lines.iter().position(|line| line.enabled.get() && line.raised.get());
-        if let Some(line) = line {
-            return Some(Event::Line(line as u8));
+        let irq = self.irqs.iter().position(|irq| irq.enabled.get() && irq.raised.get());
+        if let Some(irq) = irq {
+            return Some(Event::Irq(irq as u8));
         }
         if self.armed.get().is_some_and(|at| at <= self.time.get()) {
             return Some(Event::Timer);
@@ -159,9 +159,9 @@ impl Host {
     /// Acknowledges an interrupt, on its way to the core.
     pub fn acknowledge(&self, event: Event) {
         match event {
-            Event::Line(line) => {
-                self.lines[line as usize].raised.set(false);
-                self.lines[line as usize].enabled.set(false);
+            Event::Irq(irq) => {
+                self.irqs[irq as usize].raised.set(false);
+                self.irqs[irq as usize].enabled.set(false);
             }
             Event::Timer => self.armed.set(None),
             Event::Spurious => self.spurious.set(false),
@@ -203,12 +203,12 @@ impl Port for Host {
         self.waiting().is_some()
     }
 
-    fn set_line(&self, line: u8, enabled: bool) {
-        self.lines[line as usize].enabled.set(enabled);
+    fn set_irq(&self, irq: u8, enabled: bool) {
+        self.irqs[irq as usize].enabled.set(enabled);
     }
 
-    fn lines(&self) -> u8 {
-        LINES as u8
+    fn irqs(&self) -> u8 {
+        IRQS as u8
     }
 
     fn frame(&self, address: u64) -> &'static Frame {

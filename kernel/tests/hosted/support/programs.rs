@@ -76,7 +76,7 @@ pub fn choose<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, mix: &Mix) ->
             Some(at) if !rng.once_in(8) => {
                 Action::Advance(at.saturating_sub(board.host.now()).min(1 << 40))
             }
-            _ => Action::Raise(Event::Line(1 + rng.below(4) as u8)),
+            _ => Action::Raise(Event::Irq(1 + rng.below(4) as u8)),
         };
     };
     let program = Program { board, rng, thread };
@@ -85,7 +85,7 @@ pub fn choose<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, mix: &Mix) ->
     }
     match rng.below(100) {
         0..2 => return Action::Advance(rng.below(2_000_000)),
-        2 => return Action::Raise(Event::Line(1 + rng.below(4) as u8)),
+        2 => return Action::Raise(Event::Irq(1 + rng.below(4) as u8)),
         3 => return Action::Raise(Event::Spurious),
         4 => return Action::Fault(program.fault()),
         _ => {}
@@ -312,7 +312,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
             1 => rng.below(256),
             _ => rng.pick(&Call::ALL) as u64 | options,
         };
-        // Nobody but the supervisor ends a run, and kernels may tell their names apart.
+        // Only the supervisor ends a run, and kernels may tell their names apart.
         let excluded = [Call::Shutdown as u8, Call::Fact as u8];
         let number = if excluded.contains(&(number as u8)) { 200 } else { number };
         let args: [u64; 6] = std::array::from_fn(|_| edge());
@@ -359,10 +359,10 @@ impl<S: System<Port = Host>> Program<'_, S> {
             1 => call(Call::Clock, &[]),
             2..5 => call(Call::Yield, &[if rng.once_in(2) { 0 } else { thread }]),
             5..9 => {
-                let home = if rng.once_in(2) { 0 } else { self.slot_of(Object::Domain) };
+                let domain = if rng.once_in(2) { 0 } else { self.slot_of(Object::Domain) };
                 let at = rng.pick(&[0, town::buffer(8 + rng.below(4)), town::buffer(rng.below(3))]);
                 let handler = if rng.once_in(2) { 0 } else { self.slot_of(Object::Endpoint) };
-                let args = [self.free_slot(true), home, rng.below(120), at, handler];
+                let args = [self.free_slot(true), domain, rng.below(120), at, handler];
                 call(Call::ThreadCreate, &args)
             }
             9 => {
@@ -413,12 +413,12 @@ impl<S: System<Port = Host>> Program<'_, S> {
     fn map(&self, slot: u64) -> Regs {
         let rng = self.rng;
         let memory = self.slot_of(Object::Memory);
-        let home = if rng.once_in(2) { 0 } else { self.slot_of(Object::Domain) };
+        let domain = if rng.once_in(2) { 0 } else { self.slot_of(Object::Domain) };
         let places = [0x10_0000_0000, 0x10_0020_0000 - 2 * PAGE, 0x11_0000_0000, 0x6000_0000];
         let at = rng.pick(&places) + rng.below(4) * PAGE;
         let at = if rng.once_in(16) { at + 8 } else { at };
         let rights: u64 = rng.pick(&[1, 3, 3, 5, 7, 0]);
-        let args = [home, memory, at, 1 + rng.below(6), rng.below(3), slot | rights << 32];
+        let args = [domain, memory, at, 1 + rng.below(6), rng.below(3), slot | rights << 32];
         call(Call::Map, &args)
     }
 }

@@ -98,8 +98,8 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         }
     }
     for (index, (domain, priority)) in (1..).zip(threads) {
-        let home = domains[*domain as usize - 1];
-        let thread = archive.handled_thread(home, *priority, buffer(index), handler, index);
+        let domain = domains[*domain as usize - 1];
+        let thread = archive.handled_thread(domain, *priority, buffer(index), handler, index);
         for domain in domains.iter().filter(|_| THREAD + index < FREE) {
             archive.capability(*domain, THREAD + index, thread, Rights::ALL, 0);
         }

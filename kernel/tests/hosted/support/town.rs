@@ -84,7 +84,7 @@ fn quotas() -> Amounts {
     ])
 }
 
-/// What belongs to nobody.
+/// Objects without an owner.
 fn common() -> Amounts {
     amounts(&[
         (Resource::Domains, u64::from(SUPERVISOR_DOMAIN)),

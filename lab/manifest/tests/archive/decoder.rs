@@ -137,7 +137,7 @@ impl Decoded {
         let mut free = last_offset + (1 + last_fields.len()) * 8;
         for memory in self.fields(Record::Memory) {
             let [owner, pages, offset, length, address] = memory[..] else { unreachable!() };
-            assert_eq!(owner, boot::NOBODY);
+            assert_eq!(owner, boot::NO_OWNER);
             assert!(pages > 0 && length <= pages * PAGE);
             assert_eq!(address, 0, "the kernel fills the address in");
             if length > 0 {

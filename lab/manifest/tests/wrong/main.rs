@@ -63,7 +63,7 @@ fn changes_are_answered_as_kept() {
 #[test]
 fn all_problems_are_told_at_once_in_the_order_of_the_text() {
     let text = GOOD.replace("badge = 2", "badge = 0").replace("\"32K\"", "\"5K\"");
-    let said = problems(&text.replace("line = 4", "line = 24"));
+    let said = problems(&text.replace("irq = 4", "irq = 24"));
     let lines: Vec<u32> = said.0.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [19, 25, 37], "{said}");
 }

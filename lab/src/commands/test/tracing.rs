@@ -141,7 +141,7 @@ fn quiet(one: &Configuration) -> Result<()> {
 /// How many calls of a CPU moved a thread, and in which ticks they interrupted another one, how
 /// often. Interrupts that wait there while one does that already are one.
 fn interrupting_moves([mover, other]: [&Trace; 2], tick: u64) -> (u64, BTreeMap<u64, u64>) {
-    let taken = |moment: &&Moment| moment.event == Event::Enter && moment.argument == entry::KICK;
+    let taken = |moment: &&Moment| moment.event == Event::Enter && moment.argument == entry::IPI;
     let mut taken = other.moments.iter().filter(taken).map(|moment| moment.ns).peekable();
     let (mut moves, mut ticks) = (0, BTreeMap::<u64, u64>::new());
     let (mut inside, mut waits) = (false, false);
@@ -155,7 +155,7 @@ fn interrupting_moves([mover, other]: [&Trace; 2], tick: u64) -> (u64, BTreeMap<
                 inside = moment.argument == Call::ThreadMigrate as u32;
                 moves += u64::from(inside);
             }
-            Event::Kick if inside && !waits => {
+            Event::Ipi if inside && !waits => {
                 *ticks.entry(moment.ns / tick).or_default() += 1;
                 waits = true;
             }

@@ -23,8 +23,8 @@ const SETTING: Setting = &[
         "preemption",
         "none in the kernel",
         Each([
-            "none: purge = 0, preempt_chains = false",
-            "none: purge = 0, preempt_chains = false",
+            "none: lazy_dequeues = 0, preempt_chains = false",
+            "none: lazy_dequeues = 0, preempt_chains = false",
             "none: nothing interrupts",
         ]),
     ),

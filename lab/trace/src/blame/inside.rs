@@ -19,7 +19,7 @@ pub(super) fn works(trace: &Trace, section: &Section) -> Vec<(Work, usize, usize
     let mut index = 0;
     while index < moments.len() {
         let found = match moments[index].event {
-            Event::Purge => lazy_dequeue(moments, index),
+            Event::LazyDequeue => lazy_dequeue(moments, index),
             Event::Chain => Some(chain(moments, index)),
             _ => None,
         };
@@ -45,7 +45,7 @@ fn chain(moments: &[Moment], from: usize) -> (Work, usize) {
     let chain = |moment: &Moment| moment.event == Event::Chain;
     let last = moments.iter().rposition(chain).unwrap_or(from);
     let decides = |moment: &Moment| {
-        matches!(moment.event, Event::LookUp | Event::Purge | Event::Switch | Event::Exit)
+        matches!(moment.event, Event::LookUp | Event::LazyDequeue | Event::Switch | Event::Exit)
     };
     let rest = moments[last..].iter().position(decides);
     let end = rest.map_or(moments.len() - 1, |rest| last + rest);

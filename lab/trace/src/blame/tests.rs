@@ -66,7 +66,7 @@ fn serve(m: &mut Maker, dropped: u64, step: u64) {
     m.enter(1, entry::TIMER).pass(100).note(Event::Expire, LATE, 0, 0).pass(60);
     m.note(Event::Wake, LATE, 0, 0).pass(30);
     if dropped > 0 {
-        m.note(Event::Purge, 2, 0, 0).pass(dropped * step);
+        m.note(Event::LazyDequeue, 2, 0, 0).pass(dropped * step);
     }
     m.note(Event::LookUp, LATE, dropped as u32, 0).switch(LATE, 1, 200).exit(LATE).pass(60);
 }
@@ -78,7 +78,7 @@ fn busy_call(m: &mut Maker, plant: Plant, dice: &mut Dice) -> u64 {
     let programmed;
     match plant {
         Plant::LazyDequeue => {
-            m.note(Event::Purge, 2, 0, 0);
+            m.note(Event::LazyDequeue, 2, 0, 0);
             programmed = m.now + 5;
             m.pass(count * step).note(Event::LookUp, 1, count as u32, 0).pass(20);
         }
@@ -125,7 +125,7 @@ fn planted(plant: Plant, seed: u64) -> (Trace, Sample) {
     }
     if plant == Plant::Higher {
         // The interrupt of a device wakes the higher thread before the other has seen its time.
-        m.enter(LATE, entry::LINE_0 + 1).pass(40).note(Event::Wake, 4, 0, 0);
+        m.enter(LATE, entry::IRQ_0 + 1).pass(40).note(Event::Wake, 4, 0, 0);
         m.switch(4, LATE, 250).exit(4).pass(dice.roll(900, 9000)).enter(4, 0).pass(70);
         m.note(Event::Block, 4, 0, 4).note(Event::LookUp, LATE, 0, 0).switch(LATE, 4, 200);
         m.exit(LATE).pass(30);

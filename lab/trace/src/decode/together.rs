@@ -127,7 +127,7 @@ fn ipis_precede(each: &[Trace]) -> Result<()> {
     };
     let has = |event| each.iter().flat_map(|t| &t.moments).any(|moment| moment.event == event);
     // A manifest may leave out one kind of event.
-    if each.iter().any(unknown) || !(has(Event::Kick) && has(Event::Enter)) {
+    if each.iter().any(unknown) || !(has(Event::Ipi) && has(Event::Enter)) {
         return Ok(());
     }
     let full = each.iter().filter(|trace| trace.lost() > 0);
@@ -136,7 +136,7 @@ fn ipis_precede(each: &[Trace]) -> Result<()> {
     let mut sent: Vec<(u64, u32)> = each
         .iter()
         .flat_map(|trace| &trace.moments)
-        .filter(|moment| moment.event == Event::Kick)
+        .filter(|moment| moment.event == Event::Ipi)
         .map(|moment| (moment.steps, moment.argument))
         .collect();
     sent.sort_unstable();
@@ -144,7 +144,7 @@ fn ipis_precede(each: &[Trace]) -> Result<()> {
         let own = u32::from(trace.cpu);
         let mut sent = sent.iter().filter(|(_, to)| *to == own).map(|(steps, _)| *steps);
         let taken = trace.moments.iter().filter(|moment| {
-            moment.event == Event::Enter && moment.argument == entry::KICK && moment.steps < known
+            moment.event == Event::Enter && moment.argument == entry::IPI && moment.steps < known
         });
         for moment in taken {
             let at = moment.steps;

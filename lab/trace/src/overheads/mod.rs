@@ -19,9 +19,9 @@ use std::fmt;
 /// A kind of overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A decision by the ready queue: from the last event before the section's first `Purge` or
-    /// `LookUp` (other than of the ready queue itself) to the section's `Switch`, or to its last
-    /// `LookUp` when the same thread goes on.
+    /// A decision by the ready queue: from the last event before the section's first
+    /// `LazyDequeue` or `LookUp` (other than of the ready queue itself) to the section's `Switch`,
+    /// or to its last `LookUp` when the same thread goes on.
     Scheduling,
     /// `Switch` to `Exit`.
     ContextSwitch,

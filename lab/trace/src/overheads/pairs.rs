@@ -23,7 +23,7 @@ fn pair(trace: &Trace, section: &Section, kind: Kind) -> Option<(usize, usize)> 
     let (from, to) = match kind {
         Kind::Scheduling => {
             let last = moments.iter().rposition(|moment| moment.event == Event::LookUp)?;
-            let decides = |event| matches!(event, Event::Purge | Event::LookUp);
+            let decides = |event| matches!(event, Event::LazyDequeue | Event::LookUp);
             let begun = moments.iter().position(|moment| decides(moment.event))?;
             let queueing = |event| matches!(event, Event::Insert | Event::Remove);
             let before = moments[..begun].iter().rposition(|moment| !queueing(moment.event))?;

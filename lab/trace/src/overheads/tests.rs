@@ -122,7 +122,7 @@ fn reads_after(records: usize, interrupted: bool) -> Trace {
     let mut m = after(records);
     m.enter(1, 5).pass(60).exit(1).pass(15);
     if interrupted {
-        m.enter(1, entry::LINE_0 + 1).pass(100).exit(1).pass(3);
+        m.enter(1, entry::IRQ_0 + 1).pass(100).exit(1).pass(3);
     }
     let reading = (START + m.now) as u32;
     m.pass(44).enter(1, 60).pass(30).note(Event::UserAfter, 1, reading, 0).exit(1);

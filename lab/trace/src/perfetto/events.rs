@@ -130,7 +130,7 @@ impl Scene<'_> {
                 .number("prio", prio(Some(extra)))
                 .text("from", self.name(argument as u16, index))
                 .text("to", name),
-            Event::Kick => return self.ipi(moment),
+            Event::Ipi => return self.ipi(moment),
             Event::Lock if argument > 0 => {
                 let draft = Draft::instant(cpu, "waited for the lock").number("steps", argument);
                 let of = Way::of(extra).1.map_or("unknown".to_string(), |of| of.to_string());
@@ -143,7 +143,7 @@ impl Scene<'_> {
             }
             Event::Message => return self.message(at, name),
             Event::Donate => return self.donation(at, name),
-            Event::Purge => Draft::instant(cpu, "lazy dequeue").text("first", name),
+            Event::LazyDequeue => Draft::instant(cpu, "lazy dequeue").text("first", name),
             Event::LookUp if argument > 0 => {
                 Draft::instant(cpu, "look-up").text("found", name).number("dropped", argument)
             }

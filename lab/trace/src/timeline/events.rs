@@ -90,7 +90,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             Some((domain, _)) => format!("a thread of {domain} is made"),
             None => return None,
         },
-        Event::Kick => format!("CPU {} sends an IPI to CPU {argument}", moment.cpu),
+        Event::Ipi => format!("CPU {} sends an IPI to CPU {argument}", moment.cpu),
         Event::Lock if argument > 0 => match Way::of(extra).1 {
             None => format!("CPU {} has waited for the lock", moment.cpu),
             Some(last) => format!("CPU {} has waited for the lock of CPU {last}", moment.cpu),
@@ -109,7 +109,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
 /// What long work is at a preemption point.
 pub(crate) fn point_name(code: u32) -> String {
     match code {
-        point::PURGE => "lazy dequeue".to_string(),
+        point::LAZY_DEQUEUE => "lazy dequeue".to_string(),
         point::CHAIN => "chain".to_string(),
         point::CALL => "long call".to_string(),
         point::RECEIVE => "receive".to_string(),

@@ -23,7 +23,7 @@ enum Metric {
     Protect,
     DestroyThread,
     DestroyDomain,
-    Kick,
+    RemoteWakeUp,
 }
 
 /// The priority of the thread that measures, and that of those that it wakes.

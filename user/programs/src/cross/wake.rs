@@ -44,13 +44,13 @@ impl Cross {
 
     /// From behind a signal until the other CPU, which was interrupted, has the woken thread read
     /// the counter: it idled, or ran a lower thread.
-    fn kicks(&mut self) -> Result<(), Error> {
+    fn remote_wake_ups(&mut self) -> Result<(), Error> {
         let helper = self.start(1, 1, listen)?;
         for case in 0..2 {
             let busy = if case == 1 { Some(self.start_lower(2, 1, spin)?) } else { None };
             for round in self.rounds() {
                 let (_, after) = self.ring(helper)?;
-                self.span((Metric::Kick, case), round, after, self.stamps.get(0));
+                self.span((Metric::RemoteWakeUp, case), round, after, self.stamps.get(0));
             }
             busy.map_or(Ok(()), |busy| self.end(busy))?;
         }
@@ -90,6 +90,6 @@ impl Cross {
             }
             self.end(helper)?;
         }
-        self.kicks()
+        self.remote_wake_ups()
     }
 }

@@ -108,13 +108,13 @@ fn makes_room(bench: &Bench) -> Check {
 }
 
 fn follows(bench: &Bench) -> Check {
-    let (count, home) = cpus()?;
+    let (count, here) = cpus()?;
     let [sleeper, busy] = deferred(bench)?;
     thread::set_priority(sleeper.slot, LOW + 8)?;
     wakes(bench, sleeper)?;
     thread::suspend(busy.slot)?;
     let [sleeper, busy] = deferred(bench)?;
-    thread::migrate(sleeper.slot, home)?;
+    thread::migrate(sleeper.slot, here)?;
     if count == 1 {
         thread::suspend(busy.slot)?;
     }

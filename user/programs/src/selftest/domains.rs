@@ -85,7 +85,7 @@ fn life(bench: &Bench) -> Check {
     cap::destroy(child)?;
     refused(thread::state(server), Error::Stale, "its thread ends with it")?;
     let result = ipc::call_within(e, Message::empty(0), Wait::ZERO);
-    refused(result, Error::Timeout, "nobody answers any more")
+    refused(result, Error::Timeout, "no server answers any more")
 }
 
 fn end_wakes(bench: &Bench) -> Check {

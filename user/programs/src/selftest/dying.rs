@@ -31,14 +31,14 @@ fn receiver(bench: &Bench) -> Check {
     let helper = bench.helper(HIGH, receive_once, e, Slot::NONE)?;
     cap::destroy(helper.slot)?;
     let result = ipc::send(e, Message::empty(0), Wait::ZERO);
-    refused(result, Error::Timeout, "nobody receives any more")
+    refused(result, Error::Timeout, "no thread receives any more")
 }
 
 fn sender(bench: &Bench) -> Check {
     let e = bench.endpoint()?;
     let helper = bench.helper(HIGH, send_once, e, Slot::NONE)?;
     cap::destroy(helper.slot)?;
-    refused(ipc::receive(e, Wait::ZERO), Error::Timeout, "nobody sends any more")
+    refused(ipc::receive(e, Wait::ZERO), Error::Timeout, "no thread sends any more")
 }
 
 fn queued_caller(bench: &Bench) -> Check {
@@ -58,7 +58,7 @@ fn caller(bench: &Bench) -> Check {
     let helper = bench.helper(HIGH, call_once, e, Slot::NONE)?;
     ipc::receive(e, Wait::ZERO)?;
     cap::destroy(helper.slot)?;
-    refused(ipc::reply(Message::empty(0)), Error::NoReply, "nobody waits for the answer")?;
+    refused(ipc::reply(Message::empty(0)), Error::NoReply, "no caller waits for the reply")?;
     let outcome = ipc::exchange(Slot::REPLY, e, Message::empty(0), Wait::ZERO);
     refused(outcome.received(), Error::Timeout, "before a wait it is dropped")
 }
@@ -160,7 +160,7 @@ fn saved_caller(bench: &Bench) -> Check {
     bench.helper(HIGH, call_once, e, Slot::NONE)?;
     ipc::receive(e, Wait::ZERO)?;
     let result = ipc::send(saved, Message::empty(0), Wait::ZERO);
-    expect(result.is_err(), "the right names nobody")?;
+    expect(result.is_err(), "the right names no caller")?;
     ipc::reply(Message::empty(0))?;
     Ok(())
 }

@@ -250,10 +250,14 @@ fn forged_info(bench: &Bench) -> Check {
 }
 
 fn no_caller(bench: &Bench) -> Check {
-    refused(ipc::reply(Message::empty(0)), Error::NoReply, "a reply to nobody")?;
+    refused(ipc::reply(Message::empty(0)), Error::NoReply, "a reply without a caller")?;
     let e = bench.endpoint()?;
     let outcome = ipc::exchange(Slot::REPLY, e, Message::empty(0), Wait::ZERO);
-    refused(outcome.received(), Error::Timeout, "a reply to nobody is dropped before a wait")?;
+    refused(
+        outcome.received(),
+        Error::Timeout,
+        "a reply without a caller is dropped before a wait",
+    )?;
     expect(outcome.status.in_receive(), "the receive half has failed")?;
     let outcome = ipc::exchange(Slot::NONE, Slot::REPLY, Message::empty(0), Wait::ZERO);
     refused(outcome.received(), Error::InvalidArgument, "waiting for the reply to no call")?;

@@ -46,8 +46,8 @@ fn moves(bench: &Bench) -> Check {
 
 fn moves_itself(bench: &Bench) -> Check {
     let own = bench.env.cap("self-thread");
-    let (count, home) = cpus()?;
-    for cpu in (0..count).chain([home]) {
+    let (count, here) = cpus()?;
+    for cpu in (0..count).chain([here]) {
         thread::migrate(own, cpu)?;
         expect(cpus()?.1 == cpu, "the caller is there when the call returns")?;
     }
@@ -55,21 +55,21 @@ fn moves_itself(bench: &Bench) -> Check {
 }
 
 fn no_such(bench: &Bench) -> Check {
-    let (own, (count, home)) = (bench.env.cap("self-thread"), cpus()?);
+    let (own, (count, here)) = (bench.env.cap("self-thread"), cpus()?);
     for cpu in [count, 64, 1 << 32, u64::MAX] {
         refused(thread::migrate(own, cpu), Error::InvalidArgument, "beyond the last")?;
     }
-    expect(cpus()?.1 == home, "nothing has moved")
+    expect(cpus()?.1 == here, "nothing has moved")
 }
 
 fn runs_once(bench: &Bench) -> Check {
     let helper = there(bench, LOW, count_alone, Slot::NONE)?;
     let words = bench.words(helper);
-    let (away, home) = (other()?, cpus()?.1);
+    let (away, here) = (other()?, cpus()?.1);
     for _ in 0..30 {
         thread::migrate(helper.slot, away)?;
         bench.settle();
-        thread::migrate(helper.slot, home)?;
+        thread::migrate(helper.slot, here)?;
         // The other CPU has not been interrupted yet.
         thread::yield_to(helper.slot)?;
     }
@@ -117,7 +117,7 @@ fn count_once(env: &Env, argument: u64) {
 }
 
 fn runs_here(bench: &Bench) -> Check {
-    let (count, home) = cpus()?;
+    let (count, here) = cpus()?;
     if count > 1 {
         let busy = there(bench, LOW, count_alone, Slot::NONE)?;
         thread::set_priority(busy.slot, HIGH + 5)?;
@@ -127,7 +127,7 @@ fn runs_here(bench: &Bench) -> Check {
     let words = bench.words(waiting);
     bench.settle();
     expect(count == 1 || words.get(8) == 0, "a higher thread is busy there")?;
-    thread::migrate(waiting.slot, home)?;
+    thread::migrate(waiting.slot, here)?;
     expect(words.get(8) == 1, "it has run when the call returns")
 }
 

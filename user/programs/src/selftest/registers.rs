@@ -148,15 +148,15 @@ fn failing(bench: &Bench) -> Check {
     let e = bench.endpoint()?;
     let only = partners(e.word() as u32, 0);
     let zero = ipc(Timeout::Zero, Timeout::Zero);
-    fails(call(zero, &[only, 1])?, Error::Timeout, "nobody receives")?;
+    fails(call(zero, &[only, 1])?, Error::Timeout, "no thread receives")?;
     let until = ipc(Timeout::At, Timeout::At);
     for (info, receive) in [(1, 0), (8, 0), (1, REPLY)] {
         let soon = system::clock() + MS / 2;
         let both = partners(e.word() as u32, receive);
-        fails(call(until, &[both, info, soon])?, Error::Timeout, "still nobody")?;
+        fails(call(until, &[both, info, soon])?, Error::Timeout, "still none")?;
     }
     let (soon, from) = (system::clock() + MS / 2, partners(0, e.word() as u32));
-    fails(call(until, &[from, 0, soon])?, Error::Timeout, "nobody sends")?;
+    fails(call(until, &[from, 0, soon])?, Error::Timeout, "no thread sends")?;
     let soon = system::clock() + MS / 2;
     fails(call(until, &[0, 0, soon])?, Error::Timeout, "a sleep")?;
     fails(

@@ -143,7 +143,7 @@ fn orphan(bench: &Bench) -> Check {
     cap::destroy(n)?;
     let other = bench.notification()?;
     let result = ipc::receive(other, Wait::until(system::clock() + 4 * MS));
-    refused(result, Error::Timeout, "its signal reaches nobody else")
+    refused(result, Error::Timeout, "its signal reaches no other thread")
 }
 
 fn interrupt(bench: &Bench) -> Check {

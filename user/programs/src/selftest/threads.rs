@@ -129,7 +129,7 @@ fn cancel(bench: &Bench) -> Check {
         bench.failed(helper, Error::Cancelled, "the operation was cancelled")?;
     }
     let result = ipc::receive(e, Wait::ZERO);
-    refused(result, Error::Timeout, "nobody is left in the queue")
+    refused(result, Error::Timeout, "the queue is empty")
 }
 
 fn too_high(bench: &Bench) -> Check {

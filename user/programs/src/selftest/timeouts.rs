@@ -8,7 +8,7 @@ use rt::{cap, ipc, signal, system, thread};
 pub const CHECKS: Checks = &[
     ("a receive ends at its deadline", receive_ends),
     ("a send ends at its deadline", send_ends),
-    ("a call that nobody receives ends", call_not_received),
+    ("a call that is not received ends", call_not_received),
     ("a timed-out call kills its reply right", call_not_answered),
     ("a timed-out call kills a saved reply right", saved_right_dies),
     ("a call that may not wait for its answer", zero_answer),
@@ -50,7 +50,7 @@ fn send_ends(bench: &Bench) -> Check {
     let deadline = system::clock() + 2 * MS;
     let outcome = ipc::exchange(e, Slot::NONE, Message::empty(0), Wait::until(deadline));
     on_time(deadline)?;
-    refused(outcome.received(), Error::Timeout, "nobody received")?;
+    refused(outcome.received(), Error::Timeout, "no thread received")?;
     expect(!outcome.status.in_receive(), "the send half failed")?;
     let result = ipc::receive(e, Wait::ZERO);
     refused(result, Error::Timeout, "the message is not there any more")
@@ -61,7 +61,7 @@ fn call_not_received(bench: &Bench) -> Check {
     let deadline = system::clock() + 2 * MS;
     let outcome = ipc::exchange(e, Slot::REPLY, Message::empty(0), Wait::until(deadline));
     on_time(deadline)?;
-    refused(outcome.received(), Error::Timeout, "nobody received")?;
+    refused(outcome.received(), Error::Timeout, "no thread received")?;
     expect(!outcome.status.in_receive(), "the send half failed")
 }
 

@@ -8,8 +8,8 @@ use rt::{cap, ipc, signal};
 pub const CHECKS: Checks = &[
     ("a capability arrives with a message", arrives),
     ("rights only shrink on the way", rights_shrink),
-    ("a capability that nobody takes", not_taken),
-    ("a queued sender whose capability nobody takes", not_taken_later),
+    ("a capability that is not taken", not_taken),
+    ("a queued sender whose capability is not taken", not_taken_later),
     ("passing on needs rights", missing_rights),
     ("a reply can carry a capability", with_reply),
     ("another domain can use what it was given", across),

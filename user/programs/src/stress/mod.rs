@@ -3,15 +3,15 @@
 //! There are stations. What stands at one is born and dies over and over: an endpoint, a server
 //! (a thread of this domain or a domain with a thread) and a page. Its *owner* makes, moves, stops,
 //! starts and destroys all that; two *clients* call it, look at its page, ring each other's bells
-//! and get in the way. A *nurse* takes their faults. A round has new threads and a new part of the
-//! seed; when it is over everything that was made is gone, and all quotas are as before.
+//! and get in the way. A *monitor* takes their faults. A round has new threads and a new part of
+//! the seed; when it is over everything that was made is gone, and all quotas are as before.
 //!
 //! A station's count says what may happen there: four steps for each life, of which it lives in
 //! one ([`Life`]). A client that reads the same count before and after a call knows how it had to
 //! end.
 
 mod client;
-mod nurse;
+mod monitor;
 mod owner;
 mod place;
 mod server;
@@ -32,9 +32,9 @@ const US: u64 = 1_000;
 const PATIENCE: u64 = 500 * MS;
 /// How many times as long as asked for a run lasts at most, until everything has happened.
 const LONGEST: u64 = 20;
-/// The priority of the nurse; the first thread's is above it. The lowest of servers and of all
+/// The priority of the monitor; the first thread's is above it. The lowest of servers and of all
 /// others, and beyond.
-const NURSE: u64 = 115;
+const MONITOR: u64 = 115;
 const SERVERS: u64 = 70;
 const OTHERS: u64 = 90;
 

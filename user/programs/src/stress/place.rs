@@ -1,7 +1,7 @@
 //! Where everything is: threads by number, slots, shared words.
 
 use super::wrong::{Found, Wrong};
-use super::{NURSE, OTHERS, SERVERS, client, nurse, owner, random};
+use super::{MONITOR, OTHERS, SERVERS, client, monitor, owner, random};
 use crate::random::Random;
 use abi::call::Fact;
 use rt::thread::{self, Spec};
@@ -53,7 +53,7 @@ pub enum Role {
     /// Its owner begins and ends it.
     Server,
     Client,
-    Nurse,
+    Monitor,
 }
 
 /// The whole program.
@@ -110,7 +110,7 @@ impl Place {
 
     pub fn role(&self, n: usize) -> Role {
         match (n - 1) % EACH {
-            _ if n > self.stations * EACH => Role::Nurse,
+            _ if n > self.stations * EACH => Role::Monitor,
             0 => Role::Owner,
             1 => Role::Server,
             _ => Role::Client,
@@ -132,7 +132,7 @@ impl Place {
     }
 
     /// The endpoint that takes faults.
-    pub fn ward(&self) -> Slot {
+    pub fn fault_endpoint(&self) -> Slot {
         self.slot(0)
     }
 
@@ -147,12 +147,12 @@ impl Place {
         for station in (0..self.stations).map(|number| Station::new(self, number)) {
             station.set(Mark::Count, (station.get(Mark::Count) & !3) + 2);
         }
-        signal::create_endpoint(self.ward(), Slot::NONE).expect("a free slot");
+        signal::create_endpoint(self.fault_endpoint(), Slot::NONE).expect("a free slot");
     }
 
     pub fn end_round(&self) {
-        let gone = cap::destroy(self.ward());
-        assert!(gone.is_ok() || !self.is_right(), "the ward is there: {gone:?}");
+        let gone = cap::destroy(self.fault_endpoint());
+        assert!(gone.is_ok() || !self.is_right(), "the fault endpoint is there: {gone:?}");
     }
 }
 
@@ -380,7 +380,7 @@ impl Worker {
         self.must(signal::create_notification(self.bell()), 1);
         self.must(signal::create_timer(self.timer(), self.bell()), 2);
         let badge = self.n as u64;
-        self.must(cap::mint(self.place.ward(), self.handler(), Rights::SEND, badge), 3);
+        self.must(cap::mint(self.place.fault_endpoint(), self.handler(), Rights::SEND, badge), 3);
     }
 
     /// Begins it.
@@ -388,11 +388,11 @@ impl Worker {
         let mut random = random(&self.place, self.n + 64);
         let (priority, work): (u64, fn(&Env, u64)) = match self.place.role(self.n) {
             Role::Owner => (priority(Role::Owner, &mut random), owner::work),
-            Role::Nurse => (NURSE, nurse::work),
+            Role::Monitor => (MONITOR, monitor::work),
             role => (priority(role, &mut random), client::work),
         };
-        let nurse = self.place.role(self.n) == Role::Nurse;
-        let handler = if nurse { Slot::NONE } else { self.handler() };
+        let monitor = self.place.role(self.n) == Role::Monitor;
+        let handler = if monitor { Slot::NONE } else { self.handler() };
         let spec = Spec { handler, ..Spec::further(&self.place.env, self.n, priority) };
         let argument = (work, self.n as u64);
         self.must(thread::start(&self.place.env, self.n, self.thread(), spec, argument), 4);

@@ -36,11 +36,11 @@ fn sent_to_entered(traces: &Traces) -> Vec<u64> {
     let timers = trace::Sections::of(first).whole.into_iter();
     let timers = timers.filter(|section| section.entry == Entry::Timer);
     let sent = timers.flat_map(|section| section.moments(first).iter());
-    let sent = sent.filter(|moment| moment.event == Event::Kick);
+    let sent = sent.filter(|moment| moment.event == Event::Ipi);
     sent.filter_map(|ipi| {
         let other = traces.each.iter().find(|trace| u32::from(trace.cpu) == ipi.argument)?;
         let entered = |m: &&Moment| {
-            (m.event, m.argument) == (Event::Enter, entry::KICK) && m.steps >= ipi.steps
+            (m.event, m.argument) == (Event::Enter, entry::IPI) && m.steps >= ipi.steps
         };
         let entered = other.moments.iter().find(entered)?;
         let between = ipi.steps..entered.steps;

@@ -76,7 +76,7 @@ fn calls(trace: &Trace) -> Vec<Vec<u32>> {
         }
         if let Some(call) = calls.last_mut().filter(|_| is_call) {
             let moments = section.moments(trace).iter();
-            call.extend(moments.filter(|m| m.event == Event::Kick).map(|m| m.argument));
+            call.extend(moments.filter(|m| m.event == Event::Ipi).map(|m| m.argument));
         }
         goes_on = is_call;
     }

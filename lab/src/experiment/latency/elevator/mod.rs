@@ -48,12 +48,12 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let run = Sweep {
         system: "elevator",
         sweeps: true,
-        change: |system| system.purge = 0,
+        change: |system| system.lazy_dequeues = 0,
         forms: &[(1, CALL), (2, SEND)],
     };
     let bounded = Sweep {
         sweeps: false,
-        change: |system| system.purge = 4,
+        change: |system| system.lazy_dequeues = 4,
         forms: &[(1, CALL_BOUNDED), (2, SEND_BOUNDED)],
         ..run
     };

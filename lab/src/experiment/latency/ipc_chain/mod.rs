@@ -54,7 +54,7 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         system: "elevator",
         sweeps: false,
         change: |system| {
-            system.purge = 0;
+            system.lazy_dequeues = 0;
             set(system, "forms", "1");
         },
         forms: &[(1, LAZY_DEQUEUE)],

@@ -39,10 +39,14 @@ fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let run = Sweep {
         system: "start-stop",
         sweeps: true,
-        change: |system| system.purge = 0,
+        change: |system| system.lazy_dequeues = 0,
         forms: &[(1, "")],
     };
-    let bounded =
-        Sweep { sweeps: false, change: |system| system.purge = 4, forms: &[(1, "bounded")], ..run };
+    let bounded = Sweep {
+        sweeps: false,
+        change: |system| system.lazy_dequeues = 4,
+        forms: &[(1, "bounded")],
+        ..run
+    };
     sweep(setup, kernel, &[run, bounded])
 }

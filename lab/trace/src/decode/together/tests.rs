@@ -28,9 +28,9 @@ fn memory_of(cpus: [&[Wrote]; 2], ways: [Way; 2]) -> Vec<u8> {
 }
 
 /// Two sections of the lock, and an interrupt from CPU 0 to CPU 1.
-const FIRST: [Wrote; 3] = [(Event::Lock, 0, 100), (Event::Unlock, 0, 150), (Event::Kick, 1, 160)];
+const FIRST: [Wrote; 3] = [(Event::Lock, 0, 100), (Event::Unlock, 0, 150), (Event::Ipi, 1, 160)];
 const SECOND: [Wrote; 3] =
-    [(Event::Lock, 20, 170), (Event::Enter, entry::KICK, 172), (Event::Unlock, 0, 190)];
+    [(Event::Lock, 20, 170), (Event::Enter, entry::IPI, 172), (Event::Unlock, 0, 190)];
 
 #[test]
 fn all_moments_are_in_the_order_of_time() {
@@ -67,13 +67,13 @@ fn sections_that_share_the_lock_may_overlap() {
 
 #[test]
 fn an_interrupt_is_not_taken_before_it_is_sent() {
-    let late = [FIRST[0], FIRST[1], (Event::Kick, 1, 173)];
+    let late = [FIRST[0], FIRST[1], (Event::Ipi, 1, 173)];
     let error = Traces::decode(&memory([&late, &SECOND])).unwrap_err();
     assert!(error.to_string().contains("an IPI that no CPU has sent yet"), "{error}");
     // One interrupt may stand for several that were sent, not the other way round.
     let twice = [SECOND, SECOND.map(|(e, a, at)| (e, a, at + 100))].concat();
     assert!(Traces::decode(&memory([&FIRST, &twice])).is_err());
-    let often = [&FIRST[..], &[(Event::Kick, 1, 165)]].concat();
+    let often = [&FIRST[..], &[(Event::Ipi, 1, 165)]].concat();
     assert!(Traces::decode(&memory([&often, &SECOND])).is_ok());
 }
 
