@@ -66,6 +66,11 @@ impl Info {
         self.0 & Info::FAULT != 0
     }
 
+    /// Whether this is no message of a sender but a notification or a fault.
+    pub const fn is_from_kernel(self) -> bool {
+        self.0 & (Info::NOTIFICATION | Info::FAULT) != 0
+    }
+
     /// Whether the message fits into registers and carries nothing else: what a fast path takes.
     pub const fn is_short(self) -> bool {
         self.0 as u32 <= REGISTER_WORDS as u32
@@ -95,6 +100,20 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// All kinds, in the order of their codes.
+    pub const ALL: [FaultKind; 5] = [
+        FaultKind::Memory,
+        FaultKind::Instruction,
+        FaultKind::Arithmetic,
+        FaultKind::Debug,
+        FaultKind::Other,
+    ];
+
+    /// The kind with this code, the label of a fault message.
+    pub fn from_code(code: u32) -> Option<FaultKind> {
+        FaultKind::ALL.get((code as usize).wrapping_sub(1)).copied()
+    }
+
     /// The kind's name in lower case.
     pub fn name(self) -> &'static str {
         match self {

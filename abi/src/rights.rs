@@ -1,7 +1,19 @@
 //! Rights of a capability.
 
+use core::ops::{BitAnd, BitOr, BitOrAssign};
+
 /// A set of rights. Passing a capability on can only remove rights. Bits 0 to 2 mean
 /// different things for different kinds of object; the others are common to all.
+///
+/// ```
+/// use abi::Rights;
+///
+/// let rights = Rights::READ | Rights::WRITE;
+/// assert!(rights.contains(Rights::READ));
+/// assert_eq!(rights & Rights::WRITE, Rights::WRITE);
+/// const SAME: Rights = Rights::READ.or(Rights::WRITE);
+/// assert_eq!(SAME, rights);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Rights(pub u8);
 
@@ -36,13 +48,53 @@ impl Rights {
         self.0 & other.0 == other.0
     }
 
-    /// The rights in both sets.
+    /// The rights in both sets; `&` in a constant.
     pub const fn and(self, other: Rights) -> Rights {
         Rights(self.0 & other.0)
     }
 
-    /// The rights in either set.
+    /// The rights in either set; `|` in a constant.
     pub const fn or(self, other: Rights) -> Rights {
         Rights(self.0 | other.0)
+    }
+}
+
+impl BitOr for Rights {
+    type Output = Rights;
+
+    #[inline]
+    fn bitor(self, other: Rights) -> Rights {
+        self.or(other)
+    }
+}
+
+impl BitOrAssign for Rights {
+    #[inline]
+    fn bitor_assign(&mut self, other: Rights) {
+        *self = self.or(other);
+    }
+}
+
+impl BitAnd for Rights {
+    type Output = Rights;
+
+    #[inline]
+    fn bitand(self, other: Rights) -> Rights {
+        self.and(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operators_are_the_functions() {
+        for (a, b) in (0..64).flat_map(|a| (0..64).map(move |b| (Rights(a), Rights(b)))) {
+            let mut sum = a;
+            sum |= b;
+            assert_eq!((a | b, sum, a & b), (a.or(b), a.or(b), a.and(b)));
+            assert!((a | b).contains(a) && a.contains(a & b));
+        }
     }
 }

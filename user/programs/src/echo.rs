@@ -1,30 +1,25 @@
 //! Small servers for the shell to play with.
 
-use rt::{Env, Message, Wait, ipc, system};
+use rt::ipc;
+use rt::prelude::*;
 
-/// Nanoseconds between two counts.
-const STEP: u64 = 1_000_000;
-
-/// Answers each message on `echo` with the same words.
+/// Answers each message on `echo` with the same label, and its first four words.
 pub fn main(env: &Env) {
-    ipc::serve(env.cap("echo"), |message| {
-        let words = message.info.words().min(4);
-        Message::long(message.info.label(), words, message.words)
-    });
+    let echo = Server::new(env.cap("echo"));
+    echo.run(|request| Message::build(request.label()).words(request.words()));
 }
 
-/// Counts, and tells each caller on `count` how far it has come.
+/// Counts milliseconds, and tells each caller on `count` how far it has come.
 pub fn counter(env: &Env) {
     let on = env.cap("count");
-    let mut count = 0;
-    let mut next = system::clock() + STEP;
+    let (mut ticker, mut count) = (Ticker::every(1.ms()), 0);
     loop {
-        match ipc::receive(on, Wait::until(next)) {
+        match ipc::receive(on, Wait::by(ticker.due())) {
             // The client may be gone by now.
             Ok(_) => drop(ipc::reply(Message::short(0, [count]))),
-            Err(rt::Error::Timeout) => {
+            Err(Error::Timeout) => {
+                ticker.pass();
                 count += 1;
-                next += STEP;
             }
             Err(_) => return,
         }

@@ -3,7 +3,8 @@
 //! The server waits for greetings on the endpoint `greeting` and answers each; the client sends
 //! `rounds` of them, shows what comes back, and ends the run.
 
-use rt::{Env, Error, Message, Received, ipc, println, system};
+use rt::prelude::*;
+use rt::{ipc, system};
 
 const HELLO: u32 = 1;
 const WELCOME: u32 = 2;
@@ -44,11 +45,10 @@ pub fn server(env: &Env) {
     let (console, greeting) = (env.console(), env.cap("greeting"));
     println!(console, "{}: at your service", env.name());
     let mut seen = 0;
-    let why = ipc::serve(greeting, |message| match message.info.label() {
-        HELLO => {
+    let why = Server::new(greeting).run(|request| match (request.label(), request.words()) {
+        (HELLO, &[number, ..]) => {
             seen += 1;
-            let number = message.words[0];
-            println!(console, "{}: badge {} says hello {number}", env.name(), message.badge);
+            println!(console, "{}: badge {} says hello {number}", env.name(), request.badge());
             Message::short(WELCOME, [number.wrapping_mul(number), seen])
         }
         _ => Message::empty(UNKNOWN),

@@ -1,10 +1,8 @@
 //! Reads the kernel's trace while it is written, and checks that it goes on in order.
 
+use rt::prelude::*;
 use rt::trace::Reader;
-use rt::{Env, println, system};
-
-/// Nanoseconds between two looks.
-const PAUSE: u64 = 50_000;
+use rt::{system, time};
 
 /// Memory `trace`; argument `enough`: after so many records it ends the run with what it found
 /// (capabilities `console`, `system`); or `dies`: after so many it is gone.
@@ -19,7 +17,7 @@ pub fn main(env: &Env) {
             before = record.time;
             assert!(read < dies, "this reader dies here");
         }
-        system::sleep(PAUSE);
+        time::sleep(50.us());
     }
     let console = env.console();
     println!(console, "{read} records, {disorder} out of order, {} lost", reader.lost());

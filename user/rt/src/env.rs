@@ -94,11 +94,12 @@ impl Env {
         row.unwrap_or_else(|| panic!("the environment has no '{name}'"))
     }
 
-    /// The slots that the program may fill itself.
+    /// The slots that the program may fill itself, from the first one each time. Two of these hand
+    /// out the same slots, as does a [`SlotPool`](crate::SlotPool): use one of them.
     pub fn slots(&self) -> Slots {
         let (first, limit) =
             env::get(self.text, "slots").and_then(|v| env::pair(v, 10)).unwrap_or((0, 0));
-        Slots { next: first as u32, limit: limit as u32 }
+        Slots { next: first as u32, limit: (limit as u32).max(first as u32) }
     }
 
     /// The console, silent if the program has none.
@@ -107,7 +108,7 @@ impl Env {
     }
 }
 
-/// Hands out free slots.
+/// Hands out slots one after the other, each once.
 #[derive(Clone, Debug)]
 pub struct Slots {
     next: u32,
@@ -115,6 +116,12 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// The slots from one up to another.
+    #[cfg(test)]
+    pub(crate) fn new(next: u32, limit: u32) -> Slots {
+        Slots { next, limit }
+    }
+
     /// The next free slot.
     pub fn fresh(&mut self) -> Slot {
         self.next().unwrap_or_else(|| panic!("all {} capability slots are taken", self.limit))
@@ -123,6 +130,18 @@ impl Slots {
     /// The first slot beyond the table.
     pub fn limit(&self) -> u32 {
         self.limit
+    }
+
+    /// How many are left.
+    pub fn left(&self) -> u32 {
+        self.limit - self.next
+    }
+
+    /// The next `count` slots, or as many as are left, to be handed out by themselves.
+    pub fn part(&mut self, count: u32) -> Slots {
+        let next = self.next;
+        self.next += count.min(self.left());
+        Slots { next, limit: self.next }
     }
 }
 

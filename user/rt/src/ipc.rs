@@ -14,9 +14,11 @@
 
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
+use crate::time::Instant;
 use abi::call::{Call, Timeout, partners};
 use abi::message::REGISTER_WORDS;
 use abi::{Error, Info};
+use core::time::Duration;
 
 /// A message as its sender sees it; words beyond the fourth are in the message buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +98,16 @@ impl Wait {
     pub const fn until(deadline: u64) -> Wait {
         Wait { send: Timeout::At, receive: Timeout::At, deadline }
     }
+
+    /// Until an instant.
+    pub const fn by(deadline: Instant) -> Wait {
+        Wait::until(deadline.as_nanos())
+    }
+
+    /// For some time from now on, both halves together: `Wait::within(2.ms())`. One system call.
+    pub fn within(length: Duration) -> Wait {
+        Wait::by(Instant::now() + length)
+    }
 }
 
 /// The primitive: sends `message` to `to`, then receives from `from`. Either half may be
@@ -139,7 +151,8 @@ pub fn reply_wait(from: Slot, message: Message) -> Result<Received, Error> {
 
 /// Serves an endpoint: answers each message, and receives the next, for ever. What a client does
 /// (time out, die, lie) fails its own call alone. Returns why no more can be received, or why an
-/// answer is no message.
+/// answer is no message. [`Server`](crate::Server) also tells signals and faults from requests, and
+/// survives answers that are no messages.
 pub fn serve(on: Slot, mut answer: impl FnMut(Received) -> Message) -> Error {
     let mut next = receive(on, Wait::NEVER);
     loop {

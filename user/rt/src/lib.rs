@@ -4,8 +4,14 @@
 //! it may use stands in its [`Env`]: capabilities by name, shared memory, arguments, stacks for
 //! further threads. Programs hold no statics: whatever a function needs is passed to it.
 //!
+//! [`prelude`] brings what most programs need. The page `docs/rt.md` shows how it is used.
+//!
 //! | module | what |
 //! |---|---|
+//! | [`server`], [`request`] | a loop that answers requests, which no client can end |
+//! | [`time`], [`ticker`] | instants, sleeping, periodic releases |
+//! | [`slots`], [`window`], [`mapping`] | slots and addresses that come back; mapped memory |
+//! | [`build`], [`failed`] | messages of any length; which half of an operation failed |
 //! | [`ipc`] | the message primitive and its forms |
 //! | [`cap`] | copying, revoking, inspecting and destroying capabilities |
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
@@ -18,29 +24,54 @@
 
 #[allow(unsafe_code)]
 pub mod arch;
+mod bitmap;
+pub mod build;
+mod bytes;
 pub mod cap;
 pub mod console;
 pub mod domain;
 pub mod env;
+pub mod failed;
 pub mod ipc;
+#[cfg(test)]
+mod machine;
+pub mod mapping;
 pub mod memory;
+pub mod prelude;
 pub mod record;
+pub mod request;
+pub mod server;
 pub mod shared;
 pub mod signal;
+pub mod slots;
 mod start;
 pub mod statistics;
 pub mod system;
 pub mod thread;
+pub mod ticker;
+pub mod time;
 pub mod trace;
+pub mod window;
+
+#[cfg(test)]
+extern crate std;
 
 pub use abi;
 pub use abi::{Error, Info, Kind, PAGE, Rights, Status};
 pub use console::Console;
 pub use env::{Env, Slots};
+pub use failed::{Failed, Half};
 pub use ipc::{Message, Received, Wait};
+pub use mapping::{At, Mapping, MemoryObject};
 pub use record::Recorder;
+pub use request::{Fault, FaultReply, Request};
+pub use server::Server;
 pub use shared::{Buffer, Words};
+pub use slots::{OwnedSlot, SlotPool};
 pub use start::{PANIC_STATUS, exit, run};
+pub use ticker::Ticker;
+pub use time::Instant;
+pub use window::Window;
 
 /// The number of a slot in the domain's capability table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use core::cell::Cell;
 use core::fmt;
 use rt::arch::Outcome;
 use rt::thread::{self, Spec};
-use rt::{Buffer, Env, Error, Info, Message, Slot, Status, Wait, Words};
+use rt::{Buffer, Env, Error, Info, Message, Slot, SlotPool, Status, Wait, Words};
 use rt::{cap, ipc, signal, system};
 
 /// The priority of the suite's own thread, and of helpers below and above it.
@@ -19,6 +19,9 @@ pub const MS: u64 = 1_000_000;
 
 /// Shared words of each helper thread.
 const REGION: usize = 64;
+
+/// The common words, from this one on, that hold the state of a check's pool of slots.
+const POOL: usize = 56;
 
 /// What a check comes to.
 pub type Check = Result<(), Why>;
@@ -96,6 +99,14 @@ impl Bench {
         assert!(slot < self.limit, "a check uses too many slots");
         self.next.set(slot + 1);
         Slot(slot)
+    }
+
+    /// A pool of so many slots, one for each check.
+    pub fn pool(&self, slots: u32) -> SlotPool {
+        let mut free = self.env.slots();
+        free.part(self.next.get() - self.first);
+        self.next.set(self.next.get() + slots);
+        SlotPool::over(free.part(slots), self.common().part(POOL, 1))
     }
 
     /// The first slot beyond the table.

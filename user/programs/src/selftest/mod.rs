@@ -19,6 +19,7 @@ mod rearming;
 #[cfg(target_os = "none")]
 mod registers;
 mod schedule;
+mod sdk;
 mod shootdown;
 mod signals;
 mod statistics;
@@ -54,6 +55,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
+    ("sdk", sdk::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
 ];

@@ -6,11 +6,9 @@ use abi::object::Resource;
 use abi::statistics::Counter;
 use rt::arch::counter;
 use rt::cap::Held;
+use rt::prelude::*;
 use rt::system::Row;
-use rt::{
-    Console, Env, Error, Kind, Message, Received, Rights, Slot, Wait, cap, ipc, print, println,
-    statistics, system,
-};
+use rt::{Console, Kind, cap, ipc, statistics, system};
 
 type Command = fn(&Shell, &str);
 
@@ -31,8 +29,8 @@ const COMMANDS: &[(&str, &str, &str, Command)] = &[
 /// How `ps` calls the domain that the kernel idles in.
 const IDLE: &[u8; 16] = b"(idle)\0\0\0\0\0\0\0\0\0\0";
 
-/// Nanoseconds after which a domain that does not answer is taken for dead.
-const PATIENCE: u64 = 200_000_000;
+/// After this time a domain that does not answer is taken for dead.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Most round trips of one `ping`.
 const MOST_PINGS: usize = 1000;
@@ -102,8 +100,7 @@ impl Shell<'_> {
 
     /// Calls a partner that may be gone.
     fn ask(&self, whom: Slot) -> Result<Received, Error> {
-        let wait = Wait::until(system::clock() + PATIENCE);
-        ipc::call_within(whom, Message::empty(0), wait)
+        ipc::call_within(whom, Message::empty(0), Wait::within(PATIENCE))
     }
 
     fn domain(&self, name: &str) -> Option<Domain> {
@@ -341,13 +338,13 @@ fn stat(shell: &Shell, counter: Counter) -> Result<(), rt::Error> {
 }
 
 fn uptime(shell: &Shell, _: &str) {
-    let milliseconds = system::clock() / 1_000_000;
+    let up = Instant::now() - Instant::BOOT;
     let kernel = system::fact(Fact::KernelName).unwrap_or((0, 0));
     println!(
         shell.console,
         "  {}.{:03} s, kernel {}",
-        milliseconds / 1000,
-        milliseconds % 1000,
+        up.as_secs(),
+        up.subsec_millis(),
         Name(name_bytes([kernel.0, kernel.1])).text()
     );
 }

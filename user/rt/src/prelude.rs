@@ -1,0 +1,7 @@
+//! What most programs need: `use rt::prelude::*;`.
+
+pub use crate::time::{Instant, Units};
+pub use crate::{
+    Env, Error, Message, Received, Request, Rights, Server, Slot, Ticker, Wait, print, println,
+};
+pub use core::time::Duration;
