@@ -18,16 +18,16 @@
 //! }
 //! ```
 
-use crate::arch::Outcome;
 use crate::build::Build;
 use crate::ipc::{self, Message, Received};
 use crate::request::{Fault, FaultReply, Request};
 use crate::{Buffer, Slot};
-use abi::{Error, Status};
+use abi::message::REGISTER_WORDS;
+use abi::{Error, Info, Status};
 
 /// The label of what a caller gets whose server made an answer that cannot be sent: too long, or
-/// longer than the buffers of either, or with a capability that may not be passed on or that the
-/// caller has no slot for.
+/// without the buffer that it needs, or with a capability that may not be passed on; or whose
+/// server finds, when it answers, that its endpoint is gone.
 pub const NOT_SENT: u32 = u32::MAX;
 
 /// What a server does with a request.
@@ -85,7 +85,7 @@ impl Answer for Build {
 /// |---|---|
 /// | the caller has timed out, was cancelled or destroyed; it only sent | the answer is dropped |
 /// | the caller cannot take it (no buffer, no slot) | its call ends with that error |
-/// | it cannot be sent at all | the caller gets [`NOT_SENT`], and the loop goes on |
+/// | it is too long, has no buffer, or a capability that may not go | the caller gets [`NOT_SENT`] |
 ///
 /// A message costs two instructions more than a loop over [`ipc::reply_wait`] by hand that does not
 /// ask what came.
@@ -132,66 +132,61 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
     /// Returns only the reason for which no more can be received: the endpoint was destroyed
     /// ([`Error::Destroyed`], [`Error::Stale`]), the slot names none ([`Error::NoCapability`],
     /// [`Error::WrongKind`], [`Error::MissingRight`]), or another thread has cancelled the wait
-    /// ([`Error::Cancelled`]). The last caller has its answer then.
+    /// ([`Error::Cancelled`]). No caller is left without an answer, but the last one's may be
+    /// [`NOT_SENT`].
     #[inline(always)]
     pub fn run<A: Answer>(mut self, mut answer: impl FnMut(&Request) -> A) -> Error {
-        let mut next = ipc::receive_short(self.endpoint);
-        loop {
-            if next.status != Status::OK {
-                return next.status.result().err().unwrap_or(Error::UnknownCall);
+        let (endpoint, buffer) = (self.endpoint, self.buffer);
+        'receive: loop {
+            let mut next = ipc::receive_short(endpoint);
+            while next.status == Status::OK {
+                if next.info.is_from_kernel() {
+                    self.special(next.badge, next.info, next.words);
+                    continue 'receive;
+                }
+                let received = Received { badge: next.badge, info: next.info, words: next.words };
+                let message = answer(&Request::new(received, buffer)).message();
+                let Some(Message { info, words }) = message else { continue 'receive };
+                next = ipc::reply_wait_short(endpoint, info, words);
+                if next.status != Status::OK && unsent(next.status) {
+                    continue 'receive;
+                }
             }
-            let received = Received { badge: next.badge, info: next.info, words: next.words };
-            let message = if received.info.is_from_kernel() {
-                self.special(received)
-            } else {
-                answer(&Request::new(received, self.buffer)).message()
-            };
-            next = match message {
-                Some(message) => answer_and_receive(self.endpoint, message),
-                None => ipc::receive_short(self.endpoint),
-            };
+            return next.status.result().err().unwrap_or(Error::UnknownCall);
         }
     }
 
+    /// Handles what is no request.
     #[cold]
-    fn special(&mut self, received: Received) -> Option<Message> {
-        match Fault::from_received(received) {
-            Some(fault) => Some((self.on_fault)(&fault).message()),
-            None => {
-                (self.on_signal)(received.badge);
-                None
+    fn special(&mut self, badge: u64, info: Info, words: [u64; REGISTER_WORDS]) {
+        match Fault::from_received(Received { badge, info, words }) {
+            Some(fault) => {
+                // The thread may have been destroyed meanwhile.
+                let _ = ipc::reply((self.on_fault)(&fault).message());
             }
+            None => (self.on_signal)(badge),
         }
     }
 }
 
-/// Answers the caller, if there still is one, and receives the next message. The status is that of
-/// the receive half.
-#[inline(always)]
-fn answer_and_receive(endpoint: Slot, message: Message) -> Outcome {
-    let outcome = ipc::reply_wait_short(endpoint, message.info, message.words);
-    match outcome.status == Status::OK || outcome.status.in_receive() {
-        true => outcome,
-        false => recover(endpoint, message),
-    }
-}
-
-/// Nothing was sent: the answer is no message, or the receive half names nothing to receive from.
+/// Whether an answer was not sent, because it is no message or because there is nothing to receive
+/// from, which the next receive shows. The caller is told then. The answer itself is not at hand
+/// any more: keeping it would cost every message some instructions.
 #[cold]
 #[inline(never)]
-fn recover(endpoint: Slot, message: Message) -> Outcome {
-    // By itself the answer shows which of the two. One without a caller fails, and may.
-    if ipc::reply(message).is_err() {
+fn unsent(status: Status) -> bool {
+    if !status.in_receive() {
+        // There may be no caller.
         let _ = ipc::reply(Message::empty(NOT_SENT));
     }
-    ipc::receive_short(endpoint)
+    !status.in_receive()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::Outcome;
     use crate::machine::{self, BASE, arrives, ends};
-    use abi::Info;
     use abi::call::{Call, REPLY, fault, partners};
     use abi::message::FaultKind;
     use core::cell::RefCell;
@@ -210,8 +205,7 @@ mod tests {
         Fault(u32),
     }
 
-    /// What becomes of the answer before: it is sent, cannot be because of what it is, or cannot
-    /// though it is a message.
+    /// What becomes of the answer before: it is sent; it is not; nor can the caller be told.
     #[derive(Clone, Copy, Debug)]
     enum Fate {
         Sent,
@@ -261,12 +255,16 @@ mod tests {
             for (fate, event) in &events {
                 let before = match (answered, fate) {
                     (false, _) | (_, Fate::Sent) => vec![],
-                    (_, Fate::NoMessage) => vec![Err(Error::TooLong), Err(Error::TooLong), Ok(())],
-                    (_, Fate::Refused) => vec![Err(Error::Stale), Ok(())],
+                    (_, Fate::NoMessage) => vec![Err(Error::TooLong), Ok(())],
+                    (_, Fate::Refused) => vec![Err(Error::NoBuffer), Err(Error::NoReply)],
                 };
                 machine.answer(before.into_iter().map(ended));
                 machine.answer([event.outcome()]);
-                answered = !matches!(event, Event::Signal(_));
+                answered = matches!(event, Event::Request { .. });
+                if let Event::Fault(kind) = event {
+                    let gone = if kind % 2 == 0 { Ok(()) } else { Err(Error::NoReply) };
+                    machine.answer([ended(gone)]);
+                }
             }
             // The last receive fails behind an answer, or by itself.
             if answered && halves {
@@ -327,16 +325,12 @@ mod tests {
         let failed = |error| ends(Status::failed(error));
         assert_eq!(calls(good, vec![]), [(WAIT.0, WAIT.1, good.info.0)]);
         let unsent = Info::new(NOT_SENT, 0).0;
-        let made =
-            calls(bad, vec![failed(Error::TooLong), failed(Error::TooLong), ends(Status::OK)]);
-        let sent = made.iter().map(|(call, a, info)| ((*call, *a), *info));
-        let expected = [(WAIT, bad.info.0), (SEND, bad.info.0), (SEND, unsent), (RECEIVE, 0)];
-        assert_eq!(sent.collect::<Vec<_>>(), expected);
-        let made = calls(good, vec![failed(Error::Stale), ends(Status::OK)]);
-        assert_eq!(
-            made.iter().map(|made| (made.0, made.1)).collect::<Vec<_>>(),
-            [WAIT, SEND, RECEIVE]
-        );
+        for told in [ends(Status::OK), failed(Error::NoReply)] {
+            let made = calls(bad, vec![failed(Error::TooLong), told]);
+            let sent = made.iter().map(|(call, a, info)| ((*call, *a), *info));
+            let expected = [(WAIT, bad.info.0), (SEND, unsent), (RECEIVE, 0)];
+            assert_eq!(sent.collect::<Vec<_>>(), expected);
+        }
         assert_eq!(calls(None, vec![]), [(RECEIVE.0, RECEIVE.1, 0)]);
         assert_eq!(calls(Message::build(LABEL).words(&[0; 5]), vec![])[0].2, unsent);
     }
@@ -347,10 +341,12 @@ mod tests {
         let fault = Info(Info::new(FaultKind::Memory as u32, 4).0 | Info::FAULT);
         let signal = arrives(3, Info(Info::NOTIFICATION), [0; 4]);
         machine.answer([signal, arrives(9, fault, [1, 2, 3, 4])]);
-        machine.answer([ends(Status::failed_in_receive(Error::Cancelled))]);
+        machine.answer([ends(Status::OK), ends(Status::failed_in_receive(Error::Cancelled))]);
         let why = Server::new(DOOR).run(|_| -> Message { panic!("that is no request") });
         assert_eq!(why, Error::Cancelled);
-        let last = machine.made().pop().unwrap();
-        assert_eq!(Info(last.1[1]), Info::new(fault::SUSPEND, 0));
+        let made = machine.made();
+        let [.., (_, reply, _), (_, last, _)] = &made[..] else { panic!("{made:?}") };
+        assert_eq!((reply[0], Info(reply[1])), (SEND.1, Info::new(fault::SUSPEND, 0)));
+        assert_eq!(last[0], RECEIVE.1);
     }
 }

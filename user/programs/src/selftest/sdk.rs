@@ -111,7 +111,7 @@ fn dying(bench: &Bench) -> Check {
 /// Helper: makes a call on `a` whose answer takes a while.
 fn call_late(env: &Env, argument: u64) {
     let me = Me::new(env, argument);
-    while ipc::call(me.a, Message::empty(LATE)).is_ok() {}
+    me.report(ipc::exchange(me.a, Slot::REPLY, Message::empty(LATE), Wait::NEVER));
 }
 
 fn lies(bench: &Bench) -> Check {
@@ -218,6 +218,15 @@ fn ends(bench: &Bench) -> Check {
     bench.settle();
     let why = Error::from_code(bench.words(helper).get(ENDED) as u8);
     expect(why == Some(Error::Destroyed), "the server says why")?;
+    let (door, helper) = server(bench)?;
+    let caller = bench.helper(LOW, call_late, door, Slot::NONE)?;
+    bench.settle();
+    cap::destroy(door)?;
+    time::sleep(6.ms());
+    let answer = bench.succeeded(caller, "its last caller is told")?;
+    expect(answer.info == Info::new(NOT_SENT, 0), "that there is no answer")?;
+    let why = Error::from_code(bench.words(helper).get(ENDED) as u8);
+    expect(matches!(why, Some(Error::Stale | Error::NoCapability)), "and the server ends")?;
     // One whose slot is empty ends without having begun.
     let why = Server::new(bench.slot()).run(|_| Message::empty(0));
     expect(why == Error::NoCapability, "it cannot receive")
