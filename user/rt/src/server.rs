@@ -85,7 +85,7 @@ impl Answer for Build {
 /// |---|---|
 /// | the caller has timed out, was cancelled or destroyed; it only sent | the answer is dropped |
 /// | the caller cannot take it (no buffer, no slot) | its call ends with that error |
-/// | it is too long, has no buffer, or a capability that may not go | the caller gets [`NOT_SENT`] |
+/// | it is too long, lacks a buffer, or its capability may not go | the caller gets [`NOT_SENT`] |
 ///
 /// A message costs two instructions more than a loop over [`ipc::reply_wait`] by hand that does not
 /// ask what came.
@@ -127,7 +127,9 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
     }
 
     /// Answers each request with what the closure makes of it, and receives the next. It may answer
-    /// with a [`Message`], a [`Build`], a result, or an option for answers that come later.
+    /// with a [`Message`], a [`Build`], a result, or an option for answers that come later. It may
+    /// call other servers; if it receives a call by itself, the caller of its own request gets
+    /// [`Error::Abandoned`], and the answer goes to the later one.
     ///
     /// Returns only the reason for which no more can be received: the endpoint was destroyed
     /// ([`Error::Destroyed`], [`Error::Stale`]), the slot names none ([`Error::NoCapability`],
@@ -303,10 +305,7 @@ mod tests {
     }
 
     /// The calls that a server makes, as number and the first two arguments, for these outcomes.
-    fn calls<A: Answer>(answer: A, outcomes: Vec<Outcome>) -> Vec<(u8, u64, u64)>
-    where
-        A: Copy,
-    {
+    fn calls(answer: impl Answer + Copy, outcomes: Vec<Outcome>) -> Vec<(u8, u64, u64)> {
         let machine = machine::install(1);
         machine.answer([arrives(0, Info::new(1, 0), [0; 4])]);
         machine.answer(outcomes);
