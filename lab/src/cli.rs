@@ -257,7 +257,7 @@ pub struct Trace {
     /// What scheduling, switches, releases, ticks and system calls cost, by statistics.
     #[arg(long)]
     pub overheads: bool,
-    /// How long the kernel keeps interrupts off, by operation.
+    /// The kernel's non-preemptible sections, by operation: how long no interrupt is served.
     #[arg(long)]
     pub sections: bool,
     /// What each CPU did, and how long the kernel's lock was waited for and held, by operation.

@@ -5,8 +5,8 @@
 //!          Trace -> Sections, Lives -> timeline      text for a terminal
 //!                                   -> perfetto      a file for ui.perfetto.dev
 //!                                   -> overheads     samples and statistics per overhead
-//!                                   -> kernel_times  the longest section per entry
-//!                                   -> unpolled      runs without a chance for interrupts
+//!                                   -> kernel_times  non-preemptible sections per entry
+//!                                   -> unpolled      the same for each run of the kernel
 //!                                   -> blame         why one sample was late
 //!          Traces -> locks, cpus                       what CPUs do to each other
 //!                 -> wakeups, first_late               how late threads ran, and why
@@ -38,8 +38,8 @@ pub use lives::{Life, Lives, State, Stretch};
 pub use locks::{LockUse, locks, locks_table};
 pub use names::{Introduction, Names};
 pub use overheads::{
-    KernelTime, Kind, Overhead, Overheads, Statistics, kernel_times, kernel_times_table, overheads,
-    unpolled,
+    KernelTime, Kind, Overhead, Overheads, Statistics, Unpolled, kernel_times, kernel_times_table,
+    overheads, unpolled,
 };
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};

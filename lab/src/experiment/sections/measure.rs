@@ -8,7 +8,7 @@ use abi::trace::{Event, Keep};
 use anyhow::{Context, Result, ensure};
 use manifest::System;
 use std::collections::BTreeMap;
-use trace::{Entry, Moment, Section, Trace, unpolled};
+use trace::{Entry, Moment, Section, Trace, Unpolled, unpolled};
 
 /// The console is told: it has no bound but the serial port's.
 const UNHANDLED: &str = "fault-unhandled";
@@ -63,7 +63,7 @@ fn traced(setup: &Setup, system: &str, kernel: &str, change: Change) -> Result<V
     let bytes = outcome.memories.get(&name).context("the run left no trace")?;
     let trace = Trace::decode(bytes)?;
     ensure!(trace.lost() == 0, "{system}: {} events did not fit into the trace", trace.lost());
-    let name = |(section, run): (Section, u64)| (operation(&trace, &section), run);
+    let name = |(section, part): (Section, Unpolled)| (operation(&trace, &section), part.steps);
     Ok(unpolled(&trace).into_iter().map(name).collect())
 }
 

@@ -1,4 +1,4 @@
-//! How long the kernel keeps interrupts off, by what it was entered for.
+//! The non-preemptible sections of the kernel, by what it was entered for.
 
 use super::{Statistics, figures, table};
 use crate::{Entry, Section, Sections, Trace};
@@ -6,49 +6,60 @@ use abi::trace::Event;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The sections of one kind of entry.
+/// The non-preemptible sections of one kind of entry.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelTime {
     /// The kind of entry.
     pub entry: Entry,
-    /// Steps from `Enter` to `Exit` without the writing of records.
+    /// Of each kernel section its longest [`Unpolled`], in steps without the writing of records.
     pub statistics: Statistics,
-    /// When the longest was entered, in ns since boot.
+    /// When the longest of all began, in ns since boot.
     #[serde(rename = "longest_at_ns")]
     pub longest_at: u64,
 }
 
+/// The longest part of a kernel section in which no interrupt has a chance: from `Enter` or a
+/// preemption point to the next one or to `Exit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unpolled {
+    /// The moment with which it begins.
+    pub first: usize,
+    /// How long it is, in steps without the writing of records.
+    pub steps: u64,
+}
+
 /// The kernel's times by kind of entry, the longest first.
 pub fn kernel_times(trace: &Trace) -> Vec<KernelTime> {
-    let mut times: BTreeMap<Entry, Vec<(u64, u64)>> = BTreeMap::new();
-    for section in Sections::of(trace).whole {
-        let net = trace.net(section.first, section.last);
-        times.entry(section.entry).or_default().push((net, trace.moments[section.first].ns));
+    let mut times: BTreeMap<Entry, Vec<Unpolled>> = BTreeMap::new();
+    for (section, part) in unpolled(trace) {
+        times.entry(section.entry.kind()).or_default().push(part);
     }
-    let each = times.into_iter().filter_map(|(entry, times)| {
-        let samples: Vec<u64> = times.iter().map(|&(net, _)| net).collect();
+    let each = times.into_iter().filter_map(|(entry, parts)| {
+        let samples: Vec<u64> = parts.iter().map(|part| part.steps).collect();
         let statistics = Statistics::of(&samples)?;
-        let (_, longest_at) = *times.iter().find(|&&(net, _)| net == statistics.max)?;
-        Some(KernelTime { entry, statistics, longest_at })
+        let longest = parts.iter().find(|part| part.steps == statistics.max)?;
+        Some(KernelTime { entry, statistics, longest_at: trace.moments[longest.first].ns })
     });
     let mut all: Vec<KernelTime> = each.collect();
     all.sort_by_key(|time| std::cmp::Reverse(time.statistics.max));
     all
 }
 
-/// The whole sections, each with its longest run in which no interrupt has a chance: from `Enter`
-/// or a preemption point to the next one or to `Exit`, in steps without the records.
-pub fn unpolled(trace: &Trace) -> Vec<(Section, u64)> {
-    let run = |section: Section| (section, longest_run(trace, &section));
-    Sections::of(trace).whole.into_iter().map(run).collect()
+/// The whole sections, each with its longest part that has no preemption point in it.
+pub fn unpolled(trace: &Trace) -> Vec<(Section, Unpolled)> {
+    let part = |section: Section| (section, longest(trace, &section));
+    Sections::of(trace).whole.into_iter().map(part).collect()
 }
 
-fn longest_run(trace: &Trace, section: &Section) -> u64 {
+fn longest(trace: &Trace, section: &Section) -> Unpolled {
     let inside = section.first + 1..section.last;
     let polls = inside.filter(|&at| trace.moments[at].event == Event::Preempt);
-    let (mut from, mut longest) = (section.first, 0);
+    let (mut from, mut longest) = (section.first, Unpolled { first: section.first, steps: 0 });
     for to in polls.chain([section.last]) {
-        longest = longest.max(trace.net(from, to));
+        let part = Unpolled { first: from, steps: trace.net(from, to) };
+        if part.steps > longest.steps {
+            longest = part;
+        }
         from = to;
     }
     longest

@@ -29,7 +29,7 @@ fn a_conversation_in_tables() {
     .assert_eq(&overheads(&trace).table(80));
     expect![[r#"
         entry       n min  q1 median  mean  q3 p99 max max at (ns)
-        ipc         3 130 135    140 400.0 535 930 930       10410
+        ipc         3 130 135    140 353.0 465 790 790       10410
         timer       2 100 100    190 190.0 280 280 280        9340
         call        6 110 110    110 110.0 110 110 110        1490
         reply-wait  6 110 110    110 110.0 110 110 110        2270
@@ -87,14 +87,18 @@ fn where_a_page_ends_is_in_no_overhead() {
 }
 
 #[test]
-fn a_preemption_point_ends_a_run() {
+fn a_preemption_point_ends_a_non_preemptible_section() {
     let mut m = Maker::new();
     m.enter(1, 7).pass(70).note(Event::Preempt, 1, 2, 0).pass(40).note(Event::Mark, 1, 0, 0);
     m.pass(90).note(Event::Preempt, 1, 2, 1).pass(30).exit(1);
     m.enter(1, 7).pass(200).exit(1).enter(1, entry::TIMER).pass(5).exit(1);
-    let runs = unpolled(&m.trace()).into_iter().map(|(section, run)| (section.entry, run));
-    let runs: Vec<_> = runs.collect();
-    assert_eq!(runs, [(Entry::Call(7), 130), (Entry::Call(7), 200), (Entry::Timer, 5)]);
+    let trace = m.trace();
+    let parts = unpolled(&trace).into_iter().map(|(section, part)| (section.entry, part.steps));
+    let parts: Vec<_> = parts.collect();
+    assert_eq!(parts, [(Entry::Call(7), 130), (Entry::Call(7), 200), (Entry::Timer, 5)]);
+    let times = kernel_times(&trace);
+    let calls = times.iter().find(|time| time.entry == Entry::Call(7)).unwrap();
+    assert_eq!((calls.statistics.min, calls.statistics.max), (130, 200));
 }
 
 /// A program reads the counter, is perhaps interrupted, and calls the kernel with the reading.
