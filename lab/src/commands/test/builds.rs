@@ -5,7 +5,7 @@ use crate::machine;
 use anyhow::{Context, Result};
 use std::fmt;
 
-/// What a job builds before it runs; what takes longest comes first.
+/// What a job waits for before it runs; what takes longest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Builds {
     /// The machine that is a simulation.
@@ -34,7 +34,12 @@ impl fmt::Display for Builds {
 }
 
 impl Builds {
-    /// Builds it, if other jobs may wait for it too.
+    /// Whether other jobs may wait for it too.
+    pub fn is_shared(self) -> bool {
+        !matches!(self, Builds::Own(_) | Builds::Nothing)
+    }
+
+    /// Builds it, if it is shared.
     pub fn make(self) -> Result<()> {
         match self {
             Builds::Twin => image::twin().map(drop),

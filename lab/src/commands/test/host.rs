@@ -38,6 +38,28 @@ pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<String>
 /// Models that take more than some seconds.
 const LONG_MODELS: [&str; 0] = [];
 
+/// Tests that run the simulation: the program and the module, which is a file.
+const SIMULATED: [(&str, &str); 11] = [
+    ("lab", "commands::cyclictest"),
+    ("lab", "commands::run"),
+    ("lab", "commands::trace"),
+    ("lab", "commands::trace::auto"),
+    ("lab", "commands::twin::fuzz"),
+    ("lab", "experiment::latency::blame"),
+    ("lab", "experiment::lock_scaling::pairs"),
+    ("lab", "experiment::setup"),
+    ("lab", "fuzz"),
+    ("lab", "machine::twin::client"),
+    ("lab/stopping", ""),
+];
+
+/// What a test waits for.
+fn builds(program: &str, test: &str) -> Builds {
+    let module = test.split("::tests::").next().filter(|module| *module != test);
+    let one = (program, module.unwrap_or_default());
+    if SIMULATED.contains(&one) { Builds::Twin } else { Builds::Own("its package") }
+}
+
 /// A program with tests.
 struct Program {
     /// The package, and the test's file if it is one of its own.
@@ -190,6 +212,7 @@ fn tests(program: Program) -> Result<Vec<Job>> {
     let job = |test: String| {
         let (program, ignored) = (Arc::clone(&program), ignored.contains(&test));
         let name = format!("{} {test}", program.name);
+        let builds = builds(&program.name, &test);
         let work = move |_: &mut Findings| {
             if ignored {
                 bail!("the test is marked to be ignored");
@@ -200,10 +223,7 @@ fn tests(program: Program) -> Result<Vec<Job>> {
                 Some(failure) => bail!(failure),
             }
         };
-        Job::new(Group::Host, name, work)
-            .class(Class::Quick)
-            .builds(Builds::Own("its package"))
-            .seconds(0.1)
+        Job::new(Group::Host, name, work).class(Class::Quick).builds(builds).seconds(0.1)
     };
     Ok(program.list(&[])?.into_iter().map(job).collect())
 }
@@ -230,6 +250,23 @@ mod tests {
         assert_eq!(name(true, "whole"), Some("trace/whole".to_string()));
         assert_eq!(name(false, "trace"), None, "a program that is no test");
         assert!(executables(r#"{"reason":"build-finished","success":true}"#).is_empty());
+    }
+
+    #[test]
+    fn tests_that_run_the_simulation_wait_for_it() {
+        let own = Builds::Own("its package");
+        assert_eq!(builds("lab", "commands::cyclictest::tests::a_summary"), Builds::Twin);
+        assert_eq!(builds("lab", "commands::check::tests::a_test"), own);
+        assert_eq!(builds("lab/stopping", "a_test"), Builds::Twin);
+        assert_eq!(builds("trace", "fuzz::tests::a_test"), own);
+        for (program, module) in SIMULATED {
+            let path = match program.split_once('/') {
+                Some((package, file)) => format!("{package}/tests/{file}"),
+                None => format!("{program}/src/{}", module.replace("::", "/")),
+            };
+            let paths = [".rs", "/mod.rs"].map(|end| workspace::root().join(path.clone() + end));
+            assert!(paths.iter().any(|path| path.is_file()), "{module} of {program} is no file");
+        }
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
 use crate::{output, workspace};
 use anyhow::Result;
+use builds::Builds;
 use clap::ValueEnum;
 use job::{Choice, Class, Job};
 use runner::How;
@@ -71,7 +72,9 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         fs_err::create_dir_all(directory)?;
     }
     let durations = state::durations();
-    let summary = runner::run(jobs, How { fail_fast: test.fail_fast, log, progress, durations })?;
+    let fail_fast = test.fail_fast;
+    let how = How { fail_fast, log, progress, durations, make: Builds::make };
+    let summary = runner::run(jobs, how)?;
     if let Some(path) = &test.junit {
         junit::write(path, &summary.runs, started.elapsed())?;
     }

@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,11 +34,15 @@ pub struct How {
     pub progress: Option<Progress>,
     /// How long jobs took before.
     pub durations: Durations,
+    /// Builds what jobs wait for.
+    pub make: fn(Builds) -> Result<()>,
 }
 
 struct Shared {
     how: How,
     interrupts: Interrupts,
+    /// What is built once, for all jobs that wait for it.
+    built: BTreeMap<Builds, OnceLock<()>>,
     /// Held by a job that needs the machine for itself, shared by all others.
     machine: RwLock<()>,
     failed: AtomicBool,
@@ -63,7 +67,9 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
         None => (Vec::new(), jobs),
     };
     let jobs = in_order(jobs, &durations);
-    let builds = Mutex::new(jobs.iter().map(|job| job.builds).collect());
+    let builds: BTreeSet<Builds> = jobs.iter().map(|job| job.builds).collect();
+    let built = builds.iter().map(|one| (*one, OnceLock::new())).collect();
+    let builds = Mutex::new(builds);
     let left = jobs.iter().map(|job| (job.title(), expected(&durations, job))).collect();
     // A job also waits, for its machine's start and end or for an instant: one more than CPUs.
     let test_threads = Some(cpus() + 1);
@@ -72,6 +78,7 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     let shared = Arc::new(Shared {
         how,
         interrupts: Interrupts::watch(),
+        built,
         machine: RwLock::new(()),
         failed: AtomicBool::new(false),
         not_run: AtomicUsize::new(0),
@@ -94,12 +101,16 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     Ok(Summary::new(runs, shared.not_run.load(SeqCst)))
 }
 
-/// What is quick to fail comes first, then what takes longest, so that no CPU waits at the end;
-/// what needs the machine for itself waits for all others and comes last.
+/// What is quick to fail comes first, before what is quick once something is built; then what takes
+/// longest, so that no CPU waits at the end. What needs the machine for itself waits for all others
+/// and comes last.
 fn in_order(mut jobs: Vec<Job>, durations: &Durations) -> Vec<Job> {
     let shortest =
         |job: &Job| if job.class == Class::Quick { 0.0 } else { -expected(durations, job) };
-    let late = |job: &Job| (job.alone, job.class != Class::Quick);
+    let late = |job: &Job| {
+        let quick = job.class == Class::Quick;
+        (job.alone, !quick, quick && job.builds.is_shared())
+    };
     jobs.sort_by(|a, b| late(a).cmp(&late(b)).then(shortest(a).total_cmp(&shortest(b))));
     jobs
 }
@@ -111,7 +122,14 @@ impl Shared {
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
         while let Some(builds) = next().filter(|_| self.over().is_none()) {
             let _beside = self.machine.read();
-            let _ = builds.make();
+            self.wait_for(builds);
+        }
+    }
+
+    /// Returns when it is built, or cannot be.
+    fn wait_for(&self, builds: Builds) {
+        if let Some(built) = self.built.get(&builds) {
+            built.get_or_init(|| drop((self.how.make)(builds)));
         }
     }
 
@@ -126,6 +144,10 @@ impl Shared {
 
     fn take(&self, job: Job) -> Result<Completion, Failed> {
         let title = job.title();
+        // The job is not charged for the build.
+        if self.over().is_none() {
+            self.wait_for(job.builds);
+        }
         let alone = job.alone.then(|| self.machine.write());
         let beside = (!job.alone).then(|| self.machine.read());
         let run = if self.over().is_none() { Some(execute(job)) } else { None };
@@ -211,6 +233,7 @@ mod tests {
             log: Some("/dev/null".to_string()),
             progress: None,
             durations: Durations::default(),
+            make: Builds::make,
         }
     }
 
@@ -251,6 +274,45 @@ mod tests {
         let summary = run([first].into_iter().chain(rest).collect(), how(true)).unwrap();
         assert_eq!(summary.failed, 1);
         assert!(summary.not_run > 50 && summary.passed + summary.not_run == 100);
+    }
+
+    #[test]
+    fn a_job_is_not_charged_for_what_it_waits_for() {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let make = |builds| {
+            if builds == Builds::Twin {
+                thread::sleep(Duration::from_millis(500));
+                MADE.fetch_add(1, SeqCst);
+            }
+            Ok(())
+        };
+        let job = |at: u32| {
+            let job = Job::new(Group::Host, format!("{at}"), |_| {
+                ensure!(MADE.load(SeqCst) == 1, "it is built, and once");
+                Ok(())
+            });
+            job.class(Class::Quick).builds(Builds::Twin)
+        };
+        let summary = run((0..8).map(job).collect(), How { make, ..how(false) }).unwrap();
+        assert_eq!((summary.passed, MADE.load(SeqCst)), (8, 1));
+        let longest = summary.runs.iter().map(|run| run.seconds).fold(0.0, f64::max);
+        assert!(longest < 0.4, "{longest} s");
+    }
+
+    #[test]
+    fn what_is_quick_as_it_is_comes_before_what_waits_for_a_build() {
+        let job = |name: &str, class, builds| {
+            Job::new(Group::Host, name, |_| Ok(())).class(class).builds(builds)
+        };
+        let jobs = vec![
+            job("usual", Class::Usual, Builds::Nothing),
+            job("waits", Class::Quick, Builds::Twin),
+            job("quick", Class::Quick, Builds::Own("it")),
+            job("long", Class::Usual, Builds::Nothing).seconds(9.0),
+        ];
+        let jobs = in_order(jobs, &Durations::default());
+        let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+        assert_eq!(names, ["quick", "waits", "long", "usual"]);
     }
 
     #[test]
