@@ -1,7 +1,7 @@
 //! The command line of `cyclictest`, with the original's options.
 
 use super::{kernels, machines, seed};
-use crate::machine::MACHINES;
+use crate::machine::{self, MACHINES};
 use clap::{ArgAction, Args};
 
 /// What to measure, and how.
@@ -20,7 +20,7 @@ pub struct Cyclictest {
     /// How long to measure: a number and ms, s, m, h or d.
     #[arg(short = 'D', long, value_name = "TIME")]
     pub duration: Option<String>,
-    /// Print a histogram of latencies up to this many microseconds.
+    /// Print a histogram of latencies up to this many microseconds, or of what is printed.
     #[arg(short = 'h', long, value_name = "US")]
     pub histogram: Option<u32>,
     /// The interval of the first thread; 1000 without it.
@@ -32,7 +32,8 @@ pub struct Cyclictest {
     /// Accepted, since all memory is locked.
     #[arg(short, long)]
     pub mlockall: bool,
-    /// Print nanoseconds instead of microseconds.
+    /// Print nanoseconds instead of microseconds; so it is without being asked for where
+    /// instructions count as time, as a wake-up takes less than a microsecond of them.
     #[arg(short = 'N', long)]
     pub nsecs: bool,
     /// The priority of the threads, 1 to 99.
@@ -92,6 +93,17 @@ fn thread_count(text: &str) -> Result<String, String> {
 }
 
 impl Cyclictest {
+    /// Whether an emulator is to count instructions.
+    pub fn is_repeatable(&self) -> bool {
+        self.icount || self.seed.is_some()
+    }
+
+    /// Whether instructions count as time, be it modelled ones.
+    pub fn counts_instructions(&self) -> bool {
+        let emulated = machine::find(&self.machine).is_some_and(|one| one.emulator().is_some());
+        self.is_repeatable() || !emulated
+    }
+
     /// The options of the program that measures, as one text.
     pub fn options(&self) -> String {
         let flag = |set: bool, name: &str| set.then(|| name.to_string());
@@ -111,7 +123,7 @@ impl Cyclictest {
             text(&self.duration, "-D"),
             value(&self.histogram, "-h"),
             value(&self.breaktrace, "-b"),
-            flag(self.nsecs, "-N"),
+            flag(self.nsecs || self.counts_instructions(), "-N"),
             flag(self.quiet, "-q"),
             flag(self.verbose, "-v"),
         ];
@@ -150,6 +162,15 @@ mod tests {
         assert_eq!(asked("-t -a 0-3 -D 10s --prio 9"), "-t -a 0-3 -p 9 -D 10s; 4");
         assert_eq!(asked("-t4 -a --cpus 2 -l 7 -vN"), "-t 4 -a -l 7 -N -v; 2");
         assert_eq!(asked("--affinity=0,2 -b 50 -d 0"), "-a 0,2 -d 0 -b 50; 3");
+    }
+
+    #[test]
+    fn where_instructions_are_time_latencies_are_in_nanoseconds() {
+        assert_eq!(asked("-l 5").0, "-l 5");
+        assert_eq!(asked("-l 5 --icount").0, "-l 5 -N");
+        assert_eq!(asked("-l 5 --machine twin").0, "-l 5 -N");
+        assert_eq!(asked("-l 5 --seed 3").0, "-l 5 -N");
+        assert_eq!(asked("-N --icount").0, "-N", "once is enough");
     }
 
     #[test]

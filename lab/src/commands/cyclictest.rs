@@ -4,7 +4,7 @@ use super::run;
 use crate::cli::{Cyclictest, Run};
 use crate::failure::Verdict;
 use crate::image;
-use crate::machine::{self, Boot, Exit, MACHINES};
+use crate::machine::{self, Boot, Exit};
 use crate::{output, systems};
 use anyhow::{Context, Result, bail};
 use std::time::Duration;
@@ -17,6 +17,9 @@ const LONGEST: u64 = 3600;
 /// Measures as the command line says.
 pub fn cyclictest(asked: &Cyclictest, as_json: bool) -> Result<Verdict> {
     let (options, cpus) = (asked.options(), asked.machine_cpus());
+    if asked.counts_instructions() && !asked.nsecs {
+        eprintln!("latencies are in nanoseconds: each instruction counts as one (-N)");
+    }
     if as_json {
         return json(asked, options + " --json", cpus);
     }
@@ -24,7 +27,7 @@ pub fn cyclictest(asked: &Cyclictest, as_json: bool) -> Result<Verdict> {
         system: SYSTEM.to_string(),
         machine: asked.machine.clone(),
         kernel: asked.kernel.clone(),
-        icount: asked.icount,
+        icount: asked.is_repeatable(),
         cpus: Some(cpus),
         seed: asked.seed,
         args: vec![format!("options={options}")],
@@ -42,8 +45,7 @@ fn json(asked: &Cyclictest, options: String, cpus: u32) -> Result<Verdict> {
     let images = image::build_for(machine, &system)?;
     let mut boot = Boot::new(machine, &images, &system).timeout(Duration::from_secs(LONGEST));
     boot.kernel = asked.kernel.as_deref().unwrap_or(&system.kernel);
-    boot.icount = (asked.icount || asked.seed.is_some() || machine.name() != MACHINES[0].name())
-        .then(|| asked.seed.unwrap_or(1));
+    boot.icount = asked.counts_instructions().then(|| asked.seed.unwrap_or(1));
     let outcome = machine::boot(&boot)?;
     let lines = || outcome.console.lines();
     let document = lines().skip_while(|line| *line != "{");
