@@ -12,6 +12,7 @@ mod domain;
 mod elf;
 mod layout;
 mod problem;
+mod reader;
 mod resolve;
 mod rights;
 mod schema;

@@ -2,14 +2,13 @@
 
 use abi::object::Resource;
 use abi::trace::{Event, Keep};
-use serde::Deserialize;
-use toml::de::{DeTable, Deserializer};
 
 use crate::budget::{self, Pool};
 use crate::domain;
 use crate::elf::Image;
 use crate::layout::areas;
 use crate::problem::{Problem, Problems, Source};
+use crate::reader;
 use crate::schema::{self, Manifest, Number};
 use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
 use crate::units::spell_duration;
@@ -34,9 +33,7 @@ const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
 pub fn system(source: &Source) -> Result<System, Problems> {
-    let document = DeTable::parse(&source.text).map_err(|error| source.no_toml(&error))?;
-    let manifest = Manifest::deserialize(Deserializer::from(document))
-        .map_err(|error| source.no_manifest(&error))?;
+    let manifest = reader::read(source)?;
     let values = Values::of(source, &manifest);
     let mut problems = values.wrong_names();
     let mut system = match general(&values, &manifest) {

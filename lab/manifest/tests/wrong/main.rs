@@ -10,6 +10,9 @@ use manifest::{Problems, parse};
 /// A manifest of which each case spoils one thing.
 const GOOD: &str = include_str!("good.toml");
 
+/// What each manifest begins with.
+const SYSTEM: &str = "[system]\nname = \"good\"\n";
+
 fn problems(text: &str) -> Problems {
     parse("good.toml", text).expect_err("the manifest is wrong")
 }
@@ -66,6 +69,26 @@ fn all_problems_are_told_at_once_in_the_order_of_the_text() {
     let said = problems(&text.replace("irq = 4", "irq = 24"));
     let lines: Vec<u32> = said.0.iter().map(|problem| problem.line).collect();
     assert_eq!(lines, [19, 25, 37], "{said}");
+}
+
+#[test]
+fn wrong_keys_and_types_are_told_at_once_in_the_order_of_the_text() {
+    let changes = [
+        ("name = \"good\"", "naem = \"good\"\nnew = 1"),
+        ("irq = 4", "irq = \"4\"\nline = 4"),
+        ("size = \"4M\"", "size = 4"),
+        ("program = \"greeter\"", "colour = \"red\""),
+        ("priority = 100", "prioritty = \"high\""),
+    ];
+    let text = changes.iter().fold(GOOD.to_string(), |text, (from, to)| {
+        assert_eq!(text.matches(from).count(), 1, "{from:?} has to be there once");
+        text.replacen(from, to, 1)
+    });
+    let mut golden = Golden::default();
+    golden.shown("several keys and types", &problems(&text));
+    golden.shown("two keys, and a table of which all is missing", &problems("a = 1\nb = 2\n"));
+    golden.shown("a list of wrong things", &problems(&format!("domain = [1, {{}}]\n{SYSTEM}")));
+    golden.check(expect_file!["golden/wrong_keys_and_types.txt"]);
 }
 
 #[test]
