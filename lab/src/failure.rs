@@ -1,5 +1,6 @@
 //! How a command ends.
 
+use manifest::Problems;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +11,7 @@ pub enum Verdict {
     Held,
     /// A check failed; the command has said which.
     Failed,
-    /// A tool is missing; the command has said which.
+    /// A tool is missing, or a manifest is wrong; the command has said which, or where.
     Unable,
     /// A thread woke up later than was asked for; the command has said why.
     Late,
@@ -56,9 +57,9 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage(message.into()).into()
 }
 
-/// 2 for [`Usage`] errors, 1 for everything else that went wrong.
+/// 2 for [`Usage`] errors and wrong manifests, 1 for everything else that went wrong.
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
-    ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
+    ExitCode::from(if error.is::<Usage>() || error.is::<Problems>() { 2 } else { 1 })
 }
 
 /// What the shell expects of a program that an interrupt ended.

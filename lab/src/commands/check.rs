@@ -27,7 +27,7 @@ pub fn check(system: &str, as_json: bool) -> Result<Verdict> {
     if let Some(problems) = &problems {
         eprintln!("{problems}");
     }
-    Ok(Verdict::from_bool(problems.is_none()))
+    Ok(if problems.is_none() { Verdict::Held } else { Verdict::Unable })
 }
 
 /// Checks that there is a program for every domain, without building any.
