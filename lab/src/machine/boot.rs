@@ -343,6 +343,10 @@ mod tests {
         fn boards(&self) -> &'static [&'static str] {
             &["board"]
         }
+
+        fn most_cpus(&self) -> u32 {
+            1
+        }
         fn emulator(&self) -> Option<&dyn Emulator> {
             Some(self)
         }

@@ -44,6 +44,8 @@ pub trait Platform: Sync {
 pub trait Machine: Platform {
     /// Its boards, the usual one first.
     fn boards(&self) -> &'static [&'static str];
+    /// How many CPUs it has at most.
+    fn most_cpus(&self) -> u32;
     /// The emulator that it takes, if it is emulated; else it is the simulation.
     fn emulator(&self) -> Option<&dyn Emulator>;
 }

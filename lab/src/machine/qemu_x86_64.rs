@@ -31,6 +31,10 @@ impl Machine for QemuX86_64 {
         &["microvm", "q35"]
     }
 
+    fn most_cpus(&self) -> u32 {
+        8
+    }
+
     fn emulator(&self) -> Option<&dyn Emulator> {
         Some(self)
     }

@@ -46,6 +46,10 @@ impl Machine for Twin {
         &["host"]
     }
 
+    fn most_cpus(&self) -> u32 {
+        64
+    }
+
     fn emulator(&self) -> Option<&dyn Emulator> {
         None
     }
