@@ -1,9 +1,12 @@
 //! A small shell on the serial line.
 
 mod commands;
+mod history;
+mod input;
+mod keys;
 mod line;
 
-use line::Line;
+use input::Input;
 use rt::{Console, Env, Wait, ipc, print, println, signal};
 
 /// The shell: capabilities `console`, `keys` and `uart` (what was typed), `system` (statistics,
@@ -11,13 +14,13 @@ use rt::{Console, Env, Wait, ipc, print, println, signal};
 pub fn main(env: &Env) {
     let console = env.console();
     println!(console, "\nGiusto shell; 'help' lists the commands.");
-    let mut line = Line::new();
+    let mut input = Input::new(console);
     print!(console, "giusto> ");
     loop {
         while let Some(byte) = console.read() {
-            if let Some(text) = line.typed(byte, console) {
+            if let Some(text) = input.typed(byte) {
                 commands::run(env, console, text);
-                line.clear();
+                input.clear();
                 print!(console, "giusto> ");
             }
         }

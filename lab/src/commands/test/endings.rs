@@ -32,12 +32,17 @@ priority = 100
 caps = [{ name = "echo", endpoint = "echo", rights = ["receive"] }]
 "#;
 
-/// Typed into the shell; then the input ends.
-const TYPED: &str =
-    "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill nobody\nnonsense\n";
+/// Typed into the shell; then the input ends. The last lines are brought back by arrows: the one
+/// before, that one again from the one before it, the oldest of eight, and a new one is mended.
+const TYPED: &str = "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill nobody\n\
+     nonsense\n\
+     \x1b[A\n\
+     \x1b[A\x1b[A\x1b[B\n\
+     \x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\x1b[A\n\
+     \x1b[A\x1b[Bmap\x1bOD\x1bOD\x1bOD\x1b[Ce\x7fe\x1b[C\x1b[C\x7f\x7fm\n";
 
 /// What the shell answers, in this order.
-const ANSWERS: [&str; 14] = [
+const ANSWERS: [&str; 19] = [
     "giusto> help\n  ps ",
     "giusto> ps\n  domain ",
     "\n  counter ",
@@ -51,6 +56,11 @@ const ANSWERS: [&str; 14] = [
     "giusto> count\ncount: no answer: ",
     "there is no domain 'nobody'",
     "nonsense: no such command",
+    "giusto> nonsense\nnonsense: no such command",
+    "\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08nonsense   \x08\x08\x08\nnonsense: no such",
+    "caps  \x08\x08\n  slot kind ",
+    "giusto> caps",
+    "\x08m\n                         all ",
     "giusto> exit\n  goodbye\n",
 ];
 

@@ -1,64 +1,91 @@
-//! Line editing.
+//! A line on the terminal that is being edited.
 
 use rt::{Console, print};
 
-const LONGEST: usize = 80;
-const BACKSPACE: u8 = 8;
-const DELETE: u8 = 127;
-/// End of transmission, which on an empty line ends the shell, as control-D or when the input
-/// that is piped in is over.
-const END: u8 = 4;
-/// Control-U: forget the line.
-const KILL: u8 = 21;
+/// What fits behind the prompt on 80 columns.
+pub const LONGEST: usize = 71;
 
 /// What has been typed of a line.
 pub struct Line {
+    console: Console,
     bytes: [u8; LONGEST],
     len: usize,
-    last: u8,
+    /// Where the next character goes.
+    cursor: usize,
 }
 
 impl Line {
     /// An empty line.
-    pub fn new() -> Line {
-        Line { bytes: [0; LONGEST], len: 0, last: 0 }
+    pub fn new(console: Console) -> Line {
+        Line { console, bytes: [0; LONGEST], len: 0, cursor: 0 }
     }
 
-    /// Forgets what was typed.
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Forgets what was typed, but leaves it on the terminal.
     pub fn clear(&mut self) {
-        self.len = 0;
+        (self.len, self.cursor) = (0, 0);
     }
 
-    /// Takes a byte and echoes it. Returns the line when it is complete.
-    pub fn typed(&mut self, byte: u8, console: Console) -> Option<&str> {
-        let last = core::mem::replace(&mut self.last, byte);
-        match byte {
-            // A carriage return and a line feed are one end of line.
-            b'\n' if last == b'\r' => {}
-            b'\r' | b'\n' => {
-                print!(console, "\n");
-                return core::str::from_utf8(&self.bytes[..self.len]).ok();
-            }
-            END if self.len == 0 => {
-                print!(console, "exit\n");
-                return Some("exit");
-            }
-            BACKSPACE | DELETE => self.erase(1, console),
-            KILL => self.erase(self.len, console),
-            b' '..=b'~' if self.len < LONGEST => {
-                self.bytes[self.len] = byte;
-                self.len += 1;
-                print!(console, "{}", char::from(byte));
-            }
-            _ => {}
+    /// Puts a character at the cursor, if there is room.
+    pub fn insert(&mut self, byte: u8) {
+        if self.len < LONGEST {
+            self.bytes.copy_within(self.cursor..self.len, self.cursor + 1);
+            self.bytes[self.cursor] = byte;
+            self.len += 1;
+            print!(self.console, "{}", text(&self.bytes[self.cursor..self.len]));
+            self.cursor += 1;
+            self.back(self.len - self.cursor);
         }
-        None
     }
 
-    fn erase(&mut self, count: usize, console: Console) {
-        for _ in 0..count.min(self.len) {
-            self.len -= 1;
-            print!(console, "\x08 \x08");
+    /// Takes the character before the cursor out.
+    pub fn erase(&mut self) {
+        if self.cursor > 0 {
+            self.bytes.copy_within(self.cursor..self.len, self.cursor - 1);
+            (self.len, self.cursor) = (self.len - 1, self.cursor - 1);
+            let tail = text(&self.bytes[self.cursor..self.len]);
+            print!(self.console, "\x08{tail} ");
+            self.back(tail.len() + 1);
         }
     }
+
+    /// Moves the cursor to the left.
+    pub fn left(&mut self) {
+        if self.cursor > 0 {
+            self.cursor -= 1;
+            self.back(1);
+        }
+    }
+
+    /// Moves the cursor to the right.
+    pub fn right(&mut self) {
+        if self.cursor < self.len {
+            print!(self.console, "{}", text(&self.bytes[self.cursor..][..1]));
+            self.cursor += 1;
+        }
+    }
+
+    /// Becomes another line.
+    pub fn replace(&mut self, new: &[u8]) {
+        self.back(self.cursor);
+        let surplus = self.len.saturating_sub(new.len());
+        print!(self.console, "{}{:surplus$}", text(new), "");
+        self.back(surplus);
+        self.bytes[..new.len()].copy_from_slice(new);
+        (self.len, self.cursor) = (new.len(), new.len());
+    }
+
+    /// Moves the terminal's cursor.
+    fn back(&self, count: usize) {
+        print!(self.console, "{:\x08<count$}", "");
+    }
+}
+
+/// A line's characters, which are ASCII.
+pub fn text(bytes: &[u8]) -> &str {
+    core::str::from_utf8(bytes).unwrap_or_default()
 }
