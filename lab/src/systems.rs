@@ -60,9 +60,28 @@ pub fn set_argument(system: &mut System, argument: &str) -> Result<()> {
     if known.contains(name) {
         return Ok(());
     }
-    let known = known.into_iter().collect::<Vec<_>>().join(", ");
-    let known = if known.is_empty() { "none".to_string() } else { known };
-    Err(usage(format!("no program of `{}` takes an argument `{name}`, only {known}", system.name)))
+    let message = format!("no program of system `{}` takes an argument `{name}`", system.name);
+    let hint = did_you_mean(name, known);
+    Err(usage(message + &hint + &taken_arguments(system)))
+}
+
+/// A line for each program with the domains that it runs in and the arguments that these give it.
+fn taken_arguments(system: &System) -> String {
+    let mut programs: Vec<(String, Vec<&str>)> = Vec::new();
+    for domain in &system.domains {
+        let args: Vec<&str> = domain.args.iter().map(|(name, _)| name.as_str()).collect();
+        let args = if args.is_empty() { "none".to_string() } else { args.join(", ") };
+        let program = format!("program {}: {args}", domain.program);
+        match programs.iter_mut().find(|(known, _)| *known == program) {
+            Some((_, domains)) => domains.push(&domain.name),
+            None => programs.push((program, vec![&domain.name])),
+        }
+    }
+    let line = |(program, domains): (String, Vec<&str>)| {
+        let plural = if domains.len() == 1 { "" } else { "s" };
+        format!("\n  domain{plural} {}, {program}", domains.join(", "))
+    };
+    programs.into_iter().map(line).collect()
 }
 
 /// The system `pairs` with a pair on each of so many CPUs: the first is that of the manifest, the
@@ -133,7 +152,12 @@ mod tests {
         assert!(args.contains(&("seed".to_string(), "77".to_string())));
         let said = |arg: &str| set_argument(&mut load("stress").unwrap(), arg).unwrap_err();
         assert!(said("sed=1").is::<crate::failure::Usage>());
-        assert!(said("sed=1").to_string().contains("argument `sed`, only ms, pause, "));
+        let why = said("sed=1").to_string();
+        let first = "no program of system `stress` takes an argument `sed`; did you mean `seed`?";
+        assert_eq!(why.lines().next(), Some(first));
+        assert!(why.contains("\n  domain stress, program stress: seed, "), "{why}");
+        let hello = set_argument(&mut load("hello").unwrap(), "seed=1").unwrap_err().to_string();
+        assert!(hello.contains("\n  domain guest, program hello-client: none"), "{hello}");
         assert!(said("seed").to_string().starts_with("--arg takes NAME=VALUE"));
     }
 }

@@ -17,7 +17,7 @@ pub mod trace;
 mod twin;
 
 use crate::cli::{Cli, Command};
-use crate::failure::Verdict;
+use crate::failure::{Usage, Verdict};
 use crate::output;
 use anyhow::Result;
 use comfy_table::Table;
@@ -48,11 +48,24 @@ pub fn explain(error: &anyhow::Error, as_json: bool) {
     let problems = error.downcast_ref::<Problems>();
     match problems {
         Some(problems) => eprintln!("{problems}"),
+        None if error.is::<Usage>() => eprint!("{}", laid_out(&format!("{error:#}"))),
         None => eprintln!("error: {error:#}"),
     }
     if as_json {
         print_json(&json!({"error": format!("{error:#}"), "problems": problems}));
     }
+}
+
+/// What is wrong with a command line, in lines that fit the terminal.
+fn laid_out(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = wrapped(lines.next().unwrap_or_default(), "error: ", "       ");
+    let line = |line: &str| {
+        let text = line.trim_start();
+        let first = &line[..line.len() - text.len()];
+        wrapped(text, first, &format!("{first}  "))
+    };
+    first + &lines.map(line).collect::<String>()
 }
 
 fn print_json(value: &impl Serialize) {
@@ -80,4 +93,18 @@ fn fitted(table: Table) -> String {
 fn wrapped(text: &str, first: &str, further: &str) -> String {
     let options = textwrap::Options::new(output::columns()).break_words(false);
     textwrap::fill(text, options.initial_indent(first).subsequent_indent(further)) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_command_line_fits_the_terminal() {
+        let words = "word ".repeat(20);
+        let said = laid_out(&format!("there is no {words}\n  domain d: {words}"));
+        assert!(said.lines().all(|line| line.len() <= 80), "{said}");
+        let begins: Vec<_> = said.lines().map(|line| line.split_once("word").unwrap().0).collect();
+        assert_eq!(begins, ["error: there is no ", "       ", "  domain d: ", "    "]);
+    }
 }
