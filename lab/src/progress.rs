@@ -36,10 +36,51 @@ impl Step {
     }
 }
 
+/// A step that cargo takes if it has something to compile, and that is announced then.
+pub struct Late {
+    title: String,
+    step: Option<Step>,
+}
+
+impl Late {
+    /// A step that may be taken.
+    pub fn new(title: impl Into<String>) -> Late {
+        Late { title: title.into(), step: None }
+    }
+
+    /// Cargo says what it is doing.
+    pub fn said(&mut self, line: &str) {
+        let line = line.trim();
+        if self.step.is_none() && line.starts_with("Compiling ") {
+            self.step = Some(Step::start(&self.title));
+        }
+        if let Some(step) = &self.step {
+            step.detail(line);
+        }
+    }
+}
+
 impl Drop for Step {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_up_to_date_is_not_said_to_be_built() {
+        let mut step = Late::new("building");
+        let mut announced = |line: &str| {
+            step.said(line);
+            step.step.is_some()
+        };
+        assert!(!announced("    Blocking waiting for file lock"));
+        assert!(!announced("    Finished `test` profile"));
+        assert!(announced("   Compiling abi v0.1.0") && announced("    Finished"));
     }
 }

@@ -142,6 +142,27 @@ fn a_complete_machine_starts_the_laboratory() {
 }
 
 #[test]
+fn the_laboratory_is_said_to_be_built_anew_if_it_is() {
+    let machine = Machine::complete();
+    assert!(machine.giusto("run hello").status.success());
+    // What lies there is older than a file in which cargo finds nothing to compile.
+    let says = |cargo: &str| {
+        machine.has("cargo", cargo);
+        let output = machine.giusto("run hello");
+        let (stdout, stderr) = texts(&output);
+        assert!(output.status.success() && stdout == "laboratory\n", "{stderr}");
+        stderr
+    };
+    assert_eq!(says("echo '    Finished `dev` profile' >&2"), "");
+    let said = says("echo '   Compiling abi v0.1.0' >&2; echo '   Compiling lab v0.1.0' >&2");
+    assert_eq!(said, "giusto: building the laboratory anew: its source has changed\n");
+    machine.has("cargo", "echo 'error: it is wrong' >&2; exit 101");
+    let output = machine.giusto("run hello");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(texts(&output), (String::new(), "error: it is wrong\n".to_string()));
+}
+
+#[test]
 fn without_rustup_it_says_where_to_get_it() {
     Machine::complete().without(&["rustup"]).refuses("demo", &["https://rustup.rs", "curl"]);
     Machine::complete().without(&["rustup", "cargo"]).refuses("demo", &["https://rustup.rs"]);

@@ -7,7 +7,7 @@ use super::job::{Choice, Class, Job};
 use super::process;
 use crate::cli::Group;
 use crate::image::executables;
-use crate::progress::Step;
+use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cargo_metadata::Artifact;
@@ -26,9 +26,18 @@ const SHOWN: usize = 60;
 
 /// Runs cargo; what it prints on standard output, or why it failed.
 pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<String> {
+    follow_cargo(arguments, environment, |_| {})
+}
+
+/// [`cargo`], each line of whose progress is shown.
+fn follow_cargo(
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+    show: impl FnMut(&str) + Send,
+) -> Result<String> {
     let mut command = workspace::cargo(arguments);
     command.envs(environment.iter().copied());
-    let ended = process::run_apart(&mut command, LIMIT)?;
+    let ended = process::run_shown(&mut command, LIMIT, show)?;
     match ended.failure(usize::MAX) {
         None => Ok(ended.output),
         Some(failure) => bail!(failure),
@@ -109,9 +118,10 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
 
 /// Builds programs with tests; each test is a job.
 fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Result<Vec<Job>> {
-    let step = Step::start(title);
+    let mut step = Late::new(title);
     let build = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
-    let messages = built(cargo(&[&build, what].concat(), environment))?;
+    let arguments = [&build, what].concat();
+    let messages = built(follow_cargo(&arguments, environment, |line| step.said(line)))?;
     drop(step);
     let mut jobs = Vec::new();
     let packages = packages()?;

@@ -3,7 +3,7 @@
 use crate::machine::Interrupts;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{Read, Seek};
+use std::io::{BufRead, BufReader, Read, Seek};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -53,6 +53,34 @@ pub fn run_apart(command: &mut Command, limit: Duration) -> Result<Ended> {
     let errors = tempfile::tempfile()?;
     command.stderr(errors.try_clone()?);
     finish(command, limit, tempfile::tempfile()?, Some(errors))
+}
+
+/// Runs a program and keeps standard error apart, each line of which is also shown at once.
+pub fn run_shown(
+    command: &mut Command,
+    limit: Duration,
+    mut show: impl FnMut(&str) + Send,
+) -> Result<Ended> {
+    let (reader, writer) = std::io::pipe()?;
+    command.stderr(writer);
+    thread::scope(|scope| {
+        let follow = move || {
+            let mut all = String::new();
+            for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line);
+                show(&line);
+                all.push_str(&line);
+                all.push('\n');
+            }
+            all
+        };
+        let follower = scope.spawn(follow);
+        let ended = finish(command, limit, tempfile::tempfile()?, None);
+        // The command's own end of the pipe would keep it open.
+        command.stderr(Stdio::null());
+        let errors = follower.join().expect("what is shown does not panic");
+        Ok(Ended { errors, ..ended? })
+    })
 }
 
 fn finish(
@@ -115,6 +143,16 @@ mod tests {
         let ended = run_apart(&mut shell("echo one; echo two >&2"), limit).unwrap();
         assert_eq!((ended.output.as_str(), ended.errors.as_str()), ("one\n", "two\n"));
         assert_eq!(ended.failure(9), None);
+    }
+
+    #[test]
+    fn lines_are_shown_as_they_come() {
+        let mut shown = Vec::new();
+        let mut command = shell("echo out; echo one >&2; printf two >&2");
+        let show = |line: &str| shown.push(line.to_string());
+        let ended = run_shown(&mut command, Duration::from_secs(20), show).unwrap();
+        assert_eq!((ended.output.as_str(), ended.errors.as_str()), ("out\n", "one\ntwo\n"));
+        assert_eq!(shown, ["one", "two"]);
     }
 
     #[test]
