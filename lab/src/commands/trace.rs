@@ -100,9 +100,14 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     Ok(Recorded { bytes, names, outcome: Some(outcome), traces, late: None })
 }
 
-/// The domains' names, by which threads are called.
+/// The names of a system's objects.
 pub fn names(system: &System) -> Names {
-    Names::of(system.domains.iter().map(|domain| domain.name.clone()))
+    let domains = system.domains.iter().map(|domain| domain.name.clone());
+    Names {
+        endpoints: system.endpoints.iter().map(|endpoint| endpoint.name.clone()).collect(),
+        notifications: system.notifications.iter().map(|one| one.name.clone()).collect(),
+        ..Names::of(domains)
+    }
 }
 
 /// Writes the files that were asked for; their names.

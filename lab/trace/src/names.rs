@@ -1,12 +1,16 @@
-//! What domains and threads are called.
+//! What domains, threads and other objects are called.
 
 use crate::lives::Lives;
 
-/// What the trace does not say: the names of domains, and threads whose introduction is lost.
+/// What the trace does not say: the names of objects, and threads whose introduction is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     /// The manifest's domains in its order. Domain 0 of the kernel is not among them.
     pub domains: Vec<String>,
+    /// The manifest's endpoints in its order, which are the first ones of the kernel.
+    pub endpoints: Vec<String>,
+    /// Its notifications, likewise.
+    pub notifications: Vec<String>,
     /// Threads that exist from boot on, for traces that have lost their introductions.
     pub threads: Vec<Introduction>,
 }
@@ -25,7 +29,17 @@ pub struct Introduction {
 impl Names {
     /// Names for the manifest's domains.
     pub fn of<S: Into<String>>(domains: impl IntoIterator<Item = S>) -> Names {
-        Names { domains: domains.into_iter().map(Into::into).collect(), threads: Vec::new() }
+        Names { domains: domains.into_iter().map(Into::into).collect(), ..Names::default() }
+    }
+
+    /// The name of an endpoint, given by its index. Those that programs make have none.
+    pub(crate) fn endpoint(&self, index: u32) -> String {
+        named(&self.endpoints, index)
+    }
+
+    /// The name of a notification, likewise.
+    pub(crate) fn notification(&self, index: u32) -> String {
+        named(&self.notifications, index)
     }
 
     /// The name of a domain, given by its index.
@@ -59,6 +73,11 @@ impl Names {
             None => unknown(life.thread),
         }
     }
+}
+
+/// An object's name, or its number if it has none.
+fn named(names: &[String], index: u32) -> String {
+    names.get(index as usize).cloned().unwrap_or_else(|| index.to_string())
 }
 
 fn unknown(thread: u16) -> String {

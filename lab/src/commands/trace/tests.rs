@@ -1,12 +1,14 @@
-//! The statistics say what the trace says.
+//! The statistics say what the trace says, and names are those of the manifest.
 
 use crate::image::Images;
 use crate::machine::{self, Boot, MACHINES, Packed};
 use crate::systems;
-use ::trace::{Sections, Trace, Traces};
+use ::trace::{Lives, Sections, Trace, Traces};
+use abi::Rights;
 use abi::statistics::Counter;
 use abi::trace::{Event, HEADER_WORDS, Keep, Record, WORD_CAPACITY, WORD_EVENTS, Way};
 use manifest::System;
+use std::collections::HashMap;
 use twin_protocol::{End, Options, Outcome};
 
 /// Systems with arguments that keep them short.
@@ -196,6 +198,39 @@ fn traces_of_several_cpus_are_whole_and_agree_with_the_statistics() {
             }
         }
     }
+}
+
+#[test]
+fn messages_of_queued_senders_go_to_servers_of_the_endpoint_that_is_named() {
+    let mut system = systems::load("complete").expect("the system exists");
+    let memory = system.add_trace(24 << 20, Keep::First);
+    let (ran, place) = run(&system, &memory, "strict-eager");
+    let bytes: Vec<u8> = ran.memories[place].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (trace, names) = (Trace::decode(&bytes).expect("a trace"), super::names(&system));
+    let lives = Lives::of(&trace, &names);
+    let (mut waits, mut taken) = (HashMap::new(), 0);
+    for (index, moment) in trace.moments.iter().enumerate() {
+        let endpoint = match moment.event {
+            Event::Queue => {
+                waits.insert(moment.thread, moment.argument);
+                continue;
+            }
+            Event::Message => waits.remove(&moment.thread),
+            _ => continue,
+        };
+        let Some(endpoint) = endpoint else { continue };
+        let life = lives.at(moment.argument as u16, index).expect("the receiver lives");
+        let domain = lives.all[life].domain.expect("its domain is known") as usize - 1;
+        let domain = &system.domains[domain];
+        let serves = |name: &str| {
+            let caps = domain.caps.iter().filter(|cap| cap.rights.contains(Rights::RECEIVE));
+            caps.map(|cap| system.target_name(cap.target)).any(|served| served == name)
+        };
+        let name = format!("endpoint {}", names.endpoints[endpoint as usize]);
+        assert!(serves(&name), "{} receives from {name}", domain.name);
+        taken += 1;
+    }
+    assert!(taken > 0, "no thread has queued");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl Scene<'_> {
             }
             Event::Signal => {
                 let draft = Draft::instant(self.track(thread, index), "signal");
-                draft.number("notification", argument)
+                draft.text("notification", self.names.notification(argument))
             }
             Event::Fault => {
                 Draft::instant(self.track(thread, index), "fault").number("kind", argument)

@@ -134,6 +134,29 @@ fn threads_belong_to_their_domains() {
 }
 
 #[test]
+fn an_idle_thread_that_nothing_introduces_is_the_kernels() {
+    let mut m = crate::testing::Maker::new();
+    m.thread(1, 1, 100).enter(1, 0).switch(0, 1, u16::MAX).exit(0).enter(7, 0).exit(7);
+    let opened = Opened::open(&perfetto(&m.trace(), &Names::of(["client"])));
+    let process = |thread: &str| {
+        let mut tracks = opened.tracks.iter().filter(|(_, name)| *name == thread);
+        opened.tracks[&opened.parents[tracks.next().unwrap().0]].as_str()
+    };
+    assert_eq!(["idle", "client/1", "thread-7"].map(process), ["kernel", "client", "unknown"]);
+}
+
+#[test]
+fn endpoints_and_notifications_have_their_names() {
+    let all = |kind: &str| (0..6).map(|index| format!("{kind}-{index}")).collect();
+    let names =
+        Names { endpoints: all("port"), notifications: all("keys"), ..Names::of(["one", "two"]) };
+    let opened = Opened::open(&perfetto(&conversation().trace(), &names));
+    assert_eq!(opened.on("endpoint port-5 senders").len(), 1);
+    let signal = opened.events.iter().find(|event| event.name == "signal").unwrap();
+    assert_eq!(signal.arguments["notification"], "keys-3");
+}
+
+#[test]
 fn slices_nest_and_time_never_runs_backwards() {
     let opened = opened();
     let mut depth: HashMap<u64, i64> = HashMap::new();

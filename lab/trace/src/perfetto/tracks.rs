@@ -2,7 +2,7 @@
 
 use super::schema::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor};
 use super::writer::Writer;
-use crate::lives::Lives;
+use crate::lives::{Life, Lives};
 use crate::{Names, Trace};
 use abi::trace::Event;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub(super) fn lost(cpu: u8) -> u64 {
 
 /// Introduces all tracks.
 pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives: &Lives) {
-    let domains = lives.all.iter().map(domain_of);
+    let domains = lives.all.iter().map(|life| domain_of(lives, life));
     // The kernel's own is there in any case: it holds the CPU.
     for index in domains.chain([0]).collect::<BTreeSet<u32>>() {
         let name = if index == UNKNOWN { "unknown".to_string() } else { names.domain(index) };
@@ -55,15 +55,16 @@ pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives
         writer.track(TrackDescriptor { uuid, process: Some(process), ..Default::default() });
     }
     for (index, thread) in lives.all.iter().enumerate() {
-        let thread = ThreadDescriptor {
-            pid: Some(pid(domain_of(thread))),
+        let of = domain_of(lives, thread);
+        let described = ThreadDescriptor {
+            pid: Some(pid(of)),
             tid: i32::try_from(FIRST_TID + index).ok(),
             thread_name: Some(names.life(lives, index)),
         };
         writer.track(TrackDescriptor {
             uuid: Some(life(index)),
-            parent_uuid: Some(domain(domain_of(&lives.all[index]))),
-            thread: Some(thread),
+            parent_uuid: Some(domain(of)),
+            thread: Some(described),
             ..Default::default()
         });
     }
@@ -87,13 +88,18 @@ pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives
     writer.track(named(lost(number), title, Some("records")));
     let queues = trace.moments.iter().filter(|moment| moment.event == Event::Queue);
     for endpoint in queues.map(|moment| moment.argument).collect::<BTreeSet<u32>>() {
-        let name = format!("endpoint {endpoint} senders");
+        let name = format!("endpoint {} senders", names.endpoint(endpoint));
         writer.track(named(senders(endpoint), name, Some("threads")));
     }
 }
 
-fn domain_of(life: &crate::Life) -> u32 {
-    life.domain.map_or(UNKNOWN, |domain| domain.min(UNKNOWN - 1))
+/// The domain of a thread. Idle threads are the kernel's own, though no record introduces them.
+fn domain_of(lives: &Lives, life: &Life) -> u32 {
+    match life.domain {
+        Some(domain) => domain.min(UNKNOWN - 1),
+        None if lives.idles(life.thread).is_some() => 0,
+        None => UNKNOWN,
+    }
 }
 
 /// Process numbers begin at 1.
