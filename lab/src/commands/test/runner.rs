@@ -101,16 +101,13 @@ pub fn run(jobs: Vec<Job>, mut how: How) -> Result<Summary> {
     Ok(Summary::new(runs, shared.not_run.load(SeqCst)))
 }
 
-/// What is quick to fail comes first, before what is quick once something is built; then what takes
-/// longest, so that no CPU waits at the end. What needs the machine for itself waits for all others
-/// and comes last.
+/// What is quick to fail comes first, then what is quick once something is built, then the rest;
+/// of these what takes longest, so that no CPU waits at the end. What needs the machine for itself
+/// waits for all others and comes last.
 fn in_order(mut jobs: Vec<Job>, durations: &Durations) -> Vec<Job> {
-    let shortest =
-        |job: &Job| if job.class == Class::Quick { 0.0 } else { -expected(durations, job) };
-    let late = |job: &Job| {
-        let quick = job.class == Class::Quick;
-        (job.alone, !quick, quick && job.builds.is_shared())
-    };
+    let at_once = |job: &Job| job.class == Class::Quick && !job.builds.is_shared();
+    let shortest = |job: &Job| if at_once(job) { 0.0 } else { -expected(durations, job) };
+    let late = |job: &Job| (job.alone, job.class != Class::Quick, !at_once(job));
     jobs.sort_by(|a, b| late(a).cmp(&late(b)).then(shortest(a).total_cmp(&shortest(b))));
     jobs
 }
@@ -307,12 +304,13 @@ mod tests {
         let jobs = vec![
             job("usual", Class::Usual, Builds::Nothing),
             job("waits", Class::Quick, Builds::Twin),
+            job("waits, long", Class::Quick, Builds::Twin).seconds(9.0),
             job("quick", Class::Quick, Builds::Own("it")),
             job("long", Class::Usual, Builds::Nothing).seconds(9.0),
         ];
         let jobs = in_order(jobs, &Durations::default());
         let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-        assert_eq!(names, ["quick", "waits", "long", "usual"]);
+        assert_eq!(names, ["quick", "waits, long", "waits", "long", "usual"]);
     }
 
     #[test]
