@@ -141,6 +141,9 @@ pub unsafe fn timer<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>
     core.entered(code::TIMER);
     core.mark_full();
     core.cpu.timer_fired();
+    if S::Port::SMP {
+        core.do_early_requests();
+    }
     let mut now = core.kernel.port.now();
     // What is less urgent than the thread that runs, or than what is served here, waits. Where a
     // decision was left to this interrupt, the highest ready thread counts.

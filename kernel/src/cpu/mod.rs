@@ -14,7 +14,7 @@ use crate::object::deadlines::{Deadlines, NEVER};
 use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
-use abi::trace::Event;
+use abi::trace::{Event, point};
 use cells::Cell;
 use locks::{LockPolicy, ObjectLock};
 
@@ -69,6 +69,8 @@ pub struct Cpu<P: Port> {
     pub remote_wakes_lock: Lock<P>,
     /// Whether the timer is to be programmed when this CPU has left the kernel.
     arming: Cell<bool>,
+    /// Whether the decision to come was left to an interrupt already.
+    decision_left: Cell<bool>,
     /// Whether the thread that runs next is to get all its registers.
     pub full: Cell<bool>,
     /// The domain whose page tables are loaded.
@@ -111,6 +113,7 @@ impl<P: Port> Cpu<P> {
             remote_wakes: List::new(),
             remote_wakes_lock: Lock::<P>::new(),
             arming: Cell::new(false),
+            decision_left: Cell::new(false),
             full: Cell::new(false),
             space: Cell::new(None),
             flush: Cell::new(false),
@@ -151,6 +154,27 @@ impl<P: Port> Cpu<P> {
         let pending = self.is_wanted();
         self.note(Event::Preempt, self.current.get(), at, u16::from(pending));
         pending
+    }
+
+    /// Whether the decision to come is left to an interrupt that waits. It is not left to a second
+    /// one: other CPUs can send one after another.
+    #[inline(always)]
+    pub(crate) fn leaves_decision(&self) -> bool {
+        if self.decision_left.get() {
+            self.decision_left.set(false);
+            return false;
+        }
+        let pending = self.poll(point::DECISION);
+        if pending {
+            self.decision_left.set(true);
+        }
+        pending
+    }
+
+    /// The decision that was left to an interrupt is made.
+    #[inline(always)]
+    pub(crate) fn no_decision_left(&self) {
+        self.decision_left.set(false);
     }
 
     /// The machine.

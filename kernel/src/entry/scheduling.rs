@@ -10,7 +10,7 @@ use crate::object::thread::{State, flag};
 use crate::port::Port;
 use crate::sched::Scheduler;
 use crate::system::System;
-use abi::trace::{Event, point};
+use abi::trace::Event;
 
 impl<S: System> Entry<S> {
     /// `thread` became ready; the candidate goes on if it is not lower.
@@ -131,13 +131,15 @@ impl<S: System> Entry<S> {
         let next = self.cpu.next.get();
         let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);
         let may_lose = !goes_on || next.priority.get() < self.cpu.highest.get();
-        if may_lose && self.cpu.poll(point::DECISION) {
+        if may_lose && self.cpu.leaves_decision() {
             // The decision is made on the way out of that interrupt.
             self.cpu.resched.set(true);
             self.cpu.next.set(if goes_on { next } else { self.cpu.idle });
         } else if goes_on {
             if may_lose {
                 self.cpu.give_way(next, false);
+            } else {
+                self.cpu.no_decision_left();
             }
             if !self.cpu.resched.get() {
                 self.cpu.rearm_if_lower(self.cpu.next.get());

@@ -39,6 +39,27 @@ impl<P: Port> Cpu<P> {
 impl<S: System> Entry<S> {
     /// Another CPU has interrupted.
     pub(crate) fn take_ipi(&self) {
+        self.do_requests();
+        self.cpu.rearm();
+    }
+
+    /// Does what other CPUs have asked for before its interrupt is taken: the timer's goes first,
+    /// and may have many deadlines to serve.
+    #[inline(always)]
+    pub(crate) fn do_early_requests(&self) {
+        if self.cpu.flush.get() || !self.cpu.remote_wakes.is_empty() {
+            self.do_requests_now();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn do_requests_now(&self) {
+        self.do_requests();
+    }
+
+    #[inline(always)]
+    fn do_requests(&self) {
         let cpu = self.cpu;
         if cpu.flush.get() {
             // What follows is not only memory, and cannot be undone.
@@ -51,6 +72,5 @@ impl<S: System> Entry<S> {
             cpu.flushed.set(self.kernel.shootdowns.get());
         }
         cpu.drain_remote_wakes::<S::Scheduler>();
-        cpu.rearm();
     }
 }

@@ -9,10 +9,14 @@ use section::init;
 pub const IO_APIC: u64 = 0xfec0_0000;
 /// Physical address of the local APIC.
 pub const LOCAL_APIC: u64 = 0xfee0_0000;
+/// Interrupt vector of IPIs. The timer goes before them: a CPU that others interrupt again and
+/// again still serves its deadlines.
+#[cfg(feature = "smp")]
+pub const IPI: u8 = 0x20;
 /// Interrupt vector of the timer.
-pub const TIMER: u8 = 0x20;
+pub const TIMER: u8 = 0x21;
 /// Interrupt vector of IRQ 0; all vectors in use lie in one word of the request register.
-pub const IRQ_0: u8 = 0x21;
+pub const IRQ_0: u8 = 0x22;
 /// Vector of the end of a time slice, for emulators. It has the lowest priority: a CPU that gets
 /// on by a few instructions in each slice takes its other interrupts first. Preemption points do
 /// not look for it. The processor has no exception of this number.
@@ -21,8 +25,11 @@ pub const SLICE: u8 = 0x1f;
 pub const SPURIOUS: u8 = 0xff;
 /// Device IRQs.
 pub const IRQS: u8 = 24;
-/// The vector after the last IRQ: IPIs.
-pub const IPI: u8 = IRQ_0 + IRQS;
+#[cfg(feature = "smp")]
+const _: () = assert!(SLICE < IPI && IPI < TIMER && TIMER < IRQ_0);
+
+/// The vector after the last IRQ.
+pub const END_OF_IRQS: u8 = IRQ_0 + IRQS;
 
 const BASE_MSR: u32 = 0x1b;
 const END: u64 = 0xb0;

@@ -255,6 +255,22 @@ fn a_thread_makes_room_though_an_interrupt_cuts_the_look_up_short() {
     assert_eq!(board.running(), Some(2));
 }
 
+/// A decision is left to an interrupt that waits, and no further: however many interrupts follow
+/// one another, the higher thread runs behind the first.
+#[test]
+fn a_decision_is_put_off_once() {
+    let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 200)]);
+    board.call(system(Call::ThreadSuspend, &[THREAD + 2]));
+    assert_eq!(board.running(), Some(1));
+    board.host.raise(Event::Irq(3));
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::ThreadResume, &[THREAD + 2]));
+    assert_eq!(board.running(), Some(1), "the interrupt goes first");
+    board.take(Event::Irq(3));
+    assert!(board.host.waiting().is_some());
+    assert_eq!(board.running(), Some(2));
+}
+
 #[test]
 fn yielding_goes_round_the_equals() {
     let board: Board<DirectLazy<Host>> = boot(&[(1, 10), (1, 10), (1, 10), (1, 5)]);
