@@ -125,3 +125,9 @@ impl FaultKind {
         }
     }
 }
+
+/// Where programs that panic fault: a memory fault at this address plus that of a
+/// [`core::panic::Location`] in the program, or plus 0 if it has none. Nothing else lies there.
+pub const PANIC: u64 = 0x7fff_0000_0000;
+/// How far above [`PANIC`] such an address may be: programs lie below.
+pub const PANIC_RANGE: u64 = 1 << 32;

@@ -10,6 +10,9 @@ use std::boxed::Box;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
+/// Calls that no test makes.
+const MOST_CALLS: usize = 10_000;
+
 /// The address of the first word of the memory.
 pub const BASE: u64 = 0x1_0000_0000;
 
@@ -91,6 +94,7 @@ impl Drop for Installed {
 impl arch::Machine for Scripted {
     fn call(&self, number: u64, arguments: [u64; 6], words: [u64; 4]) -> Outcome {
         self.made.borrow_mut().push((number, arguments, words));
+        assert!(self.made.borrow().len() < MOST_CALLS, "a loop that does not end");
         self.outcomes.borrow_mut().pop_front().unwrap_or(ends(Status::OK))
     }
 
@@ -107,6 +111,10 @@ impl arch::Machine for Scripted {
 
     fn fault(&self, kind: FaultKind, _: bool) {
         panic!("a fault: {}", kind.name());
+    }
+
+    fn say(&self, line: &str) {
+        panic!("a line: {line}");
     }
 
     fn function(&self, _: fn(&Env, u64)) -> u64 {

@@ -13,8 +13,10 @@ pub struct Request {
 }
 
 impl Request {
+    /// A message that was received by hand, as [`Server`](crate::Server) shows it. `buffer` is that
+    /// of the thread that has received it; without one there are the first four words at most.
     #[inline(always)]
-    pub(crate) fn new(received: Received, buffer: Option<Buffer>) -> Request {
+    pub fn new(received: Received, buffer: Option<Buffer>) -> Request {
         Request { received, buffer }
     }
 
@@ -75,6 +77,12 @@ impl Request {
     #[inline(always)]
     pub fn has_capability(&self) -> bool {
         self.received.info.has_capability()
+    }
+
+    /// The server's buffer, if it was given one.
+    #[inline(always)]
+    pub fn buffer(&self) -> Option<Buffer> {
+        self.buffer
     }
 
     /// The message itself.

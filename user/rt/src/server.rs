@@ -45,8 +45,8 @@ impl Answer for Message {
 
 impl Answer for Option<Message> {
     /// `None` leaves the caller waiting: for servers that have moved its reply right into a slot
-    /// ([`cap::save_reply`](crate::cap::save_reply)) and answer later. A right that was not moved
-    /// is given up with the next call, and the caller gets [`Error::Abandoned`].
+    /// ([`cap::save_reply`](crate::cap::save_reply)) and answer later. Where it was not moved, the
+    /// caller is answered with [`NOT_SENT`].
     #[inline(always)]
     fn message(self) -> Option<Message> {
         self
@@ -148,7 +148,10 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
                 }
                 let received = Received { badge: next.badge, info: next.info, words: next.words };
                 let message = answer(&Request::new(received, buffer)).message();
-                let Some(Message { info, words }) = message else { continue 'receive };
+                let Some(Message { info, words }) = message else {
+                    give_up_reply();
+                    continue 'receive;
+                };
                 next = ipc::reply_wait_short(endpoint, info, words);
                 if next.status != Status::OK && unsent(next.status) {
                     continue 'receive;
@@ -178,10 +181,18 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
 #[inline(never)]
 fn unsent(status: Status) -> bool {
     if !status.in_receive() {
-        // There may be no caller.
-        let _ = ipc::reply(Message::empty(NOT_SENT));
+        give_up_reply();
     }
     !status.in_receive()
+}
+
+/// Tells the caller that it gets no answer. A reply right that stayed would let the answer to a
+/// later request go to this caller.
+#[cold]
+#[inline(never)]
+fn give_up_reply() {
+    // There may be no caller.
+    let _ = ipc::reply(Message::empty(NOT_SENT));
 }
 
 #[cfg(test)]
@@ -330,7 +341,11 @@ mod tests {
             let expected = [(WAIT, bad.info.0), (SEND, unsent), (RECEIVE, 0)];
             assert_eq!(sent.collect::<Vec<_>>(), expected);
         }
-        assert_eq!(calls(None, vec![]), [(RECEIVE.0, RECEIVE.1, 0)]);
+        // A right that was moved is no longer there to be answered.
+        for told in [ends(Status::OK), failed(Error::NoReply)] {
+            let made = calls(None, vec![told]);
+            assert_eq!(made, [(SEND.0, SEND.1, unsent), (RECEIVE.0, RECEIVE.1, 0)]);
+        }
         assert_eq!(calls(Message::build(LABEL).words(&[0; 5]), vec![])[0].2, unsent);
     }
 

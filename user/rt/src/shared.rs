@@ -68,7 +68,8 @@ impl Words {
 
     /// A part of them.
     pub fn part(&self, from: usize, words: usize) -> Words {
-        assert!(from + words <= self.len, "words {from}..{} of {}", from + words, self.len);
+        let fits = from.checked_add(words).is_some_and(|end| end <= self.len);
+        assert!(fits, "{words} words from {from} of {}", self.len);
         Words { address: self.address + 8 * from as u64, len: words }
     }
 }

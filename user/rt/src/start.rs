@@ -25,7 +25,8 @@ pub fn exit() -> ! {
 /// gets no argument: here alone the environment's address is kept aside.
 #[cfg(target_os = "none")]
 mod panic {
-    use crate::{Env, PANIC_STATUS, exit, println, system};
+    use crate::{Env, PANIC_STATUS, arch, exit, println, system};
+    use abi::message::PANIC;
     use core::sync::atomic::{AtomicU64, Ordering};
 
     static ENVIRONMENT: AtomicU64 = AtomicU64::new(0);
@@ -34,7 +35,8 @@ mod panic {
         ENVIRONMENT.store(environment, Ordering::Relaxed);
     }
 
-    /// Says what happened and ends the run, or without the right to do that the thread.
+    /// Says what happened and ends the run. Without the right to do that it is a fault, which the
+    /// program's handler takes, or the kernel tells.
     #[panic_handler]
     fn panic(info: &core::panic::PanicInfo) -> ! {
         let env = Env::at(ENVIRONMENT.load(Ordering::Relaxed));
@@ -42,6 +44,8 @@ mod panic {
         if let Some(system) = env.find_cap("system") {
             let _ = system::shutdown(system, PANIC_STATUS);
         }
+        let place = info.location().map_or(0, |place| core::ptr::from_ref(place).addr());
+        arch::panicked(PANIC + place as u64);
         exit()
     }
 }

@@ -82,11 +82,13 @@ pub fn start(
     spec: Spec,
     work: (fn(&Env, u64), u64),
 ) -> Result<(), Error> {
+    assert!(n > 0, "thread 0 is the first one, which runs on its stack");
     create(slot, spec)?;
     begin_at(env, env.stack(n), slot, work)
 }
 
-/// [`start`] on a stack of the program's own: these words.
+/// [`start`] on a stack of the program's own: these words, which end at a multiple of 16 bytes.
+/// Nothing else may use them as long as the thread lives.
 pub fn start_on(
     env: &Env,
     stack: Words,
@@ -94,8 +96,11 @@ pub fn start_on(
     spec: Spec,
     work: (fn(&Env, u64), u64),
 ) -> Result<(), Error> {
+    let top = stack.address() + 8 * stack.len() as u64;
+    let fits = stack.len() as u64 >= START_WORDS && top.is_multiple_of(16);
+    assert!(fits, "a stack of {} words that ends at {top:#x}", stack.len());
     create(slot, spec)?;
-    begin_at(env, stack.address() + 8 * stack.len() as u64, slot, work)
+    begin_at(env, top, slot, work)
 }
 
 fn begin_at(env: &Env, top: u64, slot: Slot, work: (fn(&Env, u64), u64)) -> Result<(), Error> {

@@ -18,7 +18,7 @@ pub use start::{begin, message_of_panic, remember_panics};
 pub(crate) use start::{function, thread_entry};
 
 use super::Outcome;
-use crate::Env;
+use crate::{Buffer, Env};
 use abi::Rights;
 use abi::message::FaultKind;
 use core::sync::atomic::AtomicU64;
@@ -33,6 +33,9 @@ pub const RUNNING: u64 = TEXT + 0x100;
 pub const PROBING: u64 = TEXT + 0x200;
 /// Length of a system call instruction, and of a probe's.
 pub const LENGTH: u64 = 2;
+
+/// A program: what it is called, and its function.
+pub type Program = (&'static str, fn(&Env));
 
 /// A system call argument.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +105,8 @@ pub trait Machine {
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64>;
     /// Faults while probing, before the instruction or, as a trap, behind it.
     fn fault(&self, kind: FaultKind, trap: bool);
+    /// Tells a line to whom the simulation is shown.
+    fn say(&self, line: &str);
     /// A word that stands for a function until the machine ends.
     fn function(&self, function: fn(&Env, u64)) -> u64;
     /// The function that a word stands for.
@@ -119,6 +124,11 @@ thread_local! {
 /// Sets the machine for this host thread, or removes it. Returns the one before.
 pub fn install(machine: Option<&'static dyn Machine>) -> Option<&'static dyn Machine> {
     MACHINE.replace(machine)
+}
+
+/// The message buffer at an address of the machine, for tests of what uses one.
+pub fn buffer(address: u64) -> Buffer {
+    Buffer::at(address)
 }
 
 #[inline(always)]

@@ -1,8 +1,9 @@
 //! How a program's threads begin, and how a panic ends one.
 
-use super::{Instruction, MACHINE, TEXT, machine, std};
+use super::{Instruction, MACHINE, Program, TEXT, machine, std};
 use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, exit, ipc, println, system};
-use abi::message::FaultKind;
+use abi::Rights;
+use abi::message::{self, FaultKind};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::{String, ToString};
@@ -20,10 +21,10 @@ pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
 }
 
 /// Runs a thread that begins with an instruction of a program's text. `programs` are the machine's.
-pub fn begin(instruction: Instruction, programs: &[fn(&Env)], argument: u64, stack: u64) -> ! {
+pub fn begin(instruction: Instruction, programs: &[Program], argument: u64, stack: u64) -> ! {
     match instruction {
         Instruction::Program(index) => match programs.get(index as usize) {
-            Some(program) => guarded(argument, program),
+            Some((_, program)) => guarded(argument, program),
             None => machine().fault(FaultKind::Instruction, false),
         },
         Instruction::Thread if stack == 0 || !stack.is_multiple_of(8) => {
@@ -77,13 +78,19 @@ pub fn remember_panics() {
     });
 }
 
-/// Runs a program's function. Its panic ends the run, or without the right to that the thread.
+/// Runs a program's function. Its panic ends the run; without the right to do that it is a fault,
+/// and without a console the machine tells what it says.
 fn guarded(environment: u64, run: impl FnOnce(&Env)) {
     let env = Env::at(environment & !7);
     if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
-        println!(env.console(), "{}: {}", env.name(), message_of_panic());
+        let message = std::format!("{}: {}", env.name(), message_of_panic());
+        match env.find_cap("console") {
+            Some(_) => println!(env.console(), "{message}"),
+            None => machine().say(&message),
+        }
         if let Some(system) = env.find_cap("system") {
             let _ = system::shutdown(system, PANIC_STATUS);
         }
+        let _ = machine().reach(message::PANIC, Rights::READ, false);
     }
 }

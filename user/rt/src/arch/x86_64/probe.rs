@@ -67,6 +67,13 @@ pub fn enter_with_stack(address: u64, resume: &AtomicU64) -> bool {
     attempt!(resume, address, null, "mov rsp, rax", "mov rax, rdx", "syscall", "mov rsp, r13").0
 }
 
+/// Reads from an address that says where the program has panicked.
+pub fn panicked(address: u64) {
+    // SAFETY: reads a word and drops it. Where the program has mapped something there, nothing
+    // happens; else it faults, which touches no memory of the program.
+    unsafe { asm!("mov {0}, [{0}]", inout(reg) address => _, options(nostack, readonly)) };
+}
+
 /// Executes an instruction that does not exist.
 #[inline(always)]
 pub fn undefined() {
