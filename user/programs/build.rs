@@ -1,11 +1,38 @@
-//! Lays programs out as the packer of boot archives expects them.
+//! Lays programs out as the packer of boot archives expects them, and lists them for machines that
+//! run them in their own process.
+
+use std::path::Path;
+use std::{env, fs};
+
+/// What a binary consists of besides comments: its program's function.
+const ENTRY: [&str; 2] = ["rt::entry!(programs::", ");"];
 
 fn main() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/link.ld");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../rt/link.ld");
     println!("cargo::rerun-if-changed={script}");
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
+    println!("cargo::rerun-if-changed=src/bin");
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("none") {
         for argument in ["-T", script, "-z", "max-page-size=4096"] {
             println!("cargo::rustc-link-arg-bins={argument}");
         }
     }
+    let table = Path::new(&env::var("OUT_DIR").expect("cargo says")).join("programs.rs");
+    fs::write(table, programs()).expect("cargo's folder can be written to");
+}
+
+/// The table of all binaries: names and functions.
+fn programs() -> String {
+    let files = fs::read_dir("src/bin").expect("there are binaries");
+    let mut paths: Vec<_> = files.map(|file| file.expect("it is readable").path()).collect();
+    paths.sort();
+    let row = |path: &Path| {
+        let text = fs::read_to_string(path).expect("it is readable");
+        let [begin, end] = ENTRY;
+        let function = text.lines().find_map(|line| line.strip_prefix(begin)?.strip_suffix(end));
+        let function = function.unwrap_or_else(|| panic!("{} has no `{begin}`", path.display()));
+        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("it is named in ASCII");
+        format!("    ({name:?}, crate::{function}),\n")
+    };
+    let rows: String = paths.iter().map(|path| row(path)).collect();
+    format!("&[\n{rows}]\n")
 }

@@ -2,13 +2,18 @@
 //! depends on.
 
 use anyhow::{Context, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
 
 /// The directories, relative to the root of the work tree.
 pub fn of(root: &Path, package: &str) -> Result<BTreeSet<String>> {
+    Ok(packages(root, package)?.into_values().collect())
+}
+
+/// The packages by name, with their directories.
+pub fn packages(root: &Path, package: &str) -> Result<BTreeMap<String, String>> {
     let workspace = read(root, ".")?;
     let workspace = table(&workspace, "workspace").context("Cargo.toml is of no workspace")?;
     let members = workspace.get("members").and_then(Value::as_array);
@@ -16,7 +21,7 @@ pub fn of(root: &Path, package: &str) -> Result<BTreeSet<String>> {
     for member in members.into_iter().flatten().filter_map(Value::as_str) {
         packages.push((member, read(root, member)?));
     }
-    let mut found = BTreeSet::new();
+    let mut found = BTreeMap::new();
     let mut wanted = vec![package.to_string()];
     while let Some(name) = wanted.pop() {
         let Some((directory, manifest)) = packages.iter().find(|(_, it)| is_called(it, &name))
@@ -24,7 +29,7 @@ pub fn of(root: &Path, package: &str) -> Result<BTreeSet<String>> {
             // It comes from the registry, and Cargo.lock says in which version.
             continue;
         };
-        if found.insert(directory.to_string()) {
+        if found.insert(name, directory.to_string()).is_none() {
             wanted.extend(dependencies(manifest));
         }
     }
@@ -65,7 +70,9 @@ mod tests {
 
     #[test]
     fn dependencies_are_part_of_it_and_nothing_else() {
-        assert_eq!(of("programs"), ["abi", "user/programs", "user/rt"]);
+        let services = ["user/service", "user/service/macro"];
+        let programs = [&["abi", "user/programs", "user/rt"][..], &services].concat();
+        assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();
         let kernel = ["abi", "cells", "kernel", "kernel/section", "locks", "policies", "ports/rtm"];
         assert_eq!(of(port)[..kernel.len()], kernel);

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 15] = [
+const RULE: [(&str, &[&str]); 17] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -14,7 +14,9 @@ const RULE: [(&str, &[&str]); 15] = [
     ("section", &[]),
     ("kernel", &["abi", "cells", "policies", "locks", "section"]),
     ("rt", &["abi"]),
-    ("programs", &["abi", "rt"]),
+    ("service-macro", &[]),
+    ("service", &["rt", "service-macro"]),
+    ("programs", &["abi", "rt", "service"]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),

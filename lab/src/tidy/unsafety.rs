@@ -20,13 +20,15 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 13] = [
+const FORBIDDEN: [(&str, &str); 15] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
     ("policies", "lib"),
     ("section", "proc-macro"),
     ("programs", "lib"),
+    ("service", "lib"),
+    ("service-macro", "proc-macro"),
     ("lab", "bin"),
     ("manifest", "lib"),
     ("model", "lib"),

@@ -1,0 +1,122 @@
+//! The client's side: a call, and what can go wrong.
+
+use crate::{DONE, Incoming, Outgoing, REFUSED, Returns, Wire};
+use core::convert::Infallible;
+use core::time::Duration;
+use rt::arch::Outcome;
+use rt::{Buffer, Error, Info, Message, Slot, Wait, ipc};
+
+/// Why a call has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError<E = Infallible> {
+    /// There is no answer, for this reason. [`Error::NoBuffer`] and [`Error::TooLong`] also if the
+    /// arguments need a buffer or are too long, so that nothing was sent.
+    Ipc(Error),
+    /// The server's method returned this error.
+    Server(E),
+    /// The two do not agree on what the service is: the server does not know the method, or not
+    /// with these arguments, or its answer means nothing here. Also if the server could not send
+    /// its answer ([`NOT_SENT`](rt::server::NOT_SENT)).
+    Unknown,
+}
+
+impl<E> From<Error> for CallError<E> {
+    #[inline(always)]
+    fn from(error: Error) -> CallError<E> {
+        CallError::Ipc(error)
+    }
+}
+
+/// What a client's method returns: `Result<T, CallError<E>>` for `Result<T, E>`, and
+/// `Result<T, CallError>` for any other `T`.
+pub type Called<R> = Result<<R as Returns>::Value, CallError<<R as Returns>::Error>>;
+
+/// How long a call may take.
+#[derive(Clone, Copy)]
+enum Patience {
+    Endless,
+    Within(Duration),
+    Until(Wait),
+}
+
+/// What a client calls through.
+#[derive(Clone, Copy)]
+pub struct Caller {
+    slot: Slot,
+    patience: Patience,
+    buffer: Option<Buffer>,
+}
+
+impl Caller {
+    /// Calls through this slot, which wait as long as it takes.
+    #[inline(always)]
+    pub const fn new(slot: Slot) -> Caller {
+        Caller { slot, patience: Patience::Endless, buffer: None }
+    }
+
+    /// Each call takes so long at most.
+    #[inline(always)]
+    pub const fn within(self, length: Duration) -> Caller {
+        Caller { patience: Patience::Within(length), ..self }
+    }
+
+    /// All calls wait so.
+    #[inline(always)]
+    pub const fn wait(self, wait: Wait) -> Caller {
+        Caller { patience: Patience::Until(wait), ..self }
+    }
+
+    /// Words beyond the fourth go through this buffer.
+    #[inline(always)]
+    pub const fn with_buffer(self, buffer: Buffer) -> Caller {
+        Caller { buffer: Some(buffer), ..self }
+    }
+
+    /// Begins a request of so many words.
+    #[inline(always)]
+    pub fn begin(&self, words: usize) -> Result<Outgoing, Error> {
+        Outgoing::begin(words, self.buffer).ok_or(Error::NoBuffer)
+    }
+
+    /// Sends a request and receives its answer.
+    #[inline(always)]
+    pub fn call<R: Returns>(&self, label: u32, words: Outgoing) -> Called<R> {
+        let outcome = match self.patience {
+            Patience::Endless => self.short(label, words),
+            Patience::Within(length) => self.patient(words.message(label), Wait::within(length)),
+            Patience::Until(wait) => self.patient(words.message(label), wait),
+        };
+        outcome.status.result()?;
+        match self.value(DONE, &outcome) {
+            Some(value) => Ok(value),
+            None => {
+                Err(self.value(REFUSED, &outcome).map_or(CallError::Unknown, CallError::Server))
+            }
+        }
+    }
+
+    /// The call at its barest: only the words that are sent are loaded.
+    #[inline(always)]
+    fn short(&self, label: u32, words: Outgoing) -> Outcome {
+        let (to, info) = (self.slot, words.info(label));
+        match words.registers() {
+            (0, _) => ipc::call_short(to, info, []),
+            (1, [a, ..]) => ipc::call_short(to, info, [a]),
+            (2, [a, b, ..]) => ipc::call_short(to, info, [a, b]),
+            (3, [a, b, c, _]) => ipc::call_short(to, info, [a, b, c]),
+            (_, all) => ipc::call_short(to, info, all),
+        }
+    }
+
+    #[inline]
+    fn patient(&self, message: Message, wait: Wait) -> Outcome {
+        ipc::exchange(self.slot, Slot::REPLY, message, wait)
+    }
+
+    /// The value of an answer with this label; none if it has another or another length.
+    #[inline(always)]
+    fn value<T: Wire>(&self, label: u32, answer: &Outcome) -> Option<T> {
+        (answer.info == Info::new(label, T::WORDS)).then_some(())?;
+        T::take(&mut Incoming::new(answer.words, T::WORDS, self.buffer)?)
+    }
+}

@@ -1,0 +1,150 @@
+//! Words of a message, in their order.
+
+use rt::abi::message::{MAX_WORDS, REGISTER_WORDS};
+use rt::{Buffer, Error, Info, Message, Request};
+
+/// The longest `&str` or `&[u8]`, in bytes.
+pub const MAX_BYTES: usize = 480;
+
+/// A message to which values append their words.
+pub struct Outgoing {
+    first: [u64; REGISTER_WORDS],
+    length: usize,
+    /// How many of the first words may have a value.
+    registers: usize,
+    buffer: Option<Buffer>,
+}
+
+impl Outgoing {
+    /// Begins a message of so many words; none if it needs a buffer and there is none.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn begin(words: usize, buffer: Option<Buffer>) -> Option<Outgoing> {
+        let fits = words <= REGISTER_WORDS || buffer.is_some();
+        let registers = if words < REGISTER_WORDS { words } else { REGISTER_WORDS };
+        fits.then_some(Outgoing { first: [0; REGISTER_WORDS], length: 0, registers, buffer })
+    }
+
+    /// Appends a word.
+    #[inline(always)]
+    pub fn word(&mut self, value: u64) {
+        match (self.length, self.buffer) {
+            (at @ 0..REGISTER_WORDS, _) => self.first[at] = value,
+            (at @ REGISTER_WORDS..MAX_WORDS, Some(buffer)) => buffer.0.set(at, value),
+            // Only a type that puts more words than it says gets here, and is refused for its
+            // length.
+            _ => return,
+        }
+        self.length += 1;
+    }
+
+    /// Appends a length in bytes and bytes.
+    #[doc(hidden)]
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let words = bytes.len().div_ceil(8);
+        if bytes.len() > MAX_BYTES || self.length + 1 + words > MAX_WORDS {
+            return Err(Error::TooLong);
+        }
+        if self.length + 1 + words > REGISTER_WORDS && self.buffer.is_none() {
+            return Err(Error::NoBuffer);
+        }
+        self.registers = REGISTER_WORDS;
+        self.word(bytes.len() as u64);
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.word(u64::from_le_bytes(word));
+        }
+        Ok(())
+    }
+
+    /// Its descriptor under a label.
+    #[inline(always)]
+    pub(crate) fn info(&self, label: u32) -> Info {
+        Info::new(label, self.length)
+    }
+
+    /// The words that go in registers, and how many of them mean something at most.
+    #[inline(always)]
+    pub(crate) fn registers(&self) -> (usize, [u64; REGISTER_WORDS]) {
+        (self.registers, self.first)
+    }
+
+    /// The message under a label.
+    #[inline(always)]
+    pub(crate) fn message(self, label: u32) -> Message {
+        Message { info: self.info(label), words: self.first }
+    }
+}
+
+/// A message from which values take their words.
+pub struct Incoming {
+    first: [u64; REGISTER_WORDS],
+    at: usize,
+    length: usize,
+    buffer: Option<Buffer>,
+}
+
+impl Incoming {
+    /// The words of a request that must have so many; none if it has others, or if they are more
+    /// than four and the server has no buffer.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn exactly(request: &Request, words: usize) -> Option<Incoming> {
+        (request.len() == words).then_some(())?;
+        Incoming::new(request.received().words, words, request.buffer())
+    }
+
+    /// The words of a request that has more than so many, of which [`Incoming::bytes`] takes all
+    /// the others.
+    #[doc(hidden)]
+    #[inline]
+    pub fn more_than(request: &Request, words: usize) -> Option<Incoming> {
+        let length = request.len();
+        (words < length && length <= MAX_WORDS).then_some(())?;
+        Incoming::new(request.received().words, length, request.buffer())
+    }
+
+    /// The words of a message; none if some of them are in a buffer that is missing.
+    #[inline(always)]
+    pub(crate) fn new(
+        first: [u64; REGISTER_WORDS],
+        length: usize,
+        buffer: Option<Buffer>,
+    ) -> Option<Incoming> {
+        let reached = length <= REGISTER_WORDS || buffer.is_some();
+        reached.then_some(Incoming { first, at: 0, length, buffer })
+    }
+
+    /// The next word; 0 behind the last.
+    #[inline(always)]
+    pub fn word(&mut self) -> u64 {
+        let word = match (self.at, self.buffer) {
+            (at, _) if at >= self.length => 0,
+            (at @ 0..REGISTER_WORDS, _) => self.first[at],
+            (at @ REGISTER_WORDS..MAX_WORDS, Some(buffer)) => buffer.0.get(at),
+            _ => 0,
+        };
+        self.at += 1;
+        word
+    }
+
+    /// The bytes that are the rest of the message, with their length before them; none if that is
+    /// not the length.
+    #[doc(hidden)]
+    pub fn bytes<'a>(&mut self, room: &'a mut [u8; MAX_BYTES]) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.word()).ok().filter(|length| *length <= MAX_BYTES)?;
+        (self.at + length.div_ceil(8) == self.length).then_some(())?;
+        let bytes = room.get_mut(..length)?;
+        for part in bytes.chunks_mut(8) {
+            part.copy_from_slice(&self.word().to_le_bytes()[..part.len()]);
+        }
+        Some(bytes)
+    }
+
+    /// [`Incoming::bytes`] that are UTF-8.
+    #[doc(hidden)]
+    pub fn text<'a>(&mut self, room: &'a mut [u8; MAX_BYTES]) -> Option<&'a str> {
+        core::str::from_utf8(self.bytes(room)?).ok()
+    }
+}
