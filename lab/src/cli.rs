@@ -3,9 +3,11 @@
 mod cyclictest;
 pub mod model;
 mod test;
+mod twin;
 
 pub use cyclictest::Cyclictest;
 pub use test::{Group, Test};
+pub use twin::{Fuzz, Replay, Speed, Twin};
 
 use crate::experiment::EXPERIMENTS;
 use crate::machine::{MACHINES, MEASURED};
@@ -23,7 +25,8 @@ Examples:
   ./giusto test                       everything that must hold
 
 Exit status: 0 everything held, 1 a check failed, 2 wrong usage or a tool is
-missing, 3 a wake-up was later than --auto allows, 101 the kernel panicked.
+missing, 3 a wake-up was later than --auto allows, 4 a program faulted and no
+handler took it, 101 the kernel panicked.
 `./giusto --no-install COMMAND` installs nothing and prints what to run instead.";
 
 const RUN_EXAMPLES: &str = "\
@@ -33,10 +36,25 @@ Examples:
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   echo ps | ./giusto run shell";
 
+const NEW_EXAMPLES: &str = "\
+Examples:
+  ./giusto new plant
+  ./giusto run plant                  on the emulator
+  ./giusto run plant --machine twin   in the simulation
+  ./giusto test plant                 what plant/tests.toml says";
+
 const PROFILE_EXAMPLES: &str = "\
 Examples:
   ./giusto profile udpserver
   ./giusto profile udpserver --kernel strict-eager --flame out.svg";
+
+const IMAGE_EXAMPLES: &str = "\
+Examples:
+  ./giusto image hello -o shipped
+  ./giusto image plant -o shipped --kernel strict-eager --json
+  shipped/boot.sh                     boots it, with QEMU alone
+
+The files are the same, byte for byte, when source, paths and compiler are.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -100,6 +118,7 @@ Examples:
 const TEST_EXAMPLES: &str = "\
 Examples:
   ./giusto test --quick               a minute and a half
+  ./giusto test plant                 the tests of a system of your own
   ./giusto test selftest              what has that in its name
   ./giusto test kernel/hosted fuzz    tests of a package
   ./giusto test --deep                hours; again, it goes on where it was
@@ -126,12 +145,21 @@ pub enum Command {
     /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Make a system of your own: a manifest, two programs and their tests.
+    #[command(after_help = NEW_EXAMPLES)]
+    New {
+        /// The folder to make; the system is called as it.
+        folder: PathBuf,
+    },
     /// Check a system manifest and show what it asks for.
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
-        /// A manifest, or the name of one in systems/.
+        /// A manifest, its folder, or the name of one in systems/.
         system: String,
     },
+    /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
+    #[command(after_help = IMAGE_EXAMPLES)]
+    Image(Image),
     /// Sample where a system's time goes, in programs and inside the kernel.
     #[command(after_help = PROFILE_EXAMPLES)]
     Profile(Profile),
@@ -154,6 +182,22 @@ pub enum Command {
     Tidy,
     /// List the tools that are needed, their versions, and how to get what is missing.
     Doctor,
+}
+
+/// What to ship.
+#[derive(Debug, Args)]
+pub struct Image {
+    /// A manifest, its folder, or the name of one in systems/.
+    pub system: String,
+    /// The folder to write into.
+    #[arg(short, long, value_name = "FOLDER")]
+    pub output: PathBuf,
+    /// The kernel; the manifest's by default.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// The machine's board.
+    #[arg(long, value_name = "B", value_parser = boards())]
+    pub board: Option<String>,
 }
 
 /// How to boot a system.
@@ -461,65 +505,6 @@ fn cpus() -> impl TypedValueParser<Value = u32> {
 
 fn experiments() -> PossibleValuesParser {
     PossibleValuesParser::new(EXPERIMENTS.iter().map(|experiment| experiment.name))
-}
-
-/// What to do with the simulation.
-#[derive(Debug, Subcommand)]
-pub enum Twin {
-    /// System calls with arbitrary arguments, every invariant checked after each step.
-    Fuzz(Fuzz),
-    /// Repeat the run of a seed and show where it ended.
-    Replay(Replay),
-    /// Kernel events a second of host time.
-    Speed(Speed),
-}
-
-/// How long to fuzz.
-#[derive(Debug, Args)]
-pub struct Fuzz {
-    /// Least number of steps.
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
-    pub steps: u64,
-    /// Minutes to go on for, instead of a number of steps.
-    #[arg(long, value_name = "M")]
-    pub minutes: Option<u64>,
-    /// The first seed.
-    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
-    pub seed: u64,
-    /// How many CPUs the machine has; the domains are spread over them.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
-    pub cpus: u32,
-    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
-    #[arg(long, value_name = "L", value_parser = lockings())]
-    pub locking: Option<String>,
-}
-
-/// Which run to repeat.
-#[derive(Debug, Args)]
-pub struct Replay {
-    /// Its seed.
-    #[arg(value_parser = seed)]
-    pub seed: u64,
-    /// How many CPUs the machine had.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
-    pub cpus: u32,
-    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
-    #[arg(long, value_name = "L", value_parser = lockings())]
-    pub locking: Option<String>,
-}
-
-/// What to measure.
-#[derive(Debug, Args)]
-pub struct Speed {
-    /// Only this kernel.
-    #[arg(long, value_name = "K", value_parser = kernels())]
-    pub kernel: Option<String>,
-    /// Check every invariant after each step.
-    #[arg(long)]
-    pub check: bool,
-    /// How many CPUs the machine has; with several the system is the fuzzer's.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
-    pub cpus: u32,
 }
 
 fn repeats() -> clap::builder::RangedU64ValueParser<u64> {

@@ -15,6 +15,8 @@ pub enum Verdict {
     Unable,
     /// A thread woke up later than was asked for; the command has said why.
     Late,
+    /// A thread was stopped by a fault without a handler, or panicked; the command has said where.
+    Faulted,
     /// The kernel panicked; its message and backtrace have been shown.
     Panicked,
     /// An interrupt ended it; the command has said what it had done.
@@ -34,6 +36,7 @@ impl Verdict {
             Verdict::Failed => 1,
             Verdict::Unable => 2,
             Verdict::Late => 3,
+            Verdict::Faulted => 4,
             Verdict::Panicked => abi::boot::EXIT_PANIC as u8,
             Verdict::Interrupted => INTERRUPT_STATUS,
         })

@@ -6,6 +6,7 @@ mod commands;
 mod durations;
 mod experiment;
 mod failure;
+mod faults;
 mod fuzz;
 mod image;
 mod machine;

@@ -1,4 +1,4 @@
-//! Turns the addresses of a kernel panic into functions, files and lines.
+//! Turns addresses, those of a kernel panic and of faults, into functions, files and lines.
 
 use crate::workspace;
 use addr2line::{Loader, demangle_auto};
@@ -26,6 +26,15 @@ pub fn backtrace(kernel: &Path, console: &str) -> Vec<String> {
     let image = object::File::parse(&*image).ok();
     let returns = |address: &u64| image.as_ref().is_none_or(|image| follows_call(image, *address));
     addresses.into_iter().filter(returns).flat_map(|address| frames(&loader, address)).collect()
+}
+
+/// The functions at an instruction of an executable, the innermost inlined one first; empty if it
+/// is in none.
+pub fn functions(executable: &Path, instruction: u64) -> Vec<String> {
+    match Loader::new(executable) {
+        Ok(loader) if loader.find_symbol(instruction).is_some() => frames(&loader, instruction + 1),
+        _ => Vec::new(),
+    }
 }
 
 /// Whether the instruction before an address is a call, as far as the image can tell.
@@ -83,7 +92,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
 }
 
 /// A source path without what is the same for all: the work tree, or the compiler's own.
-fn shortened(file: &str) -> &str {
+pub fn shortened(file: &str) -> &str {
     let root = workspace::root().to_str().unwrap_or_default();
     let inside = file.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     let library = || file.strip_prefix("/rustc/")?.split_once('/').map(|(_, rest)| rest);

@@ -3,7 +3,7 @@
 use crate::failure::{did_you_mean, usage};
 use crate::workspace;
 use abi::Rights;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use manifest::{Endpoint, Memory, System, Target};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,19 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// The manifest that `system` means: a path, or the name of one in systems/.
+/// The manifest in the folder of a system.
+pub const MANIFEST: &str = "system.toml";
+/// The tests of a system, beside its manifest.
+pub const TESTS: &str = "tests.toml";
+
+/// The manifest that `system` means: a path of it or of its folder, or the name of one in systems/.
 pub fn path(system: &str) -> Result<PathBuf> {
     let given = Path::new(system);
     if given.is_file() {
         return Ok(given.to_path_buf());
+    }
+    if given.is_dir() && given.join(MANIFEST).is_file() {
+        return Ok(given.join(MANIFEST));
     }
     let named = workspace::root().join("systems").join(format!("{system}.toml"));
     // A path that works in the root of the work tree works everywhere.
@@ -45,8 +53,10 @@ pub fn path(system: &str) -> Result<PathBuf> {
 pub fn load(system: &str) -> Result<System> {
     let path = path(system)?;
     let shown = workspace::shown(&path);
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {shown}"))?;
-    Ok(manifest::parse(&shown, &text)?)
+    let text = std::fs::read_to_string(&path);
+    let text = text.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    Ok(System { folder, ..manifest::parse(&shown, &text)? })
 }
 
 /// Gives an argument, `name=value`, to all programs that the manifest gives one of that name.

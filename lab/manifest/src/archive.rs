@@ -112,7 +112,7 @@ fn images<'a>(
         let problem = |message, help| system.source.problem(&domain.program_at, message, help);
         let name = quote(&domain.program);
         let file = programs(&domain.program).map_err(|reason| {
-            let help = "name a program of the `programs` crate, and build it";
+            let help = "name one of Giusto's programs, a crate or an ELF file";
             problem(format!("there is no program {name}: {reason}"), help)
         })?;
         let image = Image::read(&file)

@@ -5,6 +5,7 @@ use toml::Spanned;
 
 use crate::layout;
 use crate::problem::{Problem, is_name, quote};
+use crate::program;
 use crate::rights;
 use crate::schema;
 use crate::suggest::{hint, list};
@@ -29,9 +30,11 @@ pub fn read(
     let stack = given.stack.as_ref();
     let quota = values.amounts(&given.quota, 0..=MOST_OBJECTS)?;
     let cpu = values.number(&given.cpu, 0, 0..=u64::from(cpus) - 1)? as u32;
+    let (program, origin) = program::read(values, &given.program)?;
     let domain = Domain {
         name: given.name.get_ref().clone(),
-        program: values.name(&given.program, LONGEST_NAME)?,
+        program,
+        origin,
         program_at: given.program.span(),
         priority: priority as u8,
         max_priority: max_priority(values, given, priority)?,
@@ -43,6 +46,7 @@ pub fn read(
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),
         args: args(values, given)?,
         fault_handler: fault_handler(values, given)?,
+        may_fault: given.may_fault,
         maps: maps(values, given)?,
         caps: capabilities(values, given)?,
     };

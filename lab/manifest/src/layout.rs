@@ -33,6 +33,16 @@ pub fn stack_top(domain: &Domain, thread: u64) -> u64 {
     STACKS - thread * (domain.stack + PAGE)
 }
 
+impl Domain {
+    /// Whether an address lies in the free page below one of its threads' stacks.
+    pub fn guards(&self, address: u64) -> bool {
+        (0..u64::from(self.threads)).any(|thread| {
+            let bottom = stack_top(self, thread) - self.stack;
+            (bottom - PAGE..bottom).contains(&address)
+        })
+    }
+}
+
 /// A range of addresses that is mapped when the program starts.
 pub struct Area {
     /// Its first address.

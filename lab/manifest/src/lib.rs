@@ -12,6 +12,7 @@ mod domain;
 mod elf;
 mod layout;
 mod problem;
+mod program;
 mod reader;
 mod resolve;
 mod rights;
@@ -31,8 +32,8 @@ pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, System,
-    Target, Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, Origin,
+    System, Target, Timer, Trace,
 };
 pub use units::{spell_duration, spell_size};
 
@@ -66,7 +67,8 @@ pub fn load(path: &Path) -> Result<System, Problems> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Problem::of_file(&name, format!("the manifest cannot be read: {error}"), neighbours(path))
     })?;
-    parse(&name, &text)
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    parse(&name, &text).map(|system| System { folder, ..system })
 }
 
 /// Checks a manifest; problems call it `name_for_errors`.

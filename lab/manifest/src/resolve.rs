@@ -1,5 +1,7 @@
 //! From a manifest to a [`System`]: every value is checked, every name becomes an index.
 
+use std::path::PathBuf;
+
 use abi::object::Resource;
 use abi::trace::{Event, Keep};
 
@@ -105,6 +107,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         values.amounts(&manifest.pools, 1..=MOST_OBJECTS)?.map(pool);
     let notification = |it: &schema::Notification| Notification { name: it.name.get_ref().clone() };
     Ok(System {
+        folder: PathBuf::new(),
         name: values.name(&given.name, LONGEST_NAME)?,
         about: given.about.as_ref().map_or(Ok(String::new()), |about| values.line(about))?,
         kernel: kernel.map_or(Ok(KERNELS[0].into()), |it| values.one_of("kernel", it, &KERNELS))?,

@@ -105,7 +105,7 @@ pub struct Memory {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Domain {
     pub name: Word,
-    pub program: Word,
+    pub program: Spanned<Value>,
     pub priority: Number,
     pub max_priority: Option<Number>,
     pub slots: Option<Number>,
@@ -119,6 +119,8 @@ pub struct Domain {
     pub args: IndexMap<Word, Spanned<Value>>,
     pub fault_handler: Option<Word>,
     pub fault_badge: Option<Number>,
+    #[serde(default)]
+    pub may_fault: bool,
     #[serde(default)]
     pub maps: Vec<Map>,
     #[serde(default)]

@@ -1,5 +1,7 @@
 //! A checked and resolved system. Objects refer to each other by index.
 
+use std::path::PathBuf;
+
 use abi::object::Resource;
 use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
@@ -10,6 +12,8 @@ use crate::problem::{Source, Span};
 /// A system that [`parse`](crate::parse) found right.
 #[derive(Clone, Debug)]
 pub struct System {
+    /// The folder of the manifest, where paths in it begin; empty if it was read from no file.
+    pub folder: PathBuf,
     /// The system's name.
     pub name: String,
     /// What the system is about, in a sentence.
@@ -140,8 +144,10 @@ pub struct Trace {
 pub struct Domain {
     /// Its name.
     pub name: String,
-    /// The program that runs in it.
+    /// The program that runs in it: no two different ones are called the same.
     pub program: String,
+    /// Where the program comes from.
+    pub origin: Origin,
     /// Where the manifest names the program.
     pub program_at: Span,
     /// Priority of its first thread.
@@ -164,10 +170,28 @@ pub struct Domain {
     pub args: Vec<(String, String)>,
     /// Where its first thread's faults go.
     pub fault_handler: Option<FaultHandler>,
+    /// Whether faults that no handler takes are no failure of a run.
+    pub may_fault: bool,
     /// The shared memory that it finds mapped.
     pub maps: Vec<Map>,
     /// Its capabilities; the first is in slot 1.
     pub caps: Vec<Capability>,
+}
+
+/// Where a program comes from. Paths are relative to the manifest's folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Giusto's own programs.
+    Giusto,
+    /// A crate, with the path of a function `fn(&rt::Env)` in it.
+    Crate {
+        /// The folder of the crate.
+        folder: String,
+        /// The function's path in the crate, for instance `sensor::main`.
+        entry: String,
+    },
+    /// An ELF file.
+    Elf(String),
 }
 
 /// Where fault messages go.

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Which tests to run.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Test {
-    /// Only checks whose line in `--list` contains one of these; what needs not be built for them
-    /// is not.
-    #[arg(value_name = "NAME")]
+    /// The folder of a system, whose tests.toml says what to check; or only checks whose line in
+    /// `--list` contains one of these: what needs not be built for them is not.
+    #[arg(value_name = "FOLDER|NAME")]
     pub names: Vec<String>,
     /// Only what is quick.
     #[arg(long)]
@@ -65,6 +65,8 @@ pub enum Group {
     Docs,
     /// The demonstration.
     Demo,
+    /// The tests of a system.
+    System,
     /// Searches by machine.
     Search,
     /// Each sabotage is noticed.

@@ -3,10 +3,10 @@
 use super::{print_json, wrapped};
 use crate::failure::{Verdict, did_you_mean};
 use crate::machine::{MACHINES, Machine};
-use crate::output;
+use crate::{image, output};
 use crate::{systems, workspace};
 use anyhow::Result;
-use manifest::{Problems, System};
+use manifest::{Origin, Problems, System};
 use serde_json::json;
 
 /// Checks a manifest.
@@ -51,14 +51,15 @@ fn notes(system: &System) -> Vec<String> {
 /// Checks that there is a program for every domain, without building any.
 fn check_programs(system: &System) -> Result<()> {
     let programs = programs()?;
-    let missing = system.domains.iter().filter(|domain| !programs.contains(&domain.program));
+    let own = system.domains.iter().filter(|domain| domain.origin == Origin::Giusto);
+    let missing = own.filter(|domain| !programs.contains(&domain.program));
     let problems = missing.map(|domain| {
         let hint = did_you_mean(&domain.program, programs.iter().map(String::as_str));
         let message = format!("there is no program `{}`{hint}", domain.program);
         let help = format!("the programs are {}", programs.join(", "));
         system.source.problem(&domain.program_at, message, help)
     });
-    match problems.collect::<Vec<_>>() {
+    match problems.chain(image::problems(system)).collect::<Vec<_>>() {
         none if none.is_empty() => Ok(()),
         problems => Err(Problems(problems).into()),
     }

@@ -7,8 +7,10 @@ mod cyclictest;
 mod demo;
 mod doctor;
 mod facts;
+mod image;
 mod lab;
 mod model;
+mod new;
 mod profile;
 mod run;
 mod test;
@@ -30,6 +32,8 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
     match &cli.command {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
+        Command::Image(asked) => image::image(asked, cli.json),
+        Command::New { folder } => new::new(folder, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),
         Command::Cyclictest(asked) => cyclictest::cyclictest(asked, cli.json),

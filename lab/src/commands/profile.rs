@@ -28,7 +28,7 @@ pub fn profile(asked: &cli::Profile, as_json: bool) -> Result<Verdict> {
         return Err(usage(format!("{} {message}; use another machine", machine.name())));
     }
     let system = systems::load(&asked.system)?;
-    let images = image::build_with(machine, Extra::Profile)?;
+    let images = image::build_system(machine, &system, Some(Extra::Profile))?;
     let sampling = Sampling { period: asked.period, seed: asked.seed };
     let boot = Boot::new(machine, &images, &system)
         .board(super::run::board(machine, asked.board.as_deref())?)

@@ -4,6 +4,7 @@ use super::print_json;
 use super::trace::auto;
 use crate::cli;
 use crate::failure::{Verdict, usage};
+use crate::faults::{self, Fault};
 use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
@@ -63,12 +64,16 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let mut launch = launch(run, machine, &images, &system)?.console(console);
     launch.timeout = seconds.map(Duration::from_secs);
     let outcome = machine::boot(&launch)?;
+    let faults = faults::told(&outcome.console, &system, &images);
     if as_json {
-        print_outcome(&system.name, machine, launch.board, &outcome);
+        print_outcome(&system.name, machine, launch.board, &outcome, &faults);
     } else {
+        faults.iter().for_each(|fault| eprint!("{fault}"));
         show_end(&outcome, launch.icount);
     }
+    let failed = faults.iter().any(|fault| !fault.expected);
     Ok(match outcome.exit {
+        Exit::Done(0) | Exit::Interrupted | Exit::Hang if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
@@ -99,7 +104,7 @@ fn launch<'a>(
 }
 
 /// Refuses CPUs that a system's kernel or domains cannot have.
-pub(super) fn check_cpus(system: &System) -> Result<()> {
+pub fn check_cpus(system: &System) -> Result<()> {
     if system.cpus > 1 && system.locking() == manifest::NO_LOCKING {
         let message = format!("a kernel without locks cannot have {} CPUs", system.cpus);
         return Err(usage(message));
@@ -120,7 +125,13 @@ pub(super) fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result
     })
 }
 
-fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome) {
+fn print_outcome(
+    system: &str,
+    machine: &dyn Machine,
+    board: &str,
+    outcome: &Outcome,
+    faults: &[Fault],
+) {
     let (exit, status) = match &outcome.exit {
         Exit::Done(status) => ("done", Some(*status)),
         Exit::Panic => ("panic", None),
@@ -137,6 +148,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "status": status,
         "failure": outcome.failure(),
         "backtrace": outcome.backtrace,
+        "faults": faults,
         "console": outcome.console,
     }));
 }

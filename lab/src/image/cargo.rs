@@ -1,7 +1,7 @@
 //! Cargo, and what it says.
 
 use crate::failure::usage;
-use crate::progress::Step;
+use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
 use cargo_metadata::{Artifact, Message};
@@ -13,7 +13,6 @@ use std::thread;
 
 /// Builds what the arguments say; returns the executables by name.
 pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
-    let step = Step::start(title);
     let mut cargo = workspace::cargo(&["build"]);
     cargo.args(arguments);
     cargo.args(["--message-format", "json-render-diagnostics", "--color", "never"]);
@@ -23,7 +22,7 @@ pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| usage(format!("cannot run cargo: {error}; see `./giusto doctor`")))?;
-    let (messages, diagnostics) = follow(&mut child, &step)?;
+    let (messages, diagnostics) = follow(&mut child, title)?;
     if !child.wait()?.success() {
         bail!("{title}: it failed:\n{}", readable(&diagnostics));
     }
@@ -31,8 +30,8 @@ pub fn build(title: &str, arguments: &[&str]) -> Result<BTreeMap<String, PathBuf
     Ok(executables(&messages).into_iter().filter_map(named).collect())
 }
 
-/// Reads both outputs of cargo to their ends and shows what it is doing.
-fn follow(child: &mut Child, step: &Step) -> Result<(String, Vec<String>)> {
+/// Reads both outputs of cargo to their ends and shows what it is doing, once it compiles.
+fn follow(child: &mut Child, title: &str) -> Result<(String, Vec<String>)> {
     let mut stdout = child.stdout.take().context("no standard output")?;
     let stderr = child.stderr.take().context("no standard error")?;
     let messages = thread::spawn(move || {
@@ -40,9 +39,10 @@ fn follow(child: &mut Child, step: &Step) -> Result<(String, Vec<String>)> {
         stdout.read_to_string(&mut text).map(|_| text)
     });
     let mut diagnostics = Vec::new();
+    let mut step = Late::new(title);
     for line in BufReader::new(stderr).lines() {
         let line = line?;
-        step.detail(line.trim());
+        step.said(&line);
         diagnostics.push(line);
     }
     let messages = messages.join().expect("the reader does not panic")?;

@@ -1,12 +1,15 @@
 //! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
 
 mod cargo;
+mod crates;
 mod elf;
 mod extra;
 mod kept;
+mod place;
 mod sources;
 
 pub use cargo::executables;
+pub use crates::problems;
 pub use elf::{static_address, text_bytes};
 pub use extra::{Extra, extra_for};
 
@@ -15,17 +18,19 @@ use crate::machine::{Emulator, Machine, Platform, native};
 use crate::workspace;
 use anyhow::{Context, Result};
 use kept::Recipe;
-use manifest::System;
+use manifest::{Origin, System};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The built files; none for the twin, which has its own.
-#[derive(Default)]
+/// The built files.
+#[derive(Debug, Default)]
 pub struct Images {
-    /// The kernel with its symbols.
+    /// The kernel with its symbols; none for the twin, which has its own.
     pub kernel: PathBuf,
-    /// The programs by name.
+    /// The programs by name; none for the twin.
     pub programs: BTreeMap<String, PathBuf>,
+    /// The twin's program, where it has more programs than Giusto's own.
+    pub twin: Option<PathBuf>,
 }
 
 /// Builds the kernel and all programs for a machine.
@@ -43,32 +48,52 @@ pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
     build_system(machine, system, extra_for(system))
 }
 
-/// CPUs of an emulated machine: there a kernel's queue lock has 16 places.
-const MOST_EMULATED: u32 = 8;
-
 /// Builds a kernel that may have something extra, and the programs of a system.
 pub fn build_system(
     machine: &dyn Machine,
     system: &System,
     extra: Option<Extra>,
 ) -> Result<Images> {
-    let (name, cpus) = (&system.name, system.cpus);
-    if machine.emulator().is_some() && cpus > MOST_EMULATED {
-        return Err(usage(format!(
-            "machine {} has at most {MOST_EMULATED} CPUs, {name} wants {cpus}; run it on the twin",
-            machine.name()
-        )));
+    check_cpus(machine, system)?;
+    crates::check(system)?;
+    match machine.emulator() {
+        Some(emulator) => {
+            let programs = programs_of(emulator, system)?;
+            Ok(Images { kernel: kernel_with(emulator, extra)?, programs, twin: None })
+        }
+        None if crates::any(system) => crates::twin(system),
+        None => {
+            twin()?;
+            Ok(Images::default())
+        }
     }
+}
+
+/// Refuses a system that a machine has too few CPUs for.
+pub fn check_cpus(machine: &dyn Machine, system: &System) -> Result<()> {
+    let (name, cpus, most) = (&system.name, system.cpus, machine.most_cpus());
+    if cpus > most {
+        let message = format!("has at most {most} CPUs, {name} wants {cpus}; run it on the twin");
+        return Err(usage(format!("machine {} {message}", machine.name())));
+    }
+    Ok(())
+}
+
+/// Builds the programs of a system.
+fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<String, PathBuf>> {
     let all = program_names()?;
-    let wanted = |name: &str| system.domains.iter().any(|domain| domain.program == name);
+    let own = || system.domains.iter().filter(|domain| domain.origin == Origin::Giusto);
+    let wanted = |name: &str| own().any(|domain| domain.program == name);
     // A name that stands for no program is refused where the archive is made, which knows where it
     // is written, and which names there are.
     let known = |name: &String| all.contains(name);
-    let programs = match system.domains.iter().all(|domain| known(&domain.program)) {
+    let names = match own().all(|domain| known(&domain.program)) {
         true => all.into_iter().filter(|name| wanted(name)).collect(),
         false => all,
     };
-    images(machine, extra, &programs)
+    let mut programs = build_programs(machine, &names)?;
+    programs.extend(crates::executables(system, machine)?);
+    Ok(programs)
 }
 
 /// Builds an image with one kernel only, and returns its path.
@@ -76,6 +101,20 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let title = format!("building {kernel} alone for {}", machine.name());
     let features = ["--no-default-features", "--features", kernel];
     build_kernel(machine, title, &format!("{kernel}-alone"), &features)
+}
+
+/// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,
+/// without debugging information.
+pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> {
+    crates::check(system)?;
+    let programs = programs_of(machine, system)?;
+    let extra = extra_for(system).map_or(&[][..], Extra::features);
+    let features = [&[system.kernel.as_str()], extra].concat().join(",");
+    let stripped = "profile.metal.strip=\"debuginfo\"";
+    let arguments = ["--no-default-features", "--features", &features, "--config", stripped];
+    let title = format!("building {} alone for {}", system.kernel, machine.name());
+    let kernel = build_kernel(machine, title, &format!("{features}-shipped"), &arguments)?;
+    Ok(Images { kernel, programs, twin: None })
 }
 
 /// Builds the twin, and returns its program's path. It is built for development: arithmetic is
@@ -100,6 +139,11 @@ fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> R
         return Ok(Images::default());
     };
     let programs = build_programs(machine, programs)?;
+    Ok(Images { kernel: kernel_with(machine, extra)?, programs, twin: None })
+}
+
+/// Builds an image with all kernels that may have something extra.
+fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
     let features = extra.map_or(&[][..], Extra::features);
     let with = if features.is_empty() { "" } else { " with " };
     let title = format!("building a kernel{with}{} for {}", features.join(" and "), machine.name());
@@ -107,7 +151,7 @@ fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> R
     let asked = features.join(",");
     let asked = ["--features", &asked];
     let asked = if features.is_empty() { &[][..] } else { &asked };
-    Ok(Images { kernel: build_kernel(machine, title, &name, asked)?, programs })
+    build_kernel(machine, title, &name, asked)
 }
 
 /// Builds a kernel image in a directory of its own: several can be built at once.
@@ -136,6 +180,9 @@ fn build_programs(
     machine: &dyn Emulator,
     programs: &[String],
 ) -> Result<BTreeMap<String, PathBuf>> {
+    if programs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     kept::obtain(&Recipe {
         name: "programs",
         title: format!("building programs for {}", machine.name()),

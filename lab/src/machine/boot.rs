@@ -132,7 +132,7 @@ pub fn boot(boot: &Boot) -> Result<Outcome> {
 pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     let Some(emulator) = boot.machine.emulator() else { return twin::boot(boot, spoil) };
     let nonce = RandomState::new().hash_one(0);
-    let mut archive = pack(boot, nonce)?;
+    let mut archive = pack(boot.images, boot.system, nonce)?;
     spoil(&mut archive.bytes);
     let memory = SharedFile::new(boot.system.memory)?;
     let archive_file = SharedFile::with(&archive.bytes)?;
@@ -141,7 +141,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         icount: boot.icount,
         cpus: boot.system.cpus,
         memory: boot.system.memory,
-        memory_file: &memory.path(),
+        memory_file: Some(&memory.path()),
         kernel: &boot.images.kernel,
         archive: &archive_file.path(),
         command_line: &command_line(boot),
@@ -209,8 +209,8 @@ fn read_log(machine: &dyn Emulator, boot: &Boot, memory: &SharedFile) -> Result<
 }
 
 /// Makes the boot archive of a system with its programs.
-pub fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
-    let programs = &boot.images.programs;
+pub fn pack(images: &Images, system: &System, nonce: u64) -> Result<Archive> {
+    let programs = &images.programs;
     let read = |name: &str| {
         let names = programs.keys().map(String::as_str);
         let Some(path) = programs.get(name) else {
@@ -218,7 +218,7 @@ pub fn pack(boot: &Boot, nonce: u64) -> Result<Archive> {
         };
         std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
     };
-    pack_with(boot, &read, nonce)
+    Ok(manifest::pack(system, &read, nonce)?)
 }
 
 /// [`pack`] with programs from elsewhere.
@@ -398,7 +398,7 @@ mod tests {
             icount: None,
             cpus: 1,
             memory: 0,
-            memory_file: nowhere,
+            memory_file: Some(nowhere),
             kernel: nowhere,
             archive: nowhere,
             command_line: "",

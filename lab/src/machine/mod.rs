@@ -15,7 +15,7 @@ mod twin;
 pub mod words;
 mod x86_64;
 
-pub use boot::{Boot, boot, boot_spoilt};
+pub use boot::{Boot, boot, boot_spoilt, pack};
 pub use console::{Console, Input, Interrupts};
 pub use memory::MEMORY_FILES;
 pub use outcome::{Exit, Outcome};
@@ -94,8 +94,8 @@ pub struct Launch<'a> {
     pub cpus: u32,
     /// Bytes of RAM.
     pub memory: u64,
-    /// The file that is the RAM.
-    pub memory_file: &'a Path,
+    /// The file that is the RAM, if others are to see it.
+    pub memory_file: Option<&'a Path>,
     /// The kernel image.
     pub kernel: &'a Path,
     /// The boot archive.

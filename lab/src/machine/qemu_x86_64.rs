@@ -72,14 +72,17 @@ impl Emulator for QemuX86_64 {
             arguments.push(value);
         };
         let bytes = launch.memory;
-        let ram = format!("memory-backend-file,id=ram,size={bytes},share=on,mem-path=");
-        let mut object = OsString::from(ram);
-        object.push(launch.memory_file);
-        add("-M", format!("{},memory-backend=ram", launch.board).into());
+        let shared = if launch.memory_file.is_some() { ",memory-backend=ram" } else { "" };
+        add("-M", format!("{}{shared}", launch.board).into());
         add("-cpu", "max".into());
         add("-smp", launch.cpus.to_string().into());
         add("-m", format!("{}K", bytes.div_ceil(1024)).into());
-        add("-object", object);
+        if let Some(file) = launch.memory_file {
+            let ram = format!("memory-backend-file,id=ram,size={bytes},share=on,mem-path=");
+            let mut object = OsString::from(ram);
+            object.push(file);
+            add("-object", object);
+        }
         add("-kernel", launch.kernel.into());
         add("-initrd", launch.archive.into());
         add("-append", launch.command_line.into());

@@ -35,7 +35,7 @@ impl Drop for Guest {
 /// instructions of the next one do: nothing on a machine in this process.
 pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
     let Some(emulator) = boot.machine.emulator() else { return Ok(Vec::new()) };
-    let archive = pack(boot, 0)?;
+    let archive = pack(boot.images, boot.system, 0)?;
     let memory = SharedFile::new(boot.system.memory)?;
     let archive_file = SharedFile::with(&archive.bytes)?;
     let folder = tempfile::tempdir()?;
@@ -46,7 +46,7 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         icount: boot.icount,
         cpus: boot.system.cpus,
         memory: boot.system.memory,
-        memory_file: &memory.path(),
+        memory_file: Some(&memory.path()),
         kernel: &boot.images.kernel,
         archive: &archive_file.path(),
         command_line: &format!("kernel={}", boot.kernel),

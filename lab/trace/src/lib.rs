@@ -44,4 +44,4 @@ pub use overheads::{
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
-pub use wakeups::{WakeUp, first_late, wakeups};
+pub use wakeups::{WakeUp, explained, first_late, wakeups};

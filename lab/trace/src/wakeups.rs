@@ -11,6 +11,15 @@ pub struct WakeUp {
     pub sample: Sample,
     /// The CPU on which it ran.
     pub cpu: u8,
+    /// The number of its domain: those of the manifest from 1.
+    pub domain: u32,
+}
+
+impl WakeUp {
+    /// From the instant until it ran, in ns.
+    pub fn latency(&self) -> u64 {
+        self.sample.ran - self.sample.programmed
+    }
 }
 
 /// The wake-ups by the clock in the order in which the threads ran. Threads that did not wait yet
@@ -21,6 +30,7 @@ pub fn wakeups(traces: &Traces) -> Vec<WakeUp> {
     // thread, the instant that woke it.
     let mut signalled: BTreeMap<u8, u16> = BTreeMap::new();
     let mut woken: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut domains: BTreeMap<u16, u32> = BTreeMap::new();
     for moment in &traces.all.moments {
         let (thread, cpu, ran) = (moment.thread, moment.cpu, moment.ns);
         let programmed = moment.ns.saturating_sub(moment.argument.into());
@@ -38,11 +48,15 @@ pub fn wakeups(traces: &Traces) -> Vec<WakeUp> {
                 signalled.remove(&cpu);
                 let programmed = woken.remove(&thread);
                 let sample = programmed.map(|programmed| Sample { programmed, ran, thread });
-                found.extend(sample.map(|sample| WakeUp { sample, cpu }));
+                let domain = domains.get(&thread).copied().unwrap_or_default();
+                found.extend(sample.map(|sample| WakeUp { sample, cpu, domain }));
             }
             // It was stopped, or another thread has its place.
             Event::Block | Event::Thread => {
                 woken.remove(&thread);
+                if moment.event == Event::Thread {
+                    domains.insert(thread, moment.argument);
+                }
             }
             _ => {}
         }
@@ -52,8 +66,13 @@ pub fn wakeups(traces: &Traces) -> Vec<WakeUp> {
 
 /// Why the first wake-up was late that was later than `threshold` ns; `None`: none was.
 pub fn first_late(traces: &Traces, names: &Names, threshold: u64) -> Option<Blame> {
-    let late = |wake_up: &WakeUp| wake_up.sample.ran - wake_up.sample.programmed > threshold;
-    let WakeUp { sample, cpu } = wakeups(traces).into_iter().find(late)?;
+    let late = |wake_up: &WakeUp| wake_up.latency() > threshold;
+    explained(traces, names, wakeups(traces).iter().find(|wake_up| late(wake_up))?)
+}
+
+/// Why a wake-up took what it took.
+pub fn explained(traces: &Traces, names: &Names, wake_up: &WakeUp) -> Option<Blame> {
+    let WakeUp { sample, cpu, .. } = *wake_up;
     let trace = traces.each.iter().find(|trace| trace.cpu == cpu)?;
     // A CPU's own trace introduces only the threads that were made there.
     let made = traces.all.moments.iter().filter(|moment| moment.event == Event::Thread);

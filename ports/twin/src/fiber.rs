@@ -1,9 +1,9 @@
 //! Coroutines for threads.
 
 use crate::hardware::Hardware;
+use crate::programs;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
-use rt::Env;
 use rt::arch::hosted::{self, Instruction};
 use std::cell::Cell;
 use std::thread_local;
@@ -27,7 +27,6 @@ struct Fiber {
 /// The coroutines of a run, by number from 1.
 pub struct Fibers {
     twin: &'static Hardware,
-    programs: &'static [fn(&Env)],
     fibers: Vec<Option<Fiber>>,
     free: Vec<u32>,
     stacks: Vec<DefaultStack>,
@@ -36,11 +35,7 @@ pub struct Fibers {
 impl Fibers {
     /// None yet.
     pub fn new(twin: &'static Hardware) -> Fibers {
-        let programs: Vec<fn(&Env)> = programs::PROGRAMS.iter().map(|(_, main)| *main).collect();
-        // The table is the same for ever; a coroutine's function may keep no shorter reference.
-        static PROGRAMS: std::sync::OnceLock<Vec<fn(&Env)>> = std::sync::OnceLock::new();
-        let programs = PROGRAMS.get_or_init(|| programs);
-        Fibers { twin, programs, fibers: vec![None], free: Vec::new(), stacks: STACKS.take() }
+        Fibers { twin, fibers: vec![None], free: Vec::new(), stacks: STACKS.take() }
     }
 
     /// A new coroutine for a thread that begins with an instruction.
@@ -49,10 +44,10 @@ impl Fibers {
             .stacks
             .pop()
             .unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a coroutine's stack"));
-        let (twin, programs) = (self.twin, self.programs);
+        let twin = self.twin;
         let coroutine = Coroutine::with_stack(own, move |yielder: &Yielder<(), ()>, ()| {
             twin.here().yielder.set(yielder);
-            hosted::begin(instruction, programs, argument, stack)
+            hosted::begin(instruction, programs::all(), argument, stack)
         });
         let fiber = Some(Fiber { coroutine, yielder: std::ptr::null(), vector: 0 });
         match self.free.pop() {

@@ -21,7 +21,8 @@
 //! | `fiber.rs` | coroutines |
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
-//! | `main.rs` | the program that answers the laboratory |
+//! | `programs.rs` | the table of programs |
+//! | `serve.rs`, `main.rs` | the program that answers the laboratory |
 //!
 //! [`Run`]: twin_protocol::Run
 
@@ -42,12 +43,16 @@ mod paging;
 mod port;
 mod processor;
 mod program;
+mod programs;
 mod rng;
 mod run;
 mod sections;
+mod serve;
 mod transactions;
 
+pub use programs::Program;
 pub use run::run;
+pub use serve::serve;
 
 use rt::arch::hosted;
 use twin_protocol::About;
@@ -55,7 +60,7 @@ use twin_protocol::About;
 /// What the twin consists of.
 pub fn about() -> About {
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
-    let programs = (0..).zip(programs::PROGRAMS);
+    let programs = (0..).zip(programs::all());
     About {
         kernels: names(kernels::KERNELS),
         locked_kernels: names(kernels::LOCKED_KERNELS),

@@ -1,46 +1,8 @@
-//! The twin as a program: answers requests from the socket that is its standard input.
+//! The twin with Giusto's own programs.
 #![forbid(unsafe_code)]
 
-use std::io::{self, BufWriter};
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
-use std::panic;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
-use twin_protocol::{Reply, Request, receive, send};
-
-/// What the last panic said, and where.
-static PANIC: Mutex<String> = Mutex::new(String::new());
 
 fn main() -> ExitCode {
-    panic::set_hook(Box::new(|info| {
-        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = info.to_string();
-    }));
-    match serve() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: no request comes from the standard input: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-/// Answers until the laboratory closes the socket.
-fn serve() -> io::Result<()> {
-    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let (mut requests, mut replies) = (&socket, BufWriter::new(&socket));
-    while let Some(request) = receive(&mut requests)? {
-        send(&mut replies, &answer(request))?;
-    }
-    Ok(())
-}
-
-fn answer(request: Request) -> Reply {
-    match request {
-        Request::About => Reply::About(twin::about()),
-        Request::Run(run) => match panic::catch_unwind(|| twin::run(&run)) {
-            Ok(outcome) => Reply::Ran(Box::new(outcome)),
-            Err(_) => Reply::Failed(PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone()),
-        },
-    }
+    twin::serve(&[])
 }

@@ -126,6 +126,11 @@ impl Machine for Hardware {
         {}
     }
 
+    fn say(&self, line: &str) {
+        self.write(line.as_bytes());
+        self.write(b"\n");
+    }
+
     fn function(&self, function: fn(&Env, u64)) -> u64 {
         let mut functions = self.functions.borrow_mut();
         let same = functions.iter().position(|other| *other as usize == function as usize);

@@ -51,7 +51,7 @@ fn arguments(words: &str) -> Vec<String> {
         icount: launched.icount,
         cpus: 1,
         memory: 1 << 20,
-        memory_file: Path::new("ram"),
+        memory_file: Some(Path::new("ram")),
         kernel: Path::new("kernel"),
         archive: Path::new("archive"),
         command_line: "",

@@ -14,9 +14,11 @@ mod golden;
 mod host;
 mod job;
 mod junit;
+mod late;
 mod miri;
 mod mutants;
 mod native;
+mod outside;
 mod patch;
 mod process;
 mod runner;
@@ -37,6 +39,7 @@ use clap::ValueEnum;
 use job::{Choice, Class, Job};
 use runner::How;
 use state::Progress;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
@@ -51,8 +54,14 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         return Ok(Verdict::Held);
     }
     let started = Instant::now();
+    let (manifests, names) = named(&test.names);
+    let test = &cli::Test { names, ..test.clone() };
     let choice = Choice::new(test);
-    let jobs = choice.choose(list(&choice)?);
+    let jobs = match &manifests[..] {
+        [] => list(&choice)?,
+        manifests => of_systems(manifests)?,
+    };
+    let jobs = choice.choose(jobs);
     if jobs.is_empty() {
         return Err(usage("no check has such a name; `./giusto test --list` shows all"));
     }
@@ -82,13 +91,28 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&summary);
     } else {
-        for left in docs::left()? {
+        let left = if manifests.is_empty() { docs::left()? } else { Vec::new() };
+        for left in left {
             output::line(format_args!("not run: {}: {}", left.place, left.reason));
         }
         output::line(format_args!("took {:.0} s", started.elapsed().as_secs_f64()));
         output::line(summary.closing());
     }
     Ok(Verdict::from_bool(held))
+}
+
+/// Tells the manifests of users' systems from names of checks.
+fn named(words: &[String]) -> (Vec<PathBuf>, Vec<String>) {
+    let (systems, names): (Vec<&String>, Vec<&String>) =
+        words.iter().partition(|word| outside::manifest(word).is_some());
+    let manifests = systems.into_iter().filter_map(|word| outside::manifest(word)).collect();
+    (manifests, names.into_iter().cloned().collect())
+}
+
+/// The tests of users' systems.
+fn of_systems(manifests: &[PathBuf]) -> Result<Vec<Job>> {
+    let each = manifests.iter().map(|manifest| outside::jobs(manifest));
+    Ok(each.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
 /// Everything, in the order in which it runs: what is quick to fail comes first. Tests on the host

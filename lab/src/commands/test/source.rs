@@ -35,7 +35,8 @@ pub fn jobs() -> Vec<Job> {
         let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
         let builds = Builds::Own("the port, for clippy");
         let deny = ["--", "-D", "warnings"];
-        let programs = [&port, &["-p", "rt", "-p", "programs"][..], &deny].concat();
+        let programs =
+            [&port, &["-p", "rt", "-p", "service", "-p", "programs"][..], &deny].concat();
         let whole = [&port, &["--features", EVERYTHING][..], &deny].concat();
         let name = machine.name();
         for (what, arguments) in [

@@ -1,33 +1,63 @@
-//! The twin's program: processes that wait for requests, as many as are asked at once.
+//! Programs of the twin: processes that wait for requests, as many as are asked at once.
 
 use crate::image;
 use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use twin_protocol::{About, Outcome, Reply, Request, Run, receive, send};
 
+/// The number of the signal that ends a process at an address that it may not use.
+const SEGMENTATION_FAULT: i32 = 11;
+
 /// Processes that nothing is asked of. They end when this process does, which closes the sockets.
 static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
 
-/// What the twin consists of.
-pub fn about() -> Result<&'static About> {
-    static ABOUT: OnceLock<About> = OnceLock::new();
-    if let Some(known) = ABOUT.get() {
+/// The twin that has Giusto's own programs alone.
+pub fn own() -> Result<&'static Path> {
+    static OWN: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(known) = OWN.get() {
         return Ok(known);
     }
-    match ask(&Request::About)? {
-        Reply::About(about) => Ok(ABOUT.get_or_init(|| about)),
+    image::twin().map(|program| OWN.get_or_init(|| program).as_path())
+}
+
+/// What the twin consists of that has Giusto's own programs alone.
+pub fn about() -> Result<&'static About> {
+    about_of(own()?)
+}
+
+/// What a twin consists of.
+pub fn about_of(program: &Path) -> Result<&'static About> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, &'static About>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(about) = known().get(program) {
+        return Ok(about);
+    }
+    match ask(program, &Request::About)? {
+        Reply::About(about) => {
+            // Kept for as long as this process lives, once for each program.
+            let about: &About = Box::leak(Box::new(about));
+            known().insert(program.to_path_buf(), about);
+            Ok(about)
+        }
         other => bail!("the twin was asked what it consists of, and answered {other:?}"),
     }
 }
 
-/// Boots an archive in the twin and runs it.
+/// Boots an archive in the twin that has Giusto's own programs alone, and runs it.
 pub fn run(run: Run) -> Result<Outcome> {
-    match ask(&Request::Run(Box::new(run)))? {
+    run_on(own()?, run)
+}
+
+/// Boots an archive in a twin and runs it.
+pub fn run_on(program: &Path, run: Run) -> Result<Outcome> {
+    match ask(program, &Request::Run(Box::new(run)))? {
         Reply::Ran(outcome) => Ok(*outcome),
         Reply::Failed(message) => bail!("the twin failed: {message}"),
         Reply::About(_) => bail!("the twin was asked for a run, and answered something else"),
@@ -38,20 +68,26 @@ fn idle() -> MutexGuard<'static, Vec<Process>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn ask(request: &Request) -> Result<Reply> {
-    // A statement of its own: the lock is not held while a process starts.
-    let waiting = idle().pop();
-    let mut process = match waiting {
+fn ask(program: &Path, request: &Request) -> Result<Reply> {
+    // A function of its own: the lock is not held while a process starts.
+    let mut process = match waiting(program) {
         Some(process) => process,
-        None => Process::start(&image::twin()?)?,
+        None => Process::start(program)?,
     };
     let reply = process.ask(request)?;
     idle().push(process);
     Ok(reply)
 }
 
-/// A process of the twin's program.
+fn waiting(program: &Path) -> Option<Process> {
+    let mut idle = idle();
+    let at = idle.iter().position(|process| process.program == program)?;
+    Some(idle.swap_remove(at))
+}
+
+/// A process of a twin's program.
 struct Process {
+    program: PathBuf,
     child: Child,
     socket: UnixStream,
 }
@@ -61,7 +97,7 @@ impl Process {
         let (socket, its) = UnixStream::pair().context("no socket for the twin")?;
         let child = Command::new(program).stdin(OwnedFd::from(its)).spawn();
         let child = child.with_context(|| format!("cannot run {}", program.display()))?;
-        Ok(Process { child, socket })
+        Ok(Process { program: program.to_path_buf(), child, socket })
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply> {
@@ -74,7 +110,13 @@ impl Process {
         // A machine that has closed the socket ends; what says something else is of no use.
         let _ = self.socket.shutdown(Shutdown::Both);
         let status = self.child.wait()?;
-        bail!("the twin ended without an answer: {status}; {why}")
+        let hint = match status.signal() {
+            Some(SEGMENTATION_FAULT) => {
+                "; a program that overflows its stack ends the simulation: the emulator says where"
+            }
+            _ => "",
+        };
+        bail!("the twin ended without an answer: {status}; {why}{hint}")
     }
 }
 

@@ -4,6 +4,7 @@ mod client;
 mod packed;
 
 pub use client::{about, run};
+use client::{about_of, own, run_on};
 pub use packed::Packed;
 
 use super::console::END_OF_INPUT;
@@ -14,6 +15,7 @@ use manifest::NO_LOCKING;
 use results::Origin;
 use std::io::{IsTerminal, Read};
 use std::ops::Range;
+use std::path::Path;
 use twin_protocol::{Options, Sections, Service, Topology};
 
 /// Steps of a run for each second of its timeout: what a spin may take.
@@ -93,7 +95,8 @@ pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
 /// [`boot`], and what there is to know of a simulation alone.
 pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen)> {
     let locking = boot.system.locking();
-    let locked = &about()?.locked_kernels;
+    let program = program(boot)?;
+    let locked = &about_of(program)?.locked_kernels;
     if locking != NO_LOCKING && !locked.iter().any(|known| known == boot.kernel) {
         let known = locked.join(", ");
         let message = format!("the twin runs kernel {} on one CPU without locks only", boot.kernel);
@@ -117,10 +120,18 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         ..Options::default()
     };
     let archive = Packed::new(boot, spoil)?;
-    let mut ran = run(archive.run(options))?;
+    let mut ran = run_on(program, archive.run(options))?;
     let shared = std::mem::take(&mut ran.shared);
     let seen = Seen { sections: ran.sections, barriers: ran.barriers, shared };
     Ok((archive.outcome(ran, boot.kernel), seen))
+}
+
+/// The twin's program that runs a system: its own, if programs come from elsewhere.
+fn program<'a>(boot: &'a Boot) -> Result<&'a Path> {
+    match &boot.images.twin {
+        Some(program) => Ok(program),
+        None => own(),
+    }
 }
 
 /// What will be typed: all of it beforehand, since time here is not a user's.

@@ -1,6 +1,6 @@
 //! A system as a boot archive for the twin, and its outcome as that of any machine.
 
-use super::{Twin, about};
+use super::{Twin, about_of, program};
 use crate::failure::did_you_mean;
 use crate::machine::boot::pack_with;
 use crate::machine::memory::WORD;
@@ -20,7 +20,7 @@ pub struct Packed {
 impl Packed {
     /// Packs a system.
     pub fn new(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Packed> {
-        let about = about()?;
+        let about = about_of(program(boot)?)?;
         let read = |name: &str| {
             let names = about.programs.iter().map(|(name, _)| name.as_str());
             let missing = || format!("the twin has none{}", did_you_mean(name, names));

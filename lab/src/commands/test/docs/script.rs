@@ -135,8 +135,11 @@ impl Script {
             program.display()
         );
         fs::write(&launcher, text)?;
-        // Pages name systems as they lie in the work tree.
-        symlink(workspace::root().join("systems"), folder.path().join("systems"))?;
+        // Pages name systems as they lie in the work tree, unless they have some of their own.
+        let systems = folder.path().join("systems");
+        if !systems.exists() {
+            symlink(workspace::root().join("systems"), systems)?;
+        }
         fs::set_permissions(&launcher, std::fs::Permissions::from_mode(0o755))?;
         self.run_in(folder.path(), &[])
     }

@@ -1,0 +1,63 @@
+//! The command line of `twin`.
+
+use super::{cpus, kernels, lockings, seed};
+use clap::{Args, Subcommand};
+
+/// What to do with the simulation.
+#[derive(Debug, Subcommand)]
+pub enum Twin {
+    /// System calls with arbitrary arguments, every invariant checked after each step.
+    Fuzz(Fuzz),
+    /// Repeat the run of a seed and show where it ended.
+    Replay(Replay),
+    /// Kernel events a second of host time.
+    Speed(Speed),
+}
+
+/// How long to fuzz.
+#[derive(Debug, Args)]
+pub struct Fuzz {
+    /// Least number of steps.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    pub steps: u64,
+    /// Minutes to go on for, instead of a number of steps.
+    #[arg(long, value_name = "M")]
+    pub minutes: Option<u64>,
+    /// The first seed.
+    #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
+    pub seed: u64,
+    /// How many CPUs the machine has; the domains are spread over them.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
+    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
+}
+
+/// Which run to repeat.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// Its seed.
+    #[arg(value_parser = seed)]
+    pub seed: u64,
+    /// How many CPUs the machine had.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
+    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
+    #[arg(long, value_name = "L", value_parser = lockings())]
+    pub locking: Option<String>,
+}
+
+/// What to measure.
+#[derive(Debug, Args)]
+pub struct Speed {
+    /// Only this kernel.
+    #[arg(long, value_name = "K", value_parser = kernels())]
+    pub kernel: Option<String>,
+    /// Check every invariant after each step.
+    #[arg(long)]
+    pub check: bool,
+    /// How many CPUs the machine has; with several the system is the fuzzer's.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
+    pub cpus: u32,
+}

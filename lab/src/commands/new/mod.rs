@@ -1,0 +1,112 @@
+//! `new`: a system of one's own, outside of the work tree.
+
+use super::print_json;
+use crate::failure::{Verdict, usage};
+use crate::{output, systems, workspace};
+use anyhow::Result;
+use serde_json::json;
+use std::path::Path;
+use toml::Value;
+
+/// The crates, each with its manifest and its source: two programs, and what one asks the other.
+const CRATES: [(&str, &str, &str); 3] = [
+    ("interface", include_str!("interface.toml"), include_str!("interface.txt")),
+    ("client", include_str!("crate.toml"), include_str!("client.txt")),
+    ("server", include_str!("crate.toml"), include_str!("server.txt")),
+];
+
+/// Makes a folder with a system.
+pub fn new(folder: &Path, as_json: bool) -> Result<Verdict> {
+    let name = name(folder)?;
+    if folder.exists() && (!folder.is_dir() || fs_err::read_dir(folder)?.next().is_some()) {
+        return Err(usage(format!("{} is there already, and not empty", folder.display())));
+    }
+    let files = files(&name);
+    for (path, text) in &files {
+        let path = folder.join(path);
+        fs_err::create_dir_all(path.parent().expect("a file has a folder"))?;
+        fs_err::write(path, text)?;
+    }
+    if as_json {
+        let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        print_json(&json!({"system": name, "folder": folder, "files": paths}));
+        return Ok(Verdict::Held);
+    }
+    let folder = folder.display();
+    for (path, _) in &files {
+        output::line(format_args!("{folder}/{path}"));
+    }
+    output::line(format_args!("\nrun it:   ./giusto run {folder}"));
+    output::line(format_args!("test it:  ./giusto test {folder}"));
+    output::line(format_args!("read on:  {folder}/README.md"));
+    Ok(Verdict::Held)
+}
+
+/// A system is called as its folder.
+fn name(folder: &Path) -> Result<String> {
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    if name.is_empty() || name.len() > 31 || name.starts_with('-') || !name.chars().all(is_name) {
+        return Err(usage(format!(
+            "a system is called as its folder: `{name}` is no name; \
+             use 1 to 31 letters, digits, `-` and `_`, the first no `-`"
+        )));
+    }
+    Ok(name.to_string())
+}
+
+/// All files, by path.
+fn files(name: &str) -> Vec<(String, String)> {
+    let root = workspace::root().display().to_string();
+    let filled = |text: &str| text.replace("@NAME@", name).replace("@ROOT@", &root);
+    let quoted = Value::from(root.clone()).to_string();
+    let workspace = include_str!("workspace.toml").replace("@ROOT@", quoted.trim_matches('"'));
+    let mut files = vec![
+        (systems::MANIFEST.to_string(), filled(include_str!("system.toml"))),
+        (systems::TESTS.to_string(), filled(include_str!("tests.toml"))),
+        ("README.md".to_string(), filled(include_str!("README.txt"))),
+        ("Cargo.toml".to_string(), workspace),
+        (".gitignore".to_string(), "/target\n".to_string()),
+    ];
+    for (name, manifest, source) in CRATES {
+        files.push((format!("{name}/Cargo.toml"), manifest.replace("@CRATE@", name)));
+        files.push((format!("{name}/src/lib.rs"), source.to_string()));
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_stays_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("plant");
+        assert_eq!(new(&folder, true).unwrap(), Verdict::Held);
+        fs_err::write(folder.join("system.toml"), "mine").unwrap();
+        let error = new(&folder, true).unwrap_err();
+        assert!(error.to_string().ends_with("plant is there already, and not empty"), "{error}");
+        assert_eq!(fs_err::read_to_string(folder.join("system.toml")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_name_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        for wrong in ["a plant", "größe", "-plant", &"x".repeat(32)] {
+            let error = new(&place.path().join(wrong), true).unwrap_err();
+            assert!(error.is::<crate::failure::Usage>(), "{wrong}: {error}");
+        }
+        assert!(fs_err::read_dir(place.path()).unwrap().next().is_none(), "nothing is left");
+    }
+
+    #[test]
+    fn a_new_system_is_right() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("plant");
+        new(&folder, true).unwrap();
+        let system = systems::load(folder.to_str().unwrap()).unwrap();
+        assert_eq!((system.name.as_str(), system.domains.len()), ("plant", 2));
+        assert!(crate::image::problems(&system).is_empty());
+    }
+}

@@ -1,0 +1,266 @@
+//! Tests of a user's system: what its `tests.toml` says that runs have to print.
+
+use super::findings::{Findings, nothing_of};
+use super::job::Job;
+use super::late;
+use crate::cli::Group;
+use crate::failure::usage;
+use crate::faults::{self, Fault};
+use crate::image::{self, Extra, Images};
+use crate::machine::{self, Boot, Exit, MACHINES, Machine, Outcome, Simulation};
+use crate::{commands, systems, workspace};
+use abi::trace::Keep;
+use anyhow::{Context, Result, bail, ensure};
+use manifest::{Origin, System};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use toml::Value;
+
+/// Seconds that a run may take that does not say.
+const SECONDS: u64 = 60;
+/// Places in which the simulation injects once, on average, where a test has seeds.
+const CHAOS: u64 = 10;
+/// Calmer values, tried in this order with a seed that failed.
+const CALMER: [u64; 5] = [0, 10_000, 1_000, 100, 30];
+
+/// `tests.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    test: Vec<Test>,
+}
+
+/// A `[[test]]`.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Test {
+    name: String,
+    machines: Option<Vec<String>>,
+    #[serde(default)]
+    args: BTreeMap<String, Value>,
+    #[serde(default)]
+    console: Vec<String>,
+    #[serde(default)]
+    status: u32,
+    kernel: Option<String>,
+    locking: Option<String>,
+    cpus: Option<u32>,
+    seeds: Option<u64>,
+    chaos: Option<u64>,
+    seconds: Option<u64>,
+    latency: Option<late::Asked>,
+}
+
+/// The manifest of a user's system, if that is what a word of the command line names.
+pub fn manifest(word: &str) -> Option<PathBuf> {
+    let given = Path::new(word);
+    let path = if given.is_dir() { given.join(systems::MANIFEST) } else { given.to_path_buf() };
+    (path.extension()? == "toml" && path.is_file()).then_some(path)
+}
+
+/// The tests of a system, a job for each machine. All that they need is built before.
+pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
+    let system = systems::load(&manifest.display().to_string())?;
+    let path = manifest.with_file_name(systems::TESTS);
+    let shown = workspace::shown(&path);
+    let text = fs_err::read_to_string(&path).map_err(|error| usage(error.to_string()))?;
+    let file: File = toml::from_str(&text).map_err(|error| usage(format!("{shown}: {error}")))?;
+    if file.test.is_empty() {
+        return Err(usage(format!("{shown} has no `[[test]]`")));
+    }
+    let mut images: BTreeMap<(&str, Option<Extra>), Arc<Images>> = BTreeMap::new();
+    let mut jobs = Vec::new();
+    for test in file.test {
+        for machine in machines(&test, &system).with_context(|| shown.clone())? {
+            let mut system = changed(&test, &system).with_context(|| shown.clone())?;
+            image::check_cpus(machine, &system)?;
+            let limits = test.latency.as_ref().map(|asked| asked.limits(&system)).transpose();
+            let limits = limits.with_context(|| shown.clone())?;
+            let limits = limits.map(|limits| (limits, system.add_trace(late::TRACE, Keep::First)));
+            let built = (machine.name(), image::extra_for(&system));
+            let images = match images.get(&built) {
+                Some(images) => images.clone(),
+                None => {
+                    let made = Arc::new(image::build_for(machine, &system)?);
+                    images.entry(built).or_insert(made).clone()
+                }
+            };
+            let (test, manifest) = (test.clone(), manifest.into());
+            let one = One { test, machine, system, images, manifest, limits };
+            let name = format!("{}, on {}", one.test.name, machine.name());
+            jobs.push(Job::new(Group::System, name, move |_: &mut Findings| one.check()));
+        }
+    }
+    Ok(jobs)
+}
+
+/// The machines that a test runs on: those that it names, or all that can.
+fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
+    let is_file = |origin: &Origin| matches!(origin, Origin::Elf(_));
+    let only_emulated = system.domains.iter().any(|domain| is_file(&domain.origin));
+    let named = |name: &String| {
+        let known = || MACHINES.map(|machine| machine.name()).join(", ");
+        let found = machine::find(name);
+        found.ok_or_else(|| usage(format!("there is no machine `{name}`, only {}", known())))
+    };
+    let machines = match &test.machines {
+        Some(names) => names.iter().map(named).collect::<Result<Vec<_>>>()?,
+        None => {
+            MACHINES.into_iter().filter(|it| it.emulator().is_some() || !only_emulated).collect()
+        }
+    };
+    if test.seeds == Some(0) {
+        return Err(usage(format!("test `{}`: `seeds = 0` runs nothing", test.name)));
+    }
+    let seeded = test.seeds.is_some() || test.chaos.is_some();
+    if seeded && machines.iter().any(|machine| machine.emulator().is_some()) {
+        let name = &test.name;
+        let message = format!("test `{name}`: `seeds` and `chaos` take `machines = [\"twin\"]`");
+        return Err(usage(message));
+    }
+    Ok(machines)
+}
+
+/// The system as a test changes it.
+fn changed(test: &Test, system: &System) -> Result<System> {
+    let mut system = system.clone();
+    for (name, value) in &test.args {
+        let value = value.as_str().map_or_else(|| value.to_string(), String::from);
+        systems::set_argument(&mut system, &format!("{name}={value}"))?;
+    }
+    system.cpus = test.cpus.unwrap_or(system.cpus);
+    system.locking = test.locking.clone().or(system.locking);
+    system.kernel = test.kernel.clone().unwrap_or(system.kernel);
+    commands::run::check_cpus(&system)?;
+    Ok(system)
+}
+
+/// A test on a machine.
+struct One {
+    test: Test,
+    machine: &'static dyn Machine,
+    system: System,
+    images: Arc<Images>,
+    manifest: PathBuf,
+    /// Limits on latency, and the memory with the trace that they are judged by.
+    limits: Option<(Vec<late::Limit>, String)>,
+}
+
+impl One {
+    fn check(&self) -> Result<()> {
+        let Some(seeds) = self.test.seeds else {
+            return self.judge(1, self.test.chaos.unwrap_or(0)).map(drop);
+        };
+        let chaos = self.test.chaos.unwrap_or(CHAOS);
+        for seed in 1..=seeds {
+            let Err(first) = self.judge(seed, chaos) else { continue };
+            // The calmest run that fails is the easiest to understand.
+            let calmer = CALMER.into_iter().filter(|calmer| *calmer == 0 || *calmer > chaos);
+            let calmest =
+                calmer.filter_map(|calmer| Some((calmer, self.judge(seed, calmer).err()?)));
+            let (chaos, error) = calmest.into_iter().next().unwrap_or((chaos, first));
+            bail!("seed {seed} of {seeds}: {error:#}\nagain: {}", self.again(seed, chaos));
+        }
+        Ok(())
+    }
+
+    /// The command that repeats a run.
+    fn again(&self, seed: u64, chaos: u64) -> String {
+        let manifest = self.manifest.display();
+        let mut command = format!("./giusto run {manifest} --machine twin --seed {seed}");
+        let Test { kernel, locking, cpus, .. } = &self.test;
+        let cpus = cpus.map(|cpus| cpus.to_string());
+        let changed = [("kernel", kernel), ("locking", locking), ("cpus", &cpus)];
+        for (name, value) in changed {
+            let option = value.as_ref().map(|value| format!(" --{name} {value}"));
+            command.push_str(&option.unwrap_or_default());
+        }
+        if chaos > 0 {
+            command.push_str(&format!(" --chaos {chaos}"));
+        }
+        let args = self.test.args.iter();
+        let args = args
+            .map(|(name, value)| (name, value.as_str().map_or(value.to_string(), String::from)));
+        args.for_each(|(name, value)| command.push_str(&format!(" --arg {name}={value}")));
+        command
+    }
+
+    fn judge(&self, seed: u64, chaos: u64) -> Result<()> {
+        let seconds = self.test.seconds.unwrap_or(SECONDS);
+        let boot = Boot::new(self.machine, &self.images, &self.system)
+            .seed(seed)
+            .timeout(Duration::from_secs(seconds))
+            .simulation(Simulation { chaos, ..Simulation::default() });
+        let outcome = machine::boot(&boot)?;
+        let judged = ended(&outcome, self.test.status, seconds)
+            .and_then(|()| nothing_of(self.faults(&outcome)))
+            .and_then(|()| printed(&outcome.console, &self.test.console))
+            .and_then(|()| self.judge_latency(&outcome));
+        judged.map_err(|error| anyhow::anyhow!("{error:#}\n{}", last_lines(&outcome.console)))
+    }
+}
+
+impl One {
+    fn faults(&self, outcome: &Outcome) -> impl Iterator<Item = Fault> {
+        let faults = faults::told(&outcome.console, &self.system, &self.images);
+        faults.into_iter().filter(|fault| !fault.expected)
+    }
+
+    fn judge_latency(&self, outcome: &Outcome) -> Result<()> {
+        let Some((limits, memory)) = &self.limits else { return Ok(()) };
+        let bytes = outcome.memories.get(memory).context("the run ended without a trace")?;
+        late::judge(limits, bytes, &self.system)
+    }
+}
+
+fn ended(outcome: &Outcome, status: u32, seconds: u64) -> Result<()> {
+    match &outcome.exit {
+        Exit::Done(ended) if *ended == status => Ok(()),
+        Exit::Done(ended) => bail!("it ended with status {ended}, not {status}"),
+        Exit::Hang => bail!("it was still running after {seconds} s"),
+        other => bail!("{}", outcome.failure().unwrap_or_else(|| format!("{other:?}"))),
+    }
+}
+
+/// Lines have to be there in their order, with any others between them.
+fn printed(console: &str, wanted: &[String]) -> Result<()> {
+    let mut lines = console.lines().map(str::trim_end);
+    for line in wanted {
+        ensure!(lines.any(|printed| printed == line), "it did not print `{line}` where it should");
+    }
+    Ok(())
+}
+
+/// The end of what was printed.
+fn last_lines(console: &str) -> String {
+    let lines: Vec<&str> = console.lines().collect();
+    let last = &lines[lines.len().saturating_sub(8)..];
+    last.iter().map(|line| format!("  | {}\n", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_wanted_in_their_order() {
+        let wanted = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| line.to_string()).collect();
+            printed("one\r\ntwo\nthree\n", &lines).is_ok()
+        };
+        assert!(wanted(&[]) && wanted(&["one", "three"]) && wanted(&["two"]));
+        assert!(!wanted(&["three", "one"]) && !wanted(&["tw"]) && !wanted(&["one", "one"]));
+    }
+
+    #[test]
+    fn a_file_of_tests_is_read_strictly() {
+        let read = |text: &str| toml::from_str::<File>(text).map(|file| file.test.len());
+        assert_eq!(read("[[test]]\nname = \"it runs\"\n"), Ok(1));
+        let error = read("[[test]]\nname = \"it runs\"\nconsol = []\n").unwrap_err().to_string();
+        assert!(error.contains("unknown field `consol`") && error.contains("line 3"), "{error}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Faults that no handler took, told in words: which program, where in its source, and why. The
+//! kernel prints a line for each; the rest is known from the manifest and the executables.
+
+use crate::image::Images;
+use crate::symbols;
+use abi::PAGE;
+use abi::message::{PANIC, PANIC_RANGE};
+use manifest::{Domain, System, spell_size};
+use object::{Object, ObjectSection};
+use serde::Serialize;
+use std::fmt;
+use std::path::Path;
+
+/// A thread that was stopped.
+#[derive(Debug, Serialize)]
+pub struct Fault {
+    /// The name of its domain.
+    pub domain: String,
+    /// Whether the manifest says that this may happen.
+    pub expected: bool,
+    /// The program, where the manifest says.
+    pub program: Option<String>,
+    /// What happened.
+    pub what: String,
+    /// The functions that it stood in, the innermost inlined one first; none in the simulation.
+    pub at: Vec<String>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "{}", self.what)?;
+        self.at.iter().try_for_each(|place| writeln!(f, "  in {place}"))
+    }
+}
+
+/// What the kernel prints of a fault.
+#[derive(Debug, PartialEq)]
+struct Line<'a> {
+    kind: &'a str,
+    domain: &'a str,
+    detail: u64,
+    at: u64,
+}
+
+/// The faults that a console tells of.
+pub fn told(console: &str, system: &System, images: &Images) -> Vec<Fault> {
+    console.lines().filter_map(read).map(|line| explained(&line, system, images)).collect()
+}
+
+/// Reads a line, in which a program may have written before.
+fn read(line: &str) -> Option<Line<'_>> {
+    let (_, facts) = line.trim_end().rsplit_once("fault: ")?;
+    let facts = facts.strip_suffix("; no handler, thread suspended")?;
+    let mut facts = facts.split(", ");
+    let kind = facts.next()?;
+    let mut fact = |name: &str| facts.next()?.strip_prefix(name)?.strip_prefix(' ');
+    let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
+    let (domain, _thread) = (fact("domain")?, fact("thread")?);
+    let (detail, _code) = (number(fact("detail")?)?, fact("code")?);
+    Some(Line { kind, domain, detail, at: number(fact("at")?)? })
+}
+
+fn explained(line: &Line, system: &System, images: &Images) -> Fault {
+    let domain = system.domains.iter().find(|domain| domain.name == line.domain);
+    let executable = domain.and_then(|domain| images.programs.get(&domain.program));
+    let panicked = line.kind == "memory" && (PANIC..PANIC + PANIC_RANGE).contains(&line.detail);
+    let what = if panicked {
+        let place = executable.and_then(|file| location(file, line.detail - PANIC));
+        let place = place.map_or(String::new(), |place| format!(" at {place}"));
+        format!("{} panicked{place}", line.domain)
+    } else {
+        reason(line, domain)
+    };
+    let at = executable.filter(|_| !panicked).map(|file| symbols::functions(file, line.at));
+    Fault {
+        domain: line.domain.to_string(),
+        expected: domain.is_some_and(|domain| domain.may_fault),
+        program: domain.map(|domain| domain.program.clone()),
+        what,
+        at: at.unwrap_or_default(),
+    }
+}
+
+fn reason(line: &Line, domain: Option<&Domain>) -> String {
+    let Line { kind, domain: name, detail, at } = line;
+    match (*kind, domain) {
+        ("memory", Some(domain)) if domain.guards(*detail) => {
+            let size = spell_size(domain.stack);
+            format!("stack overflow of {name} ({size}; the guard page below it was reached)")
+        }
+        ("memory", _) if *detail < PAGE => {
+            format!("{name} used a null pointer (address {detail:#x})")
+        }
+        ("memory", _) if detail == at => {
+            format!("{name} jumped to address {at:#x}, where it may execute nothing")
+        }
+        ("memory", _) => {
+            format!("{name} used address {detail:#x}, which is not mapped for that")
+        }
+        ("instruction", _) => format!("{name} executed what user mode may not"),
+        ("arithmetic", _) => format!("{name} divided by zero, or the quotient did not fit"),
+        _ => format!("{name} faulted: {kind}, {detail:#x}"),
+    }
+}
+
+/// The source line that a [`core::panic::Location`] in an executable names: the length and address
+/// of the file's name, the line and the column, in the order in which the compiler lays them out.
+fn location(executable: &Path, address: u64) -> Option<String> {
+    let bytes = fs_err::read(executable).ok()?;
+    let image = object::File::parse(&*bytes).ok()?;
+    let at = |address: u64, length: usize| {
+        image.sections().find_map(|section| {
+            let offset = usize::try_from(address.checked_sub(section.address())?).ok()?;
+            section.data().ok()?.get(offset..)?.get(..length)
+        })
+    };
+    let fields = at(address, 24)?;
+    let word = |from: usize| u64::from_le_bytes(fields[from..from + 8].try_into().expect("8"));
+    let name = std::str::from_utf8(at(word(0), usize::try_from(word(8)).ok()?)?).ok()?;
+    let [line, column] = [word(16) & 0xffff_ffff, word(16) >> 32];
+    name.ends_with(".rs").then(|| format!("{}:{line}:{column}", symbols::shortened(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "fault: memory, domain pump, thread 0x2, detail 0x10, code 0x4, \
+                        at 0x2001f0; no handler, thread suspended\r";
+
+    fn system() -> System {
+        let text = "[system]\nname = \"plant\"\n\n[[domain]]\nname = \"pump\"\nprogram = \"echo\"\n\
+                    priority = 1\nstack = \"8K\"\nthreads = 2\n";
+        manifest::parse("plant.toml", text).unwrap()
+    }
+
+    fn said(detail: u64) -> String {
+        let line = Line { kind: "memory", domain: "pump", detail, at: 0x20_0000 };
+        explained(&line, &system(), &Images::default()).what
+    }
+
+    #[test]
+    fn lines_are_read_and_nothing_else() {
+        let line = Line { kind: "memory", domain: "pump", detail: 0x10, at: 0x20_01f0 };
+        assert_eq!(read(LINE), Some(line));
+        assert_eq!(read("fault: memory, domain pump, at 0x10; no handler, thread suspended"), None);
+        assert_eq!(read("pump: fault: memory"), None);
+        assert!(read(&format!("working ... {LINE}")).is_some(), "behind a program's own words");
+        let told = told(&format!("one\n{LINE}\ntwo\n"), &system(), &Images::default());
+        assert_eq!(told.len(), 1);
+        assert_eq!((told[0].domain.as_str(), told[0].program.as_deref()), ("pump", Some("echo")));
+    }
+
+    #[test]
+    fn the_page_below_a_stack_is_its_guard() {
+        let top = manifest::STACKS;
+        let overflow = "stack overflow of pump (8K; the guard page below it was reached)";
+        // Two stacks of 8K, with a page below each.
+        for detail in [0x2001, 0x3000, 0x5001, 0x6000].map(|below| top - below) {
+            assert_eq!(said(detail), overflow, "{detail:#x}");
+        }
+        for detail in [0x2000, 0x3001, 0x5000, 0x6001].map(|below| top - below) {
+            assert!(said(detail).starts_with("pump used address "), "{detail:#x}");
+        }
+    }
+
+    #[test]
+    fn addresses_tell_what_went_wrong() {
+        assert_eq!(said(8), "pump used a null pointer (address 0x8)");
+        assert!(said(0x20_0000).starts_with("pump jumped to address 0x200000"));
+        assert_eq!(said(PANIC + 0x30_0000), "pump panicked", "without its executable");
+        assert!(said(PANIC + PANIC_RANGE).starts_with("pump used address"));
+    }
+}

@@ -1,0 +1,191 @@
+//! Programs from outside of the work tree: crates, which are built, and ELF files.
+
+use super::Images;
+use super::place::Place;
+use crate::failure::usage;
+use crate::machine::{EMULATOR, Emulator};
+use anyhow::{Context, Result};
+use manifest::{Domain, Origin, Problem, Problems, System};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// A crate's function that is a program.
+pub struct Program {
+    /// What the manifest's domains call it.
+    pub name: String,
+    /// Which of the system's crates it is in.
+    pub number: usize,
+    /// The crate's folder.
+    pub folder: PathBuf,
+    /// The name of its package.
+    pub package: String,
+    /// The function's path in it.
+    pub entry: String,
+}
+
+/// Whether a system has programs from outside.
+pub fn any(system: &System) -> bool {
+    system.domains.iter().any(|domain| domain.origin != Origin::Giusto)
+}
+
+/// Refuses a system that lacks programs from outside.
+pub fn check(system: &System) -> Result<()> {
+    match problems(system) {
+        none if none.is_empty() => Ok(()),
+        problems => Err(Problems(problems).into()),
+    }
+}
+
+/// Builds a system's programs from outside for a machine.
+pub fn executables(system: &System, machine: &dyn Emulator) -> Result<BTreeMap<String, PathBuf>> {
+    let mut executables = BTreeMap::new();
+    for domain in &system.domains {
+        if let Origin::Elf(file) = &domain.origin {
+            executables.insert(domain.program.clone(), system.folder.join(file));
+        }
+    }
+    let programs = crates(system)?;
+    if programs.is_empty() {
+        return Ok(executables);
+    }
+    let place = Place::of(system, &programs)?;
+    let title = format!("building the programs of {}", system.name);
+    let arguments = ["--profile", "program", "--target", machine.target()];
+    let mut built = place.build(&title, "programs", &arguments)?;
+    for (index, program) in programs.into_iter().enumerate() {
+        let path = built.remove(&place.executable(index)).context("cargo built no executable")?;
+        executables.insert(program.name, path);
+    }
+    Ok(executables)
+}
+
+/// Builds a twin that holds a system's programs from outside beside Giusto's own.
+pub fn twin(system: &System) -> Result<Images> {
+    let is_file = |domain: &&Domain| matches!(domain.origin, Origin::Elf(_));
+    if let Some(domain) = system.domains.iter().find(is_file) {
+        let (program, machine) = (&domain.program, EMULATOR.name());
+        let message = format!("the twin runs programs from source; `{program}` runs on {machine}");
+        return Err(usage(message));
+    }
+    let place = Place::of(system, &crates(system)?)?;
+    let title = format!(
+        "building the twin with the programs of {}; the first time this takes a minute",
+        system.name
+    );
+    let mut built = place.build(&title, "twin", &["--profile", "dev"])?;
+    let program = built.remove(&place.twin()).context("cargo built no twin")?;
+    Ok(Images { twin: Some(program), ..Images::default() })
+}
+
+/// What a system's programs from outside lack, as far as it can be told without building them.
+pub fn problems(system: &System) -> Vec<Problem> {
+    let problem = |domain: &Domain| {
+        let (missing, help) = match &domain.origin {
+            Origin::Giusto => return None,
+            Origin::Elf(file) => {
+                let path = system.folder.join(file);
+                (!path.is_file()).then(|| (format!("there is no file {}", path.display()), ""))?
+            }
+            Origin::Crate { folder, .. } => {
+                let path = system.folder.join(folder);
+                let missing = package(&path).err()?;
+                (format!("{missing:#}"), "name the folder of a crate, from the manifest's own")
+            }
+        };
+        Some(system.source.problem(&domain.program_at, missing, help))
+    };
+    let mut problems: Vec<Problem> = system.domains.iter().filter_map(problem).collect();
+    if problems.is_empty() {
+        problems.extend(namesakes(system));
+    }
+    problems
+}
+
+/// Two crates of one name, which cargo cannot tell apart.
+fn namesakes(system: &System) -> Option<Problem> {
+    let programs = crates(system).ok()?;
+    let other = |program: &Program| {
+        programs.iter().find(|it| it.package == program.package && it.folder != program.folder)
+    };
+    let program = programs.iter().find(|program| other(program).is_some())?;
+    let domain = system.domains.iter().find(|domain| domain.program == program.name)?;
+    let message = format!("two crates are called `{}`", program.package);
+    let help = "give each package a name of its own in its Cargo.toml";
+    Some(system.source.problem(&domain.program_at, message, help))
+}
+
+/// The crates' programs, each once.
+fn crates(system: &System) -> Result<Vec<Program>> {
+    let mut programs = BTreeMap::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for domain in &system.domains {
+        if let Origin::Crate { folder, entry } = &domain.origin {
+            let folder = fs::canonicalize(system.folder.join(folder))?;
+            let (package, entry, name) = (package(&folder)?, entry.clone(), domain.program.clone());
+            let number = folders.iter().position(|other| *other == folder).unwrap_or_else(|| {
+                folders.push(folder.clone());
+                folders.len() - 1
+            });
+            programs.insert(name.clone(), Program { name, number, folder, package, entry });
+        }
+    }
+    Ok(programs.into_values().collect())
+}
+
+/// The name of the package in a folder.
+fn package(folder: &Path) -> Result<String> {
+    let path = folder.join("Cargo.toml");
+    let text = fs::read_to_string(&path);
+    let text =
+        text.with_context(|| format!("there is no crate: cannot read {}", path.display()))?;
+    let manifest: Table = text.parse().with_context(|| format!("{} is no TOML", path.display()))?;
+    let package = manifest.get("package").and_then(|package| package.get("name"));
+    let name = package.and_then(Value::as_str).map(String::from);
+    name.with_context(|| format!("{} names no package", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::systems;
+
+    /// A system whose one program is this.
+    fn with(folder: &Path, program: &str) -> System {
+        let text = format!(
+            "[system]\nname = \"outside\"\n\n[[domain]]\nname = \"it\"\nprogram = {program}\n\
+             priority = 1\n"
+        );
+        fs::write(folder.join(systems::MANIFEST), text).unwrap();
+        systems::load(folder.to_str().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_is_missing_is_told_without_a_build() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
+        fs::create_dir_all(folder.join("empty")).unwrap();
+        fs::write(folder.join("empty/Cargo.toml"), "[workspace]\n").unwrap();
+        let said = |program: &str| {
+            let problems = problems(&with(folder, program));
+            problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>().join("; ")
+        };
+        let two = "{ crate = \"a/x\" }\npriority = 1\n\n[[domain]]\nname = \"other\"\n\
+                   program = { crate = \"b/x\" }";
+        for crate_ in ["a/x", "b/x"] {
+            fs::create_dir_all(folder.join(crate_)).unwrap();
+            fs::write(folder.join(crate_).join("Cargo.toml"), "[package]\nname = \"x\"\n").unwrap();
+        }
+        assert_eq!(said(two), "two crates are called `x`");
+        assert!(said("{ elf = \"it.elf\" }").starts_with("there is no file "));
+        assert!(said("{ crate = \"it\" }").starts_with("there is no crate: cannot read "));
+        assert!(said("{ crate = \"empty\" }").ends_with("empty/Cargo.toml names no package"));
+        assert_eq!(said("\"hello-server\""), "", "it is Giusto's own");
+        fs::write(folder.join("it.elf"), "").unwrap();
+        let system = with(folder, "{ elf = \"it.elf\" }");
+        assert!(problems(&system).is_empty());
+        let error = twin(&system).unwrap_err();
+        assert!(error.is::<crate::failure::Usage>(), "{error}");
+    }
+}

@@ -1,0 +1,229 @@
+//! A workspace of its own for each system with programs from outside. A crate is a library with a
+//! function `fn(&rt::Env)`: executables for a machine, and a twin that holds it, are packages that
+//! are written here.
+
+use super::crates::Program;
+use super::{cargo, sources};
+use crate::machine::EMULATOR;
+use crate::workspace;
+use anyhow::{Context, Result};
+use fs_err as fs;
+use manifest::System;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// What cargo says where a package comes from two places.
+const COLLISION: &str = "package collision in the lockfile";
+/// The file that names the system's own folder.
+const OWNER: &str = "folder";
+/// What each package here says of itself.
+const COMMON: &str = "edition = \"2024\"\npublish = false\n";
+/// How an executable for a machine begins.
+const BARE: &str = "#![no_std]\n#![no_main]\n\n";
+
+/// A system's workspace under the build directory, which one run at a time writes and builds. It
+/// has both packages, whichever is built: so
+/// that they are of the same versions.
+pub struct Place {
+    folder: PathBuf,
+    /// Tells its packages and executables from those of other systems.
+    tag: String,
+    /// Held until the executables are built.
+    _lock: File,
+}
+
+impl Place {
+    /// Writes the workspace of a system.
+    pub fn of(system: &System, programs: &[Program]) -> Result<Place> {
+        let own = match system.folder.as_os_str().is_empty() {
+            true => fs::canonicalize("."),
+            false => fs::canonicalize(&system.folder),
+        }?;
+        let mut hasher = DefaultHasher::new();
+        // A folder may hold several manifests.
+        (&own, Path::new(&system.source.name).file_name(), &system.name).hash(&mut hasher);
+        let tag = format!("{}-{:08x}", system.name, hasher.finish() as u32);
+        let folder = workspace::build_directory().join("systems").join(&tag);
+        fs::create_dir_all(&folder)?;
+        let lock = File::create(folder.join("lock"))?;
+        lock.lock()?;
+        let place = Place { folder, tag, _lock: lock };
+        forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
+        place.write(OWNER, &own.display().to_string())?;
+        place.write("Cargo.toml", &workspace_manifest()?)?;
+        place.keep_versions()?;
+        place.write_programs(programs)?;
+        place.write_twin(programs)?;
+        Ok(place)
+    }
+
+    /// The package of executables for machines, one for each program.
+    fn write_programs(&self, programs: &[Program]) -> Result<()> {
+        let mut text = self.package("programs", programs, ("rt", "user/rt"));
+        for (index, program) in programs.iter().enumerate() {
+            let (name, file) = (self.executable(index), format!("{index}.rs"));
+            text.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
+            // Where there is no such function, the compiler shows this line.
+            let Program { number, folder, entry, .. } = program;
+            let wanted = format!("pub fn {entry}(env: &rt::Env) in {folder:?}");
+            let entry = format!("rt::entry!(p{number}::{entry}); // {wanted}\n");
+            self.write(&format!("programs/{file}"), &format!("{BARE}{entry}"))?;
+        }
+        self.write("programs/Cargo.toml", &text)?;
+        self.write("programs/build.rs", &build_script())?;
+        Ok(())
+    }
+
+    /// The package of the twin.
+    fn write_twin(&self, programs: &[Program]) -> Result<()> {
+        let text = self.package("twin", programs, ("twin", "ports/twin"));
+        let name = self.twin();
+        let text = format!("{text}\n[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
+        self.write("twin/Cargo.toml", &text)?;
+        let entry = |Program { name, number, entry, .. }: &Program| {
+            format!("        ({name:?}, p{number}::{entry}),\n")
+        };
+        let entries: String = programs.iter().map(entry).collect();
+        let main = "fn main() -> std::process::ExitCode";
+        let main = format!("{main} {{\n    twin::serve(&[\n{entries}    ])\n}}\n");
+        self.write("twin/main.rs", &main)?;
+        Ok(())
+    }
+
+    /// Begins with the versions of Giusto's own dependencies; what else the crates depend on is
+    /// kept at its versions as long as those stay.
+    fn keep_versions(&self) -> Result<()> {
+        let own = fs::read_to_string(workspace::root().join("Cargo.lock"))?;
+        if self.write("giusto.lock", &own)? {
+            fs::write(self.folder.join("Cargo.lock"), own)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a file, unless it is as it should be: cargo goes by its time. Returns whether it was
+    /// written.
+    fn write(&self, name: &str, text: &str) -> Result<bool> {
+        let path = self.folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|old| old == text) {
+            return Ok(false);
+        }
+        fs::create_dir_all(path.parent().context("a file has a folder")?)?;
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(true)
+    }
+
+    /// The name of the executable of the program with this index.
+    pub fn executable(&self, index: usize) -> String {
+        format!("{}-{index}", self.tag)
+    }
+
+    /// The name of the twin's executable.
+    pub fn twin(&self) -> String {
+        format!("{}-twin", self.tag)
+    }
+
+    /// The beginning of a package's manifest. It depends on a package of Giusto's, and on the
+    /// crates, each under a name that goes by its number.
+    fn package(&self, kind: &str, programs: &[Program], (name, folder): (&str, &str)) -> String {
+        let path = |path: &Path| ("path".to_string(), Value::from(path.display().to_string()));
+        let own = Table::from_iter([path(&workspace::root().join(folder))]);
+        let mut dependencies = Table::from_iter([(name.to_string(), Value::Table(own))]);
+        for program in programs {
+            let package = ("package".to_string(), Value::from(program.package.clone()));
+            let table = Table::from_iter([package, path(&program.folder)]);
+            dependencies.insert(format!("p{}", program.number), Value::Table(table));
+        }
+        let dependencies = Table::from_iter([("dependencies".into(), dependencies.into())]);
+        let name = format!("{kind}-{}", self.tag);
+        format!("[package]\nname = {name:?}\nversion = \"0.0.0\"\n{COMMON}\n{dependencies}")
+    }
+
+    /// Builds a package, `programs` or `twin`; its executables by name.
+    pub fn build(
+        &self,
+        title: &str,
+        kind: &str,
+        arguments: &[&str],
+    ) -> Result<BTreeMap<String, PathBuf>> {
+        let manifest = self.folder.join(kind).join("Cargo.toml").display().to_string();
+        let built = cargo::build(title, &[&["--manifest-path", &manifest], arguments].concat());
+        built.map_err(|error| match error.to_string().contains(COLLISION) {
+            true => error.context(format!(
+                "the crates depend on another checkout of Giusto; let their Cargo.toml name {}",
+                workspace::root().join("user/rt").display()
+            )),
+            false => error,
+        })
+    }
+}
+
+/// The workspace's manifest: Giusto's profiles, as far as they are about what is built here.
+fn workspace_manifest() -> Result<String> {
+    let root = workspace::root();
+    let text = fs::read_to_string(root.join("Cargo.toml"))?;
+    let mut profiles = text.parse::<Table>()?.remove("profile").context("there are profiles")?;
+    let known = sources::packages(root, "twin")?;
+    for profile in profiles.as_table_mut().into_iter().flat_map(Table::iter_mut) {
+        if let Some(packages) = profile.1.get_mut("package").and_then(Value::as_table_mut) {
+            packages.retain(|name, _| name == "*" || known.contains_key(name));
+        }
+    }
+    let workspace = Table::from_iter([("profile".to_string(), profiles)]);
+    Ok(format!("[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n\n{workspace}"))
+}
+
+/// Lays programs out as the packer of boot archives expects them.
+fn build_script() -> String {
+    let script = workspace::root().join("user/rt/link.ld").display().to_string();
+    format!(
+        "fn main() {{\n    let script = {script:?};\n    \
+         println!(\"cargo::rerun-if-changed={{script}}\");\n    \
+         for argument in [\"-T\", script, \"-z\", \"max-page-size=4096\"] {{\n        \
+         println!(\"cargo::rustc-link-arg-bins={{argument}}\");\n    }}\n}}\n"
+    )
+}
+
+/// Forgets systems whose folders are gone, and what was built for them.
+fn forget_lost(systems: &Path) -> Result<()> {
+    for place in fs::read_dir(systems).into_iter().flatten() {
+        let place = place?;
+        let owner = fs::read_to_string(place.path().join(OWNER));
+        // One that is being made has no owner yet.
+        let is_there = |owner: String| owner.is_empty() || Path::new(&owner).is_dir();
+        if owner.map_or(true, is_there) {
+            continue;
+        }
+        let tag = plain(&place.file_name().to_string_lossy());
+        let profiles = ["debug".to_string(), format!("{}/program", EMULATOR.target())];
+        let folders = profiles.iter().flat_map(|profile| {
+            ["", "deps", "incremental", ".fingerprint", "build"]
+                .map(|kind| workspace::build_directory().join(profile).join(kind))
+        });
+        for entry in folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten()) {
+            let entry = entry?;
+            if plain(&entry.file_name().to_string_lossy()).contains(&tag) {
+                remove(&entry.path())?;
+            }
+        }
+        remove(&place.path())?;
+    }
+    Ok(())
+}
+
+/// A name as files have it that are named by packages, and by what is made of them.
+fn plain(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Removes a file or a folder. Another run may have done so.
+fn remove(path: &Path) -> Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
