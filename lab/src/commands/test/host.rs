@@ -14,7 +14,7 @@ use cargo_metadata::Artifact;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use walkdir::{DirEntry, WalkDir};
 
@@ -198,6 +198,7 @@ fn program(built: Artifact, packages: &[(String, PathBuf)]) -> Option<Program> {
 impl Program {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
+        command.env("LD_LIBRARY_PATH", libraries());
         command.args(arguments).current_dir(&self.directory);
         command.env("CARGO_MANIFEST_DIR", &self.directory);
         command
@@ -213,6 +214,16 @@ impl Program {
         let test = |line: &str| Some(line.strip_suffix(": test")?.to_string());
         Ok(ended.output.lines().filter_map(test).collect())
     }
+}
+
+/// The compiler's own libraries, which tests of macros are linked to.
+fn libraries() -> &'static Path {
+    static LIBRARIES: LazyLock<PathBuf> = LazyLock::new(|| {
+        let asked = Command::new("rustc").args(["--print", "target-libdir"]).output();
+        let printed = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        PathBuf::from(printed.unwrap_or_default().trim())
+    });
+    &LIBRARIES
 }
 
 /// The tests of a program. One that is ignored does not run, which is no pass.
