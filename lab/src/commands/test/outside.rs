@@ -202,9 +202,7 @@ impl One {
             .and_then(|()| self.judge_latency(&outcome));
         judged.map_err(|error| anyhow::anyhow!("{error:#}\n{}", last_lines(&outcome.console)))
     }
-}
 
-impl One {
     fn faults(&self, outcome: &Outcome) -> impl Iterator<Item = Fault> {
         let faults = faults::told(&outcome.console, &self.system, &self.images);
         faults.into_iter().filter(|fault| !fault.expected)
