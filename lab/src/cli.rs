@@ -7,7 +7,7 @@ mod twin;
 
 pub use cyclictest::Cyclictest;
 pub use test::{Group, Test};
-pub use twin::{Fuzz, Replay, Speed, Twin};
+pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
 use crate::experiment::EXPERIMENTS;
 use crate::machine::{MACHINES, MEASURED};

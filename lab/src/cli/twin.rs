@@ -26,6 +26,14 @@ pub struct Fuzz {
     /// The first seed.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
     pub seed: u64,
+    /// On what.
+    #[command(flatten)]
+    pub on: Fuzzed,
+}
+
+/// The machine that a seed is run on.
+#[derive(Debug, Args)]
+pub struct Fuzzed {
     /// How many CPUs the machine has; the domains are spread over them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
     pub cpus: u32,
@@ -40,12 +48,9 @@ pub struct Replay {
     /// Its seed.
     #[arg(value_parser = seed)]
     pub seed: u64,
-    /// How many CPUs the machine had.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = cpus())]
-    pub cpus: u32,
-    /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
-    #[arg(long, value_name = "L", value_parser = lockings())]
-    pub locking: Option<String>,
+    /// On what: the same as then.
+    #[command(flatten)]
+    pub on: Fuzzed,
 }
 
 /// What to measure.

@@ -1,10 +1,8 @@
 //! A machine for this crate's tests: some memory, and system calls whose outcomes are written down.
 
-use crate::Env;
 use crate::arch::{self, Outcome};
-use abi::message::FaultKind;
 use abi::{Info, PAGE, Rights, Status};
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::sync::atomic::AtomicU64;
 use std::boxed::Box;
 use std::collections::VecDeque;
@@ -24,7 +22,6 @@ pub struct Scripted {
     memory: &'static [AtomicU64],
     outcomes: RefCell<VecDeque<Outcome>>,
     made: RefCell<Vec<Made>>,
-    vector: Cell<u64>,
 }
 
 /// A machine that runs this host thread's programs until this is dropped.
@@ -41,7 +38,6 @@ fn install_with(memory: &'static [AtomicU64]) -> Installed {
         memory,
         outcomes: RefCell::default(),
         made: RefCell::default(),
-        vector: Cell::new(0),
     }));
     arch::install(Some(machine));
     Installed(machine)
@@ -98,38 +94,8 @@ impl arch::Machine for Scripted {
         self.outcomes.borrow_mut().pop_front().unwrap_or(ends(Status::OK))
     }
 
-    fn counter(&self) -> u64 {
-        0
-    }
-
-    fn work(&self, _: u64) {}
-
     fn reach(&self, address: u64, _: Rights, _: bool) -> Option<&'static AtomicU64> {
         let index = address.checked_sub(BASE).expect("an address of the memory") / 8;
         Some(self.memory.get(index as usize).expect("an address of the memory"))
-    }
-
-    fn fault(&self, kind: FaultKind, _: bool) {
-        panic!("a fault: {}", kind.name());
-    }
-
-    fn say(&self, line: &str) {
-        panic!("a line: {line}");
-    }
-
-    fn function(&self, _: fn(&Env, u64)) -> u64 {
-        0
-    }
-
-    fn function_of(&self, _: u64) -> Option<fn(&Env, u64)> {
-        None
-    }
-
-    fn vector(&self) -> &Cell<u64> {
-        &self.vector
-    }
-
-    fn thread_pointer(&self) -> u64 {
-        BASE
     }
 }

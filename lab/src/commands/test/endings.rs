@@ -34,7 +34,7 @@ caps = [{ name = "echo", endpoint = "echo", rights = ["receive"] }]
 
 /// Typed into the shell; then the input ends. The last lines are brought back by arrows: the one
 /// before, that one again from the one before it, the oldest of eight, and a new one is mended.
-const TYPED: &str = "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill nobody\n\
+const TYPED: &str = "help\nps\nmem\ncaps\nping 5\nstats\nkill counter\nps\ncount\nkill absent\n\
      nonsense\n\
      \x1b[A\n\
      \x1b[A\x1b[A\x1b[B\n\
@@ -54,7 +54,7 @@ const ANSWERS: [&str; 19] = [
     "giusto> stats\n",
     "giusto> kill counter\n  counter has ended\n",
     "giusto> count\ncount: no answer: ",
-    "there is no domain 'nobody'",
+    "there is no domain 'absent'",
     "nonsense: no such command",
     "giusto> nonsense\nnonsense: no such command",
     "\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08nonsense   \x08\x08\x08\nnonsense: no such",

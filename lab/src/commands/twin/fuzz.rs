@@ -57,7 +57,7 @@ fn search(asked: &cli::Fuzz) -> Result<Done<'_>> {
     };
     while !interrupts.any() && !enough(&reach) {
         step.detail(&format!("seed {next:#x}, {} steps", reach.steps));
-        let plan = Plan::of(next, asked.cpus, asked.locking.as_deref())?;
+        let plan = Plan::of(next, asked.on.cpus, asked.on.locking.as_deref())?;
         failure = fuzz::run(&plan, &mut reach).err();
         if failure.is_some() {
             thread::sleep(GRACE);
@@ -78,7 +78,7 @@ impl Done<'_> {
             "held": self.failure.is_none(),
             "interrupted": self.interrupted,
             "seeds": [self.asked.seed, self.next],
-            "cpus": self.asked.cpus,
+            "cpus": self.asked.on.cpus,
             "steps": self.reach.steps,
             "seconds": self.seconds,
             "reach": self.reach.summary(),
@@ -93,7 +93,7 @@ impl Done<'_> {
 
     /// The command that repeats the seed that failed.
     fn replay(&self) -> String {
-        let cli::Fuzz { cpus, locking, .. } = self.asked;
+        let cli::Fuzzed { cpus, locking } = &self.asked.on;
         let locking = locking.iter().map(|locking| format!(" --locking {locking}"));
         let locking: String = locking.collect();
         format!("./giusto twin replay {:#x} --cpus {cpus}{locking}", self.next)
@@ -132,7 +132,7 @@ mod tests {
 
     fn asked(steps: u64) -> cli::Fuzz {
         let locking = Some("fine".to_string());
-        cli::Fuzz { steps, minutes: None, seed: 7, cpus: 2, locking }
+        cli::Fuzz { steps, minutes: None, seed: 7, on: cli::Fuzzed { cpus: 2, locking } }
     }
 
     #[test]

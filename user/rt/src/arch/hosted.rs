@@ -93,28 +93,46 @@ pub const fn text(index: u32) -> [u64; 2] {
 }
 
 /// What stands for the hardware. Each function may suspend the thread for any time, or for ever.
+/// Those with a body are what a machine for tests of single functions can do without; a program
+/// that uses one there panics.
 pub trait Machine {
     /// Enters the kernel.
     fn call(&self, number: u64, arguments: [u64; 6], words: [u64; 4]) -> Outcome;
     /// The cycle counter.
-    fn counter(&self) -> u64;
+    fn counter(&self) -> u64 {
+        panic!("no counter here")
+    }
     /// Computes for `n` units of time.
-    fn work(&self, n: u64);
+    fn work(&self, n: u64) {
+        panic!("no work of {n} units here")
+    }
     /// The word at an address, for use with these rights; a fault until there is one. `None`: it
     /// was refused, and a thread that is `probing` goes on without.
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64>;
     /// Faults while probing, before the instruction or, as a trap, behind it.
-    fn fault(&self, kind: FaultKind, trap: bool);
+    fn fault(&self, kind: FaultKind, trap: bool) {
+        panic!("a fault: {}, trap {trap}", kind.name())
+    }
     /// Tells a line to whom the simulation is shown.
-    fn say(&self, line: &str);
+    fn say(&self, line: &str) {
+        panic!("a line: {line}")
+    }
     /// A word that stands for a function until the machine ends.
-    fn function(&self, function: fn(&Env, u64)) -> u64;
+    fn function(&self, function: fn(&Env, u64)) -> u64 {
+        panic!("no thread for {function:?} here")
+    }
     /// The function that a word stands for.
-    fn function_of(&self, word: u64) -> Option<fn(&Env, u64)>;
+    fn function_of(&self, word: u64) -> Option<fn(&Env, u64)> {
+        panic!("no function of {word:#x} here")
+    }
     /// The thread's vector state.
-    fn vector(&self) -> &Cell<u64>;
+    fn vector(&self) -> &Cell<u64> {
+        panic!("no vector state here")
+    }
     /// The thread pointer.
-    fn thread_pointer(&self) -> u64;
+    fn thread_pointer(&self) -> u64 {
+        panic!("no thread pointer here")
+    }
 }
 
 thread_local! {

@@ -2,9 +2,9 @@
 
 use super::{Clerk, Desk};
 use rt::abi::call::{Call, Timeout};
-use rt::abi::message::{BUFFER_WORDS, FaultKind};
+use rt::abi::message::BUFFER_WORDS;
 use rt::arch::{self, Machine, Outcome};
-use rt::{Buffer, Env, Error, Info, Message, Received, Request, Rights, Status};
+use rt::{Buffer, Error, Info, Message, Received, Request, Rights, Status};
 use std::boxed::Box;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -23,7 +23,6 @@ pub struct Loop {
     failure: Cell<Option<Error>>,
     numbers: RefCell<Vec<u64>>,
     memory: &'static [AtomicU64; BUFFER_WORDS],
-    vector: Cell<u64>,
 }
 
 /// The machine of this host thread until this is dropped.
@@ -37,7 +36,6 @@ pub fn install(clerk: Clerk) -> Installed {
         failure: Cell::default(),
         numbers: RefCell::default(),
         memory: Box::leak(Box::new([const { AtomicU64::new(0) }; BUFFER_WORDS])),
-        vector: Cell::new(0),
     }));
     arch::install(Some(machine));
     Installed(machine)
@@ -109,38 +107,8 @@ impl Machine for Loop {
         outcome(Status::OK, self.lie.get().unwrap_or(answer))
     }
 
-    fn counter(&self) -> u64 {
-        0
-    }
-
-    fn work(&self, _: u64) {}
-
     fn reach(&self, address: u64, _: Rights, _: bool) -> Option<&'static AtomicU64> {
         let index = address.checked_sub(BUFFER).expect("an address of the buffer") / 8;
         Some(&self.memory[index as usize])
-    }
-
-    fn fault(&self, kind: FaultKind, _: bool) {
-        panic!("a fault: {}", kind.name());
-    }
-
-    fn say(&self, line: &str) {
-        panic!("a line: {line}");
-    }
-
-    fn function(&self, _: fn(&Env, u64)) -> u64 {
-        0
-    }
-
-    fn function_of(&self, _: u64) -> Option<fn(&Env, u64)> {
-        None
-    }
-
-    fn vector(&self) -> &Cell<u64> {
-        &self.vector
-    }
-
-    fn thread_pointer(&self) -> u64 {
-        0
     }
 }
