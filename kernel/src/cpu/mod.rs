@@ -145,8 +145,13 @@ impl<P: Port> Cpu<P> {
     /// Whether an interrupt is pending. A section that may be undone is too short to make room.
     #[inline(always)]
     pub(crate) fn is_wanted(&self) -> bool {
-        let undoable = P::LockPolicy::SPECULATIVE && P::LockPolicy::is_speculating(&self.guards);
-        !undoable && self.port.pending()
+        !self.is_undoable() && self.port.pending()
+    }
+
+    /// Whether the section of this CPU is a transaction, which may be undone.
+    #[inline(always)]
+    pub(crate) fn is_undoable(&self) -> bool {
+        P::LockPolicy::SPECULATIVE && P::LockPolicy::is_speculating(&self.guards)
     }
 
     /// Whether work should make room for an interrupt, at this [`point`].

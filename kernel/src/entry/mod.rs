@@ -89,10 +89,11 @@ impl<S: System> Entry<S> {
         core
     }
 
-    /// A reader that has done nothing yet, and holds nothing, goes on as a writer.
+    /// A reader that has done nothing yet, and holds nothing, goes on as a writer; so does a
+    /// section that may be undone.
     #[inline(always)]
     pub(crate) fn upgrade_if(&self, needed: impl Fn() -> bool) {
-        if (!self.section.is_exclusive() || Guards::<S>::SPECULATIVE) && needed() {
+        if (!self.section.is_exclusive() || self.cpu.is_undoable()) && needed() {
             self.restart_as_writer();
         }
     }
@@ -112,8 +113,7 @@ impl<S: System> Entry<S> {
     /// The section has the lock, which was asked for at this instant.
     #[inline(always)]
     fn took_lock(&self, asked: u64, handoff: Handoff, kind: Kind) {
-        let local = &self.cpu.guards;
-        if S::Port::SMP && !(Guards::<S>::SPECULATIVE && Guards::<S>::is_speculating(local)) {
+        if S::Port::SMP && !self.cpu.is_undoable() {
             S::Port::cost(CostEvent::Lock(handoff));
         }
         self.locked(asked, handoff, kind);

@@ -36,11 +36,10 @@ impl<S: System> Entry<S> {
 
     /// How a section of this kind has the lock now.
     fn way(&self, kind: Kind) -> Way {
-        let speculates = Guards::<S>::SPECULATIVE;
         match kind {
-            _ if speculates && Guards::<S>::is_speculating(&self.cpu.guards) => Way::Transaction,
+            _ if self.cpu.is_undoable() => Way::Transaction,
             Kind::Writer => Way::Alone,
-            Kind::Reader if speculates => Way::FallBack,
+            Kind::Reader if Guards::<S>::SPECULATIVE => Way::FallBack,
             Kind::Reader if Guards::<S>::EXCLUSIVE => Way::Alone,
             Kind::Reader => Way::Reader,
         }

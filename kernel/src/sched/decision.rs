@@ -95,6 +95,10 @@ impl<P: Port> Cpu<P> {
         } else {
             self.next.set(running);
         }
+        if !self.resched.get() {
+            // None above it can run. What is due counts by this bound before the next decision.
+            self.highest.set(self.next.get().priority.get());
+        }
     }
 
     /// `to`, which is runnable, runs in the place of `running`, for the rest of its time slice at

@@ -6,7 +6,7 @@ use crate::support::context::Regs;
 use crate::support::effort::INTERPRETED;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    DOMAIN, ENDPOINT, FREE, NOTIFICATION, THREAD, boot_with, call, plenty, receive, send,
+    DOMAIN, ENDPOINT, FREE, NOTIFICATION, THREAD, boot, boot_with, call, plenty, receive, send,
     send_receive, system, timed,
 };
 use abi::Info;
@@ -249,4 +249,33 @@ fn undecided<S: System<Port = Host>>() {
 #[test]
 fn a_decision_that_is_left_to_the_timer_comes_before_low_deadlines() {
     under_each_kernel!(undecided);
+}
+
+/// A high thread has called a low one, and other CPUs ask for one decision after another: what is
+/// due for a thread between the two does not wait for them.
+fn asked_again_and_again<S: System<Port = Host>>() {
+    let board = boot::<S>(&[(1, 10), (1, 50), (1, 200)]);
+    let (callee, between, caller) = (1, 2, 3);
+    board.does(caller, sleep(AT));
+    board.does(between, sleep(AT + TICK / 10));
+    board.does(callee, receive(ENDPOINT));
+    board.wait(AT);
+    board.call(call(ENDPOINT, MESSAGE));
+    assert_eq!(board.running(), Some(callee));
+    board.host.advance(TICK / 5);
+    for asks in 0.. {
+        assert!(asks < 3, "a deadline waits for decisions that others ask for");
+        board.machine.cpu.resched.set(true);
+        board.take(Event::Timer);
+        if board.running() == Some(between) {
+            break;
+        }
+        board.host.advance(1000);
+    }
+    board.check();
+}
+
+#[test]
+fn decisions_that_others_ask_for_defer_no_deadline() {
+    under_each_kernel!(asked_again_and_again);
 }
