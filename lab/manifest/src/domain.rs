@@ -18,6 +18,8 @@ const MOST_SLOTS: u64 = 1 << 16;
 const DEFAULT_STACK: u64 = 16 << 10;
 const MOST_STACK: u64 = 16 << 20;
 const MOST_THREADS: u64 = 4096;
+/// The largest heap.
+const MOST_HEAP: u64 = 512 << 20;
 
 /// Reads a domain of a machine with so many CPUs.
 pub fn read(
@@ -27,7 +29,7 @@ pub fn read(
 ) -> Result<Domain, Problem> {
     let given = table.get_ref();
     let priority = values.within(&given.priority, 0..=255)?;
-    let stack = given.stack.as_ref();
+    let (stack, heap) = (given.stack.as_ref(), given.heap.as_ref());
     let quota = values.amounts(&given.quota, 0..=MOST_OBJECTS)?;
     let cpu = values.number(&given.cpu, 0, 0..=u64::from(cpus) - 1)? as u32;
     let (program, origin) = program::read(values, &given.program)?;
@@ -40,6 +42,7 @@ pub fn read(
         max_priority: max_priority(values, given, priority)?,
         slots: slots(values, table)?,
         stack: stack.map_or(Ok(DEFAULT_STACK), |size| values.size(size, abi::PAGE..=MOST_STACK))?,
+        heap: heap.map_or(Ok(0), |size| values.size(size, abi::PAGE..=MOST_HEAP))?,
         threads: values.number(&given.threads, 1, 1..=MOST_THREADS)? as u32,
         cpu,
         cpus: allowed_cpus(values, given, cpus, cpu)?,

@@ -17,6 +17,8 @@ pub const BUFFERS: u64 = 0x6000_0000;
 pub const BUFFER_STRIDE: u64 = 0x2000;
 /// The top of the first thread's stack; the others lie below, with a free page between.
 pub const STACKS: u64 = 0x7000_0000;
+/// The heap.
+pub const HEAP: u64 = 0x8000_0000;
 /// The first shared memory object; the others follow, with a free page between.
 pub const MAPS: u64 = 0x1_0000_0000;
 
@@ -88,6 +90,14 @@ pub fn areas(system: &System, domain: &Domain, image: &Image) -> Vec<Area> {
             contents: Contents::Own(Vec::new()),
         });
     }
+    if domain.heap > 0 {
+        areas.push(Area {
+            address: HEAP,
+            pages: domain.heap / PAGE,
+            rights: read_write,
+            contents: Contents::Own(Vec::new()),
+        });
+    }
     for (map, address) in domain.maps.iter().zip(map_addresses(system, domain)) {
         areas.push(Area {
             address,
@@ -126,6 +136,9 @@ pub fn environment(system: &System, domain: &Domain) -> String {
     let _ = writeln!(text, "threads={}", domain.threads);
     let _ = writeln!(text, "stacks={STACKS:x}:{:x}", domain.stack + PAGE);
     let _ = writeln!(text, "buffers={BUFFERS:x}:{BUFFER_STRIDE:x}");
+    if domain.heap > 0 {
+        let _ = writeln!(text, "heap={HEAP:x}:{:x}", domain.heap);
+    }
     let _ = writeln!(text, "slots={}:{}", domain.caps.len() + 1, domain.slots);
     text
 }

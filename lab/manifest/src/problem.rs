@@ -19,7 +19,7 @@ const COLUMNS: usize = 80;
 const LONGEST: usize = 60;
 
 /// What to write where a key is missing or has a value of the wrong type, by the end of its path.
-const EXAMPLES: [(&str, &str); 21] = [
+const EXAMPLES: [(&str, &str); 22] = [
     ("system.memory", "memory = \"64M\""),
     ("memory", "memory = \"NAME\""),
     ("system", "[system]"),
@@ -30,6 +30,7 @@ const EXAMPLES: [(&str, &str); 21] = [
     ("irq", "irq = 4"),
     ("size", "size = \"64K\""),
     ("stack", "stack = \"16K\""),
+    ("heap", "heap = \"64K\""),
     ("tick", "tick = \"1ms\""),
     ("timeslice", "timeslice = \"10ms\""),
     ("maps.rights", "rights = \"rw\""),

@@ -162,6 +162,8 @@ pub struct Domain {
     pub cpus: Option<u64>,
     /// Bytes of each stack, a multiple of the page.
     pub stack: u64,
+    /// Bytes of its heap, a multiple of the page; 0: it has none.
+    pub heap: u64,
     /// Threads for which stacks and buffer addresses are laid out.
     pub threads: u32,
     /// What it may create at run time, in the order of [`Resource`].

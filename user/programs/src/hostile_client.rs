@@ -20,7 +20,7 @@ type Server = (&'static str, Message, fn(&Received) -> bool);
 /// What is called, and what an honest call there is.
 const SERVERS: [Server; 4] = [
     ("greeting", Message::short(1, [5]), |answer| {
-        answer.info.label() == 2 && answer.words[0] == 25
+        answer.info == Info::new(0, 2) && answer.words[0] == 25
     }),
     ("echo", Message::short(9, [7, 6, 5, 4]), |answer| {
         answer.info == Info::new(9, 4) && answer.words == [7, 6, 5, 4]

@@ -5,6 +5,7 @@
 //! between a `BEFORE` and an `AFTER` record of the same metric and round, wherever they are.
 
 mod peer;
+mod typed;
 
 use abi::call::Call;
 use abi::results::Tag;
@@ -38,6 +39,8 @@ enum Metric {
     RefusedExchange,
     RefusedReplyWait,
     RefusedDeadline,
+    RoundTripByHand,
+    RoundTripTyped,
 }
 
 /// The label of the message that ends the run.
@@ -110,6 +113,7 @@ pub fn main(env: &Env) {
     micro.refused_calls().expect("refused-call");
     micro.refused_reply_waits().expect("refused-reply-wait");
     micro.refused_deadlines().expect("refused-deadline");
+    micro.round_trips().expect("round-trip");
     ipc::call(env.cap("send-up"), Message::empty(STOP)).expect("the peer stops");
     micro.log.recorder.done();
     system::shutdown(env.cap("system"), 0).expect("the run ends");

@@ -66,6 +66,11 @@ impl Env {
         text.parse().unwrap_or_else(|_| panic!("argument '{name}' is '{text}', not a number"))
     }
 
+    /// Address and bytes of the memory for a heap, if the manifest gives one (key `heap`).
+    pub fn heap(&self) -> Option<(u64, u64)> {
+        env::pair(env::get(self.text, "heap")?, 16)
+    }
+
     /// How many threads the manifest lays out stacks and message buffers for.
     pub fn threads(&self) -> usize {
         env::get(self.text, "threads").and_then(|count| count.parse().ok()).unwrap_or(1)

@@ -11,6 +11,7 @@
 //! | [`server`], [`request`] | a loop that answers requests, which no client can end |
 //! | [`time`], [`ticker`] | instants, sleeping, periodic releases |
 //! | [`slots`], [`window`], [`mapping`] | slots and addresses that come back; mapped memory |
+//! | [`inbox`], [`guard`] | capabilities that come with messages; memory that may be taken away |
 //! | [`build`], [`failed`] | messages of any length; which half of an operation failed |
 //! | [`ipc`] | the message primitive and its forms |
 //! | [`cap`] | copying, revoking, inspecting and destroying capabilities |
@@ -32,6 +33,8 @@ pub mod console;
 pub mod domain;
 pub mod env;
 pub mod failed;
+pub mod guard;
+pub mod inbox;
 pub mod ipc;
 #[cfg(test)]
 mod machine;
@@ -61,6 +64,8 @@ pub use abi::{Error, Info, Kind, PAGE, Rights, Status};
 pub use console::Console;
 pub use env::{Env, Slots};
 pub use failed::{Failed, Half};
+pub use guard::Guard;
+pub use inbox::Inbox;
 pub use ipc::{Message, Received, Wait};
 pub use mapping::{At, Mapping, MemoryObject};
 pub use record::Recorder;

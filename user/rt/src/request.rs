@@ -1,7 +1,7 @@
 //! What a server receives.
 
-use crate::Buffer;
 use crate::ipc::{Message, Received};
+use crate::{Buffer, Inbox, OwnedSlot};
 use abi::call::fault;
 use abi::message::FaultKind;
 
@@ -10,6 +10,7 @@ use abi::message::FaultKind;
 pub struct Request {
     received: Received,
     buffer: Option<Buffer>,
+    inbox: Option<Inbox>,
 }
 
 impl Request {
@@ -17,7 +18,13 @@ impl Request {
     /// of the thread that has received it; without one there are the first four words at most.
     #[inline(always)]
     pub fn new(received: Received, buffer: Option<Buffer>) -> Request {
-        Request { received, buffer }
+        Request { received, buffer, inbox: None }
+    }
+
+    /// The same request of a thread that receives capabilities.
+    #[inline(always)]
+    pub fn with_inbox(self, inbox: Option<Inbox>) -> Request {
+        Request { inbox, ..self }
     }
 
     /// The label, the client's choice.
@@ -77,6 +84,20 @@ impl Request {
     #[inline(always)]
     pub fn has_capability(&self) -> bool {
         self.received.info.has_capability()
+    }
+
+    /// Takes the capability that has come with it: once, and only if the server accepts some
+    /// ([`Server::accepting`](crate::Server::accepting)). Also none if no other slot is free for
+    /// the next one.
+    pub fn take_capability(&self) -> Option<OwnedSlot> {
+        let inbox = self.inbox.filter(|_| self.has_capability())?;
+        inbox.take()
+    }
+
+    /// Where the server receives capabilities, if it does.
+    #[inline(always)]
+    pub fn inbox(&self) -> Option<Inbox> {
+        self.inbox
     }
 
     /// The server's buffer, if it was given one.

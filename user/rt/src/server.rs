@@ -21,7 +21,7 @@
 use crate::build::Build;
 use crate::ipc::{self, Message, Received};
 use crate::request::{Fault, FaultReply, Request};
-use crate::{Buffer, Slot};
+use crate::{Buffer, Inbox, Slot, SlotPool};
 use abi::message::REGISTER_WORDS;
 use abi::{Error, Info, Status};
 
@@ -92,6 +92,7 @@ impl Answer for Build {
 pub struct Server<S = fn(u64), F = fn(&Fault) -> FaultReply> {
     endpoint: Slot,
     buffer: Option<Buffer>,
+    inbox: Option<Inbox>,
     on_signal: S,
     on_fault: F,
 }
@@ -100,7 +101,13 @@ impl Server {
     /// A server on an endpoint (right `receive`) or a notification.
     #[inline(always)]
     pub fn new(endpoint: Slot) -> Server {
-        Server { endpoint, buffer: None, on_signal: |_| (), on_fault: |_| FaultReply::Suspend }
+        Server {
+            endpoint,
+            buffer: None,
+            inbox: None,
+            on_signal: |_| (),
+            on_fault: |_| FaultReply::Suspend,
+        }
     }
 }
 
@@ -112,18 +119,32 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
         Server { buffer: Some(buffer), ..self }
     }
 
+    /// [`Server::with_buffer`], and lets requests bring a capability, for which there is always a
+    /// free slot of the pool: [`Request::take_capability`] takes it, and what is not taken is
+    /// deleted. A server that calls others gives its clients the same buffer, so that a capability
+    /// which they did not ask for does not stay in that slot.
+    ///
+    /// # Panics
+    ///
+    /// If the pool is full.
+    #[inline]
+    #[track_caller]
+    pub fn accepting(self, pool: SlotPool, buffer: Buffer) -> Server<S, F> {
+        Server { buffer: Some(buffer), inbox: Some(Inbox::open(pool, buffer)), ..self }
+    }
+
     /// Gives signals to a handler: the bits that were set since the last ones.
     #[inline(always)]
     pub fn on_signal<N: FnMut(u64)>(self, handler: N) -> Server<N, F> {
-        let Server { endpoint, buffer, on_fault, .. } = self;
-        Server { endpoint, buffer, on_signal: handler, on_fault }
+        let Server { endpoint, buffer, inbox, on_fault, .. } = self;
+        Server { endpoint, buffer, inbox, on_signal: handler, on_fault }
     }
 
     /// Gives faults to a handler, which says how the thread goes on.
     #[inline(always)]
     pub fn on_fault<N: FnMut(&Fault) -> FaultReply>(self, handler: N) -> Server<S, N> {
-        let Server { endpoint, buffer, on_signal, .. } = self;
-        Server { endpoint, buffer, on_signal, on_fault: handler }
+        let Server { endpoint, buffer, inbox, on_signal, .. } = self;
+        Server { endpoint, buffer, inbox, on_signal, on_fault: handler }
     }
 
     /// Answers each request with what the closure makes of it, and receives the next. It may answer
@@ -138,7 +159,7 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
     /// [`NOT_SENT`].
     #[inline(always)]
     pub fn run<A: Answer>(mut self, mut answer: impl FnMut(&Request) -> A) -> Error {
-        let (endpoint, buffer) = (self.endpoint, self.buffer);
+        let (endpoint, buffer, inbox) = (self.endpoint, self.buffer, self.inbox);
         'receive: loop {
             let mut next = ipc::receive_short(endpoint);
             while next.status == Status::OK {
@@ -147,7 +168,11 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
                     continue 'receive;
                 }
                 let received = Received { badge: next.badge, info: next.info, words: next.words };
-                let message = answer(&Request::new(received, buffer)).message();
+                let request = Request::new(received, buffer).with_inbox(inbox);
+                let message = answer(&request).message();
+                if let Some(inbox) = inbox.filter(|_| request.has_capability()) {
+                    inbox.discard();
+                }
                 let Some(Message { info, words }) = message else {
                     give_up_reply();
                     continue 'receive;

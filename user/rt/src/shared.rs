@@ -97,6 +97,11 @@ impl Buffer {
     pub fn accept(&self, slot: Slot) {
         self.0.set(BUFFER_RECEIVE_SLOT, slot.word());
     }
+
+    /// The slot that takes the next capability; [`Slot::NONE`] if none does.
+    pub fn accepting(&self) -> Slot {
+        Slot(self.0.get(BUFFER_RECEIVE_SLOT) as u32)
+    }
 }
 
 /// The text at an address, up to its NUL; what is not UTF-8 is left out.

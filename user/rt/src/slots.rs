@@ -98,6 +98,16 @@ impl SlotPool {
         self.map.places()
     }
 
+    /// Whether a slot is one of the pool's.
+    pub(crate) fn has(&self, slot: Slot) -> bool {
+        slot.0.checked_sub(self.first).is_some_and(|at| (at as usize) < self.slots())
+    }
+
+    /// A slot of the pool that was kept.
+    pub(crate) fn held(&self, slot: Slot) -> OwnedSlot {
+        OwnedSlot { pool: *self, slot }
+    }
+
     /// How many are taken just now.
     pub fn taken(&self) -> usize {
         self.map.taken()

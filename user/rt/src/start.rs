@@ -14,6 +14,9 @@ pub fn run(environment: u64, main: fn(&Env)) -> ! {
     exit()
 }
 
+#[cfg(all(target_os = "none", feature = "alloc"))]
+pub(crate) use panic::environment;
+
 /// Ends the thread: it waits for ever.
 pub fn exit() -> ! {
     loop {
@@ -31,6 +34,11 @@ mod panic {
 
     static ENVIRONMENT: AtomicU64 = AtomicU64::new(0);
 
+    /// The program's environment.
+    pub fn environment() -> Env {
+        Env::at(ENVIRONMENT.load(Ordering::Relaxed))
+    }
+
     pub fn remember(environment: u64) {
         ENVIRONMENT.store(environment, Ordering::Relaxed);
     }
@@ -39,7 +47,7 @@ mod panic {
     /// program's handler takes, or the kernel tells.
     #[panic_handler]
     fn panic(info: &core::panic::PanicInfo) -> ! {
-        let env = Env::at(ENVIRONMENT.load(Ordering::Relaxed));
+        let env = environment();
         println!(env.console(), "{}: {info}", env.name());
         if let Some(system) = env.find_cap("system") {
             let _ = system::shutdown(system, PANIC_STATUS);

@@ -33,7 +33,8 @@ pub fn answer<R: Returns>(returned: R, buffer: Option<Buffer>) -> Message {
 
 #[inline(always)]
 fn message<T: Wire>(label: u32, value: T, buffer: Option<Buffer>) -> Message {
-    let Some(mut words) = Outgoing::begin(T::WORDS, buffer) else {
+    let begun = Outgoing::begin(T::WORDS, buffer);
+    let Some(mut words) = begun.filter(|_| T::CAPABILITIES == 0 || buffer.is_some()) else {
         return Message::empty(NOT_SENT);
     };
     value.put(&mut words);
@@ -48,11 +49,17 @@ pub const fn unknown() -> Message {
 
 /// Answers requests until none can be received; for services whose messages fit into registers.
 #[inline(always)]
-pub fn serve<const LONGEST: usize>(
+pub fn serve<const LONGEST: usize, const CAPABILITIES: usize>(
     endpoint: Slot,
     dispatch: impl FnMut(&Request) -> Message,
 ) -> Error {
     const {
+        assert!(
+            CAPABILITIES == 0,
+            "this service has messages with capabilities, which need a buffer and slots: \
+             use `Server::new(endpoint).accepting(pool, buffer)` \
+             and `.run(|request| it.dispatch(request))`"
+        );
         assert!(
             LONGEST <= REGISTER_WORDS,
             "this service has messages of more than four words, which need a buffer: \

@@ -4,7 +4,7 @@ use crate::{DONE, Incoming, Outgoing, REFUSED, Returns, Wire};
 use core::convert::Infallible;
 use core::time::Duration;
 use rt::arch::Outcome;
-use rt::{Buffer, Error, Info, Message, Slot, Wait, ipc};
+use rt::{Buffer, Error, Inbox, Info, Message, Slot, SlotPool, Wait, cap, ipc};
 
 /// Why a call has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +45,14 @@ pub struct Caller {
     slot: Slot,
     patience: Patience,
     buffer: Option<Buffer>,
+    inbox: Option<Inbox>,
 }
 
 impl Caller {
     /// Calls through this slot, which wait as long as it takes.
     #[inline(always)]
     pub const fn new(slot: Slot) -> Caller {
-        Caller { slot, patience: Patience::Endless, buffer: None }
+        Caller { slot, patience: Patience::Endless, buffer: None, inbox: None }
     }
 
     /// Each call takes so long at most.
@@ -72,10 +73,39 @@ impl Caller {
         Caller { buffer: Some(buffer), ..self }
     }
 
-    /// Begins a request of so many words.
+    /// Answers may bring a capability, too.
+    #[inline]
+    #[track_caller]
+    pub fn accepting(self, pool: SlotPool, buffer: Buffer) -> Caller {
+        let inbox = Some(Inbox::open(pool, buffer));
+        Caller { buffer: Some(buffer), inbox, ..self }
+    }
+
+    /// The slot.
     #[inline(always)]
-    pub fn begin(&self, words: usize) -> Result<Outgoing, Error> {
-        Outgoing::begin(words, self.buffer).ok_or(Error::NoBuffer)
+    pub const fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Begins a request of so many words and capabilities, whose answer has so many.
+    #[inline(always)]
+    pub fn begin(&self, words: usize, grants: usize, takes: usize) -> Result<Outgoing, Error> {
+        if takes != 0 && self.inbox.is_none() {
+            return Err(Error::NotTaken);
+        }
+        let buffer = self.buffer.is_some() || grants == 0;
+        Outgoing::begin(words, self.buffer).filter(|_| buffer).ok_or(Error::NoBuffer)
+    }
+
+    /// Sends a request that wants no answer; waits until it is taken.
+    #[inline(always)]
+    pub fn send(&self, label: u32, words: Outgoing) -> Result<(), CallError> {
+        let wait = match self.patience {
+            Patience::Endless => Wait::NEVER,
+            Patience::Within(length) => Wait::within(length),
+            Patience::Until(wait) => wait,
+        };
+        Ok(ipc::send(self.slot, words.message(label), wait)?)
     }
 
     /// Sends a request and receives its answer.
@@ -89,9 +119,15 @@ impl Caller {
         outcome.status.result()?;
         match self.value(DONE, &outcome) {
             Some(value) => Ok(value),
-            None => {
-                Err(self.value(REFUSED, &outcome).map_or(CallError::Unknown, CallError::Server))
-            }
+            None => Err(match self.value(REFUSED, &outcome) {
+                Some(error) => CallError::Server(error),
+                None => {
+                    if let Some(buffer) = self.buffer.filter(|_| outcome.info.has_capability()) {
+                        discard(buffer);
+                    }
+                    CallError::Unknown
+                }
+            }),
         }
     }
 
@@ -116,7 +152,20 @@ impl Caller {
     /// The value of an answer with this label; none if it has another or another length.
     #[inline(always)]
     fn value<T: Wire>(&self, label: u32, answer: &Outcome) -> Option<T> {
-        (answer.info == Info::new(label, T::WORDS)).then_some(())?;
-        T::take(&mut Incoming::new(answer.words, T::WORDS, self.buffer)?)
+        let (plain, mut inbox) = (Info::new(label, T::WORDS), None);
+        if T::CAPABILITIES != 0 && answer.info == plain.with_capability() {
+            inbox = self.inbox;
+        } else if answer.info != plain {
+            return None;
+        }
+        T::take(&mut Incoming::new(answer.words, T::WORDS, self.buffer, inbox)?)
     }
+}
+
+/// Deletes the capability that came with an answer which means nothing.
+#[cold]
+#[inline(never)]
+fn discard(buffer: Buffer) {
+    // It may have been taken before a word was found to be wrong.
+    let _ = cap::delete(buffer.accepting());
 }

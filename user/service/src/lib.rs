@@ -57,6 +57,7 @@
 //! | enumerations with `#[derive(Wire)]`, whose variants have no fields | 1 |
 //! | `Option<T>` | 1 and those of `T` |
 //! | a last argument `&str` or `&[u8]`, of [`MAX_BYTES`] at most | 1 and one for 8 bytes |
+//! | [`Capability`], [`Lent`] memory: one of these in a message | 0, 1 |
 //! | an argument [`Badge`], which the server gets from the kernel and no client passes | 0 |
 //!
 //! What is none of these does not compile:
@@ -143,6 +144,7 @@ extern crate self as service;
 
 mod answer;
 mod call;
+mod capability;
 mod returns;
 #[cfg(test)]
 mod tests;
@@ -155,10 +157,11 @@ pub use answer::{answer, longest, serve, unknown};
 #[doc(hidden)]
 pub use call::Caller;
 pub use call::{CallError, Called};
+pub use capability::{Capability, Lent};
 #[doc(hidden)]
 pub use returns::Returns;
 #[doc(hidden)]
-pub use rt::{Buffer, Error, Message, Request, Slot, Wait};
+pub use rt::{Buffer, Error, Message, Request, Slot, SlotPool, Wait};
 pub use service_macro::{Wire, service};
 pub use wire::Wire;
 pub use words::{Incoming, MAX_BYTES, Outgoing};

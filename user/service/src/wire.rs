@@ -36,6 +36,8 @@ use crate::{Incoming, Outgoing};
 pub trait Wire: Sized {
     /// Length in words: as many as `put` appends and `take` takes.
     const WORDS: usize;
+    /// How many capabilities it may have; a message has one at most.
+    const CAPABILITIES: usize = 0;
 
     /// Appends its words.
     fn put(self, to: &mut Outgoing);

@@ -1,7 +1,7 @@
 //! Words of a message, in their order.
 
 use rt::abi::message::{MAX_WORDS, REGISTER_WORDS};
-use rt::{Buffer, Error, Info, Message, Request};
+use rt::{Buffer, Error, Inbox, Info, Message, Request, Rights, Slot};
 
 /// The longest `&str` or `&[u8]`, in bytes.
 pub const MAX_BYTES: usize = 480;
@@ -13,6 +13,8 @@ pub struct Outgoing {
     /// How many of the first words may have a value.
     registers: usize,
     buffer: Option<Buffer>,
+    /// Whether a capability goes with it, which the buffer names.
+    grants: bool,
 }
 
 impl Outgoing {
@@ -22,7 +24,8 @@ impl Outgoing {
     pub fn begin(words: usize, buffer: Option<Buffer>) -> Option<Outgoing> {
         let fits = words <= REGISTER_WORDS || buffer.is_some();
         let registers = if words < REGISTER_WORDS { words } else { REGISTER_WORDS };
-        fits.then_some(Outgoing { first: [0; REGISTER_WORDS], length: 0, registers, buffer })
+        let first = [0; REGISTER_WORDS];
+        fits.then_some(Outgoing { first, length: 0, registers, buffer, grants: false })
     }
 
     /// Appends a word.
@@ -36,6 +39,15 @@ impl Outgoing {
             _ => return,
         }
         self.length += 1;
+    }
+
+    /// Sends a capability along. Without a buffer none goes: a type that has one is refused then.
+    #[inline(always)]
+    pub(crate) fn grant(&mut self, slot: Slot, rights: Rights) {
+        if let Some(buffer) = self.buffer {
+            buffer.offer(slot, rights);
+            self.grants = true;
+        }
     }
 
     /// Appends a length in bytes and bytes.
@@ -61,7 +73,8 @@ impl Outgoing {
     /// Its descriptor under a label.
     #[inline(always)]
     pub(crate) fn info(&self, label: u32) -> Info {
-        Info::new(label, self.length)
+        let info = Info::new(label, self.length);
+        if self.grants { info.with_capability() } else { info }
     }
 
     /// The words that go in registers, and how many of them mean something at most.
@@ -83,6 +96,7 @@ pub struct Incoming {
     at: usize,
     length: usize,
     buffer: Option<Buffer>,
+    inbox: Option<Inbox>,
 }
 
 impl Incoming {
@@ -92,7 +106,7 @@ impl Incoming {
     #[inline(always)]
     pub fn exactly(request: &Request, words: usize) -> Option<Incoming> {
         (request.len() == words).then_some(())?;
-        Incoming::new(request.received().words, words, request.buffer())
+        Incoming::of(request, words)
     }
 
     /// The words of a request that has more than so many, of which [`Incoming::bytes`] takes all
@@ -102,18 +116,32 @@ impl Incoming {
     pub fn more_than(request: &Request, words: usize) -> Option<Incoming> {
         let length = request.len();
         (words < length && length <= MAX_WORDS).then_some(())?;
-        Incoming::new(request.received().words, length, request.buffer())
+        Incoming::of(request, length)
     }
 
-    /// The words of a message; none if some of them are in a buffer that is missing.
+    #[inline(always)]
+    fn of(request: &Request, words: usize) -> Option<Incoming> {
+        let inbox = request.inbox().filter(|_| request.has_capability());
+        Incoming::new(request.received().words, words, request.buffer(), inbox)
+    }
+
+    /// The words of a message, and where its capability is, if it has one; none if some words are
+    /// in a buffer that is missing.
     #[inline(always)]
     pub(crate) fn new(
         first: [u64; REGISTER_WORDS],
         length: usize,
         buffer: Option<Buffer>,
+        inbox: Option<Inbox>,
     ) -> Option<Incoming> {
         let reached = length <= REGISTER_WORDS || buffer.is_some();
-        reached.then_some(Incoming { first, at: 0, length, buffer })
+        reached.then_some(Incoming { first, at: 0, length, buffer, inbox })
+    }
+
+    /// Where the capability of the message is.
+    #[inline(always)]
+    pub(crate) fn inbox(&self) -> Option<Inbox> {
+        self.inbox
     }
 
     /// The next word; 0 behind the last.

@@ -50,7 +50,7 @@ const fn from_peer(name: &'static str) -> Metric {
     (name, (Of::Peer, Tag::BEFORE), (Of::Micro, Tag::AFTER))
 }
 
-const METRICS: [Metric; 20] = [
+const METRICS: [Metric; 22] = [
     within("null-call"),
     to_peer("send-higher"),
     to_peer("notify-higher"),
@@ -71,6 +71,8 @@ const METRICS: [Metric; 20] = [
     within("refused-exchange"),
     within("refused-reply-wait"),
     within("refused-deadline"),
+    within("round-trip-by-hand"),
+    within("round-trip-typed"),
 ];
 
 const METRIC_NAMES: [&str; METRICS.len()] = {

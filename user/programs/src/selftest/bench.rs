@@ -20,8 +20,10 @@ pub const MS: u64 = 1_000_000;
 /// Shared words of each helper thread.
 const REGION: usize = 64;
 
-/// The common words, from this one on, that hold the state of a check's pool of slots.
+/// The common words, from this one on, that hold the state of a check's pool of slots; before it
+/// where the pool begins among the free slots, and how many it has.
 const POOL: usize = 56;
+const POOL_PLACE: usize = 54;
 
 /// What a check comes to.
 pub type Check = Result<(), Why>;
@@ -103,10 +105,16 @@ impl Bench {
 
     /// A pool of so many slots, one for each check.
     pub fn pool(&self, slots: u32) -> SlotPool {
-        let mut free = self.env.slots();
-        free.part(self.next.get() - self.first);
+        let common = self.common();
+        common.set(POOL_PLACE, u64::from(self.next.get() - self.first));
+        common.set(POOL_PLACE + 1, u64::from(slots));
         self.next.set(self.next.get() + slots);
-        SlotPool::over(free.part(slots), self.common().part(POOL, 1))
+        shared_pool(&self.env, common)
+    }
+
+    /// The pool that [`Bench::pool`] has made.
+    pub fn shared_pool(&self) -> SlotPool {
+        shared_pool(&self.env, self.common())
     }
 
     /// The first slot beyond the table.
@@ -254,6 +262,14 @@ impl Bench {
     }
 }
 
+/// The pool of slots of a check, which its helpers use as well.
+fn shared_pool(env: &Env, common: Words) -> SlotPool {
+    let mut free = env.slots();
+    free.part(common.get(POOL_PLACE) as u32);
+    let slots = common.get(POOL_PLACE + 1) as u32;
+    SlotPool::over(free.part(slots), common.part(POOL, 1))
+}
+
 /// What a helper thread does.
 pub type Work = fn(&Env, u64);
 
@@ -279,6 +295,11 @@ impl Me {
             own: shared.part(REGION * n, REGION),
             common: shared.part(0, REGION),
         }
+    }
+
+    /// The check's pool of slots.
+    pub fn pool(&self, env: &Env) -> SlotPool {
+        shared_pool(env, self.common)
     }
 
     /// Tells the suite how an operation came out.

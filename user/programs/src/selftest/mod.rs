@@ -26,6 +26,7 @@ mod statistics;
 mod threads;
 mod timeouts;
 mod transfer;
+mod typed;
 mod vectors;
 
 use bench::{Bench, Checks};
@@ -56,6 +57,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("sdk", sdk::CHECKS),
+    ("typed", typed::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
 ];

@@ -7,7 +7,6 @@ use rt::prelude::*;
 use rt::server::NOT_SENT;
 use rt::{At, Fault, FaultReply, Half, Info, Mapping, MemoryObject, SlotPool, Window};
 use rt::{arch, cap, ipc, signal, time};
-use service::{Badge, CallError, Wire, service};
 
 pub const CHECKS: Checks = &[
     ("a server survives callers that do not wait", impatient),
@@ -19,7 +18,6 @@ pub const CHECKS: Checks = &[
     ("a server ends with its endpoint", ends),
     ("words of every number come back", long),
     ("an error tells its half", halves),
-    ("typed calls bring values, errors and refusals", typed),
     ("a ticker counts what it missed and stays on its grid", ticker),
     ("slots come back", slots),
     ("all pools of a program are one", one_pool),
@@ -259,81 +257,6 @@ fn halves(bench: &Bench) -> Check {
     expect(half(door, LATE) == Some((Half::Receive, Error::Timeout)), "the answer is late")?;
     time::sleep(6.ms());
     expect(half(door, 0).is_none(), "an answer")
-}
-
-/// No number is left to count to.
-#[derive(Wire, Clone, Copy, Debug, PartialEq)]
-enum Full {
-    Already,
-    Almost,
-}
-
-/// Counts.
-#[service]
-trait Counter {
-    /// Adds to what is counted.
-    fn add(&mut self, amount: u8) -> Result<u8, Full>;
-    /// Who asks, and twenty words back to front.
-    fn turned(&mut self, who: Badge, words: [u64; 20]) -> (u64, [u64; 20]);
-    /// The number of words of a text.
-    fn words(&mut self, text: &str) -> u64;
-    /// Returns after a while.
-    fn late(&mut self);
-}
-
-impl Counter for u8 {
-    fn add(&mut self, amount: u8) -> Result<u8, Full> {
-        let full = if *self == u8::MAX { Full::Already } else { Full::Almost };
-        *self = self.checked_add(amount).ok_or(full)?;
-        Ok(*self)
-    }
-
-    fn turned(&mut self, who: Badge, mut words: [u64; 20]) -> (u64, [u64; 20]) {
-        words.reverse();
-        (who.0, words)
-    }
-
-    fn words(&mut self, text: &str) -> u64 {
-        text.split(' ').count() as u64
-    }
-
-    fn late(&mut self) {
-        time::sleep(4.ms());
-    }
-}
-
-/// Helper: serves a counter on `a`.
-fn count(env: &Env, argument: u64) {
-    let me = Me::new(env, argument);
-    let mut count = 0u8;
-    let server = Server::new(me.a).with_buffer(env.buffer(me.n));
-    me.own.set(ENDED, server.run(|request| count.dispatch(request)) as u64);
-}
-
-fn typed(bench: &Bench) -> Check {
-    let (door, badged) = (bench.endpoint()?, bench.slot());
-    cap::mint(door, badged, Rights::SEND, 7)?;
-    let helper = bench.helper(HIGH, count, door, Slot::NONE)?;
-    let counter = CounterClient::new(badged);
-    expect(counter.add(200) == Ok(200), "a value")?;
-    expect(counter.add(56) == Err(CallError::Server(Full::Almost)), "an error of the server's")?;
-    expect(counter.within(100.ms()).add(55) == Ok(255), "the same with a deadline")?;
-    expect(counter.add(1) == Err(CallError::Server(Full::Already)), "another error")?;
-    let gone = CallError::Ipc(Error::Timeout);
-    expect(counter.within(1.ms()).late() == Err(gone), "an answer that comes too late")?;
-    time::sleep(6.ms());
-    let (words, buffer) = (core::array::from_fn(|n| n as u64), bench.buffer());
-    expect(counter.turned(words) == Err(CallError::Ipc(Error::NoBuffer)), "it needs a buffer")?;
-    let counter = counter.with_buffer(buffer);
-    let turned = core::array::from_fn(|n| 19 - n as u64);
-    expect(counter.turned(words) == Ok((7, turned)), "words in the buffer, and the badge")?;
-    expect(counter.words("a text of six short words") == Ok(6), "a text")?;
-    for wrong in [Message::empty(0), Message::short(1, [256]), Message::short(1, [1, 2])] {
-        let answer = ipc::call_within(badged, wrong, Wait::within(100.ms()))?;
-        expect(answer.info == Info::new(service::UNKNOWN, 0), "what is no call is answered")?;
-    }
-    expect(counter.add(0) == Ok(255), "and changes nothing")?;
-    expect(bench.words(helper).get(ENDED) == 0, "the server goes on")
 }
 
 fn ticker(_: &Bench) -> Check {

@@ -12,6 +12,8 @@
 //! The kernel preserves stack pointer, flags and vector registers; `rbx` and `rbp` cannot be
 //! operands of inline assembly, so the stub saves them on the stack.
 
+#[cfg(feature = "alloc")]
+mod heap;
 mod probe;
 mod registers;
 

@@ -10,6 +10,7 @@ pub fn of(contract: &Contract) -> TokenStream {
     let Contract { name, client, visibility, methods } = contract;
     let about = format!("Calls [`{name}`] through a slot.");
     let constants = methods.iter().map(constant);
+    let grants = methods.iter().map(capabilities);
     let lengths = methods.iter().map(lengths);
     let stubs = methods.iter().map(stub);
     quote! {
@@ -23,6 +24,9 @@ pub fn of(contract: &Contract) -> TokenStream {
             /// Length of the longest message in words: with more than four, client and server need
             /// a buffer.
             pub const LONGEST: usize = ::service::longest(&[#(#lengths)*]);
+            /// How many capabilities a message has at most, 0 or 1: with one, client and server
+            /// need a buffer and free slots.
+            pub const CAPABILITIES: usize = ::service::longest(&[#(#grants)*]);
 
             /// A client that calls through this slot (right `send`) and waits as long as it takes.
             #[inline(always)]
@@ -47,6 +51,28 @@ pub fn of(contract: &Contract) -> TokenStream {
             #[inline(always)]
             pub const fn with_buffer(self, buffer: ::service::Buffer) -> Self {
                 Self(self.0.with_buffer(buffer))
+            }
+
+            /// Lets messages have more than four words, and answers bring a capability, into a
+            /// slot of the pool. `buffer` is that of the thread that calls.
+            ///
+            /// # Panics
+            ///
+            /// If the pool is full.
+            #[inline]
+            #[track_caller]
+            pub fn accepting(
+                self,
+                pool: ::service::SlotPool,
+                buffer: ::service::Buffer,
+            ) -> Self {
+                Self(self.0.accepting(pool, buffer))
+            }
+
+            /// The slot that it calls through.
+            #[inline(always)]
+            pub const fn slot(&self) -> ::service::Slot {
+                self.0.slot()
             }
 
             #(#stubs)*
@@ -75,6 +101,25 @@ fn lengths(method: &Method) -> TokenStream {
     }
 }
 
+/// How many capabilities a request and its answers have, each with a comma behind it.
+fn capabilities(method: &Method) -> TokenStream {
+    let (grants, returns) = (grants(method), &method.returns);
+    let answer = quote_spanned!(returns.span()=> <#returns as ::service::Returns>);
+    quote! {
+        #grants,
+        <#answer::Value as ::service::Wire>::CAPABILITIES,
+        <#answer::Error as ::service::Wire>::CAPABILITIES,
+    }
+}
+
+/// How many capabilities the arguments have.
+fn grants(method: &Method) -> TokenStream {
+    let each = method
+        .words()
+        .map(|kind| quote_spanned!(kind.span()=> <#kind as ::service::Wire>::CAPABILITIES));
+    quote!(0 #(+ #each)*)
+}
+
 /// The length in words of the arguments that have one.
 pub fn words(method: &Method) -> TokenStream {
     let lengths =
@@ -89,7 +134,7 @@ fn stub(method: &Method) -> TokenStream {
         let (name, kind) = (&one.name, &one.kind);
         quote!(#name: #kind)
     });
-    let words = words(method);
+    let (words, grants, all) = (words(method), grants(method), capabilities(method));
     // No name of an argument can be this one.
     let message = Ident::new("message", Span::mixed_site());
     let put = passed().map(|one| {
@@ -105,15 +150,26 @@ fn stub(method: &Method) -> TokenStream {
     let mutable = passed().next().map(|_| quote!(mut));
     let limit = format!("the arguments of `{name}` are longer than a message, 128 words");
     let check = quote_spanned!(name.span()=> const _: () = ::core::assert!(#words <= 128, #limit););
+    let many = format!("`{name}` has more than one capability in a message");
+    let one = quote_spanned! {name.span()=>
+        const CAPABILITIES: [usize; 3] = [#all];
+        const _: () = ::core::assert!(::service::longest(&CAPABILITIES) <= 1, #many);
+    };
+    let takes = quote!(CAPABILITIES[1] + CAPABILITIES[2]);
+    let send = match method.one_way {
+        true => quote!(self.0.send(Self::#constant, #message)),
+        false => quote!(self.0.call::<#returns>(Self::#constant, #message)),
+    };
     let called = quote_spanned!(returns.span()=> ::service::Called<#returns>);
     quote! {
         #(#attributes)*
         #[inline]
         pub fn #name(&self, #(#parameters),*) -> #called {
             #check
-            let #mutable #message = self.0.begin(#words)?;
+            #one
+            let #mutable #message = self.0.begin(#words, #grants, #takes)?;
             #(#put)*
-            self.0.call::<#returns>(Self::#constant, #message)
+            #send
         }
     }
 }

@@ -8,7 +8,11 @@ use syn::{Attribute, Error, FnArg, ItemTrait, Pat, Result, ReturnType, Signature
 use syn::{TraitItemFn, Type, Visibility, parse_quote};
 
 /// Names that the client or the server has methods of.
-const TAKEN: [&str; 6] = ["dispatch", "serve", "new", "within", "wait", "with_buffer"];
+const TAKEN: [&str; 8] =
+    ["dispatch", "serve", "new", "slot", "within", "wait", "with_buffer", "accepting"];
+
+/// The attribute of a method that is sent, not called.
+pub const ONE_WAY: &str = "one_way";
 
 /// A service.
 pub struct Contract {
@@ -36,6 +40,8 @@ pub struct Method {
     pub arguments: Vec<Argument>,
     /// What it returns.
     pub returns: Type,
+    /// Whether the client waits for no answer.
+    pub one_way: bool,
 }
 
 /// An argument.
@@ -98,6 +104,13 @@ impl Method {
             wrong.at(attribute, "a method is there always: labels go by the order of methods");
         }
         check_form(&item.sig, wrong);
+        let one_way = item.attrs.iter().find(|one| one.path().is_ident(ONE_WAY));
+        if let (Some(_), ReturnType::Type(_, kind)) = (one_way, &item.sig.output) {
+            wrong.at(kind, "a method that is one way has no answer: it returns nothing");
+        }
+        if let Some(attribute) = one_way.filter(|one| one.meta.require_path_only().is_err()) {
+            wrong.at(attribute, "`#[one_way]` takes no arguments");
+        }
         let documentation = item.attrs.iter().filter(|one| one.path().is_ident("doc"));
         Method {
             constant: format_ident!("{}", name.unraw().to_string().to_uppercase()),
@@ -109,6 +122,7 @@ impl Method {
                 ReturnType::Default => parse_quote!(()),
                 ReturnType::Type(_, kind) => (**kind).clone(),
             },
+            one_way: one_way.is_some(),
         }
     }
 
@@ -253,6 +267,8 @@ mod tests {
             ("fn f(self: &Self);", "self: &Self", "again and again"),
             ("async fn f(&self);", "async", "leave `async` out"),
             ("unsafe fn f(&self);", "unsafe", "leave `unsafe` out"),
+            ("#[one_way] fn f(&self) -> u64;", "u64", "has no answer"),
+            ("#[one_way(fast)] fn f(&self);", "#[one_way(fast)]", "takes no arguments"),
             ("fn f(&self) -> &str;", "&str", "a reference cannot be returned"),
             ("fn f(&self, (a, b): (u8, u8));", "(a, b)", "a name, no pattern"),
             ("fn f(&self, n: &u64);", "&u64", "pass a value"),

@@ -12,7 +12,7 @@ pub fn wire(item: DeriveInput) -> Result<TokenStream> {
         return Err(Error::new_spanned(item.generics.params, what));
     }
     let name = &item.ident;
-    let (words, put, take) = match &item.data {
+    let (words, grants, put, take) = match &item.data {
         Data::Struct(data) => structure(data),
         Data::Enum(data) => enumeration(name, data)?,
         Data::Union(_) => {
@@ -24,6 +24,7 @@ pub fn wire(item: DeriveInput) -> Result<TokenStream> {
         #[automatically_derived]
         impl ::service::Wire for #name {
             const WORDS: usize = #words;
+            const CAPABILITIES: usize = #grants;
 
             #[inline(always)]
             fn put(self, _to: &mut ::service::Outgoing) {
@@ -38,8 +39,11 @@ pub fn wire(item: DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// Length, what appends and what takes a structure: its fields in their order.
-fn structure(data: &DataStruct) -> (TokenStream, TokenStream, TokenStream) {
+/// Length, capabilities, what appends and what takes a value.
+type Parts = (TokenStream, TokenStream, TokenStream, TokenStream);
+
+/// A structure: its fields in their order.
+fn structure(data: &DataStruct) -> Parts {
     let member = |(index, field): (usize, &syn::Field)| match &field.ident {
         Some(name) => Member::Named(name.clone()),
         None => Member::Unnamed(Index::from(index)),
@@ -49,16 +53,17 @@ fn structure(data: &DataStruct) -> (TokenStream, TokenStream, TokenStream) {
         let kinds = data.fields.iter().map(|field| &field.ty);
         kinds.map(|kind| quote_spanned!(kind.span()=> <#kind as ::service::Wire>))
     };
-    let (lengths, puts, takes) = (wires(), wires(), wires());
+    let (lengths, grants, puts, takes) = (wires(), wires(), wires(), wires());
     (
         quote!(0 #(+ #lengths::WORDS)*),
+        quote!(0 #(+ #grants::CAPABILITIES)*),
         quote!(#(#puts::put(self.#members, _to);)*),
         quote!(Some(Self { #(#members: #takes::take(_from)?),* })),
     )
 }
 
-/// Length, what appends and what takes an enumeration: its discriminant.
-fn enumeration(name: &Ident, data: &DataEnum) -> Result<(TokenStream, TokenStream, TokenStream)> {
+/// An enumeration: its discriminant.
+fn enumeration(name: &Ident, data: &DataEnum) -> Result<Parts> {
     if data.variants.is_empty() {
         let what = "an enumeration without variants has no value that could travel";
         return Err(Error::new_spanned(name, what));
@@ -74,7 +79,7 @@ fn enumeration(name: &Ident, data: &DataEnum) -> Result<(TokenStream, TokenStrea
             _ => None,
         }
     };
-    Ok((quote!(1), quote!(_to.word(self as u64);), take))
+    Ok((quote!(1), quote!(0), quote!(_to.word(self as u64);), take))
 }
 
 #[cfg(test)]

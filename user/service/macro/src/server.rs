@@ -1,11 +1,11 @@
 //! The server: what the trait gets beside its methods.
 
 use crate::client::words;
-use crate::contract::{Argument, Contract, Method, Travels};
+use crate::contract::{Argument, Contract, Method, ONE_WAY, Travels};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ItemTrait, parse_quote};
+use syn::{ItemTrait, TraitItem, parse_quote};
 
 /// The trait with the methods that answer requests.
 pub fn of(mut item: ItemTrait, contract: &Contract) -> TokenStream {
@@ -13,6 +13,11 @@ pub fn of(mut item: ItemTrait, contract: &Contract) -> TokenStream {
     let request = Ident::new("request", Span::mixed_site());
     let cases = contract.methods.iter().map(|method| case(contract, method, &request));
     let client = &contract.client;
+    for part in &mut item.items {
+        if let TraitItem::Fn(method) = part {
+            method.attrs.retain(|attribute| !attribute.path().is_ident(ONE_WAY));
+        }
+    }
     item.items.push(parse_quote! {
         /// The answer to a request. One that is no call of the service is answered with
         /// `service::UNKNOWN`, and no method is called.
@@ -32,7 +37,10 @@ pub fn of(mut item: ItemTrait, contract: &Contract) -> TokenStream {
         where
             Self: Sized,
         {
-            ::service::serve::<{ #client::LONGEST }>(endpoint, |request| self.dispatch(request))
+            ::service::serve::<{ #client::LONGEST }, { #client::CAPABILITIES }>(
+                endpoint,
+                |request| self.dispatch(request),
+            )
         }
     });
     item.into_token_stream()

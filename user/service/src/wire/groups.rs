@@ -9,6 +9,7 @@ macro_rules! tuples {
         #[allow(non_snake_case)]
         impl<$($part: Wire),*> Wire for ($($part,)*) {
             const WORDS: usize = 0 $(+ $part::WORDS)*;
+            const CAPABILITIES: usize = 0 $(+ $part::CAPABILITIES)*;
 
             #[inline(always)]
             fn put(self, _to: &mut Outgoing) {
@@ -28,6 +29,7 @@ tuples! { () (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) }
 
 impl<T: Wire, const N: usize> Wire for [T; N] {
     const WORDS: usize = N * T::WORDS;
+    const CAPABILITIES: usize = N * T::CAPABILITIES;
 
     #[inline(always)]
     fn put(self, to: &mut Outgoing) {
@@ -47,6 +49,7 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
 /// A word that says whether there is a value, and its words, which are 0 if there is none.
 impl<T: Wire> Wire for Option<T> {
     const WORDS: usize = 1 + T::WORDS;
+    const CAPABILITIES: usize = T::CAPABILITIES;
 
     #[inline(always)]
     fn put(self, to: &mut Outgoing) {
