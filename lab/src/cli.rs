@@ -178,6 +178,8 @@ pub enum Command {
     /// Run the project's tests, on the host and on the machines.
     #[command(after_help = TEST_EXAMPLES)]
     Test(Test),
+    /// Make a book of all pages, with search, for a browser.
+    Book,
     /// Check the project's own rules: dependencies, limits, unsafe code, dead files.
     Tidy,
     /// List the tools that are needed, their versions, and how to get what is missing.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod book;
 mod check;
 mod claims;
 mod compare;
@@ -41,6 +42,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Trace(trace) => trace::trace(trace, cli.json),
         Command::Twin(twin) => twin::twin(twin, cli.json),
         Command::Test(test) => test::test(test, cli.json),
+        Command::Book => book::book(cli.json),
         Command::Tidy => tidy::tidy(cli.json),
         Command::Doctor => doctor::doctor(cli.json),
     }

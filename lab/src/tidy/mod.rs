@@ -4,6 +4,7 @@
 mod architecture;
 mod dependencies;
 mod limits;
+pub mod links;
 mod modules;
 mod reach;
 mod source;
@@ -49,6 +50,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let metadata = workspace::metadata(root)?;
     let roots = dependencies::roots(&metadata);
     findings.extend(dependencies::check(&metadata));
+    findings.extend(links::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
     let order = modules::Order::read(root)?;

@@ -39,7 +39,9 @@ pub struct Left {
 /// Every page that is for readers.
 fn all() -> Result<Vec<Page>> {
     let mut names: Vec<String> =
-        ["README.md", "ARCHITECTURE.md", "CAVEATS.md"].map(String::from).into();
+        ["README.md", "ARCHITECTURE.md", "CAVEATS.md", "CONTRIBUTING.md", "SECURITY.md"]
+            .map(String::from)
+            .into();
     for folder in ["docs", "docs/design"] {
         let mut found = Vec::new();
         for entry in fs::read_dir(workspace::root().join(folder))? {
