@@ -1,10 +1,12 @@
 //! The command line.
 
+mod c;
 mod cyclictest;
 pub mod model;
 mod test;
 mod twin;
 
+pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
@@ -157,6 +159,9 @@ pub enum Command {
         /// A manifest, its folder, or the name of one in systems/.
         system: String,
     },
+    /// How programs in C are compiled and linked; the library is built if it is not there.
+    #[command(after_help = c::EXAMPLES)]
+    C(C),
     /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
     #[command(after_help = IMAGE_EXAMPLES)]
     Image(Image),

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod c;
 mod check;
 mod claims;
 mod compare;
@@ -34,6 +35,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Run(run) => run::run(run, cli.json),
         Command::Image(asked) => image::image(asked, cli.json),
         Command::New { folder } => new::new(folder, cli.json),
+        Command::C(asked) => c::c(asked, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),
         Command::Cyclictest(asked) => cyclictest::cyclictest(asked, cli.json),

@@ -2,7 +2,9 @@
 //! what may stand where. Each rule is a function from the sources to findings.
 
 mod architecture;
+mod c;
 mod dependencies;
+pub mod header;
 mod limits;
 mod modules;
 mod reach;
@@ -51,6 +53,8 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(dependencies::check(&metadata));
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
+    findings.extend(header::check(root)?);
+    findings.extend(c::check(root)?);
     let order = modules::Order::read(root)?;
     for source in &sources {
         findings.extend(order.check(source));
