@@ -43,7 +43,8 @@ Examples:
   ./giusto new plant
   ./giusto run plant                  on the emulator
   ./giusto run plant --machine twin   in the simulation
-  ./giusto test plant                 what plant/tests.toml says";
+  ./giusto test plant                 what plant/tests.toml says
+  ./giusto new plant --c              with programs in C";
 
 const PROFILE_EXAMPLES: &str = "\
 Examples:
@@ -152,6 +153,9 @@ pub enum Command {
     New {
         /// The folder to make; the system is called as it.
         folder: PathBuf,
+        /// Programs in C instead of Rust.
+        #[arg(long)]
+        c: bool,
     },
     /// Check a system manifest and show what it asks for.
     #[command(after_help = CHECK_EXAMPLES)]

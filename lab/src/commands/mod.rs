@@ -34,7 +34,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
         Command::Image(asked) => image::image(asked, cli.json),
-        Command::New { folder } => new::new(folder, cli.json),
+        Command::New { folder, c } => new::new(folder, *c, cli.json),
         Command::C(asked) => c::c(asked, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),

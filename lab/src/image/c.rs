@@ -14,6 +14,8 @@ use walkdir::WalkDir;
 
 /// The library's folder, from the root of the work tree.
 const FOLDER: &str = "user/c";
+/// The linker script of all programs.
+const SCRIPT: &str = "user/rt/link.ld";
 /// The library's file.
 const LIBRARY: &str = "libgiusto.a";
 /// What pkg-config reads.
@@ -85,12 +87,15 @@ impl Compiler {
 
     /// What a program is linked with. The library is built if it is not there.
     pub fn link_flags(&self) -> Result<Vec<String>> {
+        self.linked_with(&self.build()?)
+    }
+
+    fn linked_with(&self, folder: &Path) -> Result<Vec<String>> {
+        let script = word(&workspace::root().join(SCRIPT))?;
+        // The compiler's own library has what it calls itself, such as division of 128 bits.
+        let own = word(&self.file("-print-libgcc-file-name")?)?;
         let mut flags = LINK.map(String::from).to_vec();
-        let script = workspace::root().join("user/rt/link.ld");
-        flags.extend(["-T".to_string(), word(&script)?]);
-        flags.push(word(&self.build()?.join(LIBRARY))?);
-        // What the compiler itself calls, such as for division of 128 bits.
-        flags.push(word(&self.file("-print-libgcc-file-name")?)?);
+        flags.extend(["-T".to_string(), script, word(&folder.join(LIBRARY))?, own]);
         Ok(flags)
     }
 
@@ -144,16 +149,15 @@ impl Compiler {
         Ok(fs::rename(place.path().join(LIBRARY), folder.join(LIBRARY))?)
     }
 
+    /// The file for pkg-config.
     fn package_text(&self, folder: &Path) -> Result<String> {
-        let compile = self.compile_flags()?.join(" ");
-        let (link, script) = (LINK.join(" "), workspace::root().join("user/rt/link.ld"));
-        let (library, compilers) =
-            (word(&folder.join(LIBRARY))?, word(&self.file("-print-libgcc-file-name")?)?);
+        let [compile, link] = [self.compile_flags()?, self.linked_with(folder)?];
         Ok(format!(
-            "Name: giusto\nDescription: Programs for Giusto in C\nVersion: {}\nCflags: {compile}\n\
-             Libs: {link} -T {} {library} {compilers}\n",
+            "Name: giusto\nDescription: Programs for Giusto in C\nVersion: {}\n\
+             Cflags: {}\nLibs: {}\n",
             env!("CARGO_PKG_VERSION"),
-            word(&script)?
+            compile.join(" "),
+            link.join(" ")
         ))
     }
 

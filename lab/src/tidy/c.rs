@@ -7,7 +7,7 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 /// Where they are, from the root of the work tree.
-const FOLDERS: [&str; 2] = ["user/c", "tests/c"];
+const FOLDERS: [&str; 3] = ["user/c", "tests/c", "lab/src/commands/new/c"];
 /// What to do about assembly.
 const MEND: &str = "move it to a file under an `arch` folder";
 
