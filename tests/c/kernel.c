@@ -3,16 +3,23 @@
 #include <giusto.h>
 #include <string.h>
 
-enum { DOUBLE = 5, LONG = 6, HELLO = 1, WELCOME = 2, MILLISECOND = 1000000 };
+enum { DOUBLE = 5, LONG = 6, HELLO = 1, WELCOME = 2, GIFT = 1000, MILLISECOND = 1000000 };
 
-/* A server as a thread: answers with the double, or with the sum of all words. */
+/*
+ * A server as a thread: answers with the double, or with the sum of all words; for a capability
+ * that comes along and can be deleted, it adds GIFT.
+ */
 static void server(uint64_t endpoint)
 {
     volatile uint64_t *buffer = giusto_buffer(1);
     struct giusto_message message;
+    giusto_slot taken = giusto_fresh_slot();
+    giusto_accept(buffer, taken);
     giusto_status status = giusto_receive((giusto_slot)endpoint, &message, giusto_never());
     while (status == 0) {
         uint64_t sum = giusto_label(&message) == DOUBLE ? message.words[0] : 0;
+        if (giusto_has_capability(&message) && giusto_delete(taken) == 0)
+            sum += GIFT;
         for (unsigned i = 0; i < giusto_length(&message); i++)
             sum += i < GIUSTO_REGISTER_WORDS ? message.words[i] : buffer[i];
         message = giusto_message(giusto_label(&message), 1, sum, 0);
@@ -66,6 +73,19 @@ static int messages(void)
     message = giusto_message(LONG, GIUSTO_MAX_WORDS + 1, 0, 0);
     failed += check("a message that is too long is refused",
         giusto_call(endpoint, &message) == GIUSTO_ERROR_TOO_LONG);
+    message = giusto_message(LONG, 1, 1, 0);
+    message.info |= GIUSTO_INFO_CAPABILITY;
+    giusto_offer(buffer, endpoint, GIUSTO_RIGHTS_SEND);
+    failed += check("a capability goes along with a message",
+        giusto_call(endpoint, &message) == 0 && message.words[0] == 1 + GIFT);
+    failed += check("a thread is stopped, let go, and given another priority",
+        giusto_suspend(thread) == 0 && giusto_set_priority(thread, 90) == 0
+            && giusto_set_priority(thread, 101) == GIUSTO_ERROR_PRIORITY_TOO_HIGH
+            && giusto_resume(thread) == 0 && giusto_yield() == 0);
+    giusto_slot copy = giusto_fresh_slot();
+    failed += check("a copy of a capability is made and revoked",
+        giusto_copy(endpoint, copy, GIUSTO_RIGHTS_SEND) == 0 && giusto_revoke(endpoint) == 0
+            && giusto_call(copy, &message) == GIUSTO_ERROR_STALE && giusto_delete(copy) == 0);
     failed += check("a thread is destroyed", giusto_destroy(thread) == 0);
     return failed;
 }

@@ -29,7 +29,7 @@ struct giusto_message {
     uint64_t info;
     /** Received: the badge of the sender's capability, or the bits of a notification. */
     uint64_t badge;
-    /** The first words; those beyond the length mean nothing. */
+    /** The first words; those beyond the length mean nothing, but travel all the same. */
     uint64_t words[GIUSTO_REGISTER_WORDS];
 };
 
