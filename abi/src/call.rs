@@ -200,14 +200,24 @@ pub enum Timeout {
     At = 2,
 }
 
+/// How far left the timeout of the send half stands in the number word.
+pub const SEND_TIMEOUT_SHIFT: u32 = 8;
+/// How far left that of the receive half stands.
+pub const RECEIVE_TIMEOUT_SHIFT: u32 = 10;
+/// How far left the receive slot stands in the slot argument of an IPC operation.
+pub const RECEIVE_SLOT_SHIFT: u32 = 32;
+/// How far left the rights stand in the last argument of [`Call::Map`].
+pub const MAP_RIGHTS_SHIFT: u32 = 32;
+
 /// The number word of an IPC operation with these timeouts of its send and receive halves.
 pub const fn ipc(send: Timeout, receive: Timeout) -> u64 {
-    Call::Ipc as u64 | (send as u64) << 8 | (receive as u64) << 10
+    let timeouts = (send as u64) << SEND_TIMEOUT_SHIFT | (receive as u64) << RECEIVE_TIMEOUT_SHIFT;
+    Call::Ipc as u64 | timeouts
 }
 
 /// The slot argument of an IPC operation.
 pub const fn partners(send: u32, receive: u32) -> u64 {
-    send as u64 | (receive as u64) << 32
+    send as u64 | (receive as u64) << RECEIVE_SLOT_SHIFT
 }
 
 /// Labels of the answer to a fault message.

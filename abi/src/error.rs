@@ -100,7 +100,8 @@ pub struct Status(pub u64);
 impl Status {
     /// The call succeeded.
     pub const OK: Status = Status(0);
-    const RECEIVE: u64 = 1 << 8;
+    /// Set if the receive half failed.
+    pub const RECEIVE: u64 = 1 << 8;
 
     /// The status of a failed call, or of a failed send half.
     pub fn failed(error: Error) -> Status {

@@ -28,11 +28,14 @@ impl Info {
     pub const NOTIFICATION: u64 = 1 << 9;
     /// Set by the kernel: a fault of the thread whose reply right the receiver now holds.
     pub const FAULT: u64 = 1 << 10;
-    const LENGTH: u64 = 0xff;
+    /// The bits of the length.
+    pub const LENGTH: u64 = 0xff;
+    /// How far left the label stands.
+    pub const LABEL_SHIFT: u32 = 32;
 
     /// A message of `words` words with a label.
     pub const fn new(label: u32, words: usize) -> Info {
-        Info((label as u64) << 32 | words as u64)
+        Info((label as u64) << Info::LABEL_SHIFT | words as u64)
     }
 
     /// The same message with a capability.
@@ -48,7 +51,7 @@ impl Info {
 
     /// The label, chosen by the sender.
     pub const fn label(self) -> u32 {
-        (self.0 >> 32) as u32
+        (self.0 >> Info::LABEL_SHIFT) as u32
     }
 
     /// Whether the message carries a capability.
@@ -78,7 +81,7 @@ impl Info {
 
     /// The descriptor with the bits removed that only the kernel may set.
     pub const fn from_user(self) -> Info {
-        Info(self.0 & (0xffff_ffff << 32 | Info::CAPABILITY | Info::LENGTH))
+        Info(self.0 & (0xffff_ffff << Info::LABEL_SHIFT | Info::CAPABILITY | Info::LENGTH))
     }
 }
 
@@ -126,8 +129,12 @@ impl FaultKind {
     }
 }
 
-/// Where programs that panic fault: a memory fault at this address plus that of a
-/// [`core::panic::Location`] in the program, or plus 0 if it has none. Nothing else lies there.
+/// Where programs that panic fault: a memory fault at this address plus that of a place in the
+/// program, or plus 0 if it has none. Nothing else lies there. A place is the address of the file's
+/// name and its length in bytes, as words, then line and column (0 if it is not known), as halves
+/// of a word: so the compiler lays a [`core::panic::Location`] out.
 pub const PANIC: u64 = 0x7fff_0000_0000;
 /// How far above [`PANIC`] such an address may be: programs lie below.
 pub const PANIC_RANGE: u64 = 1 << 32;
+/// Exit status of a run that a panicking program ended.
+pub const PANIC_STATUS: u64 = 100;

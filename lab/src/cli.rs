@@ -1,10 +1,12 @@
 //! The command line.
 
+mod c;
 mod cyclictest;
 pub mod model;
 mod test;
 mod twin;
 
+pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
@@ -41,7 +43,8 @@ Examples:
   ./giusto new plant
   ./giusto run plant                  on the emulator
   ./giusto run plant --machine twin   in the simulation
-  ./giusto test plant                 what plant/tests.toml says";
+  ./giusto test plant                 what plant/tests.toml says
+  ./giusto new plant --c              with programs in C";
 
 const PROFILE_EXAMPLES: &str = "\
 Examples:
@@ -150,6 +153,9 @@ pub enum Command {
     New {
         /// The folder to make; the system is called as it.
         folder: PathBuf,
+        /// Programs in C instead of Rust.
+        #[arg(long)]
+        c: bool,
     },
     /// Check a system manifest and show what it asks for.
     #[command(after_help = CHECK_EXAMPLES)]
@@ -157,6 +163,9 @@ pub enum Command {
         /// A manifest, its folder, or the name of one in systems/.
         system: String,
     },
+    /// How programs in C are compiled and linked; the library is built if it is not there.
+    #[command(after_help = c::EXAMPLES)]
+    C(C),
     /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
     #[command(after_help = IMAGE_EXAMPLES)]
     Image(Image),

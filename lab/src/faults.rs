@@ -103,8 +103,7 @@ fn reason(line: &Line, domain: Option<&Domain>) -> String {
     }
 }
 
-/// The source line that a [`core::panic::Location`] in an executable names: the length and address
-/// of the file's name, the line and the column, in the order in which the compiler lays them out.
+/// The source line that a place in an executable names, laid out as [`PANIC`] says.
 fn location(executable: &Path, address: u64) -> Option<String> {
     let bytes = fs_err::read(executable).ok()?;
     let image = object::File::parse(&*bytes).ok()?;
@@ -118,7 +117,10 @@ fn location(executable: &Path, address: u64) -> Option<String> {
     let word = |from: usize| u64::from_le_bytes(fields[from..from + 8].try_into().expect("8"));
     let name = std::str::from_utf8(at(word(0), usize::try_from(word(8)).ok()?)?).ok()?;
     let [line, column] = [word(16) & 0xffff_ffff, word(16) >> 32];
-    name.ends_with(".rs").then(|| format!("{}:{line}:{column}", symbols::shortened(name)))
+    // What is no name of a source file is no place.
+    let ending = Path::new(name).extension().filter(|_| !name.contains(char::is_control));
+    let column = if column == 0 { String::new() } else { format!(":{column}") };
+    ending.map(|_| format!("{}:{line}{column}", symbols::shortened(name)))
 }
 
 #[cfg(test)]

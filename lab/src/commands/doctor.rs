@@ -69,10 +69,11 @@ fn table(tools: &[Tool]) -> Table {
 
 /// Programs that say their version: what they are needed for, whether nothing works without them,
 /// and how they are installed.
-const PROGRAMS: [(&str, &str, bool, &str); 6] = [
+const PROGRAMS: [(&str, &str, bool, &str); 7] = [
     ("rustc", "building", true, "rustup toolchain install"),
     ("cargo", "building", true, "rustup toolchain install"),
-    ("cc", "linking the laboratory", true, "apt-get install gcc libc6-dev"),
+    ("cc", "linking the laboratory, programs in C", true, "apt-get install gcc libc6-dev"),
+    ("clang", "test", false, "apt-get install clang"),
     ("cargo-clippy", "test", true, "rustup component add clippy"),
     ("rustfmt", "test", true, "rustup component add rustfmt"),
     ("git", "test --mutants, commit in results", false, "apt-get install git"),

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod book;
+mod c;
 mod check;
 mod claims;
 mod compare;
@@ -34,7 +35,8 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
         Command::Image(asked) => image::image(asked, cli.json),
-        Command::New { folder } => new::new(folder, cli.json),
+        Command::New { folder, c } => new::new(folder, *c, cli.json),
+        Command::C(asked) => c::c(asked, cli.json),
         Command::Check { system } => check::check(system, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),
         Command::Cyclictest(asked) => cyclictest::cyclictest(asked, cli.json),

@@ -11,6 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
+/// How an executable is made.
+const BUILD: &str = "build it first; in C: cc $(./giusto c --cflags) main.c $(./giusto c --libs) \
+                     -o main.elf (docs/c.md)";
+
 /// A crate's function that is a program.
 pub struct Program {
     /// What the manifest's domains call it.
@@ -86,7 +90,8 @@ pub fn problems(system: &System) -> Vec<Problem> {
             Origin::Giusto => return None,
             Origin::Elf(file) => {
                 let path = system.folder.join(file);
-                (!path.is_file()).then(|| (format!("there is no file {}", path.display()), ""))?
+                (!path.is_file())
+                    .then(|| (format!("there is no file {}", path.display()), BUILD))?
             }
             Origin::Crate { folder, .. } => {
                 let path = system.folder.join(folder);

@@ -100,7 +100,7 @@ impl Kept {
 }
 
 /// Removes results for states of the source that were built long ago.
-fn forget_old(store: &Path) -> Result<()> {
+pub fn forget_old(store: &Path) -> Result<()> {
     let mut states: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(store)? {
         let entry = entry?;

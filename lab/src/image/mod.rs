@@ -1,5 +1,6 @@
 //! Builds what runs on a machine: the kernel image and the programs, each an ELF file.
 
+pub mod c;
 mod cargo;
 mod crates;
 mod elf;

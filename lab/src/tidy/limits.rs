@@ -7,20 +7,25 @@ const FILE_LINES: usize = 600;
 
 /// Checks one file.
 pub fn check(source: &Source) -> Vec<Finding> {
+    of(&source.path, &source.text)
+}
+
+/// Checks a file in any language.
+pub fn of(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (line, number) in source.text.lines().zip(1..) {
+    for (line, number) in text.lines().zip(1..) {
         let columns = line.chars().count();
         if columns > COLUMNS {
             let what = format!("line of {columns} columns");
             let mend = format!("break it at {COLUMNS}");
-            findings.push(Finding::new(&source.path, number, what, &mend));
+            findings.push(Finding::new(path, number, what, &mend));
         }
     }
-    let lines = source.text.lines().count();
+    let lines = text.lines().count();
     if lines > FILE_LINES {
         let what = format!("file of {lines} lines");
         let mend = format!("split it by idea; the limit is {FILE_LINES}");
-        findings.push(Finding::new(&source.path, lines, what, &mend));
+        findings.push(Finding::new(path, lines, what, &mend));
     }
     findings
 }

@@ -2,7 +2,9 @@
 //! what may stand where. Each rule is a function from the sources to findings.
 
 mod architecture;
+mod c;
 mod dependencies;
+pub mod header;
 mod limits;
 pub mod links;
 mod modules;
@@ -53,6 +55,8 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(links::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));
+    findings.extend(header::check(root)?);
+    findings.extend(c::check(root)?);
     let order = modules::Order::read(root)?;
     for source in &sources {
         findings.extend(order.check(source));

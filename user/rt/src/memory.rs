@@ -3,7 +3,7 @@
 use crate::Slot;
 use crate::arch::{self, word};
 use crate::system::done;
-use abi::call::Call;
+use abi::call::{Call, MAP_RIGHTS_SHIFT};
 use abi::{Error, Rights};
 
 /// Creates a memory object of zeroed pages.
@@ -34,7 +34,7 @@ pub fn map(mapping: Slot, domain: Slot, range: Range, rights: Rights) -> Result<
         word(range.address),
         word(range.pages),
         word(range.first),
-        word(mapping.word() | u64::from(rights.0) << 32),
+        word(mapping.word() | u64::from(rights.0) << MAP_RIGHTS_SHIFT),
     ];
     arch::syscall(Call::Map as u64, a, arch::words([])).status.result()
 }

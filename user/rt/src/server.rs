@@ -25,10 +25,7 @@ use crate::{Buffer, Inbox, Slot, SlotPool};
 use abi::message::REGISTER_WORDS;
 use abi::{Error, Info, Status};
 
-/// The label of what a caller gets whose server made an answer that cannot be sent: too long, or
-/// without the buffer that it needs, or with a capability that may not be passed on; or whose
-/// server finds, when it answers, that its endpoint is gone.
-pub const NOT_SENT: u32 = u32::MAX;
+pub use abi::answer::NOT_SENT;
 
 /// What a server does with a request.
 pub trait Answer {

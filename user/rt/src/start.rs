@@ -2,8 +2,7 @@
 
 use crate::{Env, system};
 
-/// Exit status of a run that a panicking program ended.
-pub const PANIC_STATUS: u64 = 100;
+pub use abi::message::PANIC_STATUS;
 
 /// Runs a program in the environment at an address.
 pub fn run(environment: u64, main: fn(&Env)) -> ! {

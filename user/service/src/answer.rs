@@ -5,13 +5,7 @@ use rt::abi::message::REGISTER_WORDS;
 use rt::server::NOT_SENT;
 use rt::{Buffer, Error, Message, Request, Server, Slot};
 
-/// The label of an answer with a value.
-pub const DONE: u32 = 0;
-/// The label of an answer with an error of the method's.
-pub const REFUSED: u32 = 1;
-/// The label of the answer to a request that is no call of the service: its label, its length or
-/// one of its words means nothing.
-pub const UNKNOWN: u32 = u32::MAX - 1;
+pub use rt::abi::answer::{DONE, REFUSED, UNKNOWN};
 
 /// The badge of the capability that a client used: an argument which tells the server who asks. No
 /// client passes it, nor can it choose it.

@@ -5,6 +5,8 @@ use crate::failure::{Verdict, usage};
 use crate::{output, systems, workspace};
 use anyhow::Result;
 use serde_json::json;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use toml::Value;
 
@@ -15,17 +17,33 @@ const CRATES: [(&str, &str, &str); 3] = [
     ("server", include_str!("crate.toml"), include_str!("server.txt")),
 ];
 
-/// Makes a folder with a system.
-pub fn new(folder: &Path, as_json: bool) -> Result<Verdict> {
+/// The files of a system in C, by their names; the last is a script.
+const IN_C: [(&str, &str); 7] = [
+    (systems::MANIFEST, include_str!("c/system.toml")),
+    (systems::TESTS, include_str!("c/tests.toml")),
+    ("README.md", include_str!("c/README.txt")),
+    ("adder.h", include_str!("c/adder.h")),
+    ("client.c", include_str!("c/client.c")),
+    ("server.c", include_str!("c/server.c")),
+    (BUILD, include_str!("c/build.sh")),
+];
+/// The script that builds programs in C.
+const BUILD: &str = "build.sh";
+
+/// Makes a folder with a system, whose programs are in C or in Rust.
+pub fn new(folder: &Path, in_c: bool, as_json: bool) -> Result<Verdict> {
     let name = name(folder)?;
     if folder.exists() && (!folder.is_dir() || fs_err::read_dir(folder)?.next().is_some()) {
         return Err(usage(format!("{} is there already, and not empty", folder.display())));
     }
-    let files = files(&name);
+    let files = if in_c { files_in_c(&name) } else { files(&name) };
     for (path, text) in &files {
         let path = folder.join(path);
         fs_err::create_dir_all(path.parent().expect("a file has a folder"))?;
-        fs_err::write(path, text)?;
+        fs_err::write(&path, text)?;
+        if path.ends_with(BUILD) {
+            fs_err::set_permissions(path, Permissions::from_mode(0o755))?;
+        }
     }
     if as_json {
         let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
@@ -36,7 +54,11 @@ pub fn new(folder: &Path, as_json: bool) -> Result<Verdict> {
     for (path, _) in &files {
         output::line(format_args!("{folder}/{path}"));
     }
-    output::line(format_args!("\nrun it:   ./giusto run {folder}"));
+    output::line("");
+    if in_c {
+        output::line(format_args!("build it: {folder}/{BUILD}"));
+    }
+    output::line(format_args!("run it:   ./giusto run {folder}"));
     output::line(format_args!("test it:  ./giusto test {folder}"));
     output::line(format_args!("read on:  {folder}/README.md"));
     Ok(Verdict::Held)
@@ -55,10 +77,23 @@ fn name(folder: &Path) -> Result<String> {
     Ok(name.to_string())
 }
 
-/// All files, by path.
+/// A text for a system of a name.
+fn filled(text: &str, name: &str) -> String {
+    let root = workspace::root().display().to_string();
+    text.replace("@NAME@", name).replace("@ROOT@", &root)
+}
+
+/// All files of a system in C, by path.
+fn files_in_c(name: &str) -> Vec<(String, String)> {
+    let mut files = IN_C.map(|(path, text)| (path.to_string(), filled(text, name))).to_vec();
+    files.push((".gitignore".to_string(), "*.elf\n".to_string()));
+    files
+}
+
+/// All files of a system in Rust, by path.
 fn files(name: &str) -> Vec<(String, String)> {
     let root = workspace::root().display().to_string();
-    let filled = |text: &str| text.replace("@NAME@", name).replace("@ROOT@", &root);
+    let filled = |text: &str| filled(text, name);
     let quoted = Value::from(root.clone()).to_string();
     let workspace = include_str!("workspace.toml").replace("@ROOT@", quoted.trim_matches('"'));
     let mut files = vec![
@@ -83,9 +118,9 @@ mod tests {
     fn what_is_there_stays_as_it_is() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("plant");
-        assert_eq!(new(&folder, true).unwrap(), Verdict::Held);
+        assert_eq!(new(&folder, false, true).unwrap(), Verdict::Held);
         fs_err::write(folder.join("system.toml"), "mine").unwrap();
-        let error = new(&folder, true).unwrap_err();
+        let error = new(&folder, false, true).unwrap_err();
         assert!(error.to_string().ends_with("plant is there already, and not empty"), "{error}");
         assert_eq!(fs_err::read_to_string(folder.join("system.toml")).unwrap(), "mine");
     }
@@ -94,7 +129,7 @@ mod tests {
     fn a_folder_that_is_no_name_is_refused() {
         let place = tempfile::tempdir().unwrap();
         for wrong in ["a plant", "größe", "-plant", &"x".repeat(32)] {
-            let error = new(&place.path().join(wrong), true).unwrap_err();
+            let error = new(&place.path().join(wrong), false, true).unwrap_err();
             assert!(error.is::<crate::failure::Usage>(), "{wrong}: {error}");
         }
         assert!(fs_err::read_dir(place.path()).unwrap().next().is_none(), "nothing is left");
@@ -104,9 +139,13 @@ mod tests {
     fn a_new_system_is_right() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("plant");
-        new(&folder, true).unwrap();
+        new(&folder, false, true).unwrap();
         let system = systems::load(folder.to_str().unwrap()).unwrap();
         assert_eq!((system.name.as_str(), system.domains.len()), ("plant", 2));
         assert!(crate::image::problems(&system).is_empty());
+        let in_c = place.path().join("field");
+        new(&in_c, true, true).unwrap();
+        let system = systems::load(in_c.to_str().unwrap()).unwrap();
+        assert_eq!(crate::image::problems(&system).len(), 2, "they are not built yet");
     }
 }

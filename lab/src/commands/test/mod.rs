@@ -2,6 +2,7 @@
 
 mod agreement;
 mod builds;
+mod c;
 mod configuration;
 mod counting;
 mod covering;
@@ -128,6 +129,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(endings::jobs());
+    jobs.extend(c::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());

@@ -1,0 +1,161 @@
+//! Programs in C, by each compiler: the library beside the host's own, and systems in which
+//! programs in C and in Rust talk to each other.
+
+use super::builds::Builds;
+use super::configuration::Configuration;
+use super::findings::{Findings, built};
+use super::job::Job;
+use super::suites;
+use crate::cli::Group;
+use crate::faults;
+use crate::image::c::{self, Compiler};
+use crate::image::{self, Images};
+use crate::machine::{self, EMULATOR, Outcome};
+use crate::{systems, workspace};
+use anyhow::{Context, Result, ensure};
+use fs_err as fs;
+use manifest::System;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The compilers; the second knows C++ too.
+const COMPILERS: [&str; 2] = ["cc", CLANG];
+const CLANG: &str = "clang";
+/// Where the programs are, from the root of the work tree.
+const FOLDER: &str = "tests/c";
+/// What the library and all programs are to be compiled with without a word.
+const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+/// Sources of the library that are compared with the host's.
+const COMPARED: [&str; 4] = ["string.c", "format.c", "snprintf.c", "malloc.c"];
+/// The programs, each with its sources and how far it is optimised.
+const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+    ("suite.elf", "-O2", &["suite.c", "strings.c", "formats.c", "heap.c", "kernel.c"]),
+    ("greeter.elf", "-O2", &["greeter.c"]),
+    ("careless.elf", "-O0", &["careless.c"]),
+];
+/// Panics of the mixed system: the domain, the place, and what is said.
+const PANICS: [(&str, &str, &str); 5] = [
+    ("asserted", "tests/c/careless.c:22", "assertion failed: how != ASSERTED"),
+    ("freed-twice", "user/c/src/malloc.c:", "a block of the heap is used that was freed"),
+    ("written-beyond", "user/c/src/malloc.c:", "a block of the heap was written beyond"),
+    ("smashed", "user/c/src/panic.c:", "a local variable was written beyond, in the function at"),
+    ("misformatted", "user/c/src/format.c:", "no such conversion in the format: %d of %f"),
+];
+
+/// Two jobs for each compiler.
+pub fn jobs() -> Vec<Job> {
+    let of = |name: &'static str| {
+        let host = format!("the library for C beside the host's, by {name}");
+        let target = format!("programs in C, by {name}");
+        let host = Job::new(Group::Host, host, move |_| compare(&Compiler::find(name)?));
+        let target = Job::new(Group::Target, target, move |findings| runs(name, findings));
+        [host, target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)]
+    };
+    COMPILERS.into_iter().flat_map(of).collect()
+}
+
+/// The path of a file of the tests.
+fn path(name: &str) -> PathBuf {
+    workspace::root().join(FOLDER).join(name)
+}
+
+/// Compiles parts of the library for the host and lets them meet the host's own.
+fn compare(compiler: &Compiler) -> Result<()> {
+    let place = tempfile::tempdir()?;
+    let mut library = compiler.command();
+    library.current_dir(place.path()).args(["-c", "-O2"]).args(compiler.compile_flags()?);
+    library.arg("-fno-stack-protector").arg("-include").arg(path("host/names.h"));
+    let compared = |path: &PathBuf| COMPARED.iter().any(|name| path.ends_with(name));
+    done(library.args(c::sources()?.iter().filter(|path| compared(path))))?;
+    let mut program = compiler.command();
+    program.current_dir(place.path()).args(["-std=c11", "-O1", "-fno-builtin", "-no-pie"]);
+    program.arg(path("host/compare.c")).args(COMPARED.map(|name| name.replace(".c", ".o")));
+    done(program.args(["-o", "compare"]))?;
+    done(&mut Command::new(place.path().join("compare")))
+}
+
+fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
+    let compiler = Compiler::find(name)?;
+    findings.record("the library for C compiles without a warning", strict(&compiler));
+    if name == CLANG {
+        findings.record("the headers for C are headers for C++", headers(&compiler));
+    }
+    let place = tempfile::tempdir()?;
+    for (program, optimised, sources) in PROGRAMS {
+        let mut compile = compiler.command();
+        compile.args(STRICT).args(["-g", optimised]).args(compiler.compile_flags()?);
+        compile.args(sources.iter().map(|source| path(source))).args(compiler.link_flags()?);
+        done(compile.arg("-o").arg(place.path().join(program)))?;
+    }
+    let (suite, _, outcome) = run(place.path(), "suite.toml")?;
+    let one = Configuration::plain(EMULATOR, "c-suite");
+    ensure!(suite.name == one.system, "the suite is called {}", suite.name);
+    suites::judge(findings, &one, &outcome);
+    let (system, images, outcome) = run(place.path(), "mixed.toml")?;
+    findings.record("a client in Rust is answered by a server in C", answered(&outcome));
+    let told = faults::told(&outcome.console, &system, &images);
+    for (domain, place, said) in PANICS {
+        let what = format!("{domain} panicked at {place}");
+        let placed = told.iter().any(|fault| fault.what.starts_with(&what));
+        let right = placed && outcome.console.contains(said);
+        let failure = || format!("`{what}` and `{said}` are missing in:\n{}", outcome.console);
+        let name = format!("a panic in C is told with its place: {domain}");
+        findings.record(name, right.then_some(()).ok_or_else(failure));
+    }
+    Ok(())
+}
+
+/// Whether sources and headers are as C says, for a compiler that looks into all of them.
+fn strict(compiler: &Compiler) -> Result<()> {
+    let mut flags = compiler.compile_flags()?;
+    // In headers of the system's a compiler finds nothing.
+    let ours = flags.iter_mut().find(|flag| *flag == "-isystem").context("there are headers")?;
+    *ours = "-I".to_string();
+    done(compiler.command().args(STRICT).arg("-fsyntax-only").args(flags).args(c::sources()?))
+}
+
+/// Whether all headers can be included in C++.
+fn headers(compiler: &Compiler) -> Result<()> {
+    let place = tempfile::tempdir()?;
+    let mut text = String::new();
+    for entry in fs::read_dir(workspace::root().join("user/c/include"))? {
+        let name = entry?.file_name();
+        if Path::new(&name).extension() == Some(OsStr::new("h")) {
+            text.push_str(&format!("#include <{}>\n", name.to_string_lossy()));
+        }
+    }
+    text.push_str("int main() { assert(giusto_signal(giusto_cap(\"a\")) == 0); return 0; }\n");
+    let source = place.path().join("headers.cc");
+    fs::write(&source, text)?;
+    let flags = ["-x", "c++", "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"];
+    done(compiler.command().args(flags).args(compiler.compile_flags()?).arg(source))
+}
+
+/// Boots a system of the tests, whose programs are in a folder.
+fn run(folder: &Path, manifest: &str) -> Result<(System, Images, Outcome)> {
+    let place = folder.join(manifest);
+    fs::copy(path(manifest), &place)?;
+    let system = systems::load(place.to_str().context("a path is text")?)?;
+    let images = built(image::build_for(EMULATOR, &system))?;
+    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1);
+    let outcome = machine::boot(&boot)?;
+    Ok((system, images, outcome))
+}
+
+fn answered(outcome: &Outcome) -> Result<()> {
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), "{}", failure.unwrap_or_default());
+    let last = "guest: greeting 3 came back as 9; the server has seen 3";
+    ensure!(outcome.console.contains(last), "`{last}` is missing in:\n{}", outcome.console);
+    Ok(())
+}
+
+/// Runs a program that must say nothing on standard error, and end well.
+fn done(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let said = command.output().with_context(|| format!("cannot run {name}"))?;
+    let errors = String::from_utf8_lossy(&said.stderr);
+    ensure!(said.status.success() && errors.is_empty(), "{name}: {}\n{errors}", said.status);
+    Ok(())
+}

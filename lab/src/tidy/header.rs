@@ -1,0 +1,319 @@
+//! The header of what programs in C agree on with the kernel: made from the crate `abi`, so that
+//! each number stands in one place. Enumerations, with their codes, and all comments are read from
+//! the crate's source; the values of constants are its own.
+
+use super::Finding;
+use abi::{Info, Rights, Status, answer, call, message};
+use anyhow::{Context, Result};
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use syn::visit::Visit;
+
+/// The header, from the root of the work tree.
+pub const PATH: &str = "user/c/include/giusto/abi.h";
+/// Makes it anew.
+const MEND: &str = "run: ./giusto c --header > user/c/include/giusto/abi.h";
+/// How the header begins.
+const BEGINNING: &str = "\
+/**
+ * What the kernel and programs agree on. Generated from the crate `abi`: do not edit, but run
+ * `./giusto c --header`.
+ */
+#ifndef GIUSTO_ABI_H
+#define GIUSTO_ABI_H
+
+#include <stdint.h>
+";
+/// Columns of a comment.
+const COLUMNS: usize = 100;
+/// The enumeration whose variants have names at run time.
+const ERRORS: &str = "Error";
+
+/// Files of the crate that are read.
+const FILES: [&str; 7] = ["answer", "call", "error", "lib", "message", "object", "rights"];
+
+/// Enumerations whose variants have codes: the file of the crate, the name.
+const ENUMERATIONS: [(&str, &str); 10] = [
+    ("call", "Call"),
+    ("call", "Timeout"),
+    ("call", "Fact"),
+    ("call", "Table"),
+    ("call", "Observe"),
+    ("call", "ThreadState"),
+    ("error", ERRORS),
+    ("message", "FaultKind"),
+    ("object", "Kind"),
+    ("object", "Resource"),
+];
+
+/// A constant: the file of the crate, what comes before its name in C, its name, its value.
+type Constant = (&'static str, &'static str, &'static str, u64);
+
+/// Constants of a file under a prefix, by their paths.
+macro_rules! constants {
+    ($($file:literal, $prefix:literal: $($($part:ident)::+),+;)+) => {
+        &[$($(($file, $prefix, last(stringify!($($part)::+)), value!($($part)::+))),+),+]
+    };
+}
+
+/// The value of a constant, whatever its type.
+macro_rules! value {
+    (Rights::$name:ident) => {
+        Rights::$name.0 as u64
+    };
+    (Status::OK) => {
+        Status::OK.0
+    };
+    ($($part:ident)::+) => {
+        $($part)::+ as u64
+    };
+}
+
+const CONSTANTS: &[Constant] = constants! {
+    "lib", "": abi::PAGE, abi::USER_TOP, abi::PRIORITIES;
+    "call", "": call::RESTARTED, call::NOTHING, call::REPLY, call::SEND_TIMEOUT_SHIFT,
+        call::RECEIVE_TIMEOUT_SHIFT, call::RECEIVE_SLOT_SHIFT, call::MAP_RIGHTS_SHIFT;
+    "call", "FAULT_": call::fault::RETRY, call::fault::CONTINUE, call::fault::SUSPEND;
+    "call", "EXCHANGE_": call::exchange::INSTRUCTION, call::exchange::STACK,
+        call::exchange::ARGUMENT, call::exchange::THREAD, call::exchange::CANCEL;
+    "message", "": message::REGISTER_WORDS, message::MAX_WORDS, message::BUFFER_WORDS,
+        message::BUFFER_SEND_SLOT, message::BUFFER_SEND_RIGHTS, message::BUFFER_RECEIVE_SLOT,
+        message::PANIC, message::PANIC_RANGE, message::PANIC_STATUS;
+    "message", "INFO_": Info::LENGTH, Info::LABEL_SHIFT, Info::CAPABILITY, Info::NOTIFICATION,
+        Info::FAULT;
+    "error", "STATUS_": Status::OK, Status::RECEIVE;
+    "rights", "RIGHTS_": Rights::NONE, Rights::SEND, Rights::RECEIVE, Rights::GRANT, Rights::READ,
+        Rights::WRITE, Rights::EXECUTE, Rights::CONTROL, Rights::COPY, Rights::REVOKE,
+        Rights::DESTROY, Rights::ALL;
+    "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
+};
+
+/// The last part of a path.
+const fn last(path: &'static str) -> &'static str {
+    let mut at = path.len();
+    while at > 0 && !matches!(path.as_bytes()[at - 1], b':' | b' ') {
+        at -= 1;
+    }
+    path.split_at(at).1
+}
+
+/// Checks that the header in a work tree is the one that is made.
+pub fn check(root: &Path) -> Result<Option<Finding>> {
+    let there = fs::read_to_string(root.join(PATH)).unwrap_or_default();
+    let made = text(root)?;
+    let same = there.lines().zip(made.lines()).take_while(|(there, made)| there == made).count();
+    let what = "it is not what the crate `abi` says";
+    Ok((there != made).then(|| Finding::new(PATH, same + 1, what, MEND)))
+}
+
+/// The header, made from the crate in a work tree.
+pub fn text(root: &Path) -> Result<String> {
+    let mut text = String::from(BEGINNING);
+    let mut files = BTreeMap::new();
+    for file in FILES {
+        files.insert(file, Items::read(root, file)?);
+    }
+    for (file, name) in ENUMERATIONS {
+        let found = files[file].enumerations.iter().find(|item| item.ident == name);
+        let found =
+            found.with_context(|| format!("abi/src/{file}.rs has no enumeration {name}"))?;
+        enumeration(&mut text, found)?;
+    }
+    for (file, prefix, name, value) in CONSTANTS {
+        let documented = files[file].constants.iter().find(|(constant, _)| constant == name);
+        let (_, comment) =
+            documented.with_context(|| format!("abi/src/{file}.rs has no constant {name}"))?;
+        text.push('\n');
+        text.push_str(&commented(comment, ""));
+        writeln!(text, "#define GIUSTO_{prefix}{name} {}", literal(*value))?;
+    }
+    text.push_str("\n#endif\n");
+    Ok(text)
+}
+
+fn enumeration(text: &mut String, item: &syn::ItemEnum) -> Result<()> {
+    let name = snake(&item.ident.to_string());
+    let prefix = format!("GIUSTO_{}", name.to_uppercase());
+    text.push('\n');
+    text.push_str(&commented(&comment(&item.attrs), ""));
+    writeln!(text, "enum giusto_{name} {{")?;
+    for variant in &item.variants {
+        let code = variant.discriminant.as_ref().map(|(_, code)| code);
+        let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(code), .. })) = code else {
+            anyhow::bail!("{} of {} has no code that is a number", variant.ident, item.ident);
+        };
+        text.push_str(&commented(&comment(&variant.attrs), "    "));
+        let variant = snake(&variant.ident.to_string()).to_uppercase();
+        writeln!(text, "    {prefix}_{variant} = {},", code.base10_digits())?;
+    }
+    text.push_str("};\n");
+    if item.ident == ERRORS {
+        let row = |variant: &syn::Variant| {
+            let name = variant.ident.to_string();
+            format!(" \\\n    X({prefix}_{}, {name})", snake(&name).to_uppercase())
+        };
+        text.push_str("\n/** `X(constant, name)` for each error. */\n");
+        let rows: String = item.variants.iter().map(row).collect();
+        writeln!(text, "#define {prefix}S(X){rows}")?;
+    }
+    Ok(())
+}
+
+/// What a file of the crate declares.
+#[derive(Default)]
+struct Items {
+    enumerations: Vec<syn::ItemEnum>,
+    /// Public constants: names and comments.
+    constants: Vec<(String, String)>,
+}
+
+impl Items {
+    fn read(root: &Path, file: &str) -> Result<Items> {
+        let text = fs::read_to_string(root.join(format!("abi/src/{file}.rs")))?;
+        let mut items = Items::default();
+        items.visit_file(&syn::parse_file(&text)?);
+        Ok(items)
+    }
+
+    fn constant(&mut self, public: &syn::Visibility, name: &syn::Ident, attrs: &[syn::Attribute]) {
+        if matches!(public, syn::Visibility::Public(_)) {
+            self.constants.push((name.to_string(), comment(attrs)));
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Items {
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.enumerations.push(item.clone());
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.constant(&item.vis, &item.ident, &item.attrs);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        self.constant(&item.vis, &item.ident, &item.attrs);
+    }
+}
+
+/// The documentation of an item, without its links.
+fn comment(attributes: &[syn::Attribute]) -> String {
+    let line = |attribute: &syn::Attribute| match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let lines: Vec<String> = attributes.iter().filter_map(line).collect();
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+    let mut rest = lines.join(" ");
+    let mut plain = String::new();
+    while let Some((before, link)) = rest.split_once("[`") {
+        let Some((name, behind)) = link.split_once("`]") else { break };
+        plain.push_str(&format!("{before}`{name}`"));
+        let target = behind.strip_prefix('(').and_then(|target| target.split_once(')'));
+        rest = target.map_or(behind, |(_, behind)| behind).to_string();
+    }
+    plain + &rest
+}
+
+/// A comment in C.
+fn commented(comment: &str, indent: &str) -> String {
+    let line = format!("{indent}/** {comment} */\n");
+    if line.trim_end().chars().count() <= COLUMNS {
+        return line;
+    }
+    let further = format!("{indent} * ");
+    let options = textwrap::Options::new(COLUMNS).initial_indent(&further);
+    let options = options.subsequent_indent(&further).break_words(false);
+    format!("{indent}/**\n{}\n{indent} */\n", textwrap::fill(comment, options))
+}
+
+/// `ThreadState` as `thread_state`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+/// A number in C, of a type that holds it.
+fn literal(value: u64) -> String {
+    match value {
+        0..0x8000_0000 => value.to_string(),
+        0x8000_0000..=0xffff_ffff => format!("UINT32_C({value:#x})"),
+        _ => format!("UINT64_C({value:#x})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace;
+
+    #[test]
+    fn no_constant_is_left_out() {
+        for file in FILES.into_iter().filter(|file| *file != "object") {
+            let Items { constants, enumerations } = Items::read(workspace::root(), file).unwrap();
+            for (name, _) in constants {
+                // Lists of all variants are for Rust.
+                let known = CONSTANTS.iter().any(|it| (it.0, it.2) == (file, name.as_str()));
+                assert!(known || name == "ALL", "{file}: {name}");
+            }
+            for item in enumerations {
+                let name = item.ident.to_string();
+                assert!(ENUMERATIONS.contains(&(file, name.as_str())), "{file}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn items_become_c() {
+        let item = "/// A state, see [`Table::Thread`](x) and [`ALL`].\npub enum ThreadState {\n\
+                    /// Ready.\nReady = 1,\n/// Later.\nNotYet = 0x2 }";
+        let mut text = String::new();
+        enumeration(&mut text, &syn::parse_str(item).unwrap()).unwrap();
+        let wanted = [
+            "",
+            "/** A state, see `Table::Thread` and `ALL`. */",
+            "enum giusto_thread_state {",
+            "    /** Ready. */",
+            "    GIUSTO_THREAD_STATE_READY = 1,",
+            "    /** Later. */",
+            "    GIUSTO_THREAD_STATE_NOT_YET = 2,",
+            "};",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), wanted);
+        let without = syn::parse_str("pub enum E { A = 1 << 2 }").unwrap();
+        assert!(enumeration(&mut text, &without).is_err());
+        assert_eq!(literal(7), "7");
+        assert_eq!(literal(u64::from(u32::MAX)), "UINT32_C(0xffffffff)");
+        assert_eq!(literal(1 << 63), "UINT64_C(0x8000000000000000)");
+        assert!(commented(&"word ".repeat(50), "    ").lines().all(|line| line.len() <= COLUMNS));
+    }
+
+    #[test]
+    fn a_header_that_differs_is_found() {
+        assert_eq!(check(workspace::root()).unwrap(), None);
+        let place = tempfile::tempdir().unwrap();
+        let source = place.path().join("abi/src");
+        fs::create_dir_all(&source).unwrap();
+        for file in fs::read_dir(workspace::root().join("abi/src")).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), source.join(file.file_name())).unwrap();
+        }
+        assert_eq!(check(place.path()).unwrap().unwrap().line, 1);
+        let error = fs::read_to_string(source.join("error.rs")).unwrap();
+        let changed = error.replace("Stale = 5", "Stale = 50");
+        fs::write(source.join("error.rs"), changed).unwrap();
+        let made = text(place.path()).unwrap();
+        assert!(made.contains("GIUSTO_ERROR_STALE = 50,"), "it follows the source");
+    }
+}

@@ -1,0 +1,24 @@
+/* Names of the library's functions beside the host's own. */
+#define memcpy own_memcpy
+#define memmove own_memmove
+#define memset own_memset
+#define memcmp own_memcmp
+#define memchr own_memchr
+#define strlen own_strlen
+#define strnlen own_strnlen
+#define strcmp own_strcmp
+#define strncmp own_strncmp
+#define strchr own_strchr
+#define strrchr own_strrchr
+#define strstr own_strstr
+#define strspn own_strspn
+#define strcspn own_strcspn
+#define strcpy own_strcpy
+#define strncpy own_strncpy
+#define strcat own_strcat
+#define snprintf own_snprintf
+#define vsnprintf own_vsnprintf
+#define malloc own_malloc
+#define calloc own_calloc
+#define realloc own_realloc
+#define free own_free

@@ -1,0 +1,567 @@
+/**
+ * What the kernel and programs agree on. Generated from the crate `abi`: do not edit, but run
+ * `./giusto c --header`.
+ */
+#ifndef GIUSTO_ABI_H
+#define GIUSTO_ABI_H
+
+#include <stdint.h>
+
+/** A system call. The low byte of the number word. */
+enum giusto_call {
+    /**
+     * The IPC primitive. `a0`: send slot, and receive slot shifted left by 32 (`NOTHING` or `REPLY`
+     * where a half is missing or is the reply right); `a1`: message; `a2`: deadline. Timeouts are
+     * in the number word.
+     */
+    GIUSTO_CALL_IPC = 0,
+    /** `Ipc` with send slot `a0`, then receive the reply; no timeout. */
+    GIUSTO_CALL_CALL = 1,
+    /** `Ipc` that replies, then receives on slot `a0`; no timeout. */
+    GIUSTO_CALL_REPLY_WAIT = 2,
+    /**
+     * Signals the notification in slot `a0` with the capability's badge, or bit 0 if it has none.
+     */
+    GIUSTO_CALL_SIGNAL = 3,
+    /**
+     * Gives the rest of the tick to the thread in slot `a0`, or with 0 to the next thread of the
+     * same priority (S0-29).
+     */
+    GIUSTO_CALL_YIELD = 4,
+    /** Does nothing: the cost of entering and leaving the kernel. */
+    GIUSTO_CALL_NULL = 5,
+    /** Nanoseconds since boot (result 0). */
+    GIUSTO_CALL_CLOCK = 6,
+    /** A fact about the kernel: `a0` is a `Fact`, `a1` an index. */
+    GIUSTO_CALL_FACT = 7,
+    /**
+     * Copies slot `a0` to the empty slot `a1` with at most the rights `a2`. `a3`, if not zero,
+     * becomes the badge of a copy of an unbadged endpoint or notification capability.
+     */
+    GIUSTO_CALL_CAP_COPY = 16,
+    /** Empties slot `a0`. */
+    GIUSTO_CALL_CAP_DELETE = 17,
+    /**
+     * Makes every other capability to the object in slot `a0` stale. Operations that have begun and
+     * ties that the kernel keeps (fault handlers, targets of timers and interrupts, attached
+     * notifications) stay.
+     */
+    GIUSTO_CALL_CAP_REVOKE = 18,
+    /** Moves the reply right that the thread holds to the empty slot `a0`. */
+    GIUSTO_CALL_CAP_SAVE_REPLY = 19,
+    /** What slot `a0` holds: kind and rights (result 0), badge (result 1). */
+    GIUSTO_CALL_CAP_INSPECT = 20,
+    /**
+     * Destroys the object in slot `a0` and empties the slot. Other capabilities to it become stale
+     * and keep their slots until they are deleted. An object whose last capability is deleted
+     * stays, and stays charged, until the domain that owns it ends.
+     */
+    GIUSTO_CALL_DESTROY = 21,
+    /**
+     * Creates an endpoint in slot `a0`, with the notification in slot `a1` (or 0) attached:
+     * receiving on the endpoint also receives its signals. A notification is attached to at most
+     * one endpoint.
+     */
+    GIUSTO_CALL_ENDPOINT_CREATE = 24,
+    /** Creates a notification in slot `a0`. */
+    GIUSTO_CALL_NOTIFICATION_CREATE = 25,
+    /** Creates a timer in slot `a0` that signals the notification in slot `a1`. */
+    GIUSTO_CALL_TIMER_CREATE = 26,
+    /** Arms the timer in slot `a0` for the instant `a1`; 0 disarms it. */
+    GIUSTO_CALL_TIMER_SET = 27,
+    /** Unmasks the interrupt in slot `a0` again after it was delivered. */
+    GIUSTO_CALL_INTERRUPT_ACK = 28,
+    /** Creates a memory object of `a1` pages in slot `a0`. */
+    GIUSTO_CALL_MEMORY_CREATE = 32,
+    /**
+     * Maps `a3` pages from page `a4` of the memory in slot `a1` into the domain in slot `a0` (0:
+     * the caller's) at address `a2`, and puts the mapping into the slot in `a5`'s low half; the
+     * rights are in its high half.
+     */
+    GIUSTO_CALL_MAP = 33,
+    /** Changes the rights of the mapping in slot `a0` to `a1`. */
+    GIUSTO_CALL_PROTECT = 34,
+    /**
+     * Creates a domain in slot `a0` with `a1` capability slots (at most 64, unless the pool slot is
+     * one that a boot domain with a larger table has left) and maximum priority `a2`; its threads
+     * may use the CPUs in `a3` (a bit each, all among the creator's own; 0: those); `w0..w3` hold
+     * its quotas as 16-bit numbers in the order of `Resource`, taken from the caller's.
+     */
+    GIUSTO_CALL_DOMAIN_CREATE = 40,
+    /**
+     * Copies the caller's slot `a1` into slot `a2` of the domain in slot `a0`, with at most the
+     * rights `a3`.
+     */
+    GIUSTO_CALL_DOMAIN_GRANT = 41,
+    /**
+     * Creates a suspended thread in slot `a0`, in the domain of slot `a1` (0: the caller's) with
+     * priority `a2` and its message buffer at address `a3` (0: no buffer). `a4` is the slot of its
+     * fault handler's endpoint, or 0. It belongs to the caller's CPU if the domain may use that,
+     * else to the first that the domain may use.
+     */
+    GIUSTO_CALL_THREAD_CREATE = 42,
+    /**
+     * Sets and reads registers of the suspended thread in slot `a0`: instruction pointer `a1`,
+     * stack pointer `a2`, first argument `a3`, thread pointer `a4`; `a5` is a mask of `exchange`
+     * bits. Returns the old instruction and stack pointer.
+     */
+    GIUSTO_CALL_THREAD_EXCHANGE = 43,
+    /** Lets the thread in slot `a0` run. */
+    GIUSTO_CALL_THREAD_RESUME = 44,
+    /** Stops the thread in slot `a0`; an IPC operation that it is blocked in goes on. */
+    GIUSTO_CALL_THREAD_SUSPEND = 45,
+    /** Sets the priority of the thread in slot `a0` to `a1`. */
+    GIUSTO_CALL_THREAD_PRIORITY = 46,
+    /** The state of the thread in slot `a0`. */
+    GIUSTO_CALL_THREAD_INSPECT = 47,
+    /**
+     * Makes the thread in slot `a0` run on CPU `a1` from now on, which its domain and the caller's
+     * may use.
+     */
+    GIUSTO_CALL_THREAD_MIGRATE = 48,
+    /** Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`. */
+    GIUSTO_CALL_CONSOLE_WRITE = 56,
+    /**
+     * Reads one byte from the console in slot `a0` (result 0), or fails with `Error::Timeout` if
+     * there is none.
+     */
+    GIUSTO_CALL_CONSOLE_READ = 57,
+    /** Ends the run with exit status `a1`; slot `a0` holds the system capability. */
+    GIUSTO_CALL_SHUTDOWN = 58,
+    /**
+     * Statistics: slot `a0` holds the system capability, `a1` is a `Table`, `a2` an index. The
+     * results are words.
+     */
+    GIUSTO_CALL_INSPECT = 59,
+    /**
+     * Steers statistics and trace: slot `a0` holds the system capability, `a1` is an `Observe`,
+     * `a2` its value. A kernel that was built without what is asked for does not know the call.
+     */
+    GIUSTO_CALL_OBSERVE = 60,
+};
+
+/** How long one half of an IPC operation may block. */
+enum giusto_timeout {
+    /** As long as it takes. */
+    GIUSTO_TIMEOUT_NEVER = 0,
+    /** Not at all. */
+    GIUSTO_TIMEOUT_ZERO = 1,
+    /** Until the deadline argument, an instant in nanoseconds since boot. */
+    GIUSTO_TIMEOUT_AT = 2,
+};
+
+/** Facts that `Call::Fact` returns. */
+enum giusto_fact {
+    /** The name of the running kernel: 16 bytes of text, zero-padded, in both results. */
+    GIUSTO_FACT_KERNEL_NAME = 0,
+    /** Frequency of the cycle counter that programs read, in Hz, and its value at the instant 0. */
+    GIUSTO_FACT_COUNTER_HZ = 1,
+    /** The scheduling tick and a thread's time slice, in nanoseconds. */
+    GIUSTO_FACT_TICK = 2,
+    /**
+     * Bytes of kernel text, and instructions or cycles from kernel entry to the first user
+     * instruction.
+     */
+    GIUSTO_FACT_KERNEL = 3,
+    /** How many CPUs the kernel has, and which one the caller runs on. */
+    GIUSTO_FACT_CPUS = 4,
+};
+
+/**
+ * Tables that `Call::Inspect` reads, one row an index; past the last row it fails with
+ * `Error::InvalidArgument`.
+ */
+enum giusto_table {
+    /**
+     * Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name; `w2`
+     * its threads; `w3` slots in use and in all (high half).
+     */
+    GIUSTO_TABLE_DOMAIN = 0,
+    /**
+     * Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its domain's
+     * index; `w1` its instruction pointer; `w2` its stack pointer.
+     */
+    GIUSTO_TABLE_THREAD = 1,
+    /** Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota. */
+    GIUSTO_TABLE_QUOTA = 2,
+    /** Resource `a2` of the whole machine: in use and pool size. */
+    GIUSTO_TABLE_POOL = 3,
+    /** Slot `a2 >> 32` of domain `a2 & 0xffff_ffff`: kind and rights, badge. */
+    GIUSTO_TABLE_SLOT = 4,
+    /**
+     * `Counter` `a2 & 0xffff_ffff` of CPU `a2 >> 32`: its value. Fails as behind the last row if
+     * the kernel was built without statistics.
+     */
+    GIUSTO_TABLE_COUNTER = 5,
+    /**
+     * How often the ready queue of CPU `a2 >> 32` had the length `a2 & 0xffff_ffff`, below
+     * `LENGTHS`.
+     */
+    GIUSTO_TABLE_LENGTH = 6,
+};
+
+/** What `Call::Observe` does. */
+enum giusto_observe {
+    /** All counters of the statistics begin again. */
+    GIUSTO_OBSERVE_RESET = 0,
+    /** The trace stops: what it holds stays. */
+    GIUSTO_OBSERVE_FREEZE = 1,
+    /** The trace goes on. */
+    GIUSTO_OBSERVE_RECORD = 2,
+    /** The trace receives a `Mark` with this value. */
+    GIUSTO_OBSERVE_MARK = 3,
+    /** A `UserBefore` with this value. */
+    GIUSTO_OBSERVE_USER_BEFORE = 4,
+    /** A `UserAfter` with this value. */
+    GIUSTO_OBSERVE_USER_AFTER = 5,
+};
+
+/** A thread's state as `Call::ThreadInspect` and `Table::Thread` report it. */
+enum giusto_thread_state {
+    /** Running or ready to run. */
+    GIUSTO_THREAD_STATE_READY = 1,
+    /** Suspended. */
+    GIUSTO_THREAD_STATE_SUSPENDED = 2,
+    /** Blocked sending. */
+    GIUSTO_THREAD_STATE_SENDING = 3,
+    /** Blocked receiving. */
+    GIUSTO_THREAD_STATE_RECEIVING = 4,
+    /** Blocked until its call is answered. */
+    GIUSTO_THREAD_STATE_CALLING = 5,
+};
+
+/**
+ * Why a system call did not do what was asked. Nothing has changed when a call returns an error,
+ * with two exceptions: `Status::in_receive` says that the send half of a combined operation was
+ * done and its receive half failed; and a mapping that met a page in use is undone, but page tables
+ * that it needed stay with the domain.
+ */
+enum giusto_error {
+    /** No system call has this number. */
+    GIUSTO_ERROR_UNKNOWN_CALL = 1,
+    /** An argument is out of its range. */
+    GIUSTO_ERROR_INVALID_ARGUMENT = 2,
+    /** The slot is empty, or outside the domain's capability table. */
+    GIUSTO_ERROR_NO_CAPABILITY = 3,
+    /** The capability names an object of another kind. */
+    GIUSTO_ERROR_WRONG_KIND = 4,
+    /** The object was destroyed or the capability revoked since it was handed out. */
+    GIUSTO_ERROR_STALE = 5,
+    /** The capability lacks a right that the operation needs. */
+    GIUSTO_ERROR_MISSING_RIGHT = 6,
+    /** The destination slot holds a capability already. */
+    GIUSTO_ERROR_SLOT_OCCUPIED = 7,
+    /** The domain's quota of this kind of object is used up. */
+    GIUSTO_ERROR_QUOTA_EXCEEDED = 8,
+    /** Every slot of the pool is in use. */
+    GIUSTO_ERROR_POOL_EXHAUSTED = 9,
+    /** The deadline passed, or the operation would have blocked with timeout zero. */
+    GIUSTO_ERROR_TIMEOUT = 10,
+    /** The object that the thread was waiting on, or its partner, was destroyed. */
+    GIUSTO_ERROR_DESTROYED = 11,
+    /** Another thread cancelled the operation. */
+    GIUSTO_ERROR_CANCELLED = 12,
+    /** The thread holds no reply right. */
+    GIUSTO_ERROR_NO_REPLY = 13,
+    /** The operation needs a message buffer and the thread has none. */
+    GIUSTO_ERROR_NO_BUFFER = 14,
+    /** The message is longer than `crate::message::MAX_WORDS`. */
+    GIUSTO_ERROR_TOO_LONG = 15,
+    /** The receiver named no free slot for the capability that the message carries. */
+    GIUSTO_ERROR_NOT_TAKEN = 16,
+    /** Part of the address range is mapped already. */
+    GIUSTO_ERROR_ADDRESS_IN_USE = 17,
+    /** The address is not page-aligned or not in user space. */
+    GIUSTO_ERROR_BAD_ADDRESS = 18,
+    /** The priority is above the domain's maximum. */
+    GIUSTO_ERROR_PRIORITY_TOO_HIGH = 19,
+    /** The object is in the wrong state for the operation. */
+    GIUSTO_ERROR_WRONG_STATE = 20,
+    /** A mapping may be writable or executable, not both. */
+    GIUSTO_ERROR_WRITE_EXECUTE = 21,
+    /** The thread would wait for itself. */
+    GIUSTO_ERROR_SELF_SEND = 22,
+    /** The callee dropped the caller's reply right without answering. */
+    GIUSTO_ERROR_ABANDONED = 23,
+    /** The domain's threads may not use this CPU. */
+    GIUSTO_ERROR_CPU_NOT_ALLOWED = 24,
+};
+
+/** `X(constant, name)` for each error. */
+#define GIUSTO_ERRORS(X) \
+    X(GIUSTO_ERROR_UNKNOWN_CALL, UnknownCall) \
+    X(GIUSTO_ERROR_INVALID_ARGUMENT, InvalidArgument) \
+    X(GIUSTO_ERROR_NO_CAPABILITY, NoCapability) \
+    X(GIUSTO_ERROR_WRONG_KIND, WrongKind) \
+    X(GIUSTO_ERROR_STALE, Stale) \
+    X(GIUSTO_ERROR_MISSING_RIGHT, MissingRight) \
+    X(GIUSTO_ERROR_SLOT_OCCUPIED, SlotOccupied) \
+    X(GIUSTO_ERROR_QUOTA_EXCEEDED, QuotaExceeded) \
+    X(GIUSTO_ERROR_POOL_EXHAUSTED, PoolExhausted) \
+    X(GIUSTO_ERROR_TIMEOUT, Timeout) \
+    X(GIUSTO_ERROR_DESTROYED, Destroyed) \
+    X(GIUSTO_ERROR_CANCELLED, Cancelled) \
+    X(GIUSTO_ERROR_NO_REPLY, NoReply) \
+    X(GIUSTO_ERROR_NO_BUFFER, NoBuffer) \
+    X(GIUSTO_ERROR_TOO_LONG, TooLong) \
+    X(GIUSTO_ERROR_NOT_TAKEN, NotTaken) \
+    X(GIUSTO_ERROR_ADDRESS_IN_USE, AddressInUse) \
+    X(GIUSTO_ERROR_BAD_ADDRESS, BadAddress) \
+    X(GIUSTO_ERROR_PRIORITY_TOO_HIGH, PriorityTooHigh) \
+    X(GIUSTO_ERROR_WRONG_STATE, WrongState) \
+    X(GIUSTO_ERROR_WRITE_EXECUTE, WriteExecute) \
+    X(GIUSTO_ERROR_SELF_SEND, SelfSend) \
+    X(GIUSTO_ERROR_ABANDONED, Abandoned) \
+    X(GIUSTO_ERROR_CPU_NOT_ALLOWED, CpuNotAllowed)
+
+/**
+ * What happened, in the label of a fault message. The words are: address or detail, instruction
+ * pointer, stack pointer, machine error code.
+ */
+enum giusto_fault_kind {
+    /** Access to an address that is not mapped, or not with the needed right. */
+    GIUSTO_FAULT_KIND_MEMORY = 1,
+    /** An instruction that user mode may not execute or that does not exist. */
+    GIUSTO_FAULT_KIND_INSTRUCTION = 2,
+    /** Division by zero or overflow. */
+    GIUSTO_FAULT_KIND_ARITHMETIC = 3,
+    /** A breakpoint or single step. */
+    GIUSTO_FAULT_KIND_DEBUG = 4,
+    /** Anything else; the first word is the machine's exception number. */
+    GIUSTO_FAULT_KIND_OTHER = 5,
+};
+
+/** What a capability names. */
+enum giusto_kind {
+    /** A protection domain: address space, capability table and quotas. */
+    GIUSTO_KIND_DOMAIN = 1,
+    /** A thread. */
+    GIUSTO_KIND_THREAD = 2,
+    /** A meeting point of senders and receivers. */
+    GIUSTO_KIND_ENDPOINT = 3,
+    /** A word of signal bits that threads wait for. */
+    GIUSTO_KIND_NOTIFICATION = 4,
+    /** A hardware interrupt (IRQ), delivered as a signal. */
+    GIUSTO_KIND_INTERRUPT = 5,
+    /** Page frames that can be mapped. */
+    GIUSTO_KIND_MEMORY = 6,
+    /** A range of one domain's addresses backed by memory. */
+    GIUSTO_KIND_MAPPING = 7,
+    /** A one-shot timer, delivered as a signal. */
+    GIUSTO_KIND_TIMER = 8,
+    /** The right to answer one call. */
+    GIUSTO_KIND_REPLY = 9,
+    /** The text console. */
+    GIUSTO_KIND_CONSOLE = 10,
+    /** The machine: statistics of all domains, and ending the run. */
+    GIUSTO_KIND_SYSTEM = 11,
+};
+
+/** Resources that have a pool and a quota, in the order of the quota arrays of `crate::boot`. */
+enum giusto_resource {
+    /** Domains. */
+    GIUSTO_RESOURCE_DOMAINS = 0,
+    /** Threads; each brings one page frame for its message buffer. */
+    GIUSTO_RESOURCE_THREADS = 1,
+    /** Endpoints. */
+    GIUSTO_RESOURCE_ENDPOINTS = 2,
+    /** Notifications. */
+    GIUSTO_RESOURCE_NOTIFICATIONS = 3,
+    /** Interrupts. */
+    GIUSTO_RESOURCE_INTERRUPTS = 4,
+    /** Memory objects. */
+    GIUSTO_RESOURCE_MEMORIES = 5,
+    /** Mappings. */
+    GIUSTO_RESOURCE_MAPPINGS = 6,
+    /** Timers. */
+    GIUSTO_RESOURCE_TIMERS = 7,
+    /**
+     * Page frames of memory objects that programs create; each object takes one more than it has
+     * pages, for its index.
+     */
+    GIUSTO_RESOURCE_FRAMES = 8,
+    /** Page-table frames. */
+    GIUSTO_RESOURCE_TABLES = 9,
+    /** Capability slots. */
+    GIUSTO_RESOURCE_SLOTS = 10,
+};
+
+/**
+ * Bytes in a page, the unit of mapping and of memory objects. Programs are compiled for this size;
+ * the kernel asks its port.
+ */
+#define GIUSTO_PAGE 4096
+
+/**
+ * First address above user space, as programs are compiled for it. The page that begins here, the
+ * last of the lower half, is never mapped: no user instruction pointer can run over the end.
+ */
+#define GIUSTO_USER_TOP UINT64_C(0x7ffffffff000)
+
+/** Priorities are `0..PRIORITIES`; a larger number is more important (S0-05). */
+#define GIUSTO_PRIORITIES 256
+
+/**
+ * Set by the kernel in the number word of a call that was interrupted and is issued again, and seen
+ * by a program whose thread is moved elsewhere in the middle of one. A program that sets it gets
+ * what the rest of such a call of its own brings.
+ */
+#define GIUSTO_RESTARTED UINT64_C(0x8000000000000000)
+
+/** Slot number of a missing half of an IPC operation. */
+#define GIUSTO_NOTHING 0
+
+/**
+ * Slot number that stands for the reply right in the send half, and for the reply to this call in
+ * the receive half.
+ */
+#define GIUSTO_REPLY UINT32_C(0xffffffff)
+
+/** How far left the timeout of the send half stands in the number word. */
+#define GIUSTO_SEND_TIMEOUT_SHIFT 8
+
+/** How far left that of the receive half stands. */
+#define GIUSTO_RECEIVE_TIMEOUT_SHIFT 10
+
+/** How far left the receive slot stands in the slot argument of an IPC operation. */
+#define GIUSTO_RECEIVE_SLOT_SHIFT 32
+
+/** How far left the rights stand in the last argument of `Call::Map`. */
+#define GIUSTO_MAP_RIGHTS_SHIFT 32
+
+/** Execute the faulting instruction again. */
+#define GIUSTO_FAULT_RETRY 0
+
+/** Go on at the instruction pointer in word 0. */
+#define GIUSTO_FAULT_CONTINUE 1
+
+/** Suspend the thread. */
+#define GIUSTO_FAULT_SUSPEND 2
+
+/** Set the instruction pointer. */
+#define GIUSTO_EXCHANGE_INSTRUCTION 1
+
+/** Set the stack pointer. */
+#define GIUSTO_EXCHANGE_STACK 2
+
+/** Set the first argument register. */
+#define GIUSTO_EXCHANGE_ARGUMENT 4
+
+/** Set the thread pointer. */
+#define GIUSTO_EXCHANGE_THREAD 8
+
+/** Cancel the IPC operation that the thread is blocked in. */
+#define GIUSTO_EXCHANGE_CANCEL 16
+
+/** Message words that travel in registers. */
+#define GIUSTO_REGISTER_WORDS 4
+
+/**
+ * The longest message, in 64-bit words. Words from `REGISTER_WORDS` on are read from the sender's
+ * buffer and written to the receiver's, at their own index.
+ */
+#define GIUSTO_MAX_WORDS 128
+
+/** 64-bit words in a message buffer (one page). */
+#define GIUSTO_BUFFER_WORDS 512
+
+/** Buffer word with the slot of the capability to send, read when `Info::CAPABILITY` is set. */
+#define GIUSTO_BUFFER_SEND_SLOT 128
+
+/** Buffer word with the rights that the receiver may get at most. */
+#define GIUSTO_BUFFER_SEND_RIGHTS 129
+
+/** Buffer word with the free slot in which the thread accepts a capability; 0 accepts none. */
+#define GIUSTO_BUFFER_RECEIVE_SLOT 130
+
+/**
+ * Where programs that panic fault: a memory fault at this address plus that of a place in the
+ * program, or plus 0 if it has none. Nothing else lies there. A place is the address of the file's
+ * name and its length in bytes, as words, then line and column (0 if it is not known), as halves of
+ * a word: so the compiler lays a `core::panic::Location` out.
+ */
+#define GIUSTO_PANIC UINT64_C(0x7fff00000000)
+
+/** How far above `PANIC` such an address may be: programs lie below. */
+#define GIUSTO_PANIC_RANGE UINT64_C(0x100000000)
+
+/** Exit status of a run that a panicking program ended. */
+#define GIUSTO_PANIC_STATUS 100
+
+/** The bits of the length. */
+#define GIUSTO_INFO_LENGTH 255
+
+/** How far left the label stands. */
+#define GIUSTO_INFO_LABEL_SHIFT 32
+
+/** The message carries a capability. */
+#define GIUSTO_INFO_CAPABILITY 256
+
+/** Set by the kernel: not a message but the bits of a notification, in the badge. */
+#define GIUSTO_INFO_NOTIFICATION 512
+
+/** Set by the kernel: a fault of the thread whose reply right the receiver now holds. */
+#define GIUSTO_INFO_FAULT 1024
+
+/** The call succeeded. */
+#define GIUSTO_STATUS_OK 0
+
+/** Set if the receive half failed. */
+#define GIUSTO_STATUS_RECEIVE 256
+
+/** No right at all. */
+#define GIUSTO_RIGHTS_NONE 0
+
+/** Endpoint: send and call. Notification: signal. */
+#define GIUSTO_RIGHTS_SEND 1
+
+/** Endpoint, notification: receive. */
+#define GIUSTO_RIGHTS_RECEIVE 2
+
+/** Endpoint: send capabilities along with a message. */
+#define GIUSTO_RIGHTS_GRANT 4
+
+/** Memory: map readable. */
+#define GIUSTO_RIGHTS_READ 1
+
+/** Memory: map writable. */
+#define GIUSTO_RIGHTS_WRITE 2
+
+/** Memory: map executable. */
+#define GIUSTO_RIGHTS_EXECUTE 4
+
+/** Domain, thread, interrupt, timer, mapping, console, system: use and change it. */
+#define GIUSTO_RIGHTS_CONTROL 1
+
+/** Copy the capability to another slot or into a message. */
+#define GIUSTO_RIGHTS_COPY 8
+
+/** Make every other capability to the object stale. */
+#define GIUSTO_RIGHTS_REVOKE 16
+
+/** Destroy the object. */
+#define GIUSTO_RIGHTS_DESTROY 32
+
+/** Every right. */
+#define GIUSTO_RIGHTS_ALL 63
+
+/** The label of an answer with a value. */
+#define GIUSTO_ANSWER_DONE 0
+
+/** The label of an answer with an error of the method's. */
+#define GIUSTO_ANSWER_REFUSED 1
+
+/**
+ * The label of the answer to a request that is no call of the service: its label, its length or one
+ * of its words means nothing.
+ */
+#define GIUSTO_ANSWER_UNKNOWN UINT32_C(0xfffffffe)
+
+/**
+ * The label of what a caller gets whose server made an answer that cannot be sent: too long, or
+ * without the buffer that it needs, or with a capability that may not be passed on; or whose server
+ * finds, when it answers, that its endpoint is gone.
+ */
+#define GIUSTO_ANSWER_NOT_SENT UINT32_C(0xffffffff)
+
+#endif

@@ -1,0 +1,24 @@
+/* What the library's files know of each other. */
+#ifndef GIUSTO_INTERNAL_H
+#define GIUSTO_INTERNAL_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* The environment: lines `key=value`, with a NUL at the end. */
+extern const char *giusto_environment;
+
+/* Ends the thread. */
+__attribute__((noreturn)) void giusto_wait_for_ever(void);
+
+/* Where formatted text goes. */
+struct giusto_sink {
+    void (*put)(struct giusto_sink *sink, const char *text, size_t length);
+    /* Bytes that were put. */
+    size_t length;
+};
+
+/* Formats: see stdio.h. */
+void giusto_format(struct giusto_sink *sink, const char *format, va_list arguments);
+
+#endif
