@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { HELLO = 1, WELCOME = 2, UNKNOWN = 3 };
+enum { HELLO = 1 };
 
 int main(void)
 {
@@ -17,9 +17,9 @@ int main(void)
             uint64_t number = message.words[0];
             printf("%s: badge %" PRIu64 " says hello %" PRIu64 "\n", giusto_name(), message.badge,
                 number);
-            message = giusto_message(WELCOME, 2, number * number, ++seen);
+            message = giusto_message(GIUSTO_ANSWER_DONE, 2, number * number, ++seen);
         } else {
-            message = giusto_message(UNKNOWN, 0, 0, 0);
+            message = giusto_message(GIUSTO_ANSWER_UNKNOWN, 0, 0, 0);
         }
         status = giusto_reply_wait(greeting, &message);
     }

@@ -3,7 +3,7 @@
 #include <giusto.h>
 #include <string.h>
 
-enum { DOUBLE = 5, LONG = 6, HELLO = 1, WELCOME = 2, GIFT = 1000, MILLISECOND = 1000000 };
+enum { DOUBLE = 5, LONG = 6, HELLO = 1, GIFT = 1000, MILLISECOND = 1000000 };
 
 /*
  * A server as a thread: answers with the double, or with the sum of all words; for a capability
@@ -152,7 +152,7 @@ static int greeting(void)
     struct giusto_message message = giusto_message(HELLO, 1, 12, 0);
     giusto_status status = giusto_call(giusto_cap("greeting"), &message);
     return check("a server in Rust answers",
-        status == 0 && giusto_label(&message) == WELCOME && giusto_length(&message) == 2
+        status == 0 && giusto_label(&message) == GIUSTO_ANSWER_DONE && giusto_length(&message) == 2
             && message.words[0] == 144 && message.words[1] == 1);
 }
 
