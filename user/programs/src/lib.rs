@@ -26,4 +26,5 @@ mod table;
 pub mod threads;
 pub mod worst;
 
+pub use supervisor;
 pub use table::{PROGRAMS, Program};

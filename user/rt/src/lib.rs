@@ -32,6 +32,7 @@ pub mod console;
 pub mod domain;
 pub mod env;
 pub mod failed;
+mod heartbeat;
 pub mod ipc;
 #[cfg(test)]
 mod machine;
@@ -61,6 +62,7 @@ pub use abi::{Error, Info, Kind, PAGE, Rights, Status};
 pub use console::Console;
 pub use env::{Env, Slots};
 pub use failed::{Failed, Half};
+pub use heartbeat::Heartbeat;
 pub use ipc::{Message, Received, Wait};
 pub use mapping::{At, Mapping, MemoryObject};
 pub use record::Recorder;
