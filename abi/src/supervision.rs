@@ -176,6 +176,8 @@ impl Child {
 impl Map {
     /// Words that a map takes.
     pub const WORDS: usize = 7;
+    /// Which of them is [`Map::contents`].
+    pub const CONTENTS: usize = 5;
 
     /// The map as words.
     pub fn to_words(&self) -> [u64; Map::WORDS] {

@@ -22,6 +22,7 @@ pub mod reader;
 pub mod selftest;
 pub mod shell;
 pub mod stress;
+pub mod supervised;
 mod table;
 pub mod threads;
 pub mod worst;
