@@ -3,8 +3,8 @@
 //! The *inventory* is read-only memory of the supervisor: [`MAGIC`], the number of children, then
 //! for each child, in an order in which each comes behind those that it depends on, a [`Child`],
 //! its [`Map`]s and its [`Grant`]s. The *journal* is memory that the host reads after the run:
-//! [`JOURNAL_MAGIC`], how many entries were written in all, then the last [`ENTRIES`] of them, the
-//! n-th at place n modulo [`ENTRIES`].
+//! [`JOURNAL_MAGIC`], how many entries were written in all, the children that did not stay up, then
+//! the last [`ENTRIES`] of the entries, the n-th at place n modulo [`ENTRIES`].
 
 use crate::object::Resource;
 
@@ -291,6 +291,8 @@ impl<R: Read> Inventory<R> {
 pub const JOURNAL_HEADER: usize = 8;
 /// Journal word with the number of entries that were written in all.
 pub const JOURNAL_COUNT: usize = 1;
+/// Journal word with the children that were given up or could not be made, a bit each.
+pub const JOURNAL_DOWN: usize = 2;
 /// Entries that a journal keeps.
 pub const ENTRIES: usize = 255;
 /// Bytes of a journal.

@@ -4,8 +4,8 @@
 //! them, so that no restart waits for the console.
 
 use abi::Error;
-use abi::message::FaultKind;
-use abi::supervision::{ENTRIES, Entry, Event, JOURNAL_COUNT, JOURNAL_MAGIC, Reason};
+use abi::message::{FaultKind, PANIC, PANIC_RANGE};
+use abi::supervision::{ENTRIES, Entry, Event, JOURNAL_COUNT, JOURNAL_DOWN, JOURNAL_MAGIC, Reason};
 use core::fmt;
 use rt::thread::{self, Spec};
 use rt::{Env, Slot, Wait, Words, ipc, println, signal};
@@ -32,6 +32,7 @@ impl Journal {
     pub fn open(env: &Env, slot: Slot) -> Journal {
         let (words, news) = (env.mem(JOURNAL), env.cap(NEWS));
         words.set(JOURNAL_COUNT, 0);
+        words.set(JOURNAL_DOWN, 0);
         words.set(0, JOURNAL_MAGIC);
         let spec = Spec::further(env, 1, env.number(PRIORITY, 0));
         let started = thread::start(env, 1, slot, spec, (print, 0));
@@ -44,6 +45,9 @@ impl Journal {
         let at = Entry::place(self.count);
         for (index, word) in entry.to_words().into_iter().enumerate() {
             self.words.set(at + index, word);
+        }
+        if entry.event != Event::Restarted {
+            self.words.set(JOURNAL_DOWN, self.words.get(JOURNAL_DOWN) | 1 << entry.child);
         }
         self.count += 1;
         self.words.set(JOURNAL_COUNT, self.count);
@@ -93,6 +97,9 @@ impl fmt::Display for Told {
         match entry.reason {
             Reason::Fault => {
                 let kind = FaultKind::from_code(entry.kind).unwrap_or(FaultKind::Other);
+                if kind == FaultKind::Memory && (PANIC..PANIC + PANIC_RANGE).contains(&entry.detail) {
+                    return f.write_str("it panicked");
+                }
                 write!(f, "{} fault {:#x} at {:#x}", kind.name(), entry.detail, entry.at)
             }
             Reason::Silent => f.write_str("no heartbeat"),

@@ -10,8 +10,9 @@ use supervision::{Name, State, SupervisionClient};
 
 /// The programs, in the order of their orders, as `restarts` tells of them.
 const PROGRAMS: [&str; 3] = ["logger", "sensor", "controller"];
-/// How long a restart may take: twice the heartbeat, and some.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// The sensor's place among them, and that of the controller, which depends on it.
+const SENSOR: usize = 1;
+const CONTROLLER: usize = 2;
 /// How long the programs have to come to rest.
 const REST: Duration = Duration::from_millis(50);
 
@@ -19,7 +20,8 @@ const REST: Duration = Duration::from_millis(50);
 type Used = [u64; Resource::COUNT];
 
 /// The saboteur: capabilities `supervisor`, `restarts` (receive), `console`, `system`; memory
-/// `orders`; arguments `seed`, `failures` and `pause`, the milliseconds between them.
+/// `orders`; arguments `seed`, `failures`, and in milliseconds `pause` between them and
+/// `patience`, the time in which a program has to come back.
 pub fn main(env: &Env) {
     let (console, machine) = (env.console(), env.cap("system"));
     let failures = env.number("failures", 12);
@@ -27,6 +29,7 @@ pub fn main(env: &Env) {
     let mut random = Random::new(env.number("seed", 1));
     time::sleep(REST);
     let before = used(machine);
+    let mut expected = [0; PROGRAMS.len()];
     for _ in 0..failures {
         time::sleep(env.number("pause", 400).ms());
         let victim = random.below(PROGRAMS.len() as u64) as usize;
@@ -43,11 +46,14 @@ pub fn main(env: &Env) {
             }
         }
         await_restart(env, victim);
+        expected[victim] += 1;
+        if victim == SENSOR {
+            expected[CONTROLLER] += 1;
+        }
     }
     time::sleep(REST);
     let after = used(machine);
-    let restarts = report(console, &supervisor);
-    assert!(restarts >= failures, "{failures} failures, {restarts} restarts");
+    report(console, &supervisor, expected);
     for (resource, (before, after)) in Resource::ALL.iter().zip(before.iter().zip(after)) {
         assert!(*before == after, "{}: {before} before, {after} after", resource.name());
     }
@@ -57,7 +63,7 @@ pub fn main(env: &Env) {
 
 /// Waits until a program was restarted.
 fn await_restart(env: &Env, victim: usize) {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + env.number("patience", 500).ms();
     let mut told = 0;
     while told >> victim & 1 == 0 {
         match ipc::receive(env.cap("restarts"), Wait::by(end)) {
@@ -67,16 +73,15 @@ fn await_restart(env: &Env, victim: usize) {
     }
 }
 
-/// Says how often each program was restarted; the sum. All are up.
-fn report(console: Console, supervisor: &SupervisionClient) -> u64 {
-    let mut sum = 0;
-    for number in 0.. {
-        let Ok(child) = supervisor.child(number) else { break };
+/// Says how often each program was restarted, which is as often as it had to be. All are up.
+fn report(console: Console, supervisor: &SupervisionClient, expected: [u32; PROGRAMS.len()]) {
+    for (number, expected) in (0..).zip(expected) {
+        let child = supervisor.child(number);
+        let child = child.unwrap_or_else(|error| panic!("no child {number}: {error:?}"));
         assert!(child.state == State::Up, "{} is {:?}", child.name, child.state);
-        println!(console, "{}: {} restarts", child.name, child.restarts);
-        sum += u64::from(child.restarts);
+        assert!(child.restarts == expected, "{} instead of {expected} restarts", child.restarts);
+        println!(console, "{}: {expected} restarts", child.name);
     }
-    sum
 }
 
 fn used(machine: Slot) -> Used {
