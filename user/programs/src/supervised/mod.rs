@@ -2,6 +2,7 @@
 //! logger. The saboteur makes each of them fail.
 
 pub mod saboteur;
+pub mod victim;
 
 use rt::prelude::*;
 use rt::{arch, ipc, system};
