@@ -14,6 +14,10 @@ impl Random {
         self.0 >> 20
     }
 
+    fn even(&mut self) -> bool {
+        self.next().is_multiple_of(2)
+    }
+
     fn slot(&mut self) -> u32 {
         1 + self.next() as u32 % 60
     }
@@ -29,7 +33,7 @@ fn family(random: &mut Random) -> Family {
 fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
     let maps: Vec<Map> = (0..random.next() % 4)
         .map(|_| Map {
-            memory: (random.next() % 2 == 0).then(|| random.slot()),
+            memory: (random.even()).then(|| random.slot()),
             first: random.next(),
             pages: random.next() % 512,
             address: random.next(),
@@ -54,11 +58,11 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
         buffer: random.next(),
         fresh_pages: random.next() % 513,
         faults: random.slot(),
-        told: (random.next() % 2 == 0).then(|| random.slot()),
-        always: random.next() % 2 == 0,
+        told: (random.even()).then(|| random.slot()),
+        always: random.even(),
         at_most: random.next() % 17,
         within: random.next(),
-        heartbeat: (random.next() % 2 == 0).then(|| 1 + random.next()),
+        heartbeat: (random.even()).then(|| 1 + random.next()),
         depends: random.next() as u32 & ((1u64 << nth) - 1) as u32,
         maps: maps.len(),
         grants: grants.len(),

@@ -66,7 +66,10 @@ fn read(journal: &[u8], system: &System, images: &Images) -> Restarts {
     };
     let children = system.children();
     let latest = (count.saturating_sub(ENTRIES as u64)..count).filter_map(entry);
-    let latest = latest.filter_map(|it| Some(restart(&it, children.get(it.child as usize)?, system, images)));
+    let latest = latest.filter_map(|entry| {
+        let domain = children.get(entry.child as usize)?;
+        Some(restart(&entry, domain, system, images))
+    });
     let set = word(JOURNAL_DOWN).unwrap_or(0);
     let down = (0..MOST_CHILDREN).filter(|child| set >> child & 1 != 0);
     let down: Vec<&Domain> = down.filter_map(|child| children.get(child)).collect();

@@ -30,11 +30,11 @@ use std::path::Path;
 
 pub use archive::{Archive, HostMemory, pack};
 pub use budget::Pool;
-pub use supervisor::JOURNAL;
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
+pub use supervisor::JOURNAL;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, Origin,
     Restart, System, Target, Timer, Trace,

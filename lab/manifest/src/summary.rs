@@ -86,7 +86,9 @@ impl System {
     fn capability_table(&self) -> Table {
         let mut table = plain(&["domain", "slot", "capability", "object", "rights"], usize::MAX);
         for domain in &self.domains {
-            for (index, cap) in domain.caps.iter().enumerate() {
+            // What the supervisor holds for a child stands there.
+            let own = domain.caps.iter().enumerate().filter(|(_, cap)| !cap.name.contains('.'));
+            for (index, cap) in own {
                 table.add_row([
                     domain.name.clone(),
                     (index + 1).to_string(),

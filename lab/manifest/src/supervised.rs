@@ -184,7 +184,8 @@ pub fn together(values: &Values, manifest: &Manifest) -> Vec<Problem> {
     let known = |word: &Word| names.contains(&word.get_ref().as_str());
     for child in &children {
         let own = child.get_ref();
-        for word in own.depends.iter().filter(|word| !known(word)) {
+        let there = |word: &&Word| values.find("domain", word).is_ok();
+        for word in own.depends.iter().filter(there).filter(|word| !known(word)) {
             let message = format!("{} is not supervised", quote(word.get_ref()));
             let help = "give that domain `restart`: only what is restarted can be waited for";
             problems.push(values.problem(word, message, help));
@@ -254,7 +255,9 @@ fn reaches<'a>(children: &[&'a Spanned<schema::Domain>], from: &'a str, to: &str
         if !seen.contains(&name) {
             seen.push(name);
             let own = children.iter().filter(|child| child.get_ref().name.get_ref() == name);
-            next.extend(own.flat_map(|child| &child.get_ref().depends).map(|it| it.get_ref().as_str()));
+            next.extend(
+                own.flat_map(|child| &child.get_ref().depends).map(|it| it.get_ref().as_str()),
+            );
         }
     }
     false

@@ -62,7 +62,9 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
         cap(NEWS, news, Rights::SEND.or(Rights::RECEIVE), 1),
     ];
     let children = &system.domains[booted..];
-    caps.extend(children.iter().enumerate().flat_map(|(number, child)| held(system, number, child)));
+    caps.extend(
+        children.iter().enumerate().flat_map(|(number, child)| held(system, number, child)),
+    );
     let supervisor = domain(values, manifest, system, caps)?;
     let shift = |domain: &mut Domain| {
         let restart = domain.restart.as_mut();
@@ -89,7 +91,8 @@ fn order(system: &mut System) -> usize {
         order.push(left.remove(next));
     }
     assert!(left.is_empty(), "no domain depends on itself");
-    let place = |index: usize| order.iter().position(|other| *other == index).expect("all are there");
+    let place =
+        |index: usize| order.iter().position(|other| *other == index).expect("all are there");
     let mut moved: Vec<Domain> = order.iter().map(|index| domains[*index].clone()).collect();
     for domain in &mut moved {
         for cap in &mut domain.caps {
@@ -184,6 +187,8 @@ fn domain(
     quota[Resource::Threads as usize] = 1;
     let [each, all] = SLOTS;
     let free = each * MOST_CHILDREN as u64 + all;
+    let rights = Rights::READ.or(Rights::WRITE);
+    let journal = Map { memory: system.memories.len() - 1, rights };
     Ok(Domain {
         name: DOMAIN.to_string(),
         program: DOMAIN.to_string(),
@@ -201,7 +206,7 @@ fn domain(
         fault_handler: None,
         may_fault: false,
         restart: None,
-        maps: vec![Map { memory: system.memories.len() - 1, rights: Rights::READ.or(Rights::WRITE) }],
+        maps: vec![journal],
         caps,
     })
 }

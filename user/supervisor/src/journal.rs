@@ -97,7 +97,8 @@ impl fmt::Display for Told {
         match entry.reason {
             Reason::Fault => {
                 let kind = FaultKind::from_code(entry.kind).unwrap_or(FaultKind::Other);
-                if kind == FaultKind::Memory && (PANIC..PANIC + PANIC_RANGE).contains(&entry.detail) {
+                let panics = (PANIC..PANIC + PANIC_RANGE).contains(&entry.detail);
+                if kind == FaultKind::Memory && panics {
                     return f.write_str("it panicked");
                 }
                 write!(f, "{} fault {:#x} at {:#x}", kind.name(), entry.detail, entry.at)

@@ -105,8 +105,9 @@ impl Supervisor {
 
     /// A fault, the end of a program, or a request.
     fn take(&mut self, received: Received) {
-        let of_child = received.badge & CHILD_BADGE != 0;
+        // A client that may copy its capability can choose any badge.
         let child = (received.badge & !CHILD_BADGE) as usize;
+        let of_child = received.badge & CHILD_BADGE != 0 && self.maker.child(child).is_some();
         if let Some(fault) = Fault::from_received(received) {
             let (kind, detail, at) = (fault.kind() as u32, fault.address(), fault.instruction());
             // A client's own thread stays where it is, as its reply right is dropped.
