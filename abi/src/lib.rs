@@ -15,6 +15,7 @@ pub mod object;
 pub mod results;
 pub mod rights;
 pub mod statistics;
+pub mod supervision;
 pub mod trace;
 
 pub use error::{Error, Status};

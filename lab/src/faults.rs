@@ -33,13 +33,17 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What the kernel prints of a fault.
+/// What is known of a fault: what the kernel prints of it, or a supervisor notes.
 #[derive(Debug, PartialEq)]
-struct Line<'a> {
-    kind: &'a str,
-    domain: &'a str,
-    detail: u64,
-    at: u64,
+pub struct Line<'a> {
+    /// The name of its kind.
+    pub kind: &'a str,
+    /// The name of the domain.
+    pub domain: &'a str,
+    /// Its address or detail.
+    pub detail: u64,
+    /// The instruction pointer.
+    pub at: u64,
 }
 
 /// The faults that a console tells of.
@@ -60,7 +64,8 @@ fn read(line: &str) -> Option<Line<'_>> {
     Some(Line { kind, domain, detail, at: number(fact("at")?)? })
 }
 
-fn explained(line: &Line, system: &System, images: &Images) -> Fault {
+/// A fault in words.
+pub fn explained(line: &Line, system: &System, images: &Images) -> Fault {
     let domain = system.domains.iter().find(|domain| domain.name == line.domain);
     let executable = domain.and_then(|domain| images.programs.get(&domain.program));
     let panicked = line.kind == "memory" && (PANIC..PANIC + PANIC_RANGE).contains(&line.detail);

@@ -13,6 +13,7 @@ mod machine;
 mod output;
 mod profile;
 mod progress;
+mod restarts;
 mod scoreboard;
 mod symbols;
 mod systems;

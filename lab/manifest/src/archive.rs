@@ -12,9 +12,10 @@ use abi::{PAGE, boot};
 
 use crate::budget::{self, Pool};
 use crate::elf::Image;
-use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer};
+use crate::inventory::Inventory;
+use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
 use crate::problem::{Problem, Problems, quote};
-use crate::system::{System, Target};
+use crate::system::{Domain, System, Target};
 
 const WORD: usize = size_of::<u64>();
 
@@ -50,30 +51,29 @@ pub fn pack(
     nonce: u64,
 ) -> Result<Archive, Problems> {
     let images = images(system, programs)?;
-    let image = |name: &String| &images[name.as_str()];
-    let areas: Vec<Vec<Area>> = (system.domains.iter())
-        .map(|domain| areas(system, domain, image(&domain.program)))
-        .collect();
-    let pools = budget::pools(system, &areas)?;
+    let image = |domain: &Domain| &images[domain.program.as_str()];
+    let inventory = Inventory::of(system, &image)?;
+    let areas = inventory.areas(system, &image);
+    let pools = budget::pools(system, &inventory, &areas)?;
     let mut writer = Writer::default();
     writer.record(Record::Pools, &pools.each_ref().map(|pool| pool.size));
-    for (domain, areas) in system.domains.iter().zip(&areas) {
+    for (index, (domain, areas)) in system.booted().iter().zip(&areas).enumerate() {
         let [low, high] = boot::name_words(&domain.name);
         let (highest, slots) = (domain.max_priority.into(), domain.slots.into());
         let mut fields = vec![low, high, highest, slots, domain.cpus.unwrap_or(u64::MAX)];
-        fields.extend(budget::granted(domain, areas));
+        fields.extend(budget::granted(system, index, &inventory, areas));
         writer.record(Record::Domain, &fields);
     }
     let numbers = Numbers::of(system, &areas);
     objects(&mut writer, system, &numbers);
-    let memories = memories(&mut writer, system, &areas);
+    let memories = memories(&mut writer, system, &areas, &inventory);
     if let Some(trace) = &system.trace {
         // Before the threads, whose beginnings it tells.
         let memory = numbers.of_target(Target::Memory(trace.memory));
         writer.record(Record::Trace, &[memory, trace.keep as u64, trace.events]);
     }
-    for (index, domain) in system.domains.iter().enumerate() {
-        let entry = image(&domain.program).entry;
+    for (index, domain) in system.booted().iter().enumerate() {
+        let entry = image(domain).entry;
         let fault = domain.fault_handler.as_ref();
         let handler =
             fault.map_or(NONE, |fault| numbers.of_target(Target::Endpoint(fault.endpoint)));
@@ -85,7 +85,7 @@ pub fn pack(
         writer.record(Record::Thread, &fields);
     }
     mappings(&mut writer, &areas, &numbers);
-    for (index, domain) in system.domains.iter().enumerate() {
+    for (index, domain) in system.booted().iter().enumerate() {
         for (position, cap) in domain.caps.iter().enumerate() {
             let object = numbers.of_target(cap.target);
             let (domain, slot) = (index as u64, position as u64 + 1);
@@ -96,7 +96,7 @@ pub fn pack(
         }
     }
     let bytes = writer.finish(system, nonce);
-    budget::fits(system, &pools, &areas, bytes.len() as u64)?;
+    budget::fits(system, &pools, &areas, bytes.len() as u64 + inventory.bytes())?;
     Ok(Archive { bytes, memories, pools })
 }
 
@@ -130,6 +130,7 @@ struct Numbers {
     timers: u64,
     memories: u64,
     areas: u64,
+    images: u64,
     threads: u64,
 }
 
@@ -137,14 +138,15 @@ impl Numbers {
     fn of(system: &System, areas: &[Vec<Area>]) -> Numbers {
         let own = |area: &&Area| matches!(area.contents, Contents::Own(_));
         let own_memories = areas.iter().flatten().filter(own).count() as u64;
-        let notifications = system.domains.len() as u64;
+        let notifications = areas.len() as u64;
         let endpoints = notifications + system.notifications.len() as u64;
         let interrupts = endpoints + system.endpoints.len() as u64;
         let timers = interrupts + system.interrupts.len() as u64;
         let memories = timers + system.timers.len() as u64;
         let areas = memories + system.memories.len() as u64;
-        let threads = areas + own_memories;
-        Numbers { notifications, endpoints, interrupts, timers, memories, areas, threads }
+        let images = areas + own_memories;
+        let threads = images + system.children().len() as u64;
+        Numbers { notifications, endpoints, interrupts, timers, memories, areas, images, threads }
     }
 
     fn of_target(&self, target: Target) -> u64 {
@@ -155,6 +157,7 @@ impl Numbers {
             Target::Interrupt(index) => self.interrupts + index as u64,
             Target::Timer(index) => self.timers + index as u64,
             Target::Memory(index) => self.memories + index as u64,
+            Target::Image(child) => self.images + child as u64,
             Target::Thread(index) => self.threads + index as u64,
             Target::Console => boot::CONSOLE,
             Target::System => boot::SYSTEM,
@@ -183,8 +186,13 @@ fn objects(writer: &mut Writer, system: &System, numbers: &Numbers) {
     }
 }
 
-/// The shared memory objects, then the domains' own in the order of their areas.
-fn memories(writer: &mut Writer, system: &System, areas: &[Vec<Area>]) -> Vec<HostMemory> {
+/// The shared memory objects, then the domains' own in the order of their areas, then the images.
+fn memories(
+    writer: &mut Writer,
+    system: &System,
+    areas: &[Vec<Area>],
+    inventory: &Inventory,
+) -> Vec<HostMemory> {
     let mut memories = Vec::new();
     for memory in &system.memories {
         memories.push(HostMemory {
@@ -198,6 +206,9 @@ fn memories(writer: &mut Writer, system: &System, areas: &[Vec<Area>]) -> Vec<Ho
         if let Contents::Own(bytes) = &area.contents {
             writer.memory(area.pages, bytes);
         }
+    }
+    for image in &inventory.images {
+        writer.memory(image.len() as u64 / PAGE, image);
     }
     memories
 }

@@ -3,6 +3,7 @@
 use abi::PAGE;
 use abi::object::Resource;
 
+use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, tables};
 use crate::problem::{Problem, Span};
 use crate::system::{Domain, System};
@@ -40,23 +41,31 @@ pub fn own(domain: &Domain, areas: &[Area]) -> Amounts {
     own
 }
 
-/// What a domain's record grants it: its quota and what its own start takes.
-pub fn granted(domain: &Domain, areas: &[Area]) -> Amounts {
-    let own = own(domain, areas);
-    std::array::from_fn(|resource| domain.quota[resource] + own[resource])
+/// What a domain may create at run time; the supervisor may create all of its children.
+fn quota(system: &System, index: usize, inventory: &Inventory) -> Amounts {
+    let (quota, demand) = (&system.domains[index].quota, &inventory.demand);
+    let further = |resource| if system.supervisor == Some(index) { demand[resource] } else { 0 };
+    std::array::from_fn(|resource| quota[resource] + further(resource))
+}
+
+/// What the record of a domain that boots grants it: its quota and what its own start takes.
+pub fn granted(system: &System, index: usize, inventory: &Inventory, areas: &[Area]) -> Amounts {
+    let (quota, own) = (quota(system, index, inventory), own(&system.domains[index], areas));
+    std::array::from_fn(|resource| quota[resource] + own[resource])
 }
 
 /// The objects without an owner.
-fn unowned(system: &System, areas: &[Vec<Area>]) -> Amounts {
+fn unowned(system: &System, inventory: &Inventory, areas: &[Vec<Area>]) -> Amounts {
+    let booted = areas.len();
     let areas = || areas.iter().flatten();
     let own = areas().filter(|area| matches!(area.contents, Contents::Own(_))).count();
     let counts = [
-        (Resource::Domains, system.domains.len()),
+        (Resource::Domains, booted),
         (Resource::Endpoints, system.endpoints.len()),
         (Resource::Notifications, system.notifications.len()),
         (Resource::Interrupts, system.interrupts.len()),
         (Resource::Timers, system.timers.len()),
-        (Resource::Memories, system.memories.len() + own),
+        (Resource::Memories, system.memories.len() + own + inventory.images.len()),
         (Resource::Mappings, areas().count()),
     ];
     let mut amounts = [0; Resource::COUNT];
@@ -66,16 +75,20 @@ fn unowned(system: &System, areas: &[Vec<Area>]) -> Amounts {
     amounts
 }
 
-/// The pools of a system whose domains have these areas. A size that the manifest gives has to
-/// be enough; another grows as needed.
-pub fn pools(system: &System, areas: &[Vec<Area>]) -> Result<[Pool; Resource::COUNT], Problem> {
-    let mut boot = unowned(system, areas);
+/// The pools of a system whose domains that boot have these areas. A size that the manifest gives
+/// has to be enough; another grows as needed.
+pub fn pools(
+    system: &System,
+    inventory: &Inventory,
+    areas: &[Vec<Area>],
+) -> Result<[Pool; Resource::COUNT], Problem> {
+    let mut boot = unowned(system, inventory, areas);
     let mut quotas = [0; Resource::COUNT];
-    for (domain, areas) in system.domains.iter().zip(areas) {
-        let own = own(domain, areas);
+    for (index, areas) in areas.iter().enumerate() {
+        let (own, quota) = (own(&system.domains[index], areas), quota(system, index, inventory));
         for resource in 0..Resource::COUNT {
             boot[resource] += own[resource];
-            quotas[resource] += domain.quota[resource];
+            quotas[resource] += quota[resource];
         }
     }
     let mut pools = system.pools.clone();

@@ -9,6 +9,7 @@ use crate::program;
 use crate::rights;
 use crate::schema;
 use crate::suggest::{hint, list};
+use crate::supervised;
 use crate::system::{Capability, Domain, FaultHandler, Map, Target};
 use crate::units::spell_size;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
@@ -50,6 +51,7 @@ pub fn read(
         args: args(values, given)?,
         fault_handler: fault_handler(values, given)?,
         may_fault: given.may_fault,
+        restart: supervised::restart(values, table)?,
         maps: maps(values, given)?,
         caps: capabilities(values, given)?,
     };
@@ -174,15 +176,25 @@ fn capabilities(values: &Values, given: &schema::Domain) -> Result<Vec<Capabilit
             format!("two capabilities of the domain are called {}", quote(name.get_ref()));
         return Err(values.problem(name, message, "give each a name of its own"));
     }
-    given.caps.iter().map(|cap| capability(values, cap)).collect()
+    let lasting = given.restart.is_some();
+    given.caps.iter().map(|cap| capability(values, cap, lasting)).collect()
 }
 
-fn capability(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Capability, Problem> {
+/// A capability; `lasting`: of a domain that is made again, for which the object has to last.
+fn capability(
+    values: &Values,
+    entry: &Spanned<schema::Capability>,
+    lasting: bool,
+) -> Result<Capability, Problem> {
     let given = entry.get_ref();
     let target = target(values, entry)?;
     let kind = target.kind();
-    let rights = given.rights.as_ref();
-    let rights = rights.map_or(Ok(rights::all(kind)), |list| cap_rights(values, list, kind))?;
+    let rights = match &given.rights {
+        _ if given.supervisor.is_some() => supervised::client_rights(values, given)?,
+        Some(list) => cap_rights(values, list, kind)?,
+        None => rights::all(kind),
+    };
+    let rights = if lasting { supervised::lasting_rights(values, given, rights)? } else { rights };
     if let Some(badge) = &given.badge
         && !matches!(kind, Kind::Endpoint | Kind::Notification)
     {
@@ -206,7 +218,8 @@ fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target
         ("domain", &cap.domain),
         ("thread", &cap.thread),
     ];
-    let flags = [("console", &cap.console), ("system", &cap.system)];
+    let flags =
+        [("console", &cap.console), ("system", &cap.system), ("supervisor", &cap.supervisor)];
     let kinds: Vec<&str> = words.iter().map(|it| it.0).chain(flags.map(|it| it.0)).collect();
     let words = words.into_iter().filter_map(|(kind, word)| Some((kind, word.as_ref()?)));
     let flags = flags.into_iter().filter_map(|(kind, flag)| Some((kind, flag.as_ref()?)));
@@ -224,9 +237,10 @@ fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target
             let help = format!("write `{kind} = true`, or leave the capability out");
             Err(values.problem(flag, format!("`{kind}` can only be true"), help))
         }
-        (None, Some((kind, _))) => {
-            Ok(if *kind == "console" { Target::Console } else { Target::System })
-        }
+        (None, Some(("console", _))) => Ok(Target::Console),
+        (None, Some(("system", _))) => Ok(Target::System),
+        // The supervisor's endpoint comes behind those of the manifest.
+        (None, Some(_)) => Ok(Target::Endpoint(values.count("endpoint"))),
         (None, None) => {
             let help = format!("add one of {}", list(&kinds));
             Err(values.problem(entry, "the capability names no object", help))

@@ -11,6 +11,8 @@ use crate::system::{Domain, System};
 pub const PROGRAMS: std::ops::Range<u64> = 0x20_0000..ENVIRONMENT;
 /// The environment text.
 pub const ENVIRONMENT: u64 = 0x5000_0000;
+/// The supervisor's inventory.
+const INVENTORY: u64 = 0x5800_0000;
 /// The first thread's message buffer; the others follow.
 pub const BUFFERS: u64 = 0x6000_0000;
 /// From one message buffer to the next.
@@ -65,8 +67,14 @@ pub enum Contents {
     Shared(usize),
 }
 
-/// All areas of a domain that runs a program.
-pub fn areas(system: &System, domain: &Domain, image: &Image) -> Vec<Area> {
+/// All areas of a domain that runs a program. `inventory` is what the supervisor reads; none for
+/// other domains.
+pub fn areas(
+    system: &System,
+    domain: &Domain,
+    image: &Image,
+    inventory: Option<&[u64]>,
+) -> Vec<Area> {
     let read_write = Rights::READ.or(Rights::WRITE);
     let mut areas: Vec<Area> = Vec::new();
     for segment in &image.segments {
@@ -74,14 +82,14 @@ pub fn areas(system: &System, domain: &Domain, image: &Image) -> Vec<Area> {
         let (address, pages, rights) = (segment.address, segment.pages, segment.rights);
         areas.push(Area { address, pages, rights, contents });
     }
-    let mut environment = environment(system, domain).into_bytes();
-    environment.push(0);
-    areas.push(Area {
-        address: ENVIRONMENT,
-        pages: (environment.len() as u64).div_ceil(PAGE),
-        rights: Rights::READ,
-        contents: Contents::Own(environment),
-    });
+    let mut environment = environment(system, domain);
+    if let Some(words) = inventory {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let _ = writeln!(environment, "mem.supervisor-inventory={INVENTORY:x}:{:x}", bytes.len());
+        areas.push(constant(INVENTORY, bytes));
+    }
+    environment.push('\0');
+    areas.push(constant(ENVIRONMENT, environment.into_bytes()));
     for thread in 0..u64::from(domain.threads) {
         areas.push(Area {
             address: stack_top(domain, thread) - domain.stack,
@@ -107,6 +115,12 @@ pub fn areas(system: &System, domain: &Domain, image: &Image) -> Vec<Area> {
         });
     }
     areas
+}
+
+/// Bytes at an address, to be read.
+fn constant(address: u64, bytes: Vec<u8>) -> Area {
+    let pages = (bytes.len() as u64).div_ceil(PAGE);
+    Area { address, pages, rights: Rights::READ, contents: Contents::Own(bytes) }
 }
 
 /// Address of each shared memory that a domain maps.

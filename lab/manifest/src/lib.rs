@@ -10,6 +10,7 @@ mod archive;
 mod budget;
 mod domain;
 mod elf;
+mod inventory;
 mod layout;
 mod problem;
 mod program;
@@ -19,6 +20,8 @@ mod rights;
 mod schema;
 mod suggest;
 mod summary;
+mod supervised;
+mod supervisor;
 mod system;
 pub mod units;
 mod values;
@@ -31,9 +34,10 @@ pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
+pub use supervisor::JOURNAL;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, Origin,
-    System, Target, Timer, Trace,
+    Restart, System, Target, Timer, Trace,
 };
 pub use units::{spell_duration, spell_size};
 

@@ -8,10 +8,12 @@ use abi::trace::{Event, Keep};
 use crate::budget::{self, Pool};
 use crate::domain;
 use crate::elf::Image;
-use crate::layout::areas;
+use crate::inventory::Inventory;
 use crate::problem::{Problem, Problems, Source};
 use crate::reader;
 use crate::schema::{self, Manifest, Number};
+use crate::supervised;
+use crate::supervisor;
 use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
 use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
@@ -52,7 +54,9 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
     system.domains = each(&manifest.domain, found, |it| domain::read(&values, it, system.cpus));
     found.extend(shared(&values, &manifest));
+    found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        supervisor::add(&values, &manifest, &mut system)?;
         let trace = manifest.trace.as_ref().map(|it| trace(&values, it, &system));
         system.trace = trace.transpose()?;
         fit(&mut system)?;
@@ -81,10 +85,10 @@ fn each<T, U>(
 /// Works out the pools and refuses a system that does not fit into them or into the machine.
 fn fit(system: &mut System) -> Result<(), Problem> {
     let typical = Image::typical();
-    let areas: Vec<_> =
-        system.domains.iter().map(|domain| areas(system, domain, &typical)).collect();
-    system.pools = budget::pools(system, &areas)?;
-    budget::fits(system, &system.pools, &areas, 0)
+    let inventory = Inventory::of(system, &|_| &typical)?;
+    let areas = inventory.areas(system, &|_| &typical);
+    system.pools = budget::pools(system, &inventory, &areas)?;
+    budget::fits(system, &system.pools, &areas, inventory.bytes())
 }
 
 /// The system that `[system]` and `[pools]` describe, without objects.
@@ -130,6 +134,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         timers: Vec::new(),
         memories: Vec::new(),
         domains: Vec::new(),
+        supervisor: None,
         trace: None,
         source: values.source.clone(),
     })

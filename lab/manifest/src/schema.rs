@@ -28,6 +28,7 @@ pub struct Manifest {
     pub timer: Vec<Timer>,
     #[serde(default)]
     pub memory: Vec<Memory>,
+    pub supervisor: Option<Supervisor>,
     #[serde(default)]
     pub domain: Vec<Spanned<Domain>>,
 }
@@ -100,6 +101,14 @@ pub struct Memory {
     pub host: bool,
 }
 
+/// `[supervisor]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Supervisor {
+    pub priority: Option<Number>,
+    pub log_priority: Option<Number>,
+}
+
 /// `[[domain]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -122,10 +131,25 @@ pub struct Domain {
     pub fault_badge: Option<Number>,
     #[serde(default)]
     pub may_fault: bool,
+    pub restart: Option<Word>,
+    pub at_most: Option<Number>,
+    pub within: Option<Word>,
+    #[serde(default)]
+    pub depends: Vec<Word>,
+    pub heartbeat: Option<Word>,
+    pub told: Option<Spanned<Told>>,
     #[serde(default)]
     pub maps: Vec<Map>,
     #[serde(default)]
     pub caps: Vec<Spanned<Capability>>,
+}
+
+/// What is signalled when a domain was restarted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Told {
+    pub notification: Word,
+    pub badge: Option<Number>,
 }
 
 /// An entry of `maps`.
@@ -152,4 +176,5 @@ pub struct Capability {
     pub thread: Option<Word>,
     pub console: Option<Spanned<bool>>,
     pub system: Option<Spanned<bool>>,
+    pub supervisor: Option<Spanned<bool>>,
 }

@@ -22,6 +22,9 @@ impl System {
             spell_duration(self.timeslice)
         );
         text += &format!("{}\n\n", self.domain_table());
+        if self.supervisor.is_some() {
+            text += &format!("{}\n\n", self.restart_table());
+        }
         if self.domains.iter().any(|domain| !domain.caps.is_empty()) {
             text += &format!("{}\n\n", self.capability_table());
         }
@@ -41,6 +44,7 @@ impl System {
             Target::Timer(index) => &self.timers[index].name,
             Target::Memory(index) => &self.memories[index].name,
             Target::Domain(index) | Target::Thread(index) => &self.domains[index].name,
+            Target::Image(child) => return format!("image of {}", self.children()[child].name),
             Target::Console | Target::System => return target.kind().name().into(),
         };
         format!("{} {name}", target.kind().name())
@@ -61,10 +65,30 @@ impl System {
         table
     }
 
+    fn restart_table(&self) -> Table {
+        let titles = ["supervised", "restart", "at most", "within", "heartbeat", "depends on"];
+        let mut table = plain(&titles, usize::MAX);
+        for domain in self.children() {
+            let Some(restart) = &domain.restart else { continue };
+            let depends = restart.depends.iter().map(|index| self.domains[*index].name.as_str());
+            table.add_row([
+                domain.name.clone(),
+                (if restart.always { "always" } else { "on-failure" }).to_string(),
+                restart.at_most.to_string(),
+                spell_duration(restart.within),
+                restart.heartbeat.map_or("-".to_string(), spell_duration),
+                depends.collect::<Vec<_>>().join(", "),
+            ]);
+        }
+        table
+    }
+
     fn capability_table(&self) -> Table {
         let mut table = plain(&["domain", "slot", "capability", "object", "rights"], usize::MAX);
         for domain in &self.domains {
-            for (index, cap) in domain.caps.iter().enumerate() {
+            // What the supervisor holds for a child stands there.
+            let own = domain.caps.iter().enumerate().filter(|(_, cap)| !cap.name.contains('.'));
+            for (index, cap) in own {
                 table.add_row([
                     domain.name.clone(),
                     (index + 1).to_string(),

@@ -47,8 +47,11 @@ pub struct System {
     pub timers: Vec<Timer>,
     /// Its shared memory objects.
     pub memories: Vec<Memory>,
-    /// Its domains.
+    /// Its domains: first those that boot, then those that the supervisor makes, each behind those
+    /// that it depends on.
     pub domains: Vec<Domain>,
+    /// Index of the supervisor's domain, the last one that boots, if any are supervised.
+    pub supervisor: Option<usize>,
     /// The trace that the kernel keeps.
     pub trace: Option<Trace>,
     /// The manifest, for problems that show up later.
@@ -62,6 +65,16 @@ impl System {
     pub fn locking(&self) -> &str {
         let usual = if self.cpus == 1 { crate::NO_LOCKING } else { crate::LOCKINGS[1] };
         self.locking.as_deref().unwrap_or(usual)
+    }
+
+    /// The domains that boot.
+    pub fn booted(&self) -> &[Domain] {
+        &self.domains[..self.supervisor.map_or(self.domains.len(), |index| index + 1)]
+    }
+
+    /// The domains that the supervisor makes, in its order.
+    pub fn children(&self) -> &[Domain] {
+        &self.domains[self.booted().len()..]
     }
 
     /// Has the kernel keep a trace of this many bytes in a memory of its own, for which the
@@ -174,6 +187,8 @@ pub struct Domain {
     pub fault_handler: Option<FaultHandler>,
     /// Whether faults that no handler takes are no failure of a run.
     pub may_fault: bool,
+    /// How it is supervised, if it is.
+    pub restart: Option<Restart>,
     /// The shared memory that it finds mapped.
     pub maps: Vec<Map>,
     /// Its capabilities; the first is in slot 1.
@@ -203,6 +218,23 @@ pub struct FaultHandler {
     pub endpoint: usize,
     /// The badge that they carry.
     pub badge: u64,
+}
+
+/// How a domain is supervised.
+#[derive(Clone, Debug)]
+pub struct Restart {
+    /// Whether it is restarted also when its program ends.
+    pub always: bool,
+    /// How many restarts it is allowed within the window.
+    pub at_most: u64,
+    /// The length of the window in nanoseconds.
+    pub within: u64,
+    /// Indices of the domains that it depends on.
+    pub depends: Vec<usize>,
+    /// Nanoseconds within which it has to signal its heartbeat, if it has one.
+    pub heartbeat: Option<u64>,
+    /// Index of the notification that tells of its restarts and the bits that it gets, if any.
+    pub told: Option<(usize, u64)>,
 }
 
 /// Shared memory that a domain finds mapped.
@@ -244,6 +276,8 @@ pub enum Target {
     Domain(usize),
     /// The first thread of the domain with this index.
     Thread(usize),
+    /// What the supervisor maps into the child of this number, and never changes.
+    Image(usize),
     /// The text console.
     Console,
     /// The machine.
@@ -258,7 +292,7 @@ impl Target {
             Target::Notification(_) => Kind::Notification,
             Target::Interrupt(_) => Kind::Interrupt,
             Target::Timer(_) => Kind::Timer,
-            Target::Memory(_) => Kind::Memory,
+            Target::Memory(_) | Target::Image(_) => Kind::Memory,
             Target::Domain(_) => Kind::Domain,
             Target::Thread(_) => Kind::Thread,
             Target::Console => Kind::Console,

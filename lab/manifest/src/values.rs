@@ -64,6 +64,11 @@ impl<'a> Values<'a> {
         self.source.problem(&value.span(), message, help)
     }
 
+    /// How many objects of a kind the manifest has.
+    pub fn count(&self, kind: &'static str) -> usize {
+        self.names.iter().find(|(other, _)| *other == kind).map_or(0, |(_, names)| names.len())
+    }
+
     /// Index of the object of a kind that a word names.
     pub fn find(&self, kind: &'static str, word: &Word) -> Result<usize, Problem> {
         let names = self.names.iter().filter(|(other, _)| *other == kind);

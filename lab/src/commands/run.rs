@@ -7,6 +7,7 @@ use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
+use crate::restarts::{self, Restarts};
 use crate::systems;
 use abi::trace::Keep;
 use anyhow::Result;
@@ -65,13 +66,16 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     launch.timeout = seconds.map(Duration::from_secs);
     let outcome = machine::boot(&launch)?;
     let faults = faults::told(&outcome.console, &system, &images);
+    let restarts = restarts::told(&outcome, &system, &images);
     if as_json {
-        print_outcome(&system.name, machine, launch.board, &outcome, &faults);
+        print_outcome(&system.name, machine, launch.board, &outcome, (&faults, &restarts));
     } else {
+        eprint!("{restarts}");
         faults.iter().for_each(|fault| eprint!("{fault}"));
         show_end(&outcome, launch.icount);
     }
-    let failed = faults.iter().any(|fault| !fault.expected);
+    let gave_up = !restarts.down.is_empty() && !restarts.expected;
+    let failed = gave_up || faults.iter().any(|fault| !fault.expected);
     Ok(match outcome.exit {
         Exit::Done(0) | Exit::Interrupted | Exit::Hang if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
@@ -130,7 +134,7 @@ fn print_outcome(
     machine: &dyn Machine,
     board: &str,
     outcome: &Outcome,
-    faults: &[Fault],
+    (faults, restarts): (&[Fault], &Restarts),
 ) {
     let (exit, status) = match &outcome.exit {
         Exit::Done(status) => ("done", Some(*status)),
@@ -149,6 +153,7 @@ fn print_outcome(
         "failure": outcome.failure(),
         "backtrace": outcome.backtrace,
         "faults": faults,
+        "restarts": restarts,
         "console": outcome.console,
     }));
 }

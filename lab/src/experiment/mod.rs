@@ -21,6 +21,7 @@ mod native_series;
 pub mod parameter;
 mod ping_pong;
 mod profile;
+mod restart;
 mod run;
 mod scheduler_stats;
 mod sections;
@@ -144,7 +145,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 18] = [
+pub static EXPERIMENTS: [&Experiment; 19] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -155,6 +156,7 @@ pub static EXPERIMENTS: [&Experiment; 18] = [
     &latency::EXPERIMENT,
     &sections::EXPERIMENT,
     &trace_cost::EXPERIMENT,
+    &restart::EXPERIMENT,
     &profile::EXPERIMENT,
     &scheduler_stats::EXPERIMENT,
     &lock_cost::EXPERIMENT,

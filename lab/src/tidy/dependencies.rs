@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 17] = [
+const RULE: [(&str, &[&str]); 19] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -16,7 +16,9 @@ const RULE: [(&str, &[&str]); 17] = [
     ("rt", &["abi"]),
     ("service-macro", &[]),
     ("service", &["rt", "service-macro"]),
-    ("programs", &["abi", "rt", "service"]),
+    ("supervision", &["abi", "service"]),
+    ("supervisor", &["abi", "rt", "service", "supervision"]),
+    ("programs", &["abi", "rt", "service", "supervision", "supervisor"]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),

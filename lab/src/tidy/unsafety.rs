@@ -20,7 +20,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 15] = [
+const FORBIDDEN: [(&str, &str); 17] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
@@ -29,6 +29,8 @@ const FORBIDDEN: [(&str, &str); 15] = [
     ("programs", "lib"),
     ("service", "lib"),
     ("service-macro", "proc-macro"),
+    ("supervision", "lib"),
+    ("supervisor", "lib"),
     ("lab", "bin"),
     ("manifest", "lib"),
     ("model", "lib"),

@@ -22,8 +22,10 @@ pub mod reader;
 pub mod selftest;
 pub mod shell;
 pub mod stress;
+pub mod supervised;
 mod table;
 pub mod threads;
 pub mod worst;
 
+pub use supervisor;
 pub use table::{PROGRAMS, Program};

@@ -1,7 +1,7 @@
 //! The environment: what a program was given, by name.
 
-use crate::{Buffer, Console, Slot, Words, shared};
-use abi::env;
+use crate::{Buffer, Console, Heartbeat, Slot, Words, shared};
+use abi::{env, supervision};
 
 /// What a program was given.
 #[derive(Clone, Copy)]
@@ -105,6 +105,17 @@ impl Env {
         let (first, limit) =
             env::get(self.text, "slots").and_then(|v| env::pair(v, 10)).unwrap_or((0, 0));
         Slots { next: first as u32, limit: (limit as u32).max(first as u32) }
+    }
+
+    /// The endpoint of the supervisor that takes the program's faults; [`Slot::NONE`] if it is not
+    /// supervised.
+    pub fn fault_handler(&self) -> Slot {
+        self.find_cap(supervision::FAULTS).unwrap_or(Slot::NONE)
+    }
+
+    /// The program's heartbeat, unheard if it is not supervised by one.
+    pub fn heartbeat(&self) -> Heartbeat {
+        Heartbeat::new(self.find_cap(supervision::BEATS).unwrap_or(Slot::NONE))
     }
 
     /// The console, silent if the program has none.

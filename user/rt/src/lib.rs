@@ -34,6 +34,7 @@ pub mod domain;
 pub mod env;
 pub mod failed;
 pub mod guard;
+mod heartbeat;
 pub mod inbox;
 pub mod ipc;
 #[cfg(test)]
@@ -65,6 +66,7 @@ pub use console::Console;
 pub use env::{Env, Slots};
 pub use failed::{Failed, Half};
 pub use guard::Guard;
+pub use heartbeat::Heartbeat;
 pub use inbox::Inbox;
 pub use ipc::{Message, Received, Wait};
 pub use mapping::{At, Mapping, MemoryObject};

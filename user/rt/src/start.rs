@@ -1,6 +1,7 @@
 //! How a program begins and ends.
 
-use crate::{Env, system};
+use crate::{Env, Message, Slot, Wait, ipc, system};
+use abi::supervision::ENDED;
 
 pub use abi::message::PANIC_STATUS;
 
@@ -10,11 +11,20 @@ pub fn run(environment: u64, main: fn(&Env)) -> ! {
     #[cfg(target_os = "none")]
     panic::remember(environment);
     main(&env);
+    tell_end(&env);
     exit()
 }
 
 #[cfg(all(target_os = "none", feature = "alloc"))]
 pub(crate) use panic::environment;
+/// The program's function has returned: its supervisor, if there is one, is told.
+pub(crate) fn tell_end(env: &Env) {
+    let supervisor = env.fault_handler();
+    if supervisor != Slot::NONE {
+        // A program whose supervisor does not listen just ends.
+        let _ = ipc::send(supervisor, Message::empty(ENDED), Wait::NEVER);
+    }
+}
 
 /// Ends the thread: it waits for ever.
 pub fn exit() -> ! {

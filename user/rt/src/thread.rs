@@ -21,11 +21,11 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Further thread `n` of the environment, with its message buffer, in the caller's domain
-    /// and without a fault handler.
+    /// Further thread `n` of the environment, with its message buffer, in the caller's domain. Its
+    /// faults go to the program's supervisor, if it has one.
     pub fn further(env: &Env, n: usize, priority: u64) -> Spec {
-        let buffer = env.buffer_address(n);
-        Spec { domain: Slot::NONE, priority, buffer, handler: Slot::NONE }
+        let (buffer, handler) = (env.buffer_address(n), env.fault_handler());
+        Spec { domain: Slot::NONE, priority, buffer, handler }
     }
 }
 

@@ -70,6 +70,12 @@ impl Decoded {
         contents
     }
 
+    /// A byte of the memory that a record makes.
+    pub fn byte(&self, memory: &[u64], at: u64) -> u8 {
+        let (offset, length) = (memory[2], memory[3]);
+        if at < length { self.bytes[(offset + at) as usize] } else { 0 }
+    }
+
     /// A domain's environment text.
     pub fn environment(&self, domain: u64) -> String {
         let bytes = self.read_memory(domain, manifest::ENVIRONMENT);
@@ -123,8 +129,8 @@ impl Decoded {
             }
         }
         let count = |record| made.iter().filter(|kind| **kind == record).count();
-        assert_eq!(count(Record::Domain), system.domains.len());
-        assert_eq!(count(Record::Thread), system.domains.len());
+        assert_eq!(count(Record::Domain), system.booted().len());
+        assert_eq!(count(Record::Thread), system.booted().len());
         assert_eq!(count(Record::Endpoint), system.endpoints.len());
         assert_eq!(count(Record::Notification), system.notifications.len());
         assert_eq!(count(Record::Interrupt), system.interrupts.len());
@@ -153,7 +159,7 @@ impl Decoded {
     fn check_mappings(&self, system: &System) {
         let first = self.first(Record::Memory);
         let memories = self.fields(Record::Memory);
-        for (index, domain) in system.domains.iter().enumerate() {
+        for (index, domain) in system.booted().iter().enumerate() {
             let mut ranges = BTreeMap::new();
             for map in self.fields(Record::Map).iter().filter(|map| map[0] == index as u64) {
                 let [_, memory, page, address, pages, rights] = map[..] else { unreachable!() };
@@ -241,7 +247,7 @@ impl Decoded {
             let expected = &system.domains[domain as usize].caps[slot as usize - 1];
             assert_eq!((rights, badge), (u64::from(expected.rights.0), expected.badge));
         }
-        let expected: usize = system.domains.iter().map(|domain| domain.caps.len()).sum();
+        let expected: usize = system.booted().iter().map(|domain| domain.caps.len()).sum();
         assert_eq!(filled.len(), expected);
     }
 }

@@ -1,5 +1,6 @@
 //! Reads archives back, record by record, and holds them against the system they were made of.
 
+mod children;
 mod decoder;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,6 +1,7 @@
 //! Wrong manifests, and what people are told about them.
 
 mod programs;
+mod supervised;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -28,6 +28,7 @@ mod source;
 mod state;
 mod stress;
 mod suites;
+mod supervised;
 mod tracing;
 
 use super::{counted, print_json};
@@ -130,6 +131,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(stress::jobs());
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
+    jobs.extend(supervised::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());

@@ -1,6 +1,7 @@
 //! How a program's threads begin, and how a panic ends one.
 
 use super::{Instruction, MACHINE, Program, TEXT, machine, std};
+use crate::start::tell_end;
 use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, exit, ipc, println, system};
 use abi::Rights;
 use abi::message::{self, FaultKind};
@@ -24,7 +25,10 @@ pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
 pub fn begin(instruction: Instruction, programs: &[Program], argument: u64, stack: u64) -> ! {
     match instruction {
         Instruction::Program(index) => match programs.get(index as usize) {
-            Some((_, program)) => guarded(argument, program),
+            Some((_, program)) => guarded(argument, |env| {
+                program(env);
+                tell_end(env);
+            }),
             None => machine().fault(FaultKind::Instruction, false),
         },
         Instruction::Thread if stack == 0 || !stack.is_multiple_of(8) => {

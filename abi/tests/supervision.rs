@@ -1,0 +1,139 @@
+//! What the laboratory writes for the supervisor is what it reads, and nothing else is read.
+
+use abi::supervision::{
+    Child, ENTRIES, Entry, Event, Grant, Inventory, JOURNAL_BYTES, MAGIC, MOST_CHILDREN, Map,
+    Reason,
+};
+
+/// Numbers from a seed, for tests of what depends on nothing.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 >> 20
+    }
+
+    fn even(&mut self) -> bool {
+        self.next().is_multiple_of(2)
+    }
+
+    fn slot(&mut self) -> u32 {
+        1 + self.next() as u32 % 60
+    }
+}
+
+type Family = Vec<(Child, Vec<Map>, Vec<Grant>)>;
+
+fn family(random: &mut Random) -> Family {
+    let count = random.next() as usize % (MOST_CHILDREN + 1);
+    (0..count).map(|nth| member(random, nth)).collect()
+}
+
+fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
+    let maps: Vec<Map> = (0..random.next() % 4)
+        .map(|_| Map {
+            memory: (random.even()).then(|| random.slot()),
+            first: random.next(),
+            pages: random.next() % 512,
+            address: random.next(),
+            rights: random.next() as u8,
+            contents: 0,
+            bytes: random.next() % 16,
+        })
+        .collect();
+    let grant = |random: &mut Random| Grant { from: random.slot(), to: 2, rights: 3 };
+    let grants: Vec<Grant> = (0..random.next() % 5).map(|_| grant(random)).collect();
+    let child = Child {
+        name: [random.next(), random.next()],
+        priority: random.next() % 256,
+        max_priority: 255,
+        slots: 64,
+        cpus: random.next(),
+        cpu: 3,
+        quotas: std::array::from_fn(|_| random.next() as u16),
+        entry: random.next(),
+        stack: random.next(),
+        argument: random.next(),
+        buffer: random.next(),
+        fresh_pages: random.next() % 513,
+        faults: random.slot(),
+        told: (random.even()).then(|| random.slot()),
+        always: random.even(),
+        at_most: random.next() % 17,
+        within: random.next(),
+        heartbeat: (random.even()).then(|| 1 + random.next()),
+        depends: random.next() as u32 & ((1u64 << nth) - 1) as u32,
+        maps: maps.len(),
+        grants: grants.len(),
+    };
+    (child, maps, grants)
+}
+
+fn words(family: &Family) -> Vec<u64> {
+    let mut words = vec![MAGIC, family.len() as u64];
+    for (child, maps, grants) in family {
+        words.extend(child.to_words());
+        maps.iter().for_each(|map| words.extend(map.to_words()));
+        grants.iter().for_each(|grant| words.extend(grant.to_words()));
+    }
+    words
+}
+
+#[test]
+fn inventories_come_back_and_cut_ones_are_refused() {
+    let mut random = Random(1);
+    for _ in 0..200 {
+        let family = family(&mut random);
+        let words = words(&family);
+        let inventory = Inventory::open(&words[..]).expect("it is whole");
+        let back: Family = inventory
+            .children()
+            .map(|it| (it.1, inventory.maps(&it).collect(), inventory.grants(&it).collect()))
+            .collect();
+        assert_eq!(back, family);
+        for end in 0..words.len() {
+            assert!(Inventory::open(&words[..end]).is_none(), "cut at {end}");
+        }
+    }
+}
+
+#[test]
+fn what_no_supervisor_can_follow_is_refused() {
+    let mut random = Random(7);
+    let (child, maps, grants) = member(&mut random, 0);
+    let opens = |child: Child, maps: &[Map]| {
+        let words = words(&vec![(child, maps.to_vec(), grants.clone())]);
+        Inventory::open(&words[..]).is_some()
+    };
+    assert!(opens(child, &maps));
+    assert!(!opens(Child { depends: 1, ..child }, &maps), "on itself");
+    assert!(!opens(Child { at_most: 17, ..child }, &maps));
+    let far = Map { contents: u64::MAX / 16, bytes: 8, ..random_map(&mut random) };
+    assert!(!opens(Child { maps: 1, ..child }, &[far]), "contents behind the end");
+    let other = [MAGIC + 1, 0];
+    assert!(Inventory::open(&other[..]).is_none());
+    let many = [MAGIC, MOST_CHILDREN as u64 + 1];
+    assert!(Inventory::open(&many[..]).is_none());
+}
+
+fn random_map(random: &mut Random) -> Map {
+    let (first, pages, address) = (random.next(), 1, random.next());
+    Map { memory: None, first, pages, address, rights: 3, contents: 0, bytes: 0 }
+}
+
+#[test]
+fn journal_entries_come_back() {
+    let events = [Event::Restarted, Event::GivenUp, Event::NotMade];
+    let reasons = [Reason::Fault, Reason::Silent, Reason::Ended, Reason::Asked, Reason::Making];
+    for (event, reason) in events.into_iter().flat_map(|event| reasons.map(|why| (event, why))) {
+        let (child, kind) = (MOST_CHILDREN as u32 - 1, 5);
+        let entry = Entry { child, event, reason, kind, detail: 1 << 63, at: 2, seen: 3, done: 4 };
+        assert_eq!(Entry::from_words(entry.to_words()), Some(entry));
+    }
+    for wrong in [0, 0x100, 0x001, 0x601, 0x104] {
+        assert_eq!(Entry::from_words([wrong, 0, 0, 0, 0, 0]), None, "{wrong:#x}");
+    }
+    let last = 8 * (Entry::place(ENTRIES as u64 - 1) + Entry::WORDS) as u64;
+    assert_eq!((last, Entry::place(ENTRIES as u64)), (JOURNAL_BYTES, Entry::place(0)));
+}

@@ -1,0 +1,213 @@
+//! The domain that the laboratory adds where others are supervised.
+
+use abi::Rights;
+use abi::object::Resource;
+use abi::supervision::{BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MOST_CHILDREN};
+
+use crate::problem::{Problem, Span};
+use crate::schema::Manifest;
+use crate::system::{
+    Capability, Domain, Endpoint, Map, Memory, Notification, Origin, System, Target,
+};
+use crate::values::Values;
+
+/// The supervisor's domain, and its program, and its endpoint.
+pub const DOMAIN: &str = "supervisor";
+/// The memory in which it notes what has happened.
+pub const JOURNAL: &str = "supervisor-journal";
+/// The notification that wakes the thread that prints.
+const NEWS: &str = "supervisor-news";
+/// The names of its objects, by kind.
+pub const NAMES: [(&str, &str); 5] = [
+    ("domain", DOMAIN),
+    ("endpoint", DOMAIN),
+    ("notification", BEATS),
+    ("notification", NEWS),
+    ("memory", JOURNAL),
+];
+/// Its stack: what it knows of each child stands there.
+const STACK: u64 = 64 << 10;
+/// Slots for each child, for its domain and its memory, and for what it holds for a moment.
+const SLOTS: [u64; 2] = [2, 8];
+
+/// Orders the domains and adds the supervisor, if any are supervised.
+pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<(), Problem> {
+    if system.domains.iter().all(|domain| domain.restart.is_none()) {
+        return Ok(());
+    }
+    let booted = order(system);
+    system.supervisor = Some(booted);
+    let beats = system.notifications.len();
+    for name in [BEATS, NEWS] {
+        system.notifications.push(Notification { name: name.to_string() });
+    }
+    // Where `supervisor = true` stands for it.
+    assert_eq!(system.endpoints.len(), values.count("endpoint"));
+    let endpoint = Target::Endpoint(system.endpoints.len());
+    system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification: None });
+    let journal = Memory { name: JOURNAL.to_string(), bytes: pages(JOURNAL_BYTES), host: true };
+    system.memories.push(journal);
+    let beats = Target::Notification(beats);
+    for (number, child) in system.domains[booted..].iter_mut().enumerate() {
+        child.caps.push(cap(FAULTS, endpoint, Rights::SEND, CHILD_BADGE | number as u64));
+        if child.restart.as_ref().is_some_and(|restart| restart.heartbeat.is_some()) {
+            child.caps.push(cap(BEATS, beats, Rights::SEND, 1 << number));
+        }
+    }
+    let news = Target::Notification(system.notifications.len() - 1);
+    let mut caps = vec![
+        cap("console", Target::Console, Rights::CONTROL, 0),
+        cap(DOMAIN, endpoint, Rights::RECEIVE, 0),
+        cap(BEATS, beats, Rights::RECEIVE, 0),
+        cap(NEWS, news, Rights::SEND.or(Rights::RECEIVE), 1),
+    ];
+    let children = &system.domains[booted..];
+    caps.extend(
+        children.iter().enumerate().flat_map(|(number, child)| held(system, number, child)),
+    );
+    let supervisor = domain(values, manifest, system, caps)?;
+    let shift = |domain: &mut Domain| {
+        let restart = domain.restart.as_mut();
+        restart.into_iter().for_each(|it| it.depends.iter_mut().for_each(|index| *index += 1));
+    };
+    system.domains[booted..].iter_mut().for_each(shift);
+    system.domains.insert(booted, supervisor);
+    Ok(())
+}
+
+/// Puts domains that boot in front of the supervised ones, and each of these behind those that it
+/// depends on. Returns how many boot.
+fn order(system: &mut System) -> usize {
+    let domains = std::mem::take(&mut system.domains);
+    let depends = |index: usize| {
+        domains[index].restart.as_ref().map_or(&[][..], |restart| &restart.depends[..])
+    };
+    let boots = |index: &usize| domains[*index].restart.is_none();
+    let (mut order, mut left): (Vec<usize>, Vec<usize>) = (0..domains.len()).partition(boots);
+    let booted = order.len();
+    while let Some(next) =
+        left.iter().position(|one| depends(*one).iter().all(|other| order.contains(other)))
+    {
+        order.push(left.remove(next));
+    }
+    assert!(left.is_empty(), "no domain depends on itself");
+    let place =
+        |index: usize| order.iter().position(|other| *other == index).expect("all are there");
+    let mut moved: Vec<Domain> = order.iter().map(|index| domains[*index].clone()).collect();
+    for domain in &mut moved {
+        for cap in &mut domain.caps {
+            cap.target = match cap.target {
+                Target::Domain(index) => Target::Domain(place(index)),
+                Target::Thread(index) => Target::Thread(place(index)),
+                other => other,
+            };
+        }
+        let restart = domain.restart.as_mut();
+        let depends = restart.into_iter().flat_map(|restart| &mut restart.depends);
+        depends.for_each(|index| *index = place(*index));
+    }
+    system.domains = moved;
+    booted
+}
+
+/// What the supervisor holds for a child.
+fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
+    let readable = Rights::READ.or(Rights::EXECUTE);
+    let mut held = vec![cap(&image_name(child), Target::Image(number), readable, 0)];
+    if let Some((notification, badge)) = child.restart.as_ref().and_then(|restart| restart.told) {
+        held.push(cap(&told_name(child), Target::Notification(notification), Rights::SEND, badge));
+    }
+    for map in &child.maps {
+        let name = map_name(child, &system.memories[map.memory].name);
+        held.push(cap(&name, Target::Memory(map.memory), map.rights, 0));
+    }
+    let copied = |own: &Capability| Capability {
+        name: cap_name(child, &own.name),
+        rights: own.rights.or(Rights::COPY),
+        ..own.clone()
+    };
+    held.extend(child.caps.iter().map(copied));
+    held
+}
+
+/// The supervisor's names for what it holds for a child: the image, the notification that is told,
+/// a memory that the child maps, and a capability of the child's.
+pub fn image_name(child: &Domain) -> String {
+    format!("{}.image", child.name)
+}
+
+/// See [`image_name`].
+pub fn told_name(child: &Domain) -> String {
+    format!("{}.told", child.name)
+}
+
+/// See [`image_name`].
+pub fn map_name(child: &Domain, memory: &str) -> String {
+    format!("{}.map.{memory}", child.name)
+}
+
+/// See [`image_name`].
+pub fn cap_name(child: &Domain, name: &str) -> String {
+    format!("{}.cap.{name}", child.name)
+}
+
+fn cap(name: &str, target: Target, rights: Rights, badge: u64) -> Capability {
+    Capability { name: name.to_string(), target, rights, badge }
+}
+
+fn pages(bytes: u64) -> u64 {
+    bytes.next_multiple_of(abi::PAGE)
+}
+
+/// The supervisor's domain.
+fn domain(
+    values: &Values,
+    manifest: &Manifest,
+    system: &System,
+    caps: Vec<Capability>,
+) -> Result<Domain, Problem> {
+    let children = system.domains.iter().filter(|domain| domain.restart.is_some());
+    let highest = children.map(|child| child.max_priority).max().unwrap_or(0);
+    let given = manifest.supervisor.as_ref();
+    let priority = match given.and_then(|it| it.priority.as_ref()) {
+        None => highest.saturating_add(1),
+        Some(number) => {
+            let priority = values.within(number, 0..=255)? as u8;
+            if priority < highest {
+                let message = format!("a supervised domain may have priority {highest}");
+                let help = format!("the supervisor needs as much: write {highest} or more");
+                return Err(values.problem(number, message, help));
+            }
+            priority
+        }
+    };
+    let log = given.map_or(&None, |it| &it.log_priority);
+    let log = values.number(log, 0, 0..=u64::from(priority))?;
+    let mut quota = [0; Resource::COUNT];
+    quota[Resource::Threads as usize] = 1;
+    let [each, all] = SLOTS;
+    let free = each * MOST_CHILDREN as u64 + all;
+    let rights = Rights::READ.or(Rights::WRITE);
+    let journal = Map { memory: system.memories.len() - 1, rights };
+    Ok(Domain {
+        name: DOMAIN.to_string(),
+        program: DOMAIN.to_string(),
+        origin: Origin::Giusto,
+        program_at: Span::default(),
+        priority,
+        max_priority: priority,
+        slots: (1 + caps.len() as u64 + free) as u32,
+        cpu: 0,
+        cpus: None,
+        stack: STACK,
+        heap: 0,
+        threads: 2,
+        quota,
+        args: vec![("log_priority".to_string(), log.to_string())],
+        fault_handler: None,
+        may_fault: false,
+        restart: None,
+        maps: vec![journal],
+        caps,
+    })
+}

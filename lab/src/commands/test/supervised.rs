@@ -1,0 +1,117 @@
+//! Programs that are made to fail, and a supervisor that makes them again.
+
+use super::configuration::Configuration;
+use super::findings::{Findings, built};
+use super::job::{Class, Job};
+use super::suites::page_tables;
+use crate::cli::Group;
+use crate::image;
+use crate::machine::{self, Boot, MACHINES, Machine, Packed};
+use crate::systems;
+use anyhow::{Context, Result, ensure};
+use manifest::{NO_LOCKING, System};
+use twin_protocol::{End, Options};
+
+/// The system whose programs fail.
+const SYSTEM: &str = "supervised";
+/// Failures in the simulation, so that each program has its thousand, and in the emulator.
+const MANY: &str = "3200";
+const FEW: &str = "20";
+/// Failures with chaos, in a run of the usual class and in each deep one.
+const DISTURBED: &str = "40";
+/// Steps of the deep runs together, and how often something is injected.
+const STEPS: u64 = 1_000_000;
+const CHAOS: u64 = 5;
+/// Nanoseconds in which programs signal then, and milliseconds in which all come back.
+const HEARTBEAT: u64 = 1_000_000_000;
+const PATIENCE: &str = "5000";
+
+/// The system on each machine, and in the simulation with chaos.
+pub fn jobs() -> Vec<Job> {
+    let [emulated, .., simulated] = MACHINES;
+    let plain = |machine: &'static dyn Machine| Configuration::plain(machine, SYSTEM);
+    let job = |name: &str, one: Configuration| {
+        let failures = one.args[0].1;
+        one.job(format!("{SYSTEM} {name}: {failures} failures, and nothing is lost"), run)
+    };
+    let several = Configuration { cpus: 4, locking: "fine", ..plain(simulated) };
+    vec![
+        job("on twin", Configuration { args: &[("failures", MANY)], ..plain(simulated) }),
+        job("on qemu-x86_64", Configuration { args: &[("failures", FEW)], ..plain(emulated) }),
+        job(
+            "on 4 CPUs of twin, with chaos",
+            Configuration { args: &[("failures", DISTURBED)], chaos: CHAOS, ..several },
+        ),
+        chaos("one CPU", 1, NO_LOCKING),
+        chaos("4 CPUs", 4, "fine"),
+    ]
+}
+
+/// Boots a configuration, which must end well.
+fn run(one: &Configuration, findings: &mut Findings) -> Result<()> {
+    let outcome = one.run(&spread(one)?)?;
+    page_tables(findings, &outcome);
+    held(&outcome.console)
+}
+
+/// The system with its programs on as many CPUs as there are. Chaos delays whatever is lower than
+/// a supervisor that works: heartbeats are given more time then.
+fn spread(one: &Configuration) -> Result<System> {
+    let mut system = one.load()?;
+    for (domain, nth) in system.domains.iter_mut().zip(0..) {
+        domain.cpu = nth % one.cpus;
+        if one.chaos > 0 {
+            let restart = domain.restart.iter_mut();
+            restart.for_each(|restart| restart.heartbeat = Some(HEARTBEAT));
+        }
+    }
+    if one.chaos > 0 {
+        systems::set(&mut system, "patience", PATIENCE);
+    }
+    Ok(system)
+}
+
+fn held(console: &str) -> Result<()> {
+    let said = "failures; all are up, and what is in use is as before";
+    ensure!(console.contains(said), "it does not say `{said}`:\n{console}");
+    Ok(())
+}
+
+/// Many seeds with chaos, every invariant checked after each step.
+fn chaos(on: &str, cpus: u32, locking: &'static str) -> Job {
+    let plain = Configuration::plain(MACHINES[1], SYSTEM);
+    let one = Configuration { cpus, locking, chaos: CHAOS, ..plain };
+    let name = format!("{SYSTEM} on {on}: {STEPS} steps with chaos {CHAOS}");
+    let work = move |_: &mut Findings| {
+        let mut steps = 0;
+        for seed in 1.. {
+            steps += seeded(&one, seed).with_context(|| format!("seed {seed}"))?;
+            if steps >= STEPS {
+                return Ok(());
+            }
+        }
+        Ok(())
+    };
+    Job::new(Group::Search, name, work).class(Class::Deep).builds(one.builds()).seconds(60.0)
+}
+
+/// Runs a seed; its steps.
+fn seeded(one: &Configuration, seed: u64) -> Result<u64> {
+    let mut system = spread(one)?;
+    systems::set(&mut system, "seed", &seed.to_string());
+    systems::set(&mut system, "failures", DISTURBED);
+    let images = built(image::build_for(one.machine, &system))?;
+    let packed = Packed::new(&Boot::new(one.machine, &images, &system), &|_| ())?;
+    let ran = machine::run(packed.run(Options {
+        kernel: one.kernel.to_string(),
+        locking: Some(one.locking.to_string()),
+        memory: system.memory,
+        check: true,
+        chaos: one.chaos,
+        seed,
+        ..Options::default()
+    }))?;
+    ensure!(ran.end == End::Done(0), "it ended with {:?}:\n{}", ran.end, ran.console);
+    held(&ran.console)?;
+    Ok(ran.entries)
+}

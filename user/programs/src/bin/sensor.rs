@@ -1,0 +1,5 @@
+//! The sensor of the supervised control loop.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::supervised::sensor);

@@ -1,0 +1,199 @@
+//! The supervisor: a program that makes other programs, and makes them again when they fail.
+//!
+//! | file | what |
+//! |---|---|
+//! | `policy.rs` | what is done when a child fails: pure |
+//! | `maker.rs` | making children, and taking them away |
+//! | `beats.rs` | heartbeats: when the next is due |
+//! | `journal.rs` | what has happened, for the laboratory and the console |
+//! | `service.rs` | what clients can ask |
+//! | `table.rs` | the inventory, which says what to make |
+//!
+//! Faults of children and requests of clients come to one endpoint; heartbeats gather in a
+//! notification at which the supervisor looks when one is due.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod beats;
+mod journal;
+mod maker;
+mod policy;
+mod service;
+mod table;
+
+use abi::supervision::{CHILD_BADGE, Child, ENDED, Entry, Event, MOST_CHILDREN, Reason};
+use beats::Beats;
+use journal::Journal;
+use maker::Maker;
+use policy::{Policy, Rule, Set, Verdict, each};
+use rt::{Env, Fault, Received, Request, Slot, SlotPool, Wait, ipc, signal, system};
+use supervision::{State, Supervision};
+
+/// The supervisor's end of the endpoint.
+const ENDPOINT: &str = "supervisor";
+
+/// The program. The laboratory gives it what it needs.
+pub fn main(env: &Env) {
+    let mut supervisor = Supervisor::new(env);
+    supervisor.begin();
+    loop {
+        supervisor.step();
+    }
+}
+
+/// What a child did.
+#[derive(Clone, Copy)]
+struct Failure {
+    reason: Reason,
+    kind: u32,
+    detail: u64,
+    at: u64,
+}
+
+impl Failure {
+    fn because(reason: Reason) -> Failure {
+        Failure { reason, kind: 0, detail: 0, at: 0 }
+    }
+}
+
+struct Supervisor {
+    endpoint: Slot,
+    maker: Maker,
+    policy: Policy,
+    beats: Beats,
+    journal: Journal,
+    restarts: [u32; MOST_CHILDREN],
+}
+
+impl Supervisor {
+    fn new(env: &Env) -> Supervisor {
+        let maker = Maker::new(env);
+        let rule = |child: &Child| Rule {
+            at_most: child.at_most,
+            within: child.within,
+            depends: child.depends,
+        };
+        Supervisor {
+            endpoint: env.cap(ENDPOINT),
+            policy: Policy::new(maker.children().map(rule)),
+            beats: Beats::new(env, maker.children().map(|child| child.heartbeat)),
+            journal: Journal::open(env, SlotPool::new(env).take().keep()),
+            restarts: [0; MOST_CHILDREN],
+            maker,
+        }
+    }
+
+    /// Makes all children.
+    fn begin(&mut self) {
+        for child in 0..self.maker.children().count() {
+            if self.policy.state(child) == State::Waiting {
+                let set = self.policy.revive(child);
+                self.make(set);
+            }
+        }
+    }
+
+    /// Waits for the next thing, and does what is to be done about it.
+    fn step(&mut self) {
+        let wait = self.beats.next().map_or(Wait::NEVER, Wait::until);
+        if let Ok(received) = ipc::receive(self.endpoint, wait) {
+            self.take(received);
+        }
+        let silent = self.beats.silent();
+        each(silent).for_each(|child| self.fail(child, Failure::because(Reason::Silent)));
+    }
+
+    /// A fault, the end of a program, or a request.
+    fn take(&mut self, received: Received) {
+        // A client that may copy its capability can choose any badge.
+        let child = (received.badge & !CHILD_BADGE) as usize;
+        let of_child = received.badge & CHILD_BADGE != 0 && self.maker.child(child).is_some();
+        if let Some(fault) = Fault::from_received(received) {
+            let (kind, detail, at) = (fault.kind() as u32, fault.address(), fault.instruction());
+            // A client's own thread stays where it is, as its reply right is dropped.
+            if of_child {
+                self.fail(child, Failure { reason: Reason::Fault, kind, detail, at });
+            }
+        } else if of_child && received.info.label() == ENDED {
+            self.end(child);
+        } else {
+            let answer = self.dispatch(&Request::new(received, None));
+            // The client may be gone: a child that had itself ended, for instance.
+            let _ = ipc::reply(answer);
+        }
+    }
+
+    /// The program of a child has ended.
+    fn end(&mut self, child: usize) {
+        if self.maker.child(child).is_some_and(|child| child.always) {
+            self.fail(child, Failure::because(Reason::Ended));
+        } else {
+            self.policy.end(child);
+            self.beats.stop(child);
+        }
+    }
+
+    /// A child has failed.
+    fn fail(&mut self, child: usize, failure: Failure) {
+        if !matches!(self.policy.state(child), State::Up | State::Ended) {
+            return;
+        }
+        let seen = system::clock();
+        let affected = self.policy.affected(child);
+        self.take_away(affected);
+        let event = match self.policy.fail(child, seen) {
+            Verdict::Restart(set) => {
+                self.make(set);
+                Event::Restarted
+            }
+            Verdict::GiveUp => Event::GivenUp,
+        };
+        self.note(child, event, failure, seen);
+        self.tell(affected);
+    }
+
+    /// Takes children away, those that depend on others first.
+    fn take_away(&mut self, set: Set) {
+        for child in each(set).rev() {
+            self.maker.take_away(child);
+            self.beats.stop(child);
+        }
+    }
+
+    /// Makes children in order. One that cannot be made is given up, and those that depend on it
+    /// wait.
+    fn make(&mut self, set: Set) {
+        for child in each(set) {
+            if self.policy.state(child) != State::Up {
+                continue;
+            }
+            let begun = system::clock();
+            match self.maker.make(child) {
+                Ok(()) => {
+                    self.beats.begin(child);
+                    self.restarts[child] = self.restarts[child].saturating_add(1);
+                }
+                Err(error) => {
+                    self.policy.put_down(child, State::GivenUp);
+                    let failure = Failure::because(Reason::Making);
+                    let failure = Failure { detail: error as u64, ..failure };
+                    self.note(child, Event::NotMade, failure, begun);
+                }
+            }
+        }
+    }
+
+    /// Signals what is to be told of children.
+    fn tell(&self, set: Set) {
+        for slot in each(set).filter_map(|child| self.maker.child(child)?.told) {
+            // A notification that another domain has destroyed has nobody to tell.
+            let _ = signal::signal(Slot(slot));
+        }
+    }
+
+    fn note(&mut self, child: usize, event: Event, failure: Failure, seen: u64) {
+        let Failure { reason, kind, detail, at } = failure;
+        let (child, done) = (child as u32, system::clock());
+        self.journal.write(Entry { child, event, reason, kind, detail, at, seen, done });
+    }
+}
