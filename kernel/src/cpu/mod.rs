@@ -43,7 +43,7 @@ pub struct Cpu<P: Port> {
     pub next: Cell<Ref<Thread<P>>>,
     /// Runs when no other thread can; never queued.
     pub idle: Ref<Thread<P>>,
-    /// An upper bound on the highest priority of a runnable thread (S0-24).
+    /// An upper bound on the highest priority of a queued thread (S0-24).
     pub highest: Cell<i16>,
     /// The port's own state of this CPU.
     pub local: P::Local,

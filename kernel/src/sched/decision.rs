@@ -96,7 +96,8 @@ impl<P: Port> Cpu<P> {
             self.next.set(running);
         }
         if !self.resched.get() {
-            // None above it can run. What is due counts by this bound before the next decision.
+            // None above it can run, and what is due for a thread above this bound need not wait
+            // for the next decision.
             self.highest.set(self.next.get().priority.get());
         }
     }

@@ -1,8 +1,8 @@
 //! Access to memory that another domain may take away meanwhile.
 //!
 //! A thread that reads what it was lent faults if the lender has destroyed it. A [`Guard`] makes
-//! that an error, [`Error::Destroyed`]: another thread of the program, above it, is its fault
-//! handler and lets it go on behind the access ([`watch`]).
+//! that an error, [`Error::Destroyed`]: another thread of the program, not below it, is its
+//! fault handler and lets it go on behind the access ([`watch`]).
 //!
 //! ```no_run
 //! use rt::prelude::*;
@@ -11,8 +11,7 @@
 //! // The manifest: `fault_handler = "faults"`, the capability `faults` to that endpoint with the
 //! // rights `receive` and `destroy`, `threads = 2`, `quota = { threads = 1 }`.
 //! fn program(env: &Env) {
-//!     let slot = env.slots().fresh();
-//!     guard::start(env, 1, slot, 120, env.cap("faults")).expect("a guard");
+//!     guard::start(env, 1, 120, env.cap("faults")).expect("a guard");
 //!     // ...
 //! }
 //!
@@ -23,13 +22,16 @@
 
 use crate::shared::Words;
 use crate::thread::{self, Spec};
-use crate::{Buffer, Env, FaultReply, Mapping, Message, Server, Slot, arch, cap};
+use crate::{Buffer, Env, Fault, FaultReply, Mapping, Message, Server, Slot, SlotPool, arch, cap};
 use abi::Error;
+use abi::message::FaultKind;
 use core::sync::atomic::Ordering;
 
 /// The word of a thread's message buffer that says where it goes on if its access is refused; 0
 /// outside of such an access.
 const RESUME: usize = 479;
+/// Bytes of code from a guarded access to where it goes on, at most.
+const NEAR: u64 = 16;
 
 /// Guarded access by one thread.
 #[derive(Clone, Copy)]
@@ -105,26 +107,32 @@ fn address(of: &Mapping, index: usize) -> u64 {
     of.address() + 8 * index as u64
 }
 
-/// Starts [`watch`] as further thread `n` of the environment, in a free slot, at a priority not
-/// below that of the threads whose faults come to the endpoint.
+/// Starts [`watch`] as further thread `n` of the environment, at a priority not below that of the
+/// threads whose faults come to the endpoint. It keeps a slot of the program's [`SlotPool`].
 ///
 /// # Errors
 ///
-/// Those of [`thread::start`].
-pub fn start(env: &Env, n: usize, slot: Slot, priority: u64, faults: Slot) -> Result<(), Error> {
-    let spec = Spec::further(env, n, priority);
-    thread::start(env, n, slot, spec, (watch, faults.word()))
+/// Those of [`thread::start`]; [`Error::PoolExhausted`]: no slot is free.
+pub fn start(env: &Env, n: usize, priority: u64, faults: Slot) -> Result<(), Error> {
+    let spec = Spec { handler: Slot::NONE, ..Spec::further(env, n, priority) };
+    let slot = SlotPool::new(env).try_take()?;
+    thread::start(env, n, slot.slot(), spec, (watch, faults.word()))?;
+    slot.keep();
+    Ok(())
 }
 
 /// Answers the faults that come to an endpoint, in the slot with this number: those of guarded
 /// accesses go on behind them. Any other is a mistake of the program, and is left to the kernel:
-/// the endpoint is destroyed, and the thread faults again, without a handler.
+/// the endpoint is destroyed, so that no thread is guarded any more, and the thread faults again,
+/// without a handler. A thread that is guarded must not be destroyed in the middle of an access.
 pub fn watch(env: &Env, faults: u64) {
     let faults = Slot(faults as u32);
-    let handle = |thread: u64| {
-        let number = thread as usize;
+    let handle = |fault: &Fault| {
+        let number = fault.badge() as usize;
         let resume = if number < env.threads() { env.buffer(number).0.get(RESUME) } else { 0 };
-        if resume != 0 {
+        // The access stands right before the place behind it.
+        let near = resume.saturating_sub(NEAR)..resume;
+        if fault.kind() == FaultKind::Memory && near.contains(&fault.instruction()) {
             return FaultReply::Continue(resume);
         }
         match cap::destroy(faults) {
@@ -132,5 +140,5 @@ pub fn watch(env: &Env, faults: u64) {
             Err(_) => FaultReply::Suspend,
         }
     };
-    Server::new(faults).on_fault(|fault| handle(fault.badge())).run(|_| Message::empty(0));
+    Server::new(faults).on_fault(handle).run(|_| Message::empty(0));
 }

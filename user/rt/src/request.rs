@@ -1,16 +1,16 @@
 //! What a server receives.
 
 use crate::ipc::{Message, Received};
-use crate::{Buffer, Inbox, OwnedSlot};
+use crate::{Buffer, OwnedSlot};
 use abi::call::fault;
 use abi::message::FaultKind;
+use core::cell::Cell;
 
 /// A request, as its server sees it. Words and lengths are the client's choice.
-#[derive(Clone, Copy)]
 pub struct Request {
     received: Received,
     buffer: Option<Buffer>,
-    inbox: Option<Inbox>,
+    capability: Cell<Option<OwnedSlot>>,
 }
 
 impl Request {
@@ -18,13 +18,13 @@ impl Request {
     /// of the thread that has received it; without one there are the first four words at most.
     #[inline(always)]
     pub fn new(received: Received, buffer: Option<Buffer>) -> Request {
-        Request { received, buffer, inbox: None }
+        Request { received, buffer, capability: Cell::new(None) }
     }
 
-    /// The same request of a thread that receives capabilities.
+    /// The same request with the capability that came with it.
     #[inline(always)]
-    pub fn with_inbox(self, inbox: Option<Inbox>) -> Request {
-        Request { inbox, ..self }
+    pub fn with_capability(self, capability: Option<OwnedSlot>) -> Request {
+        Request { capability: Cell::new(capability), ..self }
     }
 
     /// The label, the client's choice.
@@ -75,29 +75,24 @@ impl Request {
     /// All words, as many as were sent; four at most if the server has no buffer. Those beyond the
     /// fourth stay in the buffer until the answer is built or another message comes.
     pub fn all(&self) -> impl Iterator<Item = u64> + use<> {
-        let request = *self;
-        (0..request.len()).map_while(move |index| request.word(index))
+        let (received, buffer) = (self.received, self.buffer);
+        (0..self.len()).map_while(move |index| received.word(index, buffer))
     }
 
-    /// Whether a capability has come with it, in the slot that the buffer named
+    /// Whether the client has sent a capability with it. It has come if the server accepts some
+    /// ([`Server::accepting`](crate::Server::accepting)), or in the slot that the buffer named
     /// ([`Buffer::accept`]).
     #[inline(always)]
     pub fn has_capability(&self) -> bool {
         self.received.info.has_capability()
     }
 
-    /// Takes the capability that has come with it: once, and only if the server accepts some
-    /// ([`Server::accepting`](crate::Server::accepting)). Also none if no other slot is free for
-    /// the next one.
+    /// Takes the capability that has come with it; once, and only if the server accepts some
+    /// ([`Server::accepting`](crate::Server::accepting)). What is not taken is deleted with the
+    /// request.
+    #[inline]
     pub fn take_capability(&self) -> Option<OwnedSlot> {
-        let inbox = self.inbox.filter(|_| self.has_capability())?;
-        inbox.take()
-    }
-
-    /// Where the server receives capabilities, if it does.
-    #[inline(always)]
-    pub fn inbox(&self) -> Option<Inbox> {
-        self.inbox
+        self.capability.take()
     }
 
     /// The server's buffer, if it was given one.

@@ -116,10 +116,9 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
         Server { buffer: Some(buffer), ..self }
     }
 
-    /// [`Server::with_buffer`], and lets requests bring a capability, for which there is always a
-    /// free slot of the pool: [`Request::take_capability`] takes it, and what is not taken is
-    /// deleted. A server that calls others gives its clients the same buffer, so that a capability
-    /// which they did not ask for does not stay in that slot.
+    /// [`Server::with_buffer`], and lets requests bring a capability, into a slot of the pool:
+    /// [`Request::take_capability`] takes it, and what is not taken is deleted. While a request is
+    /// served the thread receives no other capability, but by a client that accepts some itself.
     ///
     /// # Panics
     ///
@@ -127,7 +126,7 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
     #[inline]
     #[track_caller]
     pub fn accepting(self, pool: SlotPool, buffer: Buffer) -> Server<S, F> {
-        Server { buffer: Some(buffer), inbox: Some(Inbox::open(pool, buffer)), ..self }
+        Server { buffer: Some(buffer), inbox: Some(Inbox::new(pool, buffer)), ..self }
     }
 
     /// Gives signals to a handler: the bits that were set since the last ones.
@@ -158,6 +157,9 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
     pub fn run<A: Answer>(mut self, mut answer: impl FnMut(&Request) -> A) -> Error {
         let (endpoint, buffer, inbox) = (self.endpoint, self.buffer, self.inbox);
         'receive: loop {
+            if let Some(inbox) = inbox {
+                inbox.open();
+            }
             let mut next = ipc::receive_short(endpoint);
             while next.status == Status::OK {
                 if next.info.is_from_kernel() {
@@ -165,10 +167,12 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
                     continue 'receive;
                 }
                 let received = Received { badge: next.badge, info: next.info, words: next.words };
-                let request = Request::new(received, buffer).with_inbox(inbox);
+                let capability = inbox.and_then(|inbox| inbox.close(next.info));
+                let request = Request::new(received, buffer).with_capability(capability);
                 let message = answer(&request).message();
-                if let Some(inbox) = inbox.filter(|_| request.has_capability()) {
-                    inbox.discard();
+                drop(request);
+                if let Some(inbox) = inbox {
+                    inbox.open();
                 }
                 let Some(Message { info, words }) = message else {
                     give_up_reply();
@@ -178,6 +182,9 @@ impl<S: FnMut(u64), F: FnMut(&Fault) -> FaultReply> Server<S, F> {
                 if next.status != Status::OK && unsent(next.status) {
                     continue 'receive;
                 }
+            }
+            if let Some(inbox) = inbox {
+                inbox.close(next.info);
             }
             return next.status.result().err().unwrap_or(Error::UnknownCall);
         }

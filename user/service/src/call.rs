@@ -4,13 +4,14 @@ use crate::{DONE, Incoming, Outgoing, REFUSED, Returns, Wire};
 use core::convert::Infallible;
 use core::time::Duration;
 use rt::arch::Outcome;
-use rt::{Buffer, Error, Inbox, Info, Message, Slot, SlotPool, Wait, cap, ipc};
+use rt::{Buffer, Error, Inbox, Info, Message, OwnedSlot, Slot, SlotPool, Wait, ipc};
 
 /// Why a call has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallError<E = Infallible> {
     /// There is no answer, for this reason. [`Error::NoBuffer`] and [`Error::TooLong`] also if the
-    /// arguments need a buffer or are too long, so that nothing was sent.
+    /// arguments need a buffer or are too long, or the answer needs an inbox (`accepting`), so that
+    /// nothing was sent.
     Ipc(Error),
     /// The server's method returned this error.
     Server(E),
@@ -77,7 +78,7 @@ impl Caller {
     #[inline]
     #[track_caller]
     pub fn accepting(self, pool: SlotPool, buffer: Buffer) -> Caller {
-        let inbox = Some(Inbox::open(pool, buffer));
+        let inbox = Some(Inbox::new(pool, buffer));
         Caller { buffer: Some(buffer), inbox, ..self }
     }
 
@@ -90,11 +91,8 @@ impl Caller {
     /// Begins a request of so many words and capabilities, whose answer has so many.
     #[inline(always)]
     pub fn begin(&self, words: usize, grants: usize, takes: usize) -> Result<Outgoing, Error> {
-        if takes != 0 && self.inbox.is_none() {
-            return Err(Error::NotTaken);
-        }
-        let buffer = self.buffer.is_some() || grants == 0;
-        Outgoing::begin(words, self.buffer).filter(|_| buffer).ok_or(Error::NoBuffer)
+        let ready = (grants == 0 || self.buffer.is_some()) && (takes == 0 || self.inbox.is_some());
+        Outgoing::begin(words, self.buffer).filter(|_| ready).ok_or(Error::NoBuffer)
     }
 
     /// Sends a request that wants no answer; waits until it is taken.
@@ -111,23 +109,22 @@ impl Caller {
     /// Sends a request and receives its answer.
     #[inline(always)]
     pub fn call<R: Returns>(&self, label: u32, words: Outgoing) -> Called<R> {
+        if let Some(inbox) = self.inbox {
+            inbox.open();
+        }
         let outcome = match self.patience {
             Patience::Endless => self.short(label, words),
             Patience::Within(length) => self.patient(words.message(label), Wait::within(length)),
             Patience::Until(wait) => self.patient(words.message(label), wait),
         };
+        let mut capability = self.inbox.and_then(|inbox| inbox.close(outcome.info));
         outcome.status.result()?;
-        match self.value(DONE, &outcome) {
+        match self.value(DONE, &outcome, &mut capability) {
             Some(value) => Ok(value),
-            None => Err(match self.value(REFUSED, &outcome) {
-                Some(error) => CallError::Server(error),
-                None => {
-                    if let Some(buffer) = self.buffer.filter(|_| outcome.info.has_capability()) {
-                        discard(buffer);
-                    }
-                    CallError::Unknown
-                }
-            }),
+            None => {
+                let error = self.value(REFUSED, &outcome, &mut capability);
+                Err(error.map_or(CallError::Unknown, CallError::Server))
+            }
         }
     }
 
@@ -149,23 +146,21 @@ impl Caller {
         ipc::exchange(self.slot, Slot::REPLY, message, wait)
     }
 
-    /// The value of an answer with this label; none if it has another or another length.
+    /// The value of an answer with this label; none if it has another or another length. What it
+    /// takes of the capability is gone, the rest is deleted by the caller.
     #[inline(always)]
-    fn value<T: Wire>(&self, label: u32, answer: &Outcome) -> Option<T> {
-        let (plain, mut inbox) = (Info::new(label, T::WORDS), None);
+    fn value<T: Wire>(
+        &self,
+        label: u32,
+        answer: &Outcome,
+        capability: &mut Option<OwnedSlot>,
+    ) -> Option<T> {
+        let (plain, mut taken) = (Info::new(label, T::WORDS), None);
         if T::CAPABILITIES != 0 && answer.info == plain.with_capability() {
-            inbox = self.inbox;
+            taken = capability.take();
         } else if answer.info != plain {
             return None;
         }
-        T::take(&mut Incoming::new(answer.words, T::WORDS, self.buffer, inbox)?)
+        T::take(&mut Incoming::new(answer.words, T::WORDS, self.buffer, taken)?)
     }
-}
-
-/// Deletes the capability that came with an answer which means nothing.
-#[cold]
-#[inline(never)]
-fn discard(buffer: Buffer) {
-    // It may have been taken before a word was found to be wrong.
-    let _ = cap::delete(buffer.accepting());
 }

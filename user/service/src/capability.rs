@@ -1,7 +1,7 @@
 //! Capabilities, and memory, that travel with a call.
 
 use crate::{Incoming, Outgoing, Wire};
-use rt::{Inbox, MemoryObject, OwnedSlot, Rights, Slot};
+use rt::{MemoryObject, OwnedSlot, Rights, Slot};
 
 /// A capability as an argument or a value. A message has one at most.
 ///
@@ -30,11 +30,6 @@ impl Capability {
             Way::Out(..) => None,
         }
     }
-
-    /// What has come in an inbox.
-    fn received(inbox: Option<Inbox>) -> Option<Capability> {
-        Some(Capability(Way::In(inbox?.take()?)))
-    }
 }
 
 impl Wire for Capability {
@@ -50,7 +45,7 @@ impl Wire for Capability {
 
     #[inline(always)]
     fn take(from: &mut Incoming) -> Option<Capability> {
-        Capability::received(from.inbox())
+        Some(Capability(Way::In(from.capability()?)))
     }
 }
 
@@ -59,7 +54,8 @@ impl Wire for Capability {
 /// The server maps it, and gives it back by dropping it. That it does is the server's word alone: a
 /// client that does not trust it lends memory that it destroys behind the call. The other way
 /// round, a client can destroy what it has lent while the server reads, which is a fault of the
-/// server's thread: a server that does not trust its clients lends its own memory to them.
+/// server's thread: a server that does not trust its clients reads through a
+/// [`Guard`](rt::Guard), or lends its own memory to them.
 #[derive(Debug)]
 pub struct Lent {
     memory: Capability,

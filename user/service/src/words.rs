@@ -1,7 +1,7 @@
 //! Words of a message, in their order.
 
 use rt::abi::message::{MAX_WORDS, REGISTER_WORDS};
-use rt::{Buffer, Error, Inbox, Info, Message, Request, Rights, Slot};
+use rt::{Buffer, Error, Info, Message, OwnedSlot, Request, Rights, Slot};
 
 /// The longest `&str` or `&[u8]`, in bytes.
 pub const MAX_BYTES: usize = 480;
@@ -96,52 +96,53 @@ pub struct Incoming {
     at: usize,
     length: usize,
     buffer: Option<Buffer>,
-    inbox: Option<Inbox>,
+    capability: Option<OwnedSlot>,
 }
 
 impl Incoming {
-    /// The words of a request that must have so many; none if it has others, or if they are more
+    /// The words of a request that must have so many, and its capability if it may have one; none
+    /// if it has others, or if they are more
     /// than four and the server has no buffer.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn exactly(request: &Request, words: usize) -> Option<Incoming> {
+    pub fn exactly(request: &Request, words: usize, capabilities: usize) -> Option<Incoming> {
         (request.len() == words).then_some(())?;
-        Incoming::of(request, words)
+        Incoming::of(request, words, capabilities)
     }
 
     /// The words of a request that has more than so many, of which [`Incoming::bytes`] takes all
     /// the others.
     #[doc(hidden)]
     #[inline]
-    pub fn more_than(request: &Request, words: usize) -> Option<Incoming> {
+    pub fn more_than(request: &Request, words: usize, capabilities: usize) -> Option<Incoming> {
         let length = request.len();
         (words < length && length <= MAX_WORDS).then_some(())?;
-        Incoming::of(request, length)
+        Incoming::of(request, length, capabilities)
     }
 
     #[inline(always)]
-    fn of(request: &Request, words: usize) -> Option<Incoming> {
-        let inbox = request.inbox().filter(|_| request.has_capability());
-        Incoming::new(request.received().words, words, request.buffer(), inbox)
+    fn of(request: &Request, words: usize, capabilities: usize) -> Option<Incoming> {
+        let capability = if capabilities > 0 { request.take_capability() } else { None };
+        Incoming::new(request.received().words, words, request.buffer(), capability)
     }
 
-    /// The words of a message, and where its capability is, if it has one; none if some words are
-    /// in a buffer that is missing.
+    /// The words of a message, and its capability if it has one; none if some words are in a buffer
+    /// that is missing.
     #[inline(always)]
     pub(crate) fn new(
         first: [u64; REGISTER_WORDS],
         length: usize,
         buffer: Option<Buffer>,
-        inbox: Option<Inbox>,
+        capability: Option<OwnedSlot>,
     ) -> Option<Incoming> {
         let reached = length <= REGISTER_WORDS || buffer.is_some();
-        reached.then_some(Incoming { first, at: 0, length, buffer, inbox })
+        reached.then_some(Incoming { first, at: 0, length, buffer, capability })
     }
 
-    /// Where the capability of the message is.
+    /// Takes the capability of the message.
     #[inline(always)]
-    pub(crate) fn inbox(&self) -> Option<Inbox> {
-        self.inbox
+    pub(crate) fn capability(&mut self) -> Option<OwnedSlot> {
+        self.capability.take()
     }
 
     /// The next word; 0 behind the last.

@@ -25,6 +25,10 @@ const REGION: usize = 64;
 const POOL: usize = 56;
 const POOL_PLACE: usize = 54;
 
+/// The word of a message buffer in which `rt` keeps the slot of the thread's inbox: one of a pool
+/// that ends with the check.
+const INBOX: usize = 478;
+
 /// What a check comes to.
 pub type Check = Result<(), Why>;
 
@@ -249,6 +253,7 @@ impl Bench {
     /// Removes what the check left.
     pub fn clean(&self) {
         self.buffer().accept(Slot::NONE);
+        self.buffer().0.set(INBOX, 0);
         for slot in (self.first..self.next.get()).rev() {
             // Slots may be empty or hold what may not be destroyed: emptying them is enough.
             let _ = cap::destroy(Slot(slot));

@@ -13,6 +13,7 @@ mod floods;
 mod memory;
 mod messages;
 mod moves;
+mod nested;
 mod partner;
 mod pointers;
 mod rearming;
@@ -58,6 +59,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("statistics", statistics::CHECKS),
     ("sdk", sdk::CHECKS),
     ("typed", typed::CHECKS),
+    ("nested", nested::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
 ];

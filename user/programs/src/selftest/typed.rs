@@ -143,7 +143,7 @@ impl Shelf for Place<'_> {
         let page = Mapping::new(&memory, At::Window(Window::new(self.env)), RW)?;
         let words = page.len().min(words as usize);
         let sum = (0..words).map(|n| page.get(n)).sum();
-        page.set(words - 1, sum);
+        page.set(words.saturating_sub(1), sum);
         Ok(sum)
     }
 
@@ -218,7 +218,7 @@ fn capabilities(bench: &Bench) -> Check {
     let none = bare.put(Capability::grant(bell, Rights::SEND));
     expect(none == Err(CallError::Ipc(Error::NoBuffer)), "a client needs a buffer")?;
     let none = bare.take(1).map(drop);
-    expect(none == Err(CallError::Ipc(Error::NotTaken)), "and a place for what comes")
+    expect(none == Err(CallError::Ipc(Error::NoBuffer)), "and a place for what comes")
 }
 
 const NOT_GIVEN: Why = Why { what: "the server gives a capability", error: None };
@@ -358,6 +358,5 @@ fn unexpected_answer(bench: &Bench) -> Check {
         expect(shelf.take(1).is_err(), "nor a length that fits")?;
     }
     expect(pool.taken() == 1, "no slot is lost")?;
-    let accepting = bench.buffer().accepting();
-    refused(cap::inspect(accepting), Error::NoCapability, "and the next one finds room")
+    expect(bench.buffer().accepting() == Slot::NONE, "and nothing is accepted between calls")
 }

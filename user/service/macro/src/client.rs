@@ -113,7 +113,7 @@ fn capabilities(method: &Method) -> TokenStream {
 }
 
 /// How many capabilities the arguments have.
-fn grants(method: &Method) -> TokenStream {
+pub fn grants(method: &Method) -> TokenStream {
     let each = method
         .words()
         .map(|kind| quote_spanned!(kind.span()=> <#kind as ::service::Wire>::CAPABILITIES));
@@ -152,10 +152,13 @@ fn stub(method: &Method) -> TokenStream {
     let check = quote_spanned!(name.span()=> const _: () = ::core::assert!(#words <= 128, #limit););
     let many = format!("`{name}` has more than one capability in a message");
     let one = quote_spanned! {name.span()=>
-        const CAPABILITIES: [usize; 3] = [#all];
-        const _: () = ::core::assert!(::service::longest(&CAPABILITIES) <= 1, #many);
+        const _: () = ::core::assert!(::service::longest(&[#all]) <= 1, #many);
     };
-    let takes = quote!(CAPABILITIES[1] + CAPABILITIES[2]);
+    let answer = quote_spanned!(returns.span()=> <#returns as ::service::Returns>);
+    let takes = quote! {
+        <#answer::Value as ::service::Wire>::CAPABILITIES
+            + <#answer::Error as ::service::Wire>::CAPABILITIES
+    };
     let send = match method.one_way {
         true => quote!(self.0.send(Self::#constant, #message)),
         false => quote!(self.0.call::<#returns>(Self::#constant, #message)),

@@ -8,8 +8,18 @@ use syn::{Attribute, Error, FnArg, ItemTrait, Pat, Result, ReturnType, Signature
 use syn::{TraitItemFn, Type, Visibility, parse_quote};
 
 /// Names that the client or the server has methods of.
-const TAKEN: [&str; 8] =
-    ["dispatch", "serve", "new", "slot", "within", "wait", "with_buffer", "accepting"];
+const TAKEN: [&str; 10] = [
+    "dispatch",
+    "serve",
+    "new",
+    "slot",
+    "within",
+    "wait",
+    "with_buffer",
+    "accepting",
+    "longest",
+    "capabilities",
+];
 
 /// The attribute of a method that is sent, not called.
 pub const ONE_WAY: &str = "one_way";

@@ -1,6 +1,6 @@
 //! The server: what the trait gets beside its methods.
 
-use crate::client::words;
+use crate::client::{grants, words};
 use crate::contract::{Argument, Contract, Method, ONE_WAY, Travels};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -51,7 +51,7 @@ fn case(contract: &Contract, method: &Method, request: &Ident) -> TokenStream {
     let (Method { name, constant, arguments, .. }, client) = (method, &contract.client);
     let message = Ident::new("message", Span::mixed_site());
     let room = Ident::new("room", Span::mixed_site());
-    let (words, tail) = (words(method), method.tail());
+    let (words, grants, tail) = (words(method), grants(method), method.tail());
     let begin = match tail {
         Some(_) => quote!(more_than),
         None => quote!(exactly),
@@ -65,7 +65,7 @@ fn case(contract: &Contract, method: &Method, request: &Ident) -> TokenStream {
     let unused = mutable.is_none().then(|| quote!(let _ = #message;));
     quote! {
         #client::#constant => {
-            let Some(#mutable #message) = ::service::Incoming::#begin(#request, #words) else {
+            let Some(#mutable #message) = ::service::Incoming::#begin(#request, #words, #grants) else {
                 return ::service::unknown();
             };
             #unused

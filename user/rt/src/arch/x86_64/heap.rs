@@ -41,8 +41,9 @@ impl Heap {
         }
         // SAFETY: this thread has found `taken` false and set it, so no other is here.
         let state = unsafe { &mut *self.state.get() };
-        if !state.begun {
-            state.begin();
+        if !state.begun && !state.begin() {
+            self.taken.store(false, Ordering::Release);
+            panic!("the program has no heap: give its domain a `heap` in the manifest");
         }
         let result = work(&mut state.blocks);
         self.taken.store(false, Ordering::Release);
@@ -51,18 +52,17 @@ impl Heap {
 }
 
 impl State {
+    /// Takes the program's heap; whether it has one.
     #[cold]
-    fn begin(&mut self) {
-        self.begun = true;
-        let Some((address, bytes)) = start::environment().heap() else {
-            panic!("the program has no heap: give its domain a `heap` in the manifest");
-        };
+    fn begin(&mut self) -> bool {
+        let Some((address, bytes)) = start::environment().heap() else { return false };
         let start = ptr::with_exposed_provenance_mut(address as usize);
         let block = slice_from_raw_parts_mut(start, bytes as usize);
         let block = NonNull::new(block).expect("no heap begins at address 0");
         // SAFETY: the kernel has mapped this memory for the heap alone, readable and writable, for
         // as long as the program lives, and it is given to the allocator once.
-        unsafe { self.blocks.insert_free_block_ptr(block) };
+        self.begun = unsafe { self.blocks.insert_free_block_ptr(block) }.is_some();
+        self.begun
     }
 }
 
@@ -77,15 +77,5 @@ unsafe impl GlobalAlloc for Heap {
         let Some(block) = NonNull::new(block) else { return };
         // SAFETY: the caller passes what `alloc` has returned for this layout.
         self.with(|blocks| unsafe { blocks.deallocate(block, layout.align()) });
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let wanted = Layout::from_size_align(size, layout.align());
-        let (Some(block), Ok(wanted)) = (NonNull::new(block), wanted) else {
-            return ptr::null_mut();
-        };
-        // SAFETY: the caller passes what `alloc` has returned for this layout.
-        let block = self.with(|blocks| unsafe { blocks.reallocate(block, wanted) });
-        block.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 }
