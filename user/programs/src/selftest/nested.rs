@@ -20,7 +20,7 @@ const FAILED: u64 = 100;
 
 /// What the hub calls.
 #[service]
-#[expect(dead_code, reason = "its server answers by hand")]
+#[allow(dead_code, reason = "its server answers by hand")]
 trait Back {
     /// A number.
     fn poll(&mut self) -> u64;
