@@ -118,6 +118,12 @@ fn large_domain(env: &Env) -> Result<(), Error> {
 /// What a thread does, with an argument.
 type Work = fn(&Env, u64);
 
+/// A further thread without a fault handler, which is not looked for between what is measured.
+fn spec(env: &Env, n: usize, priority: u64) -> Spec {
+    let buffer = env.buffer_address(n);
+    Spec { domain: Slot::NONE, priority, buffer, handler: Slot::NONE }
+}
+
 /// Starts further threads from number `first` on, with arguments from a row of slots.
 fn start(
     env: &Env,
@@ -126,7 +132,7 @@ fn start(
     (work, argument): (Work, &dyn Fn(usize) -> u64),
 ) -> Result<(), Error> {
     for (n, slot) in threads.iter().enumerate() {
-        let spec = Spec::further(env, first + n, priority());
+        let spec = spec(env, first + n, priority());
         thread::start(env, first + n, *slot, spec, (work, argument(n)))?;
     }
     Ok(())
@@ -203,7 +209,7 @@ fn talk(env: &Env) -> Result<(), Error> {
     for (n, slot, priority, work) in
         [(1, server, 110, answer as fn(&Env, u64)), (2, sender, 90, post)]
     {
-        let spec = Spec::further(env, n, priority);
+        let spec = spec(env, n, priority);
         thread::start(env, n, slot, spec, (work, two))?;
     }
     for _ in 0..20 {

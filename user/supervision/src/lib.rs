@@ -77,6 +77,8 @@ pub enum Refused {
     NotAllowed,
     /// A child that it depends on is down.
     DependencyDown,
+    /// It could not be made: the journal tells why.
+    NotMade,
 }
 
 /// The supervisor.

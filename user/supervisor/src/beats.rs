@@ -51,23 +51,23 @@ impl Beats {
         self.due.iter().copied().min().filter(|due| *due != NEVER)
     }
 
-    /// The children whose time is up and that have not signalled. Each other one has its time
-    /// again.
-    pub fn silent(&mut self) -> Set {
-        let Some(next) = self.next() else { return 0 };
+    /// A child whose time is up and that has not signalled, if there is one: the first of them,
+    /// until it is gone or begins anew. Those that have signalled have their time again.
+    pub fn silent(&mut self) -> Option<usize> {
+        let next = self.next()?;
         let now = system::clock();
         if now < next {
-            return 0;
+            return None;
         }
         self.gather();
         let due = (0..MOST_CHILDREN).filter(|child| self.due[*child] <= now);
         let due: Set = due.fold(0, |set, child| set | 1 << child);
-        let silent = due & !self.beaten;
         for child in each(due & self.beaten) {
             self.due[child] = now.saturating_add(self.lengths[child]);
         }
+        let silent = due & !self.beaten;
         self.beaten &= !due;
-        silent
+        each(silent).next()
     }
 
     /// Takes the bits that were signalled.

@@ -99,8 +99,10 @@ impl Supervisor {
         if let Ok(received) = ipc::receive(self.endpoint, wait) {
             self.take(received);
         }
-        let silent = self.beats.silent();
-        each(silent).for_each(|child| self.fail(child, Failure::because(Reason::Silent)));
+        // One after the other: the restart of one may be that of another.
+        while let Some(child) = self.beats.silent() {
+            self.fail(child, Failure::because(Reason::Silent));
+        }
     }
 
     /// A fault, the end of a program, or a request.

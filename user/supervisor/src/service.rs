@@ -39,7 +39,10 @@ impl Supervision for Supervisor {
         let set = self.policy.revive(child);
         self.make(set);
         self.tell(affected);
-        Ok(())
+        match self.policy.state(child) {
+            State::Up => Ok(()),
+            _ => Err(Refused::NotMade),
+        }
     }
 
     fn kill(&mut self, who: Badge, name: Name) -> Result<(), Refused> {

@@ -8,6 +8,7 @@ use crate::failure::usage;
 use crate::faults::{self, Fault};
 use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Exit, MACHINES, Machine, Outcome, Simulation};
+use crate::restarts;
 use crate::{commands, systems, workspace};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
@@ -198,6 +199,7 @@ impl One {
         let outcome = machine::boot(&boot)?;
         let judged = ended(&outcome, self.test.status, seconds)
             .and_then(|()| nothing_of(self.faults(&outcome)))
+            .and_then(|()| self.stay_up(&outcome))
             .and_then(|()| printed(&outcome.console, &self.test.console))
             .and_then(|()| self.judge_latency(&outcome));
         judged.map_err(|error| anyhow::anyhow!("{error:#}\n{}", last_lines(&outcome.console)))
@@ -206,6 +208,13 @@ impl One {
     fn faults(&self, outcome: &Outcome) -> impl Iterator<Item = Fault> {
         let faults = faults::told(&outcome.console, &self.system, &self.images);
         faults.into_iter().filter(|fault| !fault.expected)
+    }
+
+    fn stay_up(&self, outcome: &Outcome) -> Result<()> {
+        let restarts = restarts::told(outcome, &self.system, &self.images);
+        let down = restarts.down.join(", ");
+        ensure!(down.is_empty() || restarts.expected, "given up: {down}\n{restarts}");
+        Ok(())
     }
 
     fn judge_latency(&self, outcome: &Outcome) -> Result<()> {

@@ -4,12 +4,14 @@ use super::configuration::Configuration;
 use super::findings::{Findings, built};
 use super::job::{Class, Job};
 use super::suites::page_tables;
+use super::{giusto, process};
 use crate::cli::Group;
 use crate::image;
 use crate::machine::{self, Boot, MACHINES, Machine, Packed};
 use crate::systems;
 use anyhow::{Context, Result, ensure};
 use manifest::{NO_LOCKING, System};
+use std::time::Duration;
 use twin_protocol::{End, Options};
 
 /// The system whose programs fail.
@@ -25,6 +27,44 @@ const CHAOS: u64 = 5;
 /// Nanoseconds in which programs signal then, and milliseconds in which all come back.
 const HEARTBEAT: u64 = 1_000_000_000;
 const PATIENCE: &str = "5000";
+
+/// No command takes longer.
+const LIMIT: Duration = Duration::from_secs(300);
+/// A program that counts in data that begin with something and in data that begin with zero, and
+/// fails; and a system in which it is supervised.
+const COUNTER: &str = r#"
+#![no_std]
+use core::sync::atomic::{AtomicU64, Ordering};
+use rt::prelude::*;
+
+static TABLE: [AtomicU64; 700] = [const { AtomicU64::new(42) }; 700];
+static ZERO: AtomicU64 = AtomicU64::new(0);
+
+pub fn main(env: &Env) {
+    let sum: u64 = TABLE.iter().map(|word| word.fetch_add(1, Ordering::Relaxed)).sum();
+    println!(env.console(), "{sum} {}", ZERO.fetch_add(1, Ordering::Relaxed));
+    rt::time::sleep(5.ms());
+    panic!("as it has to");
+}
+"#;
+const COUNTER_SYSTEM: &str = r#"
+[system]
+name = "counter"
+
+[[domain]]
+name = "counter"
+program = { crate = "server" }
+priority = 100
+restart = "on-failure"
+caps = [{ name = "console", console = true }]
+
+[[domain]]
+name = "curfew"
+program = "curfew"
+priority = 20
+args = { after = 60 }
+caps = [{ name = "console", console = true }, { name = "system", system = true }]
+"#;
 
 /// The system on each machine, and in the simulation with chaos.
 pub fn jobs() -> Vec<Job> {
@@ -42,6 +82,7 @@ pub fn jobs() -> Vec<Job> {
             "on 4 CPUs of twin, with chaos",
             Configuration { args: &[("failures", DISTURBED)], chaos: CHAOS, ..several },
         ),
+        data(plain(emulated)),
         chaos("one CPU", 1, NO_LOCKING),
         chaos("4 CPUs", 4, "fine"),
     ]
@@ -75,6 +116,26 @@ fn held(console: &str) -> Result<()> {
     let said = "failures; all are up, and what is in use is as before";
     ensure!(console.contains(said), "it does not say `{said}`:\n{console}");
     Ok(())
+}
+
+/// A program from elsewhere with data of its own, which are as at the start each time.
+fn data(one: Configuration) -> Job {
+    let work = |_: &mut Findings| {
+        let folder = tempfile::tempdir()?;
+        let folder = folder.path().join("counter");
+        let path = folder.to_str().context("the temporary directory's name is not text")?;
+        let made = process::run_apart(giusto()?.args(["new", path]), LIMIT)?;
+        ensure!(made.code() == Some(0), "no system can be made: {}", made.errors);
+        fs_err::write(folder.join("system.toml"), COUNTER_SYSTEM)?;
+        fs_err::write(folder.join("server/src/lib.rs"), COUNTER)?;
+        let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
+        let begun = ran.output.lines().filter(|line| *line == "29400 0").count();
+        ensure!(begun == 4, "it began {begun} times as it should:\n{}", ran.output);
+        ensure!(ran.code() == Some(4), "status {:?}: {}", ran.code(), ran.errors);
+        Ok(())
+    };
+    let name = format!("{SYSTEM} on qemu-x86_64: writable data begin anew");
+    Job::new(Group::Target, name, work).class(Class::Deep).builds(one.builds())
 }
 
 /// Many seeds with chaos, every invariant checked after each step.

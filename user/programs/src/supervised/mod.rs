@@ -16,6 +16,8 @@ pub enum Order {
     Fault = 2,
     /// To go on without a heartbeat.
     Hang = 3,
+    /// To return.
+    End = 4,
 }
 
 /// How often a server that is not asked looks for orders and beats.
@@ -47,7 +49,9 @@ fn serve(env: &Env, endpoint: &str) {
             Err(Error::Timeout) => {
                 ticker.pass();
                 heart.beat();
-                obey(env);
+                if obey(env) == Some(Order::End) {
+                    return;
+                }
                 continue;
             }
             Err(error) => panic!("nothing can be received: {error:?}"),
@@ -63,7 +67,9 @@ pub fn controller(env: &Env) {
     loop {
         ticker.wait();
         heart.beat();
-        obey(env);
+        if obey(env) == Some(Order::End) {
+            return;
+        }
         // A sensor or a logger that is just made again misses one value.
         if let Ok(value) = ipc::call_within(sensor, Message::empty(READ), Wait::within(PATIENCE)) {
             let value = Message::short(READ, [value.words[0]]);
@@ -72,17 +78,18 @@ pub fn controller(env: &Env) {
     }
 }
 
-/// Does what was ordered, if anything was.
-fn obey(env: &Env) {
+/// Does what was ordered, if anything was; to return is left to the program.
+fn obey(env: &Env) -> Option<Order> {
     let orders = env.mem("orders");
     let place = env.number("order", 0) as usize;
-    let order = orders.get(place);
+    let all = [Order::Panic, Order::Fault, Order::Hang, Order::End];
+    let order = all.into_iter().find(|order| *order as u64 == orders.get(place))?;
     orders.set(place, 0);
-    if order == Order::Panic as u64 {
-        panic!("as ordered");
-    } else if order == Order::Fault as u64 {
-        arch::undefined();
-    } else if order == Order::Hang as u64 {
-        system::sleep_until(u64::MAX);
+    match order {
+        Order::Panic => panic!("as ordered"),
+        Order::Fault => arch::undefined(),
+        Order::Hang => system::sleep_until(u64::MAX),
+        Order::End => {}
     }
+    Some(order)
 }

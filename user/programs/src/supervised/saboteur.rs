@@ -6,13 +6,17 @@ use abi::call::Table;
 use abi::object::Resource;
 use rt::prelude::*;
 use rt::{Console, ipc, system, time};
-use supervision::{Name, State, SupervisionClient};
+use service::CallError;
+use supervision::{Name, Refused, State, SupervisionClient};
 
 /// The programs, in the order of their orders, as `restarts` tells of them.
 const PROGRAMS: [&str; 3] = ["logger", "sensor", "controller"];
-/// The sensor's place among them, and that of the controller, which depends on it.
+/// Their places; the controller depends on the sensor.
+const LOGGER: usize = 0;
 const SENSOR: usize = 1;
 const CONTROLLER: usize = 2;
+/// The ways in which they fail by themselves.
+const WAYS: [Order; 4] = [Order::Panic, Order::Fault, Order::Hang, Order::End];
 /// How long the programs have to come to rest.
 const REST: Duration = Duration::from_millis(50);
 
@@ -35,15 +39,14 @@ pub fn main(env: &Env) {
         let victim = random.below(PROGRAMS.len() as u64) as usize;
         // What was told of earlier restarts does not count.
         let _ = ipc::receive(env.cap("restarts"), Wait::ZERO);
-        match random.below(4) {
+        // The logger alone is restarted for that.
+        let ends = victim == LOGGER;
+        match random.below(if ends { 5 } else { 4 }) {
             0 => {
                 let killed = supervisor.kill(Name::new(PROGRAMS[victim]));
                 killed.unwrap_or_else(|error| panic!("the supervisor refuses: {error:?}"));
             }
-            way => {
-                let order = [Order::Panic, Order::Fault, Order::Hang][way as usize - 1];
-                env.mem("orders").set(victim, order as u64);
-            }
+            way => order(env, victim, WAYS[way as usize - 1]),
         }
         await_restart(env, victim);
         expected[victim] += 1;
@@ -51,9 +54,10 @@ pub fn main(env: &Env) {
             expected[CONTROLLER] += 1;
         }
     }
+    report(console, &supervisor, expected);
+    ask(env, &supervisor);
     time::sleep(REST);
     let after = used(machine);
-    report(console, &supervisor, expected);
     for (resource, (before, after)) in Resource::ALL.iter().zip(before.iter().zip(after)) {
         assert!(*before == after, "{}: {before} before, {after} after", resource.name());
     }
@@ -71,6 +75,34 @@ fn await_restart(env: &Env, victim: usize) {
             Err(error) => panic!("{} was not restarted: {error:?}", PROGRAMS[victim]),
         }
     }
+}
+
+fn order(env: &Env, program: usize, order: Order) {
+    env.mem("orders").set(program, order as u64);
+}
+
+/// Tries what the supervisor can be asked besides; all are up behind that.
+fn ask(env: &Env, supervisor: &SupervisionClient) {
+    let [sensor, controller] = [SENSOR, CONTROLLER].map(|place| Name::new(PROGRAMS[place]));
+    let states = |sensor: State, controller: State| {
+        let state = |place: usize| supervisor.child(place as u32).map(|child| child.state);
+        assert!((state(SENSOR), state(CONTROLLER)) == (Ok(sensor), Ok(controller)));
+    };
+    let refused = |result: Result<(), CallError<Refused>>, why| {
+        assert!(result == Err(CallError::Server(why)), "{result:?} instead of {why:?}");
+    };
+    refused(supervisor.kill(Name::new("nobody")), Refused::Unknown);
+    assert!(supervisor.stop(sensor).is_ok());
+    states(State::Stopped, State::Waiting);
+    refused(supervisor.restart(controller), Refused::DependencyDown);
+    assert!(supervisor.restart(sensor).is_ok());
+    states(State::Up, State::Up);
+    // A program that ends has not failed, and what depends on it stays.
+    order(env, SENSOR, Order::End);
+    time::sleep(REST);
+    states(State::Ended, State::Up);
+    assert!(supervisor.restart(sensor).is_ok());
+    states(State::Up, State::Up);
 }
 
 /// Says how often each program was restarted, which is as often as it had to be. All are up.
