@@ -34,6 +34,7 @@ Examples:
   ./giusto run hello
   ./giusto run my/system.toml --board q35
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
+  ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
 const NEW_EXAMPLES: &str = "\
@@ -249,8 +250,11 @@ pub struct Run {
     /// the timeline around it, exit status 3. Instructions count as time.
     #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]
     pub auto: Option<u64>,
+    /// Stop before the first instruction until gdb comes, and print the command that starts it.
+    #[arg(long, conflicts_with = "auto")]
+    pub gdb: bool,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
-    /// never when you type the input.
+    /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
 }

@@ -8,6 +8,7 @@ mod experiment;
 mod failure;
 mod faults;
 mod fuzz;
+mod gdb;
 mod image;
 mod machine;
 mod output;

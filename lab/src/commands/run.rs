@@ -5,6 +5,7 @@ use super::trace::auto;
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
+use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
@@ -36,6 +37,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
     }
+    if machine.emulator().is_none() && run.gdb {
+        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
+                       twin`, or see what happens by `./giusto trace --machine twin`";
+        return Err(usage(message));
+    }
     seed(run, machine)?;
     let mut system = systems::load(&run.system)?;
     system.cpus = run.cpus.unwrap_or(system.cpus);
@@ -59,10 +65,14 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let typed = std::io::stdin().is_terminal() && !as_json;
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };
-    let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
+    let seconds = run.timeout.or((!typed && !run.gdb).then_some(UNATTENDED));
     let console = Console { show: !as_json, input };
-    let mut launch = launch(run, machine, &images, &system)?.console(console);
+    let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
+    let socket = session.as_ref().map(Session::socket);
+    let launch = launch(run, machine, &images, &system)?;
+    let mut launch = launch.console(console).debugger(socket.as_deref());
     launch.timeout = seconds.map(Duration::from_secs);
+    session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
     let faults = faults::told(&outcome.console, &system, &images);
     if as_json {

@@ -5,6 +5,7 @@ mod builds;
 mod configuration;
 mod counting;
 mod covering;
+mod debugging;
 mod deep;
 mod demo;
 mod docs;
@@ -128,6 +129,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(endings::jobs());
+    jobs.extend(debugging::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());
