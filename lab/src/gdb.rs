@@ -98,13 +98,10 @@ impl Session {
         let names: String =
             system.domains.iter().map(|domain| format!(" {}", domain.name)).collect();
         let choice = CHOICE.replace("FOLDER", &domains.display().to_string());
-        format!(
-            "{START}file {}\n{}{}target remote {}\necho giusto-domain NAME chooses a domain:{names}\\n\n",
-            kernel.display(),
-            words(),
-            choice.replace("NAMES", &names),
-            socket.display(),
-        )
+        let choice = choice.replace("NAMES", &names);
+        let (kernel, socket, words) = (kernel.display(), socket.display(), words());
+        let hint = format!("echo giusto-domain NAME chooses a domain:{names}\\n");
+        format!("{START}file {kernel}\n{words}{choice}target remote {socket}\n{hint}\n")
     }
 
     /// Says what to type as soon as the emulator waits.

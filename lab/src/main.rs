@@ -10,6 +10,7 @@ mod faults;
 mod fuzz;
 mod gdb;
 mod image;
+mod logs;
 mod machine;
 mod output;
 mod profile;

@@ -17,6 +17,7 @@ const DEFAULT_SLOTS: u64 = 64;
 const MOST_SLOTS: u64 = 1 << 16;
 const DEFAULT_STACK: u64 = 16 << 10;
 const MOST_STACK: u64 = 16 << 20;
+const MOST_LOG: u64 = 16 << 20;
 const MOST_THREADS: u64 = 4096;
 
 /// Reads a domain of a machine with so many CPUs.
@@ -41,6 +42,7 @@ pub fn read(
         slots: slots(values, table)?,
         stack: stack.map_or(Ok(DEFAULT_STACK), |size| values.size(size, abi::PAGE..=MOST_STACK))?,
         threads: values.number(&given.threads, 1, 1..=MOST_THREADS)? as u32,
+        log: given.log.as_ref().map(|size| values.size(size, abi::PAGE..=MOST_LOG)).transpose()?,
         cpu,
         cpus: allowed_cpus(values, given, cpus, cpu)?,
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),

@@ -53,6 +53,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.domains = each(&manifest.domain, found, |it| domain::read(&values, it, system.cpus));
     found.extend(shared(&values, &manifest));
     if found.is_empty() {
+        system.add_logs();
         let trace = manifest.trace.as_ref().map(|it| trace(&values, it, &system));
         system.trace = trace.transpose()?;
         fit(&mut system)?;

@@ -110,6 +110,7 @@ pub struct Domain {
     pub max_priority: Option<Number>,
     pub slots: Option<Number>,
     pub stack: Option<Word>,
+    pub log: Option<Word>,
     pub threads: Option<Number>,
     pub cpu: Option<Number>,
     pub cpus: Option<Spanned<Vec<Number>>>,

@@ -1,14 +1,16 @@
 //! `run`: boots a system and attaches its console.
 
-use super::print_json;
 use super::trace::auto;
+use super::{counted, print_json, wrapped};
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
+use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::systems;
+use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
 use manifest::System;
@@ -21,6 +23,9 @@ const TRACE: u64 = 32 << 20;
 
 /// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
+
+/// Nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 /// What the kernel's last words begin with.
 const PANIC: &str = "KERNEL PANIC: ";
@@ -75,9 +80,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
     let faults = faults::told(&outcome.console, &system, &images);
+    let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     if as_json {
-        print_outcome(&system.name, machine, launch.board, &outcome, &faults);
+        print_outcome(&system.name, machine, launch.board, &outcome, &faults, &logs);
     } else {
+        show_logs(&logs);
         faults.iter().for_each(|fault| eprint!("{fault}"));
         show_end(&outcome, launch.icount);
     }
@@ -141,6 +148,7 @@ fn print_outcome(
     board: &str,
     outcome: &Outcome,
     faults: &[Fault],
+    logs: &Logs,
 ) {
     let (exit, status) = match &outcome.exit {
         Exit::Done(status) => ("done", Some(*status)),
@@ -159,8 +167,25 @@ fn print_outcome(
         "failure": outcome.failure(),
         "backtrace": outcome.backtrace,
         "faults": faults,
+        "log": logs,
         "console": outcome.console,
     }));
+}
+
+/// Shows the lines that domains have logged, with seconds since boot.
+fn show_logs(logs: &Logs) {
+    let width = logs.lines.iter().map(|line| line.domain.len()).max().unwrap_or(0);
+    if !logs.lines.is_empty() || !logs.lost.is_empty() {
+        eprintln!("log:");
+    }
+    for (domain, lost) in &logs.lost {
+        eprintln!("  lost: {} of {domain}", counted(*lost as usize, "line"));
+    }
+    for Line { time, level, domain, text } in &logs.lines {
+        let (seconds, rest) = (time / SECOND, time % SECOND);
+        let first = format!("  {seconds:>4}.{rest:09} {level:<5} {domain:<width$} ");
+        eprint!("{}", wrapped(text, &first, &" ".repeat(first.len())));
+    }
 }
 
 /// Says how an attached run ended; its console has been seen, but for what the twin's kernel says

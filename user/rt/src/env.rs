@@ -1,6 +1,6 @@
 //! The environment: what a program was given, by name.
 
-use crate::{Buffer, Console, Slot, Words, shared};
+use crate::{Buffer, Console, Log, Slot, Words, shared};
 use abi::env;
 
 /// What a program was given.
@@ -100,6 +100,12 @@ impl Env {
         let (first, limit) =
             env::get(self.text, "slots").and_then(|v| env::pair(v, 10)).unwrap_or((0, 0));
         Slots { next: first as u32, limit: (limit as u32).max(first as u32) }
+    }
+
+    /// The domain's log, silent if it has none. Opening it takes a system call, a line none.
+    pub fn log(&self) -> Log {
+        let place = env::get(self.text, "log").and_then(|log| env::pair(log, 16));
+        Log::open(place.map(|(address, bytes)| Words::at(address, bytes)))
     }
 
     /// The console, silent if the program has none.
