@@ -5,6 +5,7 @@ mod builds;
 mod configuration;
 mod counting;
 mod covering;
+mod crashing;
 mod debugging;
 mod deep;
 mod demo;
@@ -130,6 +131,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(stress::jobs());
     jobs.extend(endings::jobs());
     jobs.extend(debugging::jobs());
+    jobs.extend(crashing::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());
