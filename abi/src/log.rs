@@ -1,9 +1,9 @@
 //! The layout of a domain's log: lines that its program writes, for the host to read after the run.
 //!
 //! A log is a shared memory object of 64-bit words: a header of [`HEADER_WORDS`], then records of
-//! [`RECORD_WORDS`], each a line. Line n lies at place n modulo the room, so that the last ones stay.
-//! Only the domain writes there, and nothing in it can be trusted: a reader knows from the manifest
-//! whose log it is.
+//! [`RECORD_WORDS`], each a line. Line n lies at place n modulo the room, so that the last ones
+//! stay. Only the domain writes there, and nothing in it can be trusted: a reader knows from the
+//! manifest whose log it is.
 
 /// First word of a log that a program has opened.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOL1");

@@ -10,6 +10,7 @@ mod domains;
 mod dying;
 mod faults;
 mod floods;
+mod looks;
 mod memory;
 mod messages;
 mod moves;
@@ -55,6 +56,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
+    ("looks", looks::CHECKS),
     ("sdk", sdk::CHECKS),
     ("dying", dying::CHECKS),
     ("dying", dying::LAST),
