@@ -262,7 +262,8 @@ pub enum Table {
     Length = 6,
     /// How long CPU `a2 >> 32` has run thread `a2 & 0xffff_ffff`, in steps of its counter, since
     /// the thread was created or the statistics were reset. Fails as behind the last row if the
-    /// kernel was built without statistics, and from [`TIMED`](crate::statistics::TIMED) threads on.
+    /// kernel was built without statistics, and from [`TIMED`](crate::statistics::TIMED) threads
+    /// on.
     Time = 7,
     /// Block `a2 >> 32` of [`BLOCK_WORDS`] words of the address space of domain `a2 & 0xffff_ffff`:
     /// 1 if it is mapped, and how many of its words are zero before the first that is not.

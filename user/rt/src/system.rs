@@ -98,8 +98,9 @@ pub fn length(system: Slot, length: usize) -> Result<u64, Error> {
 }
 
 /// How long a CPU has run a thread, by its index, in steps of the counter: from switch to switch,
-/// with what the kernel and interrupts did meanwhile. A kernel that was built without statistics refuses
-/// with [`Error::InvalidArgument`], as do threads from [`TIMED`](abi::statistics::TIMED) on.
+/// with what the kernel and interrupts did meanwhile. A kernel that was built without statistics
+/// refuses with [`Error::InvalidArgument`], as do threads from [`TIMED`](abi::statistics::TIMED)
+/// on.
 pub fn time(system: Slot, cpu: u64, thread: u64) -> Result<u64, Error> {
     Ok(inspect(system, Table::Time, cpu << 32 | thread)?.results[0])
 }

@@ -64,11 +64,13 @@ fn tables() {
     let slot = row(Table::Slot, 1 | SYSTEM_SLOT << 32);
     assert_eq!(slot.0, abi::Kind::System as u64 | u64::from(Rights::ALL.0) << 8);
     let (words, bytes) = (BLOCK_WORDS as u64, 8 * BLOCK_WORDS as u64);
-    let block = |at: u64| row(Table::Block, 1 | at / bytes << 32);
+    let block = |at: u64| row(Table::Block, 1 | (at / bytes) << 32);
     assert_eq!(block(buffer(1)), (1, words));
     let frame = board.domain(1).space.frame(board.host, buffer(1)).unwrap();
     let frame = board.host.frame(frame);
-    [7, BLOCK_WORDS, frame.len() - 1].map(|word| frame[word].store(1, Relaxed));
+    for word in [7, BLOCK_WORDS, frame.len() - 1] {
+        frame[word].store(1, Relaxed);
+    }
     let blocks = [0, bytes, 2 * bytes, PAGE - bytes, PAGE].map(|from| block(buffer(1) + from));
     assert_eq!(blocks, [(1, 7), (1, 0), (1, words), (1, words - 1), (0, 0)]);
     assert_eq!(block(u64::from(u32::MAX) * bytes), (0, 0));
