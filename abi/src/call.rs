@@ -270,7 +270,18 @@ pub enum Table {
     /// How often the ready queue of CPU `a2 >> 32` had the length `a2 & 0xffff_ffff`, below
     /// [`LENGTHS`](crate::statistics::LENGTHS).
     Length = 6,
+    /// How long CPU `a2 >> 32` has run thread `a2 & 0xffff_ffff`, in steps of its counter, since
+    /// the thread was created or the statistics were reset. Fails as behind the last row if the
+    /// kernel was built without statistics, and from [`TIMED`](crate::statistics::TIMED) threads
+    /// on.
+    Time = 7,
+    /// Block `a2 >> 32` of [`BLOCK_WORDS`] words of the address space of domain `a2 & 0xffff_ffff`:
+    /// 1 if it is mapped, and how many of its words are zero before the first that is not.
+    Block = 8,
 }
+
+/// Words of a [`Table::Block`].
+pub const BLOCK_WORDS: usize = 16;
 
 /// What [`Call::Observe`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

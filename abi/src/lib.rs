@@ -10,6 +10,7 @@ pub mod boot;
 pub mod call;
 pub mod env;
 pub mod error;
+pub mod log;
 pub mod message;
 pub mod object;
 pub mod results;

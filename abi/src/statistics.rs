@@ -115,6 +115,9 @@ impl Counter {
 /// length counts at each insertion, removal and look-up, before it.
 pub const LENGTHS: usize = 32;
 
+/// Threads whose time is counted: those with lower indices.
+pub const TIMED: usize = 1024;
+
 /// First word of what a program leaves of the statistics for the host: this word, the counters in
 /// the order of [`Counter::ALL`], and how often the ready queue had each length.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS1");

@@ -169,8 +169,12 @@ pub trait Space: 'static {
     fn new(root: u64) -> Self;
     /// How many further table frames mapping this range takes.
     fn missing(&self, port: &impl Port, at: u64, pages: u64) -> usize;
+    /// The frame that is mapped at this address of user space, if any.
+    fn frame(&self, port: &impl Port, at: u64) -> Option<u64>;
     /// Whether a page is mapped at this address.
-    fn is_mapped(&self, port: &impl Port, at: u64) -> bool;
+    fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
+        self.frame(port, at).is_some()
+    }
     /// Puts a zeroed frame in place of the highest table that an address lacks.
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.

@@ -5,7 +5,7 @@
 //! this in its image.
 
 use crate::cost::{CostEvent, Queue};
-use abi::statistics::{Counter, LENGTHS};
+use abi::statistics::{Counter, LENGTHS, TIMED};
 use core::cell::Cell;
 use locks::{Cause, Counts, Handoff};
 
@@ -23,6 +23,10 @@ pub struct Statistics {
     moves: Cell<bool>,
     /// When the counters began.
     since: Cell<u64>,
+    /// Steps of the counter that programs read, by the thread that the CPU had gone over to.
+    times: [Cell<u64>; TIMED],
+    /// What the counter was when the CPU went over to the current one.
+    switched: Cell<u64>,
 }
 
 impl Default for Statistics {
@@ -42,12 +46,16 @@ impl Statistics {
             running: Cell::new(0),
             moves: Cell::new(false),
             since: Cell::new(0),
+            times: [const { Cell::new(0) }; TIMED],
+            switched: Cell::new(0),
         }
     }
 
-    /// Counts from now on, also what the CPU's lock counts.
-    pub fn reset(&self, now: u64, lock: Option<&Counts>) {
-        self.counters.iter().chain(&self.lengths).for_each(|counter| counter.set(0));
+    /// Counts from now on, also what the CPU's lock counts; `stamp` is the counter now.
+    pub fn reset(&self, now: u64, stamp: u64, lock: Option<&Counts>) {
+        let counters = self.counters.iter().chain(&self.lengths).chain(&self.times);
+        counters.for_each(|counter| counter.set(0));
+        self.switched.set(stamp);
         self.since.set(now);
         for counter in Counter::ALL {
             self.counters[counter as usize].set(of_lock(counter, lock).unwrap_or(0));
@@ -68,6 +76,32 @@ impl Statistics {
     /// How often the ready queue had this length; `None`: such lengths are not told apart.
     pub fn length(&self, length: usize) -> Option<u64> {
         self.lengths.get(length).map(Cell::get)
+    }
+
+    /// How long this CPU has run a thread, also the present stretch; `None`: it is not counted.
+    pub fn time(&self, thread: u32, stamp: u64) -> Option<u64> {
+        let runs = self.current.get() == thread;
+        let now = if runs { stamp.saturating_sub(self.switched.get()) } else { 0 };
+        Some(self.times.get(thread as usize)?.get() + now)
+    }
+
+    /// A thread is created: its place has another one's time.
+    pub fn begin_thread(&self, thread: u32) {
+        if let Some(time) = self.times.get(thread as usize) {
+            time.set(0);
+        }
+    }
+
+    /// The CPU goes over from a thread to another.
+    fn charge(&self, thread: u32, stamp: u64) {
+        let since = match self.switched.replace(stamp) {
+            // Boot is nobody's time.
+            0 => stamp,
+            since => since,
+        };
+        if let Some(time) = self.times.get(thread as usize) {
+            time.set(time.get() + stamp.saturating_sub(since));
+        }
     }
 
     fn count(&self, counter: Counter) {
@@ -93,9 +127,9 @@ impl Statistics {
         place.set(place.get() + 1);
     }
 
-    /// Counts a step of this CPU.
+    /// Counts a step of this CPU; `stamp` reads the counter.
     #[inline]
-    pub fn step(&self, cpu: u32, step: CostEvent) {
+    pub fn step(&self, cpu: u32, step: CostEvent, stamp: impl FnOnce() -> u64) {
         match step {
             CostEvent::Enter => self.moves.set(false),
             CostEvent::Search => {
@@ -131,6 +165,7 @@ impl Statistics {
             }
             CostEvent::Switch(thread) => {
                 self.running.set(thread);
+                self.charge(self.current.get(), stamp());
                 if self.current.replace(thread) != 0 && thread != 0 {
                     self.count(Counter::Switches);
                 }

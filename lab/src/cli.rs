@@ -13,6 +13,7 @@ pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
 use crate::experiment::EXPERIMENTS;
 use crate::machine::{MACHINES, MEASURED};
+use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use manifest::units::{NANOSECONDS, scaled};
@@ -36,6 +37,8 @@ Examples:
   ./giusto run hello
   ./giusto run my/system.toml --board q35
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
+  ./giusto run crash --log debug         show all lines that programs log
+  ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
 const NEW_EXAMPLES: &str = "\
@@ -260,8 +263,14 @@ pub struct Run {
     /// the timeline around it, exit status 3. Instructions count as time.
     #[arg(long, value_name = "SPAN", value_parser = threshold, conflicts_with = "statistics")]
     pub auto: Option<u64>,
+    /// Down to which level lines of the domains' logs are shown at the end; info by default.
+    #[arg(long, value_name = "LEVEL", value_parser = levels())]
+    pub log: Option<Level>,
+    /// Stop before the first instruction until gdb comes, and print the command that starts it.
+    #[arg(long, conflicts_with = "auto")]
+    pub gdb: bool,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
-    /// never when you type the input.
+    /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S")]
     pub timeout: Option<u64>,
 }
@@ -507,6 +516,12 @@ fn kernels() -> PossibleValuesParser {
 
 fn lockings() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::LOCKINGS)
+}
+
+fn levels() -> impl TypedValueParser<Value = Level> {
+    let level = |name: String| Level::ALL.into_iter().find(|level| level.name() == name);
+    PossibleValuesParser::new(Level::ALL.map(Level::name))
+        .map(move |name| level(name).expect("a possible value"))
 }
 
 /// As many CPUs as a manifest may ask for.

@@ -9,6 +9,7 @@ use manifest::{Domain, System, spell_size};
 use object::{Object, ObjectSection};
 use serde::Serialize;
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 /// A thread that was stopped.
@@ -22,7 +23,8 @@ pub struct Fault {
     pub program: Option<String>,
     /// What happened.
     pub what: String,
-    /// The functions that it stood in, the innermost inlined one first; none in the simulation.
+    /// The functions that it stood in, the innermost inlined one first; in the simulation only if
+    /// the host refused something.
     pub at: Vec<String>,
 }
 
@@ -46,9 +48,25 @@ pub struct Line<'a> {
     pub at: u64,
 }
 
+/// The first page of a program.
+const FIRST_PAGE: Range<u64> = manifest::PROGRAMS.start..manifest::PROGRAMS.start + PAGE;
+
 /// The faults that a console tells of.
 pub fn told(console: &str, system: &System, images: &Images) -> Vec<Fault> {
-    console.lines().filter_map(read).map(|line| explained(&line, system, images)).collect()
+    let lines: Vec<&str> = console.lines().collect();
+    let told = |(at, line): (usize, &&str)| {
+        let line = read(line)?;
+        let said = said(&lines[..at], line.domain);
+        Some(explained(&line, said, system, images))
+    };
+    lines.iter().enumerate().filter_map(told).collect()
+}
+
+/// Where a domain's last panic was, as the simulation says in a line of its own.
+fn said<'a>(before: &[&'a str], domain: &str) -> Option<&'a str> {
+    before.iter().rev().find_map(|line| {
+        line.strip_prefix(domain)?.strip_prefix(": panicked at ")?.trim_end().strip_suffix(':')
+    })
 }
 
 /// Reads a line, in which a program may have written before.
@@ -64,13 +82,18 @@ fn read(line: &str) -> Option<Line<'_>> {
     Some(Line { kind, domain, detail, at: number(fact("at")?)? })
 }
 
-/// A fault in words.
-pub fn explained(line: &Line, system: &System, images: &Images) -> Fault {
+/// A fault in words, with what the program said of it.
+pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Images) -> Fault {
     let domain = system.domains.iter().find(|domain| domain.name == line.domain);
-    let executable = domain.and_then(|domain| images.programs.get(&domain.program));
+    // In the simulation all programs are parts of one, and code that is not at a place of its own
+    // stands in the first page of a domain's.
+    let simulated = images.twin.as_ref().filter(|_| !FIRST_PAGE.contains(&line.at));
+    let own = domain.and_then(|domain| images.programs.get(&domain.program));
+    let executable = own.or(simulated);
     let panicked = line.kind == "memory" && (PANIC..PANIC + PANIC_RANGE).contains(&line.detail);
     let what = if panicked {
-        let place = executable.and_then(|file| location(file, line.detail - PANIC));
+        let known = own.and_then(|file| location(file, line.detail - PANIC));
+        let place = known.or_else(|| Some(said?.to_string()));
         let place = place.map_or(String::new(), |place| format!(" at {place}"));
         format!("{} panicked{place}", line.domain)
     } else {
@@ -143,7 +166,7 @@ mod tests {
 
     fn said(detail: u64) -> String {
         let line = Line { kind: "memory", domain: "pump", detail, at: 0x20_0000 };
-        explained(&line, &system(), &Images::default()).what
+        explained(&line, None, &system(), &Images::default()).what
     }
 
     #[test]
@@ -169,6 +192,15 @@ mod tests {
         for detail in [0x2000, 0x3001, 0x5000, 0x6001].map(|below| top - below) {
             assert!(said(detail).starts_with("pump used address "), "{detail:#x}");
         }
+    }
+
+    #[test]
+    fn the_simulation_says_where_a_panic_was() {
+        let panic = LINE.replace("detail 0x10", &format!("detail {PANIC:#x}"));
+        let console =
+            format!("fan: panicked at a.rs:1:1:\npump: panicked at b.rs:2:3:\nno\n{panic}");
+        let told = told(&console, &system(), &Images::default());
+        assert_eq!(told[0].what, "pump panicked at b.rs:2:3");
     }
 
     #[test]

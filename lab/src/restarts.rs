@@ -87,7 +87,7 @@ fn restart(entry: &Entry, domain: &Domain, system: &System, images: &Images) -> 
         Reason::Fault => {
             let kind = FaultKind::from_code(entry.kind).unwrap_or(FaultKind::Other).name();
             let line = Line { kind, domain: name, detail: entry.detail, at: entry.at };
-            let fault = explained(&line, system, images);
+            let fault = explained(&line, None, system, images);
             (fault.what, fault.at)
         }
         Reason::Silent => (format!("{name} did not signal its heartbeat"), Vec::new()),

@@ -73,6 +73,7 @@ impl Machine {
         );
         machine.has("cargo-mutants", "true");
         machine.has("cc", "true");
+        machine.has("gdb", "true");
         machine.has(&emulator(), "echo 'QEMU emulator version 7.2.22 (made up)'");
         machine.has("apt-get", "echo \"apt-get $*\"");
         machine.has("sudo", "\"$@\"");
@@ -203,6 +204,17 @@ fn what_is_missing_is_only_printed_if_nothing_is_to_be_installed() {
     assert!(!stdout.contains("INSTALLED"), "{stdout}");
     let ended = machine.giusto("--no-install doctor");
     assert!(ended.status.success(), "doctor takes no emulator: {:?}", texts(&ended));
+}
+
+#[test]
+fn the_debugger_is_for_those_who_use_it() {
+    let machine = Machine::complete().without(&["gdb"]);
+    for words in ["test", "run hello --gdb", "run --gdb --icount hello"] {
+        let (_, stderr) = texts(&machine.giusto(words));
+        assert!(stderr.contains("--no-install-recommends gdb"), "{words}: {stderr}");
+    }
+    let (_, stderr) = texts(&machine.giusto("run hello"));
+    assert!(!stderr.contains("gdb"), "{stderr}");
 }
 
 #[test]

@@ -230,6 +230,7 @@ impl<P: Port> Manager<'_, P> {
         outgoing.then = Continuation::Nothing;
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
+        self.begin_time(at.index());
         self.cpu.note(Event::Thread, at, target.index(), u16::from(priority));
         if buffer_at != 0 {
             let frame = thread.fresh_buffer().finish(self.kernel.port);

@@ -4,10 +4,11 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::object::Domain;
 use crate::object::capability::Capability;
-use crate::port::{Context, Port};
+use crate::port::{Context, Port, Space};
 use abi::Error;
-use abi::call::Table;
+use abi::call::{BLOCK_WORDS, Table};
 use abi::object::Resource;
+use core::sync::atomic::Ordering::Relaxed;
 
 impl<P: Port> Manager<'_, P> {
     pub(super) fn inspect(
@@ -34,6 +35,8 @@ impl<P: Port> Manager<'_, P> {
             t if t == Table::Slot as u64 => self.slot_row(low, high),
             t if t == Table::Counter as u64 => self.counter_row(high, low),
             t if t == Table::Length as u64 => self.length_row(high, low),
+            t if t == Table::Time as u64 => self.time_row(high, low),
+            t if t == Table::Block as u64 => self.block_row(low, high),
             _ => Err(Error::InvalidArgument),
         }
     }
@@ -65,6 +68,22 @@ impl<P: Port> Manager<'_, P> {
         let words = [u64::from(thread.domain.get().index()), instruction, stack, 0];
         let state = self.state_of(at) as u64;
         Ok(Done::Words(state, thread.base_priority.get().max(0) as u64, words))
+    }
+
+    /// Whether a part of a page is mapped, and where it begins to hold anything. A stack's pages
+    /// are zeroed, so that tells how far it was used. A whole page would take too long.
+    fn block_row(&self, domain: u32, block: u32) -> Result<Done, Error> {
+        let domain = self.all.open(self.domain_at(domain)?);
+        let at = u64::from(block) * (8 * BLOCK_WORDS as u64);
+        let frame = domain.space.frame(self.kernel.port, at);
+        let Some(frame) = frame else { return Ok(Done::Values(0, 0)) };
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        let first = (at % P::PAGE / 8) as usize;
+        let words = &self.kernel.port.frame(frame)[first..first + BLOCK_WORDS];
+        let zeros = words.iter().take_while(|word| word.load(Relaxed) == 0).count();
+        Ok(Done::Values(1, zeros as u64))
     }
 
     fn slot_row(&self, domain: u32, slot: u32) -> Result<Done, Error> {

@@ -36,10 +36,10 @@ impl<P: Port> Manager<'_, P> {
     }
 
     fn reset_statistics(&self) -> Result<(), Error> {
-        let now = self.kernel.port.now();
+        let (now, stamp) = (self.kernel.port.now(), self.kernel.port.stamp());
         self.kernel.cpus.get().iter().try_for_each(|cpu| {
             let lock = P::LockPolicy::counts(&cpu.guards);
-            let reset = |statistics: &Statistics| statistics.reset(now, lock);
+            let reset = |statistics: &Statistics| statistics.reset(now, stamp, lock);
             self.kernel.port.statistics(cpu.number, reset).ok_or(Error::UnknownCall)
         })
     }
@@ -64,6 +64,23 @@ impl<P: Port> Manager<'_, P> {
         let look = |statistics: &Statistics| statistics.counter(counter, now, lock);
         let value = self.kernel.port.statistics(cpu.number, look);
         Ok(Done::Values(value.ok_or(Error::InvalidArgument)?, 0))
+    }
+
+    /// How long a CPU has run a thread.
+    pub(super) fn time_row(&self, cpu: u32, thread: u32) -> Result<Done, Error> {
+        let cpu = self.kernel.cpus.get().get(cpu as usize).ok_or(Error::InvalidArgument)?;
+        let stamp = self.kernel.port.stamp();
+        let look = |statistics: &Statistics| statistics.time(thread, stamp);
+        let time = self.kernel.port.statistics(cpu.number, look).flatten();
+        Ok(Done::Values(time.ok_or(Error::InvalidArgument)?, 0))
+    }
+
+    /// A thread is created: its time begins on each CPU.
+    pub(super) fn begin_time(&self, thread: u32) {
+        for cpu in self.kernel.cpus.get() {
+            let begin = |statistics: &Statistics| statistics.begin_thread(thread);
+            self.kernel.port.statistics(cpu.number, begin);
+        }
     }
 
     /// How often the ready queue of a CPU had a length.

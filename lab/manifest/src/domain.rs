@@ -18,6 +18,7 @@ const DEFAULT_SLOTS: u64 = 64;
 const MOST_SLOTS: u64 = 1 << 16;
 const DEFAULT_STACK: u64 = 16 << 10;
 const MOST_STACK: u64 = 16 << 20;
+const MOST_LOG: u64 = 16 << 20;
 const MOST_THREADS: u64 = 4096;
 /// The largest heap.
 const MOST_HEAP: u64 = 512 << 20;
@@ -45,6 +46,7 @@ pub fn read(
         stack: stack.map_or(Ok(DEFAULT_STACK), |size| values.size(size, abi::PAGE..=MOST_STACK))?,
         heap: heap.map_or(Ok(0), |size| values.size(size, abi::PAGE..=MOST_HEAP))?,
         threads: values.number(&given.threads, 1, 1..=MOST_THREADS)? as u32,
+        log: given.log.as_ref().map(|size| values.size(size, abi::PAGE..=MOST_LOG)).transpose()?,
         cpu,
         cpus: allowed_cpus(values, given, cpus, cpu)?,
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),

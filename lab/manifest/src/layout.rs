@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use abi::{PAGE, Rights};
 
 use crate::elf::Image;
-use crate::system::{Domain, System};
+use crate::system::{Domain, Memory, System};
 
 /// Where programs may lie.
 pub const PROGRAMS: std::ops::Range<u64> = 0x20_0000..ENVIRONMENT;
@@ -141,8 +141,10 @@ pub fn environment(system: &System, domain: &Domain) -> String {
         let _ = writeln!(text, "cap.{}={}", cap.name, index + 1);
     }
     for (map, address) in domain.maps.iter().zip(map_addresses(system, domain)) {
-        let memory = &system.memories[map.memory];
-        let _ = writeln!(text, "mem.{}={address:x}:{:x}", memory.name, memory.bytes);
+        let Memory { name, bytes, .. } = &system.memories[map.memory];
+        let is_log = system.log_of(domain).is_some_and(|log| log.name == *name);
+        let key = if is_log { "log".to_string() } else { format!("mem.{name}") };
+        let _ = writeln!(text, "{key}={address:x}:{bytes:x}");
     }
     for (name, value) in &domain.args {
         let _ = writeln!(text, "arg.{name}={value}");

@@ -56,6 +56,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     found.extend(shared(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        system.add_logs();
         supervisor::add(&values, &manifest, &mut system)?;
         let trace = manifest.trace.as_ref().map(|it| trace(&values, it, &system));
         system.trace = trace.transpose()?;

@@ -120,6 +120,7 @@ pub struct Domain {
     pub slots: Option<Number>,
     pub stack: Option<Word>,
     pub heap: Option<Word>,
+    pub log: Option<Word>,
     pub threads: Option<Number>,
     pub cpu: Option<Number>,
     pub cpus: Option<Spanned<Vec<Number>>>,

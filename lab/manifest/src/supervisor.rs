@@ -201,6 +201,7 @@ fn domain(
         cpus: None,
         stack: STACK,
         heap: 0,
+        log: None,
         threads: 2,
         quota,
         args: vec![("log_priority".to_string(), log.to_string())],

@@ -80,13 +80,36 @@ impl System {
     /// Has the kernel keep a trace of this many bytes in a memory of its own, for which the
     /// machine gets more RAM. Returns the memory's name.
     pub fn add_trace(&mut self, bytes: u64, keep: Keep) -> String {
-        let taken = |name: &String| self.memories.iter().any(|memory| memory.name == *name);
-        let names = (0..).map(|n| if n == 0 { "trace".into() } else { format!("trace-{n}") });
-        let name = names.into_iter().find(|name| !taken(name)).expect("numbers do not end");
         self.memory += bytes;
         self.trace = Some(Trace { memory: self.memories.len(), keep, events: Event::EVERY });
+        self.add_memory("trace", bytes)
+    }
+
+    /// Adds a memory that the host reads after the run, and returns its name: the one that is
+    /// wished, or with a number behind it if that is taken.
+    fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
+        let taken = |name: &String| self.memories.iter().any(|memory| memory.name == *name);
+        let names = (0..).map(|n| if n == 0 { wish.into() } else { format!("{wish}-{n}") });
+        let name = names.into_iter().find(|name| !taken(name)).expect("numbers do not end");
         self.memories.push(Memory { name: name.clone(), bytes, host: true });
         name
+    }
+
+    /// Gives each domain that has a log a memory for it, which it finds mapped last.
+    pub(crate) fn add_logs(&mut self) {
+        for index in 0..self.domains.len() {
+            let Some(bytes) = self.domains[index].log else { continue };
+            let memory = self.memories.len();
+            self.add_memory(&format!("log-{}", self.domains[index].name), bytes);
+            let rights = Rights::READ.or(Rights::WRITE);
+            self.domains[index].maps.push(Map { memory, rights });
+        }
+    }
+
+    /// The memory with a domain's log.
+    pub fn log_of(&self, domain: &Domain) -> Option<&Memory> {
+        let map = domain.log.and_then(|_| domain.maps.last());
+        map.map(|map| &self.memories[map.memory])
     }
 }
 
@@ -189,6 +212,8 @@ pub struct Domain {
     pub may_fault: bool,
     /// How it is supervised, if it is.
     pub restart: Option<Restart>,
+    /// Bytes of its log, a multiple of the page.
+    pub log: Option<u64>,
     /// The shared memory that it finds mapped.
     pub maps: Vec<Map>,
     /// Its capabilities; the first is in slot 1.

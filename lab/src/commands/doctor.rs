@@ -2,6 +2,7 @@
 
 use super::print_json;
 use crate::failure::Verdict;
+use crate::gdb;
 use crate::machine::{MACHINES, MEMORY_FILES};
 use crate::output;
 use crate::workspace;
@@ -105,6 +106,8 @@ fn tools() -> Vec<Tool> {
         found.problem = found.version.as_deref().and_then(|v| too_old(v, machine.least_version()));
         tools.push(found);
     }
+    let install = format!("run: apt-get install {}", gdb::PACKAGE);
+    tools.push(tool(gdb::PROGRAM, "run --gdb, test", false, plain(gdb::PROGRAM), &install));
     let memory = Path::new(MEMORY_FILES).is_dir().then(|| "directory in memory".to_string());
     let without = "without it RAM of emulated machines is a file in the temporary directory";
     tools.push(tool(MEMORY_FILES, "speed", false, memory, without));

@@ -97,6 +97,7 @@ fn script(system: &System, board: &str, archive: &str) -> String {
         kernel: Path::new(KERNEL),
         archive: Path::new(archive),
         command_line: &format!("kernel={}", system.kernel),
+        debugger: None,
     };
     let words = EMULATOR.arguments(&launch).into_iter().map(|word| {
         let word = word.to_string_lossy().into_owned();

@@ -1,14 +1,17 @@
 //! `run`: boots a system and attaches its console.
 
-use super::print_json;
 use super::trace::auto;
+use super::{counted, print_json, wrapped};
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
+use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
+use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
+use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
 use manifest::System;
@@ -21,6 +24,9 @@ const TRACE: u64 = 32 << 20;
 
 /// Seconds that a system may run that gets no input from a terminal.
 const UNATTENDED: u64 = 60;
+
+/// Nanoseconds.
+const SECOND: u64 = 1_000_000_000;
 
 /// What the kernel's last words begin with.
 const PANIC: &str = "KERNEL PANIC: ";
@@ -36,6 +42,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     if machine.emulator().is_some() && simulated {
         let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
         return Err(usage(message.to_string()));
+    }
+    if machine.emulator().is_none() && run.gdb {
+        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
+                       twin`, or see what happens by `./giusto trace --machine twin`";
+        return Err(usage(message));
     }
     seed(run, machine)?;
     let mut system = systems::load(&run.system)?;
@@ -60,16 +71,23 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let typed = std::io::stdin().is_terminal() && !as_json;
     let input = typed || !std::io::stdin().is_terminal();
     let input = if input { Input::User } else { Input::Nothing };
-    let seconds = run.timeout.or((!typed).then_some(UNATTENDED));
+    let seconds = run.timeout.or((!typed && !run.gdb).then_some(UNATTENDED));
     let console = Console { show: !as_json, input };
-    let mut launch = launch(run, machine, &images, &system)?.console(console);
+    let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
+    let socket = session.as_ref().map(Session::socket);
+    let launch = launch(run, machine, &images, &system)?;
+    let mut launch = launch.console(console).debugger(socket.as_deref());
     launch.timeout = seconds.map(Duration::from_secs);
+    session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
     let faults = faults::told(&outcome.console, &system, &images);
+    let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
     if as_json {
-        print_outcome(&system.name, machine, launch.board, &outcome, (&faults, &restarts));
+        let told = Told { faults: &faults, restarts: &restarts, logs: &logs };
+        print_outcome(&system.name, machine, launch.board, &outcome, &told);
     } else {
+        show_logs(&logs);
         eprint!("{restarts}");
         faults.iter().for_each(|fault| eprint!("{fault}"));
         show_end(&outcome, launch.icount);
@@ -129,13 +147,14 @@ pub(super) fn board<'a>(machine: &'a dyn Machine, asked: Option<&str>) -> Result
     })
 }
 
-fn print_outcome(
-    system: &str,
-    machine: &dyn Machine,
-    board: &str,
-    outcome: &Outcome,
-    (faults, restarts): (&[Fault], &Restarts),
-) {
+/// What a run has left behind for people.
+struct Told<'a> {
+    faults: &'a [Fault],
+    restarts: &'a Restarts,
+    logs: &'a Logs,
+}
+
+fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome, told: &Told) {
     let (exit, status) = match &outcome.exit {
         Exit::Done(status) => ("done", Some(*status)),
         Exit::Panic => ("panic", None),
@@ -152,10 +171,27 @@ fn print_outcome(
         "status": status,
         "failure": outcome.failure(),
         "backtrace": outcome.backtrace,
-        "faults": faults,
-        "restarts": restarts,
+        "faults": told.faults,
+        "restarts": told.restarts,
+        "log": told.logs,
         "console": outcome.console,
     }));
+}
+
+/// Shows the lines that domains have logged, with seconds since boot.
+fn show_logs(logs: &Logs) {
+    let width = logs.lines.iter().map(|line| line.domain.len()).max().unwrap_or(0);
+    if !logs.lines.is_empty() || !logs.lost.is_empty() {
+        eprintln!("log:");
+    }
+    for (domain, lost) in &logs.lost {
+        eprintln!("  lost: {} of {domain}", counted(*lost as usize, "line"));
+    }
+    for Line { time, level, domain, text } in &logs.lines {
+        let (seconds, rest) = (time / SECOND, time % SECOND);
+        let first = format!("  {seconds:>4}.{rest:09} {level:<5} {domain:<width$} ");
+        eprint!("{}", wrapped(text, &first, &" ".repeat(first.len())));
+    }
 }
 
 /// Says how an attached run ended; its console has been seen, but for what the twin's kernel says

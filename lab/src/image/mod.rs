@@ -30,7 +30,7 @@ pub struct Images {
     pub kernel: PathBuf,
     /// The programs by name; none for the twin.
     pub programs: BTreeMap<String, PathBuf>,
-    /// The twin's program, where it has more programs than Giusto's own.
+    /// The twin's program, if it is to run there.
     pub twin: Option<PathBuf>,
 }
 
@@ -63,10 +63,7 @@ pub fn build_system(
             Ok(Images { kernel: kernel_with(emulator, extra)?, programs, twin: None })
         }
         None if crates::any(system) => crates::twin(system),
-        None => {
-            twin()?;
-            Ok(Images::default())
-        }
+        None => Ok(Images { twin: Some(twin()?), ..Images::default() }),
     }
 }
 
@@ -136,8 +133,7 @@ pub const LOG_ROOM: usize = 1 << 18;
 
 fn images(machine: &dyn Machine, extra: Option<Extra>, programs: &[String]) -> Result<Images> {
     let Some(machine) = machine.emulator() else {
-        twin()?;
-        return Ok(Images::default());
+        return Ok(Images { twin: Some(twin()?), ..Images::default() });
     };
     let programs = build_programs(machine, programs)?;
     Ok(Images { kernel: kernel_with(machine, extra)?, programs, twin: None })

@@ -12,6 +12,7 @@ use manifest::{Archive, System};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
@@ -49,6 +50,8 @@ pub struct Boot<'a> {
     pub log: bool,
     /// The kernel takes samples, which the outcome is to hold.
     pub sampling: Option<Sampling>,
+    /// The socket on which the emulator waits for a debugger before the first instruction.
+    pub debugger: Option<&'a Path>,
 }
 
 impl<'a> Boot<'a> {
@@ -69,6 +72,7 @@ impl<'a> Boot<'a> {
             slices: true,
             log: false,
             sampling: None,
+            debugger: None,
         }
     }
 
@@ -121,6 +125,11 @@ impl<'a> Boot<'a> {
     pub fn sampling(self, sampling: Option<Sampling>) -> Boot<'a> {
         Boot { sampling, ..self }
     }
+
+    /// Stopped until a debugger lets it go, if one is to come to this socket.
+    pub fn debugger(self, debugger: Option<&'a Path>) -> Boot<'a> {
+        Boot { debugger, ..self }
+    }
 }
 
 /// Boots and waits for the end.
@@ -145,6 +154,7 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         kernel: &boot.images.kernel,
         archive: &archive_file.path(),
         command_line: &command_line(boot),
+        debugger: boot.debugger,
     };
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
     let mut memories = BTreeMap::new();
@@ -262,32 +272,39 @@ fn follow(
         let guest = child.stdin.take().context("the emulator has no standard input")?;
         console::feed(guest, Arc::clone(&printed), input);
     }
-    let exit = wait(&mut child, machine, timeout, &interrupts);
+    let stopped = wait(&mut child, timeout, &interrupts);
     drop(terminal);
-    if input != Input::User && matches!(exit, Ok(Exit::Interrupted)) {
+    if input != Input::User && matches!(stopped, Ok(Stopped::Forced(Exit::Interrupted))) {
         // No user is at this console: the whole command was meant.
         interrupted();
     }
     reader.join().expect("the reader does not panic");
     let complaints = complaints.join().expect("the reader does not panic");
     let console = printed.text();
-    Ok((blame(exit?, &console, program, &complaints), console))
+    let exit = match stopped? {
+        Stopped::Alone(code) => machine.decode(code, &complaints),
+        Stopped::Forced(exit) => exit,
+    };
+    Ok((blame(exit, &console, program, &complaints), console))
+}
+
+/// How an emulator came to its end.
+enum Stopped {
+    /// By itself, with this exit code unless by a signal.
+    Alone(Option<i32>),
+    /// The laboratory ended it, for this reason.
+    Forced(Exit),
 }
 
 /// Waits for the emulator, and ends it at the timeout or when the user asks.
-fn wait(
-    child: &mut Child,
-    machine: &dyn Emulator,
-    timeout: Option<Duration>,
-    interrupts: &Interrupts,
-) -> Result<Exit> {
+fn wait(child: &mut Child, timeout: Option<Duration>, interrupts: &Interrupts) -> Result<Stopped> {
     let started = Instant::now();
     loop {
         let ended = child.try_wait()?;
         let forced = if interrupts.any() {
             Exit::Interrupted
         } else if let Some(status) = ended {
-            return Ok(machine.decode(status.code()));
+            return Ok(Stopped::Alone(status.code()));
         } else if timeout.is_some_and(|timeout| started.elapsed() > timeout) {
             Exit::Hang
         } else {
@@ -297,7 +314,7 @@ fn wait(
         // It may have ended in the meantime.
         let _ = child.kill();
         child.wait()?;
-        return Ok(forced);
+        return Ok(Stopped::Forced(forced));
     }
 }
 
@@ -322,7 +339,6 @@ mod tests {
     use super::*;
     use crate::machine::{Count, Debugger, Finding, Platform};
     use std::ffi::OsString;
-    use std::path::Path;
 
     /// A machine whose emulator is the shell and whose kernel is a script.
     struct Script(&'static str);
@@ -377,14 +393,11 @@ mod tests {
         fn memory_offset(&self, physical: u64) -> Option<u64> {
             Some(physical)
         }
-        fn decode(&self, code: Option<i32>) -> Exit {
+        fn decode(&self, code: Option<i32>, _: &str) -> Exit {
             code.map_or(Exit::Hang, |code| Exit::Done(code as u32))
         }
         fn inspect(&self, _: &Remains) -> Result<Vec<Finding>> {
             bail!("a script has no page tables")
-        }
-        fn debugger_arguments(&self, _: &Path) -> Vec<OsString> {
-            Vec::new()
         }
         fn count_round_trip(&self, _: &mut Debugger, _: &Path, _: usize) -> Result<Vec<Count>> {
             bail!("a script has no instructions")
@@ -402,6 +415,7 @@ mod tests {
             kernel: nowhere,
             archive: nowhere,
             command_line: "",
+            debugger: None,
         };
         follow(&Script(script), &launch, Console::CAPTURE, Some(timeout)).unwrap()
     }

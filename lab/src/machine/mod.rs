@@ -68,12 +68,11 @@ pub trait Emulator: Machine {
     fn arguments(&self, launch: &Launch) -> Vec<OsString>;
     /// Where in the memory file a physical address lies.
     fn memory_offset(&self, physical: u64) -> Option<u64>;
-    /// What the emulator's exit code says about the guest; `None` if a signal ended it.
-    fn decode(&self, code: Option<i32>) -> Exit;
+    /// What the emulator's exit code, `None` if a signal ended it, and its complaints say about
+    /// the guest.
+    fn decode(&self, code: Option<i32>, complaints: &str) -> Exit;
     /// Judges the page tables that a run has left.
     fn inspect(&self, remains: &Remains) -> Result<Vec<Finding>>;
-    /// Arguments that make the emulator wait for a debugger on this socket.
-    fn debugger_arguments(&self, socket: &Path) -> Vec<OsString>;
     /// Follows one round trip of a client and a server, past the first `skip`, and counts what
     /// its instructions do.
     fn count_round_trip(
@@ -102,6 +101,8 @@ pub struct Launch<'a> {
     pub archive: &'a Path,
     /// The kernel's command line.
     pub command_line: &'a str,
+    /// The socket on which the emulator waits for a debugger before the first instruction.
+    pub debugger: Option<&'a Path>,
 }
 
 /// The emulator.

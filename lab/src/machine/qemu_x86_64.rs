@@ -9,6 +9,9 @@ use std::path::Path;
 /// Physical addresses below this are offsets in the memory file on every board.
 const LOW_MEMORY: u64 = 2 << 30;
 
+/// What QEMU says when a debugger kills the guest.
+const KILLED: &str = "Terminated via GDBstub";
+
 /// The machine.
 pub struct QemuX86_64;
 
@@ -90,12 +93,19 @@ impl Emulator for QemuX86_64 {
         add("-chardev", "stdio,id=console,signal=off".into());
         add("-serial", "chardev:console".into());
         add("-device", "isa-debug-exit,iobase=0xf4,iosize=4".into());
+        if let Some(socket) = launch.debugger {
+            let mut chardev = OsString::from("socket,id=debugger,server=on,wait=off,path=");
+            chardev.push(socket);
+            add("-chardev", chardev);
+            add("-gdb", "chardev:debugger".into());
+        }
         if let Some(seed) = launch.icount {
             add("-icount", "shift=0,sleep=off".into());
             add("-seed", seed.to_string().into());
             add("-rtc", "base=2026-01-01T00:00:00,clock=vm".into());
         }
         arguments.extend(["-no-reboot", "-nodefaults", "-no-user-config"].map(OsString::from));
+        arguments.extend(launch.debugger.map(|_| "-S".into()));
         arguments
     }
 
@@ -103,8 +113,9 @@ impl Emulator for QemuX86_64 {
         (physical < LOW_MEMORY).then_some(physical)
     }
 
-    fn decode(&self, code: Option<i32>) -> Exit {
+    fn decode(&self, code: Option<i32>, complaints: &str) -> Exit {
         match code {
+            Some(0) if complaints.contains(KILLED) => Exit::Interrupted,
             // The exit device makes every status odd.
             Some(code) if code & 1 == 1 => match (code >> 1) as u32 {
                 abi::boot::EXIT_PANIC => Exit::Panic,
@@ -120,13 +131,6 @@ impl Emulator for QemuX86_64 {
 
     fn inspect(&self, remains: &Remains) -> Result<Vec<Finding>> {
         x86_64::inspect(remains)
-    }
-
-    fn debugger_arguments(&self, socket: &Path) -> Vec<OsString> {
-        let mut chardev = OsString::from("socket,id=debugger,server=on,wait=off,path=");
-        chardev.push(socket);
-        let [stopped, device, gdb, name] = ["-S", "-chardev", "-gdb", "chardev:debugger"];
-        vec![stopped.into(), device.into(), chardev, gdb.into(), name.into()]
     }
 
     fn count_round_trip(
@@ -145,11 +149,12 @@ mod tests {
 
     #[test]
     fn exit_codes_are_decoded() {
-        let decode = |code| QemuX86_64.decode(code);
+        let decode = |code| QemuX86_64.decode(code, "");
         assert_eq!(decode(Some(1)), Exit::Done(0));
         assert_eq!(decode(Some(7)), Exit::Done(3));
         assert_eq!(decode(Some(203)), Exit::Panic);
         assert!(matches!(decode(Some(0)), Exit::Emulator(_)));
         assert!(matches!(decode(None), Exit::Emulator(_)));
+        assert_eq!(QemuX86_64.decode(Some(0), "QEMU: Terminated via GDBstub"), Exit::Interrupted);
     }
 }

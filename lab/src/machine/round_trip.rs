@@ -50,11 +50,11 @@ pub fn round_trip(boot: &Boot, skip: usize) -> Result<Vec<Count>> {
         kernel: &boot.images.kernel,
         archive: &archive_file.path(),
         command_line: &format!("kernel={}", boot.kernel),
+        debugger: Some(&socket),
     };
     let interrupts = Interrupts::watch();
     let child = Command::new(program)
         .args(emulator.arguments(&launch))
-        .args(emulator.debugger_arguments(&socket))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -32,8 +32,8 @@ impl port::Space for Space {
         0
     }
 
-    fn is_mapped(&self, _port: &impl Port, _at: u64) -> bool {
-        false
+    fn frame(&self, _port: &impl Port, _at: u64) -> Option<u64> {
+        None
     }
 
     fn add_table(&self, _port: &impl Port, at: u64, _table: u64) {

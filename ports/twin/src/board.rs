@@ -12,6 +12,7 @@ use crate::paging::walk;
 use crate::port::Twin;
 use crate::processor::Stance;
 use crate::run::{End, Options, lengthen};
+use crate::signals::Refusal;
 use abi::call::{Call, NOTHING};
 use abi::message::FaultKind;
 use abi::trace;
@@ -259,7 +260,26 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
             }
             Trap::Work(_) | Trap::Start => {}
             Trap::Fault { .. } => self.fault(context, trap),
+            Trap::Refused(refusal) => self.refused(context, refusal),
         }
+    }
+
+    /// The host has refused something to a program.
+    fn refused(&self, context: &Context, refusal: Refusal) {
+        let (_, stack) = context.at.get();
+        let detail = refusal.address.unwrap_or_else(|| self.below_stack(stack));
+        context.at.set((refusal.at, stack));
+        self.enter_fault(Fault { kind: refusal.kind, detail, code: 0 });
+    }
+
+    /// The last word below the stack that an address lies in: where an overflow shows first.
+    fn below_stack(&self, stack: u64) -> u64 {
+        let root = self.twin.here().root.get();
+        let mut page = stack.saturating_sub(1) / PAGE;
+        while page > 0 && walk(self.twin, root, page * PAGE).is_some() {
+            page -= 1;
+        }
+        page * PAGE + PAGE - 8
     }
 
     /// Time passes for a thread that computes, until it is done or an interrupt is due.

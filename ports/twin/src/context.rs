@@ -1,5 +1,6 @@
 //! A thread's saved registers, and what it stopped with.
 
+use crate::signals::Refusal;
 use abi::message::FaultKind;
 use abi::{Info, Status};
 use cells::Cell;
@@ -40,6 +41,8 @@ pub enum Trap {
         /// It stands behind it.
         trap: bool,
     },
+    /// Something that the host refused: it cannot go on where it stands.
+    Refused(Refusal),
 }
 
 /// Saved state of a thread.

@@ -1,15 +1,18 @@
 //! Coroutines for threads.
 
+use crate::context::Trap;
 use crate::hardware::Hardware;
 use crate::programs;
-use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, Yielder};
+use crate::signals::{self, RESERVE, Refusal, WayOut};
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use rt::arch::hosted::{self, Instruction};
 use std::cell::Cell;
 use std::thread_local;
 
-/// Bytes of a coroutine's stack. Programs in development builds are greedy.
-const STACK: usize = 128 << 10;
+/// Bytes of a coroutine's stack, of which the host provides what is used. Programs in development
+/// builds are greedy.
+const STACK: usize = (1 << 20) + RESERVE;
 
 /// Stacks that a host thread keeps for its next run.
 const KEPT: usize = 1100;
@@ -19,9 +22,12 @@ thread_local! {
 }
 
 struct Fiber {
-    coroutine: Coroutine<(), (), ()>,
+    coroutine: Coroutine<(), (), Refusal>,
     yielder: *const Yielder<(), ()>,
     vector: u64,
+    way_out: WayOut,
+    /// What the host refused to it: it stands there for ever.
+    refused: Option<Refusal>,
 }
 
 /// The coroutines of a run, by number from 1.
@@ -40,16 +46,24 @@ impl Fibers {
 
     /// A new coroutine for a thread that begins with an instruction.
     pub fn begin(&mut self, instruction: Instruction, argument: u64, stack: u64) -> u32 {
+        self.run(move || hosted::begin(instruction, programs::all(), argument, stack))
+    }
+
+    /// A new coroutine for a thread's work, which does not return.
+    pub fn run(&mut self, work: impl FnOnce() -> Refusal + 'static) -> u32 {
         let own = self
             .stacks
             .pop()
             .unwrap_or_else(|| DefaultStack::new(STACK).expect("memory for a coroutine's stack"));
-        let twin = self.twin;
+        let (twin, limit) = (self.twin, own.limit().get());
         let coroutine = Coroutine::with_stack(own, move |yielder: &Yielder<(), ()>, ()| {
             twin.here().yielder.set(yielder);
-            hosted::begin(instruction, programs::all(), argument, stack)
+            signals::begin_program();
+            work()
         });
-        let fiber = Some(Fiber { coroutine, yielder: std::ptr::null(), vector: 0 });
+        let way_out = WayOut { handler: coroutine.trap_handler(), limit };
+        let yielder = std::ptr::null();
+        let fiber = Some(Fiber { coroutine, yielder, vector: 0, way_out, refused: None });
         match self.free.pop() {
             Some(number) => {
                 self.fibers[number as usize] = fiber;
@@ -69,7 +83,16 @@ impl Fibers {
         let cpu = self.twin.here();
         cpu.yielder.set(fiber.yielder);
         cpu.vector.set(fiber.vector);
-        fiber.coroutine.resume(());
+        if fiber.refused.is_none() {
+            signals::set_running(Some(fiber.way_out));
+            if let CoroutineResult::Return(refusal) = fiber.coroutine.resume(()) {
+                fiber.refused = Some(refusal);
+            }
+            signals::set_running(None);
+        }
+        if let Some(refusal) = fiber.refused {
+            cpu.trap.set(Trap::Refused(refusal));
+        }
         fiber.yielder = cpu.yielder.get();
         fiber.vector = cpu.vector.get();
     }

@@ -19,6 +19,7 @@
 //! | `paging.rs`, `context.rs` | page tables, saved registers |
 //! | `program.rs` | what programs see as their machine |
 //! | `fiber.rs` | coroutines |
+//! | `signals.rs` | what the host refuses to programs |
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
 //! | `programs.rs` | the table of programs |
@@ -48,6 +49,7 @@ mod rng;
 mod run;
 mod sections;
 mod serve;
+mod signals;
 mod transactions;
 
 pub use programs::Program;

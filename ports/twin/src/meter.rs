@@ -139,7 +139,7 @@ impl Meter {
     fn count(&self, cpu: u32, step: CostEvent) {
         let count = &self.counts[EntryCost::KINDS + step.kind()];
         count.set(count.get() + times(step));
-        self.statistics.borrow()[cpu as usize].step(cpu, step);
+        self.statistics.borrow()[cpu as usize].step(cpu, step, || self.time.get());
         if !step.is_remark() {
             self.events.set(self.events.get() + 1);
         }

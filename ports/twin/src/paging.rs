@@ -162,8 +162,8 @@ impl port::Space for Space {
         missing
     }
 
-    fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
-        walk(port, self.root, at).is_some()
+    fn frame(&self, port: &impl Port, at: u64) -> Option<u64> {
+        walk(port, self.root, at).map(|(frame, _)| frame)
     }
 
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {

@@ -4,6 +4,7 @@ use crate::context::{Regs, Trap};
 use crate::hardware::Hardware;
 use crate::meter;
 use crate::port::Twin;
+use crate::signals::{Inside, Refusal};
 use abi::message::FaultKind;
 use abi::{Info, Rights, Status};
 use kernel::locks::Unlocked;
@@ -21,6 +22,24 @@ const PATIENCE: u32 = 4096;
 const FUNCTION: u64 = u64::from_le_bytes(*b"\0\0\0\0FUNC");
 
 impl Hardware {
+    /// A program has called a function of the machine, on its own stack: if that has no room for
+    /// the function, it has overflowed.
+    #[inline]
+    fn enter(&self) -> Inside {
+        match Inside::enter() {
+            Some(inside) => inside,
+            None => self.overflow(),
+        }
+    }
+
+    #[cold]
+    fn overflow(&self) -> ! {
+        let refusal = Refusal { kind: FaultKind::Memory, address: None, at: 0 };
+        loop {
+            self.stop(Trap::Refused(refusal));
+        }
+    }
+
     /// Leaves the running coroutine until its thread goes on.
     fn stop(&self, trap: Trap) {
         let me = self.here();
@@ -81,6 +100,7 @@ impl Hardware {
 impl Machine for Hardware {
     #[inline]
     fn call(&self, number: u64, args: [u64; 6], words: [u64; 4]) -> Outcome {
+        let _inside = self.enter();
         self.here().regs.set(Regs { number, args, words });
         self.stop(Trap::Call);
         let regs = self.here().regs.get();
@@ -92,11 +112,13 @@ impl Machine for Hardware {
     }
 
     fn counter(&self) -> u64 {
+        let _inside = self.enter();
         self.access();
         meter::now()
     }
 
     fn work(&self, n: u64) {
+        let _inside = self.enter();
         if self.is_undisturbed(n) {
             meter::pass(n);
             self.here().patience.set(0);
@@ -107,6 +129,7 @@ impl Machine for Hardware {
 
     #[inline]
     fn reach(&self, address: u64, rights: Rights, probing: bool) -> Option<&'static AtomicU64> {
+        let _inside = self.enter();
         self.access();
         loop {
             if let Some(word) = self.word(address, rights) {
@@ -120,6 +143,7 @@ impl Machine for Hardware {
     }
 
     fn fault(&self, kind: FaultKind, trap: bool) {
+        let _inside = self.enter();
         // Behind a trap the thread goes on in any case; what faults stays there until refused.
         while !self.is_refused(Trap::Fault { kind, detail: 0, code: 0, probing: true, trap })
             && !trap
@@ -127,11 +151,13 @@ impl Machine for Hardware {
     }
 
     fn say(&self, line: &str) {
+        let _inside = self.enter();
         self.write(line.as_bytes());
         self.write(b"\n");
     }
 
     fn function(&self, function: fn(&Env, u64)) -> u64 {
+        let _inside = self.enter();
         let mut functions = self.functions.borrow_mut();
         let same = functions.iter().position(|other| *other as usize == function as usize);
         let index = same.unwrap_or_else(|| {
@@ -142,6 +168,7 @@ impl Machine for Hardware {
     }
 
     fn function_of(&self, word: u64) -> Option<fn(&Env, u64)> {
+        let _inside = self.enter();
         let index = word.checked_sub(FUNCTION)?;
         self.functions.borrow().get(usize::try_from(index).ok()?).copied()
     }

@@ -5,7 +5,7 @@ use crate::hardware::{Hardware, Shutdown};
 use crate::lines::Lines;
 use crate::locking::{BigLock, ElidedLock, FineLocks, MOST_CPUS};
 use crate::memory::Ram;
-use crate::{kernels, meter};
+use crate::{kernels, meter, signals};
 use abi::PAGE;
 use abi::boot::WORD_CPUS;
 use abi::statistics::Counter;
@@ -69,6 +69,7 @@ fn counters(cpu: u32) -> [u64; Counter::ALL.len()] {
 pub fn run(run: &Run) -> Outcome {
     let Run { archive, options, wanted } = run;
     hosted::remember_panics();
+    signals::watch();
     let ram = Ram::new((options.memory / PAGE) as usize);
     let words: Box<[AtomicU64]> = archive.iter().copied().map(AtomicU64::new).collect();
     // SAFETY: handed out once; kernel and programs are gone when `ram` is dropped, at the end.

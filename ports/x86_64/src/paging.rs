@@ -279,8 +279,9 @@ impl port::Space for Space {
         first_missing + self.missing_above(last).min(3 - shared)
     }
 
-    fn is_mapped(&self, _port: &impl port::Port, at: u64) -> bool {
-        self.leaf(at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
+    fn frame(&self, _port: &impl port::Port, at: u64) -> Option<u64> {
+        let word = self.leaf(at)?.load(Relaxed);
+        (word & PRESENT != 0).then_some(word & ADDRESS)
     }
 
     fn add_table(&self, _port: &impl port::Port, at: u64, new: u64) {

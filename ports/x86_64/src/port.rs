@@ -194,7 +194,8 @@ impl X86 {
     #[inline(always)]
     fn count(&self, cpu: u32, step: kernel::cost::CostEvent) {
         // There are no more of them; the mask saves the check.
-        self.statistics[cpu as usize & (crate::segments::CPUS - 1)].step(cpu, step);
+        self.statistics[cpu as usize & (crate::segments::CPUS - 1)]
+            .step(cpu, step, || self.stamp());
     }
 }
 

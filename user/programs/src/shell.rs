@@ -5,6 +5,7 @@ mod history;
 mod input;
 mod keys;
 mod line;
+mod stack;
 
 use input::Input;
 use rt::{Console, Env, Wait, ipc, print, println, signal};

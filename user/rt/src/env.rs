@@ -1,6 +1,6 @@
 //! The environment: what a program was given, by name.
 
-use crate::{Buffer, Console, Heartbeat, Slot, Words, shared};
+use crate::{Buffer, Console, Heartbeat, Log, Slot, Words, shared};
 use abi::{env, supervision};
 
 /// What a program was given.
@@ -116,6 +116,12 @@ impl Env {
     /// The program's heartbeat, unheard if it is not supervised by one.
     pub fn heartbeat(&self) -> Heartbeat {
         Heartbeat::new(self.find_cap(supervision::BEATS).unwrap_or(Slot::NONE))
+    }
+
+    /// The domain's log, silent if it has none. Opening it takes a system call, a line none.
+    pub fn log(&self) -> Log {
+        let place = env::get(self.text, "log").and_then(|log| env::pair(log, 16));
+        Log::open(place.map(|(address, bytes)| Words::at(address, bytes)))
     }
 
     /// The console, silent if the program has none.

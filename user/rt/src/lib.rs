@@ -18,7 +18,8 @@
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
 //! | [`memory`], [`thread`], [`domain`] | the objects of these names |
 //! | [`system`] | clock, facts, statistics, the end of the run |
-//! | [`console`], [`record`], [`statistics`] | text and figures for people and the laboratory |
+//! | [`log`], [`console`] | time-stamped lines that stay; text for people |
+//! | [`record`], [`statistics`] | figures for people and the laboratory |
 //! | [`arch`] | the machine: system call instruction, cycle counter, probes |
 #![no_std]
 #![deny(unsafe_code)]
@@ -37,6 +38,7 @@ pub mod guard;
 mod heartbeat;
 pub mod inbox;
 pub mod ipc;
+pub mod log;
 #[cfg(test)]
 mod machine;
 pub mod mapping;
@@ -69,6 +71,7 @@ pub use guard::Guard;
 pub use heartbeat::Heartbeat;
 pub use inbox::Inbox;
 pub use ipc::{Message, Received, Wait};
+pub use log::Log;
 pub use mapping::{At, Mapping, MemoryObject};
 pub use record::Recorder;
 pub use request::{Fault, FaultReply, Request};

@@ -94,6 +94,10 @@ impl arch::Machine for Scripted {
         self.outcomes.borrow_mut().pop_front().unwrap_or(ends(Status::OK))
     }
 
+    fn counter(&self) -> u64 {
+        self.made.borrow().len() as u64
+    }
+
     fn reach(&self, address: u64, _: Rights, _: bool) -> Option<&'static AtomicU64> {
         let index = address.checked_sub(BASE).expect("an address of the memory") / 8;
         Some(self.memory.get(index as usize).expect("an address of the memory"))

@@ -37,7 +37,7 @@ pub fn exit() -> ! {
 /// gets no argument: here alone the environment's address is kept aside.
 #[cfg(target_os = "none")]
 mod panic {
-    use crate::{Env, PANIC_STATUS, arch, exit, println, system};
+    use crate::{Env, PANIC_STATUS, arch, error, exit, println, system};
     use abi::message::PANIC;
     use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,6 +58,9 @@ mod panic {
     fn panic(info: &core::panic::PanicInfo) -> ! {
         let env = environment();
         println!(env.console(), "{}: {info}", env.name());
+        if let Some(place) = info.location() {
+            error!(env.log(), "panicked at {place}: {}", info.message());
+        }
         if let Some(system) = env.find_cap("system") {
             let _ = system::shutdown(system, PANIC_STATUS);
         }

@@ -3,7 +3,7 @@
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
-use abi::call::{Call, Fact, Observe, Table};
+use abi::call::{BLOCK_WORDS, Call, Fact, Observe, Table};
 use abi::statistics::Counter;
 use abi::{Error, Status};
 
@@ -95,6 +95,26 @@ pub fn counter_of(system: Slot, cpu: u64, counter: Counter) -> Result<u64, Error
 /// [`counter`] does.
 pub fn length(system: Slot, length: usize) -> Result<u64, Error> {
     Ok(inspect(system, Table::Length, length as u64)?.results[0])
+}
+
+/// How long a CPU has run a thread, by its index, in steps of the counter: from switch to switch,
+/// with what the kernel and interrupts did meanwhile. A kernel that was built without statistics
+/// refuses with [`Error::InvalidArgument`], as do threads from [`TIMED`](abi::statistics::TIMED)
+/// on.
+pub fn time(system: Slot, cpu: u64, thread: u64) -> Result<u64, Error> {
+    Ok(inspect(system, Table::Time, cpu << 32 | thread)?.results[0])
+}
+
+/// Of the [`BLOCK_WORDS`](abi::call::BLOCK_WORDS) words from an address of a domain, by its index,
+/// how many are zero before the first that is not; `None`: nothing is mapped there. The address is
+/// rounded down to as many words; from 512 GiB on it is refused with [`Error::InvalidArgument`].
+pub fn zeros(system: Slot, domain: u64, address: u64) -> Result<Option<u64>, Error> {
+    let block = address / (8 * BLOCK_WORDS as u64);
+    if block >> 32 != 0 {
+        return Err(Error::InvalidArgument);
+    }
+    let [mapped, zeros] = inspect(system, Table::Block, block << 32 | domain)?.results;
+    Ok((mapped != 0).then_some(zeros))
 }
 
 /// Computes for `n` units of time: instructions on a machine that counts them.

@@ -4,13 +4,15 @@ use crate::support::archive::{SLICE, TICK};
 use crate::support::board::Board;
 use crate::support::host::{HZ, Host};
 use crate::support::scene::{
-    CONSOLE_SLOT, DOMAIN, FREE, NOTIFICATION, SYSTEM_SLOT, THREAD, boot, receive, system,
+    CONSOLE_SLOT, DOMAIN, FREE, NOTIFICATION, SYSTEM_SLOT, THREAD, boot, buffer, receive, system,
 };
 use abi::boot::name_words;
-use abi::call::{Call, Fact, Table, ThreadState};
+use abi::call::{BLOCK_WORDS, Call, Fact, Table, ThreadState};
 use abi::object::Resource;
-use abi::{Error, Rights};
+use abi::{Error, PAGE, Rights};
+use kernel::port::{Port, Space};
 use kernel::system::{DirectLazy, Fastpath, System};
+use std::sync::atomic::Ordering::Relaxed;
 
 fn machine<S: System<Port = Host>>() -> Board<S> {
     boot(&[(1, 10), (2, 20)])
@@ -61,6 +63,21 @@ fn tables() {
     assert_eq!(row(Table::Quota, 1 | (Resource::Threads as u64) << 32).0, 1);
     let slot = row(Table::Slot, 1 | SYSTEM_SLOT << 32);
     assert_eq!(slot.0, abi::Kind::System as u64 | u64::from(Rights::ALL.0) << 8);
+    let (words, bytes) = (BLOCK_WORDS as u64, 8 * BLOCK_WORDS as u64);
+    let block = |at: u64| row(Table::Block, 1 | (at / bytes) << 32);
+    assert_eq!(block(buffer(1)), (1, words));
+    let frame = board.domain(1).space.frame(board.host, buffer(1)).unwrap();
+    let frame = board.host.frame(frame);
+    for word in [7, BLOCK_WORDS, frame.len() - 1] {
+        frame[word].store(1, Relaxed);
+    }
+    let blocks = [0, bytes, 2 * bytes, PAGE - bytes, PAGE].map(|from| block(buffer(1) + from));
+    assert_eq!(blocks, [(1, 7), (1, 0), (1, words), (1, words - 1), (0, 0)]);
+    assert_eq!(block(u64::from(u32::MAX) * bytes), (0, 0));
+    for (table, row) in [(7, 1), (8, 1 << 20)] {
+        let call = system(Call::Inspect, &[SYSTEM_SLOT, table, row]);
+        board.fails(2, call, Error::InvalidArgument);
+    }
     for (table, row) in [(0, 1 << 20), (1, 1 << 20), (2, 1 | 11 << 32), (3, 11), (4, 99), (9, 0)] {
         let call = system(Call::Inspect, &[SYSTEM_SLOT, table, row]);
         board.fails(2, call, Error::InvalidArgument);

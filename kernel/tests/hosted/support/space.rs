@@ -112,8 +112,9 @@ impl Space for HostSpace {
         }
     }
 
-    fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
-        self.leaf(port, at).is_some_and(|leaf| leaf.load(Relaxed) & PRESENT != 0)
+    fn frame(&self, port: &impl Port, at: u64) -> Option<u64> {
+        let word = self.leaf(port, at)?.load(Relaxed);
+        (word & PRESENT != 0).then_some(word & ADDRESS)
     }
 
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {

@@ -55,8 +55,15 @@ fn arguments(words: &str) -> Vec<String> {
         kernel: Path::new("kernel"),
         archive: Path::new("archive"),
         command_line: "",
+        debugger: None,
     });
     arguments.into_iter().map(|argument| argument.into_string().unwrap()).collect()
+}
+
+#[test]
+fn the_simulation_has_no_debugger_and_says_what_to_do() {
+    let error = super::run(&asked("hello --gdb --machine twin"), false).unwrap_err();
+    assert!(error.is::<Usage>() && error.to_string().contains("without `--machine twin`"));
 }
 
 #[test]

@@ -113,7 +113,25 @@ fn shell(one: &Configuration) -> Result<()> {
     let failure = outcome.failure();
     ensure!(failure.is_none(), failure.unwrap_or_default());
     in_order(&outcome.console, &ANSWERS)?;
-    in_order(&outcome.console, &[statistics])
+    in_order(&outcome.console, &[statistics])?;
+    listed(&outcome.console, one.machine.emulator().is_some())
+}
+
+/// Whether `ps` tells of the shell's own thread how long it has run, where the kernel counts that
+/// as in the simulation, and how much of its stack it has used, where that is a domain's as on the
+/// emulator.
+fn listed(console: &str, emulated: bool) -> Result<()> {
+    let row = |line: &str| {
+        let words: Vec<_> = line.split_whitespace().map(str::to_string).collect();
+        <[String; 6]>::try_from(words).ok().filter(|words| words[0] == "shell")
+    };
+    let [_, _, _, time, stack, _] = console.lines().find_map(row).context("`ps` lists no shell")?;
+    let counted = time.parse::<f64>().is_ok_and(|time| time > 0.0);
+    ensure!(counted != emulated, "a CPU time of `{time}`");
+    let (used, size) = stack.split_once('/').context("no stack")?;
+    let (used, size) = (used.parse::<u64>()?, size.trim_end_matches('K').parse::<u64>()?);
+    ensure!((used > 0) == emulated && used < size << 10, "a stack of `{stack}`");
+    Ok(())
 }
 
 /// Whether texts follow each other in a text.

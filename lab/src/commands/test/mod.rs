@@ -6,6 +6,8 @@ mod c;
 mod configuration;
 mod counting;
 mod covering;
+mod crashing;
+mod debugging;
 mod deep;
 mod demo;
 mod docs;
@@ -132,6 +134,8 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());
+    jobs.extend(debugging::jobs());
+    jobs.extend(crashing::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());

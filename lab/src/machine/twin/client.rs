@@ -6,14 +6,10 @@ use std::collections::BTreeMap;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use twin_protocol::{About, Outcome, Reply, Request, Run, receive, send};
-
-/// The number of the signal that ends a process at an address that it may not use.
-const SEGMENTATION_FAULT: i32 = 11;
 
 /// Processes that nothing is asked of. They end when this process does, which closes the sockets.
 static IDLE: Mutex<Vec<Process>> = Mutex::new(Vec::new());
@@ -110,13 +106,7 @@ impl Process {
         // A machine that has closed the socket ends; what says something else is of no use.
         let _ = self.socket.shutdown(Shutdown::Both);
         let status = self.child.wait()?;
-        let hint = match status.signal() {
-            Some(SEGMENTATION_FAULT) => {
-                "; a program that overflows its stack ends the simulation: the emulator says where"
-            }
-            _ => "",
-        };
-        bail!("the twin ended without an answer: {status}; {why}{hint}")
+        bail!("the twin ended without an answer: {status}; {why}")
     }
 }
 

@@ -10,6 +10,7 @@ mod domains;
 mod dying;
 mod faults;
 mod floods;
+mod looks;
 mod memory;
 mod messages;
 mod moves;
@@ -57,6 +58,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
+    ("looks", looks::CHECKS),
     ("sdk", sdk::CHECKS),
     ("typed", typed::CHECKS),
     ("nested", nested::CHECKS),

@@ -1,5 +1,6 @@
 //! The commands.
 
+use super::stack::Stack;
 use abi::boot::name_bytes;
 use abi::call::{Fact, Table, ThreadState};
 use abi::object::Resource;
@@ -132,12 +133,33 @@ fn ps(shell: &Shell, _: &str) {
             max
         );
     }
-    println!(shell.console, "  {:<16} {:>7} {:>9}  state", "threads of", "number", "priority");
+    print!(shell.console, "  {:<16} {:>7} {:>9}", "threads of", "number", "priority");
+    println!(shell.console, " {:>12} {:>12}  state", "CPU time", "stack");
     for (index, row) in shell.rows(Table::Thread) {
         let Some(state) = state(row.results[0]) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
         let name = domain.map_or(Name(*IDLE), |domain| domain.name());
-        println!(shell.console, "  {:<16} {index:>7} {:>9}  {state}", name.text(), row.results[1]);
+        print!(shell.console, "  {:<16} {index:>7} {:>9}", name.text(), row.results[1]);
+        time(shell, index);
+        match Stack::around(shell.system(), row.words[0], row.words[2]) {
+            Some(Stack { used, size }) => print!(shell.console, " {used:>8}/{:>2}K", size >> 10),
+            None => print!(shell.console, " {:>12}", "-"),
+        }
+        println!(shell.console, "  {state}");
+    }
+}
+
+/// Prints for how many seconds a thread has run, if the kernel counts that.
+fn time(shell: &Shell, thread: u64) {
+    let cpus = system::fact(Fact::Cpus).map_or(1, |fact| fact.0);
+    let each = (0..cpus).map(|cpu| system::time(shell.system(), cpu, thread));
+    let hz = system::fact(Fact::CounterHz).map_or(1, |fact| fact.0.max(1));
+    match each.sum::<Result<u64, Error>>() {
+        Ok(steps) => {
+            let micros = u128::from(steps) * 1_000_000 / u128::from(hz);
+            print!(shell.console, " {:>5}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        }
+        Err(_) => print!(shell.console, " {:>12}", "-"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Instruction, MACHINE, Program, TEXT, machine, std};
 use crate::start::tell_end;
-use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, exit, ipc, println, system};
+use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, error, exit, ipc, println, system};
 use abi::Rights;
 use abi::message::{self, FaultKind};
 use std::cell::RefCell;
@@ -87,7 +87,10 @@ pub fn remember_panics() {
 fn guarded(environment: u64, run: impl FnOnce(&Env)) {
     let env = Env::at(environment & !7);
     if catch_unwind(AssertUnwindSafe(|| run(&env))).is_err() {
-        let message = std::format!("{}: {}", env.name(), message_of_panic());
+        let said = message_of_panic();
+        // Its two lines say where, and what.
+        error!(env.log(), "{}", said.replacen(":\n", ": ", 1));
+        let message = std::format!("{}: {said}", env.name());
         match env.find_cap("console") {
             Some(_) => println!(env.console(), "{message}"),
             None => machine().say(&message),

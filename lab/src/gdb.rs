@@ -1,0 +1,156 @@
+//! A debugger's session with the emulator: the scripts that gdb reads, and how to start it.
+//!
+//! All programs are linked at the same addresses, so gdb has the symbols of the kernel and of one
+//! domain's program at a time. Which domain runs is read from its environment, which begins with
+//! its name. The scripts take no Python, which not every gdb has.
+
+use crate::failure::usage;
+use crate::image::Images;
+use abi::PAGE;
+use anyhow::Result;
+use manifest::{Domain, ENVIRONMENT, System};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The debugger.
+pub const PROGRAM: &str = "gdb";
+/// The Debian package that brings it.
+pub const PACKAGE: &str = "gdb";
+
+/// What gdb executes first. What is read-only it reads from the files: memory is not mapped yet.
+const START: &str = "\
+set confirm off
+set pagination off
+set trust-readonly-sections on
+";
+
+/// How a domain is chosen.
+const CHOICE: &str = "\
+define giusto-domain
+  source FOLDER/$arg0
+end
+document giusto-domain
+giusto-domain NAME: takes the symbols of a domain's program, and the domain
+for giusto-break. The domains:NAMES
+end
+";
+
+/// A domain's file: symbols, and breakpoints that other domains run through.
+const DOMAIN: &str = "\
+symbol-file
+symbol-file KERNEL
+add-symbol-file PROGRAM
+define giusto-break
+  break $arg0 if CONDITION
+end
+document giusto-break
+giusto-break PLACE: stops where domain NAME comes to a function or FILE:LINE
+of its program. In the kernel: break PLACE, as `info functions` names it.
+end
+";
+
+/// A session: its files lie in a folder that vanishes with it.
+pub struct Session {
+    folder: TempDir,
+}
+
+impl Session {
+    /// Writes the scripts for a system.
+    ///
+    /// # Errors
+    /// Without gdb, or if the files cannot be written.
+    pub fn new(images: &Images, system: &System) -> Result<Session> {
+        let there = Command::new(PROGRAM).arg("--version").output();
+        if !there.is_ok_and(|output| output.status.success()) {
+            return Err(usage(format!("{PROGRAM} is missing; run: apt-get install {PACKAGE}")));
+        }
+        let folder = tempfile::Builder::new().prefix("giusto-gdb-").tempdir()?;
+        let session = Session { folder };
+        fs_err::write(session.script(), session.start(&images.kernel, system))?;
+        fs_err::create_dir(session.domains())?;
+        for domain in &system.domains {
+            if let Some(program) = images.programs.get(&domain.program) {
+                let text = about(domain, &images.kernel, program);
+                fs_err::write(session.domains().join(&domain.name), text)?;
+            }
+        }
+        Ok(session)
+    }
+
+    /// Where the emulator waits.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    fn script(&self) -> PathBuf {
+        self.folder.path().join("script")
+    }
+
+    fn domains(&self) -> PathBuf {
+        self.folder.path().join("domains")
+    }
+
+    fn start(&self, kernel: &Path, system: &System) -> String {
+        let (domains, socket) = (self.domains(), self.socket());
+        let names: String =
+            system.domains.iter().map(|domain| format!(" {}", domain.name)).collect();
+        let choice = CHOICE.replace("FOLDER", &domains.display().to_string());
+        let choice = choice.replace("NAMES", &names);
+        let (kernel, socket, words) = (kernel.display(), socket.display(), words());
+        let hint = format!("echo giusto-domain NAME chooses a domain:{names}\\n");
+        format!("{START}file {kernel}\n{words}{choice}target remote {socket}\n{hint}\n")
+    }
+
+    /// Says what to type as soon as the emulator waits.
+    pub fn announce(&self) {
+        let (socket, script) = (self.socket(), self.script());
+        thread::spawn(move || {
+            while script.exists() {
+                if socket.exists() {
+                    let command = format!("{PROGRAM} -x {}", script.display());
+                    eprintln!(
+                        "stopped before the first instruction; in another terminal:\n{command}"
+                    );
+                    return;
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+    }
+}
+
+/// The words of memory that tell one domain from another.
+const WORDS: usize = 3;
+
+/// Names for the words of the environment, which mean the same in every language that a breakpoint
+/// may lie in.
+fn words() -> String {
+    let word = |index: usize| {
+        let at = ENVIRONMENT + 8 * index as u64;
+        format!("set $giusto_{index} = (unsigned long *){at:#x}\n")
+    };
+    let words: String = (0..WORDS).map(word).collect();
+    format!("set language c\n{words}set language auto\n")
+}
+
+/// The file of a domain.
+fn about(domain: &Domain, kernel: &Path, program: &Path) -> String {
+    let begins = format!("name={}\n", domain.name);
+    assert!(begins.len() <= 8 * WORDS && 8 * WORDS < PAGE as usize, "names of domains are short");
+    let condition = |(index, bytes): (usize, &[u8])| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let mask = u64::MAX >> (64 - 8 * bytes.len());
+        let masked = if bytes.len() < 8 { format!(" & {mask:#x}") } else { String::new() };
+        format!("(*$giusto_{index}{masked}) == {:#x}", u64::from_le_bytes(word))
+    };
+    let conditions: Vec<String> = begins.as_bytes().chunks(8).enumerate().map(condition).collect();
+    DOMAIN
+        .replace("KERNEL", &kernel.display().to_string())
+        .replace("PROGRAM", &program.display().to_string())
+        .replace("CONDITION", &conditions.join(" && "))
+        .replace("NAME", &domain.name)
+}

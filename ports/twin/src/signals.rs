@@ -1,0 +1,225 @@
+//! What the host's processor refuses to a program: an overflow of its stack, a wild pointer, an
+//! instruction that may not be. It becomes a fault of the program's thread; what is refused to the
+//! simulator itself ends this process as ever.
+//!
+//! While a program runs, its coroutine can be left from a signal's handler. While it is in one of
+//! the machine's functions, which run on its stack, it cannot. Those find room: a stack that is
+//! nearly used up has overflowed when one of them is called.
+
+use abi::message::FaultKind;
+use corosensei::trap::CoroutineTrapHandler;
+use std::cell::Cell;
+use std::sync::atomic::{Ordering, compiler_fence};
+use std::thread_local;
+
+/// Bytes of a coroutine's stack that the machine's functions may use.
+pub const RESERVE: usize = 32 << 10;
+/// Bytes of the host's page below a stack.
+const GUARD: usize = abi::PAGE as usize;
+
+/// What the host's processor refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What happened.
+    pub kind: FaultKind,
+    /// The address that was used; `None`: the stack is used up.
+    pub address: Option<u64>,
+    /// The instruction, counted from where the host has loaded this program; 0: not known.
+    pub at: u64,
+}
+
+/// The way out of a coroutine, whose stack begins at `limit`.
+#[derive(Clone, Copy)]
+pub struct WayOut {
+    /// Leaves it.
+    pub handler: CoroutineTrapHandler<Refusal>,
+    /// The lowest address of its stack, which is the guard's.
+    pub limit: usize,
+}
+
+thread_local! {
+    /// The way out of the coroutine that runs on this host thread.
+    static RUNNING: Cell<Option<WayOut>> = const { Cell::new(None) };
+    /// Where the room for the machine's functions begins on its stack.
+    static FLOOR: Cell<usize> = const { Cell::new(0) };
+    /// Whether it is in one of them.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A coroutine begins or goes on, or stops. One that goes on is in a function of the machine.
+pub fn set_running(way_out: Option<WayOut>) {
+    RUNNING.set(way_out);
+    FLOOR.set(way_out.map_or(0, |way_out| way_out.limit + GUARD + RESERVE));
+    set_inside(true);
+}
+
+/// A program's own code begins.
+pub fn begin_program() {
+    set_inside(false);
+}
+
+/// The handler sees this in its place among the accesses of the code around it.
+#[inline]
+fn set_inside(inside: bool) {
+    compiler_fence(Ordering::SeqCst);
+    INSIDE.set(inside);
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// A function of the machine runs until this is dropped.
+pub struct Inside(());
+
+impl Inside {
+    /// A program has called a function of the machine; `None`: its stack is used up.
+    #[inline]
+    pub fn enter() -> Option<Inside> {
+        let here = Cell::new(0u8);
+        set_inside(true);
+        (here.as_ptr().addr() >= FLOOR.get()).then_some(Inside(()))
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        set_inside(false);
+    }
+}
+
+/// Has this host thread notice what is refused to its programs.
+pub fn watch() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    linux::watch();
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod linux {
+    use super::{GUARD, INSIDE, RUNNING, Refusal};
+    use abi::message::FaultKind;
+    use corosensei::trap::TrapHandlerRegs;
+    use libc::{
+        REG_RBP, REG_RDI, REG_RIP, REG_RSI, REG_RSP, SA_ONSTACK, SA_SIGINFO, SIGBUS, SIGFPE,
+        SIGILL, SIGSEGV, SS_DISABLE, c_int, c_void, siginfo_t, stack_t, ucontext_t,
+    };
+    use std::mem::MaybeUninit;
+    use std::ptr;
+    use std::sync::OnceLock;
+
+    /// Bytes of the stack that handlers run on.
+    const STACK: usize = 64 << 10;
+
+    /// The signals, and what they are to a program.
+    const SIGNALS: [(c_int, FaultKind); 4] = [
+        (SIGSEGV, FaultKind::Memory),
+        (SIGBUS, FaultKind::Memory),
+        (SIGILL, FaultKind::Instruction),
+        (SIGFPE, FaultKind::Arithmetic),
+    ];
+
+    /// What was there before.
+    struct Before {
+        actions: [libc::sigaction; SIGNALS.len()],
+        /// Where the host has loaded this program.
+        base: usize,
+    }
+
+    // SAFETY: it is written once and then only read; the addresses in it are the process's.
+    unsafe impl Sync for Before {}
+    // SAFETY: as above.
+    unsafe impl Send for Before {}
+
+    static BEFORE: OnceLock<Before> = OnceLock::new();
+
+    pub fn watch() {
+        give_stack();
+        BEFORE.get_or_init(|| Before {
+            actions: SIGNALS.map(|(signal, _)| install(signal)),
+            base: base(),
+        });
+    }
+
+    /// Sees to it that this host thread has a stack for handlers that is large enough.
+    fn give_stack() {
+        let mut now = MaybeUninit::<stack_t>::uninit();
+        // SAFETY: it asks for what there is, and fills that in.
+        let now = unsafe {
+            assert_eq!(libc::sigaltstack(ptr::null(), now.as_mut_ptr()), 0);
+            now.assume_init()
+        };
+        if now.ss_flags & SS_DISABLE == 0 && now.ss_size >= STACK {
+            return;
+        }
+        // It stays for as long as the thread may take signals, which is for ever.
+        let memory = Box::leak(vec![0u64; STACK / 8].into_boxed_slice());
+        let stack = stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: STACK };
+        // SAFETY: nothing else uses this memory, and the thread is on no such stack now.
+        unsafe { assert_eq!(libc::sigaltstack(&stack, ptr::null_mut()), 0) };
+    }
+
+    /// Takes over a signal; how it was handled before.
+    fn install(signal: c_int) -> libc::sigaction {
+        let mut before = MaybeUninit::<libc::sigaction>::uninit();
+        // SAFETY: an action of zeros is one without flags and mask; the handler has the form that
+        // goes with `SA_SIGINFO`.
+        unsafe {
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = handle as *const () as usize;
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+            assert_eq!(libc::sigaction(signal, &action, before.as_mut_ptr()), 0);
+            before.assume_init()
+        }
+    }
+
+    /// Where the host has loaded this program.
+    fn base() -> usize {
+        let mut found = MaybeUninit::<libc::Dl_info>::uninit();
+        // SAFETY: it fills in what it finds, and then says so.
+        unsafe {
+            match libc::dladdr(handle as *const c_void, found.as_mut_ptr()) {
+                0 => 0,
+                _ => found.assume_init().dli_fbase.addr(),
+            }
+        }
+    }
+
+    extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: the host gives a handler of this form valid ones, for itself alone.
+        let (info, context) = unsafe { (&*info, &mut *context.cast::<ucontext_t>()) };
+        let registers = &mut context.uc_mcontext.gregs;
+        let stack = registers[REG_RSP as usize] as usize;
+        let way_out = RUNNING.get().filter(|way| way.handler.stack_ptr_in_bounds(stack));
+        let kind = SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, kind)| *kind);
+        let Some((way_out, kind)) = way_out.filter(|_| !INSIDE.get()).zip(kind) else {
+            return give_up(signal);
+        };
+        // SAFETY: these signals have an address.
+        let address = unsafe { info.si_addr() }.addr();
+        let overflow = (way_out.limit..way_out.limit + GUARD).contains(&address);
+        let at = registers[REG_RIP as usize] as usize;
+        let base = BEFORE.get().map_or(at, |before| before.base);
+        let refusal = Refusal {
+            kind,
+            address: (kind != FaultKind::Memory || !overflow).then_some(address as u64),
+            at: at.wrapping_sub(base) as u64,
+        };
+        // SAFETY: the stack pointer is the coroutine's. A program owns no memory and holds no lock,
+        // so what stands on its stack can be dropped; it is not in a function of the machine.
+        let regs = unsafe { way_out.handler.setup_trap_handler(move || refusal) };
+        let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = regs;
+        let places =
+            [(REG_RIP, rip), (REG_RSP, rsp), (REG_RBP, rbp), (REG_RDI, rdi), (REG_RSI, rsi)];
+        places.iter().for_each(|(place, value)| registers[*place as usize] = *value as i64);
+    }
+
+    /// Leaves a signal to whom it belonged before: the instruction raises it again.
+    fn give_up(signal: c_int) {
+        let index = SIGNALS.iter().position(|(known, _)| *known == signal);
+        if let (Some(index), Some(before)) = (index, BEFORE.get()) {
+            // SAFETY: it was in force before.
+            unsafe { libc::sigaction(signal, &before.actions[index], ptr::null_mut()) };
+        }
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64", target_os = "linux"))]
+mod tests;

@@ -1,0 +1,5 @@
+//! Goes on where others go wrong.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::crash::witness);
