@@ -95,7 +95,7 @@ impl Statistics {
     /// The CPU goes over from a thread to another.
     fn charge(&self, thread: u32, stamp: u64) {
         let since = match self.switched.replace(stamp) {
-            // Boot is nobody's time.
+            // Boot is charged to no thread.
             0 => stamp,
             since => since,
         };

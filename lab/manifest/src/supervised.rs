@@ -170,7 +170,7 @@ pub fn together(values: &Values, manifest: &Manifest) -> Vec<Problem> {
     let is_child = |domain: &&Spanned<schema::Domain>| domain.get_ref().restart.is_some();
     let children: Vec<_> = manifest.domain.iter().filter(is_child).collect();
     if children.is_empty() {
-        return nobody_supervised(values, manifest);
+        return none_supervised(values, manifest);
     }
     let mut problems = Vec::new();
     if let Some(child) = children.get(MOST_CHILDREN) {
@@ -205,8 +205,8 @@ pub fn together(values: &Values, manifest: &Manifest) -> Vec<Problem> {
     problems
 }
 
-/// Words that name the supervisor of nobody.
-fn nobody_supervised(values: &Values, manifest: &Manifest) -> Vec<Problem> {
+/// Words that name a supervisor where no domain is supervised.
+fn none_supervised(values: &Values, manifest: &Manifest) -> Vec<Problem> {
     let help = "give a domain `restart = \"on-failure\"`, or leave this out";
     let section = manifest.supervisor.as_ref().and_then(|it| {
         let number = it.priority.as_ref().or(it.log_priority.as_ref())?;

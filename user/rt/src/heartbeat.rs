@@ -15,7 +15,7 @@ impl Heartbeat {
     }
 
     /// Beats once. A program that the manifest gives `heartbeat = "50ms"` beats at least once in
-    /// each 50 ms; it costs one signal, which wakes nobody.
+    /// each 50 ms; it costs one signal, which wakes no thread.
     pub fn beat(&self) {
         if self.slot != Slot::NONE {
             // Without a supervisor that hears it there is nothing else to do.

@@ -1,4 +1,4 @@
-//! Heartbeats. A beat sets the child's bit of a notification and wakes nobody; the supervisor looks
+//! Heartbeats. A beat sets the child's bit of a notification and wakes no thread; the supervisor looks
 //! at the bits when a child's time is up.
 
 use abi::supervision::MOST_CHILDREN;

@@ -188,7 +188,7 @@ impl Supervisor {
     /// Signals what is to be told of children.
     fn tell(&self, set: Set) {
         for slot in each(set).filter_map(|child| self.maker.child(child)?.told) {
-            // A notification that another domain has destroyed has nobody to tell.
+            // A notification that another domain has destroyed tells no thread.
             let _ = signal::signal(Slot(slot));
         }
     }

@@ -137,7 +137,7 @@ impl Maker {
 impl Made {
     /// Ends the domain, and then its memory, which nothing maps any more.
     fn take_away(self) {
-        // It cannot fail: nobody else holds a capability to the domain.
+        // It cannot fail: no other domain holds a capability to the domain.
         let ended = self.domain.destroy();
         debug_assert_eq!(ended, Ok(()), "a child's domain ends");
     }

@@ -41,13 +41,13 @@ const CHANGES: [(&str, &str, &str); 22] = [
     ("an unknown way", "on-failure", "on-failing"),
     ("not supervised", "restart = \"always\"\n", ""),
     ("a dependency on what is not supervised", "[\"valve\"]", "[\"panel\"]"),
-    ("a dependency on nobody", "[\"valve\"]", "[\"vale\"]"),
+    ("a dependency that is not there", "[\"valve\"]", "[\"vale\"]"),
     ("a cycle", "at_most = 2", "depends = [\"meter\"]"),
     ("a dependency on itself", "at_most = 2", "depends = [\"valve\"]"),
     ("too many restarts", "at_most = 2", "at_most = 17"),
     ("no window", "at_most = 2", "within = \"0s\""),
     ("a heartbeat too quick", "at_most = 2", "heartbeat = \"10us\""),
-    ("nobody to tell", "notification = \"news\"", "notification = \"new\""),
+    ("a notification that is not there", "notification = \"news\"", "notification = \"new\""),
     ("nothing to tell", "badge = 1", "badge = 0"),
     ("a handler of its own", "at_most = 2", "fault_handler = \"readings\""),
     ("a right that ends objects", "[\"send\"]", "[\"send\", \"destroy\"]"),
@@ -77,6 +77,6 @@ fn wrong_supervision_is_answered_as_kept() {
     let alone = "[system]\nname = \"a\"\n[supervisor]\npriority = 9\n[[domain]]\nname = \"b\"\n\
                  program = \"c\"\npriority = 1\n\
                  caps = [{ name = \"supervisor\", supervisor = true }]\n";
-    golden.shown("a supervisor of nobody", &problems(alone));
+    golden.shown("a supervisor without children", &problems(alone));
     golden.check(expect_file!["golden/supervised.txt"]);
 }

@@ -198,6 +198,17 @@ enum giusto_table {
      * `LENGTHS`.
      */
     GIUSTO_TABLE_LENGTH = 6,
+    /**
+     * How long CPU `a2 >> 32` has run thread `a2 & 0xffff_ffff`, in steps of its counter, since the
+     * thread was created or the statistics were reset. Fails as behind the last row if the kernel
+     * was built without statistics, and from `TIMED` threads on.
+     */
+    GIUSTO_TABLE_TIME = 7,
+    /**
+     * Block `a2 >> 32` of `BLOCK_WORDS` words of the address space of domain `a2 & 0xffff_ffff`: 1
+     * if it is mapped, and how many of its words are zero before the first that is not.
+     */
+    GIUSTO_TABLE_BLOCK = 8,
 };
 
 /** What `Call::Observe` does. */

@@ -91,7 +91,7 @@ fn ask(env: &Env, supervisor: &SupervisionClient) {
     let refused = |result: Result<(), CallError<Refused>>, why| {
         assert!(result == Err(CallError::Server(why)), "{result:?} instead of {why:?}");
     };
-    refused(supervisor.kill(Name::new("nobody")), Refused::Unknown);
+    refused(supervisor.kill(Name::new("stranger")), Refused::Unknown);
     assert!(supervisor.stop(sensor).is_ok());
     states(State::Stopped, State::Waiting);
     refused(supervisor.restart(controller), Refused::DependencyDown);

@@ -65,9 +65,8 @@ fn case(contract: &Contract, method: &Method, request: &Ident) -> TokenStream {
     let unused = mutable.is_none().then(|| quote!(let _ = #message;));
     quote! {
         #client::#constant => {
-            let Some(#mutable #message) = ::service::Incoming::#begin(#request, #words, #grants) else {
-                return ::service::unknown();
-            };
+            let #message = ::service::Incoming::#begin(#request, #words, #grants);
+            let Some(#mutable #message) = #message else { return ::service::unknown() };
             #unused
             #own
             #(#take)*

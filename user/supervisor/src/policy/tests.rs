@@ -174,7 +174,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_that_is_up_lacks_what_it_depends_on() {
+fn none_that_is_up_lacks_what_it_depends_on() {
     let rule = |depends| Rule { at_most: 1, within: 100, depends };
     let mut policy = Policy::new([rule(0), rule(1), rule(2)].into_iter());
     assert_eq!(policy.revive(0), 0b111);
