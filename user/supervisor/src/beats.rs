@@ -1,5 +1,5 @@
-//! Heartbeats. A beat sets the child's bit of a notification and wakes no thread; the supervisor looks
-//! at the bits when a child's time is up.
+//! Heartbeats. A beat sets the child's bit of a notification and wakes no thread; the supervisor
+//! looks at the bits when a child's time is up.
 
 use abi::supervision::MOST_CHILDREN;
 use rt::{Env, Slot, Wait, ipc, system};
