@@ -1,5 +1,6 @@
 //! Giusto's laboratory: builds, boots, measures and checks. `./giusto` is its front door.
 #![forbid(unsafe_code)]
+#![allow(rustdoc::bare_urls, reason = "help texts are for terminals")]
 
 mod cli;
 mod commands;

@@ -76,7 +76,7 @@ impl StateWord {
     }
 
     /// Blocks the thread, or makes it wait for something else:
-    /// [`Entry::wait_in`](crate::entry::Entry::wait_in) checks by whom.
+    /// `Entry::wait_in` checks by whom.
     #[inline(always)]
     pub fn wait_in(&self, state: State) {
         debug_assert!(state != State::Ready, "a ready thread waits for nothing");
@@ -344,7 +344,7 @@ impl<P: Port> Thread<P> {
     }
 
     /// Blocks it, or makes it wait for something else:
-    /// [`Entry::wait_in`](crate::entry::Entry::wait_in) checks by which thread.
+    /// `Entry::wait_in` checks by which thread.
     #[inline(always)]
     pub fn wait_in(&self, state: State) {
         self.state.open(self).wait_in(state);

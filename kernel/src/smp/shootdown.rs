@@ -9,7 +9,7 @@
 //! CPU there is no such CPU.
 //!
 //! A CPU holds translations of the tables that it has loaded and of no others. Callers take pages
-//! away with [`Manager::unmap_page`] and [`Manager::protect_page`] and wait for a ticket; how TLBs
+//! away with `Manager::unmap_page` and `Manager::protect_page` and wait for a ticket; how TLBs
 //! are reached is the business of [`Space`] and of this file.
 
 use crate::access::Ref;

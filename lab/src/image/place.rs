@@ -20,6 +20,20 @@ use toml::{Table, Value};
 const COLLISION: &str = "package collision in the lockfile";
 /// The file that names the system's own folder.
 const OWNER: &str = "folder";
+/// A package of Giusto's.
+#[derive(Clone, Copy)]
+struct Giusto {
+    /// The name of its library.
+    name: &'static str,
+    /// Its folder, from the root of the work tree.
+    folder: &'static str,
+    /// Its own name, if that is another one.
+    published: Option<&'static str>,
+}
+
+const RT: Giusto = Giusto { name: "rt", folder: "user/rt", published: Some("giusto-rt") };
+const TWIN: Giusto = Giusto { name: "twin", folder: "ports/twin", published: None };
+
 /// What each package here says of itself.
 const COMMON: &str = "edition = \"2024\"\npublish = false\n";
 /// How an executable for a machine begins.
@@ -63,7 +77,7 @@ impl Place {
 
     /// The package of executables for machines, one for each program.
     fn write_programs(&self, programs: &[Program]) -> Result<()> {
-        let mut text = self.package("programs", programs, ("rt", "user/rt"));
+        let mut text = self.package("programs", programs, RT);
         for (index, program) in programs.iter().enumerate() {
             let (name, file) = (self.executable(index), format!("{index}.rs"));
             text.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {file:?}\n"));
@@ -80,7 +94,7 @@ impl Place {
 
     /// The package of the twin.
     fn write_twin(&self, programs: &[Program]) -> Result<()> {
-        let text = self.package("twin", programs, ("twin", "ports/twin"));
+        let text = self.package("twin", programs, TWIN);
         let name = self.twin();
         let text = format!("{text}\n[[bin]]\nname = {name:?}\npath = \"main.rs\"\n");
         self.write("twin/Cargo.toml", &text)?;
@@ -128,9 +142,11 @@ impl Place {
 
     /// The beginning of a package's manifest. It depends on a package of Giusto's, and on the
     /// crates, each under a name that goes by its number.
-    fn package(&self, kind: &str, programs: &[Program], (name, folder): (&str, &str)) -> String {
+    fn package(&self, kind: &str, programs: &[Program], giusto: Giusto) -> String {
+        let Giusto { name, folder, published } = giusto;
         let path = |path: &Path| ("path".to_string(), Value::from(path.display().to_string()));
-        let own = Table::from_iter([path(&workspace::root().join(folder))]);
+        let mut own = Table::from_iter([path(&workspace::root().join(folder))]);
+        own.extend(published.map(|package| ("package".to_string(), Value::from(package))));
         let mut dependencies = Table::from_iter([(name.to_string(), Value::Table(own))]);
         for program in programs {
             let package = ("package".to_string(), Value::from(program.package.clone()));

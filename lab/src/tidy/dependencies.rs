@@ -48,7 +48,7 @@ pub struct Root {
 pub fn roots(metadata: &Metadata) -> Vec<Root> {
     let of = |package: &cargo_metadata::Package| {
         let root = |target: &cargo_metadata::Target| Root {
-            package: package.name.to_string(),
+            package: short(&package.name).to_string(),
             kind: target.kind.first().map(ToString::to_string).unwrap_or_default(),
             path: relative(metadata, target.src_path.as_str()),
         };
@@ -61,14 +61,19 @@ fn relative(metadata: &Metadata, path: &str) -> String {
     path.trim_start_matches(metadata.workspace_root.as_str()).trim_start_matches('/').to_string()
 }
 
+/// A package's name as it is used in the project: those that others may depend on are published
+/// with a prefix.
+fn short(name: &str) -> &str {
+    name.strip_prefix("giusto-").unwrap_or(name)
+}
+
 /// Checks every package against the rule.
 pub fn check(metadata: &Metadata) -> Vec<Finding> {
     let of = |package: &cargo_metadata::Package| {
         let manifest = relative(metadata, package.manifest_path.as_str());
-        let used =
-            package.dependencies.iter().map(|used| (used.name.as_str(), used.path.is_some()));
+        let used = package.dependencies.iter().map(|used| (short(&used.name), used.path.is_some()));
         let text = fs::read_to_string(&package.manifest_path).unwrap_or_default();
-        check_package(&package.name, &manifest, &text, used)
+        check_package(short(&package.name), &manifest, &text, used)
     };
     metadata.packages.iter().flat_map(of).collect()
 }

@@ -1,5 +1,5 @@
-//! Series of operations of many threads on one CPU: hops of a ring ([`ring`](crate::ring)), and
-//! clients that queue for a server ([`queue`](crate::queue)).
+//! Series of operations of many threads on one CPU: hops of a ring ([`ring`]), and
+//! clients that queue for a server ([`queue`]).
 
 use crate::request::{Command, Request};
 use crate::{kernels, pin, queue, ring};

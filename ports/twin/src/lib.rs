@@ -2,7 +2,7 @@
 //!
 //! The kernel's core and the programs are the very source that runs on other machines. Each thread
 //! is a coroutine; time is virtual and passes only where a program computes
-//! ([`rt::system::work`]) and where the kernel takes a step, by a table of [`Costs`]. A software
+//! ([`rt::system::work`]) and where the kernel takes a step, by a table of `Costs`. A software
 //! page table makes mappings and faults work. With `chaos` set, interrupts and delays are injected
 //! by seed at every work boundary and preemption point. A run depends on its [`Run`] alone.
 //!

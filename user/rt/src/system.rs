@@ -105,7 +105,7 @@ pub fn time(system: Slot, cpu: u64, thread: u64) -> Result<u64, Error> {
     Ok(inspect(system, Table::Time, cpu << 32 | thread)?.results[0])
 }
 
-/// Of the [`BLOCK_WORDS`](abi::call::BLOCK_WORDS) words from an address of a domain, by its index,
+/// Of the [`BLOCK_WORDS`] words from an address of a domain, by its index,
 /// how many are zero before the first that is not; `None`: nothing is mapped there. The address is
 /// rounded down to as many words; from 512 GiB on it is refused with [`Error::InvalidArgument`].
 pub fn zeros(system: Slot, domain: u64, address: u64) -> Result<Option<u64>, Error> {

@@ -18,6 +18,16 @@ fn said_by_cargo(group: Group, name: &str, arguments: Vec<&'static str>) -> Job 
     Job::new(group, name, move |_| cargo(&arguments, &[]).map(drop))
 }
 
+/// What the compiler says of links in the documentation.
+fn documented() -> Job {
+    let work = |_: &mut _| {
+        let environment = [("RUSTDOCFLAGS", "-D warnings")];
+        cargo(&["doc", "-q", "--no-deps"], &environment).map(drop)
+    };
+    let job = Job::new(Group::Lint, "documentation, host crates", work);
+    job.builds(Builds::Own("host crates, for rustdoc")).seconds(15.0)
+}
+
 /// All of it.
 pub fn jobs() -> Vec<Job> {
     let format = vec!["fmt", "--all", "--", "--check", "--color", "never"];
@@ -30,13 +40,15 @@ pub fn jobs() -> Vec<Job> {
         said_by_cargo(Group::Lint, "clippy, host crates", clippy)
             .builds(Builds::Own("host crates, for clippy"))
             .seconds(60.0),
+        documented(),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
         let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
         let builds = Builds::Own("the port, for clippy");
         let deny = ["--", "-D", "warnings"];
         let programs =
-            [&port, &["-p", "rt", "-p", "service", "-p", "programs"][..], &deny].concat();
+            [&port, &["-p", "giusto-rt", "-p", "giusto-service", "-p", "programs"][..], &deny]
+                .concat();
         let whole = [&port, &["--features", EVERYTHING][..], &deny].concat();
         let name = machine.name();
         for (what, arguments) in [

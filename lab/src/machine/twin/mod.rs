@@ -87,7 +87,7 @@ pub struct Seen {
     pub shared: Vec<usize>,
 }
 
-/// Runs a system as [`boot`](super::boot) does.
+/// Runs a system as [`boot`](fn@super::boot) does.
 pub fn boot(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
     Ok(simulate(boot, spoil)?.0)
 }
