@@ -80,7 +80,8 @@ impl Statistics {
 
     /// How long this CPU has run a thread, also the present stretch; `None`: it is not counted.
     pub fn time(&self, thread: u32, stamp: u64) -> Option<u64> {
-        let runs = self.current.get() == thread;
+        // What a CPU did before its first switch is charged to no thread.
+        let runs = self.current.get() == thread && self.switched.get() != 0;
         let now = if runs { stamp.saturating_sub(self.switched.get()) } else { 0 };
         Some(self.times.get(thread as usize)?.get() + now)
     }

@@ -111,6 +111,8 @@ pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Imag
 
 fn reason(line: &Line, domain: Option<&Domain>) -> String {
     let Line { kind, domain: name, detail, at } = line;
+    // Domains that programs make have no name in the kernel.
+    let name = if name.is_empty() { "a domain made at run time" } else { name };
     match (*kind, domain) {
         ("memory", Some(domain)) if domain.guards(*detail) => {
             let size = spell_size(domain.stack);

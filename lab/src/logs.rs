@@ -90,11 +90,19 @@ impl<'a> Log<'a> {
     }
 }
 
+/// Characters that change how others are shown, or are not seen.
+const DIRECTIONS: [std::ops::RangeInclusive<char>; 4] = [
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+];
+
 /// A text in one line.
 fn spelled(bytes: &[u8], cut: bool) -> String {
     let mut text = String::new();
     for c in String::from_utf8_lossy(bytes).chars() {
-        match c.is_control() {
+        match c.is_control() || DIRECTIONS.iter().any(|range| range.contains(&c)) {
             true => text.extend(c.escape_default()),
             false => text.push(c),
         }

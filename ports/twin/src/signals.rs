@@ -170,6 +170,16 @@ mod linux {
         }
     }
 
+    unsafe extern "C" {
+        /// The end of this program's text, as the linker names it.
+        static etext: u8;
+    }
+
+    /// Where this program's text ends.
+    fn end() -> usize {
+        (&raw const etext).addr()
+    }
+
     /// Where the host has loaded this program.
     fn base() -> usize {
         let mut found = MaybeUninit::<libc::Dl_info>::uninit();
@@ -189,7 +199,9 @@ mod linux {
         let stack = registers[REG_RSP as usize] as usize;
         let way_out = RUNNING.get().filter(|way| way.handler.stack_ptr_in_bounds(stack));
         let kind = SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, kind)| *kind);
-        let Some((way_out, kind)) = way_out.filter(|_| !INSIDE.get()).zip(kind) else {
+        // A panic that is left halfway stays counted: the next one would end this process.
+        let free = !INSIDE.get() && !std::thread::panicking();
+        let Some((way_out, kind)) = way_out.filter(|_| free).zip(kind) else {
             return give_up(signal);
         };
         // SAFETY: these signals have an address.
@@ -200,10 +212,12 @@ mod linux {
         let refusal = Refusal {
             kind,
             address: (kind != FaultKind::Memory || !overflow).then_some(address as u64),
-            at: at.wrapping_sub(base) as u64,
+            // Libraries lie elsewhere each time.
+            at: if (base..end()).contains(&at) { (at - base) as u64 } else { 0 },
         };
-        // SAFETY: the stack pointer is the coroutine's. A program owns no memory and holds no lock,
-        // so what stands on its stack can be dropped; it is not in a function of the machine.
+        // SAFETY: the stack pointer is the coroutine's. A program that does not panic owns no memory
+        // and holds no lock, so what stands on its stack can be dropped; it is not in a function of
+        // the machine.
         let regs = unsafe { way_out.handler.setup_trap_handler(move || refusal) };
         let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = regs;
         let places =

@@ -6,9 +6,9 @@
  * asked for, and its size is a multiple of 16; blocks are placed first fit, in time proportional to
  * their number. Null means that there is no room, or that 0 bytes were asked for.
  *
- * A block that is freed twice, that `malloc` has not returned, or behind whose end was written is a
- * panic when it is freed or resized; so is a call while another thread is in one: threads that
- * share the heap need a lock.
+ * A block that is freed twice, that `malloc` has not returned, or behind whose end, rounded up to
+ * 16 bytes, was written is a panic when it is freed or resized; so is a call while another thread
+ * is in one: threads that share the heap need a lock.
  */
 #ifndef GIUSTO_STDLIB_H
 #define GIUSTO_STDLIB_H

@@ -2,6 +2,7 @@
 #ifndef GIUSTO_INTERNAL_H
 #define GIUSTO_INTERNAL_H
 
+#include <giusto/call.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -10,6 +11,12 @@ extern const char *giusto_environment;
 
 /* Ends the thread. */
 __attribute__((noreturn)) void giusto_wait_for_ever(void);
+
+/* The endpoint that takes the faults of a supervised program; `GIUSTO_NOTHING` if it is not. */
+giusto_slot giusto_fault_handler(void);
+
+/* Tells the supervisor, if there is one, that the program has ended. */
+void giusto_tell_end(void);
 
 /* Where formatted text goes. */
 struct giusto_sink {

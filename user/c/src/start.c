@@ -25,5 +25,6 @@ void exit(int status)
     giusto_slot system = giusto_find_cap("system");
     if (system != GIUSTO_NOTHING)
         giusto_shutdown(system, (uint64_t)(unsigned char)status);
+    giusto_tell_end();
     giusto_wait_for_ever();
 }

@@ -10,7 +10,9 @@
 /* Copies eight bytes, which need not be aligned. */
 static inline void copy_word(unsigned char *to, const unsigned char *from)
 {
-    __builtin_memcpy(to, from, sizeof(uint64_t));
+    uint64_t word;
+    __builtin_memcpy(&word, from, sizeof word);
+    __builtin_memcpy(to, &word, sizeof word);
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t length)

@@ -25,7 +25,7 @@ giusto_status giusto_start_thread(
     uint64_t task_at = giusto_stack(n) - sizeof(struct task);
     uint64_t return_at = task_at - sizeof(uint64_t);
     struct giusto_arguments create = {
-        {slot, GIUSTO_NOTHING, priority, buffer, GIUSTO_NOTHING}, {0}};
+        {slot, GIUSTO_NOTHING, priority, buffer, giusto_fault_handler()}, {0}};
     giusto_status status = giusto_status_of(giusto_syscall(GIUSTO_CALL_THREAD_CREATE, create));
     if (status != 0)
         return status;

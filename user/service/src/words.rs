@@ -101,8 +101,7 @@ pub struct Incoming {
 
 impl Incoming {
     /// The words of a request that must have so many, and its capability if it may have one; none
-    /// if it has others, or if they are more
-    /// than four and the server has no buffer.
+    /// if it has others, or if they are more than four and the server has no buffer.
     #[doc(hidden)]
     #[inline(always)]
     pub fn exactly(request: &Request, words: usize, capabilities: usize) -> Option<Incoming> {

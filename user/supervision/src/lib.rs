@@ -85,7 +85,7 @@ pub enum Refused {
 #[service]
 pub trait Supervision {
     /// The child with this number, from 0: each behind those that it depends on.
-    fn child(&mut self, number: u32) -> Result<Child, Refused>;
+    fn child(&mut self, who: Badge, number: u32) -> Result<Child, Refused>;
     /// Makes a child again, with those that depend on it: whatever state it is in, and counted as
     /// no failure. One that was given up has its restarts forgiven.
     fn restart(&mut self, who: Badge, name: Name) -> Result<(), Refused>;

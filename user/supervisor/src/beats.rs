@@ -46,6 +46,15 @@ impl Beats {
         self.due[child] = NEVER;
     }
 
+    /// The supervisor has worked since an instant, and kept the children from running: they have so
+    /// much longer.
+    pub fn prolong(&mut self, since: u64) {
+        let worked = system::clock().saturating_sub(since);
+        for due in self.due.iter_mut().filter(|due| **due != NEVER) {
+            *due = due.saturating_add(worked);
+        }
+    }
+
     /// The instant of the next look, if there is one.
     pub fn next(&self) -> Option<u64> {
         self.due.iter().copied().min().filter(|due| *due != NEVER)

@@ -85,12 +85,14 @@ impl Supervisor {
 
     /// Makes all children.
     fn begin(&mut self) {
+        let begun = system::clock();
         for child in 0..self.maker.children().count() {
             if self.policy.state(child) == State::Waiting {
                 let set = self.policy.revive(child);
                 self.make(set);
             }
         }
+        self.beats.prolong(begun);
     }
 
     /// Waits for the next thing, and does what is to be done about it.
@@ -152,6 +154,7 @@ impl Supervisor {
         };
         self.note(child, event, failure, seen);
         self.tell(affected);
+        self.beats.prolong(seen);
     }
 
     /// Takes children away, those that depend on others first.

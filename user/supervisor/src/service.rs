@@ -1,6 +1,7 @@
 //! What clients can ask.
 
 use abi::supervision::{CHILD_BADGE, Reason};
+use rt::system;
 use service::Badge;
 use supervision::{Child, Name, Refused, State, Supervision};
 
@@ -18,7 +19,10 @@ impl Supervisor {
 }
 
 impl Supervision for Supervisor {
-    fn child(&mut self, number: u32) -> Result<Child, Refused> {
+    fn child(&mut self, who: Badge, number: u32) -> Result<Child, Refused> {
+        if who.0 & CHILD_BADGE != 0 {
+            return Err(Refused::NotAllowed);
+        }
         let number = number as usize;
         let child = self.maker.child(number).ok_or(Refused::Unknown)?;
         // The first time is no restart.
@@ -32,6 +36,7 @@ impl Supervision for Supervisor {
         if !self.policy.can_be_up(child) {
             return Err(Refused::DependencyDown);
         }
+        let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
         self.policy.put_down(child, State::Waiting);
@@ -39,6 +44,7 @@ impl Supervision for Supervisor {
         let set = self.policy.revive(child);
         self.make(set);
         self.tell(affected);
+        self.beats.prolong(begun);
         match self.policy.state(child) {
             State::Up => Ok(()),
             _ => Err(Refused::NotMade),
@@ -53,10 +59,12 @@ impl Supervision for Supervisor {
 
     fn stop(&mut self, who: Badge, name: Name) -> Result<(), Refused> {
         let child = self.named(who, name)?;
+        let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
         self.policy.put_down(child, State::Stopped);
         self.tell(affected);
+        self.beats.prolong(begun);
         Ok(())
     }
 }

@@ -66,6 +66,22 @@ args = { after = 60 }
 caps = [{ name = "console", console = true }, { name = "system", system = true }]
 "#;
 
+const PULSE: &str = r#"
+[[domain]]
+name = "NAME"
+program = "pulse"
+priority = 10
+restart = "on-failure"
+"#;
+const CURFEW: &str = r#"
+[[domain]]
+name = "curfew"
+program = "curfew"
+priority = 200
+args = { after = 60 }
+caps = [{ name = "console", console = true }, { name = "system", system = true }]
+"#;
+
 /// The system on each machine, and in the simulation with chaos.
 pub fn jobs() -> Vec<Job> {
     let [emulated, .., simulated] = MACHINES;
@@ -82,6 +98,7 @@ pub fn jobs() -> Vec<Job> {
             "on 4 CPUs of twin, with chaos",
             Configuration { args: &[("failures", DISTURBED)], chaos: CHAOS, ..several },
         ),
+        patient(plain(emulated)),
         data(plain(emulated)),
         chaos("one CPU", 1, NO_LOCKING),
         chaos("4 CPUs", 4, "fine"),
@@ -116,6 +133,28 @@ fn held(console: &str) -> Result<()> {
     let said = "failures; all are up, and what is in use is as before";
     ensure!(console.contains(said), "it does not say `{said}`:\n{console}");
     Ok(())
+}
+
+/// A program that beats far more often than it must, and others that depend on it and take longer
+/// to make than it may be silent: the supervisor's own work counts for no heartbeat.
+fn patient(one: Configuration) -> Job {
+    let work = |_: &mut Findings| {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("patient.toml");
+        let large = (0..8).map(|number| PULSE.replace("NAME", &format!("large{number}")));
+        let large: String =
+            large.map(|text| text + "depends = [\"good\"]\nstack = \"1900K\"\n").collect();
+        let good = PULSE.replace("NAME", "good").replace("priority = 10", "priority = 60");
+        let good = good + "heartbeat = \"2ms\"\n";
+        fs_err::write(&path, format!("[system]\nname = \"patient\"\n{good}{large}{CURFEW}"))?;
+        let path = path.to_str().context("the temporary directory's name is not text")?;
+        let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
+        let silent = !ran.output.contains("supervisor:") && ran.code() == Some(0);
+        ensure!(silent, "status {:?}:\n{}{}", ran.code(), ran.output, ran.errors);
+        Ok(())
+    };
+    let name = format!("{SYSTEM} on qemu-x86_64: a restart is no missed heartbeat");
+    Job::new(Group::Target, name, work).builds(one.builds()).seconds(3.0)
 }
 
 /// A program from elsewhere with data of its own, which are as at the start each time.

@@ -440,6 +440,9 @@ enum giusto_resource {
 /** How far left the rights stand in the last argument of `Call::Map`. */
 #define GIUSTO_MAP_RIGHTS_SHIFT 32
 
+/** Words of a `Table::Block`. */
+#define GIUSTO_BLOCK_WORDS 16
+
 /** Execute the faulting instruction again. */
 #define GIUSTO_FAULT_RETRY 0
 

@@ -11,10 +11,14 @@
 extern "C" {
 #endif
 
+/** Tells the program's supervisor that it works; nothing if it has none: docs/supervisor.md. */
+void giusto_beat(void);
+
 /**
  * Lets further thread `n`, 1 or more, of the environment run a function with an argument, at a
  * priority of at most the domain's. The thread goes into an empty slot and has message buffer `n`.
- * When the function returns, the thread waits for ever. Its stack must not be in use. If it fails,
+ * When the function returns, the thread waits for ever. Its faults go where the
+ * program's supervisor, if it has one, takes them. Its stack must not be in use. If it fails,
  * the slot may hold a thread that does not run. Panics if `n` is 0, or not below
  * `giusto_threads()`.
  */

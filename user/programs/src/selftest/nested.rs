@@ -68,7 +68,7 @@ impl Hub for Caller {
 
     fn ask(&mut self, how: u8) -> bool {
         let Some(back) = self.back.as_ref() else { return false };
-        let bare = BackClient::new(back.slot()).within(5.ms());
+        let bare = BackClient::new(back.slot()).within(100.ms());
         match how {
             BARE => bare.poll().is_ok(),
             MAYBE => bare.accepting(self.pool, self.env.buffer(self.n)).maybe().is_ok(),
@@ -77,7 +77,7 @@ impl Hub for Caller {
     }
 
     fn fetch(&mut self) -> u64 {
-        let store = BackClient::new(self.store).within(5.ms());
+        let store = BackClient::new(self.store).within(100.ms());
         match store.accepting(self.pool, self.env.buffer(self.n)).give() {
             Ok(_) => 1,
             Err(CallError::Ipc(why)) => FAILED + why as u64,

@@ -22,6 +22,9 @@ const RW: Rights = Rights::READ.or(Rights::WRITE);
 
 /// A helper's word: why its server ended.
 const ENDED: usize = 10;
+/// Common words: whether memory that is lent is mapped, and whether it is decided if it goes.
+const MAPPED: usize = 40;
+const DECIDED: usize = 41;
 
 /// No number is left to count to.
 #[derive(Wire, Clone, Copy, Debug, PartialEq)]
@@ -111,7 +114,7 @@ trait Shelf {
     fn take(&mut self, rights: u8) -> Result<Capability, NoPlace>;
     /// The sum of so many words of memory; the last one is changed.
     fn sum(&mut self, memory: Lent, words: u64) -> Result<u64, Error>;
-    /// The sum of all words of memory after a while, which may be gone by then.
+    /// The sum of all words of memory, once it is said to be gone or to stay.
     fn later(&mut self, memory: Lent) -> Result<u64, Error>;
     /// Adds a number to those that were noted.
     #[one_way]
@@ -150,7 +153,11 @@ impl Shelf for Place<'_> {
     fn later(&mut self, memory: Lent) -> Result<u64, Error> {
         let memory = memory.into_memory().ok_or(Error::NoCapability)?;
         let page = Mapping::new(&memory, At::Window(Window::new(self.env)), RW)?;
-        time::sleep(2.ms());
+        let common = self.env.mem("shared");
+        common.set(MAPPED, 1);
+        while common.get(DECIDED) == 0 {
+            time::sleep(100.us());
+        }
         let mut bytes = [0; 16];
         self.guard.read(&page, &mut bytes)?;
         let mut sum = u64::from(bytes[8]);
@@ -245,14 +252,19 @@ fn lent(bench: &Bench) -> Check {
     expect((pool.taken(), window.taken()) == (taken, 0), "slots and addresses came back")
 }
 
-/// Helper: destroys `a` after a while.
-fn destroy_later(env: &Env, argument: u64) {
-    time::sleep(1.ms());
-    let _ = cap::destroy(Me::new(env, argument).a);
+/// Helper: destroys `a` when it is mapped.
+fn destroy_mapped(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    while me.common.get(MAPPED) == 0 {
+        time::sleep(100.us());
+    }
+    let _ = cap::destroy(me.a);
+    me.common.set(DECIDED, 1);
 }
 
 fn taken_back(bench: &Bench) -> Check {
     let (shelf, _, taken) = shelf(bench)?;
+    let shelf = shelf.within(1.s());
     let (pool, window) = (bench.shared_pool(), Window::new(&bench.env));
     for again in 0..3 {
         let memory = MemoryObject::create(&pool, 1)?;
@@ -260,12 +272,15 @@ fn taken_back(bench: &Bench) -> Check {
         page.set(1, 5);
         page.set(7, 6);
         drop(page);
+        bench.common().set(DECIDED, 1);
         expect(shelf.later(Lent::new(&memory, RW)) == Ok(11), "what stays is read")?;
         let read_only = shelf.later(Lent::new(&memory, Rights::READ));
         let missing = Err(CallError::Server(Error::MissingRight));
         expect(read_only == missing, "as it is lent")?;
         if again < 2 {
-            bench.helper(LOW, destroy_later, memory.slot(), Slot::NONE)?;
+            bench.common().set(MAPPED, 0);
+            bench.common().set(DECIDED, 0);
+            bench.helper(LOW, destroy_mapped, memory.slot(), Slot::NONE)?;
             let gone = shelf.later(Lent::new(&memory, RW));
             expect(gone == Err(CallError::Server(Error::Destroyed)), "what goes is an error")?;
         }

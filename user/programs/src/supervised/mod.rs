@@ -37,6 +37,15 @@ pub fn logger(env: &Env) {
     serve(env, "log");
 }
 
+/// Beats each quarter of a millisecond.
+pub fn pulse(env: &Env) {
+    let (heart, mut ticker) = (env.heartbeat(), Ticker::every(250.us()));
+    loop {
+        heart.beat();
+        ticker.wait();
+    }
+}
+
 /// Answers each message with how many came before; beats and obeys each period.
 fn serve(env: &Env, endpoint: &str) {
     let (endpoint, heart) = (env.cap(endpoint), env.heartbeat());

@@ -82,6 +82,20 @@ pub fn remember_panics() {
     });
 }
 
+/// A panic for the machine to tell: a line that says where, and one that says what. A program
+/// without a console writes no others.
+fn told(name: &str, said: &str) -> String {
+    let (place, what) = said.split_once(":\n").unwrap_or((said, ""));
+    let spelled = |text: &str| -> String {
+        let spell = |c: char| match c.is_control() {
+            true => c.escape_default().collect(),
+            false => String::from(c),
+        };
+        text.chars().map(spell).collect()
+    };
+    std::format!("{name}: {}:\n{}", spelled(place), spelled(what))
+}
+
 /// Runs a program's function. Its panic ends the run; without the right to do that it is a fault,
 /// and without a console the machine tells what it says.
 fn guarded(environment: u64, run: impl FnOnce(&Env)) {
@@ -93,7 +107,7 @@ fn guarded(environment: u64, run: impl FnOnce(&Env)) {
         let message = std::format!("{}: {said}", env.name());
         match env.find_cap("console") {
             Some(_) => println!(env.console(), "{message}"),
-            None => machine().say(&message),
+            None => machine().say(&told(env.name(), &said)),
         }
         if let Some(system) = env.find_cap("system") {
             let _ = system::shutdown(system, PANIC_STATUS);

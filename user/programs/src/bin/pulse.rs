@@ -1,0 +1,5 @@
+//! Beats, and nothing else.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::supervised::pulse);
