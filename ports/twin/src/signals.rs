@@ -215,9 +215,9 @@ mod linux {
             // Libraries lie elsewhere each time.
             at: if (base..end()).contains(&at) { (at - base) as u64 } else { 0 },
         };
-        // SAFETY: the stack pointer is the coroutine's. A program that does not panic owns no memory
-        // and holds no lock, so what stands on its stack can be dropped; it is not in a function of
-        // the machine.
+        // SAFETY: the stack pointer is the coroutine's. A program that does not panic owns no
+        // memory and holds no lock, so what stands on its stack can be dropped; it is not in a
+        // function of the machine.
         let regs = unsafe { way_out.handler.setup_trap_handler(move || refusal) };
         let TrapHandlerRegs { rip, rsp, rbp, rdi, rsi } = regs;
         let places =
