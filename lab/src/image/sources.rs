@@ -17,6 +17,7 @@ pub fn packages(root: &Path, package: &str) -> Result<BTreeMap<String, String>> 
     let workspace = read(root, ".")?;
     let workspace = table(&workspace, "workspace").context("Cargo.toml is of no workspace")?;
     let members = workspace.get("members").and_then(Value::as_array);
+    let inherited = table(workspace, "dependencies");
     let mut packages = Vec::new();
     for member in members.into_iter().flatten().filter_map(Value::as_str) {
         packages.push((member, read(root, member)?));
@@ -30,7 +31,7 @@ pub fn packages(root: &Path, package: &str) -> Result<BTreeMap<String, String>> 
             continue;
         };
         if found.insert(name, directory.to_string()).is_none() {
-            wanted.extend(dependencies(manifest));
+            wanted.extend(dependencies(manifest, inherited));
         }
     }
     Ok(found)
@@ -52,12 +53,18 @@ fn table<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
     table.get(key)?.as_table()
 }
 
-/// Names of all packages that a package may be built with, for whatever target.
-fn dependencies(manifest: &Table) -> Vec<String> {
+/// Names of all packages that a package may be built with, for any target. A dependency's key is
+/// the package's name, unless it or that of the workspace says otherwise.
+fn dependencies(manifest: &Table, inherited: Option<&Table>) -> Vec<String> {
+    let renamed = |value: &Value| Some(value.get("package")?.as_str()?.to_string());
+    let package = |(key, value): (&String, &Value)| {
+        let from_workspace = || renamed(inherited?.get(key)?);
+        renamed(value).or_else(from_workspace).unwrap_or_else(|| key.clone())
+    };
     let targets = table(manifest, "target").into_iter().flat_map(Table::values);
     let places = targets.filter_map(Value::as_table).chain([manifest]);
     let kinds = |place| ["dependencies", "build-dependencies"].map(|kind| table(place, kind));
-    places.flat_map(kinds).flatten().flat_map(Table::keys).cloned().collect()
+    places.flat_map(kinds).flatten().flatten().map(package).collect()
 }
 
 #[cfg(test)]

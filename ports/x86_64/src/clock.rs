@@ -74,8 +74,8 @@ fn agreed() -> (u64, u64) {
         let hz = |steps: u64| rounded(steps * PIT_HZ / u64::from(STEPS));
         let (counter, timer) = (hz(counted), hz(timed));
         let same = |before: &(u64, u64)| near(before.0, counter) && near(before.1, timer);
-        if found[..tries].iter().any(same) {
-            assert!(timer >> 32 == 0, "the timer counts too fast for its register");
+        // A timer that counts too fast for its register was not measured well either.
+        if timer >> 32 == 0 && found[..tries].iter().any(same) {
             return (counter, timer);
         }
         found[tries] = (counter, timer);
