@@ -179,7 +179,7 @@ impl Supervisor {
                     self.restarts[child] = self.restarts[child].saturating_add(1);
                 }
                 Err(error) => {
-                    self.policy.put_down(child, State::GivenUp);
+                    self.policy.mark_down(child, State::GivenUp);
                     let failure = Failure::because(Reason::Making);
                     let failure = Failure { detail: error as u64, ..failure };
                     self.note(child, Event::NotMade, failure, begun);

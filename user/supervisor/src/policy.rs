@@ -82,10 +82,10 @@ impl Policy {
     /// A child has failed at an instant: it is down, and so are those that depend on it.
     pub fn fail(&mut self, child: usize, now: u64) -> Verdict {
         if !self.may_restart(child, now) {
-            self.put_down(child, State::GivenUp);
+            self.mark_down(child, State::GivenUp);
             return Verdict::GiveUp;
         }
-        self.put_down(child, State::Waiting);
+        self.mark_down(child, State::Waiting);
         Verdict::Restart(self.revive(child))
     }
 
@@ -108,7 +108,7 @@ impl Policy {
     }
 
     /// A child is down, and why; those that depend on it wait, unless they are down by themselves.
-    pub fn put_down(&mut self, child: usize, why: State) {
+    pub fn mark_down(&mut self, child: usize, why: State) {
         for number in each(self.affected(child)) {
             if matches!(self.states[number], State::Up | State::Ended) {
                 self.states[number] = State::Waiting;

@@ -39,7 +39,7 @@ impl Supervision for Supervisor {
         let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
-        self.policy.put_down(child, State::Waiting);
+        self.policy.mark_down(child, State::Waiting);
         self.policy.forgive(child);
         let set = self.policy.revive(child);
         self.make(set);
@@ -62,7 +62,7 @@ impl Supervision for Supervisor {
         let begun = system::clock();
         let affected = self.policy.affected(child);
         self.take_away(affected);
-        self.policy.put_down(child, State::Stopped);
+        self.policy.mark_down(child, State::Stopped);
         self.tell(affected);
         self.beats.prolong(begun);
         Ok(())

@@ -57,13 +57,6 @@ program = { crate = "server" }
 priority = 100
 restart = "on-failure"
 caps = [{ name = "console", console = true }]
-
-[[domain]]
-name = "curfew"
-program = "curfew"
-priority = 20
-args = { after = 60 }
-caps = [{ name = "console", console = true }, { name = "system", system = true }]
 "#;
 
 const PULSE: &str = r#"
@@ -165,7 +158,7 @@ fn data(one: Configuration) -> Job {
         let path = folder.to_str().context("the temporary directory's name is not text")?;
         let made = process::run_apart(giusto()?.args(["new", path]), LIMIT)?;
         ensure!(made.code() == Some(0), "no system can be made: {}", made.errors);
-        fs_err::write(folder.join("system.toml"), COUNTER_SYSTEM)?;
+        fs_err::write(folder.join("system.toml"), format!("{COUNTER_SYSTEM}{CURFEW}"))?;
         fs_err::write(folder.join("server/src/lib.rs"), COUNTER)?;
         let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
         let begun = ran.output.lines().filter(|line| *line == "29400 0").count();

@@ -35,7 +35,7 @@ impl Model {
         matches!(self.0[child].state, State::Up | State::Ended)
     }
 
-    fn put_down(&mut self, child: usize, why: State) {
+    fn mark_down(&mut self, child: usize, why: State) {
         for one in self.affected(child) {
             if self.is_there(one) {
                 self.0[one].state = State::Waiting;
@@ -63,11 +63,11 @@ impl Model {
         let one = &mut self.0[child];
         let latest = one.restarts.iter().filter(|at| now - **at < one.within).count();
         if latest >= one.at_most {
-            self.put_down(child, State::GivenUp);
+            self.mark_down(child, State::GivenUp);
             return None;
         }
         one.restarts.push(now);
-        self.put_down(child, State::Waiting);
+        self.mark_down(child, State::Waiting);
         Some(self.revive(child))
     }
 }
@@ -140,18 +140,18 @@ proptest! {
                 }
                 Act::Fail(_) => {}
                 Act::Stop(_) => {
-                    policy.put_down(who, State::Stopped);
-                    model.put_down(who, State::Stopped);
+                    policy.mark_down(who, State::Stopped);
+                    model.mark_down(who, State::Stopped);
                 }
                 Act::NotMade(_) => {
-                    policy.put_down(who, State::GivenUp);
-                    model.put_down(who, State::GivenUp);
+                    policy.mark_down(who, State::GivenUp);
+                    model.mark_down(who, State::GivenUp);
                 }
                 Act::Restart(_) => {
                     let able = policy.can_be_up(who);
                     if able {
-                        policy.put_down(who, State::Waiting);
-                        model.put_down(who, State::Waiting);
+                        policy.mark_down(who, State::Waiting);
+                        model.mark_down(who, State::Waiting);
                         policy.forgive(who);
                         model.0[who].restarts.clear();
                     }
