@@ -101,6 +101,7 @@ mod linux {
         REG_RBP, REG_RDI, REG_RIP, REG_RSI, REG_RSP, SA_ONSTACK, SA_SIGINFO, SIGBUS, SIGFPE,
         SIGILL, SIGSEGV, SS_DISABLE, c_int, c_void, siginfo_t, stack_t, ucontext_t,
     };
+    use rt::arch::hosted;
     use std::mem::MaybeUninit;
     use std::ptr;
     use std::sync::OnceLock;
@@ -199,8 +200,9 @@ mod linux {
         let stack = registers[REG_RSP as usize] as usize;
         let way_out = RUNNING.get().filter(|way| way.handler.stack_ptr_in_bounds(stack));
         let kind = SIGNALS.iter().find(|(known, _)| *known == signal).map(|(_, kind)| *kind);
-        // A panic that is left halfway stays counted: the next one would end this process.
-        let free = !INSIDE.get() && !std::thread::panicking();
+        // The standard library may hold a lock for a panic. That of another program, which stands
+        // in a system call of a destructor or was destroyed there, does not matter.
+        let free = !INSIDE.get() && !hosted::panics();
         let Some((way_out, kind)) = way_out.filter(|_| free).zip(kind) else {
             return give_up(signal);
         };

@@ -6,6 +6,7 @@ use crate::fiber::Fibers;
 use crate::hardware::Hardware;
 use rt::arch::hosted::{self, Machine};
 use std::hint::black_box;
+use std::panic::catch_unwind;
 use std::process::Command;
 use twin_protocol::Options;
 
@@ -28,13 +29,18 @@ fn recurse_through_the_machine(depth: u64) -> u64 {
     }
 }
 
-/// What a coroutine stops with that does this work.
-fn stops(work: fn()) -> Trap {
+/// A machine without memory, and its coroutines.
+fn machine() -> (&'static Hardware, Fibers) {
     watch();
     let hardware: &'static Hardware =
         Box::leak(Box::new(Hardware::new(&Options::default(), 1, &[])));
+    (hardware, Fibers::new(hardware))
+}
+
+/// What a coroutine stops with that does this work.
+fn stops(work: fn()) -> Trap {
+    let (hardware, mut fibers) = machine();
     let before = hosted::install(Some(hardware as &'static dyn Machine));
-    let mut fibers = Fibers::new(hardware);
     let number = fibers.run(move || {
         work();
         panic!("the program was to be stopped")
@@ -90,6 +96,56 @@ fn an_instruction_that_does_not_exist_is_told() {
     // SAFETY: the host refuses it.
     let refusal = refused(|| unsafe { std::arch::asm!("ud2") });
     assert_eq!(refusal.kind, FaultKind::Instruction);
+}
+
+/// Makes a system call when it is dropped.
+struct Calls;
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        let _ = hosted::syscall(0, [hosted::word(0); 6], [hosted::word(0); 4]);
+    }
+}
+
+#[test]
+fn what_is_refused_to_a_program_is_told_while_another_one_panics() {
+    hosted::remember_panics();
+    let (hardware, mut fibers) = machine();
+    let before = hosted::install(Some(hardware as &'static dyn Machine));
+    let panics = |message: &'static str| {
+        move || {
+            let caught = catch_unwind(|| {
+                let _calls = Calls;
+                panic!("{message}");
+            });
+            assert!(caught.is_err() && hosted::message_of_panic().ends_with(message));
+            drop(Calls);
+            panic!("it stands in its second call for ever")
+        }
+    };
+    let writes = || {
+        // SAFETY: nothing is there, so the host refuses it.
+        unsafe { std::ptr::without_provenance_mut::<u64>(WILD).write_volatile(1) };
+        panic!("the program was to be stopped")
+    };
+    let trap = |fibers: &mut Fibers, number| {
+        fibers.resume(number);
+        hardware.here().trap.replace(Trap::Start)
+    };
+    let told = |trap: Trap| matches!(trap, Trap::Refused(Refusal { at, .. }) if at > 0);
+    let [first, second] = ["one", "two"].map(|message| fibers.run(panics(message)));
+    assert_eq!(trap(&mut fibers, first), Trap::Call, "in the midst of a panic");
+    let other = fibers.run(writes);
+    assert!(told(trap(&mut fibers, other)), "a panic is not another program's");
+    assert_eq!(trap(&mut fibers, second), Trap::Call, "two at once");
+    assert_eq!(trap(&mut fibers, first), Trap::Call, "each has its own message");
+    fibers.end(second);
+    let other = fibers.run(writes);
+    assert!(told(trap(&mut fibers, other)), "a panic ends with its program");
+    let third = fibers.run(panics("three"));
+    let calls = [trap(&mut fibers, third), trap(&mut fibers, third)];
+    assert_eq!(calls, [Trap::Call; 2], "programs panic as before");
+    hosted::install(before);
 }
 
 /// Set for the process that is to die.

@@ -14,7 +14,7 @@ mod probe;
 mod start;
 
 pub use probe::*;
-pub use start::{begin, message_of_panic, remember_panics};
+pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
 pub(crate) use start::{function, thread_entry};
 
 use super::Outcome;

@@ -58,13 +58,28 @@ fn serve() -> ! {
 }
 
 thread_local! {
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The panic of the program that runs on this host thread, up to where it is caught.
+    static PANIC: RefCell<Panic> = const { RefCell::new(None) };
 }
 
+/// What a panic said, and where; `None`: there is none.
+pub type Panic = Option<String>;
+
 /// What the last panic on this host thread said, and where; empty if there was none since the
-/// last time that this was asked.
+/// last time that this was asked. The panic is over.
 pub fn message_of_panic() -> String {
-    PANIC.take()
+    PANIC.take().unwrap_or_default()
+}
+
+/// Exchanges the panic of the program that runs on this host thread for that of another one, which
+/// goes on: a program can be left in the midst of a panic, by a system call of a destructor.
+pub fn exchange_panics(other: &mut Panic) {
+    PANIC.with_borrow_mut(|panic| std::mem::swap(panic, other));
+}
+
+/// Whether the program that runs on this host thread is in the midst of a panic.
+pub fn panics() -> bool {
+    PANIC.with(|panic| panic.try_borrow().map_or(true, |panic| panic.is_some()))
 }
 
 /// From now on a panic while a machine is installed is remembered rather than printed.
@@ -74,7 +89,8 @@ pub fn remember_panics() {
         let before = std::panic::take_hook();
         std::panic::set_hook(std::boxed::Box::new(move |info| {
             if MACHINE.get().is_some() {
-                PANIC.set(info.to_string());
+                PANIC.set(Some(String::new()));
+                PANIC.set(Some(info.to_string()));
             } else {
                 before(info);
             }
