@@ -80,6 +80,7 @@ Examples:
   ./giusto lab run ping-pong --kernel fastpath --export csv,markdown
   ./giusto lab run start-stop --set threads=10..50:10 --samples 2000 --seed 3
   ./giusto lab run elevator --kernel fastpath --blame 2us    why one was late
+  ./giusto lab run sections latency --system plant    a system of your own
   ./giusto lab run lock-cost lock-scaling    on this host's own CPUs";
 
 const LIST_EXAMPLES: &str = "\
@@ -458,6 +459,10 @@ pub struct LabRun {
     /// The machine; each experiment's usual one by default.
     #[arg(long, value_name = "M", value_parser = measured())]
     pub machine: Option<String>,
+    /// Measure this system instead of the experiment's own: a manifest, its folder, or the name of
+    /// one in systems/. It has to end by itself, with status 0.
+    #[arg(long, value_name = "SYSTEM", conflicts_with_all = ["all", "cpus", "blame"])]
+    pub system: Option<String>,
     /// Only these kernels, such as fastpath,direct-lazy; may be given several times.
     #[arg(long, value_name = "K", value_parser = kernels(), value_delimiter = ',')]
     pub kernel: Vec<String>,
@@ -479,7 +484,7 @@ pub struct LabRun {
     #[arg(long, value_name = "N", value_parser = model::cpus)]
     pub cpus: Option<model::Cpus>,
     /// Record the medians as golden figures in tests/golden.toml.
-    #[arg(long, conflicts_with_all = ["kernel", "cpus", "all", "set", "samples"])]
+    #[arg(long, conflicts_with_all = ["system", "kernel", "cpus", "all", "set", "samples"])]
     pub update_golden: bool,
     /// Also trace the experiments on latency up to the first wake-up that is later than this, such
     /// as 2us, and say what made it late.

@@ -10,11 +10,12 @@ use super::print_json;
 use crate::cli::{Lab, LabRun};
 use crate::experiment::latency::blame::{BLAMED, Late, first_late};
 use crate::experiment::parameter::{SAMPLES, Set};
+use crate::experiment::user_system;
 use crate::experiment::{self, Asked, Experiment, Listed, Session};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
-use crate::workspace;
+use crate::{systems, workspace};
 use anyhow::{Context, Result};
 use fs_err as fs;
 use kept::{Kept, keep};
@@ -48,7 +49,10 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
     let listed = experiments.iter().map(|experiment| fits(experiment, run));
     let listed = listed.collect::<Result<Vec<_>>>()?;
     let cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
-    let usual = Asked { seed: run.seed, cpus, set: Vec::new() };
+    if let Some(system) = &run.system {
+        user_system::check(&systems::load(system)?)?;
+    }
+    let usual = Asked { seed: run.seed, cpus, set: Vec::new(), system: run.system.clone() };
     let asked = |experiment: &&'static Experiment| {
         Ok(Asked { set: set(experiment, run)?, ..usual.clone() })
     };
@@ -109,6 +113,9 @@ fn set(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Set>> {
     let mut all: Vec<Set> = Vec::new();
     for text in texts {
         let set = Set::parse(experiment.name, experiment.parameters, text)?;
+        if run.system.is_some() {
+            experiment.of_user_system()?.check(&set)?;
+        }
         if all.iter().any(|other| other.parameter == set.parameter) {
             return Err(usage(format!("`{}` is set twice", set.parameter.name)));
         }
@@ -129,9 +136,10 @@ pub fn show_claims(report: &Report) {
 /// An experiment on the machine of the command line; refuses what it does not run with.
 fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Listed> {
     let name = experiment.name;
-    let listed = match &run.machine {
-        Some(machine) => experiment.on(machine)?,
-        None => experiment.usual(),
+    let listed = match (&run.system, &run.machine) {
+        (Some(_), machine) => experiment.on_user_system(machine.as_deref())?,
+        (None, Some(machine)) => experiment.on(machine)?,
+        (None, None) => experiment.usual(),
     };
     if let Some(why) = run.cpus.as_ref().and_then(|cpus| experiment.cpus.refuse(&cpus.0)) {
         return Err(usage(format!("`{name}` does not run with this --cpus: {why}")));

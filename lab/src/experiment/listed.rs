@@ -53,6 +53,20 @@ impl Experiment {
     pub fn usual(&'static self) -> Listed {
         Listed { experiment: self, measure: &self.machines[0] }
     }
+
+    /// It, measuring a user's system: on this platform, or on the usual one.
+    pub fn on_user_system(&'static self, platform: Option<&str>) -> Result<Listed> {
+        let known = self.of_user_system()?;
+        let wanted = platform.unwrap_or_else(|| known.machines[0].platform().name());
+        match known.machines.iter().find(|measure| measure.platform().name() == wanted) {
+            Some(measure) => Ok(Listed { experiment: self, measure }),
+            None => {
+                let (name, known) = (self.name, known.platforms().collect::<Vec<_>>().join(", "));
+                let message = format!("does not measure a user's system on {wanted}");
+                Err(usage(format!("`{name}` {message}, only on {known}")))
+            }
+        }
+    }
 }
 
 impl Listed {

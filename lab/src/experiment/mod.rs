@@ -29,6 +29,7 @@ mod setup;
 #[cfg(test)]
 pub mod testing;
 mod trace_cost;
+pub mod user_system;
 
 pub use listed::{Listed, Session};
 pub use measured::Measured;
@@ -40,6 +41,7 @@ use anyhow::Result;
 use claim::Spec;
 use parameter::Parameter;
 use results::{Claim, Report};
+use user_system::UserSystem;
 
 /// An experiment.
 pub struct Experiment {
@@ -74,6 +76,9 @@ pub struct Experiment {
     pub modelled: bool,
     /// The claims that its report decides.
     pub claims: fn() -> Vec<Spec>,
+    /// How it measures a user's system, if that makes sense: its own systems have a part in what
+    /// other experiments are about.
+    pub user_system: Option<UserSystem>,
 }
 
 impl Experiment {
@@ -95,6 +100,7 @@ impl Experiment {
         golden: false,
         modelled: false,
         claims: Vec::new,
+        user_system: None,
     };
 
     /// The claims of the ledger that it decides.

@@ -2,12 +2,14 @@
 
 use super::measured::fact;
 use super::parameter::Set;
+use super::user_system::SYSTEM;
 use super::{Emulated, Listed, Measured, Session, Setup, find};
 use crate::image;
 use crate::machine::{self, Count};
 use crate::progress::Step;
-use crate::workspace;
+use crate::{systems, workspace};
 use anyhow::{Context, Result, ensure};
+use manifest::System;
 use results::{Fact, Origin, Report, Samples, Value};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -50,29 +52,53 @@ pub fn run(listed: Listed, session: &Session, kernels: &[&str]) -> Result<(Repor
         all.extend(measured);
     }
     all.samples.series.retain(|series| session.asked().wants(&series.case));
+    let user_system = session.asked().system.as_deref().map(systems::load).transpose()?;
+    let of_user = user_system.as_ref().map(|_| experiment.of_user_system()).transpose()?;
+    if let Some(system) = &user_system {
+        name_system(&mut all.samples, &system.name);
+    }
     let platform = session.ran(listed).take()?;
     let (name, wanted) = (platform.name(), listed.platform().name());
     ensure!(name == wanted, "`{}` was to run on {wanted} and ran on {name}", experiment.name);
     let sized = experiment.name == SIZED && kernels == experiment.kernels;
     let sizes = if sized { text_facts(session, listed)? } else { Vec::new() };
-    let notes = experiment.notes.iter().map(|note| note.to_string());
+    let notes = of_user.map_or(experiment.notes, |of_user| of_user.notes);
+    let notes = notes.iter().map(|note| note.to_string());
     let unit = all.unit.as_deref().unwrap_or(platform.unit());
+    let set = session.asked().set.iter();
+    let baselines =
+        if of_user.is_none() { results::baselines(experiment.name) } else { Vec::new() };
     let mut report = Report {
         units: all.units,
         commit: workspace::commit(),
         seed: session.asked().seed,
-        set: session.asked().set.iter().map(named).collect(),
+        set: user_system.iter().map(parameter).chain(set.map(named)).collect(),
         host: host(session, listed).into_iter().chain(all.host).collect(),
         rows: all.samples.rows(),
-        baselines: results::baselines(experiment.name),
+        baselines,
         facts: sizes.into_iter().chain(all.facts).collect(),
         limits: all.limits,
         curves: all.curves,
         notes: notes.chain(all.notes).collect(),
         ..Report::new(experiment.name, name, platform.origin(), unit)
     };
-    report.claims = experiment.judge(&report);
+    // Claims are about the experiment's own systems.
+    if of_user.is_none() {
+        report.claims = experiment.judge(&report);
+    }
     Ok((report, all.samples))
+}
+
+/// Gives each row the name of the user's system as a parameter.
+fn name_system(samples: &mut Samples, name: &str) {
+    for series in &mut samples.series {
+        series.case = format!("{} {SYSTEM}={name}", series.case).trim_start().to_string();
+    }
+}
+
+/// A user's system as a parameter of a report.
+fn parameter(system: &System) -> (String, Vec<Value>) {
+    (SYSTEM.to_string(), vec![Value::parse(&system.name)])
 }
 
 fn named(set: &Set) -> (String, Vec<Value>) {

@@ -31,6 +31,8 @@ pub struct Asked {
     pub cpus: Option<Vec<usize>>,
     /// Parameters that are not to have their usual values.
     pub set: Vec<Set>,
+    /// The user's system that is measured, as the command line names it.
+    pub system: Option<String>,
 }
 
 impl Asked {
@@ -173,15 +175,22 @@ impl Setup {
         self.machine
     }
 
-    /// The usual programs and kernel, or those with something extra, built at the first use.
+    /// The user's system that is measured, as the command line names it.
+    pub fn user_system(&self) -> Result<&str> {
+        self.asked.system.as_deref().context("the run was to name a user's system")
+    }
+
+    /// The usual programs and kernel, or those with something extra, built at the first use. Of a
+    /// user's system its programs alone.
     pub fn images(&self, extra: Option<Extra>) -> Result<&Images> {
         let cell = extra.map_or(&self.images, |extra| &self.extras[extra as usize]);
         if let Some(images) = cell.get() {
             return Ok(images);
         }
-        let built = match extra {
-            Some(extra) => image::build_with(self.machine, extra)?,
-            None => image::build(self.machine)?,
+        let built = match (&self.asked.system, extra) {
+            (Some(system), _) => image::build_system(self.machine, &systems::load(system)?, extra)?,
+            (None, Some(extra)) => image::build_with(self.machine, extra)?,
+            (None, None) => image::build(self.machine)?,
         };
         Ok(cell.get_or_init(|| built))
     }

@@ -1,5 +1,6 @@
 //! What runs leave on disk: a directory for each, from which the latest are read again.
 
+use crate::experiment::user_system::SYSTEM;
 use crate::experiment::{self, EXPERIMENTS, Experiment};
 use crate::workspace;
 use anyhow::{Context, Result};
@@ -99,7 +100,7 @@ pub fn standing() -> Result<Vec<Kept>> {
 fn standing_in(directory: &Path) -> Result<Vec<Kept>> {
     let of = |report: &Report| (report.experiment.clone(), report.machine.clone());
     let whole = latest_in(directory, &is_whole)?;
-    let all = latest_in(directory, &|_, _| true)?;
+    let all = latest_in(directory, &|_, report| !report.set.contains_key(SYSTEM))?;
     let choose = |part: Kept| {
         let same = |(_, report): &&Kept| of(report) == of(&part.1);
         whole.iter().find(same).cloned().unwrap_or(part)
@@ -148,6 +149,18 @@ mod tests {
         keep("3", &["fastpath"], 0);
         keep("4", &["fastpath", "slowpath"], 7);
         assert!(stands().ends_with("2"));
+    }
+
+    #[test]
+    fn a_users_system_stands_for_no_experiment() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut report = crate::experiment::testing::report("qemu-x86_64", &[]);
+        report.experiment = "sections".to_string();
+        report.set.insert(SYSTEM.to_string(), vec![results::Value::Name("plant".to_string())]);
+        let own = directory.path().join("sections/1");
+        results::write_run(&own, &report, &Samples::default()).unwrap();
+        assert!(standing_in(directory.path()).unwrap().is_empty());
+        assert_eq!(latest_in(directory.path(), &|_, _| true).unwrap().len(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `lab list`: the experiments on a screen, or all that there is to know of some.
 
 use crate::commands::{print_json, table};
+use crate::experiment::user_system::UserSystem;
 use crate::experiment::{self, EXPERIMENTS, Experiment};
 use crate::output;
 use comfy_table::ColumnConstraint;
@@ -51,6 +52,9 @@ fn details(experiment: &Experiment) -> String {
     row("cases", words(experiment.cases), "; ");
     let parameters = experiment.parameters.iter();
     row("--set", parameters.map(|one| format!("{one} ({})", one.about)).collect(), "\n");
+    let user_system = experiment.user_system.iter();
+    let platforms = |one: &UserSystem| one.platforms().map(str::to_string).collect::<Vec<_>>();
+    row("--system", user_system.flat_map(platforms).collect(), ", ");
     let conditions = experiment.conditions.iter();
     row("always", conditions.map(|(name, value)| format!("{name}: {value}")).collect(), "\n");
     let claims = (experiment.claims)().into_iter();
@@ -73,6 +77,9 @@ fn describe(experiment: &Experiment) -> Value {
         "metrics": experiment.metrics,
         "cases": experiment.cases,
         "parameters": experiment.parameters,
+        "user_system": experiment.user_system.as_ref().map(|one| {
+            json!({"machines": one.platforms().collect::<Vec<_>>(), "parameters": one.parameters})
+        }),
         "conditions": conditions,
         "notes": experiment.notes,
         "claims": (experiment.claims)().iter().map(|claim| claim.id).collect::<Vec<_>>(),

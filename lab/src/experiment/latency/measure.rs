@@ -3,10 +3,11 @@
 
 use super::{CASES, MOST, SWEEP, tails};
 use crate::experiment::measured::{fact, recording};
+use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Boots, Measured, Setup};
 use crate::systems::set;
 use abi::results::Tag;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use manifest::System;
 use results::{Fact, Recording, Samples, WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST};
 use std::collections::BTreeMap;
@@ -45,6 +46,21 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     push(&mut measured.samples, &taken, 1, &name)?;
     if kernel == PROMISING {
         measured.facts = blame(&taken)?;
+    }
+    Ok(measured)
+}
+
+/// The wake-ups of each domain of a user's system, by its trace.
+pub fn of_user_system(setup: &impl Boots, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let (traces, names) = traced(setup, setup.user_system()?, kernel, ROOM, &mut |_| {})?;
+    let mut domains: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for wake_up in trace::wakeups(&traces) {
+        domains.entry(wake_up.domain).or_default().push(wake_up.latency());
+    }
+    ensure!(!domains.is_empty(), "no thread of the system was woken by a timer or a timeout");
+    for (domain, values) in domains {
+        push_case(&mut measured.samples, kernel, &names.domain(domain), values)?;
     }
     Ok(measured)
 }
@@ -117,11 +133,17 @@ pub fn push(
         let Some(name) = name(case) else {
             bail!("case {case} was recorded, which is not known here");
         };
-        let worst = *values.iter().max().context("a case without samples")?;
-        let p99 = results::p99(&values).context("a case without samples")?;
-        samples.push(kernel, WAKE_UP, &name, values);
-        samples.push(kernel, WAKE_UP_P99, &name, vec![p99]);
-        samples.push(kernel, WAKE_UP_WORST, &name, vec![worst]);
+        push_case(samples, kernel, &name, values)?;
     }
+    Ok(())
+}
+
+/// Adds the wake-ups of a case, their 99th percentile and the worst.
+fn push_case(samples: &mut Samples, kernel: &str, name: &str, values: Vec<u64>) -> Result<()> {
+    let worst = *values.iter().max().context("a case without samples")?;
+    let p99 = results::p99(&values).context("a case without samples")?;
+    samples.push(kernel, WAKE_UP, name, values);
+    samples.push(kernel, WAKE_UP_P99, name, vec![p99]);
+    samples.push(kernel, WAKE_UP_WORST, name, vec![worst]);
     Ok(())
 }

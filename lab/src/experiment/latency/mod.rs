@@ -10,6 +10,7 @@ mod tails;
 mod tests;
 
 use super::parameter::Parameter;
+use super::user_system::UserSystem;
 use super::{Experiment, Measure};
 use results::{WAKE_UP, WAKE_UP_P99, WAKE_UP_WORST};
 
@@ -53,5 +54,16 @@ pub static EXPERIMENT: Experiment = Experiment {
         "Storms run at one priority, in turns of a time slice; the cases with one kind say where a \
          worst case of `all` is from.",
     ],
+    user_system: Some(UserSystem {
+        machines: &[
+            Measure::Emulated(measure::of_user_system),
+            Measure::Simulated(measure::of_user_system),
+        ],
+        parameters: &[],
+        notes: &[
+            "By the trace: from the instant of a timer or a timeout to the kernel's exit to the \
+                  thread that it wakes, by domain. What writing the records took is in it.",
+        ],
+    }),
     ..Experiment::USUAL
 };

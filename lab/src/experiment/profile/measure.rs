@@ -1,48 +1,80 @@
-use super::{ANSWERED, BY_LINE, BY_SYMBOL, COMBINED, KERNEL, MESSAGE, PERIODS, SAMPLES};
+use super::{ANSWERED, BY_LINE, BY_SYMBOL, COMBINED, DOMAIN, KERNEL, MESSAGE, PERIODS, SAMPLES};
 use crate::experiment::measured::fact;
 use crate::experiment::setup::Sampled;
 use crate::experiment::{Emulated, Hardware, Measured, native_series};
 use crate::machine::Sampling;
 use crate::machine::native::Messages;
 use crate::profile::Part;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use results::{Fact, Value};
 
 const SYSTEM: &str = "udpserver";
+/// The unit of shares.
+const SHARE: &str = "millionths of samples";
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     for period in setup.asked.numbers("period").unwrap_or(PERIODS.to_vec()) {
-        let case = &format!("period={}", Value::Time(period));
-        let sampling = Sampling { period, seed: setup.asked.seed };
-        let run = setup.sample(SYSTEM, kernel, sampling)?;
-        let profile = &run.profile;
-        let combined = profile.parts_share(&[Part::Ipc, Part::Scheduler]);
-        let shares = [
-            (BY_LINE[0], profile.parts_share(&[Part::Ipc])),
-            (BY_LINE[1], profile.parts_share(&[Part::Scheduler])),
-            (COMBINED, combined.clone()),
-            (BY_SYMBOL[0], profile.symbols_share(Part::Ipc)),
-            (BY_SYMBOL[1], profile.symbols_share(Part::Scheduler)),
-            (KERNEL, profile.of_domain("kernel")),
-        ];
-        for (metric, share) in shares {
-            measured.units.insert(metric.to_string(), "millionths of samples".to_string());
-            measured.samples.push(kernel, metric, case, vec![millionths(share.percent)]);
-        }
+        let case = &case(period);
+        let run = setup.sample(SYSTEM, kernel, sampling(setup, period))?;
+        measured.extend(shares(&run, kernel, case));
         measured.units.insert(ANSWERED.to_string(), "round trips".to_string());
         measured.samples.push(kernel, ANSWERED, case, vec![answered(&run)?]);
-        let error = millionths(combined.error);
-        let name = |what: &str| format!("{kernel} {case}: {what}");
-        measured.facts.extend([
-            fact(name(SAMPLES), profile.all, "", "one in each block"),
-            fact(name("standard error"), error, "millionths", "of the combined share"),
-        ]);
         if period == PERIODS[0] {
             measured.facts.extend(costs(&run, kernel)?);
         }
     }
     Ok(measured)
+}
+
+/// The shares alone, of a user's system.
+pub fn of_user_system(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    for period in setup.asked.numbers("period").unwrap_or(vec![PERIODS[0]]) {
+        let run = setup.sample(setup.user_system()?, kernel, sampling(setup, period))?;
+        ensure!(run.profile.all > 0, "the run ended before the first sample: shorten the period");
+        measured.extend(shares(&run, kernel, &case(period)));
+        measured.units.insert(DOMAIN.to_string(), SHARE.to_string());
+        for row in run.profile.by_domain() {
+            let case = format!("{} {}", row.domain, case(period));
+            measured.samples.push(kernel, DOMAIN, &case, vec![millionths(row.share.percent)]);
+        }
+    }
+    Ok(measured)
+}
+
+fn sampling(setup: &Emulated, period: u64) -> Sampling {
+    Sampling { period, seed: setup.asked.seed }
+}
+
+fn case(period: u64) -> String {
+    format!("period={}", Value::Time(period))
+}
+
+/// What part of a run fell on what, and how many samples say so.
+fn shares(run: &Sampled, kernel: &str, case: &str) -> Measured {
+    let mut measured = Measured::default();
+    let profile = &run.profile;
+    let combined = profile.parts_share(&[Part::Ipc, Part::Scheduler]);
+    let shares = [
+        (BY_LINE[0], profile.parts_share(&[Part::Ipc])),
+        (BY_LINE[1], profile.parts_share(&[Part::Scheduler])),
+        (COMBINED, combined.clone()),
+        (BY_SYMBOL[0], profile.symbols_share(Part::Ipc)),
+        (BY_SYMBOL[1], profile.symbols_share(Part::Scheduler)),
+        (KERNEL, profile.of_domain("kernel")),
+    ];
+    for (metric, share) in shares {
+        measured.units.insert(metric.to_string(), SHARE.to_string());
+        measured.samples.push(kernel, metric, case, vec![millionths(share.percent)]);
+    }
+    let error = millionths(combined.error);
+    let name = |what: &str| format!("{kernel} {case}: {what}");
+    measured.facts.extend([
+        fact(name(SAMPLES), profile.all, "", "one in each block"),
+        fact(name("standard error"), error, "millionths", "of the combined share"),
+    ]);
+    measured
 }
 
 /// Millionths of a whole, from percent.

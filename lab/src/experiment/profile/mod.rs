@@ -12,6 +12,7 @@ mod tests;
 pub use measure::round_trip_by_samples;
 
 use super::parameter::Parameter;
+use super::user_system::UserSystem;
 use super::{Experiment, Measure};
 
 /// The experiment.
@@ -42,17 +43,25 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("native", "a server and 1 or 5 clients, 30 % of whose work is copying within 1 MiB each"),
     ],
     notes: &[
-        "Shares are millionths of all samples of a run. Their standard error is stated for each \
-         kernel; figures closer than twice that do not differ.",
-        "The compiler draws a message path into one function, so the source file of each \
-         instruction decides whether it is messages or scheduler (lab/src/profile/part.rs); \
-         `by-symbol` are the same where the function decides, as in the thesis.",
+        SHARES,
+        BY_SOURCE,
         "On native a row is what a message takes, in hundredths of ticks: means of 100, each timed \
          from its sender's system call to its receiver's return.",
     ],
     claims: claims::claims,
+    user_system: Some(UserSystem {
+        machines: &[Measure::Emulated(measure::of_user_system)],
+        parameters: &["period"],
+        notes: &[SHARES, BY_SOURCE, "`domain` is the share of a whole domain."],
+    }),
     ..Experiment::USUAL
 };
+
+const SHARES: &str = "Shares are millionths of all samples of a run. Their standard error is \
+     stated for each kernel; figures closer than twice that do not differ.";
+const BY_SOURCE: &str = "The compiler draws a message path into one function, so the source file \
+     of each instruction decides whether it is messages or scheduler (lab/src/profile/part.rs); \
+     `by-symbol` are the same where the function decides, as in the thesis.";
 
 /// The shares of messages and of the scheduler, by source line.
 const BY_LINE: [&str; 2] = ["messages", "scheduler"];
@@ -62,6 +71,8 @@ const BY_SYMBOL: [&str; 2] = ["messages-by-symbol", "scheduler-by-symbol"];
 const COMBINED: &str = "combined";
 /// Everything in the kernel.
 const KERNEL: &str = "kernel";
+/// A domain of a user's system, `kernel` and `idle` among them.
+const DOMAIN: &str = "domain";
 /// Round trips of the load, in a run.
 const ANSWERED: &str = "round-trips";
 /// What a message takes in a load, on the native machine.

@@ -7,7 +7,7 @@ use crate::experiment::{Boots, Emulated, Measured, Setup};
 use crate::image::Extra;
 use crate::systems;
 use abi::statistics::{Counter, LENGTHS, MAGIC, WORD_COUNTERS, WORD_LENGTHS, WORDS};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use results::Fact;
 
 /// Milliseconds that a load runs before it is counted: a tick.
@@ -42,14 +42,37 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         let totals = outcome.memories.get("totals");
         let totals = totals.with_context(|| format!("`{load}` has no memory `totals`"))?;
         let counted = Counted::decode(totals).with_context(|| format!("`{load}` on {kernel}"))?;
-        for (metric, value) in counted.figures(pair / 2)? {
-            let unit = unit_of(metric).map(|unit| (metric.to_string(), unit.to_string()));
-            measured.units.extend(unit);
-            measured.samples.push(kernel, metric, load, vec![value]);
-        }
+        push(&mut measured, kernel, load, counted.figures(pair / 2)?);
         measured.facts.push(counted.lengths_fact(kernel, load));
     }
     Ok(measured)
+}
+
+/// The same of a user's system, in which a program leaves the statistics in a memory that the host
+/// reads; without what a message of ping-pong has a part in.
+pub fn of_user_system(setup: &impl Boots, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let system = setup.user_system()?;
+    let outcome = setup.boot_with(Some(Extra::Statistics), system, kernel, &mut |_| {})?;
+    let counted = outcome.memories.values().find_map(|memory| Counted::find(memory));
+    let counted = counted.with_context(|| {
+        format!(
+            "no program of `{system}` has left statistics in a memory with `host = true`; see \
+             `statistics::leave` in docs/statistics.md"
+        )
+    })?;
+    push(&mut measured, kernel, "", counted.counts()?);
+    measured.facts.push(counted.lengths_fact(kernel, system));
+    Ok(measured)
+}
+
+/// Adds figures as rows of a case.
+fn push(measured: &mut Measured, kernel: &str, case: &str, figures: Vec<(&'static str, u64)>) {
+    for (metric, value) in figures {
+        let unit = unit_of(metric).map(|unit| (metric.to_string(), unit.to_string()));
+        measured.units.extend(unit);
+        measured.samples.push(kernel, metric, case, vec![value]);
+    }
 }
 
 /// What a metric counts; nothing for times, which are in the unit of the machine.
@@ -89,11 +112,20 @@ impl Counted {
         let (words, _) = totals.as_chunks::<8>();
         let words = words.get(STATISTICS..STATISTICS + WORDS);
         let words = words.context("memory `totals` is too small for the statistics")?;
+        Counted::of(words).context(
+            "the kernel keeps no statistics; build it with the port's feature `statistics`",
+        )
+    }
+
+    /// Looks for statistics in a memory, at any word.
+    pub fn find(memory: &[u8]) -> Option<Counted> {
+        memory.as_chunks::<8>().0.windows(WORDS).find_map(Counted::of)
+    }
+
+    /// The statistics in these words; `None`: they hold none.
+    fn of(words: &[[u8; 8]]) -> Option<Counted> {
         let word = |index: usize| u64::from_le_bytes(words[index]);
-        if word(0) != MAGIC {
-            bail!("the kernel keeps no statistics; build it with the port's feature `statistics`");
-        }
-        Ok(Counted {
+        (word(0) == MAGIC).then(|| Counted {
             counters: std::array::from_fn(|counter| word(WORD_COUNTERS + counter)),
             lengths: std::array::from_fn(|length| word(WORD_LENGTHS + length)),
         })
@@ -103,29 +135,37 @@ impl Counted {
         self.counters[counter as usize]
     }
 
-    /// Everything that becomes a row; `message` is what one costs.
+    /// Everything that becomes a row of a load; `message` is what one costs.
     pub fn figures(&self, message: u64) -> Result<Vec<(&'static str, u64)>> {
-        use Counter::{Actual, DeferredDequeues, DeferredEnqueues, Eager, LookUps, Switches};
+        let mut figures = self.counts()?;
         let (time, messages) = (self.get(Counter::Time), self.get(Counter::Messages));
-        ensure!(time > 0 && messages > 0, "nothing was counted: {messages} messages in {time} ns");
+        ensure!(messages > 0, "nothing was counted: no message in {time} ns");
+        let each = time / messages;
+        figures.extend([
+            ("work-between-messages", each.saturating_sub(message)),
+            ("overhead-ppm", share(message, each, MILLION)),
+        ]);
+        Ok(figures)
+    }
+
+    /// What the counters say by themselves.
+    pub fn counts(&self) -> Result<Vec<(&'static str, u64)>> {
+        use Counter::{Actual, DeferredDequeues, DeferredEnqueues, Eager, LookUps, Switches};
+        let time = self.get(Counter::Time);
+        ensure!(time > 0, "nothing was counted: no time has passed since the counters began");
         let mut figures = RATES
             .map(|(metric, counter)| (metric, share(self.get(counter), time, 1_000_000_000_000)))
             .to_vec();
         let avoided = |made, of| MILLION.saturating_sub(self.ppm(made, of));
-        let each = time / messages;
+        let most = |length: &usize| (self.lengths[*length], std::cmp::Reverse(*length));
+        let frequent = (0..LENGTHS).max_by_key(most).unwrap_or(0);
+        let longest = self.lengths.iter().rposition(|&times| times > 0).unwrap_or(0);
         figures.extend([
             (AVOIDED, avoided(Actual, Eager)),
             (DEFERRED_ENQUEUES, self.ppm(DeferredEnqueues, Actual)),
             (DEFERRED_DEQUEUES, self.ppm(DeferredDequeues, Actual)),
             (LOOK_UPS_AVOIDED, avoided(LookUps, Switches)),
-            ("work-between-messages", each.saturating_sub(message)),
-            ("overhead-ppm", share(message, each, MILLION)),
             (LONGEST, self.get(Counter::LongestQueue)),
-        ]);
-        let most = |length: &usize| (self.lengths[*length], std::cmp::Reverse(*length));
-        let frequent = (0..LENGTHS).max_by_key(most).unwrap_or(0);
-        let longest = self.lengths.iter().rposition(|&times| times > 0).unwrap_or(0);
-        figures.extend([
             ("ready-queue-median", self.median() as u64),
             ("ready-queue-most-frequent", frequent as u64),
             ("ready-queue-longest", longest as u64),

@@ -9,6 +9,7 @@ mod measure;
 mod tests;
 
 use super::parameter::Parameter;
+use super::user_system::UserSystem;
 use super::{Experiment, Measure};
 use abi::statistics::Counter;
 
@@ -36,17 +37,28 @@ pub static EXPERIMENT: Experiment = Experiment {
         ),
     ],
     notes: &[
-        "Rates count in 1000 s of the machine's own time, in which an instruction is a nanosecond; \
-         ppm are millionths.",
-        "What is avoided counts as 0 where a kernel does more than eager queueing would, or more \
-         look-ups than switches.",
+        RATES_OF,
+        AVOIDS,
         "Work between messages is the time of one less half a round trip of ping-pong under the \
          same kernel without statistics; the overhead is that half's part of the time.",
         "The load fixes work, waits and priorities: how long queues get follows.",
     ],
     claims: claims::claims,
+    user_system: Some(UserSystem {
+        machines: &[
+            Measure::Emulated(measure::of_user_system),
+            Measure::Simulated(measure::of_user_system),
+        ],
+        parameters: &[],
+        notes: &[RATES_OF, AVOIDS],
+    }),
     ..Experiment::USUAL
 };
+
+const RATES_OF: &str = "Rates count in 1000 s of the machine's own time, in which an instruction \
+     is a nanosecond; ppm are millionths.";
+const AVOIDS: &str = "What is avoided counts as 0 where a kernel does more than eager queueing \
+     would, or more look-ups than switches.";
 
 /// The loads, which are systems of the same names.
 const CASES: [&str; 3] = ["complete", "database", "udpserver"];

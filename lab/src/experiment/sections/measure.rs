@@ -1,11 +1,11 @@
 use super::{LONGEST, MEDIAN};
 use crate::experiment::parameter::SAMPLES;
+use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Emulated, Measured, Setup};
-use crate::image::Extra;
 use crate::systems::set;
 use abi::call::ThreadState;
-use abi::trace::{Event, Keep};
-use anyhow::{Context, Result, ensure};
+use abi::trace::Event;
+use anyhow::{Context, Result};
 use manifest::System;
 use std::collections::BTreeMap;
 use trace::{Entry, Moment, Section, Trace, Unpolled, unpolled};
@@ -34,9 +34,21 @@ const RUNS: [(&str, Change); 6] = [
 ];
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    of_runs(setup, kernel, TRACE, &RUNS)
+}
+
+/// The same of a user's system.
+pub fn of_user_system(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    of_runs(setup, kernel, ROOM, &[(setup.user_system()?, |_, _| {})])
+}
+
+/// The longest sections of all runs, each with a trace of so many bytes.
+fn of_runs(setup: &Setup, kernel: &str, room: u64, runs: &[(&str, Change)]) -> Result<Measured> {
+    let samples = setup.asked.number(SAMPLES, 30);
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for (system, change) in RUNS {
-        for (operation, run) in traced(setup, system, kernel, change)? {
+    for (system, change) in runs {
+        let change = &mut |system: &mut System| change(system, samples);
+        for (operation, run) in longest(&traced(setup, system, kernel, room, change)?.0.all) {
             all.entry(operation).or_default().push(run);
         }
     }
@@ -53,18 +65,10 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     Ok(measured)
 }
 
-/// The operations of a system that was changed, each with its longest run with interrupts off.
-fn traced(setup: &Setup, system: &str, kernel: &str, change: Change) -> Result<Vec<(String, u64)>> {
-    let mut name = String::new();
-    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
-        change(system, setup.asked.number(SAMPLES, 30));
-        name = system.add_trace(TRACE, Keep::First);
-    })?;
-    let bytes = outcome.memories.get(&name).context("the run left no trace")?;
-    let trace = Trace::decode(bytes)?;
-    ensure!(trace.lost() == 0, "{system}: {} events did not fit into the trace", trace.lost());
-    let name = |(section, part): (Section, Unpolled)| (operation(&trace, &section), part.steps);
-    Ok(unpolled(&trace).into_iter().map(name).collect())
+/// The operations of a trace, each with its longest run with interrupts off.
+fn longest(trace: &Trace) -> Vec<(String, u64)> {
+    let name = |(section, part): (Section, Unpolled)| (operation(trace, &section), part.steps);
+    unpolled(trace).into_iter().map(name).collect()
 }
 
 /// What a section did: calls with a number that means nothing are one operation, and faults that

@@ -3,6 +3,7 @@
 mod measure;
 
 use super::parameter::Parameter;
+use super::user_system::UserSystem;
 use super::{Experiment, Measure};
 
 /// The experiment.
@@ -20,15 +21,21 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
     ],
-    notes: &[
-        "From the entry of the kernel or a preemption point to the next preemption point or the \
-         exit, less what writing the trace took. `longest` is the worst of all runs, `median` that \
-         of the longest stretches of each section, `any` the worst of all operations but \
-         fault-unhandled, which writes to the serial port.",
-        "The entry and exit code itself is outside: it takes about as much again as a null call.",
-    ],
+    notes: &[STRETCH, OUTSIDE],
+    user_system: Some(UserSystem {
+        machines: &[Measure::Emulated(measure::of_user_system)],
+        parameters: &[],
+        notes: &[STRETCH, "Of one run of the system: no bound.", OUTSIDE],
+    }),
     ..Experiment::USUAL
 };
+
+const STRETCH: &str = "From the entry of the kernel or a preemption point to the next preemption \
+     point or the exit, less what writing the trace took. `longest` is the worst of all runs, \
+     `median` that of the longest stretches of each section, `any` the worst of all operations \
+     but fault-unhandled, which writes to the serial port.";
+const OUTSIDE: &str =
+    "The entry and exit code itself is outside: it takes about as much again as a null call.";
 
 const LONGEST: &str = "longest";
 const MEDIAN: &str = "median";
