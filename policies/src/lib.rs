@@ -6,3 +6,4 @@
 pub mod levels;
 pub mod slice;
 pub mod switching;
+pub mod tree;

@@ -1,0 +1,385 @@
+//! Sorted sets of nodes, whose links lie in the nodes: AVL trees over indices, without allocation.
+//!
+//! A node can be in several sets at once, each with its own [`Links`]; an [`Order`] says which
+//! links and which key a set goes by. Insertion and removal take O(log n) steps, the height being
+//! at most 1.44 log2(n + 2).
+
+/// In place of an index: none.
+pub const NIL: u32 = u32::MAX;
+
+/// A node's place in one set.
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    left: u32,
+    right: u32,
+    up: u32,
+    /// Of the subtree below and with this node; 0: it is in no set.
+    height: u8,
+    /// The least value in that subtree.
+    least: u64,
+}
+
+impl Links {
+    /// The links of a node that is in no set.
+    pub const OUT: Links = Links { left: NIL, right: NIL, up: NIL, height: 0, least: u64::MAX };
+
+    /// Whether the node is in a set.
+    #[inline(always)]
+    pub fn is_in(&self) -> bool {
+        self.height > 0
+    }
+}
+
+/// A kind of set: which links it uses and how it sorts.
+pub trait Order<N> {
+    /// Whether [`Order::value`] matters.
+    const VALUED: bool = false;
+    /// The links that it uses.
+    fn links(node: &N) -> &Links;
+    /// The same, to change them.
+    fn links_mut(node: &mut N) -> &mut Links;
+    /// What it sorts by, least first. It must not change while the node is in the set.
+    fn key(node: &N) -> (u64, u64);
+    /// What [`least_up_to`] looks for.
+    fn value(_node: &N) -> u64 {
+        u64::MAX
+    }
+}
+
+#[inline(always)]
+fn links<N, O: Order<N>>(nodes: &[N], at: u32) -> &Links {
+    O::links(&nodes[at as usize])
+}
+
+#[inline(always)]
+fn links_mut<N, O: Order<N>>(nodes: &mut [N], at: u32) -> &mut Links {
+    O::links_mut(&mut nodes[at as usize])
+}
+
+#[inline(always)]
+fn height<N, O: Order<N>>(nodes: &[N], at: u32) -> u8 {
+    if at == NIL { 0 } else { links::<N, O>(nodes, at).height }
+}
+
+#[inline(always)]
+fn least<N, O: Order<N>>(nodes: &[N], at: u32) -> u64 {
+    if at == NIL { u64::MAX } else { links::<N, O>(nodes, at).least }
+}
+
+/// Recomputes what a node says about its subtree; whether that has changed.
+#[inline(always)]
+fn update<N, O: Order<N>>(nodes: &mut [N], at: u32) -> bool {
+    let old = *links::<N, O>(nodes, at);
+    let height = 1 + height::<N, O>(nodes, old.left).max(height::<N, O>(nodes, old.right));
+    let mut new = Links { height, ..old };
+    if O::VALUED {
+        let below = least::<N, O>(nodes, old.left).min(least::<N, O>(nodes, old.right));
+        new.least = below.min(O::value(&nodes[at as usize]));
+    }
+    *links_mut::<N, O>(nodes, at) = new;
+    new.height != old.height || new.least != old.least
+}
+
+/// Makes `new` the child of `up` in the place of `old`; returns the root.
+#[inline(always)]
+fn replace<N, O: Order<N>>(nodes: &mut [N], root: u32, up: u32, old: u32, new: u32) -> u32 {
+    if new != NIL {
+        links_mut::<N, O>(nodes, new).up = up;
+    }
+    if up == NIL {
+        return new;
+    }
+    let above = links_mut::<N, O>(nodes, up);
+    if above.left == old {
+        above.left = new;
+    } else {
+        above.right = new;
+    }
+    root
+}
+
+/// Lifts the left or right child of `at` into its place; returns the root.
+fn rotate<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32, lifts_left: bool) -> u32 {
+    let old = *links::<N, O>(nodes, at);
+    let child = if lifts_left { old.left } else { old.right };
+    let inner = links_mut::<N, O>(nodes, child);
+    let moved = if lifts_left {
+        core::mem::replace(&mut inner.right, at)
+    } else {
+        core::mem::replace(&mut inner.left, at)
+    };
+    let root = replace::<N, O>(nodes, root, old.up, at, child);
+    let lowered = links_mut::<N, O>(nodes, at);
+    lowered.up = child;
+    if lifts_left {
+        lowered.left = moved;
+    } else {
+        lowered.right = moved;
+    }
+    if moved != NIL {
+        links_mut::<N, O>(nodes, moved).up = at;
+    }
+    update::<N, O>(nodes, at);
+    update::<N, O>(nodes, child);
+    root
+}
+
+/// Restores balance from `at` upwards; returns the root.
+fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32) -> u32 {
+    while at != NIL {
+        let changed = update::<N, O>(nodes, at);
+        let here = *links::<N, O>(nodes, at);
+        let (left, right) = (height::<N, O>(nodes, here.left), height::<N, O>(nodes, here.right));
+        if left > right + 1 || right > left + 1 {
+            let is_left = left > right;
+            let child = if is_left { here.left } else { here.right };
+            let below = *links::<N, O>(nodes, child);
+            let (outer, inner) =
+                if is_left { (below.left, below.right) } else { (below.right, below.left) };
+            if height::<N, O>(nodes, inner) > height::<N, O>(nodes, outer) {
+                root = rotate::<N, O>(nodes, root, child, !is_left);
+            }
+            root = rotate::<N, O>(nodes, root, at, is_left);
+        } else if !changed {
+            break;
+        }
+        at = here.up;
+    }
+    root
+}
+
+/// Adds a node, which is in no set of this kind, behind those of the same key; returns the root.
+pub fn insert<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
+    debug_assert!(!links::<N, O>(nodes, at).is_in(), "a node joins a set twice");
+    let key = O::key(&nodes[at as usize]);
+    let (mut up, mut here, mut is_left) = (NIL, root, false);
+    while here != NIL {
+        let node = &nodes[here as usize];
+        is_left = key < O::key(node);
+        up = here;
+        here = if is_left { O::links(node).left } else { O::links(node).right };
+    }
+    *links_mut::<N, O>(nodes, at) = Links { up, ..Links::OUT };
+    if up == NIL {
+        update::<N, O>(nodes, at);
+        return at;
+    }
+    let above = links_mut::<N, O>(nodes, up);
+    if is_left {
+        above.left = at;
+    } else {
+        above.right = at;
+    }
+    rebalance::<N, O>(nodes, root, at)
+}
+
+/// Removes a node, which is in the set with this root; returns the root.
+pub fn remove<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
+    let gone = *links::<N, O>(nodes, at);
+    debug_assert!(gone.is_in(), "a node leaves a set that it is not in");
+    let (heir, start) = if gone.left == NIL || gone.right == NIL {
+        (if gone.left == NIL { gone.right } else { gone.left }, gone.up)
+    } else {
+        let next = leftmost::<N, O>(nodes, gone.right);
+        let Links { up, right, .. } = *links::<N, O>(nodes, next);
+        let start = if up == at { next } else { up };
+        if up != at {
+            links_mut::<N, O>(nodes, up).left = right;
+            if right != NIL {
+                links_mut::<N, O>(nodes, right).up = up;
+            }
+            links_mut::<N, O>(nodes, gone.right).up = next;
+        }
+        links_mut::<N, O>(nodes, gone.left).up = next;
+        let right = if up == at { right } else { gone.right };
+        *links_mut::<N, O>(nodes, next) = Links { right, ..gone };
+        (next, start)
+    };
+    let root = replace::<N, O>(nodes, root, gone.up, at, heir);
+    *links_mut::<N, O>(nodes, at) = Links::OUT;
+    let root = rebalance::<N, O>(nodes, root, start);
+    // The heir took over the least value of a subtree that held the node.
+    if O::VALUED { rebalance_values::<N, O>(nodes, root, start) } else { root }
+}
+
+/// Recomputes the least values from `at` upwards.
+fn rebalance_values<N, O: Order<N>>(nodes: &mut [N], root: u32, mut at: u32) -> u32 {
+    while at != NIL {
+        update::<N, O>(nodes, at);
+        at = links::<N, O>(nodes, at).up;
+    }
+    root
+}
+
+#[inline(always)]
+fn leftmost<N, O: Order<N>>(nodes: &[N], mut at: u32) -> u32 {
+    while links::<N, O>(nodes, at).left != NIL {
+        at = links::<N, O>(nodes, at).left;
+    }
+    at
+}
+
+/// The node of the least key, or [`NIL`]. O(log n).
+#[inline(always)]
+pub fn first<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
+    if root == NIL { NIL } else { leftmost::<N, O>(nodes, root) }
+}
+
+/// The node of the greatest key, or [`NIL`]. O(log n).
+pub fn last<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
+    let mut at = root;
+    while at != NIL && links::<N, O>(nodes, at).right != NIL {
+        at = links::<N, O>(nodes, at).right;
+    }
+    at
+}
+
+/// The node behind a node, or [`NIL`]. O(log n).
+pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
+    let right = links::<N, O>(nodes, at).right;
+    if right != NIL {
+        return leftmost::<N, O>(nodes, right);
+    }
+    let (mut below, mut here) = (at, links::<N, O>(nodes, at).up);
+    while here != NIL && links::<N, O>(nodes, here).right == below {
+        below = here;
+        here = links::<N, O>(nodes, here).up;
+    }
+    here
+}
+
+/// The first node whose key begins with this, or [`NIL`]. O(log n).
+pub fn find<N, O: Order<N>>(nodes: &[N], root: u32, key: u64) -> u32 {
+    let (mut found, mut here) = (NIL, root);
+    while here != NIL {
+        let node = &nodes[here as usize];
+        let (links, at) = (O::links(node), O::key(node).0);
+        if at == key {
+            found = here;
+        }
+        here = if at < key { links.right } else { links.left };
+    }
+    found
+}
+
+/// Whether a set holds more than one node. O(1).
+#[inline(always)]
+pub fn has_two<N, O: Order<N>>(nodes: &[N], root: u32) -> bool {
+    root != NIL && links::<N, O>(nodes, root).height > 1
+}
+
+/// Of the nodes whose key is not above `limit` the one of the least value, or [`NIL`]. O(log n).
+pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: u64) -> u32 {
+    let (mut found, mut value, mut is_subtree) = (NIL, u64::MAX, false);
+    let mut here = root;
+    while here != NIL {
+        let node = &nodes[here as usize];
+        let links = O::links(node);
+        if O::key(node).0 > limit {
+            here = links.left;
+            continue;
+        }
+        let left = least::<N, O>(nodes, links.left);
+        if links.left != NIL && (left < value || found == NIL) {
+            (found, value, is_subtree) = (links.left, left, true);
+        }
+        if O::value(node) < value || found == NIL {
+            (found, value, is_subtree) = (here, O::value(node), false);
+        }
+        here = links.right;
+    }
+    while is_subtree && O::value(&nodes[found as usize]) != value {
+        let links = links::<N, O>(nodes, found);
+        let in_left = links.left != NIL && least::<N, O>(nodes, links.left) == value;
+        found = if in_left { links.left } else { links.right };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    extern crate std;
+    use std::collections::BTreeSet;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[derive(Clone)]
+    struct Item {
+        links: Links,
+        key: (u64, u64),
+        value: u64,
+    }
+
+    struct ByKey;
+    impl Order<Item> for ByKey {
+        const VALUED: bool = true;
+        fn links(item: &Item) -> &Links {
+            &item.links
+        }
+        fn links_mut(item: &mut Item) -> &mut Links {
+            &mut item.links
+        }
+        fn key(item: &Item) -> (u64, u64) {
+            item.key
+        }
+        fn value(item: &Item) -> u64 {
+            item.value
+        }
+    }
+
+    /// Height, least value and whether all links agree.
+    fn check(items: &[Item], at: u32, up: u32) -> (u8, u64) {
+        if at == NIL {
+            return (0, u64::MAX);
+        }
+        let item = &items[at as usize];
+        assert_eq!(item.links.up, up);
+        let (left, low) = check(items, item.links.left, at);
+        let (right, high) = check(items, item.links.right, at);
+        assert!(left.abs_diff(right) <= 1, "out of balance");
+        let least = low.min(high).min(item.value);
+        assert_eq!((item.links.height, item.links.least), (1 + left.max(right), least));
+        (item.links.height, least)
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_set(
+            steps in prop::collection::vec((0usize..60, 0u64..40, 0u64..30), 1..300),
+            limit in 0u64..40,
+        ) {
+            let mut items = vec![Item { links: Links::OUT, key: (0, 0), value: 0 }; 60];
+            let (mut root, mut model) = (NIL, BTreeSet::new());
+            for (order, (index, key, value)) in steps.into_iter().enumerate() {
+                let at = index as u32;
+                if items[index].links.is_in() {
+                    root = remove::<Item, ByKey>(&mut items, root, at);
+                    model.remove(&(items[index].key, at));
+                } else {
+                    (items[index].key, items[index].value) = ((key, order as u64), value);
+                    root = insert::<Item, ByKey>(&mut items, root, at);
+                    model.insert((items[index].key, at));
+                }
+                check(&items, root, NIL);
+                let (mut listed, mut at) = (Vec::new(), first::<Item, ByKey>(&items, root));
+                while at != NIL {
+                    listed.push((items[at as usize].key, at));
+                    at = next::<Item, ByKey>(&items, at);
+                }
+                prop_assert_eq!(&listed, &model.iter().copied().collect::<Vec<_>>());
+                let end = last::<Item, ByKey>(&items, root);
+                prop_assert_eq!(model.last().map_or(NIL, |(_, at)| *at), end);
+                prop_assert_eq!(has_two::<Item, ByKey>(&items, root), model.len() > 1);
+                let same = model.iter().find(|(key, _)| key.0 == limit).map_or(NIL, |(_, at)| *at);
+                prop_assert_eq!(same, find::<Item, ByKey>(&items, root, limit));
+                let up_to = model.iter().filter(|(key, _)| key.0 <= limit);
+                let least = up_to.map(|(_, at)| items[*at as usize].value).min();
+                let found = least_up_to::<Item, ByKey>(&items, root, limit);
+                prop_assert_eq!(least, items.get(found as usize).map(|item| item.value));
+                prop_assert!(found == NIL || items[found as usize].key.0 <= limit);
+            }
+        }
+    }
+}

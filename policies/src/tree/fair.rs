@@ -1,0 +1,107 @@
+//! What the tree keeps of a node whose class goes by service curves (S4-03, S4-04).
+
+use super::avl::{Links, NIL};
+use super::curve::{Curve, NEVER, Runtime};
+
+/// State of a child of a class of service curves; of a class that is the top of such classes also
+/// the set of those below it that have a guarantee.
+#[derive(Clone, Debug)]
+pub(super) struct Fair {
+    /// The virtual curve V; none before the first activation.
+    virtual_curve: Option<Runtime>,
+    /// Its virtual time.
+    pub(super) virtual_time: u64,
+    /// Service of all kinds, w.
+    service: u64,
+    /// Service that its guarantee has brought, c.
+    guaranteed: u64,
+    /// The deadline curve D.
+    deadlines: Option<Runtime>,
+    /// The curve of eligible instants E.
+    eligibles: Option<Runtime>,
+    /// Its place in the set of its top class.
+    pub(super) eligible: Links,
+    /// From when on it must be served, e.
+    pub(super) eligible_at: u64,
+    /// Until when it must have run for a quantum more, d.
+    pub(super) deadline: u64,
+    /// Whether its guarantee is why it runs.
+    pub(super) is_due: bool,
+    /// Of a class: above this no child's virtual time was when the last one went to sleep.
+    pub(super) above: u64,
+    /// Of a top class: the set of nodes below it that have a guarantee and are ready.
+    pub(super) waiting: u32,
+}
+
+impl Fair {
+    /// A node that was never ready.
+    pub(super) const NEW: Fair = Fair {
+        virtual_curve: None,
+        virtual_time: 0,
+        service: 0,
+        guaranteed: 0,
+        deadlines: None,
+        eligibles: None,
+        eligible: Links::OUT,
+        eligible_at: NEVER,
+        deadline: NEVER,
+        is_due: false,
+        above: 0,
+        waiting: NIL,
+    };
+
+    /// It becomes ready, when its siblings' virtual times call for this one.
+    pub(super) fn wake(&mut self, share: &Curve, siblings: u64) {
+        self.virtual_time = self.virtual_time.max(siblings);
+        let (at, service) = (self.virtual_time, self.service);
+        let curve = self.virtual_curve.get_or_insert_with(|| Runtime::new(share, at, service));
+        curve.lower_to(share, at, service);
+    }
+
+    /// It becomes ready and has a guarantee.
+    pub(super) fn wake_guaranteed(&mut self, curve: &Curve, now: u64, quantum: u64) {
+        let served = self.guaranteed;
+        let deadlines = self.deadlines.get_or_insert_with(|| Runtime::new(curve, now, served));
+        deadlines.lower_to(curve, now, served);
+        self.eligibles = Some(deadlines.eligible());
+        self.set_instants(quantum);
+    }
+
+    /// It has run for so long.
+    #[inline(always)]
+    pub(super) fn charge(&mut self, time: u64) {
+        self.service = self.service.saturating_add(time);
+        if let Some(curve) = &self.virtual_curve {
+            self.virtual_time = curve.instant(self.service).max(self.virtual_time);
+        }
+    }
+
+    /// How much of the time that it has run until now its guarantee has brought: what it had to
+    /// have by now, and if that was why it was chosen, up to a quantum beyond. A node that runs for
+    /// long, since no other one is ready, neither uses up what it is guaranteed later, nor saves
+    /// it up.
+    #[inline(always)]
+    pub(super) fn guaranteed_part(&self, time: u64, now: u64, quantum: u64) -> u64 {
+        let Some(eligibles) = &self.eligibles else { return 0 };
+        let due = eligibles.service(now).saturating_sub(self.guaranteed);
+        time.min(due.saturating_add(if self.is_due { quantum } else { 0 }))
+    }
+
+    /// Its guarantee has brought so much.
+    pub(super) fn charge_guaranteed(&mut self, time: u64, quantum: u64) {
+        self.guaranteed = self.guaranteed.saturating_add(time);
+        self.set_instants(quantum);
+    }
+
+    fn set_instants(&mut self, quantum: u64) {
+        if let (Some(eligibles), Some(deadlines)) = (&self.eligibles, &self.deadlines) {
+            self.eligible_at = eligibles.instant(self.guaranteed);
+            self.deadline = deadlines.instant(self.guaranteed.saturating_add(quantum));
+        }
+    }
+
+    /// Its curves are replaced: both begin anew with the next activation.
+    pub(super) fn begin_anew(&mut self) {
+        (self.virtual_curve, self.deadlines, self.eligibles) = (None, None, None);
+    }
+}

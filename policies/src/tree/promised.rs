@@ -1,0 +1,151 @@
+//! What the children of a class are promised together, so that no more is promised than there is.
+//!
+//! Curves are summed up for each instant at which one of them bends, [`BENDS`] different ones at
+//! most, so that admission is exact and takes a bounded number of steps.
+
+use super::curve::{Curve, WHOLE};
+use super::error::TreeError;
+
+/// Different bends that the curves of one class's children may have.
+pub const BENDS: usize = 8;
+
+/// The curves that bend at one instant, as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bend {
+    at: u64,
+    slope: u64,
+    rest: u64,
+    count: u32,
+}
+
+/// Sums over the children of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Promised {
+    bends: [Bend; BENDS],
+    /// Budgets of servers by their periods, in millionths, each rounded up.
+    bandwidth: u64,
+}
+
+impl Promised {
+    /// Nothing is promised.
+    pub(super) const NONE: Promised =
+        Promised { bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS], bandwidth: 0 };
+
+    /// Promises a curve more, unless the sum then exceeds what the class has at some instant.
+    pub(super) fn add_curve(&mut self, curve: &Curve, within: &Curve) -> Result<(), TreeError> {
+        let place = self.bends.iter().position(|bend| bend.count > 0 && bend.at == curve.bend);
+        let place = place.or_else(|| self.bends.iter().position(|bend| bend.count == 0));
+        let bend = place.and_then(|place| self.bends.get_mut(place));
+        let Some(bend) = bend else { return Err(TreeError::TooManyBends) };
+        let before = *bend;
+        *bend = Bend {
+            at: curve.bend,
+            slope: before.slope + u64::from(curve.slope),
+            rest: before.rest + u64::from(curve.rest),
+            count: before.count + 1,
+        };
+        if self.fits(within) {
+            return Ok(());
+        }
+        self.bends[place.unwrap_or(0)] = before;
+        Err(TreeError::Overcommitted)
+    }
+
+    /// A curve is not promised any more.
+    pub(super) fn remove_curve(&mut self, curve: &Curve) {
+        let mut bends = self.bends.iter_mut();
+        if let Some(bend) = bends.find(|bend| bend.count > 0 && bend.at == curve.bend) {
+            bend.slope -= u64::from(curve.slope);
+            bend.rest -= u64::from(curve.rest);
+            bend.count -= 1;
+        }
+    }
+
+    /// Whether the sum is nowhere above a curve (S4-02). Exact: nothing is rounded.
+    pub(super) fn fits(&self, within: &Curve) -> bool {
+        let used = || self.bends.iter().filter(|bend| bend.count > 0);
+        let parent = Bend {
+            at: within.bend,
+            slope: u64::from(within.slope),
+            rest: u64::from(within.rest),
+            count: 1,
+        };
+        let below =
+            |time: u64| used().map(|bend| bend.service(time)).sum::<u128>() <= parent.service(time);
+        let rest = used().map(|bend| bend.rest).sum::<u64>();
+        rest <= parent.rest && used().all(|bend| below(bend.at)) && below(within.bend)
+    }
+
+    /// Promises a bandwidth more, of what the class has, both in millionths.
+    pub(super) fn add_bandwidth(&mut self, more: u64, within: u64) -> Result<(), TreeError> {
+        let sum = self.bandwidth + more;
+        if sum > within {
+            return Err(TreeError::Overcommitted);
+        }
+        self.bandwidth = sum;
+        Ok(())
+    }
+
+    /// A bandwidth is not promised any more.
+    pub(super) fn remove_bandwidth(&mut self, less: u64) {
+        self.bandwidth -= less;
+    }
+
+    /// What is promised, in millionths.
+    pub(super) fn bandwidth(&self) -> u64 {
+        self.bandwidth
+    }
+}
+
+impl Bend {
+    /// Service within a time, times [`WHOLE`].
+    fn service(&self, time: u64) -> u128 {
+        let first = u128::from(time.min(self.at));
+        first * u128::from(self.slope) + (u128::from(time) - first) * u128::from(self.rest)
+    }
+}
+
+/// A budget by its period, in millionths, rounded up.
+pub(super) fn bandwidth(budget: u64, period: u64) -> u64 {
+    let exact = (u128::from(budget) * u128::from(WHOLE)).div_ceil(u128::from(period.max(1)));
+    u64::try_from(exact).unwrap_or(u64::MAX).min(u64::from(WHOLE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::curve::fits;
+    use proptest::prelude::*;
+    extern crate std;
+    use std::vec::Vec;
+
+    proptest! {
+        /// Against sums at each bend, of curves that come and go.
+        #[test]
+        fn agrees_with_a_list_of_curves(
+            steps in prop::collection::vec(
+                (any::<bool>(), 0u32..600_000, 0u64..4, 0u32..600_000), 1..40),
+            slope in 0u32..=WHOLE, bend in 0u64..4, rest in 0u32..=WHOLE,
+        ) {
+            let within = Curve { slope, bend: bend * WHOLE as u64, rest };
+            let (mut sums, mut model) = (Promised::NONE, Vec::<Curve>::new());
+            for (add, slope, bend, rest) in steps {
+                let curve = Curve { slope, bend: bend * WHOLE as u64, rest };
+                if add {
+                    model.push(curve);
+                    let expected = fits(model.iter(), &within);
+                    prop_assert_eq!(sums.add_curve(&curve, &within).is_ok(), expected);
+                    if !expected {
+                        model.pop();
+                    }
+                } else if let Some(gone) = model.pop() {
+                    sums.remove_curve(&gone);
+                }
+            }
+            for curve in model {
+                sums.remove_curve(&curve);
+            }
+            prop_assert!(sums.bends.iter().all(|bend| bend.count == 0 && bend.slope == 0));
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! What happens to nodes: they become ready and block, are charged, and their instants come.
+
+use super::avl::{self, NIL};
+use super::curve::NEVER;
+use super::node::{ByEligible, ByEvent, ByKey, Node, PRIORITIES, Policy, Role, Share};
+use super::{EVENTS, NodeId, Tree};
+
+impl Tree<'_> {
+    /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
+    /// Whether something has, so that a decision is due.
+    pub fn wake(&mut self, leaf: NodeId, now: u64) -> bool {
+        let at = leaf.0;
+        if self.nodes[leaf.index()].ready {
+            return false;
+        }
+        self.account(self.cpu_of(at), now);
+        let node = &mut self.nodes[leaf.index()];
+        node.ready = true;
+        node.job.release(now);
+        node.server.wake(now);
+        self.refresh(at, now);
+        true
+    }
+
+    /// No thread of this leaf is ready any more. Its job ends, or is to go on later.
+    pub fn block(&mut self, leaf: NodeId, now: u64, ends_job: bool) {
+        let at = leaf.0;
+        if !self.nodes[leaf.index()].ready {
+            return;
+        }
+        self.account(self.cpu_of(at), now);
+        let node = &mut self.nodes[leaf.index()];
+        node.ready = false;
+        if ends_job {
+            node.job.end(now);
+        }
+        node.server.sleep(now);
+        self.refresh(at, now);
+    }
+
+    /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
+    pub fn rotate(&mut self, leaf: NodeId, now: u64) {
+        self.account(self.cpu_of(leaf.0), now);
+        let parent = self.nodes[leaf.index()].parent;
+        if self.policy_of(parent) == Some(Policy::FixedPriority) {
+            self.nodes[leaf.index()].slice = self.slice;
+            self.move_back(leaf.0);
+        }
+    }
+
+    /// Charges what the CPU has run to the leaf, and to all classes above it.
+    pub fn account(&mut self, cpu: usize, now: u64) {
+        let state = &mut self.cpus[cpu];
+        let time = now.saturating_sub(state.since);
+        state.since = state.since.max(now);
+        let leaf = state.running;
+        if leaf == NIL || time == 0 {
+            return;
+        }
+        let (mut at, mut out) = (leaf, NIL);
+        while at != NIL {
+            if self.charge(at, time, now) {
+                out = at;
+            }
+            at = self.nodes[at as usize].parent;
+        }
+        if out != NIL {
+            self.throttle(leaf, now);
+        }
+    }
+
+    /// Charges one node. Whether its budget is used up.
+    fn charge(&mut self, at: u32, time: u64, now: u64) -> bool {
+        let parent = self.nodes[at as usize].parent;
+        let policy = self.policy_of(parent);
+        let node = &mut self.nodes[at as usize];
+        node.service = node.service.saturating_add(time);
+        let is_out = node.server.charge(time);
+        match policy {
+            Some(Policy::FixedPriority) => {
+                node.slice = node.slice.saturating_sub(time);
+                if node.slice == 0 {
+                    node.slice = self.slice;
+                    self.move_back(at);
+                }
+            }
+            Some(Policy::ServiceCurves) => self.charge_curves(at, parent, time, now),
+            _ => {}
+        }
+        is_out
+    }
+
+    fn charge_curves(&mut self, at: u32, parent: u32, time: u64, now: u64) {
+        let quantum = self.quantum;
+        let node = &mut self.nodes[at as usize];
+        node.fair.charge(time);
+        let part = node.fair.guaranteed_part(time, now, quantum);
+        if part > 0 && node.fair.eligible.is_in() {
+            let top = self.top_of(parent);
+            self.leave_waiting(top, at);
+            self.nodes[at as usize].fair.charge_guaranteed(part, quantum);
+            self.join_waiting(top, at);
+        }
+        let key = self.nodes[at as usize].fair.virtual_time;
+        self.sort_anew(at, key);
+    }
+
+    /// Nodes above and with this leaf whose budget is used up leave their queues, or have another
+    /// deadline.
+    #[cold]
+    fn throttle(&mut self, leaf: u32, now: u64) {
+        let mut at = leaf;
+        while at != NIL {
+            self.plan(at);
+            let parent = self.nodes[at as usize].parent;
+            if self.nodes[at as usize].server.is_throttled {
+                self.refresh(at, now);
+            } else if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
+                let key = self.deadline_of(at);
+                self.sort_anew(at, key);
+            }
+            at = parent;
+        }
+    }
+
+    /// A node's readiness or its budget has changed: its class's queue follows, and the class's
+    /// own readiness.
+    pub(super) fn refresh(&mut self, mut at: u32, now: u64) {
+        loop {
+            self.plan(at);
+            let node = &self.nodes[at as usize];
+            let (parent, wants) = (node.parent, node.ready && !node.server.is_throttled);
+            if parent == NIL || wants == node.is_queued() {
+                return;
+            }
+            if wants {
+                self.enqueue(parent, at, now);
+            } else {
+                self.dequeue(parent, at);
+            }
+            if !self.refresh_class(parent, now) {
+                return;
+            }
+            at = parent;
+        }
+    }
+
+    /// Whether the readiness of a class has changed.
+    pub(super) fn refresh_class(&mut self, class: u32, now: u64) -> bool {
+        let ready = self.has_choice(class, now);
+        let node = &mut self.nodes[class as usize];
+        if node.ready == ready {
+            if matches!(node.role, Role::Class(Policy::Partitions(_))) {
+                self.plan(class);
+            }
+            return false;
+        }
+        node.ready = ready;
+        if ready {
+            node.server.wake(now);
+        } else {
+            node.server.sleep(now);
+        }
+        true
+    }
+
+    /// Whether a class has a child that can be chosen now.
+    fn has_choice(&mut self, class: u32, now: u64) -> bool {
+        let node = &self.nodes[class as usize];
+        let Role::Class(Policy::Partitions(table)) = node.role else { return node.queue != NIL };
+        let queue = node.queue;
+        let frame = &mut self.frames[usize::from(table)];
+        frame.go_to(now);
+        let partition = frame.partition();
+        self.partition(queue, 0) != NIL || self.partition(queue, partition) != NIL
+    }
+
+    /// The queued child of this partition, or none.
+    pub(super) fn partition(&self, queue: u32, number: u16) -> u32 {
+        avl::find::<Node, ByKey>(self.nodes, queue, u64::from(number))
+    }
+
+    fn enqueue(&mut self, class: u32, at: u32, now: u64) {
+        let key = match self.policy_of(class) {
+            Some(Policy::FixedPriority) => {
+                u64::from(PRIORITIES - 1 - self.nodes[at as usize].priority())
+            }
+            Some(Policy::EarliestDeadline) => self.deadline_of(at),
+            Some(Policy::ServiceCurves) => self.wake_curves(class, at, now),
+            Some(Policy::Partitions(_)) => match self.nodes[at as usize].share {
+                Share::Partition { number, .. } => u64::from(number),
+                _ => 0,
+            },
+            None => 0,
+        };
+        let turn = self.next_turn();
+        let node = &mut self.nodes[at as usize];
+        (node.key, node.turn) = (key, turn);
+        self.insert(class, at);
+    }
+
+    fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u64 {
+        let queue = self.nodes[class as usize].queue;
+        let siblings = match queue {
+            NIL => self.nodes[class as usize].fair.above,
+            _ => {
+                let low = self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize].key;
+                let high = self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize].key;
+                low + (high - low) / 2
+            }
+        };
+        let quantum = self.quantum;
+        let node = &mut self.nodes[at as usize];
+        let Share::Curve { guaranteed, share } = node.share else { return 0 };
+        node.fair.wake(&share, siblings);
+        let key = node.fair.virtual_time;
+        let is_inner = node.policy() == Some(Policy::ServiceCurves);
+        if let (Some(curve), false) = (guaranteed, is_inner) {
+            node.fair.wake_guaranteed(&curve, now, quantum);
+            let top = self.top_of(class);
+            self.join_waiting(top, at);
+        }
+        key
+    }
+
+    pub(super) fn dequeue(&mut self, class: u32, at: u32) {
+        self.remove(class, at);
+        if self.policy_of(class) == Some(Policy::ServiceCurves) {
+            if self.nodes[at as usize].fair.eligible.is_in() {
+                let top = self.top_of(class);
+                self.leave_waiting(top, at);
+            }
+            let reached = self.nodes[at as usize].fair.virtual_time;
+            let above = &mut self.nodes[class as usize].fair.above;
+            *above = (*above).max(reached);
+        }
+    }
+
+    fn insert(&mut self, class: u32, at: u32) {
+        let queue = self.nodes[class as usize].queue;
+        let queue = avl::insert::<Node, ByKey>(self.nodes, queue, at);
+        self.nodes[class as usize].queue = queue;
+    }
+
+    fn remove(&mut self, class: u32, at: u32) {
+        let queue = self.nodes[class as usize].queue;
+        let queue = avl::remove::<Node, ByKey>(self.nodes, queue, at);
+        self.nodes[class as usize].queue = queue;
+    }
+
+    fn join_waiting(&mut self, top: u32, at: u32) {
+        let waiting = self.nodes[top as usize].fair.waiting;
+        let waiting = avl::insert::<Node, ByEligible>(self.nodes, waiting, at);
+        self.nodes[top as usize].fair.waiting = waiting;
+    }
+
+    fn leave_waiting(&mut self, top: u32, at: u32) {
+        let waiting = self.nodes[top as usize].fair.waiting;
+        let waiting = avl::remove::<Node, ByEligible>(self.nodes, waiting, at);
+        self.nodes[top as usize].fair.waiting = waiting;
+    }
+
+    /// The class that the guarantees of a class's children are kept in: the last above it of
+    /// service curves in a row.
+    pub(super) fn top_of(&self, class: u32) -> u32 {
+        let mut top = class;
+        loop {
+            let above = self.nodes[top as usize].parent;
+            if self.policy_of(above) != Some(Policy::ServiceCurves) {
+                return top;
+            }
+            top = above;
+        }
+    }
+
+    /// Puts a node that is queued at the place of another key.
+    fn sort_anew(&mut self, at: u32, key: u64) {
+        let node = &self.nodes[at as usize];
+        if node.key == key || !node.is_queued() {
+            return;
+        }
+        let class = node.parent;
+        self.remove(class, at);
+        self.nodes[at as usize].key = key;
+        self.insert(class, at);
+    }
+
+    /// Puts a node that is queued behind its equals.
+    fn move_back(&mut self, at: u32) {
+        if !self.nodes[at as usize].is_queued() {
+            return;
+        }
+        let class = self.nodes[at as usize].parent;
+        self.remove(class, at);
+        self.nodes[at as usize].turn = self.next_turn();
+        self.insert(class, at);
+    }
+
+    /// The deadline that a node is sorted by: that of a server of constant bandwidth, else of its
+    /// job, else of its budget.
+    fn deadline_of(&self, at: u32) -> u64 {
+        let node = &self.nodes[at as usize];
+        let by_job = node.job.timing.is_some() && !node.server.is_constant();
+        let budget = if by_job { None } else { node.server.deadline() };
+        budget.unwrap_or(node.job.deadline)
+    }
+
+    #[inline(always)]
+    pub(super) fn policy_of(&self, at: u32) -> Option<Policy> {
+        self.nodes.get(at as usize)?.policy()
+    }
+
+    /// A node's next instant has changed, perhaps.
+    pub(super) fn plan(&mut self, at: u32) {
+        let node = &self.nodes[at as usize];
+        let mut next = node.server.event(node.ready);
+        if let Role::Class(Policy::Partitions(table)) = node.role
+            && node.queue != NIL
+        {
+            next = next.min(self.frames[usize::from(table)].until());
+        }
+        if next != self.nodes[at as usize].event_at {
+            self.set_event(at, next);
+        }
+    }
+
+    pub(super) fn set_event(&mut self, at: u32, next: u64) {
+        let cpu = self.cpu_of(at);
+        let mut events = self.cpus[cpu].events;
+        if self.nodes[at as usize].event.is_in() {
+            events = avl::remove::<Node, ByEvent>(self.nodes, events, at);
+        }
+        self.nodes[at as usize].event_at = next;
+        if next != NEVER {
+            events = avl::insert::<Node, ByEvent>(self.nodes, events, at);
+        }
+        self.cpus[cpu].events = events;
+    }
+
+    /// Serves the instants of a CPU that have come, [`EVENTS`] at most. The first that has not
+    /// been served, or [`NEVER`].
+    pub(super) fn advance(&mut self, cpu: usize, now: u64) -> u64 {
+        for _ in 0..EVENTS {
+            let first = avl::first::<Node, ByEvent>(self.nodes, self.cpus[cpu].events);
+            match self.nodes.get(first as usize) {
+                Some(node) if node.event_at <= now => self.serve(first, now),
+                Some(node) => return node.event_at,
+                None => return NEVER,
+            }
+        }
+        let first = avl::first::<Node, ByEvent>(self.nodes, self.cpus[cpu].events);
+        self.nodes.get(first as usize).map_or(NEVER, |node| node.event_at)
+    }
+
+    /// A node's instant has come: its budget does, or its frame goes to the next window.
+    fn serve(&mut self, at: u32, now: u64) {
+        self.set_event(at, NEVER);
+        let node = &mut self.nodes[at as usize];
+        if node.server.event(node.ready) <= now {
+            node.server.replenish(now);
+        }
+        let parent = node.parent;
+        if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
+            let key = self.deadline_of(at);
+            self.sort_anew(at, key);
+        }
+        if matches!(self.nodes[at as usize].role, Role::Class(Policy::Partitions(_))) {
+            self.refresh_class(at, now);
+        }
+        self.refresh(at, now);
+    }
+}
