@@ -47,8 +47,19 @@ impl Arena {
     pub fn slice<T>(
         &mut self,
         length: usize,
-        mut make: impl FnMut(&mut Arena, usize) -> Option<T>,
+        make: impl FnMut(&mut Arena, usize) -> Option<T>,
     ) -> Option<&'static [T]> {
+        self.own(length, make).map(|slice| &*slice)
+    }
+
+    /// Carves a slice that has one owner, each element made by `make`. `None`: the RAM does not
+    /// suffice.
+    #[init]
+    pub fn own<T>(
+        &mut self,
+        length: usize,
+        mut make: impl FnMut(&mut Arena, usize) -> Option<T>,
+    ) -> Option<&'static mut [T]> {
         let first = self.next.addr().checked_next_multiple_of(align_of::<T>().max(64))?;
         let end = first.checked_add(length.checked_mul(size_of::<T>())?)?;
         if end > self.end {
@@ -64,7 +75,7 @@ impl Arena {
         }
         // SAFETY: every element was written; the arena's memory lives for ever and is never
         // handed out again.
-        Some(unsafe { core::slice::from_raw_parts(pointer, length) })
+        Some(unsafe { core::slice::from_raw_parts_mut(pointer, length) })
     }
 
     /// Carves one value.

@@ -174,6 +174,8 @@ fn carve_pools<P: Port>(
     let timers = pool!(Timers, Timer);
     let frames = FrameStack::carve::<P>(arena, frames, size(Resource::Frames))?;
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
+    let slice = archive.word(WORD_TICK).saturating_mul(archive.word(WORD_SLICE)).max(1);
+    let trees = (variant.carve)(arena, count, slice)?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let kernel = arena.one(Kernel {
         port,
@@ -191,6 +193,7 @@ fn carve_pools<P: Port>(
         tables,
         slots,
         irqs,
+        trees,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
         shootdowns: Cell::new(0),
@@ -235,7 +238,7 @@ fn cpu<P: Port>(
 ) -> Cpu<P> {
     let idle = kernel.threads.take(all, None);
     let thread = all.open(idle);
-    thread.base_priority.set(-1);
+    thread.base_priority.set(all, -1);
     thread.priority.set(all, -1);
     thread.mark(flag::FULL);
     thread.cpu.set(all, number);
@@ -247,7 +250,7 @@ fn cpu<P: Port>(
     };
     let Settings { tick, slice, .. } = settings;
     assert!(tick > 0 && slice > 0, "the tick and the time slice must not be zero");
-    Cpu::new(number, idle, kernel.port, settings)
+    Cpu::new(number, idle, (kernel.port, &kernel.trees), settings)
 }
 
 /// Builds what the archive describes; threads become ready in the order of their records.

@@ -216,7 +216,7 @@ pub unsafe fn ipi<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> 
 pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    core.cpu.reschedule();
+    S::Scheduler::decide(core.cpu);
     core.leave()
 }
 
@@ -247,7 +247,7 @@ impl<S: System> Entry<S> {
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
         // A decision that was asked for is made on the way out.
         if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
-            self.cpu.reschedule();
+            S::Scheduler::decide(self.cpu);
         }
         self.leave()
     }
@@ -329,7 +329,7 @@ impl<S: System> Entry<S> {
             return Ok(());
         }
         // Also against a strict order: that is what the call is for.
-        self.cpu.yield_to(me, to);
+        S::Scheduler::yield_to(self.cpu, me, to);
         self.donated(me, to);
         Ok(())
     }

@@ -136,6 +136,13 @@ impl<P: Port> Checker<'_, '_, P> {
         for cpu in cpus {
             self.ready_queue(cpu);
         }
+        self.machine.kernel.trees.each(|at, leaf, ready| {
+            assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
+            leaf.threads.each(|thread| {
+                assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
+                assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
+            });
+        });
         for at in live(&self.machine.kernel.threads) {
             let thread = self.all.open(at);
             let on = cpus.iter().filter(|cpu| cpu.current.get() == at).count();

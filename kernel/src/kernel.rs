@@ -8,6 +8,7 @@ use crate::object::{
 };
 use crate::pool::Pool;
 use crate::port::Port;
+use crate::tree::Trees;
 use crate::variant::Variant;
 use abi::object::Resource;
 use cells::Cell;
@@ -45,6 +46,8 @@ pub struct Kernel<P: Port> {
     pub slots: u32,
     /// The handler of each IRQ.
     pub irqs: &'static [Cell<Option<Weak<Interrupt<P>>>>],
+    /// The scheduling tree, of a kernel that has one.
+    pub trees: Trees<P>,
     /// Whether a chain of transfers is left when an interrupt waits (S0-41).
     pub chains: bool,
     /// The CPUs.

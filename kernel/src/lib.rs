@@ -31,6 +31,7 @@ pub mod frames;
 pub mod invariants;
 pub mod ipc;
 pub mod kernel;
+pub mod leaf;
 pub mod list;
 pub mod manage;
 pub mod object;
@@ -43,6 +44,7 @@ pub mod smp;
 pub mod statistics;
 pub mod system;
 pub mod tlb;
+pub mod tree;
 pub mod variant;
 
 pub use locks;

@@ -2,8 +2,9 @@
 
 use crate::cpu::notes::{Notes, Quiet, Recorded};
 use crate::port::Port;
-use crate::sched::{Direct, Eager, Events, Lazy, Scheduler, SlowPath, Strict, Switched};
+use crate::sched::{Direct, Eager, Events, Lazy, Reserved, Scheduler, SlowPath, Strict, Switched};
 use crate::send_queue::{Fifo, Heap, Ordered, Scan, SendQueue, Senders};
+use crate::tree::Trees;
 use crate::variant::Variant;
 use core::marker::PhantomData;
 
@@ -66,6 +67,8 @@ kernels! {
     IpcOrdered = "ipc-ordered": false, Switched<Direct, Lazy>, Ordered;
     /// As direct-lazy; senders form a heap by priority.
     IpcHeap = "ipc-heap": false, Switched<Direct, Lazy>, Heap;
+    /// Reservations in a scheduling tree; a call lends the caller's.
+    Tree = "tree": false, Reserved, Fifo;
 }
 
 /// The kernel `S` with its trace points.
@@ -89,6 +92,8 @@ impl<P: Port> Variant<P> {
             senders: Senders::of::<S::SendQueue>(),
             events: Events::of::<S::Scheduler>(),
             eager: S::Scheduler::EAGER,
+            tree: S::Scheduler::TREE,
+            carve: if S::Scheduler::TREE { Trees::carve } else { Trees::none },
         }
     }
 }

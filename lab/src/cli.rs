@@ -224,7 +224,7 @@ pub struct Run {
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// The machine's board.
     #[arg(long, value_name = "B", value_parser = boards())]
@@ -285,7 +285,7 @@ pub struct Trace {
     #[arg(long, value_name = "M", value_parser = machines(), default_value = MACHINES[0].name())]
     pub machine: String,
     /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
     pub kernel: Option<String>,
     /// The seed of the machine.
     #[arg(long, default_value = "1", value_name = "S", value_parser = seed)]
@@ -515,8 +515,13 @@ fn boards() -> PossibleValuesParser {
     PossibleValuesParser::new(MACHINES.iter().flat_map(|machine| machine.boards().iter().copied()))
 }
 
+/// Those of one image, which experiments compare.
 fn kernels() -> PossibleValuesParser {
     PossibleValuesParser::new(manifest::KERNELS)
+}
+
+fn all_kernels() -> PossibleValuesParser {
+    PossibleValuesParser::new(manifest::ALL_KERNELS)
 }
 
 fn lockings() -> PossibleValuesParser {

@@ -14,6 +14,7 @@ use crate::object::deadlines::{Deadlines, NEVER};
 use crate::object::thread::RemoteWake;
 use crate::object::{Domain, Thread};
 use crate::port::{Lock, Port};
+use crate::tree::Trees;
 use abi::trace::{Event, point};
 use cells::Cell;
 use locks::{LockPolicy, ObjectLock};
@@ -96,6 +97,8 @@ pub struct Cpu<P: Port> {
     pub(crate) settings: Settings,
     armed: Cell<u64>,
     port: &'static P,
+    /// The scheduling tree, which all CPUs share.
+    pub trees: &'static Trees<P>,
 }
 
 impl<P: Port> Owner for Cpu<P> {}
@@ -103,7 +106,12 @@ impl<P: Port> Sealed for Cpu<P> {}
 
 impl<P: Port> Cpu<P> {
     /// A CPU that idles.
-    pub fn new(number: u32, idle: Ref<Thread<P>>, port: &'static P, settings: Settings) -> Cpu<P> {
+    pub fn new(
+        number: u32,
+        idle: Ref<Thread<P>>,
+        (port, trees): (&'static P, &'static Trees<P>),
+        settings: Settings,
+    ) -> Cpu<P> {
         Cpu {
             current: Cell::new(idle),
             next: Cell::new(idle),
@@ -134,6 +142,7 @@ impl<P: Port> Cpu<P> {
             settings,
             armed: Cell::new(NEVER),
             port,
+            trees,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 use crate::object::thread::State;
 use crate::object::{Lockable, Thread};
 use crate::port::Port;
+use crate::sched::Scheduler;
 use crate::system::System;
 use locks::{Handoff, Holding, Kind, LockPolicy};
 
@@ -78,6 +79,7 @@ impl<S: System> Entry<S> {
         cpu: &'static Cpu<S::Port>,
         kind: Kind,
     ) -> Entry<S> {
+        let kind = if S::Scheduler::TREE { Kind::Writer } else { kind };
         const { assert!(Guards::<S>::EXCLUSIVE || cells::SHARED, "what is not held is looked at") };
         let asked = Entry::<S>::asks(kernel.port);
         let handoff = Guards::<S>::begin(&kernel.guards, &cpu.guards, kind);

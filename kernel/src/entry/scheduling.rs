@@ -128,6 +128,9 @@ impl<S: System> Entry<S> {
     #[cold]
     fn settle(&self) {
         self.cpu.resched.set(false);
+        if S::Scheduler::TREE {
+            return S::Scheduler::decide(self.cpu);
+        }
         let next = self.cpu.next.get();
         let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);
         let may_lose = !goes_on || next.priority.get() < self.cpu.highest.get();

@@ -3,6 +3,7 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
+use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{Continuation, flag};
@@ -217,8 +218,10 @@ impl<P: Port> Manager<'_, P> {
         thread.context.reset();
         thread.reset();
         thread.mark(flag::SUSPENDED | flag::FULL);
-        thread.base_priority.set(i16::from(priority));
-        thread.priority.set(&self.all, i16::from(priority));
+        let priority = i16::from(priority);
+        thread.base_priority.set(&self.all, priority);
+        thread.priority.set(&self.all, self.kernel.variant.effective(priority));
+        thread.charged.set(&self.all, LeafRef::NONE);
         thread.domain.set(&self.all, target);
         thread.set_caller(None);
         thread.server.set(None);
@@ -231,7 +234,7 @@ impl<P: Port> Manager<'_, P> {
         thread.outgoing.set(outgoing);
         thread.buffer_at.set(buffer_at);
         self.begin_time(at.index());
-        self.cpu.note(Event::Thread, at, target.index(), u16::from(priority));
+        self.cpu.note(Event::Thread, at, target.index(), priority as u16);
         if buffer_at != 0 {
             let frame = thread.fresh_buffer().finish(self.kernel.port);
             let rights = Rights::READ.or(Rights::WRITE);

@@ -76,7 +76,7 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
-        thread.base_priority.set(priority);
+        thread.base_priority.set(&self.all, priority);
         self.cpu.note(Event::Priority, at, 0, priority as u16);
         (self.kernel.variant.events.change_priority)(self.cpu, cpu, (&self.all, at), priority);
         if let Some(endpoint) = sending {

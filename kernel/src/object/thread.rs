@@ -16,6 +16,7 @@ use super::{Domain, Endpoint, Notification, Pooled, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
+use crate::leaf::LeafRef;
 use crate::list::{Linked, Links};
 use crate::object::deadlines;
 use crate::port::{CachePadding, Context, Lock, Port};
@@ -218,6 +219,12 @@ pub struct Header<P: Port> {
     pub deadline: deadlines::Node<P>,
     /// The frame of its message buffer.
     pub buffer: u64,
+    /// Priority that it was given.
+    pub base_priority: Steady<i16>,
+    /// The leaf that was lent to it, whose time it uses instead.
+    pub charged: OfCpu<LeafRef>,
+    /// The leaf that it is queued in, while it is queued.
+    pub leaf: OfCpu<u32>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -244,8 +251,6 @@ pub struct Thread<P: Port> {
     pub handler: Cell<Option<Weak<Endpoint<P>>>>,
     /// Badge of its fault messages.
     pub handler_badge: Cell<u64>,
-    /// Priority that it was given.
-    pub base_priority: Cell<i16>,
     /// Steps that are taken to zero the frame of its buffer, while the thread does not exist.
     pub zeroing: Cell<usize>,
     /// Address of the message buffer in its domain; 0: it has none.
@@ -277,6 +282,9 @@ impl<P: Port> Header<P> {
             node: OfQueue::new(Node::new()),
             deadline: deadlines::Node::new(),
             buffer,
+            base_priority: Steady::new(0),
+            charged: OfCpu::new(LeafRef::NONE),
+            leaf: OfCpu::new(0),
         }
     }
 
@@ -327,7 +335,6 @@ impl<P: Port> Thread<P> {
             fault: Cell::new([0; 4]),
             handler: Cell::new(None),
             handler_badge: Cell::new(0),
-            base_priority: Cell::new(0),
             zeroing: Cell::new(0),
             buffer_at: Cell::new(0),
             _padding: CachePadding::<P>::default(),

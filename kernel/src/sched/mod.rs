@@ -6,6 +6,7 @@
 //! | `scheduler.rs` | the interface |
 //! | `switched.rs` | schedulers made of a rule of switching and a way to keep the ready queue |
 //! | `slow_path.rs` | the scheduler of the thesis's slow path |
+//! | `reserved.rs` | the scheduler of the scheduling tree |
 //! | `decision.rs` | the full decision: the highest ready thread |
 //! | `tick.rs` | the tick, which charges time |
 //! | `ready.rs` | changes of ready queues, of this CPU and of others |
@@ -16,12 +17,14 @@
 
 mod decision;
 mod ready;
+mod reserved;
 mod scheduler;
 mod slow_path;
 mod switched;
 mod tick;
 
 pub use policies::switching::{Direct, Strict};
+pub use reserved::Reserved;
 pub use scheduler::{Events, Scheduler};
 pub use slow_path::SlowPath;
 pub use switched::{Eager, Keeping, Lazy, Switched};

@@ -17,6 +17,8 @@ pub trait Scheduler: 'static {
     const EAGER: bool;
     /// Whether a thread that is stopped stays in the ready queue until a decision meets it.
     const LAZY_HALT: bool = false;
+    /// Whether a scheduling tree orders threads. All CPUs share it: each entry holds everything.
+    const TREE: bool = false;
 
     /// `thread` became ready; the candidate goes on if it is not lower.
     fn wake<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>);
@@ -38,6 +40,18 @@ pub trait Scheduler: 'static {
     #[inline(always)]
     fn yield_now<P: Port>(cpu: &Cpu<P>, candidate: Ref<Thread<P>>) {
         cpu.give_way(candidate, true);
+    }
+
+    /// The candidate gives the CPU to `to`, which is ready, for the rest of its time slice.
+    #[inline(always)]
+    fn yield_to<P: Port>(cpu: &Cpu<P>, candidate: Ref<Thread<P>>, to: Ref<Thread<P>>) {
+        cpu.yield_to(candidate, to);
+    }
+
+    /// Makes a full decision, whatever the candidate is.
+    #[inline(always)]
+    fn decide<P: Port>(cpu: &Cpu<P>) {
+        cpu.reschedule();
     }
 
     /// The timer has interrupted at this instant: the scheduler's own instants are served.

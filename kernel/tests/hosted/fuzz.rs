@@ -9,7 +9,7 @@ use crate::support::rng::Rng;
 use crate::support::town::{self, Plan};
 use abi::Error;
 use abi::call::Call;
-use kernel::system::{DirectLazy, Fastpath, System};
+use kernel::system::{DirectLazy, Fastpath, System, Tree};
 use std::collections::BTreeMap;
 
 /// What a run came across.
@@ -117,4 +117,19 @@ fn hostile_programs() {
         assert!(reach.errors.contains_key(&(error as u64)), "{error:?} is never returned");
     }
     assert!(reach.shutdowns > 0, "no run is ended by a program");
+}
+
+/// The same where a scheduling tree orders threads and calls lend reservations.
+#[test]
+fn hostile_programs_on_reservations() {
+    let mut reach = Reach::default();
+    for seed in seeds(0..u64::MAX) {
+        let mix = [MANAGE, TALK][seed as usize % 2];
+        run::<Tree<Host>>(0x7300_0000 + seed, steps(4_000), &mix, &mut reach);
+        if reach.steps >= 100_000 {
+            break;
+        }
+    }
+    let lent = reach.successes.contains_key(&(Call::ReplyWait as u64));
+    assert!(lent || INTERPRETED, "no call is answered");
 }

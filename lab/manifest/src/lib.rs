@@ -46,7 +46,21 @@ pub const LOCKINGS: [&str; 4] = [NO_LOCKING, "big", "fine", "elided"];
 /// Nothing guards it: for one CPU.
 pub const NO_LOCKING: &str = "none";
 
+/// The kernel whose threads run on reservations in a scheduling tree.
+pub const TREE: &str = "tree";
+
 /// The kernels that an image holds and a manifest may name.
+pub const ALL_KERNELS: [&str; 10] = {
+    let mut all = [TREE; 10];
+    let mut at = 0;
+    while at < KERNELS.len() {
+        all[at] = KERNELS[at];
+        at += 1;
+    }
+    all
+};
+
+/// Those of the thesis, which order threads by fixed priorities alone (S0-15).
 pub const KERNELS: [&str; 9] = [
     "fastpath",
     "slowpath",

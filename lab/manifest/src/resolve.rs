@@ -17,7 +17,7 @@ use crate::supervisor;
 use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
 use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
-use crate::{KERNELS, LOCKINGS, NO_LOCKING};
+use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING};
 
 /// RAM that a machine has at least and at most: the host finds all of it in one file.
 const RAM: [u64; 2] = [16 << 20, 2 << 30];
@@ -115,7 +115,8 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         folder: PathBuf::new(),
         name: values.name(&given.name, LONGEST_NAME)?,
         about: given.about.as_ref().map_or(Ok(String::new()), |about| values.line(about))?,
-        kernel: kernel.map_or(Ok(KERNELS[0].into()), |it| values.one_of("kernel", it, &KERNELS))?,
+        kernel: kernel
+            .map_or(Ok(KERNELS[0].into()), |it| values.one_of("kernel", it, &ALL_KERNELS))?,
         memory: memory.map_or(Ok(DEFAULT_RAM), |size| values.size(size, RAM[0]..=RAM[1]))?,
         memory_at: memory.map_or(manifest.system.span(), |size| size.span()),
         tick,

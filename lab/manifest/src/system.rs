@@ -18,7 +18,7 @@ pub struct System {
     pub name: String,
     /// What the system is about, in a sentence.
     pub about: String,
-    /// The kernel it runs under, one of [`KERNELS`](crate::KERNELS).
+    /// The kernel it runs under, one of [`ALL_KERNELS`](crate::ALL_KERNELS).
     pub kernel: String,
     /// Bytes of RAM of the machine.
     pub memory: u64,

@@ -50,6 +50,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     }
     seed(run, machine)?;
     let mut system = systems::load(&run.system)?;
+    system.kernel = run.kernel.clone().unwrap_or(system.kernel);
     system.cpus = run.cpus.unwrap_or(system.cpus);
     system.locking = run.locking.clone().or(system.locking);
     run.args.iter().try_for_each(|arg| systems::set_argument(&mut system, arg))?;
@@ -117,7 +118,7 @@ fn launch<'a>(
     };
     let boot = Boot::new(machine, images, system)
         .board(board(machine, run.board.as_deref())?)
-        .kernel(run.kernel.as_deref().unwrap_or(&system.kernel))
+        .kernel(&system.kernel)
         .simulation(simulation);
     Ok(match seed(run, machine)? {
         Some(seed) => boot.seed(seed),

@@ -77,6 +77,7 @@ fn saved(path: &str) -> Result<Option<Vec<u8>>> {
 fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     let mut system = systems::load(&asked.system)?;
+    system.kernel = asked.kernel.clone().unwrap_or(system.kernel);
     system.cpus = asked.cpus.unwrap_or(system.cpus);
     system.locking = asked.locking.clone().or(system.locking);
     super::run::check_cpus(&system)?;
@@ -85,9 +86,7 @@ fn record(asked: &cli::Trace, as_json: bool) -> Result<Recorded> {
     let names = names(&system);
     let images = image::build_for(machine, &system)?;
     let timeout = Duration::from_secs(asked.timeout.unwrap_or(TIMEOUT));
-    let boot = Boot::new(machine, &images, &system)
-        .kernel(asked.kernel.as_deref().unwrap_or(&system.kernel))
-        .seed(asked.seed);
+    let boot = Boot::new(machine, &images, &system).kernel(&system.kernel).seed(asked.seed);
     if let Some(limit) = asked.auto {
         let auto::Caught { outcome, bytes, traces, late } =
             auto::catch(boot, &name, &names, limit, timeout)?;

@@ -19,7 +19,7 @@ use crate::machine::{Emulator, Machine, Platform, native};
 use crate::workspace;
 use anyhow::{Context, Result};
 use kept::Recipe;
-use manifest::{Origin, System};
+use manifest::{Origin, System, TREE};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,11 @@ pub fn build_system(
     match machine.emulator() {
         Some(emulator) => {
             let programs = programs_of(emulator, system)?;
-            Ok(Images { kernel: kernel_with(emulator, extra)?, programs, twin: None })
+            let kernel = match system.kernel == TREE {
+                true => build_tree(emulator, extra)?,
+                false => kernel_with(emulator, extra)?,
+            };
+            Ok(Images { kernel, programs, twin: None })
         }
         None if crates::any(system) => crates::twin(system),
         None => Ok(Images { twin: Some(twin()?), ..Images::default() }),
@@ -99,6 +103,14 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let title = format!("building {kernel} alone for {}", machine.name());
     let features = ["--no-default-features", "--features", kernel];
     build_kernel(machine, title, &format!("{kernel}-alone"), &features)
+}
+
+/// Builds an image of the kernel with the scheduling tree, which is not among the others.
+fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
+    let features = [&[TREE][..], extra.map_or(&[][..], Extra::features)].concat();
+    let title = format!("building {} for {}", features.join(" and "), machine.name());
+    let (name, asked) = (features.join("-"), features.join(","));
+    build_kernel(machine, title, &name, &["--no-default-features", "--features", &asked])
 }
 
 /// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,

@@ -41,6 +41,7 @@ kernels! {
     /// Names of the kernels that the twin can run on one CPU.
     KERNELS:
     Fastpath Slowpath DirectLazy DirectEager StrictLazy StrictEager IpcScan IpcOrdered IpcHeap
+    Tree
 }
 
 // Each of these is compiled once more for each locking: one of every kind of path and queue.
@@ -49,5 +50,5 @@ kernels! {
     run_locked,
     /// Names of the kernels that the twin can run under a locking.
     LOCKED_KERNELS:
-    Fastpath StrictEager IpcScan IpcHeap
+    Fastpath StrictEager IpcScan IpcHeap Tree
 }

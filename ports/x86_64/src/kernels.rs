@@ -48,4 +48,5 @@ kernels! {
     "ipc-scan" IpcScan;
     "ipc-ordered" IpcOrdered;
     "ipc-heap" IpcHeap;
+    "tree" Tree;
 }

@@ -21,6 +21,7 @@ use kernel::object::thread::flag;
 use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;
+use kernel::tree::Trees;
 use kernel::variant::Variant;
 
 const SLOT: u64 = 5;
@@ -40,6 +41,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let buffer = |index: usize| buffers + index as u64 * PAGE;
     let threads = Pool::carve(arena, 3, 0, |_, at| Some(Thread::new(domain, buffer(at))))?;
     let kernel = Kernel {
+        trees: Trees::none(arena, 1, SLICE)?,
         port: host,
         variant: Variant::of::<DirectLazy<Host>>(),
         domains,
@@ -65,7 +67,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     body(idle).priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
-    let cpu = arena.one(Cpu::new(0, idle, host, settings))?;
+    let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees), settings))?;
     kernel.cpus.set(core::slice::from_ref(cpu));
     Some(Machine { kernel, cpu })
 }

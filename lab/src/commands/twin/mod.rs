@@ -76,7 +76,7 @@ fn spell(end: &End) -> String {
 fn speed(asked: &Speed, as_json: bool) -> Result<Verdict> {
     let _step = Step::start("measuring the twin's speed");
     let mut rates = Vec::new();
-    for kernel in manifest::KERNELS {
+    for kernel in manifest::ALL_KERNELS {
         if asked.kernel.as_deref().is_none_or(|asked| asked == kernel) {
             let (events, seconds) = match asked.cpus {
                 1 => crate::fuzz::speed(kernel, asked.check)?,

@@ -162,8 +162,9 @@ fn table_complaint(table: &Table) -> Option<String> {
     if judged == Some("") {
         return Some("a comment that names neither an experiment nor a reason".to_string());
     }
-    let kernel =
-        |cell: &String| manifest::KERNELS.iter().any(|name| cell.contains(&format!("`{name}`")));
+    let kernel = |cell: &String| {
+        manifest::ALL_KERNELS.iter().any(|name| cell.contains(&format!("`{name}`")))
+    };
     let number = |cell: &String| figures::number(cell).is_some();
     let figures = table.rows.iter().any(|row| row.iter().skip(1).any(number));
     let labels = table.rows.iter().filter_map(|row| row.first());
