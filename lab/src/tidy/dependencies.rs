@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 19] = [
+const RULE: [(&str, &[&str]); 20] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -19,13 +19,14 @@ const RULE: [(&str, &[&str]); 19] = [
     ("supervision", &["abi", "service"]),
     ("supervisor", &["abi", "rt", "service", "supervision"]),
     ("programs", &["abi", "rt", "service", "supervision", "supervisor"]),
+    ("analysis", &[]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("results", &["abi"]),
     ("trace", &["abi", "results"]),
-    ("lab", &["abi", "manifest", "model", "results", "trace", "twin-protocol"]),
+    ("lab", &["abi", "analysis", "manifest", "model", "results", "trace", "twin-protocol"]),
 ];
 
 /// What every package under `ports/` may depend on.

@@ -20,7 +20,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 17] = [
+const FORBIDDEN: [(&str, &str); 18] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
@@ -32,6 +32,7 @@ const FORBIDDEN: [(&str, &str); 17] = [
     ("supervision", "lib"),
     ("supervisor", "lib"),
     ("lab", "bin"),
+    ("analysis", "lib"),
     ("manifest", "lib"),
     ("model", "lib"),
     ("results", "lib"),

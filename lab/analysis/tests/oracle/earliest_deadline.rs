@@ -1,0 +1,129 @@
+//! Earliest deadline first.
+
+use crate::schedule::{Job, jobs, longest, play, synchronous};
+use crate::tasks::{Pattern, pattern, task};
+use analysis::{Limits, Steps, Supply, Task, Verdict, Workload, edf};
+use proptest::prelude::*;
+use response_time_analysis::arrival::Sporadic;
+use response_time_analysis::demand::RBF;
+use response_time_analysis::edf::fully_preemptive;
+use response_time_analysis::time::{Duration, Service};
+use response_time_analysis::wcet::Scalar;
+
+const HORIZON: i64 = 6_000;
+
+/// The first deadline that is missed when all tasks are released at once.
+fn first_miss(tasks: &[Task], pattern: &Pattern) -> Option<i64> {
+    let all = synchronous(tasks, HORIZON);
+    let missed = |ticks| {
+        let complete =
+            play(&all, HORIZON, |now| Pattern::on(ticks, now), |job| (job.due, job.task));
+        let late = complete.iter().filter(|(job, end)| *end > job.due).map(|(job, _)| job.due);
+        // What was not complete at the end: no job is due twice, so counting finds it.
+        let due = |job: &&Job| job.due < HORIZON;
+        let lost =
+            all.iter().filter(due).count() - complete.iter().filter(|(j, _)| due(&j)).count();
+        late.min().or((lost > 0).then_some(HORIZON))
+    };
+    pattern.ticks.iter().filter_map(missed).min()
+}
+
+/// The longest response of a task over all phases of it, the others released at once, and ties
+/// decided against it.
+fn played(tasks: &[Task], index: usize, pattern: &Pattern) -> i64 {
+    let task = &tasks[index];
+    let worst = |(phase, ticks): (i64, &(Vec<bool>, Vec<bool>))| {
+        let mut all = synchronous(tasks, HORIZON);
+        all.retain(|job| job.task != index);
+        all.extend(jobs(index, task, phase - task.jitter as i64, HORIZON));
+        let key = |job: &Job| (job.due, job.task == index, job.arrival);
+        longest(&play(&all, HORIZON, |now| Pattern::on(ticks, now), key), index)
+    };
+    let phases = 0..task.period as i64;
+    phases.flat_map(|phase| pattern.ticks.iter().map(move |t| worst((phase, t)))).max().unwrap()
+}
+
+fn unblocked(tasks: Vec<Task>) -> Vec<Task> {
+    tasks.into_iter().map(|task| task.blocking(0)).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_demand_test_is_exact(
+        tasks in prop::collection::vec(task(6), 1..4).prop_map(unblocked), pattern in pattern(),
+    ) {
+        let workload = Workload::of(&tasks);
+        let found = edf::demand_test(&workload, &pattern.supply, &mut Steps::new(10_000_000));
+        let found = found.unwrap();
+        prop_assert_eq!(found.is_some(), first_miss(&tasks, &pattern).is_some());
+        if let Some(excess) = found {
+            prop_assert!(excess.first && excess.demand > excess.supply.into());
+            let fits_before = (0..excess.instant).all(|instant| {
+                let due = |task: &Task| {
+                    let first = task.deadline as i64 - task.jitter as i64;
+                    let jobs = (instant as i64 - first).div_euclid(task.period as i64) + 1;
+                    jobs.max(0) as u64 * task.execution
+                };
+                tasks.iter().map(due).sum::<u64>() <= pattern.supply.provided(instant)
+            });
+            prop_assert!(fits_before);
+        }
+    }
+
+    #[test]
+    fn responses_and_demand_agree(
+        tasks in prop::collection::vec(task(6), 1..5).prop_map(unblocked), pattern in pattern(),
+    ) {
+        let workload = Workload::of(&tasks);
+        let demand = edf::demand_test(&workload, &pattern.supply, &mut Steps::new(10_000_000));
+        let verdicts = edf::analyse(&workload, &pattern.supply, Limits::default()).unwrap();
+        prop_assert_eq!(verdicts.iter().all(Verdict::fits), demand.unwrap().is_none());
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_other_implementation(
+        mut tasks in prop::collection::vec(task(0), 1..6).prop_map(unblocked),
+    ) {
+        for task in &mut tasks {
+            task.period *= 5;
+            task.deadline *= 3;
+        }
+        let rbf = |task: &Task| RBF::new(
+            Sporadic { min_inter_arrival: task.period.into(), jitter: Duration::zero() },
+            Scalar::new(Service::from(task.execution)),
+        );
+        for (index, task) in tasks.iter().enumerate() {
+            let others = tasks.iter().enumerate().filter(|(other, _)| *other != index);
+            let rbfs: Vec<_> = others.map(|(_, task)| (rbf(task), task.deadline)).collect();
+            let own = rbf(task);
+            let under = fully_preemptive::Task { rbf: &own, deadline: task.deadline.into() };
+            let others: Vec<_> = rbfs
+                .iter()
+                .map(|(rbf, deadline)| fully_preemptive::Task { rbf, deadline: (*deadline).into() })
+                .collect();
+            let limit = Duration::from(100_000);
+            let theirs = fully_preemptive::dedicated_uniproc_rta(&under, &others, limit);
+            let mut steps = Steps::new(10_000_000);
+            let ours = edf::response(&Workload::of(&tasks), index, &Supply::whole(), &mut steps);
+            let ours = ours.unwrap().map(|bound| Duration::from(bound.response));
+            prop_assert_eq!(ours, theirs.ok());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn bounds_are_what_is_played(
+        tasks in prop::collection::vec(task(6), 1..4).prop_map(unblocked), pattern in pattern(),
+    ) {
+        let workload = Workload::of(&tasks);
+        for index in 0..tasks.len() {
+            let mut steps = Steps::new(10_000_000);
+            let found = edf::response(&workload, index, &pattern.supply, &mut steps).unwrap();
+            if let Some(bound) = found {
+                prop_assert_eq!(bound.response as i64, played(&tasks, index, &pattern));
+            }
+        }
+    }
+}
