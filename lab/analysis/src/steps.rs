@@ -9,7 +9,7 @@ use crate::AnalysisError;
 pub struct Limits {
     /// Terms of one test of one task or class.
     pub test: u64,
-    /// Terms of all tests of a function `analyse`. When they are used up, the remaining verdicts are
+    /// Terms of all tests of one analysis. When they are used up, the remaining verdicts are
     /// [`AnalysisError::TooLong`].
     pub total: u64,
 }
