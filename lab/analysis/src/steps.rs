@@ -9,7 +9,7 @@ use crate::AnalysisError;
 pub struct Limits {
     /// Terms of one test of one task or class.
     pub test: u64,
-    /// Terms of all tests of one analysis. When they are used up, the remaining verdicts are
+    /// Terms of all tests of [`crate::analyse`]. When they are used up, the remaining verdicts are
     /// [`AnalysisError::TooLong`].
     pub total: u64,
 }
@@ -25,19 +25,32 @@ impl Default for Limits {
 pub struct Steps {
     limit: u64,
     left: u64,
+    taken: u64,
 }
 
 impl Steps {
     /// A test that may take `limit` terms.
     pub fn new(limit: u64) -> Steps {
-        Steps { limit, left: limit }
+        Steps::within(limit, limit)
+    }
+
+    /// A test that may take `limit` terms, of which all tests together have `left` ones.
+    pub(crate) fn within(limit: u64, left: u64) -> Steps {
+        Steps { limit, left: left.min(limit), taken: 0 }
     }
 
     /// Counts an evaluation of so many terms; an evaluation of none counts as one.
     pub fn take(&mut self, terms: usize) -> Result<(), AnalysisError> {
-        let left = self.left.checked_sub(terms.max(1) as u64);
+        let terms = terms.max(1) as u64;
+        let left = self.left.checked_sub(terms);
         self.left = left.ok_or(AnalysisError::TooLong(self.limit))?;
+        self.taken += terms;
         Ok(())
+    }
+
+    /// The terms taken so far.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
     }
 }
 
@@ -50,6 +63,7 @@ mod tests {
         let mut steps = Steps::new(3);
         assert_eq!(steps.take(2), Ok(()));
         assert_eq!(steps.take(2), Err(AnalysisError::TooLong(3)));
+        assert_eq!(steps.taken(), 2);
         assert_eq!(steps.take(0), Ok(()));
         assert_eq!(steps.take(0), Err(AnalysisError::TooLong(3)));
     }

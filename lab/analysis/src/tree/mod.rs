@@ -1,0 +1,237 @@
+//! A tree of classes, servers and tasks on one CPU, and whether it fits.
+//!
+//! A class is given a supply by its parent; its policy is tested on that, and says what supply its
+//! children have. So one level after the other is decided, from the root on:
+//!
+//! | policy | test | supply of a child |
+//! |---|---|---|
+//! | fixed priorities | response times | its server's, with its own response time |
+//! | EDF | demand, response times ([`crate::edf`]) | the same |
+//! | service curves | admission at each bend, delay | final slope after a delay |
+//! | windows | they fit into the frame | the windows' exact sbf |
+
+mod advice;
+mod direct;
+mod report;
+
+pub use advice::analyse;
+pub use report::{ClassReport, LeafReport, Report, ServerReport};
+
+use crate::curve::{Granularity, ServiceCurve};
+use crate::overheads::Overheads;
+use crate::task::{Stream, Task};
+use crate::{Limits, Supply, Time, Window};
+
+/// Levels of classes that are analysed, the root's included.
+pub const LEVELS: usize = 32;
+
+/// What runs on one CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    /// What messages call the root.
+    pub name: String,
+    /// The root.
+    pub class: Class,
+    /// What the root has.
+    pub supply: Supply,
+    /// What comes before everything: interrupts, urgent threads of a background partition.
+    pub interference: Vec<Stream>,
+    /// What the kernel costs.
+    pub overheads: Overheads,
+    /// How long the analysis may take.
+    pub limits: Limits,
+}
+
+impl Tree {
+    /// A tree that has a whole CPU, without interference and overheads.
+    pub fn new(name: &str, class: Class) -> Tree {
+        Tree {
+            name: name.to_string(),
+            class,
+            supply: Supply::whole(),
+            interference: Vec::new(),
+            overheads: Overheads::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A class: its policy, with its children and what that policy has to know of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The highest priority runs.
+    FixedPriority(Vec<Entity>),
+    /// The earliest deadline runs; a server's is the end of its period.
+    Edf(Vec<Entity>),
+    /// Hierarchical fair service curves. A class of these inside another one is served by the
+    /// granularity of the outermost.
+    ServiceCurves {
+        /// How late the scheduler may be.
+        granularity: Granularity,
+        /// The children.
+        children: Vec<Shared>,
+    },
+    /// Time partitions; for a whole CPU alone. Of a background partition there is no guarantee
+    /// but by [`Tree::interference`], for others.
+    Windows {
+        /// The major frame, in ns.
+        frame: Time,
+        /// The partitions, whose windows do not overlap.
+        partitions: Vec<Partition>,
+    },
+}
+
+/// A child under fixed priorities or EDF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entity {
+    /// A leaf.
+    Task(Task),
+    /// A class with a budget.
+    Server(Server),
+}
+
+/// The kinds of server, as the kernel's scheduling tree has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerKind {
+    /// Its budget comes at the beginning of each period, and idles away.
+    Periodic,
+    /// Constant bandwidth; out of budget, it waits for its deadline. Under EDF alone.
+    HardCbs,
+    /// Constant bandwidth; out of budget, it goes on with a later deadline. Under EDF alone, and
+    /// for one task alone.
+    SoftCbs,
+    /// Each use comes back a period after its activation, in eight parts at most.
+    Sporadic,
+}
+
+/// A class with a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// What messages call it.
+    pub name: String,
+    /// Its kind.
+    pub kind: ServerKind,
+    /// P, in ns.
+    pub period: Time,
+    /// B, in ns, from 1 to P.
+    pub budget: Time,
+    /// Greater is more urgent. EDF ignores it.
+    pub priority: u32,
+    /// What is inside.
+    pub class: Class,
+}
+
+/// A child under service curves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared {
+    /// What messages call it.
+    pub name: String,
+    /// What it is guaranteed.
+    pub curve: ServiceCurve,
+    /// What is inside.
+    pub inside: Inside,
+}
+
+/// What a service curve serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inside {
+    /// A leaf.
+    Task(Task),
+    /// A class.
+    Class(Class),
+}
+
+/// A time partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// What messages call it.
+    pub name: String,
+    /// Its windows.
+    pub windows: Vec<Window>,
+    /// What is inside.
+    pub class: Class,
+}
+
+impl Class {
+    /// What messages call its policy.
+    pub fn policy(&self) -> &'static str {
+        match self {
+            Class::FixedPriority(_) => "fixed priorities",
+            Class::Edf(_) => "EDF",
+            Class::ServiceCurves { .. } => "service curves",
+            Class::Windows { .. } => "windows",
+        }
+    }
+
+    /// Its children: a name, and a class or a task.
+    fn children(&self) -> Vec<(&str, Child<'_>)> {
+        match self {
+            Class::FixedPriority(entities) | Class::Edf(entities) => {
+                entities.iter().map(Entity::child).collect()
+            }
+            Class::ServiceCurves { children, .. } => children.iter().map(Shared::child).collect(),
+            Class::Windows { partitions, .. } => partitions.iter().map(Partition::child).collect(),
+        }
+    }
+}
+
+impl Entity {
+    fn child(&self) -> (&str, Child<'_>) {
+        match self {
+            Entity::Task(task) => (&task.name, Child::Task(task)),
+            Entity::Server(server) => (&server.name, Child::Server(server)),
+        }
+    }
+}
+
+impl Shared {
+    fn child(&self) -> (&str, Child<'_>) {
+        let child = match &self.inside {
+            Inside::Task(task) => Child::Task(task),
+            Inside::Class(class) => Child::Class(class),
+        };
+        (&self.name, child)
+    }
+}
+
+impl Partition {
+    fn child(&self) -> (&str, Child<'_>) {
+        (&self.name, Child::Class(&self.class))
+    }
+}
+
+/// A child of any policy.
+#[derive(Clone, Copy)]
+enum Child<'a> {
+    Task(&'a Task),
+    Server(&'a Server),
+    Class(&'a Class),
+}
+
+impl<'a> Child<'a> {
+    /// The class inside, if it is no leaf.
+    fn class(self) -> Option<&'a Class> {
+        match self {
+            Child::Task(_) => None,
+            Child::Server(server) => Some(&server.class),
+            Child::Class(class) => Some(class),
+        }
+    }
+}
+
+impl Server {
+    /// How often it begins to run on its budget in a period, at most.
+    fn activations(&self) -> Time {
+        if self.kind == ServerKind::Sporadic { 8 } else { 1 }
+    }
+
+    /// What it supplies if its budget is delivered within `response` of each period's beginning.
+    fn supply(&self, response: Time) -> Result<Supply, crate::AnalysisError> {
+        match self.kind {
+            ServerKind::Periodic => Supply::periodic_within(self.period, self.budget, response),
+            ServerKind::HardCbs => Supply::hard_cbs(self.period, self.budget),
+            ServerKind::SoftCbs => Supply::soft_cbs(self.period, self.budget),
+            ServerKind::Sporadic => Supply::sporadic(self.period, self.budget),
+        }
+    }
+}
