@@ -93,6 +93,18 @@ pub enum Record {
     /// Keeps a [trace](crate::trace): memory, a [`Keep`](crate::trace::Keep), the mask of the
     /// events that are written.
     Trace = 11,
+    /// Names the root class of a CPU: CPU.
+    Root = 12,
+    /// Creates a reservation: owner (or [`NO_OWNER`]), class above it, its
+    /// [policy](crate::reservation::Policy) or 0 for a leaf, code and four words of its
+    /// [share](crate::reservation::Share), [server](crate::reservation::Server) or 0, budget,
+    /// period, deadline of its jobs or 0, their least separation.
+    Reservation = 13,
+    /// Adds a window to a class of time partitions: class, end, partition.
+    Window = 14,
+    /// Lets a thread, or all threads of a domain, run on a reservation: thread or domain,
+    /// reservation.
+    Reserve = 15,
 }
 
 impl Record {
@@ -110,6 +122,10 @@ impl Record {
             9 => Record::Map,
             10 => Record::Capability,
             11 => Record::Trace,
+            12 => Record::Root,
+            13 => Record::Reservation,
+            14 => Record::Window,
+            15 => Record::Reserve,
             _ => return None,
         })
     }
@@ -129,6 +145,10 @@ impl Record {
             Record::Map => 6,
             Record::Capability => 5,
             Record::Trace => 3,
+            Record::Root => 1,
+            Record::Reservation => 13,
+            Record::Window => 3,
+            Record::Reserve => 2,
         }
     }
 

@@ -107,6 +107,26 @@ pub enum Call {
     /// may use.
     ThreadMigrate = 48,
 
+    /// Creates a reservation in slot `a0`, in the class in slot `a1`: a class with the
+    /// [policy](crate::reservation::Policy) `a2`, or with 0 a leaf. Code and words of its
+    /// [share](crate::reservation::Share) are in `a3` and `w0..w3`. Of the calls from here on a
+    /// kernel without a scheduling tree knows none.
+    ReservationCreate = 49,
+    /// Changes the reservation in slot `a0`: `a1` is a [`Setting`], `a2` the code and `w0..w3` the
+    /// words of its value.
+    ReservationSet = 50,
+    /// Moves the reservation in slot `a0` into the class in slot `a1`, of the same CPU, where code
+    /// and words of its share are in `a2` and `w0..w3`.
+    ReservationJoin = 51,
+    /// Lets the thread in slot `a0` run on the leaf in slot `a1`, or with 0 on the one of its
+    /// domain; or slot `a0` holds a domain without threads, and its threads will do so, and domains
+    /// that it creates from now on.
+    Reserve = 52,
+    /// What the reservation in slot `a0` has had: CPU time (result 0), how often its budget was
+    /// exhausted (result 1, its node in the high half); of a leaf's jobs how many have ended and
+    /// how many of these too late, the longest time from release to end, and from deadline to end.
+    ReservationInspect = 53,
+
     /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.
     ConsoleWrite = 56,
     /// Reads one byte from the console in slot `a0` (result 0), or fails with
@@ -125,7 +145,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 36] = [
+    pub const ALL: [Call; 41] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -157,6 +177,11 @@ impl Call {
         Call::ThreadPriority,
         Call::ThreadInspect,
         Call::ThreadMigrate,
+        Call::ReservationCreate,
+        Call::ReservationSet,
+        Call::ReservationJoin,
+        Call::Reserve,
+        Call::ReservationInspect,
         Call::ConsoleWrite,
         Call::ConsoleRead,
         Call::Shutdown,
@@ -256,7 +281,8 @@ pub enum Table {
     /// `w2` its threads; `w3` slots in use and in all (high half).
     Domain = 0,
     /// Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its
-    /// domain's index; `w1` its instruction pointer; `w2` its stack pointer.
+    /// domain's index; `w1` its instruction pointer; `w2` its stack pointer; `w3` is 0, or one more
+    /// than the node of the reservation that it was given.
     Thread = 1,
     /// Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota.
     Quota = 2,
@@ -278,10 +304,37 @@ pub enum Table {
     /// Block `a2 >> 32` of [`BLOCK_WORDS`] words of the address space of domain `a2 & 0xffff_ffff`:
     /// 1 if it is mapped, and how many of its words are zero before the first that is not.
     Block = 8,
+    /// Reservation `a2`: results are 0 if it does not exist, else 1, its policy (0 for a leaf)
+    /// shifted left by 8, whether it waits for budget by 16, the kind of its server by 24; and its
+    /// node, with the node of its class in the high half (ones for a root). `w0` is the CPU time
+    /// that it has had, `w1` how often its budget was exhausted, in the high half how many of its
+    /// jobs were late; `w2` its budget, `w3` its period. A kernel without a scheduling tree has no
+    /// row.
+    Reservation = 9,
+    /// Reservation `a2`: results are the code of its [share](crate::reservation::Share) and the
+    /// jobs that have ended; `w0..w3` the words of the share.
+    Share = 10,
 }
 
 /// Words of a [`Table::Block`].
 pub const BLOCK_WORDS: usize = 16;
+
+/// What [`Call::ReservationSet`] changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Setting {
+    /// Its [`Share`](crate::reservation::Share).
+    Share = 0,
+    /// Its limit: words of a [`Budget`](crate::reservation::Budget) or of none.
+    Budget = 1,
+    /// What its jobs are like: words of a [`Timing`](crate::reservation::Timing) or of none.
+    Timing = 2,
+    /// A class of time partitions has no windows any more; its frame begins at the instant `w0`.
+    Frame = 3,
+    /// It has one [window](crate::reservation::Window) more, behind the last: `w0` is its end, `w1`
+    /// the partition.
+    Window = 4,
+}
 
 /// What [`Call::Observe`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

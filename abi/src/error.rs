@@ -55,11 +55,15 @@ pub enum Error {
     Abandoned = 23,
     /// The domain's threads may not use this CPU.
     CpuNotAllowed = 24,
+    /// The class would promise more CPU time than it has.
+    Overcommitted = 25,
+    /// The scheduling tree would have too many levels.
+    TooDeep = 26,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 24] = [
+    pub const ALL: [Error; 26] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -84,6 +88,8 @@ impl Error {
         Error::SelfSend,
         Error::Abandoned,
         Error::CpuNotAllowed,
+        Error::Overcommitted,
+        Error::TooDeep,
     ];
 
     /// The error with this code.

@@ -13,6 +13,7 @@ pub mod error;
 pub mod log;
 pub mod message;
 pub mod object;
+pub mod reservation;
 pub mod results;
 pub mod rights;
 pub mod statistics;

@@ -26,11 +26,13 @@ pub enum Kind {
     Console = 10,
     /// The machine: statistics of all domains, and ending the run.
     System = 11,
+    /// A right to CPU time, or a class of such rights.
+    Reservation = 12,
 }
 
 impl Kind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Domain,
         Kind::Thread,
         Kind::Endpoint,
@@ -42,6 +44,7 @@ impl Kind {
         Kind::Reply,
         Kind::Console,
         Kind::System,
+        Kind::Reservation,
     ];
 
     /// The kind with this code.
@@ -63,6 +66,7 @@ impl Kind {
             Kind::Reply => "reply",
             Kind::Console => "console",
             Kind::System => "system",
+            Kind::Reservation => "reservation",
         }
     }
 }
@@ -94,11 +98,13 @@ pub enum Resource {
     Tables = 9,
     /// Capability slots.
     Slots = 10,
+    /// Reservations of CPU time.
+    Reservations = 11,
 }
 
 impl Resource {
     /// How many resources there are.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 
     /// All resources, in order.
     pub const ALL: [Resource; Resource::COUNT] = [
@@ -113,6 +119,7 @@ impl Resource {
         Resource::Frames,
         Resource::Tables,
         Resource::Slots,
+        Resource::Reservations,
     ];
 
     /// The resource's name, as manifests and the shell spell it.
@@ -129,6 +136,7 @@ impl Resource {
             Resource::Frames => "frames",
             Resource::Tables => "tables",
             Resource::Slots => "slots",
+            Resource::Reservations => "reservations",
         }
     }
 }

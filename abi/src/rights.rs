@@ -32,8 +32,13 @@ impl Rights {
     pub const WRITE: Rights = Rights(2);
     /// Memory: map executable.
     pub const EXECUTE: Rights = Rights(4);
-    /// Domain, thread, interrupt, timer, mapping, console, system: use and change it.
+    /// Domain, thread, interrupt, timer, mapping, console, system: use and change it. Reservation:
+    /// change and move it.
     pub const CONTROL: Rights = Rights(1);
+    /// Reservation: let threads run on it.
+    pub const RESERVE: Rights = Rights(2);
+    /// Reservation that is a class: make reservations in it, and move some into it.
+    pub const DIVIDE: Rights = Rights(4);
     /// Copy the capability to another slot or into a message.
     pub const COPY: Rights = Rights(8);
     /// Make every other capability to the object stale.

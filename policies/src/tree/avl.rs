@@ -8,7 +8,7 @@
 pub const NIL: u32 = u32::MAX;
 
 /// A node's place in one set.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Links {
     left: u32,
     right: u32,
@@ -39,7 +39,7 @@ pub trait Order<N> {
     /// The same, to change them.
     fn links_mut(node: &mut N) -> &mut Links;
     /// What it sorts by, least first. It must not change while the node is in the set.
-    fn key(node: &N) -> (u64, u64);
+    fn key(node: &N) -> (u128, u64);
     /// What [`least_up_to`] looks for.
     fn value(_node: &N) -> u64 {
         u64::MAX
@@ -225,15 +225,6 @@ pub fn first<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
     if root == NIL { NIL } else { leftmost::<N, O>(nodes, root) }
 }
 
-/// The node of the greatest key, or [`NIL`]. O(log n).
-pub fn last<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
-    let mut at = root;
-    while at != NIL && links::<N, O>(nodes, at).right != NIL {
-        at = links::<N, O>(nodes, at).right;
-    }
-    at
-}
-
 /// The node behind a node, or [`NIL`]. O(log n).
 pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
     let right = links::<N, O>(nodes, at).right;
@@ -249,7 +240,7 @@ pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
 }
 
 /// The first node whose key begins with this, or [`NIL`]. O(log n).
-pub fn find<N, O: Order<N>>(nodes: &[N], root: u32, key: u64) -> u32 {
+pub fn find<N, O: Order<N>>(nodes: &[N], root: u32, key: u128) -> u32 {
     let (mut found, mut here) = (NIL, root);
     while here != NIL {
         let node = &nodes[here as usize];
@@ -269,7 +260,7 @@ pub fn has_two<N, O: Order<N>>(nodes: &[N], root: u32) -> bool {
 }
 
 /// Of the nodes whose key is not above `limit` the one of the least value, or [`NIL`]. O(log n).
-pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: u64) -> u32 {
+pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: u128) -> u32 {
     let (mut found, mut value, mut is_subtree) = (NIL, u64::MAX, false);
     let mut here = root;
     while here != NIL {
@@ -294,6 +285,26 @@ pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: u64) -> u32 {
         found = if in_left { links.left } else { links.right };
     }
     found
+}
+
+/// Whether links, heights and least values of a whole set agree, and it is in balance.
+#[cfg(test)]
+pub(super) fn check<N, O: Order<N>>(nodes: &[N], root: u32) {
+    fn subtree<N, O: Order<N>>(nodes: &[N], at: u32, up: u32) -> (u8, u64) {
+        if at == NIL {
+            return (0, u64::MAX);
+        }
+        let links = links::<N, O>(nodes, at);
+        assert_eq!(links.up, up);
+        let (left, low) = subtree::<N, O>(nodes, links.left, at);
+        let (right, high) = subtree::<N, O>(nodes, links.right, at);
+        assert!(left.abs_diff(right) <= 1, "out of balance");
+        let value = if O::VALUED { O::value(&nodes[at as usize]) } else { u64::MAX };
+        let least = low.min(high).min(value);
+        assert_eq!((links.height, links.least), (1 + left.max(right), least));
+        (links.height, least)
+    }
+    subtree::<N, O>(nodes, root, NIL);
 }
 
 #[cfg(test)]
@@ -321,27 +332,12 @@ mod tests {
         fn links_mut(item: &mut Item) -> &mut Links {
             &mut item.links
         }
-        fn key(item: &Item) -> (u64, u64) {
-            item.key
+        fn key(item: &Item) -> (u128, u64) {
+            (u128::from(item.key.0), item.key.1)
         }
         fn value(item: &Item) -> u64 {
             item.value
         }
-    }
-
-    /// Height, least value and whether all links agree.
-    fn check(items: &[Item], at: u32, up: u32) -> (u8, u64) {
-        if at == NIL {
-            return (0, u64::MAX);
-        }
-        let item = &items[at as usize];
-        assert_eq!(item.links.up, up);
-        let (left, low) = check(items, item.links.left, at);
-        let (right, high) = check(items, item.links.right, at);
-        assert!(left.abs_diff(right) <= 1, "out of balance");
-        let least = low.min(high).min(item.value);
-        assert_eq!((item.links.height, item.links.least), (1 + left.max(right), least));
-        (item.links.height, least)
     }
 
     proptest! {
@@ -362,21 +358,19 @@ mod tests {
                     root = insert::<Item, ByKey>(&mut items, root, at);
                     model.insert((items[index].key, at));
                 }
-                check(&items, root, NIL);
+                check::<Item, ByKey>(&items, root);
                 let (mut listed, mut at) = (Vec::new(), first::<Item, ByKey>(&items, root));
                 while at != NIL {
                     listed.push((items[at as usize].key, at));
                     at = next::<Item, ByKey>(&items, at);
                 }
                 prop_assert_eq!(&listed, &model.iter().copied().collect::<Vec<_>>());
-                let end = last::<Item, ByKey>(&items, root);
-                prop_assert_eq!(model.last().map_or(NIL, |(_, at)| *at), end);
                 prop_assert_eq!(has_two::<Item, ByKey>(&items, root), model.len() > 1);
                 let same = model.iter().find(|(key, _)| key.0 == limit).map_or(NIL, |(_, at)| *at);
-                prop_assert_eq!(same, find::<Item, ByKey>(&items, root, limit));
+                prop_assert_eq!(same, find::<Item, ByKey>(&items, root, limit.into()));
                 let up_to = model.iter().filter(|(key, _)| key.0 <= limit);
                 let least = up_to.map(|(_, at)| items[*at as usize].value).min();
-                let found = least_up_to::<Item, ByKey>(&items, root, limit);
+                let found = least_up_to::<Item, ByKey>(&items, root, limit.into());
                 prop_assert_eq!(least, items.get(found as usize).map(|item| item.value));
                 prop_assert!(found == NIL || items[found as usize].key.0 <= limit);
             }

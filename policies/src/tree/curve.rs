@@ -4,39 +4,15 @@
 //! A curve's value is rounded down, so it is less than one nanosecond below the exact one; the
 //! inverse is the first whole nanosecond at which the exact curve reaches a value.
 
-/// The slope of the whole CPU.
-pub const WHOLE: u32 = 1_000_000;
+use abi::reservation::{Curve, WHOLE};
+
 /// In place of an instant: never.
 pub const NEVER: u64 = u64::MAX;
 
-/// A two-piece linear curve: `slope` for the first `bend` nanoseconds, `rest` behind them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Curve {
-    /// The first slope, m1, in millionths.
-    pub slope: u32,
-    /// Where the second begins, d, in nanoseconds.
-    pub bend: u64,
-    /// The second slope, m2, in millionths.
-    pub rest: u32,
-}
-
-impl Curve {
-    /// A curve of one slope.
-    pub const fn linear(slope: u32) -> Curve {
-        Curve { slope, bend: 0, rest: slope }
-    }
-
-    /// Whether the first slope is the steeper one.
-    #[inline(always)]
-    pub const fn is_concave(&self) -> bool {
-        self.slope > self.rest
-    }
-
-    /// Service guaranteed within a time.
-    pub fn service(&self, time: u64) -> u64 {
-        let first = time.min(self.bend);
-        rise(first, self.slope).saturating_add(rise(time - first, self.rest))
-    }
+/// Service that a curve guarantees within a time.
+pub fn service(curve: &Curve, time: u64) -> u64 {
+    let first = time.min(curve.bend);
+    rise(first, curve.slope).saturating_add(rise(time - first, curve.rest))
 }
 
 /// What a slope amounts to in a time, rounded down.
@@ -44,34 +20,41 @@ impl Curve {
 fn rise(time: u64, slope: u32) -> u64 {
     match time.checked_mul(u64::from(slope)) {
         Some(product) => product / u64::from(WHOLE),
-        None => clamped(u128::from(time) * u128::from(slope) / u128::from(WHOLE)),
+        None => rise_long(time.into(), slope),
     }
+}
+
+/// The same for virtual times, which go beyond 64 bits where a slope is small.
+fn rise_long(time: u128, slope: u32) -> u64 {
+    clamped(time.saturating_mul(slope.into()) / u128::from(WHOLE))
 }
 
 /// The time in which a slope amounts to this much, rounded up.
 #[inline(always)]
-fn run(service: u64, slope: u32) -> u64 {
+fn run(service: u64, slope: u32) -> u128 {
     if service == 0 {
         return 0;
     }
     if slope == 0 {
-        return NEVER;
+        return u128::MAX;
     }
     match service.checked_mul(u64::from(WHOLE)) {
-        Some(product) => product.div_ceil(u64::from(slope)),
-        None => clamped((u128::from(service) * u128::from(WHOLE)).div_ceil(u128::from(slope))),
+        Some(product) => product.div_ceil(u64::from(slope)).into(),
+        None => (u128::from(service) * u128::from(WHOLE)).div_ceil(u128::from(slope)),
     }
 }
 
+/// An instant, or [`NEVER`].
 #[inline(always)]
-fn clamped(wide: u128) -> u64 {
+pub fn clamped(wide: u128) -> u64 {
     u64::try_from(wide).unwrap_or(NEVER)
 }
 
-/// A curve that begins at an instant and a service (S4-03).
+/// A curve that begins at an instant and a service (S4-03). Instants are 128 bits wide: virtual
+/// time goes by up to [`WHOLE`] times as fast as time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runtime {
-    x: u64,
+    x: u128,
     y: u64,
     dx: u64,
     dy: u64,
@@ -81,25 +64,28 @@ pub struct Runtime {
 
 impl Runtime {
     /// The curve from instant `x` and service `y` on.
-    pub fn new(curve: &Curve, x: u64, y: u64) -> Runtime {
+    pub fn new(curve: &Curve, x: u128, y: u64) -> Runtime {
         let (slope, rest) = (curve.slope, curve.rest);
         Runtime { x, y, dx: curve.bend, dy: rise(curve.bend, slope), slope, rest }
     }
 
     /// The service at an instant.
-    pub fn service(&self, at: u64) -> u64 {
+    pub fn service(&self, at: u128) -> u64 {
         let time = at.saturating_sub(self.x);
-        if time <= self.dx {
-            return self.y.saturating_add(rise(time, self.slope));
+        if time <= self.dx.into() {
+            return self.y.saturating_add(rise(time as u64, self.slope));
         }
         let bend = self.y.saturating_add(self.dy);
-        bend.saturating_add(rise(time - self.dx, self.rest))
+        bend.saturating_add(match u64::try_from(time - u128::from(self.dx)) {
+            Ok(time) => rise(time, self.rest),
+            Err(_) => rise_long(time - u128::from(self.dx), self.rest),
+        })
     }
 
     /// The instant at which the service is reached. Where the curve is flat, the instant at which
     /// it begins to rise.
     #[inline(always)]
-    pub fn instant(&self, service: u64) -> u64 {
+    pub fn instant(&self, service: u64) -> u128 {
         if service < self.y {
             return self.x;
         }
@@ -107,13 +93,13 @@ impl Runtime {
         if self.dy > 0 && more <= self.dy {
             return self.x.saturating_add(run(more, self.slope));
         }
-        let bend = self.x.saturating_add(self.dx);
+        let bend = self.x.saturating_add(self.dx.into());
         bend.saturating_add(run(more.saturating_sub(self.dy), self.rest))
     }
 
     /// Becomes the lower envelope of itself and of `curve` begun at `x` and `y` (S4-03), for the
     /// instants from `x` on.
-    pub fn lower_to(&mut self, curve: &Curve, x: u64, y: u64) {
+    pub fn lower_to(&mut self, curve: &Curve, x: u128, y: u64) {
         let here = self.service(x);
         if !curve.is_concave() {
             if here >= y {
@@ -125,13 +111,14 @@ impl Runtime {
             return;
         }
         let new = Runtime::new(curve, x, y);
-        if self.service(x.saturating_add(curve.bend)) >= y.saturating_add(new.dy) {
+        if self.service(x.saturating_add(curve.bend.into())) >= y.saturating_add(new.dy) {
             *self = new;
             return;
         }
         // They meet where the distance has been made up for by the difference of the slopes.
-        let mut dx = run(here - y, curve.slope - curve.rest);
-        dx = dx.saturating_add(self.x.saturating_add(self.dx).saturating_sub(x));
+        let dx = run(here - y, curve.slope - curve.rest);
+        let old = self.x.saturating_add(self.dx.into()).saturating_sub(x);
+        let dx = clamped(dx.saturating_add(old));
         *self = Runtime { dx, dy: rise(dx, curve.slope), ..new };
     }
 
@@ -145,8 +132,8 @@ impl Runtime {
 /// Whether curves together stay below another one: at each bend and in the last slope (S4-02).
 /// The number of steps is the square of the number of curves.
 pub fn fits<'a>(curves: impl Iterator<Item = &'a Curve> + Clone, within: &Curve) -> bool {
-    let sum_at = |time: u64| curves.clone().map(|c| u128::from(c.service(time))).sum::<u128>();
-    let below = |time: u64| sum_at(time) <= u128::from(within.service(time));
+    let sum_at = |time: u64| curves.clone().map(|c| u128::from(service(c, time))).sum::<u128>();
+    let below = |time: u64| sum_at(time) <= u128::from(service(within, time));
     let last = curves.clone().map(|curve| u64::from(curve.rest)).sum::<u64>();
     let bends = curves.clone().map(|curve| curve.bend).chain([within.bend]);
     last <= u64::from(within.rest) && bends.into_iter().all(below)
@@ -173,17 +160,17 @@ mod tests {
             let rest = u128::from(time) - first;
             let exact = first * u128::from(curve.slope) + rest * u128::from(curve.rest);
             let exact = exact as f64 / f64::from(WHOLE);
-            prop_assert!((exact - curve.service(time) as f64).abs() < 2.01);
+            prop_assert!((exact - service(&curve, time) as f64).abs() < 2.01);
         }
 
         #[test]
         fn the_inverse_is_the_first_instant(
             curve in curve(), x in 0u64..1 << 40, y in 0u64..1 << 40, more in 1u64..1 << 40,
         ) {
-            let runtime = Runtime::new(&curve, x, y);
+            let runtime = Runtime::new(&curve, x.into(), y);
             let at = runtime.instant(y + more);
             prop_assert!(runtime.service(at) + 1 >= y + more);
-            prop_assert!(at == x || runtime.service(at - 1) < y + more);
+            prop_assert!(at == u128::from(x) || runtime.service(at - 1) < y + more);
         }
 
         /// The lower envelope is nowhere above either curve, but for rounding, and where both are
@@ -193,12 +180,12 @@ mod tests {
             curve in curve(), gap in 0u64..20_000_000, lag in 0u64..20_000_000,
             later in 0u64..40_000_000,
         ) {
-            let (x, y) = (gap, lag.min(curve.service(gap)));
+            let (x, y) = (u128::from(gap), lag.min(service(&curve, gap)));
             let old = Runtime::new(&curve, 0, 0);
             let new = Runtime::new(&curve, x, y);
             let mut both = old;
             both.lower_to(&curve, x, y);
-            let at = x + later;
+            let at = x + u128::from(later);
             let (low, envelope) = (old.service(at).min(new.service(at)), both.service(at));
             if curve.is_concave() {
                 prop_assert!(envelope.abs_diff(low) <= 3, "{envelope} {low}");
@@ -221,9 +208,10 @@ mod tests {
 
     #[test]
     fn extremes_saturate() {
-        let steep = Runtime::new(&Curve { slope: WHOLE, bend: NEVER, rest: 1 }, NEVER, NEVER);
-        assert_eq!((steep.service(NEVER), steep.instant(NEVER)), (NEVER, NEVER));
+        let end = u128::MAX;
+        let steep = Runtime::new(&Curve { slope: WHOLE, bend: NEVER, rest: 1 }, end, NEVER);
+        assert_eq!((steep.service(end), steep.instant(NEVER)), (NEVER, end));
         let flat = Runtime::new(&Curve { slope: 0, bend: 5, rest: 0 }, 7, 3);
-        assert_eq!((flat.instant(3), flat.instant(4)), (12, NEVER));
+        assert_eq!((flat.instant(3), flat.instant(4)), (12, end));
     }
 }

@@ -3,7 +3,7 @@
 /// An error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeError {
-    /// All nodes are in use.
+    /// All nodes, frames, or places for partitions of the class are in use.
     Full,
     /// The node does not exist, or is not what it is used as.
     NoSuchNode,
@@ -17,6 +17,8 @@ pub enum TreeError {
     HasChildren,
     /// The class is being used; it can be moved while nothing in it is ready.
     Busy,
+    /// Another child of the class is this partition.
+    PartitionTaken,
     /// The share is not of the kind that the class goes by.
     WrongShare,
     /// A priority, curve, budget, deadline or window is out of bounds.

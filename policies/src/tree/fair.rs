@@ -1,16 +1,18 @@
 //! What the tree keeps of a node whose class goes by service curves (S4-03, S4-04).
 
 use super::avl::{Links, NIL};
-use super::curve::{Curve, NEVER, Runtime};
+use super::curve::{NEVER, Runtime, clamped};
+use abi::reservation::Curve;
 
 /// State of a child of a class of service curves; of a class that is the top of such classes also
 /// the set of those below it that have a guarantee.
 #[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Fair {
     /// The virtual curve V; none before the first activation.
     virtual_curve: Option<Runtime>,
     /// Its virtual time.
-    pub(super) virtual_time: u64,
+    pub(super) virtual_time: u128,
     /// Service of all kinds, w.
     service: u64,
     /// Service that its guarantee has brought, c.
@@ -28,7 +30,7 @@ pub(super) struct Fair {
     /// Whether its guarantee is why it runs.
     pub(super) is_due: bool,
     /// Of a class: above this no child's virtual time was when the last one went to sleep.
-    pub(super) above: u64,
+    pub(super) above: u128,
     /// Of a top class: the set of nodes below it that have a guarantee and are ready.
     pub(super) waiting: u32,
 }
@@ -50,17 +52,18 @@ impl Fair {
         waiting: NIL,
     };
 
-    /// It becomes ready, when its siblings' virtual times call for this one.
-    pub(super) fn wake(&mut self, share: &Curve, siblings: u64) {
-        self.virtual_time = self.virtual_time.max(siblings);
-        let (at, service) = (self.virtual_time, self.service);
+    /// It becomes ready, when its siblings' virtual times call for this one. Where its curve is
+    /// flat it has no share, so it stands where that begins to rise.
+    pub(super) fn wake(&mut self, share: &Curve, siblings: u128) {
+        let (at, service) = (self.virtual_time.max(siblings), self.service);
         let curve = self.virtual_curve.get_or_insert_with(|| Runtime::new(share, at, service));
         curve.lower_to(share, at, service);
+        self.virtual_time = at.max(curve.instant(service));
     }
 
     /// It becomes ready and has a guarantee.
     pub(super) fn wake_guaranteed(&mut self, curve: &Curve, now: u64, quantum: u64) {
-        let served = self.guaranteed;
+        let (now, served) = (u128::from(now), self.guaranteed);
         let deadlines = self.deadlines.get_or_insert_with(|| Runtime::new(curve, now, served));
         deadlines.lower_to(curve, now, served);
         self.eligibles = Some(deadlines.eligible());
@@ -83,7 +86,7 @@ impl Fair {
     #[inline(always)]
     pub(super) fn guaranteed_part(&self, time: u64, now: u64, quantum: u64) -> u64 {
         let Some(eligibles) = &self.eligibles else { return 0 };
-        let due = eligibles.service(now).saturating_sub(self.guaranteed);
+        let due = eligibles.service(now.into()).saturating_sub(self.guaranteed);
         time.min(due.saturating_add(if self.is_due { quantum } else { 0 }))
     }
 
@@ -95,13 +98,13 @@ impl Fair {
 
     fn set_instants(&mut self, quantum: u64) {
         if let (Some(eligibles), Some(deadlines)) = (&self.eligibles, &self.deadlines) {
-            self.eligible_at = eligibles.instant(self.guaranteed);
-            self.deadline = deadlines.instant(self.guaranteed.saturating_add(quantum));
+            self.eligible_at = clamped(eligibles.instant(self.guaranteed));
+            self.deadline = clamped(deadlines.instant(self.guaranteed.saturating_add(quantum)));
         }
     }
 
-    /// Its curves are replaced: both begin anew with the next activation.
-    pub(super) fn begin_anew(&mut self) {
+    /// Its curves are replaced: they begin with the next activation.
+    pub(super) fn reset(&mut self) {
         (self.virtual_curve, self.deadlines, self.eligibles) = (None, None, None);
     }
 }

@@ -1,31 +1,28 @@
 //! Major time frames (S2D-07): windows at fixed offsets, repeated for ever. Nothing that happens
-//! in a window moves the next one.
+//! in a window moves the next one. Before a frame begins there is the background partition alone.
 
 use super::curve::NEVER;
 use super::error::TreeError;
+use abi::reservation::{LONGEST, SHORTEST, WINDOWS, Window};
 
-/// Windows that one frame can have, gaps included.
-pub const WINDOWS: usize = 32;
+/// Partitions of one class: one for each window, and the background partition.
+pub const PARTITIONS: usize = WINDOWS + 1;
 
-/// A window of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// Where it ends, from the frame's begin, in nanoseconds.
-    pub end: u64,
-    /// Whose it is; 0: only the background partition may run.
-    pub partition: u16,
-}
-
-/// A frame.
+/// A frame: the storage of one class's windows.
 #[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Frame {
     windows: [Window; WINDOWS],
     count: usize,
-    /// When the first one began.
+    /// When the first one began, or begins.
     epoch: u64,
     current: usize,
     /// When the current window ends.
     until: u64,
+    /// Whether a class has it.
+    pub(super) is_taken: bool,
+    /// The numbers of the class's children.
+    numbers: [Option<u16>; PARTITIONS],
 }
 
 impl Frame {
@@ -34,30 +31,58 @@ impl Frame {
         windows: [Window { end: 0, partition: 0 }; WINDOWS],
         count: 0,
         epoch: 0,
-        current: 0,
+        current: WINDOWS,
         until: NEVER,
+        is_taken: false,
+        numbers: [None; PARTITIONS],
     };
 
     /// These windows, one behind the other without gaps, from an instant on.
     ///
     /// # Errors
-    /// There are none or too many, or one does not end behind the one before.
+    /// [`TreeError::InvalidParameter`]: there are none or more than [`WINDOWS`], one of them is
+    /// shorter than [`SHORTEST`], or the frame is longer than [`LONGEST`].
     pub fn new(windows: &[Window], epoch: u64) -> Result<Frame, TreeError> {
-        let ascends = windows.is_sorted_by(|a, b| a.end < b.end);
-        let starts = windows.first().is_some_and(|window| window.end > 0);
-        if !starts || !ascends || windows.len() > WINDOWS {
+        let long = |begin: u64, end: u64| end.checked_sub(begin).is_some_and(|l| l >= SHORTEST);
+        let first = windows.first().is_some_and(|window| long(0, window.end));
+        let others = windows.windows(2).all(|pair| long(pair[0].end, pair[1].end));
+        let fits = windows.last().is_some_and(|window| window.end <= LONGEST);
+        if !first || !others || !fits || windows.len() > WINDOWS {
             return Err(TreeError::InvalidParameter);
         }
-        let mut frame = Frame { count: windows.len(), epoch, ..Frame::EMPTY };
+        let mut frame = Frame { count: windows.len(), epoch, until: epoch, ..Frame::EMPTY };
         frame.windows[..windows.len()].copy_from_slice(windows);
-        frame.until = epoch.saturating_add(windows[0].end);
         Ok(frame)
     }
 
-    /// The partition whose window it is.
+    /// No windows yet, the first of which begins at an instant.
+    pub const fn from(epoch: u64) -> Frame {
+        Frame { epoch, ..Frame::EMPTY }
+    }
+
+    /// These windows and one more, behind the last.
+    ///
+    /// # Errors
+    /// As for [`Frame::new`].
+    pub(super) fn with(&self, window: Window) -> Result<Frame, TreeError> {
+        let mut windows = [window; WINDOWS];
+        let (before, behind) = windows.split_at_mut(self.count);
+        if behind.is_empty() {
+            return Err(TreeError::InvalidParameter);
+        }
+        before.copy_from_slice(&self.windows[..self.count]);
+        Frame::new(&windows[..=self.count], self.epoch)
+    }
+
+    /// Takes over another frame's windows.
+    pub(super) fn set_windows(&mut self, frame: Frame) {
+        *self = Frame { is_taken: self.is_taken, numbers: self.numbers, ..frame };
+    }
+
+    /// The partition whose window it is; 0 before the first one, and without any.
     #[inline(always)]
     pub(super) fn partition(&self) -> u16 {
-        self.windows[self.current].partition
+        self.windows.get(self.current).map_or(0, |window| window.partition)
     }
 
     /// When the window ends.
@@ -68,15 +93,39 @@ impl Frame {
 
     /// Goes to the window that an instant is in. As many steps as there are windows at most.
     pub(super) fn go_to(&mut self, now: u64) {
-        if now < self.until || self.count == 0 {
+        let windows = &self.windows[..self.count];
+        let Some(length) = windows.last().map(|window| window.end) else { return };
+        if now < self.until {
             return;
         }
-        let length = self.windows[self.count - 1].end;
-        let passed = now - self.epoch;
-        let offset = passed % length;
-        let windows = &self.windows[..self.count];
+        let offset = (now - self.epoch) % length;
         self.current = windows.iter().position(|window| offset < window.end).unwrap_or(0);
-        let begin = now - offset;
-        self.until = begin.saturating_add(self.windows[self.current].end);
+        self.until = (now - offset).saturating_add(windows[self.current].end);
+    }
+
+    /// The numbers of the class's children.
+    pub(super) fn numbers(&self) -> [Option<u16>; PARTITIONS] {
+        self.numbers
+    }
+
+    pub(super) fn set_numbers(&mut self, numbers: [Option<u16>; PARTITIONS]) {
+        self.numbers = numbers;
+    }
+
+    /// A child has this number.
+    pub(super) fn add(&mut self, number: u16) -> Result<(), TreeError> {
+        if self.numbers.contains(&Some(number)) {
+            return Err(TreeError::PartitionTaken);
+        }
+        let free = self.numbers.iter_mut().find(|taken| taken.is_none());
+        *free.ok_or(TreeError::Full)? = Some(number);
+        Ok(())
+    }
+
+    /// No child has this number any more.
+    pub(super) fn remove(&mut self, number: u16) {
+        for taken in self.numbers.iter_mut().filter(|taken| **taken == Some(number)) {
+            *taken = None;
+        }
     }
 }

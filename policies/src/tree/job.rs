@@ -4,37 +4,19 @@
 //! deadline that it would have had if it had come in time. A late job keeps its deadline.
 
 use super::curve::NEVER;
-
-/// Relative deadline and minimum separation of a leaf's jobs, in nanoseconds, both above zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
-    /// From the release of a job to its deadline.
-    pub deadline: u64,
-    /// Between two releases.
-    pub period: u64,
-}
-
-/// What is counted of a leaf's jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Jobs {
-    /// Jobs that have ended.
-    pub ended: u64,
-    /// Jobs that ended behind their deadline.
-    pub missed: u64,
-    /// The longest time from release to end, in nanoseconds.
-    pub worst: u64,
-    /// The longest time from deadline to end, in nanoseconds.
-    pub latest: u64,
-}
+use abi::reservation::{Jobs, Timing};
 
 /// The job of a leaf.
 #[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(super) struct Job {
     /// What its jobs are like; none: they have no deadlines.
     pub(super) timing: Option<Timing>,
     release: u64,
     /// The deadline, or [`NEVER`].
     pub(super) deadline: u64,
+    /// When the last job was released, or would have been if it had come in time.
+    regular: u64,
     /// Before this instant a release is early.
     next: u64,
     /// Whether a job is released and has not ended.
@@ -48,16 +30,29 @@ impl Job {
         timing: None,
         release: 0,
         deadline: NEVER,
+        regular: 0,
         next: 0,
         is_open: false,
         jobs: Jobs { ended: 0, missed: 0, worst: 0, latest: 0 },
     };
 
-    /// Jobs of this kind from now on; what was counted stays.
-    pub(super) fn set(&mut self, timing: Option<Timing>) {
+    /// Jobs of this kind from now on; what was counted stays. Separations count from the job that
+    /// is open, or else from the next one.
+    pub(super) fn set(&mut self, timing: Option<Timing>, now: u64) {
         self.timing = timing;
-        let deadline = timing.map_or(NEVER, |timing| self.release.saturating_add(timing.deadline));
-        self.deadline = if self.is_open { deadline } else { NEVER };
+        self.regular = self.regular.min(now);
+        self.next = 0;
+        if self.is_open {
+            self.set_deadline();
+        }
+    }
+
+    fn set_deadline(&mut self) {
+        self.deadline = NEVER;
+        if let Some(Timing { deadline, period }) = self.timing {
+            self.deadline = self.regular.saturating_add(deadline);
+            self.next = self.regular.saturating_add(period);
+        }
     }
 
     /// The leaf becomes ready: a job is released, unless one goes on.
@@ -66,12 +61,8 @@ impl Job {
         if core::mem::replace(&mut self.is_open, true) {
             return;
         }
-        self.release = now;
-        if let Some(Timing { deadline, period }) = self.timing {
-            let regular = now.max(self.next);
-            self.deadline = regular.saturating_add(deadline);
-            self.next = regular.saturating_add(period);
-        }
+        (self.release, self.regular) = (now, now.max(self.next));
+        self.set_deadline();
     }
 
     /// The job ends.

@@ -13,15 +13,19 @@
 //! | `change.rs` | making, changing, moving and removing nodes |
 //! | `run.rs` | waking, blocking, charging, instants to come |
 //! | `pick.rs` | the decision |
-//! | `server.rs`, `job.rs`, `fair.rs`, `frame.rs` | budgets; deadlines; service curves; windows |
-//! | `promised.rs` | admission |
+//! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
+//! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
+//! | `admit.rs`, `promised.rs` | admission |
 //! | `avl.rs`, `curve.rs` | sorted sets; curves in integers |
 //!
 //! With `n` children a class's queue takes O(log n) steps, and an event or a decision passes each
 //! level once: O(depth log n). A decision serves [`EVENTS`] instants at most.
 
+mod admit;
 pub mod avl;
 mod change;
+#[cfg(test)]
+mod check;
 pub mod curve;
 mod error;
 mod fair;
@@ -29,20 +33,25 @@ mod frame;
 mod job;
 mod node;
 mod pick;
+mod preempt;
 mod promised;
+mod replenish;
 mod run;
 mod server;
 #[cfg(test)]
 mod tests;
+mod windows;
 
-pub use curve::{Curve, NEVER, WHOLE};
+pub use abi::reservation::{
+    Budget, Curve, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
+};
+pub use curve::NEVER;
 pub use error::TreeError;
-pub use frame::{Frame, WINDOWS, Window};
-pub use job::{Jobs, Timing};
-pub use node::{Node, NodeId, PRIORITIES, Policy, Share};
+pub use frame::{Frame, PARTITIONS};
+pub use node::{Node, NodeId, NodeState};
 pub use pick::Pick;
 pub use promised::BENDS;
-pub use server::{Budget, Kind, REFILLS};
+pub use replenish::REPLENISHMENTS;
 
 use avl::NIL;
 
@@ -53,6 +62,7 @@ pub const EVENTS: u32 = 8;
 
 /// What the tree keeps of a CPU.
 #[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct TreeCpu {
     root: u32,
     /// The leaf that runs, or none.
@@ -74,9 +84,8 @@ pub struct Tree<'a> {
     frames: &'a mut [Frame],
     cpus: &'a mut [TreeCpu],
     free: u32,
-    used: u32,
     /// The last place in the order among equals.
-    turn: u64,
+    sequence: u64,
     /// The time slice of equals in a class of fixed priorities, in nanoseconds.
     slice: u64,
     /// The time that a node of a class of service curves runs at least, in nanoseconds (S4-05).
@@ -94,12 +103,13 @@ impl<'a> Tree<'a> {
         quantum: u64,
     ) -> Tree<'a> {
         assert!(nodes.len() >= cpus.len() && slice > 0 && quantum > 0, "the tree has no room");
-        let mut tree = Tree { nodes, frames, cpus, free: NIL, used: 0, turn: 0, slice, quantum };
+        let mut tree = Tree { nodes, frames, cpus, free: NIL, sequence: 0, slice, quantum };
         for index in (0..tree.nodes.len()).rev() {
             tree.nodes[index] = Node::vacant();
             tree.nodes[index].role = node::Role::Vacant(tree.free);
             tree.free = index as u32;
         }
+        tree.frames.fill(Frame::EMPTY);
         for cpu in 0..tree.cpus.len() {
             let root = tree.take(node::Role::Class(Policy::FixedPriority));
             tree.nodes[root as usize].cpu = cpu as u16;
@@ -108,53 +118,55 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The root of a CPU.
+    /// The root of a CPU. There must be such a CPU.
     pub fn root(&self, cpu: usize) -> NodeId {
         NodeId(self.cpus[cpu].root)
     }
 
-    /// How many nodes are in use.
-    pub fn used(&self) -> u32 {
-        self.used
-    }
-
-    /// The CPU time that a node has had, in nanoseconds, up to the last event or decision.
+    /// The CPU time that a node has had, in nanoseconds, up to the last event or decision; 0 if
+    /// there is no such node.
     pub fn service(&self, at: NodeId) -> u64 {
-        self.nodes[at.index()].service
-    }
-
-    /// What is counted of a leaf's jobs, and how often a node has run out of budget.
-    pub fn counts(&self, at: NodeId) -> (Jobs, u32) {
-        let node = &self.nodes[at.index()];
-        (node.job.jobs, node.server.overruns)
-    }
-
-    /// The leaf that a CPU runs.
-    pub fn running(&self, cpu: usize) -> Option<NodeId> {
-        let running = self.cpus[cpu].running;
-        (running != NIL).then_some(NodeId(running))
+        self.node(at).map_or(0, |node| node.service)
     }
 
     /// Whether a thread of this leaf is ready, or a child of this class can be chosen.
     pub fn is_ready(&self, at: NodeId) -> bool {
-        self.nodes[at.index()].ready
+        self.node(at).is_some_and(|node| node.ready)
     }
 
-    /// A node's class.
-    pub fn parent(&self, at: NodeId) -> Option<NodeId> {
-        let parent = self.nodes.get(at.index())?.parent;
-        (parent != NIL).then_some(NodeId(parent))
-    }
-
-    /// A node's share, and its budget if it has a limit.
-    pub fn parameters(&self, at: NodeId) -> (Share, Option<Budget>, Option<Timing>) {
-        let node = &self.nodes[at.index()];
-        (node.share, node.server.limits, node.job.timing)
-    }
-
-    /// A class's policy; none for a leaf.
+    /// A class's policy; none for a leaf, or if there is no such node.
     pub fn policy(&self, at: NodeId) -> Option<Policy> {
-        self.nodes.get(at.index())?.policy()
+        self.policy_of(at.0)
+    }
+
+    /// What there is to know of a node; none if there is no such node.
+    pub fn inspect(&self, at: NodeId) -> Option<NodeState> {
+        let node = self.node(at)?;
+        Some(NodeState {
+            parent: (node.parent != NIL).then_some(NodeId(node.parent)),
+            policy: node.policy(),
+            share: node.share,
+            budget: node.server.limits,
+            timing: node.job.timing,
+            is_ready: node.ready,
+            is_throttled: node.ready && node.server.is_throttled,
+            service: node.service,
+            jobs: node.job.jobs,
+            overruns: node.server.overruns,
+        })
+    }
+
+    /// A node that exists.
+    #[inline(always)]
+    fn node(&self, at: NodeId) -> Option<&Node> {
+        let node = self.nodes.get(at.index())?;
+        (!matches!(node.role, node::Role::Vacant(_))).then_some(node)
+    }
+
+    /// Whether this is a leaf that exists.
+    #[inline(always)]
+    fn is_leaf(&self, at: NodeId) -> bool {
+        self.node(at).is_some_and(|node| node.role == node::Role::Leaf)
     }
 
     fn take(&mut self, role: node::Role) -> u32 {
@@ -164,15 +176,14 @@ impl<'a> Tree<'a> {
             self.free = next;
         }
         *node = Node { role, slice: self.slice, ..Node::vacant() };
-        self.used += 1;
         at
     }
 
     /// The next place behind all equals.
     #[inline(always)]
-    fn next_turn(&mut self) -> u64 {
-        self.turn += 1;
-        self.turn
+    fn next_place(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence
     }
 
     /// The CPU whose tree a node is in.

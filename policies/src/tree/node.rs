@@ -1,14 +1,13 @@
 //! What the tree keeps of each node.
 
+use super::DEPTH;
 use super::avl::{Links, NIL, Order};
-use super::curve::{Curve, NEVER};
+use super::curve::NEVER;
 use super::fair::Fair;
 use super::job::Job;
 use super::promised::Promised;
-use super::server::Server;
-
-/// Fixed priorities that a class tells apart (S2C-07).
-pub const PRIORITIES: u16 = 512;
+use super::server::Supply;
+use abi::reservation::{Budget, Jobs, Policy, Share, Timing};
 
 /// A node of the tree, by its place among all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,49 +21,29 @@ impl NodeId {
     }
 }
 
-/// How a class chooses among its children.
+/// What there is to know of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// The highest priority; equals take turns, a time slice each.
-    FixedPriority,
-    /// The earliest deadline.
-    EarliestDeadline,
-    /// Service curves (S4-04): the earliest deadline of those that must be served, else the least
-    /// virtual time.
-    ServiceCurves,
-    /// Time partitions (S2D-07), whose windows are table `n` of the tree.
-    Partitions(u16),
-}
-
-/// What a node is among the children of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Share {
-    /// Its priority, below [`PRIORITIES`]; greater is more urgent.
-    Priority(u16),
-    /// By the deadline of its job, or of its server's budget.
-    Deadline,
-    /// By a curve of guaranteed service, and one of shares in what is left.
-    Curve {
-        /// What is guaranteed; none for a node that has just its share.
-        guaranteed: Option<Curve>,
-        /// The share, by ratio to those of its siblings.
-        share: Curve,
-    },
-    /// A time partition.
-    Partition {
-        /// Which one; 0 is the background partition (S2D-08).
-        number: u16,
-        /// Its priority against the background partition, if it is no class of fixed priorities:
-        /// the most urgent of such a class counts.
-        priority: u16,
-    },
-}
-
-impl Share {
-    /// The same curve for both purposes, as in S4-01.
-    pub const fn curve(curve: Curve) -> Share {
-        Share::Curve { guaranteed: Some(curve), share: curve }
-    }
+pub struct NodeState {
+    /// Its class; none for a root.
+    pub parent: Option<NodeId>,
+    /// How it chooses among its children; none for a leaf.
+    pub policy: Option<Policy>,
+    /// What it is among its siblings.
+    pub share: Share,
+    /// Its limit, if it has one.
+    pub budget: Option<Budget>,
+    /// What the jobs of a leaf are like, if they have deadlines.
+    pub timing: Option<Timing>,
+    /// Whether a thread of this leaf is ready, or a child of this class can be chosen.
+    pub is_ready: bool,
+    /// Whether it is ready and waits for budget.
+    pub is_throttled: bool,
+    /// CPU time that it has had, in nanoseconds, up to the last event or decision.
+    pub service: u64,
+    /// What is counted of a leaf's jobs.
+    pub jobs: Jobs,
+    /// How often its budget was exhausted.
+    pub overruns: u32,
 }
 
 /// What a node is.
@@ -80,18 +59,20 @@ pub(super) enum Role {
 
 /// A node.
 #[derive(Clone, Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Node {
     pub(super) role: Role,
     pub(super) parent: u32,
-    pub(super) children: u32,
     pub(super) share: Share,
-    pub(super) server: Server,
+    pub(super) server: Supply,
     pub(super) job: Job,
     pub(super) fair: Fair,
     /// A leaf with a thread that can run, or a class with a child that can be chosen.
     pub(super) ready: bool,
-    /// Levels below it, at most.
-    pub(super) height: u8,
+    /// Of a class of time partitions: its frame, by its place among all frames.
+    pub(super) frame: u32,
+    /// How many of its children have 0, 1, ... levels below them.
+    pub(super) heights: [u32; DEPTH as usize - 1],
     /// Of a root: the CPU.
     pub(super) cpu: u16,
     /// Of a class: what its children are promised.
@@ -99,9 +80,9 @@ pub struct Node {
     /// Its place in the queue of its class.
     pub(super) place: Links,
     /// What that queue sorts by: less is first.
-    pub(super) key: u64,
+    pub(super) key: u128,
     /// The order among equal keys.
-    pub(super) turn: u64,
+    pub(super) sequence: u64,
     /// What is left of its time slice.
     pub(super) slice: u64,
     /// The queue of a class: its children that can be chosen.
@@ -119,23 +100,44 @@ impl Node {
         Node {
             role: Role::Vacant(NIL),
             parent: NIL,
-            children: 0,
             share: Share::Priority(0),
-            server: Server::NONE,
+            server: Supply::NONE,
             job: Job::NONE,
             fair: Fair::NEW,
             ready: false,
-            height: 0,
+            frame: NIL,
+            heights: [0; DEPTH as usize - 1],
             cpu: 0,
             promised: Promised::NONE,
             place: Links::OUT,
             key: 0,
-            turn: 0,
+            sequence: 0,
             slice: 0,
             queue: NIL,
             event: Links::OUT,
             event_at: NEVER,
             service: 0,
+        }
+    }
+
+    /// Levels below it, at most.
+    pub(super) fn height(&self) -> u8 {
+        let highest = self.heights.iter().rposition(|count| *count > 0);
+        highest.map_or(0, |height| height as u8 + 1)
+    }
+
+    /// How many children it has.
+    pub(super) fn children(&self) -> u32 {
+        self.heights.iter().sum()
+    }
+
+    /// A child with so many levels below it came, went, or has more or fewer levels.
+    pub(super) fn count_child(&mut self, old: Option<u8>, new: Option<u8>) {
+        if let Some(count) = old.and_then(|old| self.heights.get_mut(usize::from(old))) {
+            *count -= 1;
+        }
+        if let Some(count) = new.and_then(|new| self.heights.get_mut(usize::from(new))) {
+            *count += 1;
         }
     }
 
@@ -177,8 +179,8 @@ impl Order<Node> for ByKey {
         &mut node.place
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u64, u64) {
-        (node.key, node.turn)
+    fn key(node: &Node) -> (u128, u64) {
+        (node.key, node.sequence)
     }
 }
 
@@ -195,8 +197,8 @@ impl Order<Node> for ByEvent {
         &mut node.event
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u64, u64) {
-        (node.event_at, 0)
+    fn key(node: &Node) -> (u128, u64) {
+        (node.event_at.into(), 0)
     }
 }
 
@@ -214,8 +216,8 @@ impl Order<Node> for ByEligible {
         &mut node.fair.eligible
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u64, u64) {
-        (node.fair.eligible_at, 0)
+    fn key(node: &Node) -> (u128, u64) {
+        (node.fair.eligible_at.into(), 0)
     }
     #[inline(always)]
     fn value(node: &Node) -> u64 {

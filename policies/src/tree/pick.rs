@@ -2,8 +2,10 @@
 
 use super::avl::{self, NIL};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByKey, Node, Policy, Role};
+use super::frame::Frame;
+use super::node::{ByEligible, ByKey, Node, Role};
 use super::{NodeId, Tree};
+use abi::reservation::Policy;
 
 /// A decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,10 +17,13 @@ pub struct Pick {
 }
 
 impl Tree<'_> {
-    /// Decides for a CPU, at an instant that is not before that of any event. The leaf is charged
-    /// from now on.
+    /// Decides for a CPU. The leaf is charged from now on. If more than [`EVENTS`](super::EVENTS)
+    /// instants have come, the next decision is due at once.
     pub fn pick(&mut self, cpu: usize, now: u64) -> Pick {
-        self.account(cpu, now);
+        if cpu >= self.cpus.len() {
+            return Pick { leaf: None, until: NEVER };
+        }
+        let now = self.account_to(cpu, now);
         let mut until = self.advance(cpu, now);
         let root = self.cpus[cpu].root;
         let leaf =
@@ -27,10 +32,10 @@ impl Tree<'_> {
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
     }
 
+    /// The leaf that is chosen, or [`NIL`].
     fn descend(&mut self, root: u32, now: u64, until: &mut u64) -> u32 {
         let mut at = root;
-        loop {
-            let node = &self.nodes[at as usize];
+        while let Some(node) = self.nodes.get(at as usize) {
             *until = (*until).min(now.saturating_add(node.server.left()));
             let (queue, role) = (node.queue, node.role);
             at = match role {
@@ -39,16 +44,17 @@ impl Tree<'_> {
                     avl::first::<Node, ByKey>(self.nodes, queue)
                 }
                 Role::Class(Policy::ServiceCurves) => self.pick_curve(at, now, until),
-                Role::Class(Policy::Partitions(table)) => self.pick_partition(queue, table),
+                Role::Class(Policy::Partitions) => self.pick_partition(at),
                 Role::Leaf | Role::Vacant(_) => return at,
             };
         }
+        NIL
     }
 
     fn pick_highest(&self, queue: u32, now: u64, until: &mut u64) -> u32 {
         let first = avl::first::<Node, ByKey>(self.nodes, queue);
-        let node = &self.nodes[first as usize];
         if avl::has_two::<Node, ByKey>(self.nodes, queue) {
+            let node = &self.nodes[first as usize];
             let next = avl::next::<Node, ByKey>(self.nodes, first);
             if self.nodes.get(next as usize).is_some_and(|next| next.key == node.key) {
                 *until = (*until).min(now.saturating_add(node.slice));
@@ -61,7 +67,7 @@ impl Tree<'_> {
     /// the leaf the child of the least virtual time (S4-04).
     fn pick_curve(&mut self, top: u32, now: u64, until: &mut u64) -> u32 {
         let waiting = self.nodes[top as usize].fair.waiting;
-        let due = avl::least_up_to::<Node, ByEligible>(self.nodes, waiting, now);
+        let due = avl::least_up_to::<Node, ByEligible>(self.nodes, waiting, now.into());
         let (chosen, mut rivals) = match due {
             NIL => self.pick_share(top),
             _ => (due, false),
@@ -84,7 +90,9 @@ impl Tree<'_> {
                 *until = (*until).min(next.map_or(NEVER, |node| node.fair.eligible_at));
             }
         }
-        self.nodes[chosen as usize].fair.is_due = due != NIL;
+        if let Some(node) = self.nodes.get_mut(chosen as usize) {
+            node.fair.is_due = due != NIL;
+        }
         chosen
     }
 
@@ -104,8 +112,10 @@ impl Tree<'_> {
 
     /// The partition whose window it is or the background partition, whichever is more urgent; a
     /// tie goes to the background (S2D-08).
-    fn pick_partition(&self, queue: u32, table: u16) -> u32 {
-        let partition = self.frames[usize::from(table)].partition();
+    fn pick_partition(&self, class: u32) -> u32 {
+        let node = &self.nodes[class as usize];
+        let queue = node.queue;
+        let partition = self.frames.get(node.frame as usize).map_or(0, Frame::partition);
         let background = self.partition(queue, 0);
         let current = self.partition(queue, partition);
         if background == NIL {

@@ -3,8 +3,14 @@
 //! Curves are summed up for each instant at which one of them bends, [`BENDS`] different ones at
 //! most, so that admission is exact and takes a bounded number of steps.
 
-use super::curve::{Curve, WHOLE};
+#[cfg(test)]
+use super::admit::Promise;
 use super::error::TreeError;
+use abi::reservation::{Curve, WHOLE};
+#[cfg(test)]
+use abi::reservation::{Policy, Share};
+#[cfg(test)]
+extern crate std;
 
 /// Different bends that the curves of one class's children may have.
 pub const BENDS: usize = 8;
@@ -32,7 +38,7 @@ impl Promised {
         Promised { bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS], bandwidth: 0 };
 
     /// Promises a curve more, unless the sum then exceeds what the class has at some instant.
-    pub(super) fn add_curve(&mut self, curve: &Curve, within: &Curve) -> Result<(), TreeError> {
+    pub(super) fn add_curve(&mut self, curve: &Curve, within: &Capacity) -> Result<(), TreeError> {
         let place = self.bends.iter().position(|bend| bend.count > 0 && bend.at == curve.bend);
         let place = place.or_else(|| self.bends.iter().position(|bend| bend.count == 0));
         let bend = place.and_then(|place| self.bends.get_mut(place));
@@ -61,8 +67,15 @@ impl Promised {
         }
     }
 
+    /// Whether no more is promised than this.
+    pub(super) fn fits(&self, within: &Capacity) -> bool {
+        self.is_below(&within.guaranteed)
+            && self.is_below(&within.limit)
+            && self.bandwidth <= within.bandwidth()
+    }
+
     /// Whether the sum is nowhere above a curve (S4-02). Exact: nothing is rounded.
-    pub(super) fn fits(&self, within: &Curve) -> bool {
+    fn is_below(&self, within: &Curve) -> bool {
         let used = || self.bends.iter().filter(|bend| bend.count > 0);
         let parent = Bend {
             at: within.bend,
@@ -76,10 +89,10 @@ impl Promised {
         rest <= parent.rest && used().all(|bend| below(bend.at)) && below(within.bend)
     }
 
-    /// Promises a bandwidth more, of what the class has, both in millionths.
-    pub(super) fn add_bandwidth(&mut self, more: u64, within: u64) -> Result<(), TreeError> {
+    /// Promises a bandwidth more, in millionths.
+    pub(super) fn add_bandwidth(&mut self, more: u64, within: &Capacity) -> Result<(), TreeError> {
         let sum = self.bandwidth + more;
-        if sum > within {
+        if sum > within.bandwidth() {
             return Err(TreeError::Overcommitted);
         }
         self.bandwidth = sum;
@@ -90,10 +103,21 @@ impl Promised {
     pub(super) fn remove_bandwidth(&mut self, less: u64) {
         self.bandwidth -= less;
     }
+}
 
-    /// What is promised, in millionths.
-    pub(super) fn bandwidth(&self) -> u64 {
-        self.bandwidth
+/// What a class can promise to its children: at each instant the least of two curves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Capacity {
+    /// What the class itself is promised.
+    pub(super) guaranteed: Curve,
+    /// What its own budget lets through.
+    pub(super) limit: Curve,
+}
+
+impl Capacity {
+    /// What there is in the long run, in millionths.
+    fn bandwidth(&self) -> u64 {
+        self.guaranteed.rest.min(self.limit.rest).into()
     }
 }
 
@@ -112,6 +136,33 @@ pub(super) fn bandwidth(budget: u64, period: u64) -> u64 {
 }
 
 #[cfg(test)]
+impl Promised {
+    /// Adds a promise without asking.
+    pub(super) fn add(&mut self, policy: Option<Policy>, new: Promise) {
+        let whole = Capacity { guaranteed: Curve::linear(WHOLE), limit: Curve::linear(WHOLE) };
+        match (policy, new.share) {
+            (Some(Policy::EarliestDeadline), _) => self.bandwidth += new.bandwidth,
+            (Some(Policy::ServiceCurves), Share::Curve { guaranteed: Some(curve), .. }) => {
+                assert_eq!(self.add_curve(&curve, &whole), Ok(()), "more than there is");
+            }
+            _ => {}
+        }
+    }
+
+    /// The same sums, whatever the order.
+    pub(super) fn assert_same(&self, other: &Promised) {
+        let used = |sums: &Promised| {
+            let mut used = sums.bends.to_vec();
+            used.retain(|bend| bend.count > 0);
+            used.sort_unstable_by_key(|bend| bend.at);
+            used
+        };
+        assert_eq!(used(self), used(other), "curves");
+        assert_eq!(self.bandwidth, other.bandwidth, "bandwidths");
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tree::curve::fits;
@@ -125,15 +176,17 @@ mod tests {
         fn agrees_with_a_list_of_curves(
             steps in prop::collection::vec(
                 (any::<bool>(), 0u32..600_000, 0u64..4, 0u32..600_000), 1..40),
-            slope in 0u32..=WHOLE, bend in 0u64..4, rest in 0u32..=WHOLE,
+            slope in 0u32..=WHOLE, bend in 0u64..4, rest in 0u32..=WHOLE, limit in 0u32..=WHOLE,
         ) {
+            let limit = Curve::linear(limit);
             let within = Curve { slope, bend: bend * WHOLE as u64, rest };
             let (mut sums, mut model) = (Promised::NONE, Vec::<Curve>::new());
             for (add, slope, bend, rest) in steps {
                 let curve = Curve { slope, bend: bend * WHOLE as u64, rest };
                 if add {
                     model.push(curve);
-                    let expected = fits(model.iter(), &within);
+                    let expected = fits(model.iter(), &within) && fits(model.iter(), &limit);
+                    let within = Capacity { guaranteed: within, limit };
                     prop_assert_eq!(sums.add_curve(&curve, &within).is_ok(), expected);
                     if !expected {
                         model.pop();

@@ -2,45 +2,53 @@
 
 use super::avl::{self, NIL};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByKey, Node, PRIORITIES, Policy, Role, Share};
+use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
 use super::{EVENTS, NodeId, Tree};
+use abi::reservation::{LEVELS, Policy, Share};
 
 impl Tree<'_> {
     /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
-    /// Whether something has, so that a decision is due.
+    /// Whether something has, so that a decision is due. Nothing happens if this is no leaf.
     pub fn wake(&mut self, leaf: NodeId, now: u64) -> bool {
-        let at = leaf.0;
-        if self.nodes[leaf.index()].ready {
+        if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
             return false;
         }
-        self.account(self.cpu_of(at), now);
+        let now = self.account_to(self.cpu_of(leaf.0), now);
         let node = &mut self.nodes[leaf.index()];
         node.ready = true;
         node.job.release(now);
         node.server.wake(now);
-        self.refresh(at, now);
+        self.refresh(leaf.0, now);
         true
     }
 
-    /// No thread of this leaf is ready any more. Its job ends, or is to go on later.
+    /// No thread of this leaf is ready any more. Its job ends, or is to go on later. The CPU runs
+    /// it no longer, and is not charged to it until it is picked again. Nothing happens if this is
+    /// no leaf.
     pub fn block(&mut self, leaf: NodeId, now: u64, ends_job: bool) {
-        let at = leaf.0;
-        if !self.nodes[leaf.index()].ready {
+        if !self.is_leaf(leaf) || !self.nodes[leaf.index()].ready {
             return;
         }
-        self.account(self.cpu_of(at), now);
+        let cpu = self.cpu_of(leaf.0);
+        let now = self.account_to(cpu, now);
+        if self.cpus[cpu].running == leaf.0 {
+            self.cpus[cpu].running = NIL;
+        }
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
         if ends_job {
             node.job.end(now);
         }
         node.server.sleep(now);
-        self.refresh(at, now);
+        self.refresh(leaf.0, now);
     }
 
     /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
     pub fn rotate(&mut self, leaf: NodeId, now: u64) {
-        self.account(self.cpu_of(leaf.0), now);
+        if !self.is_leaf(leaf) {
+            return;
+        }
+        self.account_to(self.cpu_of(leaf.0), now);
         let parent = self.nodes[leaf.index()].parent;
         if self.policy_of(parent) == Some(Policy::FixedPriority) {
             self.nodes[leaf.index()].slice = self.slice;
@@ -50,32 +58,39 @@ impl Tree<'_> {
 
     /// Charges what the CPU has run to the leaf, and to all classes above it.
     pub fn account(&mut self, cpu: usize, now: u64) {
-        let state = &mut self.cpus[cpu];
-        let time = now.saturating_sub(state.since);
-        state.since = state.since.max(now);
-        let leaf = state.running;
-        if leaf == NIL || time == 0 {
-            return;
-        }
-        let (mut at, mut out) = (leaf, NIL);
-        while at != NIL {
-            if self.charge(at, time, now) {
-                out = at;
-            }
-            at = self.nodes[at as usize].parent;
-        }
-        if out != NIL {
-            self.throttle(leaf, now);
+        if cpu < self.cpus.len() {
+            self.account_to(cpu, now);
         }
     }
 
-    /// Charges one node. Whether its budget is used up.
+    /// The same. The instant, or that of the last charge if that was later: time does not go back.
+    pub(super) fn account_to(&mut self, cpu: usize, now: u64) -> u64 {
+        let state = &mut self.cpus[cpu];
+        let now = now.max(state.since);
+        let time = now - state.since;
+        state.since = now;
+        let leaf = state.running;
+        if leaf == NIL || time == 0 {
+            return now;
+        }
+        let (mut at, mut changed) = (leaf, false);
+        while at != NIL {
+            changed |= self.charge(at, time, now);
+            at = self.nodes[at as usize].parent;
+        }
+        if changed {
+            self.throttle(leaf, now);
+        }
+        now
+    }
+
+    /// Charges one node. Whether its budget is exhausted, or its server has another instant.
     fn charge(&mut self, at: u32, time: u64, now: u64) -> bool {
         let parent = self.nodes[at as usize].parent;
         let policy = self.policy_of(parent);
         let node = &mut self.nodes[at as usize];
         node.service = node.service.saturating_add(time);
-        let is_out = node.server.charge(time);
+        let is_changed = node.server.charge(time, now);
         match policy {
             Some(Policy::FixedPriority) => {
                 node.slice = node.slice.saturating_sub(time);
@@ -87,7 +102,7 @@ impl Tree<'_> {
             Some(Policy::ServiceCurves) => self.charge_curves(at, parent, time, now),
             _ => {}
         }
-        is_out
+        is_changed
     }
 
     fn charge_curves(&mut self, at: u32, parent: u32, time: u64, now: u64) {
@@ -102,10 +117,10 @@ impl Tree<'_> {
             self.join_waiting(top, at);
         }
         let key = self.nodes[at as usize].fair.virtual_time;
-        self.sort_anew(at, key);
+        self.set_key(at, key);
     }
 
-    /// Nodes above and with this leaf whose budget is used up leave their queues, or have another
+    /// Nodes above and with this leaf whose budget is exhausted leave their queues, or have another
     /// deadline.
     #[cold]
     fn throttle(&mut self, leaf: u32, now: u64) {
@@ -117,7 +132,7 @@ impl Tree<'_> {
                 self.refresh(at, now);
             } else if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
                 let key = self.deadline_of(at);
-                self.sort_anew(at, key);
+                self.set_key(at, key.into());
             }
             at = parent;
         }
@@ -150,7 +165,7 @@ impl Tree<'_> {
         let ready = self.has_choice(class, now);
         let node = &mut self.nodes[class as usize];
         if node.ready == ready {
-            if matches!(node.role, Role::Class(Policy::Partitions(_))) {
+            if matches!(node.role, Role::Class(Policy::Partitions)) {
                 self.plan(class);
             }
             return false;
@@ -167,9 +182,8 @@ impl Tree<'_> {
     /// Whether a class has a child that can be chosen now.
     fn has_choice(&mut self, class: u32, now: u64) -> bool {
         let node = &self.nodes[class as usize];
-        let Role::Class(Policy::Partitions(table)) = node.role else { return node.queue != NIL };
         let queue = node.queue;
-        let frame = &mut self.frames[usize::from(table)];
+        let Some(frame) = self.frames.get_mut(node.frame as usize) else { return queue != NIL };
         frame.go_to(now);
         let partition = frame.partition();
         self.partition(queue, 0) != NIL || self.partition(queue, partition) != NIL
@@ -177,37 +191,37 @@ impl Tree<'_> {
 
     /// The queued child of this partition, or none.
     pub(super) fn partition(&self, queue: u32, number: u16) -> u32 {
-        avl::find::<Node, ByKey>(self.nodes, queue, u64::from(number))
+        avl::find::<Node, ByKey>(self.nodes, queue, number.into())
     }
 
     fn enqueue(&mut self, class: u32, at: u32, now: u64) {
         let key = match self.policy_of(class) {
             Some(Policy::FixedPriority) => {
-                u64::from(PRIORITIES - 1 - self.nodes[at as usize].priority())
+                u128::from(LEVELS - 1 - self.nodes[at as usize].priority())
             }
-            Some(Policy::EarliestDeadline) => self.deadline_of(at),
+            Some(Policy::EarliestDeadline) => self.deadline_of(at).into(),
             Some(Policy::ServiceCurves) => self.wake_curves(class, at, now),
-            Some(Policy::Partitions(_)) => match self.nodes[at as usize].share {
-                Share::Partition { number, .. } => u64::from(number),
+            Some(Policy::Partitions) => match self.nodes[at as usize].share {
+                Share::Partition { number, .. } => u128::from(number),
                 _ => 0,
             },
             None => 0,
         };
-        let turn = self.next_turn();
+        let sequence = self.next_place();
         let node = &mut self.nodes[at as usize];
-        (node.key, node.turn) = (key, turn);
+        (node.key, node.sequence) = (key, sequence);
         self.insert(class, at);
     }
 
-    fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u64 {
+    /// A child of a class of service curves joins its ready siblings at the least of their virtual
+    /// times. S4-04 has the midpoint of the least and the greatest, which presumes one curve for
+    /// both purposes: a sibling that is served by its guarantee, or whose share is flat at first,
+    /// may be ahead by any time, and the newcomer would wait for half of that.
+    fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u128 {
         let queue = self.nodes[class as usize].queue;
         let siblings = match queue {
             NIL => self.nodes[class as usize].fair.above,
-            _ => {
-                let low = self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize].key;
-                let high = self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize].key;
-                low + (high - low) / 2
-            }
+            _ => self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize].key,
         };
         let quantum = self.quantum;
         let node = &mut self.nodes[at as usize];
@@ -274,7 +288,7 @@ impl Tree<'_> {
     }
 
     /// Puts a node that is queued at the place of another key.
-    fn sort_anew(&mut self, at: u32, key: u64) {
+    fn set_key(&mut self, at: u32, key: u128) {
         let node = &self.nodes[at as usize];
         if node.key == key || !node.is_queued() {
             return;
@@ -292,7 +306,7 @@ impl Tree<'_> {
         }
         let class = self.nodes[at as usize].parent;
         self.remove(class, at);
-        self.nodes[at as usize].turn = self.next_turn();
+        self.nodes[at as usize].sequence = self.next_place();
         self.insert(class, at);
     }
 
@@ -314,10 +328,10 @@ impl Tree<'_> {
     pub(super) fn plan(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
         let mut next = node.server.event(node.ready);
-        if let Role::Class(Policy::Partitions(table)) = node.role
+        if let Some(frame) = self.frames.get(node.frame as usize)
             && node.queue != NIL
         {
-            next = next.min(self.frames[usize::from(table)].until());
+            next = next.min(frame.until());
         }
         if next != self.nodes[at as usize].event_at {
             self.set_event(at, next);
@@ -362,9 +376,9 @@ impl Tree<'_> {
         let parent = node.parent;
         if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
             let key = self.deadline_of(at);
-            self.sort_anew(at, key);
+            self.set_key(at, key.into());
         }
-        if matches!(self.nodes[at as usize].role, Role::Class(Policy::Partitions(_))) {
+        if matches!(self.nodes[at as usize].role, Role::Class(Policy::Partitions)) {
             self.refresh_class(at, now);
         }
         self.refresh(at, now);

@@ -17,6 +17,7 @@
 //! | [`cap`] | copying, revoking, inspecting and destroying capabilities |
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
 //! | [`memory`], [`thread`], [`domain`] | the objects of these names |
+//! | [`reservation`] | CPU time: leaves that threads run on, classes that divide it |
 //! | [`system`] | clock, facts, statistics, the end of the run |
 //! | [`log`], [`console`] | time-stamped lines that stay; text for people |
 //! | [`record`], [`statistics`] | figures for people and the laboratory |
@@ -46,6 +47,7 @@ pub mod memory;
 pub mod prelude;
 pub mod record;
 pub mod request;
+pub mod reservation;
 pub mod server;
 pub mod shared;
 pub mod signal;

@@ -1,39 +1,6 @@
-//! The tree as a whole.
+//! The experiments S4-E01 and S4-E02, against the figures of the reference model.
+
 use super::*;
-extern crate std;
-use std::vec;
-use std::vec::Vec;
-
-struct Room {
-    nodes: Vec<Node>,
-    frames: Vec<Frame>,
-    cpus: Vec<TreeCpu>,
-}
-
-impl Room {
-    fn new(nodes: usize) -> Room {
-        Room {
-            nodes: vec![Node::vacant(); nodes],
-            frames: vec![Frame::EMPTY; 2],
-            cpus: vec![TreeCpu::NEW; 1],
-        }
-    }
-    fn tree(&mut self) -> Tree<'_> {
-        Tree::new(&mut self.nodes, &mut self.frames, &mut self.cpus, 10_000_000, 1_000_000)
-    }
-}
-
-const MS: u64 = 1_000_000;
-
-/// Runs what is chosen until an instant.
-fn run(tree: &mut Tree<'_>, mut now: u64, end: u64) {
-    while now < end {
-        let pick = tree.pick(0, now);
-        assert!(pick.until > now, "the decision is due at once");
-        now = pick.until.min(end);
-    }
-    tree.account(0, end);
-}
 
 fn shares(tree: &Tree<'_>, leaves: &[NodeId]) -> Vec<u64> {
     leaves.iter().map(|leaf| (tree.service(*leaf) + MS / 2) / MS).collect()
@@ -42,8 +9,8 @@ fn shares(tree: &Tree<'_>, leaves: &[NodeId]) -> Vec<u64> {
 /// S4-E01 as the reference model has it.
 #[test]
 fn sharing_dynamics_of_three_curves() {
-    let mut room = Room::new(8);
-    let mut tree = room.tree();
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
     let class =
         tree.create(tree.root(0), Some(Policy::ServiceCurves), Share::Priority(10)).expect("fits");
     let second = 1_000 * MS;
@@ -73,8 +40,8 @@ fn sharing_dynamics_of_three_curves() {
 
 /// S4-E02: delay of 30 ms of work every 3 s at 2 %.
 fn delay(own: Curve, hog: Curve) -> Vec<u64> {
-    let mut room = Room::new(8);
-    let mut tree = room.tree();
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
     let class =
         tree.create(tree.root(0), Some(Policy::ServiceCurves), Share::Priority(10)).expect("fits");
     let responder = tree.create(class, None, Share::curve(own)).expect("fits");

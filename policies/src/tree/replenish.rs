@@ -1,0 +1,110 @@
+//! The budget of a sporadic server: amounts, each with the instant from which on it may be used.
+//! Together they are always the server's budget. What is used comes back one period after the
+//! instant from which on it might be used; what is used too much is taken from the next amounts,
+//! which come back later for it. Of budget that was delayed by others, one period's is made up for.
+
+use abi::reservation::{Budget, LEAST_BUDGET};
+
+/// Amounts that a sporadic server has at once. What is more is joined to the last one, which comes
+/// later for it.
+pub const REPLENISHMENTS: usize = 8;
+
+/// An amount of budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Replenishment {
+    /// From when on it may be used.
+    pub(super) at: u64,
+    pub(super) amount: u64,
+}
+
+/// The amounts, the earliest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Replenishments {
+    list: [Replenishment; REPLENISHMENTS],
+    count: u8,
+}
+
+impl Replenishments {
+    /// No budget at all.
+    pub(super) const NONE: Replenishments =
+        Replenishments { list: [Replenishment { at: 0, amount: 0 }; REPLENISHMENTS], count: 0 };
+
+    /// The whole budget, now.
+    pub(super) fn new(now: u64, budget: u64) -> Replenishments {
+        let mut new = Replenishments::NONE;
+        (new.list[0], new.count) = (Replenishment { at: now, amount: budget }, 1);
+        new
+    }
+
+    /// What may be used first.
+    #[inline(always)]
+    pub(super) fn head(&self) -> Replenishment {
+        self.list[0]
+    }
+
+    /// The server becomes ready: what might have been used before is used from now on.
+    pub(super) fn activate(&mut self, now: u64) {
+        let due = self.amounts().iter().take_while(|entry| entry.at <= now).count();
+        if due > 0 {
+            let amount = self.list[..due].iter().map(|entry| entry.amount).sum();
+            self.drop_first(due - 1);
+            self.list[0] = Replenishment { at: now, amount };
+            self.join_small();
+        }
+    }
+
+    /// So much has been used until now. As many steps as there are amounts.
+    pub(super) fn charge(&mut self, time: u64, now: u64, limits: Budget) {
+        // Whole budgets put everything off alike. What was delayed by others for more than a
+        // period does not pile up.
+        let delay = (time / limits.budget).saturating_mul(limits.period);
+        let oldest = now.saturating_sub(time).saturating_sub(limits.period);
+        for entry in &mut self.list[..usize::from(self.count)] {
+            entry.at = entry.at.max(oldest).saturating_add(delay);
+        }
+        let mut rest = time % limits.budget;
+        while rest > 0 {
+            let Replenishment { at, amount } = self.list[0];
+            let used = rest.min(amount);
+            rest -= used;
+            if used == amount {
+                self.drop_first(1);
+            } else {
+                self.list[0].amount -= used;
+            }
+            self.push(Replenishment { at: at.saturating_add(limits.period), amount: used });
+        }
+        self.join_small();
+    }
+
+    fn push(&mut self, new: Replenishment) {
+        let count = usize::from(self.count);
+        match count.checked_sub(1).map(|last| &mut self.list[last]) {
+            Some(last) if count == REPLENISHMENTS || last.at == new.at => {
+                *last = Replenishment { at: new.at, amount: last.amount + new.amount };
+            }
+            _ => {
+                self.list[count] = new;
+                self.count += 1;
+            }
+        }
+    }
+
+    /// An amount below the least budget waits for the next one: it is not worth two switches.
+    fn join_small(&mut self) {
+        while self.count > 1 && self.list[0].amount < LEAST_BUDGET {
+            self.list[1].amount += self.list[0].amount;
+            self.drop_first(1);
+        }
+    }
+
+    fn drop_first(&mut self, count: usize) {
+        self.list.copy_within(count.., 0);
+        self.count -= count as u8;
+    }
+
+    /// All amounts.
+    pub(super) fn amounts(&self) -> &[Replenishment] {
+        &self.list[..usize::from(self.count)]
+    }
+}

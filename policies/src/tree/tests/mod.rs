@@ -1,0 +1,79 @@
+//! The tree as a whole.
+
+use super::*;
+extern crate std;
+use std::vec;
+use std::vec::Vec;
+
+mod admission;
+mod curves;
+mod deadlines;
+mod fairness;
+mod faults;
+mod frames;
+mod model;
+mod priorities;
+mod random;
+mod servers;
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const SLICE: u64 = 10 * MS;
+const QUANTUM: u64 = MS;
+
+/// The storage of a tree.
+struct Storage {
+    nodes: Vec<Node>,
+    frames: Vec<Frame>,
+    cpus: Vec<TreeCpu>,
+}
+
+impl Storage {
+    fn new(nodes: usize) -> Storage {
+        Storage {
+            nodes: vec![Node::vacant(); nodes],
+            frames: vec![Frame::EMPTY; 2],
+            cpus: vec![TreeCpu::NEW; 1],
+        }
+    }
+
+    fn tree(&mut self) -> Tree<'_> {
+        Tree::new(&mut self.nodes, &mut self.frames, &mut self.cpus, SLICE, QUANTUM)
+    }
+}
+
+/// Everything that a tree keeps.
+fn snapshot(tree: &Tree<'_>) -> (Vec<Node>, Vec<Frame>, Vec<TreeCpu>, [u64; 2]) {
+    let rest = [tree.free.into(), tree.sequence];
+    (tree.nodes.to_vec(), tree.frames.to_vec(), tree.cpus.to_vec(), rest)
+}
+
+/// A class below the root.
+fn class(tree: &mut Tree<'_>, policy: Policy) -> NodeId {
+    tree.create(tree.root(0), Some(policy), Share::Priority(10)).expect("fits")
+}
+
+/// A leaf of a class.
+fn leaf(tree: &mut Tree<'_>, class: NodeId, share: Share) -> NodeId {
+    tree.create(class, None, share).expect("fits")
+}
+
+/// Decides until no instant is due any more.
+fn decide(tree: &mut Tree<'_>, now: u64) -> Pick {
+    for _ in 0..100 {
+        let pick = tree.pick(0, now);
+        if pick.until > now {
+            tree.check();
+            return pick;
+        }
+    }
+    panic!("decisions are due for ever");
+}
+
+/// Runs what is chosen until an instant.
+fn run(tree: &mut Tree<'_>, mut now: u64, end: u64) {
+    while now < end {
+        now = decide(tree, now).until.min(end);
+    }
+    tree.account(0, end);
+}

@@ -1,0 +1,182 @@
+//! Servers: what each kind bounds, in the time that a node is seen to run.
+
+use super::random::Dice;
+use super::*;
+use abi::reservation::{LEAST_BUDGET, SHORTEST};
+use proptest::prelude::*;
+
+/// When a node ran.
+struct Ran(Vec<(u64, u64)>);
+
+impl Ran {
+    /// The time that it had in a window.
+    fn within(&self, from: u64, to: u64) -> u64 {
+        let part = |(begin, end): &(u64, u64)| (*end).min(to).saturating_sub((*begin).max(from));
+        self.0.iter().map(part).sum()
+    }
+
+    /// The most that it had in any window of this length: one begins where it begins to run, or
+    /// ends where it ceases.
+    fn most(&self, length: u64) -> u64 {
+        let begins = self.0.iter().map(|(begin, _)| *begin);
+        let ends = self.0.iter().map(|(_, end)| end.saturating_sub(length));
+        let all = begins.chain(ends).map(|from| self.within(from, from + length));
+        all.max().unwrap_or(0)
+    }
+}
+
+/// A leaf with a server that wakes and blocks at random, and one of higher priority that takes the
+/// CPU at random if it is asked to; timers come up to so late.
+fn observe(limits: Budget, seed: u64, rival: bool, lateness: u64) -> (Ran, u64) {
+    let mut dice = Dice(seed);
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let [served, other] = [1, 2].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+    assert_eq!(tree.set_budget(served, Some(limits), 0), Ok(()));
+    let (mut ran, mut now) = (Ran(vec![]), 0);
+    // How likely it is ready.
+    let busy = 1 + dice.below(8);
+    while now < 40 * limits.period {
+        if dice.below(10) <= busy {
+            tree.wake(served, now);
+        } else {
+            tree.block(served, now, true);
+        }
+        if rival && dice.below(2) == 0 {
+            tree.wake(other, now);
+        } else {
+            tree.block(other, now, true);
+        }
+        let pick = decide(&mut tree, now);
+        let wish = now + 1 + dice.below(limits.period);
+        let end = if wish < pick.until { wish } else { pick.until + dice.below(lateness + 1) };
+        if pick.leaf == Some(served) {
+            ran.0.push((now, end));
+        }
+        now = end;
+    }
+    tree.account(0, now);
+    assert_eq!(tree.service(served), ran.within(0, NEVER));
+    (ran, now)
+}
+
+fn limits(server: Server) -> impl Strategy<Value = Budget> {
+    (SHORTEST..10 * MS, 1u64..100).prop_map(move |(period, percent)| {
+        Budget::new(server, (period * percent / 100).max(LEAST_BUDGET), period)
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_periodic_server_has_its_budget_in_each_period(
+        limits in limits(Server::Periodic), seed in any::<u64>(), rival in any::<bool>(),
+    ) {
+        let (ran, end) = observe(limits, seed, rival, 0);
+        for period in 0..=end / limits.period {
+            let from = period * limits.period;
+            prop_assert!(ran.within(from, from + limits.period) <= limits.budget);
+        }
+    }
+
+    /// Beyond its bandwidth it may have what is left by the window's begin, and what has a deadline
+    /// behind the end.
+    #[test]
+    fn a_constant_server_has_its_bandwidth_in_any_window(
+        limits in limits(Server::Constant), seed in any::<u64>(), rival in any::<bool>(),
+        periods in 1u64..20,
+    ) {
+        let (ran, _) = observe(limits, seed, rival, 0);
+        prop_assert!(ran.most(periods * limits.period) <= (periods + 2) * limits.budget);
+    }
+
+    /// What runs whenever it may has its budget in any window, wherever it begins.
+    #[test]
+    fn a_sporadic_server_has_its_budget_in_any_window(
+        limits in limits(Server::Sporadic), seed in any::<u64>(), periods in 1u64..20,
+    ) {
+        let (ran, _) = observe(limits, seed, false, 0);
+        prop_assert!(ran.most(periods * limits.period) <= periods * limits.budget);
+    }
+
+    /// What others have delayed may come together with what follows.
+    #[test]
+    fn a_delayed_sporadic_server_has_one_budget_more(
+        limits in limits(Server::Sporadic), seed in any::<u64>(), periods in 1u64..20,
+    ) {
+        let (ran, _) = observe(limits, seed, true, 0);
+        prop_assert!(ran.most(periods * limits.period) <= (periods + 1) * limits.budget);
+    }
+
+    /// What is used too much, since timers come late, is repaid: in the long run it makes up for
+    /// one budget and one delay.
+    #[test]
+    fn late_timers_give_no_bandwidth(
+        server in prop::sample::select(vec![Server::Periodic, Server::Constant, Server::Sporadic]),
+        percent in 1u64..90, period in SHORTEST..5 * MS, seed in any::<u64>(),
+        lateness in 1..MS,
+    ) {
+        let budget = (period * percent / 100).max(LEAST_BUDGET);
+        let limits = Budget::new(server, budget, period);
+        let (ran, end) = observe(limits, seed, false, lateness);
+        let bound = budget * (end / period + 2) + lateness;
+        prop_assert!(ran.within(0, NEVER) <= bound, "{} {bound}", ran.within(0, NEVER));
+    }
+}
+
+/// The least budget in the least period comes in each.
+#[test]
+fn the_least_budget_progresses() {
+    for server in [Server::Periodic, Server::Constant, Server::Sporadic] {
+        let mut storage = Storage::new(4);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        let limits = Budget::new(server, LEAST_BUDGET, SHORTEST);
+        assert_eq!(tree.set_budget(leaf, Some(limits), 0), Ok(()));
+        tree.wake(leaf, 0);
+        run(&mut tree, 0, 1000 * SHORTEST);
+        assert_eq!(tree.service(leaf), 1000 * LEAST_BUDGET, "{server:?}");
+        assert_eq!(tree.inspect(leaf).map(|state| state.overruns), Some(1000));
+    }
+}
+
+/// A budget that is the period is no limit: nothing waits, and nothing interrupts.
+#[test]
+fn a_budget_that_is_the_period_is_no_limit() {
+    for server in Server::ALL {
+        let mut storage = Storage::new(4);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        assert_eq!(tree.set_budget(leaf, Some(Budget::new(server, MS, MS)), 0), Ok(()));
+        tree.wake(leaf, 0);
+        assert_eq!(decide(&mut tree, 0), Pick { leaf: Some(leaf), until: NEVER });
+    }
+}
+
+/// Soft servers below earliest deadlines share the CPU as their bandwidths are, and alone have all
+/// of it.
+#[test]
+fn soft_servers_share_by_bandwidth() {
+    let mut storage = Storage::new(5);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::EarliestDeadline);
+    let leaves = [(6, 10), (3, 12), (3, 20)].map(|(budget, period)| {
+        let leaf = leaf(&mut tree, class, Share::Deadline);
+        let limits = Budget::new(Server::ConstantSoft, budget * MS, period * MS);
+        assert_eq!(tree.set_budget(leaf, Some(limits), 0), Ok(()));
+        tree.wake(leaf, 0);
+        leaf
+    });
+    run(&mut tree, 0, 6_000 * MS);
+    for (leaf, expected) in leaves.into_iter().zip([3_600, 1_500, 900]) {
+        let had = tree.service(leaf) / MS;
+        assert!(had.abs_diff(expected) <= 12, "{had} {expected}");
+    }
+    tree.block(leaves[0], 6_000 * MS, true);
+    tree.block(leaves[1], 6_000 * MS, true);
+    let before = tree.service(leaves[2]);
+    run(&mut tree, 6_000 * MS, 7_000 * MS);
+    assert_eq!(tree.service(leaves[2]) - before, 1_000 * MS);
+}

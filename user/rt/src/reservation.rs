@@ -1,0 +1,154 @@
+//! Reservations of CPU time, under the kernel `tree`: leaves that threads run on, and classes that
+//! divide what they have.
+//!
+//! ```no_run
+//! use core::time::Duration;
+//! use rt::abi::reservation::{Budget, Server, Share};
+//! use rt::{Env, Error, Slot, reservation};
+//!
+//! /// At most a quarter of the CPU for a thread, in the fixed-priority class `class`.
+//! fn limit(class: Slot, leaf: Slot, thread: Slot) -> Result<(), Error> {
+//!     reservation::create_leaf(leaf, class, Share::Priority(300))?;
+//!     let (quarter, period) = (Duration::from_millis(5), Duration::from_millis(20));
+//!     let limit = reservation::budget(Server::Periodic, quarter, period);
+//!     reservation::set_budget(leaf, Some(limit))?;
+//!     reservation::run_on(thread, leaf)
+//! }
+//! ```
+
+use crate::arch::{self, ANY, Outcome, word};
+use crate::system::{done, simple};
+use crate::{Error, Slot};
+use abi::call::{Call, Setting};
+use abi::reservation::{Budget, Jobs, Policy, Server, Share, Timing, Window, Words};
+use core::time::Duration;
+
+/// What a reservation has had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time, in nanoseconds.
+    pub service: u64,
+    /// How often its budget was exhausted.
+    pub overruns: u32,
+    /// Its node, as tables call it.
+    pub node: u32,
+    /// Its jobs; zeros for a class.
+    pub jobs: Jobs,
+}
+
+/// Creates a leaf in a class.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: the share is not of the class's kind. [`Error::Overcommitted`],
+/// [`Error::TooDeep`], [`Error::WrongState`]: `class` is a leaf. [`Error::UnknownCall`]: the kernel
+/// has no scheduling tree. [`Error::QuotaExceeded`], [`Error::PoolExhausted`].
+pub fn create_leaf(slot: Slot, class: Slot, share: Share) -> Result<(), Error> {
+    create(slot, class, 0, share)
+}
+
+/// Creates a class of this policy in a class.
+///
+/// # Errors
+/// As for [`create_leaf`].
+pub fn create_class(slot: Slot, class: Slot, policy: Policy, share: Share) -> Result<(), Error> {
+    create(slot, class, policy as u64, share)
+}
+
+fn create(slot: Slot, class: Slot, policy: u64, share: Share) -> Result<(), Error> {
+    let (code, words) = share.encode();
+    send(Call::ReservationCreate, [slot.word(), class.word(), policy, code], words)
+}
+
+/// Changes what a reservation is among its siblings.
+///
+/// # Errors
+/// [`Error::InvalidArgument`], [`Error::Overcommitted`]; [`Error::WrongState`] for a root.
+pub fn set_share(slot: Slot, share: Share) -> Result<(), Error> {
+    let (code, words) = share.encode();
+    set(slot, Setting::Share, code, words)
+}
+
+/// Gives a reservation a limit, another one, or none; it begins with its whole budget.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: budget or period are out of bounds, or it is a class of service
+/// curves inside another one. [`Error::Overcommitted`].
+pub fn set_budget(slot: Slot, budget: Option<Budget>) -> Result<(), Error> {
+    set(slot, Setting::Budget, 0, Budget::encode(budget))
+}
+
+/// A limit.
+pub fn budget(server: Server, budget: Duration, period: Duration) -> Budget {
+    Budget::new(server, nanoseconds(budget), nanoseconds(period))
+}
+
+/// Gives the jobs of a leaf a relative deadline and a least separation, or none.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: one is out of bounds. [`Error::WrongState`]: it is a class.
+pub fn set_timing(slot: Slot, timing: Option<(Duration, Duration)>) -> Result<(), Error> {
+    let timing = timing.map(|(deadline, period)| Timing {
+        deadline: nanoseconds(deadline),
+        period: nanoseconds(period),
+    });
+    set(slot, Setting::Timing, 0, Timing::encode(timing))
+}
+
+/// Gives a class of time partitions these windows, the first of which begins now.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: a window does not end behind the one before, or there are too many;
+/// the windows before it are set. [`Error::WrongState`]: it is no such class.
+pub fn set_windows(slot: Slot, windows: &[Window]) -> Result<(), Error> {
+    set(slot, Setting::Frame, 0, [crate::system::clock(), 0, 0, 0])?;
+    windows.iter().try_for_each(|window| {
+        set(slot, Setting::Window, 0, [window.end, window.partition.into(), 0, 0])
+    })
+}
+
+/// Moves a reservation into another class of the same CPU.
+///
+/// # Errors
+/// [`Error::CpuNotAllowed`]: it is of another CPU. [`Error::WrongState`]: the class is inside the
+/// reservation, or this is a class of service curves in use. Else as for [`create_leaf`].
+pub fn join(slot: Slot, class: Slot, share: Share) -> Result<(), Error> {
+    let (code, words) = share.encode();
+    send(Call::ReservationJoin, [slot.word(), class.word(), code, 0], words)
+}
+
+/// Lets a thread run on a leaf, or all threads that a domain will have; [`Slot::NONE`] stands for
+/// the leaf of the thread's domain, or of the domain's owner.
+///
+/// # Errors
+/// [`Error::WrongState`]: it is a class, or the domain has threads. [`Error::CpuNotAllowed`]: the
+/// leaf is of another CPU than the thread. [`Error::UnknownCall`]: the kernel has no scheduling
+/// tree.
+pub fn run_on(thread_or_domain: Slot, leaf: Slot) -> Result<(), Error> {
+    done(Call::Reserve, [thread_or_domain.word(), leaf.word()])
+}
+
+/// What a reservation has had up to the CPU's last decision.
+///
+/// # Errors
+/// [`Error::UnknownCall`]: the kernel has no scheduling tree.
+pub fn usage(slot: Slot) -> Result<Usage, Error> {
+    let Outcome { status, badge, info, words } = simple(Call::ReservationInspect, [slot.word()]);
+    status.result()?;
+    let [ended, missed, worst, latest] = words;
+    let jobs = Jobs { ended, missed, worst, latest };
+    let (overruns, node) = (info.0 as u32, (info.0 >> 32) as u32);
+    Ok(Usage { service: badge, overruns, node, jobs })
+}
+
+fn set(slot: Slot, setting: Setting, code: u64, words: Words) -> Result<(), Error> {
+    send(Call::ReservationSet, [slot.word(), setting as u64, code, 0], words)
+}
+
+fn send(call: Call, [a, b, c, d]: [u64; 4], words: Words) -> Result<(), Error> {
+    let arguments = [word(a), word(b), word(c), word(d), ANY, ANY];
+    arch::syscall(call as u64, arguments, arch::words(words)).status.result()
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
