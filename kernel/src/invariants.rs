@@ -140,6 +140,10 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
             leaf.threads.each(|thread| {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
+                let uses = self.machine.kernel.trees.leaf_of(self.all, thread);
+                // A leaf that ends is left in steps.
+                let own = uses == at || leaf.cpu().is_none();
+                assert!(own, "a thread runs on time that is not its own or its caller's");
                 assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
             });
         });
@@ -369,6 +373,7 @@ impl<P: Port> Checker<'_, '_, P> {
         self.charged(&kernel.memories);
         self.charged(&kernel.mappings);
         self.charged(&kernel.timers);
+        self.charged(&kernel.reservations);
         for at in live(&kernel.domains) {
             let domain = self.all.open(at);
             for resource in Resource::ALL {

@@ -4,7 +4,7 @@ use crate::access::{Life, Ref};
 use crate::cpu::Cpu;
 use crate::frames::FrameStack;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer, Weak,
 };
 use crate::pool::Pool;
 use crate::port::Port;
@@ -38,6 +38,8 @@ pub struct Kernel<P: Port> {
     pub mappings: Pool<Mapping<P>>,
     /// Timers.
     pub timers: Pool<Timer<P>>,
+    /// Reservations; the roots of the CPUs come first.
+    pub reservations: Pool<Reservation<P>>,
     /// Free frames for memory objects.
     pub frames: FrameStack,
     /// Free frames for page tables.
@@ -75,6 +77,7 @@ impl<P: Port> Kernel<P> {
             Resource::Frames => swap(self.frames.size_and_used()),
             Resource::Tables => swap(self.tables.size_and_used()),
             Resource::Slots => (self.slots_in_use(), self.slots),
+            Resource::Reservations => of(&self.reservations),
         }
     }
 

@@ -37,6 +37,9 @@ pub trait Port: Sized + 'static {
     /// Whether there may be several CPUs.
     const SMP: bool = false;
 
+    /// Whether there may be a kernel with a scheduling tree.
+    const TREE: bool = false;
+
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
     /// Whether the lengths of queues are kept, for trace and statistics.

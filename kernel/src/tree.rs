@@ -3,35 +3,52 @@
 
 use crate::access::{Owner, Ref};
 use crate::arena::Arena;
+use crate::cost::CostEvent;
 use crate::leaf::LeafRef;
 use crate::list::List;
 use crate::object::Thread;
 use crate::object::thread::Running;
 use crate::port::Port;
 use abi::PRIORITIES;
+use abi::reservation::Share;
 use cells::Cell;
-use policies::tree::{Frame, Node, NodeId, Share, Tree, TreeCpu};
+use policies::tree::{Frame, Node, NodeId, Tree, TreeCpu};
 use section::init;
 
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
 const QUANTUM: u64 = 1_000_000;
 
-/// What the kernel keeps of a node that is a leaf.
+/// Callers that are followed from a thread to the one whose leaf it uses.
+pub const DONATIONS: usize = 8;
+/// In place of a CPU: the node is not in use.
+const NOWHERE: u32 = u32::MAX;
+/// Classes of time partitions that there can be.
+const FRAMES: usize = 16;
+
+/// What the kernel keeps of a node of the tree. Classes have no threads.
 pub struct Leaf<P: Port> {
     /// The threads that are ready to run on its time. The first one does.
     pub threads: List<Thread<P>, Running>,
-    /// Which of the leaves that were in this place it is.
+    /// Which of the nodes that were in this place it is.
     stamp: Cell<u32>,
     /// The CPU whose tree it is in.
     cpu: Cell<u32>,
-    /// CPU time that it had had when the turn of its first thread began.
-    turn: Cell<u64>,
+    /// The thread whose time slice it is, where several threads share the leaf.
+    holder: Cell<Option<Ref<Thread<P>>>>,
+    /// CPU time that the leaf had had when that slice began.
+    slice_from: Cell<u64>,
 }
 
 impl<P: Port> Leaf<P> {
     fn new() -> Leaf<P> {
-        let [stamp, cpu] = [const { Cell::new(0) }; 2];
-        Leaf { threads: List::new(), stamp, cpu, turn: Cell::new(0) }
+        let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
+        let (holder, slice_from) = (Cell::new(None), Cell::new(0));
+        Leaf { threads: List::new(), stamp, cpu, holder, slice_from }
+    }
+
+    /// The CPU whose tree it is in, if it is in use.
+    pub fn cpu(&self) -> Option<u32> {
+        Some(self.cpu.get()).filter(|cpu| *cpu != NOWHERE)
     }
 }
 
@@ -45,6 +62,15 @@ pub struct Trees<P: Port> {
     slice: u64,
 }
 
+/// How large a tree is.
+#[derive(Clone, Copy)]
+pub struct Sizes {
+    /// CPUs, each with a root.
+    pub cpus: usize,
+    /// Nodes that programs and the manifest can make.
+    pub reservations: usize,
+}
+
 /// What a CPU is to run, and until when.
 pub struct Chosen<P: Port> {
     /// The thread; none: the CPU idles.
@@ -56,22 +82,24 @@ pub struct Chosen<P: Port> {
 impl<P: Port> Trees<P> {
     /// No tree: for kernels that schedule without one.
     #[init]
-    pub fn none(_arena: &mut Arena, _cpus: usize, _slice: u64) -> Option<Trees<P>> {
+    pub fn none(_arena: &mut Arena, _sizes: Sizes, _slice: u64) -> Option<Trees<P>> {
         Some(Trees { tree: core::cell::Cell::new(None), leaves: &[], cpus: 0, slice: 0 })
     }
 
-    /// A tree for so many CPUs, with this time slice in nanoseconds. Threads share a leaf for each
-    /// priority. `None`: the RAM does not suffice.
+    /// A tree with this time slice in nanoseconds. Threads without a reservation share a leaf for
+    /// each priority. `None`: the RAM does not suffice.
     #[init]
-    pub fn carve(arena: &mut Arena, cpus: usize, slice: u64) -> Option<Trees<P>> {
-        let nodes = cpus * (1 + PRIORITIES);
-        let leaves = arena.slice(nodes, |_, _| Some(Leaf::new()))?;
+    pub fn carve(arena: &mut Arena, sizes: Sizes, slice: u64) -> Option<Trees<P>> {
+        let Sizes { cpus, reservations } = sizes;
+        let nodes = cpus * (1 + PRIORITIES) + reservations;
+        let leaves: &'static [Leaf<P>] = arena.slice(nodes, |_, _| Some(Leaf::new()))?;
         let nodes = arena.own(nodes, |_, _| Some(Node::vacant()))?;
-        let frames = arena.own(0, |_, _| Some(Frame::EMPTY))?;
+        let frames = arena.own(reservations.min(FRAMES), |_, _| Some(Frame::EMPTY))?;
         let states = arena.own(cpus, |_, _| Some(TreeCpu::NEW))?;
         let mut tree = Some(Tree::new(nodes, frames, states, slice, QUANTUM));
         let tree = arena.own(1, |_, _| tree.take())?.first_mut()?;
         for cpu in 0..cpus {
+            leaves[tree.root(cpu).0 as usize].cpu.set(cpu as u32);
             for priority in 0..PRIORITIES {
                 let share = Share::Priority(priority as u16);
                 let NodeId(leaf) = tree.create(tree.root(cpu), None, share).ok()?;
@@ -82,9 +110,22 @@ impl<P: Port> Trees<P> {
         Some(Trees { tree, leaves, cpus: cpus as u32, slice })
     }
 
+    /// Whether this kernel has one.
+    pub fn exist(&self) -> bool {
+        P::TREE && self.cpus > 0
+    }
+
+    /// How many roots there are.
+    pub fn cpus(&self) -> u32 {
+        self.cpus
+    }
+
     /// Does something with the tree. `None`: this kernel has none.
     #[inline(always)]
     pub fn with<R>(&self, work: impl FnOnce(&mut Tree<'static>) -> R) -> Option<R> {
+        if !P::TREE {
+            return None;
+        }
         let tree = self.tree.take()?;
         let result = work(tree);
         self.tree.set(Some(tree));
@@ -97,29 +138,60 @@ impl<P: Port> Trees<P> {
         self.cpus + cpu * PRIORITIES as u32 + u32::from(priority as u8)
     }
 
-    /// Whether a leaf is still the one that was named, and of this CPU.
+    /// The CPU of the leaf with this name, if it is still there.
     #[inline(always)]
-    fn is_valid(&self, leaf: LeafRef, cpu: u32) -> bool {
-        let place = self.leaves.get(leaf.node as usize);
-        place.is_some_and(|place| place.stamp.get() == leaf.stamp && place.cpu.get() == cpu)
+    pub fn cpu_of(&self, leaf: LeafRef) -> Option<u32> {
+        let place = self.leaves.get(leaf.node as usize)?;
+        place.cpu().filter(|_| place.stamp.get() == leaf.stamp)
     }
 
-    /// The leaf whose time a thread runs on: the one that is lent to it, or that of its priority.
+    /// The leaf whose time a thread runs on: its own, or while it owes an answer that of the
+    /// caller, which may use another caller's. Callers of other CPUs, and those behind
+    /// [`DONATIONS`] others, are left out.
     #[inline(always)]
     pub fn leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         let cpu = thread.cpu.get();
-        let lent = thread.charged.get(owner);
-        if self.is_valid(lent, cpu) {
-            return lent.node;
+        let mut payer = thread;
+        for _ in 0..DONATIONS {
+            match payer.caller.get().filter(|caller| caller.cpu.get() == cpu) {
+                Some(caller) => payer = caller,
+                None => break,
+            }
         }
-        self.of_priority(cpu, thread.base_priority.get())
+        self.own_leaf(owner, payer)
     }
 
-    /// The name of a leaf.
+    /// A thread's reservation, or where it has none the leaf of its priority. A thread whose
+    /// reservation is gone, or of another CPU, has the lowest priority.
     #[inline(always)]
-    pub fn name(&self, leaf: u32) -> LeafRef {
-        let stamp = self.leaves.get(leaf as usize).map_or(0, |place| place.stamp.get());
-        LeafRef { node: leaf, stamp }
+    fn own_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
+        let (cpu, reservation) = (thread.cpu.get(), thread.reservation.get(owner));
+        if reservation == LeafRef::NONE {
+            return self.of_priority(cpu, thread.base_priority.get());
+        }
+        match self.cpu_of(reservation) {
+            Some(there) if there == cpu => reservation.node,
+            _ => self.of_priority(cpu, 0),
+        }
+    }
+
+    /// A node of this CPU is in use from now on. Its name.
+    pub fn begin(&self, NodeId(node): NodeId, cpu: u32) {
+        self.leaf(node).cpu.set(cpu);
+    }
+
+    /// A node is not in use any more: its name is void.
+    pub fn end(&self, NodeId(node): NodeId) {
+        let place = self.leaf(node);
+        if place.cpu().is_some() {
+            place.stamp.set(place.stamp.get().wrapping_add(1));
+            place.cpu.set(NOWHERE);
+        }
+    }
+
+    /// The name of a node.
+    pub fn name(&self, NodeId(node): NodeId) -> LeafRef {
+        LeafRef { node, stamp: self.leaf(node).stamp.get() }
     }
 
     /// The leaf at a place.
@@ -129,24 +201,27 @@ impl<P: Port> Trees<P> {
         &leaves[at as usize]
     }
 
-    /// Adds a thread to the leaf that it uses, at the end or as the `FIRST`. Whether the leaf
-    /// was empty.
+    /// Adds a thread to the leaf that it uses, behind the others. Whether the leaf was empty.
     #[inline(always)]
-    pub fn join<const FIRST: bool>(
-        &self,
-        owner: &impl Owner,
-        leaf: u32,
-        thread: Ref<Thread<P>>,
-    ) -> bool {
+    pub fn join(&self, owner: &impl Owner, leaf: u32, thread: Ref<Thread<P>>) -> bool {
         let threads = &self.leaf(leaf).threads;
         let was_empty = threads.is_empty();
         thread.leaf.set(owner, leaf);
-        if FIRST {
-            threads.push_front(thread);
-        } else {
-            threads.push_back(thread);
-        }
+        threads.push_back(thread);
         was_empty
+    }
+
+    /// Adds a thread to the leaf of `first`, before that one: it takes over the rest of its time
+    /// slice.
+    #[inline(always)]
+    pub fn join_before(&self, owner: &impl Owner, thread: Ref<Thread<P>>, first: Ref<Thread<P>>) {
+        let leaf = first.leaf.get(owner);
+        let place = self.leaf(leaf);
+        thread.leaf.set(owner, leaf);
+        place.threads.push_front(thread);
+        if place.holder.get() == Some(first) {
+            place.holder.set(Some(thread));
+        }
     }
 
     /// Takes a thread out of the leaf that it is in, and says which. Whether that is empty now.
@@ -159,26 +234,23 @@ impl<P: Port> Trees<P> {
     }
 
     /// Puts the first of several threads of a leaf behind the others. Whether there are several.
-    pub fn rotate(&self, leaf: u32, now: u64) -> bool {
-        let place = self.leaf(leaf);
-        let Some(first) = place.threads.head().filter(|first| !place.threads.holds_only(*first))
-        else {
-            return false;
-        };
-        place.threads.move_back(first);
-        let cpu = place.cpu.get() as usize;
-        let service = self.with(|tree| {
-            tree.account(cpu, now);
-            tree.service(NodeId(leaf))
-        });
-        place.turn.set(service.unwrap_or(0));
-        true
+    pub fn rotate(&self, leaf: u32) -> bool {
+        let threads = &self.leaf(leaf).threads;
+        match threads.head().filter(|first| !threads.holds_only(*first)) {
+            Some(first) => {
+                threads.move_back(first);
+                true
+            }
+            None => false,
+        }
     }
 
     /// Decides for a CPU. What the tree says is checked: a leaf of that CPU, whose first thread can
     /// run.
     #[inline(always)]
     pub fn choose(&self, cpu: u32, now: u64) -> Chosen<P> {
+        P::cost(CostEvent::Search);
+        P::cost(CostEvent::LookUp);
         let Some((pick, service)) = self.with(|tree| {
             let pick = tree.pick(cpu as usize, now);
             (pick, pick.leaf.map_or(0, |leaf| tree.service(leaf)))
@@ -189,11 +261,21 @@ impl<P: Port> Trees<P> {
         let Some(place) = place else { return Chosen { thread: None, until: pick.until } };
         let first = place.threads.head();
         let until = match first.filter(|first| !place.threads.holds_only(*first)) {
-            Some(_) => self.share_turns(place, service, now).min(pick.until),
-            None => pick.until,
+            Some(first) => self.share_slices(place, first, service, now).min(pick.until),
+            None => {
+                // A slice begins when another thread comes.
+                place.holder.set(None);
+                pick.until
+            }
         };
         let runs = |thread: &Ref<Thread<P>>| thread.runnable() && thread.cpu.get() == cpu;
         Chosen { thread: place.threads.head().filter(runs), until }
+    }
+
+    /// Whether a CPU has to decide anew since this leaf became ready.
+    #[inline(always)]
+    pub fn preempts(&self, leaf: u32) -> bool {
+        self.with(|tree| tree.preempts(NodeId(leaf))).unwrap_or(false)
     }
 
     /// Calls `visit` for each leaf with what the tree thinks of it: whether it is ready.
@@ -207,17 +289,18 @@ impl<P: Port> Trees<P> {
         }
     }
 
-    /// When the turn of a leaf's first thread ends; the next one's begins if that was before.
+    /// When the time slice of a leaf's first thread ends. If it has, the next thread is the first.
     #[cold]
-    fn share_turns(&self, place: &Leaf<P>, service: u64, now: u64) -> u64 {
-        let mut left = self.slice.saturating_sub(service.saturating_sub(place.turn.get()));
-        if left == 0 {
-            if let Some(first) = place.threads.head() {
-                place.threads.move_back(first);
-            }
-            place.turn.set(service);
-            left = self.slice;
+    fn share_slices(&self, place: &Leaf<P>, first: Ref<Thread<P>>, service: u64, now: u64) -> u64 {
+        let used = service.saturating_sub(place.slice_from.get());
+        if place.holder.get() == Some(first) && used < self.slice {
+            return now.saturating_add(self.slice - used);
         }
-        now.saturating_add(left)
+        if place.holder.get() == Some(first) {
+            place.threads.move_back(first);
+        }
+        place.holder.set(place.threads.head());
+        place.slice_from.set(service);
+        now.saturating_add(self.slice)
     }
 }

@@ -4,7 +4,7 @@ use crate::arena::Arena;
 use crate::port::Port;
 use crate::sched::Events;
 use crate::send_queue::Senders;
-use crate::tree::Trees;
+use crate::tree::{Sizes, Trees};
 
 /// The running kernel, as values.
 pub struct Variant<P: Port> {
@@ -18,9 +18,9 @@ pub struct Variant<P: Port> {
     pub eager: bool,
     /// Whether a scheduling tree orders threads.
     pub tree: bool,
-    /// Carves that tree, if there is one, for so many CPUs and with this time slice in nanoseconds.
-    /// An image without such a kernel has no code for it.
-    pub carve: fn(&mut Arena, usize, u64) -> Option<Trees<P>>,
+    /// Carves that tree, if there is one, with this time slice in nanoseconds. An image without
+    /// such a kernel has no code for it.
+    pub carve: fn(&mut Arena, Sizes, u64) -> Option<Trees<P>>,
 }
 
 impl<P: Port> Variant<P> {

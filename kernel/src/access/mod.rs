@@ -60,6 +60,18 @@ pub(crate) struct Slot {
     pub(crate) index: u32,
 }
 
+impl Slot {
+    /// The destruction of the object begins, unless it has: all capabilities to it are stale.
+    #[inline(always)]
+    pub(crate) fn begin_end(&self, all: &Exclusive<'_>) {
+        if self.life.get() == Life::Live {
+            self.generation.store(self.generation.load(Relaxed) + 1, Relaxed);
+            self.life.set(all, Life::Dying);
+            self.incarnation.set(all, self.incarnation.get() + 1);
+        }
+    }
+}
+
 // SAFETY: the body's cells are reached through a guard, which proves that this CPU alone touches
 // them; those of the header through a class, which asks for a proof; and those of the slot change
 // only where every object is held.
@@ -133,12 +145,6 @@ impl<T> Ref<T> {
     /// Whether the slot holds an object.
     pub fn life(self) -> Life {
         self.0.slot.life.get()
-    }
-
-    /// Its destruction begins.
-    pub(crate) fn die(self, all: &Exclusive<'_>) {
-        self.0.slot.life.set(all, Life::Dying);
-        self.0.slot.incarnation.set(all, self.incarnation() + 1);
     }
 
     /// Which object of the slot's life this is. It changes when destruction begins.

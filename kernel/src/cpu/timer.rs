@@ -32,7 +32,8 @@ impl<P: Port> Cpu<P> {
         let running = self.current.get().priority.get();
         // A decision to come programs the timer, and its interrupt is on its way.
         let is_to_decide = self.floor.get() == ALL_DEFERRED && self.resched.get();
-        if priority > running {
+        // Where a tree orders threads, all deadlines interrupt alike.
+        if priority > running || (P::TREE && self.trees.exist()) {
             return !is_to_decide && self.armed.get() > at;
         }
         // An equal one is not among those that the timer is programmed for exactly either.

@@ -33,6 +33,7 @@ use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::{Context, Port};
+use crate::sched::Scheduler;
 use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::{Call, NOTHING, Timeout};
@@ -63,6 +64,10 @@ impl<S: System> Entry<S> {
         match self.plan::<KIND>(me) {
             Ok(plan) => self.commit::<KIND>(me, plan),
             Err(refusal) => self.refuse::<KIND>(me, refusal),
+        }
+        if S::Scheduler::TREE {
+            // It may have answered its caller, or have taken another one's message, and go on.
+            S::Scheduler::caller_changed(self.cpu, self.cpu, me);
         }
     }
 

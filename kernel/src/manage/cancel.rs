@@ -15,6 +15,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn cancel(&self, at: Ref<Thread<P>>, error: Error) {
         let thread = self.all.open(at);
         let state = thread.state.get();
+        let mut unanswered = None;
         match (state, thread.wait.get()) {
             (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {
@@ -29,7 +30,8 @@ impl<P: Port> Manager<'_, P> {
                 self.all.open(notification).receivers().remove(at);
             }
             (State::Calling, _) => {
-                if let Some(server) = thread.server.take() {
+                unanswered = thread.server.take();
+                if let Some(server) = unanswered {
                     self.all.open(server).set_caller(None);
                 }
             }
@@ -49,6 +51,9 @@ impl<P: Port> Manager<'_, P> {
         }
         thread.become_ready();
         self.make_ready(at);
+        if let Some(server) = unanswered {
+            self.caller_changed(server);
+        }
     }
 
     /// The deadline of a blocked thread has passed; its call's reply right dies.

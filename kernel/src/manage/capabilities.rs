@@ -33,7 +33,7 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(own);
         let capability = domain.slot(slot)?;
         self.drop_capability(capability);
-        domain.put(&self.all, slot, Capability::Empty);
+        domain.put_slowly(&self.all, slot, Capability::Empty);
         Ok(Done::Nothing)
     }
 
@@ -65,7 +65,12 @@ impl<P: Port> Manager<'_, P> {
         caller.calls.set(number);
         caller.server.set(None);
         thread.set_caller(None);
-        domain.put(&self.all, slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
+        self.caller_changed(me);
+        domain.put_slowly(
+            &self.all,
+            slot,
+            Capability::Reply(Cap::new(caller_at, Rights::NONE, number)),
+        );
         Ok(Done::Nothing)
     }
 
@@ -76,6 +81,7 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Values(kind | u64::from(rights.0) << 8, badge))
     }
 
+    #[inline(never)]
     pub(super) fn console(&self, own: Ref<Domain<P>>, slot: u32) -> Result<(), Error> {
         match self.all.open(own).slot(slot)? {
             Capability::Console(rights) => needs_control(rights),
@@ -83,6 +89,7 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    #[inline(never)]
     pub(super) fn machine(&self, own: Ref<Domain<P>>, slot: u32) -> Result<(), Error> {
         match self.all.open(own).slot(slot)? {
             Capability::System(rights) => needs_control(rights),

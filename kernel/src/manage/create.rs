@@ -3,7 +3,6 @@
 use super::capabilities::slot;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{Continuation, flag};
@@ -66,7 +65,7 @@ impl<P: Port> Manager<'_, P> {
         }
         let at = self.kernel.endpoints.take(&self.all, Some(own));
         self.attach(at, attached);
-        domain.put(&self.all, to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(&self.all, to, Capability::Endpoint(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -114,7 +113,7 @@ impl<P: Port> Manager<'_, P> {
         let timer = self.all.open(at);
         timer.target.set(&self.all, Some(Weak::new(target.at)));
         timer.badge.set(&self.all, target.badge);
-        domain.put(&self.all, to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
+        domain.put_slowly(&self.all, to, Capability::Timer(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
 
@@ -221,7 +220,9 @@ impl<P: Port> Manager<'_, P> {
         let priority = i16::from(priority);
         thread.base_priority.set(&self.all, priority);
         thread.priority.set(&self.all, self.kernel.variant.effective(priority));
-        thread.charged.set(&self.all, LeafRef::NONE);
+        if P::TREE {
+            thread.reservation.set(&self.all, domain.reservation.get());
+        }
         thread.domain.set(&self.all, target);
         thread.set_caller(None);
         thread.server.set(None);
@@ -273,9 +274,8 @@ impl<P: Port> Manager<'_, P> {
         let table = u32::try_from(args[1]).unwrap_or(u32::MAX);
         let slots = &mut quotas[Resource::Slots as usize];
         *slots = slots.saturating_add(table);
-        let mut wanted = quotas;
-        wanted[Resource::Domains as usize] += 1;
-        parent.quotas.check_all(&wanted)?;
+        parent.quotas.check_all(&quotas)?;
+        parent.quotas.check(Resource::Domains, quotas[Resource::Domains as usize] + 1)?;
         let at = self.kernel.domains.free_slot().ok_or(Error::PoolExhausted)?;
         if args[1] == 0 || args[1] > self.all.open(at).slots.len() as u64 {
             return Err(Error::InvalidArgument);
@@ -306,6 +306,9 @@ impl<P: Port> Manager<'_, P> {
         domain.max_priority.set(max_priority);
         domain.cpus.set(cpus);
         domain.reports.set(FAULT_REPORTS);
+        if P::TREE {
+            domain.reservation.set(self.inherited(domain));
+        }
         domain.name.set([0; 2]);
         domain.sweep.set((0, 0));
     }

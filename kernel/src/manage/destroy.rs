@@ -6,14 +6,14 @@
 //! vanish, any holder of such a capability, or the end of the owning domain, finishes the work.
 
 use super::{Done, Manager};
-use crate::access::{Life, Ref};
+use crate::access::{Life, Ref, Slot};
 use crate::object::capability::{Cap, Capability};
 use crate::object::deadlines::TimerEntry;
 use crate::object::kinds::kinds;
 use crate::object::memory::Frames;
 use crate::object::thread::State;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Thread, Timer,
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Reservation, Thread, Timer,
 };
 use crate::port::{Port, Space, Taken};
 use abi::object::Resource;
@@ -70,6 +70,16 @@ impl<P: Port> Manager<'_, P> {
         Ok(true)
     }
 
+    /// There are reservations where there may be a tree.
+    #[inline(always)]
+    fn may_end_reservation(
+        &self,
+        _me: Ref<Thread<P>>,
+        _cap: Cap<Reservation<P>>,
+    ) -> Result<bool, Error> {
+        if P::TREE { Ok(true) } else { Err(Error::WrongKind) }
+    }
+
     /// A thread that destroys itself gets ready for that first. False: not yet.
     #[inline(always)]
     fn may_end_thread(&self, me: Ref<Thread<P>>, cap: Cap<Thread<P>>) -> Result<bool, Error> {
@@ -87,6 +97,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Begins a destruction that the capability allows, or goes on with one. Always true.
+    #[inline(always)]
     fn end<T>(&self, cap: Cap<T>) -> Result<bool, Error> {
         if cap.is_dying() && cap.rights.contains(Rights::DESTROY) {
             return Ok(true);
@@ -96,11 +107,19 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Makes every capability to an object stale.
-    pub(super) fn begin_destroy<T>(&self, at: Ref<T>) {
-        if at.life() == Life::Live {
-            at.bump(&self.all);
-            at.die(&self.all);
-        }
+    #[inline(always)]
+    fn begin_destroy<T>(&self, at: Ref<T>) {
+        at.pool_slot().begin_end(&self.all);
+    }
+
+    /// [`Manager::begin_destroy`], out of line.
+    pub(super) fn begin_destroy_slowly<T>(&self, at: Ref<T>) {
+        self.begin_end(at.pool_slot());
+    }
+
+    #[inline(never)]
+    fn begin_end(&self, slot: &Slot) {
+        slot.begin_end(&self.all);
     }
 
     fn wake_all(&self, mut next: impl FnMut() -> Option<Ref<Thread<P>>>) -> bool {
@@ -161,7 +180,7 @@ impl<P: Port> Manager<'_, P> {
     fn destroy_memory(&self, at: Ref<Memory<P>>) -> bool {
         let memory = self.all.open(at);
         while let Some(mapping) = memory.mappings.head() {
-            self.begin_destroy(mapping);
+            self.begin_destroy_slowly(mapping);
             if !self.destroy_mapping(mapping) || self.preempted() {
                 return false;
             }
@@ -272,7 +291,7 @@ impl<P: Port> Manager<'_, P> {
     fn innermost(&self, root: Ref<Domain<P>>) -> Ref<Domain<P>> {
         let mut at = root;
         while let Some(inner) = self.all.open(at).inner.head() {
-            self.begin_destroy(inner);
+            self.begin_destroy_slowly(inner);
             at = inner;
         }
         at
@@ -297,7 +316,7 @@ impl<P: Port> Manager<'_, P> {
                         Some(object) if object.life() != Life::Vacant => {
                             let body = self.all.open(object);
                             if own(body.owner()) || $also(object) {
-                                self.begin_destroy(object);
+                                self.begin_destroy_slowly(object);
                                 if !self.$destroy(object) {
                                     return false;
                                 }
@@ -319,9 +338,11 @@ impl<P: Port> Manager<'_, P> {
                 4 => objects!(interrupts, destroy_interrupt, |_| false),
                 5 => objects!(timers, destroy_timer, |_| false),
                 6 => objects!(memories, destroy_memory, |_| false),
-                7 => self.sweep_slot(domain, index),
-                8 if !self.is_unloaded(at) => return false,
-                8 => match domain.space.take_table(kernel.port) {
+                7 if P::TREE => objects!(reservations, destroy_reservation, |_| false),
+                7 => false,
+                8 => self.sweep_slot(domain, index),
+                9 if !self.is_unloaded(at) => return false,
+                9 => match domain.space.take_table(kernel.port) {
                     Taken::Table(table) => {
                         kernel.tables.give(table);
                         true

@@ -37,10 +37,13 @@ impl<P: Port> Manager<'_, P> {
             t if t == Table::Length as u64 => self.length_row(high, low),
             t if t == Table::Time as u64 => self.time_row(high, low),
             t if t == Table::Block as u64 => self.block_row(low, high),
+            t if P::TREE && t == Table::Reservation as u64 => self.reservation_row(low),
+            t if P::TREE && t == Table::Share as u64 => self.share_row(low),
             _ => Err(Error::InvalidArgument),
         }
     }
 
+    #[inline(never)]
     fn domain_at(&self, index: u32) -> Result<Ref<Domain<P>>, Error> {
         self.kernel.live_domain(index).ok_or(Error::InvalidArgument)
     }
@@ -65,7 +68,9 @@ impl<P: Port> Manager<'_, P> {
         }
         let thread = self.all.open(at);
         let (instruction, stack) = thread.context.position();
-        let words = [u64::from(thread.domain.get().index()), instruction, stack, 0];
+        let reserved = if P::TREE { thread.reservation.get(&self.all).node } else { u32::MAX };
+        let reserved = u64::from(reserved.wrapping_add(1));
+        let words = [u64::from(thread.domain.get().index()), instruction, stack, reserved];
         let state = self.state_of(at) as u64;
         Ok(Done::Words(state, thread.base_priority.get().max(0) as u64, words))
     }
@@ -99,6 +104,7 @@ fn pair(first: u32, second: u32) -> Done {
     Done::Values(u64::from(first), u64::from(second))
 }
 
+#[inline(never)]
 fn resource(index: u32) -> Result<Resource, Error> {
     Resource::ALL.get(index as usize).copied().ok_or(Error::InvalidArgument)
 }

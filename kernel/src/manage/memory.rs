@@ -144,7 +144,7 @@ impl<P: Port> Manager<'_, P> {
             Ok(false) => Ok(Done::Preempted),
             Err(error) => {
                 self.all.open(cap.at).why.set(error);
-                self.begin_destroy(cap.at);
+                self.begin_destroy_slowly(cap.at);
                 if self.preempted() {
                     return Ok(Done::Preempted);
                 }

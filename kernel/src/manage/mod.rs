@@ -9,6 +9,7 @@ mod inspect;
 mod memory;
 mod observe;
 pub(crate) use memory::Range;
+mod reservation;
 mod schedule;
 mod threads;
 
@@ -51,10 +52,10 @@ impl<P: Port> Manager<'_, P> {
     /// Executes a system call of `me`.
     pub fn call(&self, me: Ref<Thread<P>>, call: Call, args: &[u64; 6]) -> Result<Done, Error> {
         let own = self.domain_of(me);
-        let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
         if P::SMP {
             self.cpu.steps.set(0);
         }
+        let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
         match call {
             Call::Clock => Ok(Done::Values(self.kernel.port.now(), 0)),
             Call::Fact => self.fact(args[0]),
@@ -88,10 +89,8 @@ impl<P: Port> Manager<'_, P> {
                 self.kernel.port.shutdown(args[1] as u32)
             }
             Call::Inspect => self.inspect(own, slot?, args[1], args[2]),
-            Call::Ipc | Call::Call | Call::ReplyWait | Call::Signal | Call::Yield | Call::Null => {
-                Err(Error::UnknownCall)
-            }
             Call::Observe => self.observe(own, slot?, args[1], args[2]),
+            _ => self.call_of_reservations(me, own, call, args),
         }
     }
 

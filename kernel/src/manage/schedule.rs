@@ -8,6 +8,7 @@ use crate::object::Thread;
 use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
+use crate::tree::DONATIONS;
 use abi::call::ThreadState;
 use abi::trace::Event;
 
@@ -89,5 +90,27 @@ impl<P: Port> Manager<'_, P> {
         if thread.runnable() {
             self.reconsider_priority(at, before);
         }
+        self.caller_changed(at);
+    }
+
+    /// A thread has lost its caller, or uses other time than before: whichever thread works for it
+    /// in the end follows.
+    #[inline(always)]
+    pub(crate) fn caller_changed(&self, at: Ref<Thread<P>>) {
+        if P::TREE {
+            self.move_donation(at);
+        }
+    }
+
+    fn move_donation(&self, at: Ref<Thread<P>>) {
+        let mut works = at;
+        for _ in 0..DONATIONS {
+            let thread = self.all.open(works);
+            match thread.server.get().filter(|_| thread.state.get() == State::Calling) {
+                Some(server) => works = server,
+                None => break,
+            }
+        }
+        (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(works), works);
     }
 }

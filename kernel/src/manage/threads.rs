@@ -111,6 +111,10 @@ impl<P: Port> Manager<'_, P> {
         }
         let number = number as u32;
         if P::SMP && self.cpu_of(at).number != number {
+            let reserved = self.kernel.trees.cpu_of(self.all.open(at).reservation.get(&self.all));
+            if P::TREE && reserved.is_some_and(|cpu| cpu != number) {
+                return Err(Error::CpuNotAllowed);
+            }
             self.move_to(at, number);
         }
         Ok(Done::Nothing)

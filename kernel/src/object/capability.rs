@@ -3,7 +3,9 @@
 use crate::access::{Exclusive, Life, Ref};
 use crate::object::domain::Header;
 use crate::object::kinds::kinds;
-use crate::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
+use crate::object::{
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Reservation, Thread, Timer,
+};
 use crate::port::Port;
 use abi::{Error, Kind, Rights};
 
@@ -72,17 +74,18 @@ impl<T> Cap<T> {
 
 macro_rules! capability {
     ($($(#[$doc:meta])* $kind:ident $badge:ident $may:ident $destroy:ident,)*) => {
-        /// The content of a slot.
+        /// The content of a slot. A kind's code tells the variant.
+        #[repr(u8)]
         pub enum Capability<P: Port> {
             /// Nothing.
-            Empty,
-            $($(#[$doc])* $kind(Cap<$kind<P>>),)*
+            Empty = 0,
+            $($(#[$doc])* $kind(Cap<$kind<P>>) = Kind::$kind as u8,)*
             /// The right to answer one call of a thread; the badge is the call's number.
-            Reply(Cap<Thread<P>>),
+            Reply(Cap<Thread<P>>) = Kind::Reply as u8,
             /// The console.
-            Console(Rights),
+            Console(Rights) = Kind::Console as u8,
             /// The machine.
-            System(Rights),
+            System(Rights) = Kind::System as u8,
         }
     };
 }
@@ -113,7 +116,7 @@ macro_rules! operations {
         pub fn inspect(self) -> Result<(Rights, u64), Error> {
             match self {
                 Capability::Empty => Err(Error::NoCapability),
-                $(Capability::$kind(cap) => cap.look(),)*
+                $(Capability::$kind(cap) => exists::<P, $kind<P>>().and_then(|()| cap.look()),)*
                 Capability::Reply(cap) => cap.look(),
                 Capability::Console(rights) | Capability::System(rights) => Ok((rights, 0)),
             }
@@ -130,6 +133,7 @@ macro_rules! operations {
             let rights = rights.and(limit);
             Ok(match self {
                 $(Capability::$kind(cap) => {
+                    exists::<P, $kind<P>>()?;
                     Capability::$kind(Cap { rights, badge: copied!($badge, old, badge), ..cap })
                 })*
                 Capability::Reply(_) => return Err(Error::MissingRight),
@@ -149,7 +153,10 @@ macro_rules! operations {
         pub fn revoke(self, all: &Exclusive<'_>) -> Result<Capability<P>, Error> {
             match self {
                 Capability::Empty => Err(Error::NoCapability),
-                $(Capability::$kind(cap) => cap.renew(all).map(Capability::$kind),)*
+                $(Capability::$kind(cap) => {
+                    exists::<P, $kind<P>>()?;
+                    cap.renew(all).map(Capability::$kind)
+                })*
                 Capability::Reply(_) | Capability::Console(_) | Capability::System(_) => {
                     Err(Error::WrongKind)
                 }
@@ -165,6 +172,12 @@ macro_rules! operations {
             }
         }
     };
+}
+
+/// An image that cannot have objects of a kind has no code for them.
+#[inline(always)]
+fn exists<P: Port, T: Pooled<P>>() -> Result<(), Error> {
+    if T::EXISTS { Ok(()) } else { Err(Error::Stale) }
 }
 
 /// The badge of a copy, for which one may be asked where capabilities of the kind carry a badge.

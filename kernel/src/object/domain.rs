@@ -3,6 +3,7 @@
 use super::capability::Capability;
 use super::{Mapping, Pooled};
 use crate::access::{Ref, Steady};
+use crate::leaf::LeafRef;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
 use crate::port::{CachePadding, Port, Space};
@@ -46,6 +47,8 @@ pub struct Domain<P: Port> {
     /// Unhandled faults in it and in domains inside it that the console may still be told of.
     /// Those of domains inside another do not count: they come and go.
     pub reports: Cell<u32>,
+    /// What its threads run on, unless they are given another reservation; or none.
+    pub reservation: Cell<LeafRef>,
     /// Its name.
     pub name: Cell<[u64; 2]>,
     /// How far its destruction has come: a kind of object and a pool index.
@@ -67,6 +70,7 @@ impl<P: Port> Domain<P> {
             inner: List::new(),
             threads: Cell::new(0),
             reports: Cell::new(0),
+            reservation: Cell::new(LeafRef::NONE),
             name: Cell::new([0; 2]),
             sweep: Cell::new((0, 0)),
             _padding: CachePadding::<P>::default(),

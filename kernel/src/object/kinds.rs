@@ -25,6 +25,8 @@ macro_rules! kinds {
             Mapping plain may_end destroy_mapping,
             /// A timer.
             Timer plain may_end destroy_timer,
+            /// A reservation of CPU time.
+            Reservation plain may_end_reservation destroy_reservation,
         }
     };
 }

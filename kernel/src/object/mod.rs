@@ -9,6 +9,7 @@ pub(crate) mod kinds;
 pub mod mapping;
 pub mod memory;
 pub mod notification;
+pub mod reservation;
 pub mod thread;
 pub mod timer;
 
@@ -18,6 +19,7 @@ pub use interrupt::Interrupt;
 pub use mapping::Mapping;
 pub use memory::Memory;
 pub use notification::Notification;
+pub use reservation::Reservation;
 pub use thread::Thread;
 pub use timer::Timer;
 
@@ -28,6 +30,8 @@ use cells::Cell;
 
 /// A kind of object that lies in a pool.
 pub trait Pooled<P: Port>: Object {
+    /// Whether there can be any in this image.
+    const EXISTS: bool = true;
     /// The pool and quota that it is taken from.
     const RESOURCE: Resource;
     /// The domain whose quota it is charged to; `None`: it is charged to none.
@@ -64,7 +68,7 @@ macro_rules! headers {
 
 headers! {
     Domain in domain, Thread in thread, Endpoint in endpoint, Notification in notification,
-    Interrupt in interrupt, Mapping in mapping, Timer in timer
+    Interrupt in interrupt, Mapping in mapping, Timer in timer, Reservation in reservation
 }
 
 impl<P: Port> Object for Memory<P> {

@@ -221,8 +221,8 @@ pub struct Header<P: Port> {
     pub buffer: u64,
     /// Priority that it was given.
     pub base_priority: Steady<i16>,
-    /// The leaf that was lent to it, whose time it uses instead.
-    pub charged: OfCpu<LeafRef>,
+    /// Its reservation, or none: its priority says when it runs.
+    pub reservation: OfCpu<LeafRef>,
     /// The leaf that it is queued in, while it is queued.
     pub leaf: OfCpu<u32>,
 }
@@ -283,7 +283,7 @@ impl<P: Port> Header<P> {
             deadline: deadlines::Node::new(),
             buffer,
             base_priority: Steady::new(0),
-            charged: OfCpu::new(LeafRef::NONE),
+            reservation: OfCpu::new(LeafRef::NONE),
             leaf: OfCpu::new(0),
         }
     }

@@ -1,14 +1,14 @@
 //! The scheduler of the scheduling tree: threads run on the time of reservations, and the tree says
 //! which of these a CPU serves.
 //!
-//! A call lends the caller's reservation to the callee, until that answers: no decision is taken,
-//! and the caller pays.
+//! A thread that owes an answer runs on the time of its caller. So a call and its answer
+//! need no decision: both threads use one leaf. Each queued thread is in the leaf that
+//! [`Trees::leaf_of`](crate::tree::Trees::leaf_of) says; what changes the answer to that moves it.
 
 use super::scheduler::Scheduler;
 use crate::access::{Exclusive, Owner, Ref};
 use crate::cpu::notes::Notes;
 use crate::cpu::{Cpu, NEAR};
-use crate::leaf::LeafRef;
 use crate::object::Thread;
 use crate::object::deadlines::NEVER;
 use crate::object::thread::State;
@@ -20,56 +20,51 @@ use policies::tree::NodeId;
 pub struct Reserved;
 
 impl<P: Port> Cpu<P> {
-    /// A thread that is ready joins the leaf that it uses, on whichever CPU that is.
+    /// A thread that is ready joins the leaf that it uses, on whichever CPU that is. Whether that
+    /// CPU is to decide anew.
     #[inline(never)]
-    fn join_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) {
+    fn join_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> bool {
         if thread.queued() || thread == self.idle {
-            return;
+            return false;
         }
         let leaf = self.trees.leaf_of(owner, thread);
-        let first = self.trees.join::<false>(owner, leaf, thread);
+        let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
         if first {
             let now = self.port().now();
             self.trees.with(|tree| tree.wake(NodeId(leaf), now));
         }
+        self.trees.preempts(leaf)
     }
 
     /// A thread that is not ready any more leaves the leaf that it is in. If it was the last one,
-    /// that sleeps, and its job ends or goes on later.
+    /// that sleeps, and its job ends or goes on later. Whether its CPU is to decide anew.
     #[inline(never)]
-    fn leave_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>, ends_job: bool) {
+    fn leave_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>, ends_job: bool) -> bool {
         if !thread.queued() {
-            return;
+            return false;
         }
+        let runs = self.trees.preempts(thread.leaf.get(owner));
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
         if empty {
             let now = self.port().now();
             self.trees.with(|tree| tree.block(NodeId(leaf), now, ends_job));
         }
+        runs
     }
 
-    /// `to` runs on the time that `from` leaves to it.
+    /// `to`, which is not queued, uses the leaf that `from` is in: it runs there instead.
     #[inline(always)]
     fn run_instead<N: Notes>(&self, to: Ref<Thread<P>>, from: Ref<Thread<P>>) {
-        let (leaf, _) = self.trees.leave(self, from);
-        self.note_if::<N>(Event::Remove, from, self.queue_number(), 0);
-        self.trees.join::<true>(self, leaf, to);
+        self.trees.join_before(self, to, from);
         self.note_if::<N>(Event::Insert, to, self.queue_number(), 0);
+        self.trees.leave(self, from);
+        self.note_if::<N>(Event::Remove, from, self.queue_number(), 0);
         self.next.set(to);
     }
 
-    /// `to` is ready, and the leaf that was lent to the candidate is its own: it has it back.
-    #[cold]
-    #[inline(never)]
-    fn return_leaf<N: Notes>(&self, to: Ref<Thread<P>>, candidate: Ref<Thread<P>>) {
-        self.run_instead::<N>(to, candidate);
-        candidate.charged.set(self, LeafRef::NONE);
-        self.join_leaf(self, candidate);
-    }
-
-    /// Whether the candidate runs on the leaf of a thread that is not queued.
+    /// Whether a thread that is not queued uses the leaf that the candidate is in.
     #[inline(always)]
     fn shares_leaf(&self, candidate: Ref<Thread<P>>, thread: Ref<Thread<P>>) -> bool {
         let queued = candidate.queued() && !thread.queued();
@@ -83,30 +78,32 @@ impl<P: Port> Cpu<P> {
     }
 }
 
+/// Whether a thread that blocks in this state has ended its job: it waits for its next request or
+/// its next release, and owes no answer.
+#[inline(always)]
+fn ends_job<P: Port>(state: State, thread: Ref<Thread<P>>) -> bool {
+    state == State::Receiving && thread.caller.get().is_none()
+}
+
 impl Scheduler for Reserved {
     const EAGER: bool = true;
     const TREE: bool = true;
 
     #[inline(always)]
     fn wake<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        let candidate = cpu.next.get();
-        let lent = candidate.charged.get(cpu) != LeafRef::NONE;
-        if lent && cpu.shares_leaf(candidate, thread) {
-            cpu.return_leaf::<N>(thread, candidate);
-        } else {
-            cpu.join_leaf(cpu, thread);
+        if cpu.join_leaf(cpu, thread) {
+            cpu.resched.set(true);
         }
-        cpu.resched.set(true);
     }
 
     #[inline(always)]
     fn hand_over<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>) {
         let candidate = cpu.next.get();
-        let lent = candidate.charged.get(cpu) != LeafRef::NONE;
-        if !lent && cpu.shares_leaf(candidate, to) {
-            cpu.trees.join::<true>(cpu, candidate.leaf.get(cpu), to);
+        if cpu.shares_leaf(candidate, to) {
+            cpu.trees.join_before(cpu, to, candidate);
             cpu.note_if::<N>(Event::Insert, to, cpu.queue_number(), 0);
             cpu.next.set(to);
+            cpu.resched.set(true);
         } else {
             Self::wake::<P, N>(cpu, to);
         }
@@ -114,46 +111,46 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn call<P: Port, N: Notes>(cpu: &Cpu<P>, callee: Ref<Thread<P>>, caller: Ref<Thread<P>>) {
-        if !caller.queued() || callee.queued() {
-            cpu.leave_leaf(cpu, caller, false);
-            cpu.join_leaf(cpu, callee);
-            return cpu.decide_anew();
+        if cpu.shares_leaf(caller, callee) {
+            return cpu.run_instead::<N>(callee, caller);
         }
-        let lent = cpu.trees.name(caller.leaf.get(cpu));
-        callee.charged.set(cpu, lent);
-        cpu.run_instead::<N>(callee, caller);
+        cpu.leave_leaf(cpu, caller, false);
+        cpu.join_leaf(cpu, callee);
+        cpu.decide_anew();
     }
 
     #[inline(always)]
     fn reply_wait<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>, server: Ref<Thread<P>>) {
-        let leaf = server.leaf.get(cpu);
-        server.charged.set(cpu, LeafRef::NONE);
-        if server.queued() && !to.queued() && cpu.trees.leaf_of(cpu, to) == leaf {
+        if cpu.shares_leaf(server, to) {
             return cpu.run_instead::<N>(to, server);
         }
-        cpu.leave_leaf(cpu, server, true);
         cpu.join_leaf(cpu, to);
+        cpu.leave_leaf(cpu, server, ends_job(State::Receiving, server));
         cpu.decide_anew();
     }
 
     #[inline(always)]
     fn block<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>, state: State) {
-        // One that waits for its next request, or its next release, has ended its job; one that
-        // waits in the middle of a request goes on with what was lent to it.
-        let ends = state == State::Receiving && thread.caller.get().is_none();
-        cpu.leave_leaf(cpu, thread, ends);
-        if ends {
-            thread.charged.set(cpu, LeafRef::NONE);
-        }
+        cpu.leave_leaf(cpu, thread, ends_job(state, thread));
         cpu.decide_anew();
+    }
+
+    fn caller_changed<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if thread.queued() && thread.leaf.get(here) != here.trees.leaf_of(here, thread) {
+            let left = here.leave_leaf(here, thread, false);
+            if here.join_leaf(here, thread) || left {
+                here.ask_for_decision(cpu);
+            }
+        }
     }
 
     fn yield_now<P: Port>(cpu: &Cpu<P>, candidate: Ref<Thread<P>>) {
         if !candidate.queued() {
             return;
         }
-        let (leaf, now) = (candidate.leaf.get(cpu), cpu.port().now());
-        if !cpu.trees.rotate(leaf, now) {
+        let leaf = candidate.leaf.get(cpu);
+        if !cpu.trees.rotate(leaf) {
+            let now = cpu.port().now();
             cpu.trees.with(|tree| tree.rotate(NodeId(leaf), now));
         }
         cpu.resched.set(true);
@@ -171,8 +168,9 @@ impl Scheduler for Reserved {
     }
 
     fn arrive<P: Port>(cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        cpu.join_leaf(cpu, thread);
-        cpu.resched.set(true);
+        if cpu.join_leaf(cpu, thread) {
+            cpu.resched.set(true);
+        }
     }
 
     fn decide<P: Port>(cpu: &Cpu<P>) {
@@ -184,8 +182,7 @@ impl Scheduler for Reserved {
 
     fn make_ready<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
-        if !thread.is_woken_remotely() {
-            here.join_leaf(here, thread);
+        if !thread.is_woken_remotely() && here.join_leaf(here, thread) {
             here.ask_for_decision(cpu);
         }
     }
@@ -198,8 +195,9 @@ impl Scheduler for Reserved {
         if thread.is_woken_remotely() {
             cpu.remote_wakes.remove(thread);
         }
-        here.leave_leaf(here, thread, false);
-        here.ask_for_decision(cpu);
+        if here.leave_leaf(here, thread, false) {
+            here.ask_for_decision(cpu);
+        }
     }
 
     fn change_priority<P: Port>(
@@ -209,11 +207,11 @@ impl Scheduler for Reserved {
         _priority: i16,
     ) {
         // The tree alone orders threads: in all other queues they are equals.
-        let queued = thread.queued();
-        here.leave_leaf(here, thread, false);
-        if queued {
-            here.join_leaf(here, thread);
-            here.ask_for_decision(cpu);
+        if thread.queued() {
+            let left = here.leave_leaf(here, thread, false);
+            if here.join_leaf(here, thread) || left {
+                here.ask_for_decision(cpu);
+            }
         }
     }
 }

@@ -31,6 +31,11 @@ pub trait Scheduler: 'static {
     /// `thread`, the candidate, blocks in this state, and no other thread became ready.
     fn block<P: Port, N: Notes>(cpu: &Cpu<P>, thread: Ref<Thread<P>>, state: State);
 
+    /// The caller that a thread owes an answer, or one above it, is another one now, or gone, or
+    /// runs on other time. Raised only if [`Scheduler::TREE`].
+    #[inline(always)]
+    fn caller_changed<P: Port>(_here: &Cpu<P>, _cpu: &Cpu<P>, _thread: Ref<Thread<P>>) {}
+
     /// The CPU switches from one thread to another. `now` reads the clock: a scheduler that charges
     /// by the tick leaves it alone.
     #[inline(always)]
@@ -111,6 +116,8 @@ pub struct Events<P: Port> {
     pub remove: Raise<P>,
     /// See [`Scheduler::change_priority`].
     pub change_priority: Change<P>,
+    /// See [`Scheduler::caller_changed`].
+    pub caller_changed: Raise<P>,
 }
 
 impl<P: Port> Events<P> {
@@ -121,6 +128,7 @@ impl<P: Port> Events<P> {
             halt: S::halt,
             remove: S::remove,
             change_priority: S::change_priority,
+            caller_changed: S::caller_changed,
         }
     }
 }

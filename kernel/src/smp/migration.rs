@@ -23,10 +23,15 @@ impl<P: Port> Manager<'_, P> {
         u64::MAX >> (64 - self.kernel.cpus.get().len())
     }
 
-    /// The CPU that a new thread of a domain belongs to: this one, if the domain may use it.
+    /// The CPU that a new thread of a domain belongs to: that of its reservation, or this one, if
+    /// the domain may use it.
     pub(crate) fn first_cpu(&self, domain: &Domain<P>) -> u32 {
-        let (cpus, own) = (domain.cpus.get(), self.cpu.number);
-        if cpus >> own & 1 != 0 { own } else { cpus.trailing_zeros() }
+        let cpus = domain.cpus.get();
+        let reserved =
+            if P::TREE { self.kernel.trees.cpu_of(domain.reservation.get()) } else { None };
+        let may_use = |cpu: &u32| cpus >> cpu & 1 != 0;
+        let first = reserved.filter(may_use).or(Some(self.cpu.number).filter(may_use));
+        first.unwrap_or(cpus.trailing_zeros())
     }
 
     /// Makes a thread belong to another CPU. Where it runs it is left at the next decision, and
@@ -51,5 +56,6 @@ impl<P: Port> Manager<'_, P> {
         if let Some(cpu) = runs_on {
             self.cpu.ask_for_decision(cpu);
         }
+        self.caller_changed(at);
     }
 }

@@ -53,6 +53,7 @@ impl<G: Locking> Port for Twin<G> {
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
+    const TREE: bool = true;
 
     #[inline]
     fn now(&self) -> u64 {

@@ -67,6 +67,7 @@ impl Port for X86 {
     const USER_TOP: u64 = paging::USER_TOP;
 
     const SMP: bool = cfg!(feature = "smp");
+    const TREE: bool = cfg!(feature = "tree");
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));

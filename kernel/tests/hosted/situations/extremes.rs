@@ -6,12 +6,12 @@ use crate::support::context::Regs;
 use crate::support::effort::some;
 use crate::support::host::Host;
 use crate::support::scene::{
-    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, MEMORY, NOTIFICATION, SYSTEM_SLOT, THREAD,
-    TIMER, boot, system,
+    CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, LEAF, MEMORY, NOTIFICATION, ROOT, SYSTEM_SLOT,
+    THREAD, TIMER, boot, system,
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use abi::{Info, PAGE, USER_TOP};
-use kernel::system::{DirectLazy, Fastpath, System};
+use kernel::system::{DirectLazy, Fastpath, System, Tree};
 
 const EXTREMES: [u64; 14] = [
     0,
@@ -59,6 +59,11 @@ fn usual(call: Call) -> [u64; 6] {
         Call::ThreadPriority => &[other, 5],
         Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => &[other],
         Call::ThreadMigrate => &[other, 0],
+        Call::ReservationCreate => &[FREE, ROOT, 0, 1],
+        Call::ReservationSet => &[LEAF, 0, 1, 0],
+        Call::ReservationJoin => &[LEAF, ROOT, 1, 0],
+        Call::Reserve => &[other, LEAF, 0, 0],
+        Call::ReservationInspect => &[LEAF],
         Call::ConsoleWrite | Call::ConsoleRead => &[CONSOLE_SLOT, 8],
         Call::Inspect | Call::Observe => &[SYSTEM_SLOT, 0, 0],
         Call::Shutdown | Call::Yield | Call::Null | Call::Clock | Call::Fact => &[0],
@@ -115,6 +120,28 @@ fn management_calls() {
     let message_path = [Call::Ipc, Call::Call, Call::ReplyWait, Call::Shutdown];
     for call in Call::ALL.into_iter().filter(|call| !message_path.contains(call)) {
         try_all::<DirectLazy<Host>>(call, call as u64);
+    }
+}
+
+/// Every value of a reservation, in every pair of its words, where the kernel has a tree.
+#[test]
+fn reservations() {
+    for call in [Call::ReservationCreate, Call::Reserve, Call::ReservationInspect] {
+        try_all::<Tree<Host>>(call, call as u64);
+    }
+    let mut caller = Caller::<Tree<Host>>::new();
+    let settings = (0..6).map(|setting| (Call::ReservationSet, [LEAF, setting, 0]));
+    let moves = [(Call::ReservationJoin, [LEAF, ROOT, 0])];
+    for (call, mut args) in settings.chain(moves) {
+        for code in 0..7 {
+            args[2] = code;
+            for (one, other) in extremes().flat_map(|one| extremes().map(move |other| (one, other)))
+            {
+                for words in [[one, other, 0, 0], [1, one, other, 0], [0, 0, one, other]] {
+                    caller.makes(system(call, &args).with_words(words));
+                }
+            }
+        }
     }
 }
 

@@ -18,10 +18,12 @@ use kernel::frames::FrameStack;
 use kernel::kernel::Kernel;
 use kernel::object::capability::Capability;
 use kernel::object::thread::flag;
-use kernel::object::{Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer};
+use kernel::object::{
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer,
+};
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;
-use kernel::tree::Trees;
+use kernel::tree::{Sizes, Trees};
 use kernel::variant::Variant;
 
 const SLOT: u64 = 5;
@@ -41,7 +43,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     let buffer = |index: usize| buffers + index as u64 * PAGE;
     let threads = Pool::carve(arena, 3, 0, |_, at| Some(Thread::new(domain, buffer(at))))?;
     let kernel = Kernel {
-        trees: Trees::none(arena, 1, SLICE)?,
+        trees: Trees::none(arena, Sizes { cpus: 1, reservations: 0 }, SLICE)?,
         port: host,
         variant: Variant::of::<DirectLazy<Host>>(),
         domains,
@@ -52,6 +54,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         memories: Pool::carve(arena, 1, 0, |_, _| Some(Memory::new()))?,
         mappings: Pool::carve(arena, 1, 0, |_, _| Some(Mapping::new()))?,
         timers: Pool::carve(arena, 1, 0, |_, _| Some(Timer::new()))?,
+        reservations: Pool::carve(arena, 0, 0, |_, _| Some(Reservation::new()))?,
         frames: FrameStack::carve::<Host>(arena, frames, 4)?,
         tables: FrameStack::carve::<Host>(arena, tables, 4)?,
         slots: 48,

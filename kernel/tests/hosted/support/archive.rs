@@ -6,6 +6,7 @@ use abi::boot::{
     WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK, name_words,
 };
 use abi::object::Resource;
+use abi::reservation::Share;
 use std::sync::atomic::AtomicU64;
 
 /// The tick of all test systems.
@@ -105,6 +106,18 @@ impl Archive {
     /// A memory object of zeroes.
     pub fn memory(&mut self, pages: u64) -> u64 {
         self.object(Record::Memory, &[NO_OWNER, pages, 0, 0, 0])
+    }
+
+    /// The root class of the CPU.
+    pub fn root(&mut self) -> u64 {
+        self.object(Record::Root, &[0])
+    }
+
+    /// A leaf, or with a policy a class, in a class.
+    pub fn reservation(&mut self, class: u64, policy: u64, share: Share) -> u64 {
+        let (code, [a, b, c, d]) = share.encode();
+        let fields = [NO_OWNER, class, policy, code, a, b, c, d, 0, 0, 0, 0, 0];
+        self.object(Record::Reservation, &fields)
     }
 
     /// A capability.

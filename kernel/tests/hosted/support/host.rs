@@ -180,6 +180,7 @@ impl Port for Host {
 
     const TRACE: u64 = abi::trace::Event::EVERY;
     const LENGTHS: bool = true;
+    const TREE: bool = true;
 
     fn now(&self) -> u64 {
         self.time.get()

@@ -8,6 +8,7 @@ pub mod heap;
 pub mod host;
 pub mod pages;
 pub mod programs;
+pub mod reservations;
 pub mod rng;
 pub mod scene;
 pub mod space;

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Stage and index at which a domain's destruction gives its page tables back.
-const TABLES_STAGE: u8 = 8;
+const TABLES_STAGE: u8 = 9;
 
 /// Checks that each domain's page tables hold what its mappings and message buffers say and
 /// nothing else, and that the tables are those it is charged for.

@@ -4,6 +4,7 @@
 use super::board::{Board, body};
 use super::context::Regs;
 use super::host::{Event, Host};
+use super::reservations::Manages;
 use super::rng::Rng;
 use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
@@ -320,11 +321,21 @@ impl<S: System<Port = Host>> Program<'_, S> {
     }
 
     fn manage(&self) -> Regs {
+        if self.board.machine.kernel.trees.exist() && self.rng.once_in(3) {
+            return self.manage_reservations();
+        }
         match self.rng.below(3) {
             0 => self.manage_capabilities(),
             1 => self.manage_threads(),
             _ => self.manage_objects(),
         }
+    }
+
+    fn manage_reservations(&self) -> Regs {
+        let (named, domain) = (self.slot_of(Object::Thread), self.slot_of(Object::Domain));
+        let Program { board, rng, thread } = *self;
+        let empty = self.free_slot(true);
+        Manages { board, rng, thread, empty, named, domain }.call()
     }
 
     fn manage_capabilities(&self) -> Regs {

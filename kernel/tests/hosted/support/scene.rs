@@ -7,7 +7,9 @@ use super::host::Host;
 use abi::boot::{CONSOLE, NONE, SYSTEM};
 use abi::call::{Call, NOTHING, Timeout, ipc, partners};
 use abi::object::Resource;
+use abi::reservation::Share;
 use abi::{Error, Info, Rights};
+use kernel::sched::Scheduler;
 use kernel::system::System;
 
 /// Slots in each domain's table.
@@ -34,6 +36,10 @@ pub const DOMAIN: u64 = 12;
 pub const THREAD: u64 = 19;
 /// The first slot that is free.
 pub const FREE: u64 = 60;
+/// Slot of the CPU's root class, where there is a scheduling tree.
+pub const ROOT: u64 = 120;
+/// Slot of a leaf in it, above all priorities, on which no thread runs.
+pub const LEAF: u64 = 121;
 /// Endpoints that there are.
 pub const ENDPOINTS: u64 = 4;
 
@@ -55,6 +61,7 @@ pub fn plenty() -> Amounts {
         (Resource::Frames, 1100),
         (Resource::Tables, 64),
         (Resource::Slots, SLOTS + 512),
+        (Resource::Reservations, 16),
     ])
 }
 
@@ -74,6 +81,7 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         (Resource::Interrupts, 1),
         (Resource::Memories, 1),
         (Resource::Timers, 1),
+        (Resource::Reservations, 1),
     ]);
     for (pool, quota) in pools.iter_mut().zip(quotas) {
         *pool += quota * u64::from(count);
@@ -95,6 +103,15 @@ pub fn boot_with<S: System<Port = Host>>(threads: &[(u32, u8)], quotas: &Amounts
         }
         for (other, slot) in domains.iter().zip(DOMAIN..) {
             archive.capability(*domain, slot, *other, Rights::ALL, 0);
+        }
+    }
+    if S::Scheduler::TREE {
+        let root = archive.root();
+        let leaf = archive.reservation(root, 0, Share::Priority(300));
+        let rights = Rights(Rights::ALL.0 & !Rights::DESTROY.0 & !Rights::REVOKE.0);
+        for domain in &domains {
+            archive.capability(*domain, ROOT, root, rights, 0);
+            archive.capability(*domain, LEAF, leaf, Rights::ALL, 0);
         }
     }
     for (index, (domain, priority)) in (1..).zip(threads) {

@@ -7,6 +7,8 @@ use super::host::Host;
 use abi::Rights;
 use abi::boot::{CONSOLE, NONE, SYSTEM};
 use abi::object::Resource;
+use abi::reservation::{Policy, Share};
+use kernel::sched::Scheduler;
 use kernel::system::System;
 
 /// Domains, their indices from 1.
@@ -35,6 +37,8 @@ pub const SYSTEM_SLOT: u64 = 11;
 pub const THREAD: u64 = 12;
 /// The first slot of domains: in the first domain all of them, elsewhere the domain itself.
 pub const DOMAIN: u64 = 16;
+/// The first of three slots of reservations, where there are some: a root, a class, a leaf.
+pub const RESERVATION: u64 = 21;
 /// The first slot that is free.
 pub const FREE: u64 = 24;
 /// Index of the supervisor's domain.
@@ -81,6 +85,7 @@ fn quotas() -> Amounts {
         (Resource::Frames, 40),
         (Resource::Tables, 24),
         (Resource::Slots, SLOTS + 100),
+        (Resource::Reservations, 5),
     ])
 }
 
@@ -116,14 +121,15 @@ fn endpoint_rights(domain: u32, which: u64) -> Rights {
     }
 }
 
-/// The archive of a town.
-pub fn archive(plan: &Plan) -> Archive {
+/// The archive of a town, where the kernel has a scheduling tree with reservations.
+fn archive(plan: &Plan, tree: bool) -> Archive {
     let mut pools = common();
     for (pool, quota) in pools.iter_mut().zip(quotas()) {
         *pool += quota * u64::from(DOMAINS);
     }
     // Fewer than the quotas promise, so that the pool can be exhausted.
     pools[Resource::Timers as usize] -= 5;
+    pools[Resource::Reservations as usize] = if tree { 16 } else { 0 };
     let mut archive = Archive::new(&pools);
     let notifications = [archive.notification(), archive.notification()];
     let last = |which| if which + 1 == ENDPOINTS { notifications[1] } else { NONE };
@@ -154,7 +160,26 @@ pub fn archive(plan: &Plan) -> Archive {
             archive.capability(*own, DOMAIN + 1, neighbour, rights, 0);
         }
     }
+    if tree {
+        reservations(&mut archive, &domains);
+    }
     archive
+}
+
+/// A class for all, in which each domain may make reservations; the first may do so anywhere.
+fn reservations(archive: &mut Archive, domains: &[u64]) {
+    let root = archive.root();
+    let class = archive.reservation(root, Policy::EarliestDeadline as u64, Share::Priority(100));
+    let leaf = archive.reservation(class, 0, Share::Deadline);
+    let rights = Rights(Rights::ALL.0 & !Rights::DESTROY.0 & !Rights::REVOKE.0);
+    for (own, domain) in domains.iter().zip(1..=DOMAINS) {
+        if domain == 1 {
+            archive.capability(*own, RESERVATION, root, rights, 0);
+        }
+        archive.capability(*own, RESERVATION + 1, class, rights, 0);
+        let rights = if domain == 2 { Rights::ALL } else { rights };
+        archive.capability(*own, RESERVATION + 2, leaf, rights, 0);
+    }
 }
 
 fn threads(archive: &mut Archive, plan: &Plan, domains: &[u64], handler: u64) -> Vec<u64> {
@@ -200,5 +225,5 @@ fn shared(archive: &mut Archive, domain: u32, own: u64, endpoints: &[u64], notif
 
 /// Boots a town.
 pub fn boot<S: System<Port = Host>>(plan: &Plan) -> Board<S> {
-    Board::boot(&archive(plan), PAGES, plan.seed)
+    Board::boot(&archive(plan, S::Scheduler::TREE), PAGES, plan.seed)
 }

@@ -3,6 +3,8 @@
 //! Anything wrong with the archive stops the boot with a message: it was made by the laboratory,
 //! not by a program.
 
+mod reservations;
+
 use crate::access::{Exclusive, Ref, Steady};
 use crate::arena::Arena;
 use crate::cpu::{Cpu, Settings};
@@ -14,10 +16,11 @@ use crate::object::capability::{Cap, Capability};
 use crate::object::memory::Frames;
 use crate::object::thread::flag;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Thread, Timer, Weak,
+    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer, Weak,
 };
 use crate::pool::Pool;
 use crate::port::{Context, Frame, Port};
+use crate::tree::Sizes;
 use crate::variant::Variant;
 use abi::Rights;
 use abi::boot::{
@@ -72,6 +75,12 @@ impl Archive {
         }
     }
 
+    /// The time slice in nanoseconds.
+    #[init]
+    fn slice(&self) -> u64 {
+        self.word(WORD_TICK).saturating_mul(self.word(WORD_SLICE)).max(1)
+    }
+
     /// The records with the index of their first word.
     #[init]
     fn records(self) -> impl Iterator<Item = (Record, usize)> {
@@ -98,6 +107,7 @@ enum Made<P: Port> {
     Interrupt(Ref<Interrupt<P>>),
     Memory(Ref<Memory<P>>),
     Timer(Ref<Timer<P>>),
+    Reservation(Ref<Reservation<P>>),
 }
 
 impl<P: Port> Clone for Made<P> {
@@ -144,19 +154,8 @@ fn carve_pools<P: Port>(
     let buffers = arena.frames::<P>(threads as u64)?;
     let frames = arena.frames::<P>(size(Resource::Frames) as u64)?;
     let tables = arena.frames::<P>(size(Resource::Tables) as u64)?;
-    let table_sizes = || archive.records().filter(|(record, _)| *record == Record::Domain);
     let mut slots = 0;
-    let domains = Pool::carve(arena, domains, 0, |arena, index| {
-        let boot = index.checked_sub(1).and_then(|nth| table_sizes().nth(nth));
-        let length = match boot {
-            Some((_, at)) => (archive.word(at + 4) as u32).max(TABLE_SLOTS),
-            None if index == 0 => 0,
-            None => TABLE_SLOTS,
-        };
-        slots += length;
-        let table = arena.slice(length as usize, |_, _| Some(Steady::new(Capability::Empty)))?;
-        Some(Domain::new(roots + index as u64 * P::PAGE, table))
-    })?;
+    let domains = carve_domains::<P>(archive, arena, (domains, roots), &mut slots)?;
     let domain = domains.first()?;
     let threads = Pool::carve(arena, threads, 0, |_, index| {
         Some(Thread::new(domain, buffers + index as u64 * P::PAGE))
@@ -172,10 +171,14 @@ fn carve_pools<P: Port>(
     let memories = pool!(Memories, Memory);
     let mappings = pool!(Mappings, Mapping);
     let timers = pool!(Timers, Timer);
+    let roots = if variant.tree { count } else { 0 };
+    let reservations = Pool::carve(arena, roots + size(Resource::Reservations), 0, |_, _| {
+        Some(Reservation::new())
+    })?;
     let frames = FrameStack::carve::<P>(arena, frames, size(Resource::Frames))?;
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
-    let slice = archive.word(WORD_TICK).saturating_mul(archive.word(WORD_SLICE)).max(1);
-    let trees = (variant.carve)(arena, count, slice)?;
+    let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
+    let trees = (variant.carve)(arena, sizes, archive.slice())?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let kernel = arena.one(Kernel {
         port,
@@ -189,6 +192,7 @@ fn carve_pools<P: Port>(
         memories,
         mappings,
         timers,
+        reservations,
         frames,
         tables,
         slots,
@@ -198,11 +202,35 @@ fn carve_pools<P: Port>(
         cpus: Cell::new(&[]),
         shootdowns: Cell::new(0),
     })?;
+    kernel.make_roots(&Exclusive::of_boot(arena));
     assert!(
         kernel.domains.take(&Exclusive::of_boot(arena), None) == domain,
         "the kernel's domain comes first"
     );
     carve_cpus(kernel, archive, arena, count)
+}
+
+/// The pool of so many domains, whose root tables are in frames from an address on. Those of the
+/// archive have the capability tables that it says. Adds up the slots.
+#[init]
+fn carve_domains<P: Port>(
+    archive: Archive,
+    arena: &mut Arena,
+    (count, roots): (usize, u64),
+    slots: &mut u32,
+) -> Option<Pool<Domain<P>>> {
+    let table_sizes = || archive.records().filter(|(record, _)| *record == Record::Domain);
+    Pool::carve(arena, count, 0, |arena, index| {
+        let boot = index.checked_sub(1).and_then(|nth| table_sizes().nth(nth));
+        let length = match boot {
+            Some((_, at)) => (archive.word(at + 4) as u32).max(TABLE_SLOTS),
+            None if index == 0 => 0,
+            None => TABLE_SLOTS,
+        };
+        *slots += length;
+        let table = arena.slice(length as usize, |_, _| Some(Steady::new(Capability::Empty)))?;
+        Some(Domain::new(roots + index as u64 * P::PAGE, table))
+    })
 }
 
 #[init]
@@ -335,6 +363,10 @@ impl<P: Port> Builder<'_, '_, P> {
             }
             Record::Memory => Made::Memory(self.memory(at)),
             Record::Trace => return self.trace(at),
+            Record::Root => Made::Reservation(self.root(at)),
+            Record::Reservation => Made::Reservation(self.reservation(at)),
+            Record::Window => return self.window(at),
+            Record::Reserve => return self.reserve(at),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),
         };
@@ -384,6 +416,8 @@ impl<P: Port> Builder<'_, '_, P> {
         assert!(cpu < self.kernel().cpus.get().len() as u64, "a boot thread's CPU does not exist");
         let allowed = self.manager.all.open(domain).cpus.get();
         assert!(allowed >> cpu & 1 != 0, "a boot thread's CPU is not among its domain's");
+        let fits = self.can_run_on(domain, cpu as u32);
+        assert!(fits, "a boot thread's reservation belongs to another CPU");
         body.cpu.set(&self.manager.all, cpu as u32);
         body.clear(flag::SUSPENDED);
         self.manager.make_ready(thread);
@@ -509,6 +543,9 @@ impl<P: Port> Builder<'_, '_, P> {
                 Made::Interrupt(object) => Capability::Interrupt(Cap::new(object, rights, badge)),
                 Made::Memory(object) => Capability::Memory(Cap::new(object, rights, badge)),
                 Made::Timer(object) => Capability::Timer(Cap::new(object, rights, badge)),
+                Made::Reservation(object) => {
+                    Capability::Reservation(Cap::new(object, rights, badge))
+                }
             },
         };
         let free = domain.empty(slot);

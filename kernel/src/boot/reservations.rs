@@ -1,0 +1,102 @@
+//! The archive's records about the scheduling tree.
+
+use super::{Builder, Made};
+use crate::access::{Exclusive, Ref};
+use crate::kernel::Kernel;
+use crate::object::{Domain, Reservation};
+use crate::port::Port;
+use abi::call::Setting;
+use abi::reservation::{Policy, Share, Words};
+use section::init;
+
+impl<P: Port> Kernel<P> {
+    /// Makes an object of the root class of each CPU: the first in their pool.
+    #[init]
+    pub(super) fn make_roots(&'static self, all: &Exclusive<'_>) {
+        for cpu in 0..self.trees.cpus() {
+            let root = self.reservations.take(all, None);
+            all.open(root).node.set(cpu);
+        }
+    }
+}
+
+impl<P: Port> Builder<'_, '_, P> {
+    /// The root class of a CPU.
+    #[init]
+    pub(super) fn root(&self, at: usize) -> Ref<Reservation<P>> {
+        let cpu = self.field(at, 1);
+        let cpus = self.kernel().trees.cpus();
+        match self.kernel().reservations.get(cpu as u32) {
+            Some(root) if cpu < u64::from(cpus) => root,
+            _ => panic!("this kernel has no scheduling tree for CPU {cpu}"),
+        }
+    }
+
+    #[init]
+    pub(super) fn reservation(&self, at: usize) -> Ref<Reservation<P>> {
+        let class = self.reservation_named(at, 2);
+        let policy = match self.field(at, 3) {
+            0 => None,
+            code => Some(Policy::from_code(code).unwrap_or_else(|| wrong(at))),
+        };
+        let share = Share::decode(self.field(at, 4), self.words(at, 5));
+        let share = share.unwrap_or_else(|| wrong(at));
+        let made = self.manager.add_reservation(self.owner(at, 1), class, policy, share);
+        let reservation = made.unwrap_or_else(|_| wrong(at));
+        let [server, budget, period, deadline] = self.words(at, 9);
+        self.set(at, reservation, Setting::Budget, [server, budget, period, 0]);
+        if policy.is_none() {
+            let separation = self.field(at, 13);
+            self.set(at, reservation, Setting::Timing, [deadline, separation, 0, 0]);
+        }
+        reservation
+    }
+
+    #[init]
+    pub(super) fn window(&self, at: usize) {
+        let words = [self.field(at, 2), self.field(at, 3), 0, 0];
+        self.set(at, self.reservation_named(at, 1), Setting::Window, words);
+    }
+
+    #[init]
+    pub(super) fn reserve(&self, at: usize) {
+        let reservation = Some(self.reservation_named(at, 2));
+        let reserved = match self.object(at, 1) {
+            Made::Domain(domain) => self.manager.reserve_for_domain(domain, reservation),
+            Made::Thread(thread) => self.manager.reserve_for_thread(thread, reservation),
+            _ => wrong(at),
+        };
+        reserved.unwrap_or_else(|_| wrong(at));
+    }
+
+    /// Whether a domain's reservation, if it has one, is of a CPU.
+    #[init]
+    pub(super) fn can_run_on(&self, domain: Ref<Domain<P>>, cpu: u32) -> bool {
+        let reservation = self.manager.all.open(domain).reservation.get();
+        self.kernel().trees.cpu_of(reservation).is_none_or(|its| its == cpu)
+    }
+
+    #[init]
+    fn set(&self, at: usize, reservation: Ref<Reservation<P>>, setting: Setting, words: Words) {
+        let changed = self.manager.change_reservation(reservation, setting as u64, 0, words);
+        changed.unwrap_or_else(|_| wrong(at));
+    }
+
+    #[init]
+    fn words(&self, at: usize, index: usize) -> Words {
+        [0, 1, 2, 3].map(|offset| self.field(at, index + offset))
+    }
+
+    #[init]
+    fn reservation_named(&self, at: usize, index: usize) -> Ref<Reservation<P>> {
+        match self.object(at, index) {
+            Made::Reservation(reservation) => reservation,
+            _ => wrong(at),
+        }
+    }
+}
+
+#[init]
+fn wrong(at: usize) -> ! {
+    panic!("the scheduling tree cannot have the reservation of the boot archive's word {at}")
+}

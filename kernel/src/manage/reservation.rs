@@ -1,0 +1,373 @@
+//! Reservations: making, changing, moving and ending them, and who runs on them.
+
+use super::capabilities::slot;
+use super::{Done, Manager};
+use crate::access::{Life, Ref};
+use crate::leaf::LeafRef;
+use crate::object::capability::{Cap, Capability};
+use crate::object::{Domain, Pooled, Reservation, Thread};
+use crate::port::{Context, Port};
+use abi::call::{Call, Setting};
+use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
+use abi::{Error, Kind, Rights};
+use policies::tree::{Frame, NodeId, NodeState, Tree, TreeError};
+
+impl<P: Port> Manager<'_, P> {
+    /// Does something with the tree.
+    fn tree<R>(&self, work: impl FnOnce(&mut Tree<'static>) -> R) -> Result<R, Error> {
+        self.kernel.trees.with(work).ok_or(Error::UnknownCall)
+    }
+
+    /// A call that kernels without a tree do not know.
+    #[inline(always)]
+    pub(super) fn call_of_reservations(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        call: Call,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        if !self.kernel.trees.exist() {
+            return Err(Error::UnknownCall);
+        }
+        match call {
+            Call::ReservationCreate => self.create_reservation(me, own, args),
+            Call::ReservationSet => self.set_reservation(me, own, args),
+            Call::ReservationJoin => self.join_reservation(me, own, args),
+            Call::Reserve => self.reserve(own, args),
+            Call::ReservationInspect => self.inspect_reservation(own, args[0]),
+            // Messages are not for here.
+            _ => Err(Error::UnknownCall),
+        }
+    }
+
+    fn node(&self, at: Ref<Reservation<P>>) -> NodeId {
+        NodeId(self.all.open(at).node.get())
+    }
+
+    /// The reservation in a slot.
+    #[inline(never)]
+    fn reservation(
+        &self,
+        own: Ref<Domain<P>>,
+        word: u64,
+        rights: Rights,
+    ) -> Result<Ref<Reservation<P>>, Error> {
+        Ok(self.all.open(own).named::<Reservation<P>>(slot(word)?, rights)?.at)
+    }
+
+    fn words(&self, me: Ref<Thread<P>>) -> Words {
+        self.all.open(me).context.words()
+    }
+
+    fn create_reservation(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let class = self.reservation(own, args[1], Rights::DIVIDE)?;
+        let to = slot(args[0])?;
+        self.room(own, &self.kernel.reservations, to)?;
+        let policy = match args[2] {
+            0 => None,
+            code => Some(Policy::from_code(code).ok_or(Error::InvalidArgument)?),
+        };
+        let share = Share::decode(args[3], self.words(me)).ok_or(Error::InvalidArgument)?;
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        let at = self.add_reservation(Some(own), class, policy, share)?;
+        let capability = Capability::Reservation(Cap::new(at, Rights::ALL, 0));
+        self.all.open(own).put_slowly(&self.all, to, capability);
+        Ok(Done::Nothing)
+    }
+
+    /// Adds a reservation to a class, where the pool has room. An error changes nothing.
+    pub(crate) fn add_reservation(
+        &self,
+        owner: Option<Ref<Domain<P>>>,
+        class: Ref<Reservation<P>>,
+        policy: Option<Policy>,
+        share: Share,
+    ) -> Result<Ref<Reservation<P>>, Error> {
+        let above = self.node(class);
+        let node = self.tree(|tree| tree.create(above, policy, share))?.map_err(refused)?;
+        let at = self.kernel.reservations.take(&self.all, owner);
+        self.kernel.trees.begin(node, self.cpu_of_node(above));
+        let reservation = self.all.open(at);
+        reservation.node.set(node.0);
+        reservation.class.set(Some(class));
+        self.all.open(class).inner.push_back(at);
+        Ok(at)
+    }
+
+    fn cpu_of_node(&self, node: NodeId) -> u32 {
+        self.kernel.trees.leaf(node.0).cpu().unwrap_or(self.cpu.number)
+    }
+
+    fn set_reservation(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let at = self.reservation(own, args[0], Rights::CONTROL)?;
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        self.change_reservation(at, args[1], args[2], self.words(me))?;
+        Ok(Done::Nothing)
+    }
+
+    /// Changes a [`Setting`] of a reservation. An error changes nothing.
+    pub(crate) fn change_reservation(
+        &self,
+        at: Ref<Reservation<P>>,
+        setting: u64,
+        code: u64,
+        words: Words,
+    ) -> Result<(), Error> {
+        let (node, now) = (self.node(at), self.kernel.port.now());
+        let changed = match setting {
+            s if s == Setting::Share as u64 => {
+                let share = Share::decode(code, words).ok_or(Error::InvalidArgument)?;
+                self.tree(|tree| tree.set_share(node, share, now))
+            }
+            s if s == Setting::Budget as u64 => {
+                let budget = Budget::decode(words)?;
+                self.tree(|tree| tree.set_budget(node, budget, now))
+            }
+            s if s == Setting::Timing as u64 => {
+                self.tree(|tree| tree.set_timing(node, Timing::decode(words), now))
+            }
+            s if s == Setting::Frame as u64 => {
+                self.tree(|tree| tree.set_frame(node, Frame::from(words[0]), now))
+            }
+            s if s == Setting::Window as u64 => {
+                let partition = u16::try_from(words[1]).map_err(|_| Error::InvalidArgument)?;
+                let window = Window { end: words[0], partition };
+                self.tree(|tree| tree.add_window(node, window, now))
+            }
+            _ => return Err(Error::InvalidArgument),
+        };
+        changed?.map_err(refused)?;
+        self.decide_on(self.cpu_of_node(node));
+        Ok(())
+    }
+
+    /// A CPU is to decide anew.
+    fn decide_on(&self, cpu: u32) {
+        if let Some(cpu) = self.kernel.cpus.get().get(cpu as usize) {
+            self.cpu.ask_for_decision(cpu);
+        }
+    }
+
+    fn join_reservation(
+        &self,
+        me: Ref<Thread<P>>,
+        own: Ref<Domain<P>>,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let at = self.reservation(own, args[0], Rights::CONTROL)?;
+        let class = self.reservation(own, args[1], Rights::DIVIDE)?;
+        let share = Share::decode(args[2], self.words(me)).ok_or(Error::InvalidArgument)?;
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        let (node, above, now) = (self.node(at), self.node(class), self.kernel.port.now());
+        self.tree(|tree| tree.join(node, above, share, now))?.map_err(refused)?;
+        self.leave_class(at);
+        self.all.open(at).class.set(Some(class));
+        self.all.open(class).inner.push_back(at);
+        self.decide_on(self.cpu_of_node(node));
+        Ok(Done::Nothing)
+    }
+
+    fn leave_class(&self, at: Ref<Reservation<P>>) {
+        if let Some(class) = self.all.open(at).class.take() {
+            self.all.open(class).inner.remove(at);
+        }
+    }
+
+    fn reserve(&self, own: Ref<Domain<P>>, args: &[u64; 6]) -> Result<Done, Error> {
+        let reservation = match args[1] {
+            0 => None,
+            word => Some(self.reservation(own, word, Rights::RESERVE)?),
+        };
+        let to = slot(args[0])?;
+        if self.all.open(own).slot(to)?.kind() == Some(Kind::Domain) {
+            let domain = self.domain_or_own(own, args[0])?;
+            self.reserve_for_domain(domain, reservation)?;
+            return Ok(Done::Nothing);
+        }
+        let thread = self.thread(own, to)?;
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        self.reserve_for_thread(thread, reservation)?;
+        Ok(Done::Nothing)
+    }
+
+    /// The threads of a domain that has none yet will run on a leaf, or on that of its owner.
+    pub(crate) fn reserve_for_domain(
+        &self,
+        at: Ref<Domain<P>>,
+        reservation: Option<Ref<Reservation<P>>>,
+    ) -> Result<(), Error> {
+        let domain = self.all.open(at);
+        if domain.threads.get() > 0 {
+            return Err(Error::WrongState);
+        }
+        let leaf = match reservation {
+            Some(reservation) => self.leaf_named(reservation)?,
+            None => self.inherited(domain),
+        };
+        domain.reservation.set(leaf);
+        Ok(())
+    }
+
+    /// What the threads of a domain's owner run on.
+    pub(super) fn inherited(&self, domain: &Domain<P>) -> LeafRef {
+        domain.owner().get().map_or(LeafRef::NONE, |owner| self.all.open(owner).reservation.get())
+    }
+
+    /// A thread runs on a leaf, or on that of its domain.
+    pub(crate) fn reserve_for_thread(
+        &self,
+        at: Ref<Thread<P>>,
+        reservation: Option<Ref<Reservation<P>>>,
+    ) -> Result<(), Error> {
+        let leaf = match reservation {
+            Some(reservation) => {
+                let leaf = self.leaf_named(reservation)?;
+                if self.kernel.trees.cpu_of(leaf) != Some(at.cpu.get()) {
+                    return Err(Error::CpuNotAllowed);
+                }
+                leaf
+            }
+            None => self.all.open(self.domain_of(at)).reservation.get(),
+        };
+        self.all.open(at).reservation.set(&self.all, leaf);
+        self.caller_changed(at);
+        Ok(())
+    }
+
+    /// The name of a leaf. A class is none.
+    fn leaf_named(&self, at: Ref<Reservation<P>>) -> Result<LeafRef, Error> {
+        let node = self.node(at);
+        match self.tree(|tree| tree.policy(node))? {
+            None => Ok(self.kernel.trees.name(node)),
+            Some(_) => Err(Error::WrongState),
+        }
+    }
+
+    fn inspect_reservation(&self, own: Ref<Domain<P>>, slot: u64) -> Result<Done, Error> {
+        let node = self.node(self.reservation(own, slot, Rights::NONE)?);
+        let state = self.tree(|tree| tree.inspect(node))?.ok_or(Error::WrongState)?;
+        let jobs = state.jobs;
+        let words = [jobs.ended, jobs.missed, jobs.worst, jobs.latest];
+        let events = u64::from(state.overruns) | u64::from(node.0) << 32;
+        Ok(Done::Words(state.service, events, words))
+    }
+
+    /// A reservation's state in the tree; none for a pool slot without one.
+    fn state_of_reservation(&self, index: u32) -> Result<Option<(u32, NodeState)>, Error> {
+        let at = self.kernel.reservations.get(index).filter(|_| self.kernel.trees.exist());
+        let at = at.ok_or(Error::InvalidArgument)?;
+        if at.life() == Life::Vacant {
+            return Ok(None);
+        }
+        let NodeId(node) = self.node(at);
+        let state = self.tree(|tree| tree.inspect(NodeId(node)))?;
+        Ok(state.map(|state| (node, state)))
+    }
+
+    pub(super) fn reservation_row(&self, index: u32) -> Result<Done, Error> {
+        let Some((node, state)) = self.state_of_reservation(index)? else {
+            return Ok(Done::Values(0, 0));
+        };
+        let policy = state.policy.map_or(0, |policy| policy as u64);
+        let [server, budget, period, _] = Budget::encode(state.budget);
+        let what = 1 | policy << 8 | u64::from(state.is_throttled) << 16 | server << 24;
+        let class = state.parent.map_or(u32::MAX, |NodeId(class)| class);
+        let late = state.jobs.missed.min(u32::MAX.into());
+        let events = u64::from(state.overruns) | late << 32;
+        let words = [state.service, events, budget, period];
+        Ok(Done::Words(what, u64::from(node) | u64::from(class) << 32, words))
+    }
+
+    pub(super) fn share_row(&self, index: u32) -> Result<Done, Error> {
+        let Some((_, state)) = self.state_of_reservation(index)? else {
+            return Ok(Done::Values(0, 0));
+        };
+        let (code, words) = state.share.encode();
+        Ok(Done::Words(code, state.jobs.ended, words))
+    }
+
+    /// Destroys a reservation with all that are in it. Threads that run on them have the lowest
+    /// priority then.
+    pub(super) fn destroy_reservation(&self, root: Ref<Reservation<P>>) -> bool {
+        loop {
+            let at = self.innermost_reservation(root);
+            if !self.end_leaf(at) {
+                return false;
+            }
+            let (node, now) = (self.node(at), self.kernel.port.now());
+            let removed = self.tree(|tree| tree.remove_node(node, now));
+            debug_assert!(matches!(removed, Ok(Ok(()))), "a reservation that is no node");
+            self.leave_class(at);
+            self.kernel.reservations.release(&self.all, at);
+            if at == root {
+                return true;
+            }
+            if self.preempted() {
+                return false;
+            }
+        }
+    }
+
+    /// A reservation in `root` that has none in itself: at most a few levels down.
+    fn innermost_reservation(&self, root: Ref<Reservation<P>>) -> Ref<Reservation<P>> {
+        let mut at = root;
+        while let Some(inner) = self.all.open(at).inner.head() {
+            self.begin_destroy_slowly(inner);
+            at = inner;
+        }
+        at
+    }
+
+    /// The name of a node is void, and the threads in it leave. False: an interrupt is pending.
+    fn end_leaf(&self, at: Ref<Reservation<P>>) -> bool {
+        let node = self.node(at);
+        self.decide_on(self.cpu_of_node(node));
+        self.kernel.trees.end(node);
+        while let Some(thread) = self.kernel.trees.leaf(node.0).threads.head() {
+            self.requeue(thread);
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn requeue(&self, thread: Ref<Thread<P>>) {
+        (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(thread), thread);
+    }
+}
+
+/// Why the tree refuses, as programs are told.
+fn refused(error: TreeError) -> Error {
+    match error {
+        TreeError::Full => Error::PoolExhausted,
+        TreeError::TooDeep => Error::TooDeep,
+        TreeError::OtherCpu => Error::CpuNotAllowed,
+        TreeError::Overcommitted | TreeError::TooManyBends => Error::Overcommitted,
+        TreeError::WrongShare | TreeError::InvalidParameter | TreeError::PartitionTaken => {
+            Error::InvalidArgument
+        }
+        TreeError::NoSuchNode | TreeError::Cycle | TreeError::HasChildren | TreeError::Busy => {
+            Error::WrongState
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Who pays, where a scheduling tree orders threads: a thread that owes an answer runs on the time
+//! of its caller, as long as it owes it.
+
+use crate::support::archive::{SLICE, TICK};
+use crate::support::board::Board;
+use crate::support::host::{Event, Host};
+use crate::support::scene::{
+    ENDPOINT, FREE, INTERRUPT, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send, system,
+    timed,
+};
+use abi::call::{Call, REPLY, Timeout};
+use abi::{Error, Info};
+use kernel::port::Port;
+use kernel::system::Tree;
+
+const MESSAGE: Info = Info::new(0, 0);
+const SERVER: u32 = 1;
+const MEDIUM: u32 = 2;
+const CLIENT: u32 = 3;
+/// Far below the client's deadline.
+const LONG: u64 = 50 * TICK;
+
+/// A server below a thread below a client. The server waits for requests, the others for signals:
+/// the client on the first notification.
+fn waiting() -> Board<Tree<Host>> {
+    let board = boot(&[(1, 50), (1, 100), (1, 200), (1, 60)]);
+    board.does(CLIENT, receive(NOTIFICATION));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.does(4, receive(ENDPOINT + 1));
+    board.does(SERVER, receive(ENDPOINT));
+    board
+}
+
+/// The same; then the client has called the server and waits up to a deadline, and the thread
+/// between them is ready.
+fn serving() -> Board<Tree<Host>> {
+    let board = waiting();
+    board.host.raise(Event::Irq(3));
+    board.settle();
+    let until = board.host.now() + LONG;
+    board.does(CLIENT, timed(ENDPOINT, REPLY.into(), MESSAGE, Timeout::At, until));
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board
+}
+
+#[test]
+fn a_server_runs_on_its_callers_time() {
+    let board = serving();
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(SERVER), "on the client's time");
+    board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(CLIENT, Ok(()));
+    board.does(CLIENT, receive(NOTIFICATION));
+    assert_eq!(board.running(), Some(MEDIUM));
+}
+
+#[test]
+fn a_call_that_was_queued_is_paid_for_too() {
+    let board: Board<Tree<Host>> = boot(&[(1, 50), (1, 100), (1, 200)]);
+    board.does(CLIENT, call(ENDPOINT, MESSAGE));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.succeeds(SERVER, receive(ENDPOINT));
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(CLIENT, Ok(()));
+}
+
+/// What a client pays for ends when its call does, in each way.
+#[test]
+fn a_donation_ends_with_the_call() {
+    let board = serving();
+    board.wait(LONG);
+    board.sees_in_receive(CLIENT, Error::Timeout);
+    board.does(CLIENT, receive(NOTIFICATION));
+    assert_eq!(board.running(), Some(MEDIUM), "behind a timeout");
+
+    for (end, args, why) in [
+        (Call::Destroy, [THREAD + 3, 0], "the client is destroyed"),
+        (Call::CapSaveReply, [FREE, 0], "the right to answer is put away"),
+        (Call::ThreadPriority, [THREAD + 3, 60], "the client becomes less important"),
+    ] {
+        let board = serving();
+        board.does(SERVER, system(end, &args));
+        assert_eq!(board.running(), Some(MEDIUM), "{why}");
+    }
+}
+
+#[test]
+fn an_answer_without_a_wait_ends_it() {
+    let board = serving();
+    board.does(SERVER, send(REPLY.into(), MESSAGE));
+    board.sees(CLIENT, Ok(()));
+    board.does(CLIENT, receive(NOTIFICATION));
+    assert_eq!(board.running(), Some(MEDIUM));
+}
+
+/// A server of the server runs on the client's time, until the client gives up.
+#[test]
+fn a_donation_is_passed_on() {
+    let board = serving();
+    board.does(SERVER, call(ENDPOINT + 1, MESSAGE));
+    assert_eq!(board.running(), Some(4));
+    board.wait(LONG - TICK);
+    assert_eq!(board.running(), Some(4), "on the client's time");
+    board.wait(TICK);
+    board.sees_in_receive(CLIENT, Error::Timeout);
+    board.does(CLIENT, receive(NOTIFICATION));
+    assert_eq!(board.running(), Some(MEDIUM), "it has the server's time alone");
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.does(4, reply_wait(ENDPOINT + 1, MESSAGE));
+    board.sees(SERVER, Ok(()));
+}
+
+/// A message to a thread that has the same priority as the caller is no answer.
+#[test]
+fn an_equal_of_the_caller_does_not_end_it() {
+    let board: Board<Tree<Host>> = boot(&[(1, 50), (1, 100), (1, 200), (1, 200)]);
+    board.does(CLIENT, receive(NOTIFICATION));
+    board.does(4, receive(ENDPOINT + 1));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.does(SERVER, receive(ENDPOINT));
+    board.host.raise(Event::Irq(3));
+    board.settle();
+    board.does(CLIENT, call(ENDPOINT, MESSAGE));
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.succeeds(SERVER, send(ENDPOINT + 1, MESSAGE));
+    board.wait(SLICE * TICK);
+    assert_eq!(board.running(), Some(4), "equals share the time");
+    board.does(4, receive(ENDPOINT + 1));
+    assert_eq!(board.running(), Some(SERVER), "on the client's time");
+}
+
+#[test]
+fn equals_have_a_time_slice_each() {
+    let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 10), (1, 10), (1, 20)]);
+    board.does(4, receive(NOTIFICATION));
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        order.push(board.running().expect("one is ready"));
+        // Nothing that a more important thread does begins a slice anew.
+        board.wait(SLICE * TICK / 2);
+        board.host.raise(Event::Irq(3));
+        board.settle();
+        board.succeeds(4, system(Call::InterruptAck, &[INTERRUPT]));
+        board.does(4, receive(NOTIFICATION));
+        board.wait(SLICE * TICK - SLICE * TICK / 2 - 1);
+        assert_eq!(board.running(), order.last().copied(), "it has its slice");
+        board.wait(1);
+    }
+    assert_eq!(order, [1, 2, 3, 1, 2, 3]);
+}
+
+/// One that calls another of its priority does not get more than its slice by that.
+#[test]
+fn a_call_goes_on_with_the_callers_slice() {
+    let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 10), (1, 10)]);
+    board.does(1, receive(ENDPOINT));
+    let mut rounds = 0;
+    while board.running() != Some(3) {
+        rounds += 1;
+        assert!(rounds < 100, "the third waits for ever");
+        board.does(2, call(ENDPOINT, MESSAGE));
+        board.wait(TICK / 4);
+        if board.running() == Some(1) {
+            board.does(1, reply_wait(ENDPOINT, MESSAGE));
+        }
+    }
+    assert_eq!(rounds, 4 * SLICE);
+}
+
+#[test]
+fn a_lone_busy_thread_is_not_interrupted() {
+    let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, receive(NOTIFICATION));
+    assert_eq!((board.running(), board.host.armed()), (Some(1), None));
+    board.host.raise(Event::Irq(3));
+    board.settle();
+    assert_eq!(board.running(), Some(2));
+    board.does(2, receive(NOTIFICATION));
+    assert_eq!((board.running(), board.host.armed()), (Some(1), None));
+}
