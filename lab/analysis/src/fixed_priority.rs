@@ -64,8 +64,8 @@ impl Level<'_> {
         let before =
             |(other, before): &(usize, &Task)| *other != index && before.priority >= task.priority;
         let tasks = workload.tasks.iter().enumerate().filter(before);
-        let interference = workload.interference.iter().copied();
-        Level { task, before: tasks.map(|(_, task)| task.stream()).chain(interference).collect() }
+        let tasks = tasks.map(|(_, task)| task.at_its_limit().stream());
+        Level { task, before: tasks.chain(workload.interference.iter().copied()).collect() }
     }
 
     /// The work that must be done by `end` for job `job` to be complete.

@@ -35,7 +35,8 @@ impl Overheads {
             0 => 0,
             execution => execution.saturating_add(self.per_job()),
         };
-        Task { execution, ..task.clone() }
+        let limit = task.limit.saturating_add(self.per_job());
+        Task { execution, limit, ..task.clone() }
     }
 
     /// The rest of a window behind the switch to its partition, if there is one.

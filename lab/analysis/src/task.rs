@@ -24,13 +24,24 @@ pub struct Task {
     pub blocking: Time,
     /// Greater is more urgent, as in the kernel. EDF ignores it.
     pub priority: u32,
+    /// What the kernel lets a job use if it takes longer than C, in ns: others have to reckon with
+    /// that. Below C it means nothing.
+    pub limit: Time,
 }
 
 impl Task {
     /// A task with its deadline at the end of the period, no jitter, no blocking and priority 0.
     pub fn new(name: &str, execution: Time, period: Time) -> Task {
-        let name = name.to_string();
-        Task { name, execution, period, deadline: period, jitter: 0, blocking: 0, priority: 0 }
+        Task {
+            name: name.to_string(),
+            execution,
+            period,
+            deadline: period,
+            jitter: 0,
+            blocking: 0,
+            priority: 0,
+            limit: execution,
+        }
     }
 
     /// The same with a deadline.
@@ -51,6 +62,16 @@ impl Task {
     /// The same with a priority.
     pub fn priority(self, priority: u32) -> Task {
         Task { priority, ..self }
+    }
+
+    /// The same for which others have to reckon with `limit`.
+    pub fn limit(self, limit: Time) -> Task {
+        Task { limit, ..self }
+    }
+
+    /// The task as others have to see it: all its jobs use what they may.
+    pub(crate) fn at_its_limit(&self) -> Task {
+        Task { execution: self.execution.max(self.limit), ..self.clone() }
     }
 
     pub(crate) fn check(&self) -> Result<(), AnalysisError> {
@@ -144,6 +165,16 @@ impl Workload {
     /// These tasks and nothing else.
     pub fn of(tasks: &[Task]) -> Workload {
         Workload { tasks: tasks.to_vec(), ..Workload::default() }
+    }
+
+    /// The same as task `index` has to see it: all others at their limits.
+    pub(crate) fn seen_by(&self, index: Option<usize>) -> Workload {
+        let task = |(place, task): (usize, &Task)| match Some(place) == index {
+            true => task.clone(),
+            false => task.at_its_limit(),
+        };
+        let tasks = self.tasks.iter().enumerate().map(task).collect();
+        Workload { tasks, ..self.clone() }
     }
 
     /// The terms of one evaluation of its demand.

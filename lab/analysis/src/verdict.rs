@@ -53,6 +53,17 @@ pub enum Verdict {
     },
     /// Jobs fall behind without end: more is demanded than supplied in the long run.
     Unbounded,
+    /// More is demanded than supplied at an instant, and no test says how late a job can be.
+    Exceeded(Excess),
+    /// What comes before it can take all the time.
+    Unlimited {
+        /// What that is.
+        by: String,
+    },
+    /// Nothing is guaranteed to it: it runs when others leave time.
+    NoGuarantee,
+    /// It has no deadline.
+    NotAsked,
     /// A server or class above it does not get what it promises.
     NoSupply {
         /// The path of that server or class.
@@ -63,9 +74,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether deadlines are met for sure.
+    /// Whether deadlines, if there are any, are met for sure.
     pub fn fits(&self) -> bool {
-        matches!(self, Verdict::Fits { .. })
+        matches!(self, Verdict::Fits { .. } | Verdict::NotAsked)
     }
 
     /// The verdict on a deadline of what a test has found: `None` is no bound.
@@ -96,7 +107,13 @@ impl fmt::Display for Verdict {
             Verdict::Unbounded => {
                 f.write_str("late: in the long run more is demanded than supplied")
             }
-            Verdict::NoSupply { of } => write!(f, "no bound: `{of}` does not get its share"),
+            Verdict::Exceeded(excess) => write!(f, "late: {excess}"),
+            Verdict::Unlimited { by } => {
+                write!(f, "without a bound: `{by}` is as urgent and can take all the time")
+            }
+            Verdict::NoGuarantee => f.write_str("without a guarantee"),
+            Verdict::NotAsked => f.write_str("without a deadline"),
+            Verdict::NoSupply { of } => write!(f, "without a bound: `{of}` does not get its share"),
             Verdict::Unknown(error) => write!(f, "unknown: {error}"),
         }
     }

@@ -8,6 +8,7 @@ use abi::boot::{
     WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
+use abi::reservation::{Budget, Timing, Window};
 use abi::{PAGE, boot};
 
 use crate::budget::{self, Pool};
@@ -65,6 +66,7 @@ pub fn pack(
         writer.record(Record::Domain, &fields);
     }
     let numbers = Numbers::of(system, &areas);
+    reservations(&mut writer, system, &numbers);
     objects(&mut writer, system, &numbers);
     let memories = memories(&mut writer, system, &areas, &inventory);
     if let Some(trace) = &system.trace {
@@ -79,6 +81,10 @@ pub fn pack(
             fault.map_or(NONE, |fault| numbers.of_target(Target::Endpoint(fault.endpoint)));
         let badge = fault.map_or(0, |fault| fault.badge);
         let (owner, priority) = (index as u64, domain.priority.into());
+        if let Some(reservation) = domain.reservation {
+            let reservation = numbers.of_target(Target::Reservation(reservation));
+            writer.record(Record::Reserve, &[index as u64, reservation]);
+        }
         let (start, cpu) = ([entry, STACKS, ENVIRONMENT, buffer(0)], domain.cpu.into());
         let [entry, stack, argument, buffer] = start;
         let fields = [owner, priority, entry, stack, argument, buffer, handler, badge, cpu];
@@ -124,6 +130,10 @@ fn images<'a>(
 
 /// First number of each kind of object: objects are numbered as their records follow each other.
 struct Numbers {
+    /// The CPUs whose roots are named.
+    roots: Vec<u32>,
+    domains: u64,
+    reservations: u64,
     notifications: u64,
     endpoints: u64,
     interrupts: u64,
@@ -138,7 +148,10 @@ impl Numbers {
     fn of(system: &System, areas: &[Vec<Area>]) -> Numbers {
         let own = |area: &&Area| matches!(area.contents, Contents::Own(_));
         let own_memories = areas.iter().flatten().filter(own).count() as u64;
-        let notifications = areas.len() as u64;
+        let roots = system.roots();
+        let domains = areas.len() as u64;
+        let reservations = domains + roots.len() as u64;
+        let notifications = reservations + system.reservations.len() as u64;
         let endpoints = notifications + system.notifications.len() as u64;
         let interrupts = endpoints + system.endpoints.len() as u64;
         let timers = interrupts + system.interrupts.len() as u64;
@@ -146,7 +159,19 @@ impl Numbers {
         let areas = memories + system.memories.len() as u64;
         let images = areas + own_memories;
         let threads = images + system.children().len() as u64;
-        Numbers { notifications, endpoints, interrupts, timers, memories, areas, images, threads }
+        Numbers {
+            roots,
+            domains,
+            reservations,
+            notifications,
+            endpoints,
+            interrupts,
+            timers,
+            memories,
+            areas,
+            images,
+            threads,
+        }
     }
 
     fn of_target(&self, target: Target) -> u64 {
@@ -159,8 +184,36 @@ impl Numbers {
             Target::Memory(index) => self.memories + index as u64,
             Target::Image(child) => self.images + child as u64,
             Target::Thread(index) => self.threads + index as u64,
+            Target::Reservation(index) => self.reservations + index as u64,
+            Target::Root(cpu) => {
+                let place = self.roots.iter().position(|root| *root == cpu);
+                self.domains + place.expect("each root that is used is named") as u64
+            }
             Target::Console => boot::CONSOLE,
             Target::System => boot::SYSTEM,
+        }
+    }
+}
+
+/// The roots that are used, the reservations, each behind its class, and the windows.
+fn reservations(writer: &mut Writer, system: &System, numbers: &Numbers) {
+    for cpu in &numbers.roots {
+        writer.record(Record::Root, &[(*cpu).into()]);
+    }
+    for reservation in &system.reservations {
+        let class = reservation.class.map_or(Target::Root(reservation.cpu), Target::Reservation);
+        let policy = reservation.policy.map_or(0, |policy| policy as u64);
+        let (code, share) = reservation.share.encode();
+        let [server, budget, period, _] = Budget::encode(reservation.limit);
+        let [deadline, separation, ..] = Timing::encode(reservation.timing);
+        let head = [boot::NO_OWNER, numbers.of_target(class), policy, code];
+        let tail = [server, budget, period, deadline, separation];
+        writer.record(Record::Reservation, &[&head[..], &share, &tail].concat());
+    }
+    for (index, reservation) in system.reservations.iter().enumerate() {
+        for Window { end, partition } in &reservation.windows {
+            let class = numbers.of_target(Target::Reservation(index));
+            writer.record(Record::Window, &[class, *end, (*partition).into()]);
         }
     }
 }

@@ -67,6 +67,7 @@ fn unowned(system: &System, inventory: &Inventory, areas: &[Vec<Area>]) -> Amoun
         (Resource::Timers, system.timers.len()),
         (Resource::Memories, system.memories.len() + own + inventory.images.len()),
         (Resource::Mappings, areas().count()),
+        (Resource::Reservations, system.reservations.len()),
     ];
     let mut amounts = [0; Resource::COUNT];
     for (resource, count) in counts {
@@ -132,6 +133,7 @@ const fn bytes_each(resource: Resource) -> u64 {
         // A root table, and a capability table for those that programs create.
         Resource::Domains => 2 * PAGE,
         Resource::Slots => 32,
+        Resource::Reservations => 1024,
         _ => 128,
     }
 }

@@ -6,6 +6,7 @@ use toml::Spanned;
 use crate::layout;
 use crate::problem::{Problem, is_name, quote};
 use crate::program;
+use crate::reservation;
 use crate::rights;
 use crate::schema;
 use crate::suggest::{hint, list};
@@ -49,13 +50,15 @@ pub fn read(
         log: given.log.as_ref().map(|size| values.size(size, abi::PAGE..=MOST_LOG)).transpose()?,
         cpu,
         cpus: allowed_cpus(values, given, cpus, cpu)?,
+        reservation: None,
+        load: reservation::load(values, given)?,
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),
         args: args(values, given)?,
         fault_handler: fault_handler(values, given)?,
         may_fault: given.may_fault,
         restart: supervised::restart(values, table)?,
         maps: maps(values, given)?,
-        caps: capabilities(values, given)?,
+        caps: capabilities(values, given, cpus)?,
     };
     let room = layout::STACKS - layout::BUFFERS;
     let used = u64::from(domain.threads) * (layout::BUFFER_STRIDE + domain.stack + abi::PAGE);
@@ -171,7 +174,11 @@ fn mapping_rights(values: &Values, word: &schema::Word) -> Result<Rights, Proble
     })
 }
 
-fn capabilities(values: &Values, given: &schema::Domain) -> Result<Vec<Capability>, Problem> {
+fn capabilities(
+    values: &Values,
+    given: &schema::Domain,
+    cpus: u32,
+) -> Result<Vec<Capability>, Problem> {
     if let Some((_, again)) = repeated(&given.caps, |cap| Some(cap.get_ref().name.get_ref())) {
         let name = &again.get_ref().name;
         let message =
@@ -179,7 +186,7 @@ fn capabilities(values: &Values, given: &schema::Domain) -> Result<Vec<Capabilit
         return Err(values.problem(name, message, "give each a name of its own"));
     }
     let lasting = given.restart.is_some();
-    given.caps.iter().map(|cap| capability(values, cap, lasting)).collect()
+    given.caps.iter().map(|cap| capability(values, cap, lasting, cpus)).collect()
 }
 
 /// A capability; `lasting`: of a domain that is made again, for which the object has to last.
@@ -187,14 +194,15 @@ fn capability(
     values: &Values,
     entry: &Spanned<schema::Capability>,
     lasting: bool,
+    cpus: u32,
 ) -> Result<Capability, Problem> {
     let given = entry.get_ref();
-    let target = target(values, entry)?;
+    let target = target(values, entry, cpus)?;
     let kind = target.kind();
     let rights = match &given.rights {
         _ if given.supervisor.is_some() => supervised::client_rights(values, given)?,
-        Some(list) => cap_rights(values, list, kind)?,
-        None => rights::all(kind),
+        Some(list) => cap_rights(values, list, target)?,
+        None => rights::of(target).into_iter().fold(Rights::NONE, |all, (_, one)| all.or(one)),
     };
     let rights = if lasting { supervised::lasting_rights(values, given, rights)? } else { rights };
     if let Some(badge) = &given.badge
@@ -209,7 +217,11 @@ fn capability(
 }
 
 /// The one object that a capability names.
-fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target, Problem> {
+fn target(
+    values: &Values,
+    entry: &Spanned<schema::Capability>,
+    cpus: u32,
+) -> Result<Target, Problem> {
     let cap = entry.get_ref();
     let words = [
         ("endpoint", &cap.endpoint),
@@ -219,6 +231,7 @@ fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target
         ("memory", &cap.memory),
         ("domain", &cap.domain),
         ("thread", &cap.thread),
+        ("reservation", &cap.reservation),
     ];
     let flags =
         [("console", &cap.console), ("system", &cap.system), ("supervisor", &cap.supervisor)];
@@ -234,6 +247,7 @@ fn target(values: &Values, entry: &Spanned<schema::Capability>) -> Result<Target
         return Err(values.source.problem(&at, message, help));
     }
     match (words.first(), flags.first()) {
+        (Some(("reservation", word)), _) => reservation::target(values, word, cpus),
         (Some((kind, word)), _) => named_object(values, kind, word),
         (None, Some((kind, flag))) if !flag.get_ref() => {
             let help = format!("write `{kind} = true`, or leave the capability out");
@@ -265,9 +279,9 @@ fn named_object(values: &Values, kind: &str, word: &schema::Word) -> Result<Targ
 fn cap_rights(
     values: &Values,
     given: &Spanned<Vec<schema::Word>>,
-    kind: Kind,
+    target: Target,
 ) -> Result<Rights, Problem> {
-    let known = rights::rights_of(kind);
+    let (kind, known) = (target.kind(), rights::of(target));
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let mut rights = Rights::NONE;
     for item in given.get_ref() {

@@ -15,6 +15,7 @@ mod layout;
 mod problem;
 mod program;
 mod reader;
+mod reservation;
 mod resolve;
 mod rights;
 mod schema;
@@ -36,10 +37,10 @@ pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
 pub use supervisor::JOURNAL;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Map, Memory, Notification, Origin,
-    Restart, System, Target, Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Notification, Origin,
+    Overheads, Reservation, Restart, System, Target, Timer, Trace,
 };
-pub use units::{spell_duration, spell_size};
+pub use units::{spell_duration, spell_percent, spell_size};
 
 /// What may guard a kernel, as a manifest names it.
 pub const LOCKINGS: [&str; 4] = [NO_LOCKING, "big", "fine", "elided"];

@@ -19,7 +19,16 @@ const COLUMNS: usize = 80;
 const LONGEST: usize = 60;
 
 /// What to write where a key is missing or has a value of the wrong type, by the end of its path.
-const EXAMPLES: [(&str, &str); 22] = [
+const EXAMPLES: [(&str, &str); 31] = [
+    ("windows.offset", "offset = \"0ms\""),
+    ("windows.duration", "duration = \"5ms\""),
+    ("windows", "windows = [{ offset = \"0ms\", duration = \"5ms\" }]"),
+    ("curve", "curve = \"20%\""),
+    ("curve.m1", "curve = { m1 = \"50%\", d = \"10ms\", m2 = \"20%\" }"),
+    ("curve.m2", "curve = { m1 = \"50%\", d = \"10ms\", m2 = \"20%\" }"),
+    ("curve.d", "curve = { m1 = \"50%\", d = \"10ms\", m2 = \"20%\" }"),
+    ("background", "background = true"),
+    ("reservation", "reservation = \"NAME\""),
     ("system.memory", "memory = \"64M\""),
     ("memory", "memory = \"NAME\""),
     ("system", "[system]"),

@@ -11,13 +11,14 @@ use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::problem::{Problem, Problems, Source};
 use crate::reader;
+use crate::reservation;
 use crate::schema::{self, Manifest, Number};
 use crate::supervised;
 use crate::supervisor;
-use crate::system::{Endpoint, Interrupt, Memory, Notification, System, Timer, Trace};
+use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
 use crate::units::spell_duration;
 use crate::values::{LONGEST_NAME, MOST_OBJECTS, Values, repeated};
-use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING};
+use crate::{ALL_KERNELS, KERNELS, LOCKINGS, NO_LOCKING, TREE};
 
 /// RAM that a machine has at least and at most: the host finds all of it in one file.
 const RAM: [u64; 2] = [16 << 20, 2 << 30];
@@ -53,9 +54,21 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
     system.domains = each(&manifest.domain, found, |it| domain::read(&values, it, system.cpus));
+    let reservations = reservation::read(&values, &manifest, system.cpus);
+    let reservations = reservations.unwrap_or_else(|wrong| {
+        found.extend(wrong);
+        reservation::Found::default()
+    });
     found.extend(shared(&values, &manifest));
     found.extend(supervised::together(&values, &manifest));
     if found.is_empty() {
+        reservation::attach(&mut system, &reservations);
+        found.extend(reservation::wrong_kernel(&values, &manifest, &system));
+    }
+    if found.is_empty() {
+        if system.needs_tree() {
+            system.kernel = TREE.to_string();
+        }
         system.add_logs();
         supervisor::add(&values, &manifest, &mut system)?;
         let trace = manifest.trace.as_ref().map(|it| trace(&values, it, &system));
@@ -137,8 +150,21 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         memories: Vec::new(),
         domains: Vec::new(),
         supervisor: None,
+        reservations: Vec::new(),
+        overheads: overheads(values, manifest)?,
         trace: None,
         source: values.source.clone(),
+    })
+}
+
+/// What the kernel costs, for the analysis.
+fn overheads(values: &Values, manifest: &Manifest) -> Result<Overheads, Problem> {
+    let Some(given) = &manifest.analysis else { return Ok(Overheads::default()) };
+    let time = |word: &Option<schema::Word>| word.as_ref().map_or(Ok(0), |word| values.cost(word));
+    Ok(Overheads {
+        release: time(&given.release)?,
+        context_switch: time(&given.context_switch)?,
+        timer_interrupt: time(&given.timer_interrupt)?,
     })
 }
 

@@ -2,6 +2,8 @@
 
 use abi::{Kind, Rights};
 
+use crate::system::Target;
+
 const COMMON: [(&str, Rights); 3] =
     [("copy", Rights::COPY), ("revoke", Rights::REVOKE), ("destroy", Rights::DESTROY)];
 
@@ -15,6 +17,11 @@ pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
         Kind::Memory => {
             &[("read", Rights::READ), ("write", Rights::WRITE), ("execute", Rights::EXECUTE)]
         }
+        Kind::Reservation => &[
+            ("control", Rights::CONTROL),
+            ("reserve", Rights::RESERVE),
+            ("divide", Rights::DIVIDE),
+        ],
         _ => &[("control", Rights::CONTROL)],
     };
     // No domain can end the console or the machine's capability for the others.
@@ -25,9 +32,11 @@ pub fn rights_of(kind: Kind) -> Vec<(&'static str, Rights)> {
     [own, common].concat()
 }
 
-/// Every right that makes sense for a kind of object.
-pub(crate) fn all(kind: Kind) -> Rights {
-    rights_of(kind).into_iter().fold(Rights::NONE, |all, (_, right)| all.or(right))
+/// The rights that a capability to this object can have: nothing ends the root of a CPU.
+pub(crate) fn of(target: Target) -> Vec<(&'static str, Rights)> {
+    let all = rights_of(target.kind()).into_iter();
+    let is_root = matches!(target, Target::Root(_));
+    all.filter(|(_, right)| !is_root || *right != Rights::DESTROY).collect()
 }
 
 /// A kind of object with its article.

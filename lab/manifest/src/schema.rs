@@ -1,8 +1,13 @@
 //! What a manifest may say: tables, keys and their types. Numbers and words know their place in
 //! the text; what they mean is checked by [`resolve`](crate::resolve).
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use indexmap::IndexMap;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use toml::{Spanned, Value};
 
 /// A text.
@@ -30,7 +35,10 @@ pub struct Manifest {
     pub memory: Vec<Memory>,
     pub supervisor: Option<Supervisor>,
     #[serde(default)]
+    pub reservation: Vec<Spanned<Reservation>>,
+    #[serde(default)]
     pub domain: Vec<Spanned<Domain>>,
+    pub analysis: Option<Analysis>,
 }
 
 /// `[system]`.
@@ -109,6 +117,85 @@ pub struct Supervisor {
     pub log_priority: Option<Number>,
 }
 
+/// `[analysis]`: what the kernel costs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Analysis {
+    pub release: Option<Word>,
+    pub context_switch: Option<Word>,
+    pub timer_interrupt: Option<Word>,
+}
+
+/// `[[reservation]]`, or the table of a domain's own one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Reservation {
+    pub name: Option<Word>,
+    pub policy: Option<Word>,
+    #[serde(rename = "in")]
+    pub class: Option<Word>,
+    pub cpu: Option<Number>,
+    pub priority: Option<Number>,
+    pub budget: Option<Word>,
+    pub period: Option<Word>,
+    pub server: Option<Word>,
+    pub curve: Option<Spanned<WordOr<Bent>>>,
+    pub share: Option<Spanned<WordOr<Bent>>>,
+    pub major_frame: Option<Word>,
+    pub windows: Option<Spanned<Vec<Spanned<Window>>>>,
+    pub background: Option<Spanned<bool>>,
+    pub deadline: Option<Word>,
+    pub execution: Option<Word>,
+}
+
+/// A service curve of two pieces.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Bent {
+    pub m1: Word,
+    pub d: Word,
+    pub m2: Word,
+}
+
+/// An entry of `windows`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Window {
+    pub offset: Word,
+    pub duration: Word,
+}
+
+/// A text, or a table.
+pub enum WordOr<T> {
+    Word(String),
+    Table(Box<T>),
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for WordOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WordOr<T>, D::Error> {
+        struct Either<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = WordOr<T>;
+
+            fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+                out.write_str("a text in double quotes or a table")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<WordOr<T>, E> {
+                Ok(WordOr::Word(word.to_string()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WordOr<T>, A::Error> {
+                let table = T::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(WordOr::Table(Box::new(table)))
+            }
+        }
+
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}
+
 /// `[[domain]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -124,6 +211,10 @@ pub struct Domain {
     pub threads: Option<Number>,
     pub cpu: Option<Number>,
     pub cpus: Option<Spanned<Vec<Number>>>,
+    pub reservation: Option<Spanned<WordOr<Reservation>>>,
+    pub execution: Option<Word>,
+    pub period: Option<Word>,
+    pub deadline: Option<Word>,
     #[serde(default)]
     pub quota: IndexMap<Word, Number>,
     #[serde(default)]
@@ -175,6 +266,7 @@ pub struct Capability {
     pub memory: Option<Word>,
     pub domain: Option<Word>,
     pub thread: Option<Word>,
+    pub reservation: Option<Word>,
     pub console: Option<Spanned<bool>>,
     pub system: Option<Spanned<bool>>,
     pub supervisor: Option<Spanned<bool>>,

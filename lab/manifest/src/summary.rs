@@ -1,5 +1,7 @@
 //! A system in a page of text.
 
+mod tree;
+
 use std::fmt::Write as _;
 
 use abi::object::Resource;
@@ -25,6 +27,9 @@ impl System {
         if self.supervisor.is_some() {
             text += &format!("{}\n\n", self.restart_table());
         }
+        if !self.reservations.is_empty() {
+            text += &format!("{}\n\n", tree::table(self));
+        }
         if self.domains.iter().any(|domain| !domain.caps.is_empty()) {
             text += &format!("{}\n\n", self.capability_table());
         }
@@ -44,6 +49,8 @@ impl System {
             Target::Timer(index) => &self.timers[index].name,
             Target::Memory(index) => &self.memories[index].name,
             Target::Domain(index) | Target::Thread(index) => &self.domains[index].name,
+            Target::Reservation(index) => &self.reservations[index].name,
+            Target::Root(cpu) => return format!("root of CPU {cpu}"),
             Target::Image(child) => return format!("image of {}", self.children()[child].name),
             Target::Console | Target::System => return target.kind().name().into(),
         };

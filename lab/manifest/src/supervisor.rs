@@ -199,6 +199,8 @@ fn domain(
         slots: (1 + caps.len() as u64 + free) as u32,
         cpu: 0,
         cpus: None,
+        reservation: None,
+        load: None,
         stack: STACK,
         heap: 0,
         log: None,

@@ -1,8 +1,10 @@
 //! A checked and resolved system. Objects refer to each other by index.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use abi::object::Resource;
+use abi::reservation::{Budget, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
@@ -52,6 +54,10 @@ pub struct System {
     pub domains: Vec<Domain>,
     /// Index of the supervisor's domain, the last one that boots, if any are supervised.
     pub supervisor: Option<usize>,
+    /// Its reservations, each behind the class that it is in.
+    pub reservations: Vec<Reservation>,
+    /// What the kernel costs, for the analysis.
+    pub overheads: Overheads,
     /// The trace that the kernel keeps.
     pub trace: Option<Trace>,
     /// The manifest, for problems that show up later.
@@ -75,6 +81,27 @@ impl System {
     /// The domains that the supervisor makes, in its order.
     pub fn children(&self) -> &[Domain] {
         &self.domains[self.booted().len()..]
+    }
+
+    /// Whether only the kernel with the scheduling tree can run it.
+    pub fn needs_tree(&self) -> bool {
+        let reservations = Resource::Reservations as usize;
+        let names_one = |domain: &Domain| {
+            let mut targets = domain.caps.iter().map(|cap| cap.target.kind());
+            targets.any(|kind| kind == Kind::Reservation) || domain.quota[reservations] > 0
+        };
+        !self.reservations.is_empty() || self.domains.iter().any(names_one)
+    }
+
+    /// The CPUs whose root class a record has to name, in order.
+    pub fn roots(&self) -> Vec<u32> {
+        let tops = self.reservations.iter().filter(|one| one.class.is_none()).map(|one| one.cpu);
+        let caps = self.booted().iter().flat_map(|domain| &domain.caps);
+        let named = caps.filter_map(|cap| match cap.target {
+            Target::Root(cpu) => Some(cpu),
+            _ => None,
+        });
+        tops.chain(named).collect::<BTreeSet<u32>>().into_iter().collect()
     }
 
     /// Has the kernel keep a trace of this many bytes in a memory of its own, for which the
@@ -175,6 +202,54 @@ pub struct Trace {
     pub events: u64,
 }
 
+/// A reservation of CPU time, or a class of them. Times are in nanoseconds.
+#[derive(Clone, Debug)]
+pub struct Reservation {
+    /// Its name, that of the domain if it is a domain's own.
+    pub name: String,
+    /// Index of the class that it is in; none: the root of its CPU.
+    pub class: Option<usize>,
+    /// Its CPU.
+    pub cpu: u32,
+    /// Its policy; none: it is a leaf.
+    pub policy: Option<Policy>,
+    /// What it is among its siblings.
+    pub share: Share,
+    /// What it may use at most.
+    pub limit: Option<Budget>,
+    /// Deadlines of a leaf's jobs.
+    pub timing: Option<Timing>,
+    /// Windows of a class of time partitions, one behind the other; the last ends with the major
+    /// frame.
+    pub windows: Vec<Window>,
+    /// The longest execution time of a leaf's jobs, for the analysis.
+    pub execution: Option<u64>,
+    /// Where the manifest has it.
+    pub at: Span,
+}
+
+/// The jobs of a domain's first thread, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The longest execution time.
+    pub execution: u64,
+    /// The least time between two releases.
+    pub period: u64,
+    /// From the release to the deadline.
+    pub deadline: u64,
+}
+
+/// What the kernel costs at most, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overheads {
+    /// To make a thread ready.
+    pub release: u64,
+    /// To switch from one thread to another.
+    pub context_switch: u64,
+    /// A timer interrupt.
+    pub timer_interrupt: u64,
+}
+
 /// A protection domain with its program.
 #[derive(Clone, Debug)]
 pub struct Domain {
@@ -196,6 +271,10 @@ pub struct Domain {
     pub cpu: u32,
     /// The CPUs that its threads may use, a bit each; all, if it does not say.
     pub cpus: Option<u64>,
+    /// Index of the reservation that its threads run on; none: by their priorities in the root.
+    pub reservation: Option<usize>,
+    /// What the analysis is to assume of a domain without a reservation.
+    pub load: Option<Load>,
     /// Bytes of each stack, a multiple of the page.
     pub stack: u64,
     /// Bytes of its heap, a multiple of the page; 0: it has none.
@@ -303,6 +382,10 @@ pub enum Target {
     Thread(usize),
     /// What the supervisor maps into the child of this number, and never changes.
     Image(usize),
+    /// The reservation with this index.
+    Reservation(usize),
+    /// The root class of this CPU.
+    Root(u32),
     /// The text console.
     Console,
     /// The machine.
@@ -320,6 +403,7 @@ impl Target {
             Target::Memory(_) | Target::Image(_) => Kind::Memory,
             Target::Domain(_) => Kind::Domain,
             Target::Thread(_) => Kind::Thread,
+            Target::Reservation(_) | Target::Root(_) => Kind::Reservation,
             Target::Console => Kind::Console,
             Target::System => Kind::System,
         }

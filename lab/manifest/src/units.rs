@@ -43,6 +43,27 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     number.checked_mul(factor)
 }
 
+/// A part of a CPU in millionths, written in percent with four digits behind the point at most.
+pub(crate) fn percent(text: &str) -> Option<u32> {
+    let number = text.strip_suffix('%')?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let is_plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    if !is_plain(whole) || !is_plain(fraction) || fraction.len() > 4 {
+        return None;
+    }
+    let fraction: u32 = format!("{fraction:0<4}").parse().ok()?;
+    whole.parse::<u32>().ok()?.checked_mul(10_000)?.checked_add(fraction)
+}
+
+/// A part of a CPU as manifests write it.
+pub fn spell_percent(millionths: u64) -> String {
+    let fraction = format!("{:04}", millionths % 10_000);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{}%", millionths / 10_000),
+        fraction => format!("{}.{fraction}%", millionths / 10_000),
+    }
+}
+
 /// A size as manifests write it, exact where a unit fits and else rounded up to a `K`.
 pub fn spell_size(bytes: u64) -> String {
     match SIZES.iter().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor)) {
@@ -90,6 +111,16 @@ mod tests {
         assert_eq!(scaled("4e3", &HERTZ), Some(4000.0));
         for wrong in ["", "us", "-3us", "nan", "inf", "1e999s", "3 weeks", "7"] {
             assert_eq!(scaled(wrong, &NANOSECONDS), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn percents_are_exact() {
+        for text in ["0%", "0.0001%", "12.5%", "100%"] {
+            assert_eq!(spell_percent(percent(text).unwrap().into()), text);
+        }
+        for wrong in ["", "5", "%", ".5%", "1.%", "-1%", "1.00001%", "1 %", "999999999%"] {
+            assert_eq!(percent(wrong), None, "{wrong}");
         }
     }
 

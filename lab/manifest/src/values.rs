@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use toml::{Spanned, Value};
 
 use crate::problem::{Problem, Source, Span, is_name, quote};
+use crate::reservation;
 use crate::schema::{Manifest, Number, Word};
 use crate::suggest::hint;
 use crate::units;
@@ -23,7 +24,7 @@ const LONGEST_DOMAIN_NAME: usize = 15;
 pub struct Values<'a> {
     /// The text.
     pub source: &'a Source,
-    names: [(&'static str, Vec<&'a Word>); 6],
+    names: [(&'static str, Vec<&'a Word>); 7],
 }
 
 impl<'a> Values<'a> {
@@ -36,6 +37,7 @@ impl<'a> Values<'a> {
             ("timer", manifest.timer.iter().map(|object| &object.name).collect()),
             ("memory", manifest.memory.iter().map(|object| &object.name).collect()),
             ("domain", manifest.domain.iter().map(|object| &object.get_ref().name).collect()),
+            ("reservation", reservation::names(manifest)),
         ];
         Values { source, names }
     }
@@ -166,6 +168,29 @@ impl<'a> Values<'a> {
             return Err(self.problem(word, format!("{text} is out of range"), help));
         }
         Ok(nanoseconds)
+    }
+
+    /// What something costs, in nanoseconds: also in fractions, rounded up.
+    pub fn cost(&self, word: &Word) -> Result<u64, Problem> {
+        let cost = units::scaled(word.get_ref(), &units::NANOSECONDS).filter(|cost| *cost <= 1e9);
+        cost.map(|cost| cost.ceil() as u64).ok_or_else(|| {
+            let help = "write a number and ns, us or ms, up to a second, say \"1.5us\"";
+            self.problem(word, format!("{} is not a cost", quote(word.get_ref())), help)
+        })
+    }
+
+    /// A part of a CPU in millionths, up to all of it.
+    pub fn percent(&self, at: &Span, text: &str) -> Result<u32, Problem> {
+        let help = "write a part of the CPU up to \"100%\", say \"12.5%\"";
+        let Some(millionths) = units::percent(text) else {
+            let message = format!("{} is not a part of a CPU", quote(text));
+            return Err(self.source.problem(at, message, help));
+        };
+        if millionths > abi::reservation::WHOLE {
+            let message = format!("{} is more than the whole CPU", quote(text));
+            return Err(self.source.problem(at, message, help));
+        }
+        Ok(millionths)
     }
 
     /// One line of text, be it written as a text, a number or a boolean.

@@ -35,6 +35,7 @@ fn the_smallest_manifest_has_defaults() {
         frames            0       0     0     0
         tables           11       0    11    11
         slots            64       0    64    64
+        reservations      0       0     0     0
     "#]]
     .assert_eq(&system.summary());
 }
@@ -61,41 +62,61 @@ fn a_rich_manifest_is_resolved() {
     assert_eq!(system.domains[0].fault_handler.as_ref().map(|fault| fault.badge), Some(3));
     expect![[r#"
         rich: Uses everything that a manifest can say.
-        kernel direct-lazy, 128M of memory, tick 500us, time slice 5ms
+        kernel tree, 128M of memory, tick 500us, time slice 5ms
 
-        domain  program  priority  max  threads  slots
-        server  greeter       100  120        3   9/16
-        client  visitor         0    0        1   2/64
+        domain   program  priority  max  threads  slots
+        server   greeter       100  120        3  11/16
+        client   visitor         0    0        1   2/64
+        camera   visitor         3    3        1   0/64
+        watcher  visitor         9    9        1   0/64
 
-        domain  slot  capability    object             rights
-        server  1     peer          endpoint greeting  send grant, badge 0x7
-        server  2     console       console            control copy
-        server  3     system        system             control copy
-        server  4     other         domain client      control copy revoke destroy
-        server  5     other-thread  thread client      control destroy
-        server  6     mem           memory recording   read write copy
-        server  7     keys          notification keys  signal, badge 0x2
-        server  8     uart          interrupt uart     control copy revoke destroy
-        server  9     alarm         timer alarm        control copy revoke destroy
-        client  1     greeting      endpoint greeting  receive
-        client  2     faults        endpoint faults    receive
+        reservation     share                           limit                  policy or domains
+        cpu0                                                                   fixed priorities
+          flight        priority 300                    3ms in 10ms, periodic  EDF
+            control     due in 4ms                      1ms in 5ms, sporadic   server
+          -             priority 0                                             client
+          -             priority 9                                             watcher
+        cpu1                                                                   fixed priorities
+          frames        priority 256                                           time partitions
+            vision      windows 8ms of 20ms
+            rest        background, priority 7                                 service curves
+              pictures  50% for 10ms, 20.5%, share 30%
+              sounds    share 10%
+              guest     40%                             1ms in 2ms, periodic
+            camera      windows 2ms of 20ms                                    camera
+
+        domain  slot  capability    object              rights
+        server  1     peer          endpoint greeting   send grant, badge 0x7
+        server  2     console       console             control copy
+        server  3     system        system              control copy
+        server  4     other         domain client       control copy revoke destroy
+        server  5     other-thread  thread client       control destroy
+        server  6     mem           memory recording    read write copy
+        server  7     keys          notification keys   signal, badge 0x2
+        server  8     uart          interrupt uart      control copy revoke destroy
+        server  9     alarm         timer alarm         control copy revoke destroy
+        server  10    cpu0          root of CPU 0       control reserve divide copy revoke
+        server  11    frames        reservation frames  control divide
+        client  1     greeting      endpoint greeting   receive
+        client  2     faults        endpoint faults     receive
 
         memory     size  mapped by
         recording  4M    server (rw), the host
         shared     12K   server (rx), client (r)
 
         pool           boot  quotas  used  size
-        domains           2       1     3     3
-        threads           2       2     4  4096
+        domains           4       1     5     5
+        threads           4       2     6  4096
         endpoints         2       0     2   100
         notifications     1       0     1     1
         interrupts        1       0     1     1
-        memories         16       0    16    16
-        mappings         17       0    17    17
+        memories         28       0    28    28
+        mappings         29       0    29    29
         timers            1       0     1     1
         frames            0      16    16    16
-        tables           28       0    28    28
-        slots            80      32   112   112
+        tables           50       0    50    50
+        slots           208      32   240   240
+        reservations      9       4    13    13
     "#]]
     .assert_eq(&system.summary());
 }

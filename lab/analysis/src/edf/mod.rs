@@ -22,9 +22,12 @@ pub fn analyse(
 ) -> Result<Vec<Verdict>, AnalysisError> {
     workload.check()?;
     let steps = || Steps::new(limits.test);
-    let demand = demand_test(workload, supply, &mut steps());
-    let each = 0..workload.tasks.len();
-    Ok(each.map(|index| verdict(workload, index, supply, &demand, &mut steps())).collect())
+    let verdict = |index: usize| {
+        let seen = workload.seen_by(Some(index));
+        let demand = demand_test(&seen, supply, &mut steps());
+        verdict(&seen, index, supply, &demand, &mut steps())
+    };
+    Ok((0..workload.tasks.len()).map(verdict).collect())
 }
 
 /// The verdict on one task where the demand test has said `demand`.
@@ -40,6 +43,7 @@ pub(crate) fn verdict(
     match (found, demand) {
         (Err(_), Ok(None)) => Verdict::Fits { bound: deadline, slack: 0 },
         (Err(AnalysisError::Unsupported { .. }), Err(error)) => Verdict::Unknown(error.clone()),
+        (Err(AnalysisError::Unsupported { .. }), Ok(Some(excess))) => Verdict::Exceeded(*excess),
         (found, _) => Verdict::of(found, deadline),
     }
 }

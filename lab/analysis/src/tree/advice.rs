@@ -1,6 +1,7 @@
 //! A whole tree: each class after its parent, then what would fit instead.
 
-use super::direct::{Direct, Given, Tester, interrupts};
+use super::direct::{Direct, Given, Tester};
+use super::interference::interrupts;
 use super::report::{ClassReport, LeafReport, Report, ServerReport};
 use super::{Child, Class, Entity, Inside, LEVELS, Server, ServerKind, Tree};
 use crate::budget::{greatest, least};
@@ -18,7 +19,7 @@ pub fn analyse(tree: &Tree) -> Report {
     }
     let left = tree.limits.total;
     let mut tester = Tester { overheads, interference, limits: tree.limits, left };
-    let given = Given { supply: tree.supply.clone(), curve: None };
+    let given = Given::of(tree.supply.clone());
     let mut pass = Pass { tester: &mut tester, report: Report::default(), seen: Vec::new() };
     if depth(&tree.class, LEVELS).is_none() {
         let what = "more levels of classes than 32";
@@ -82,7 +83,9 @@ impl<'a> Pass<'_, 'a> {
                 reason: Some(format!("`{of}` does not get its share")),
             },
         };
-        let fits = direct.reason.is_none() && direct.verdicts.iter().all(Verdict::fits);
+        let mut all = children.iter().zip(&direct.verdicts);
+        let fits = all.all(|((_, child), verdict)| verdict.fits() || !child.asks());
+        let fits = direct.reason.is_none() && fits || !class.asks();
         let mut report = class_report(class, path, given.ok(), None);
         report.fits = fits;
         report.reason = reason(&direct, &children);
@@ -112,13 +115,19 @@ impl<'a> Pass<'_, 'a> {
             }
             Child::Server(Server { period, budget, .. }) => {
                 let (period, budget) = (*period, *budget);
-                let (smallest, smallest_linear) = (None, None);
-                let server =
-                    ServerReport { path, period, budget, verdict, smallest, smallest_linear };
-                self.report.servers.push(server);
+                let (nearest, smallest, smallest_linear) = (None, None, None);
+                self.report.servers.push(ServerReport {
+                    path,
+                    period,
+                    budget,
+                    verdict,
+                    nearest,
+                    smallest,
+                    smallest_linear,
+                });
                 self.report.servers.len() - 1
             }
-            Child::Class(_) => 0,
+            Child::Class(_) | Child::Open => 0,
         }
     }
 }
@@ -128,7 +137,10 @@ fn reason(direct: &Direct, children: &[(&str, Child<'_>)]) -> String {
     if let Some(reason) = &direct.reason {
         return reason.clone();
     }
-    let mut late = children.iter().zip(&direct.verdicts).filter(|(_, verdict)| !verdict.fits());
+    let mut late = children
+        .iter()
+        .zip(&direct.verdicts)
+        .filter(|((_, child), verdict)| child.asks() && !verdict.fits());
     match late.next() {
         Some(((name, _), verdict)) => format!("`{name}` is {verdict}"),
         None => "every child gets what it needs".to_string(),
@@ -138,7 +150,7 @@ fn reason(direct: &Direct, children: &[(&str, Child<'_>)]) -> String {
 /// Whether a class and all below it fit on a supply.
 fn fits(tester: &mut Tester, class: &Class, path: &str, supply: Supply) -> bool {
     let mut pass = Pass { tester, report: Report::default(), seen: Vec::new() };
-    pass.visit(class, path, Ok(&Given { supply, curve: None }));
+    pass.visit(class, path, Ok(&Given::of(supply)));
     pass.report.fits()
 }
 
@@ -151,17 +163,18 @@ fn advise(tester: &mut Tester, seen: &[Seen<'_>], report: &mut Report) {
             match (child, given) {
                 (Child::Server(server), _) => {
                     let entry = &mut report.servers[*place];
-                    entry.smallest =
-                        smallest(tester, server, &path, |server| server.supply(server.period));
                     let has_line =
                         !matches!(server.kind, ServerKind::SoftCbs | ServerKind::Sporadic);
-                    entry.smallest_linear = has_line
-                        .then(|| {
-                            smallest(tester, server, &path, |server| {
-                                Supply::linear(server.period, server.budget)
-                            })
-                        })
-                        .flatten();
+                    let line = |server: &Server| Supply::linear(server.period, server.budget);
+                    if server.class.asks() {
+                        entry.nearest = given.as_ref().and_then(|given| {
+                            Search { tester, class, given, index, path: &path }.nearest(server)
+                        });
+                        entry.smallest =
+                            smallest(tester, server, &path, |server| server.supply(server.period));
+                        entry.smallest_linear =
+                            has_line.then(|| smallest(tester, server, &path, line)).flatten();
+                    }
                 }
                 (Child::Task(task), Some(given)) if !report.leaves[*place].verdict.fits() => {
                     report.leaves[*place].largest_execution =
@@ -173,6 +186,77 @@ fn advise(tester: &mut Tester, seen: &[Seen<'_>], report: &mut Report) {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// How many budgets up to the period are tried.
+const TRIALS: Time = 64;
+
+/// Looks for another budget of a server among its siblings.
+struct Search<'t> {
+    tester: &'t mut Tester,
+    class: &'t Class,
+    given: &'t Given,
+    index: usize,
+    path: &'t str,
+}
+
+impl Search<'_> {
+    /// The smallest budget with which everything in the server fits, and all of its siblings that
+    /// fit already; if its own does not do, the nearest one above it that was found, or below.
+    fn nearest(&mut self, server: &Server) -> Option<Time> {
+        let direct = self.tester.direct(self.class, self.path, self.given);
+        let before: Vec<bool> = direct.verdicts.iter().map(Verdict::fits).collect();
+        let (own, period) = (server.budget, server.period);
+        if self.is_enough(server, own, &before) {
+            return least(1, own, |budget| self.is_enough(server, budget, &before));
+        }
+        if own > period {
+            return None;
+        }
+        let step = (period / TRIALS).max(1);
+        let mut below = own;
+        while below < period {
+            let trial = below.saturating_add(step).min(period);
+            if self.is_enough(server, trial, &before) {
+                return least(below + 1, trial, |budget| self.is_enough(server, budget, &before));
+            }
+            below = trial;
+        }
+        // It may be what its siblings leave no room for.
+        let mut above = own;
+        while above > 1 {
+            let trial = above.saturating_sub(step).max(1);
+            if self.is_enough(server, trial, &before) {
+                return greatest(trial, above - 1, |budget| {
+                    self.is_enough(server, budget, &before)
+                });
+            }
+            above = trial;
+        }
+        None
+    }
+
+    fn is_enough(&mut self, server: &Server, budget: Time, before: &[bool]) -> bool {
+        let mut class = self.class.clone();
+        if let Class::FixedPriority(entities) | Class::Edf(entities) = &mut class
+            && let Some(Entity::Server(trial)) = entities.get_mut(self.index)
+        {
+            trial.budget = budget;
+        }
+        let direct = self.tester.direct(&class, self.path, self.given);
+        let mut siblings = direct.verdicts.iter().zip(before).enumerate();
+        let keeps =
+            siblings.all(|(place, (now, before))| place == self.index || now.fits() || !before);
+        match direct.given.get(self.index) {
+            Some(Some(given)) if keeps && direct.reason.is_none() => {
+                let mut pass =
+                    Pass { tester: self.tester, report: Report::default(), seen: Vec::new() };
+                pass.visit(&server.class, self.path, Ok(given));
+                pass.report.fits()
+            }
+            _ => false,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One class on its supply: the verdict on each of its children, and what each then has.
 
-use super::{Class, Entity, Inside, Partition, Server, ServerKind, Shared};
+use super::interference::{demand, of_entity};
+use super::{Class, Entity, Inside, Partition, ServerKind, Shared};
 use crate::curve::{Granularity, ServiceCurve};
 use crate::overheads::Overheads;
 use crate::supply::SECOND;
@@ -14,6 +15,15 @@ pub(super) struct Given {
     pub supply: Supply,
     /// Where service curves serve it: its curve, and what delays all of them.
     pub curve: Option<Curved>,
+    /// What comes before everything in it, beside the interrupts.
+    pub interference: Vec<Stream>,
+}
+
+impl Given {
+    /// A supply that is its own.
+    pub fn of(supply: Supply) -> Given {
+        Given { supply, curve: None, interference: Vec::new() }
+    }
 }
 
 /// A class under service curves.
@@ -73,16 +83,24 @@ impl Tester {
         })
     }
 
-    /// Entities as tasks and reservations, with overheads; the place of each among them.
-    fn workload(&self, entities: &[Entity]) -> Found<(Workload, Vec<Option<usize>>)> {
-        let mut workload =
-            Workload { interference: self.interference.clone(), ..Workload::default() };
+    /// All that comes before what is in a class.
+    fn before(&self, given: &Given) -> Vec<Stream> {
+        [&self.interference[..], &given.interference].concat()
+    }
+
+    /// Entities as tasks and reservations, with overheads; the place of each among the tasks.
+    fn workload(
+        &self,
+        entities: &[Entity],
+        given: &Given,
+    ) -> Found<(Workload, Vec<Option<usize>>)> {
+        let mut workload = Workload { interference: self.before(given), ..Workload::default() };
         let mut places = Vec::new();
         for entity in entities {
-            let reserved = match entity {
+            let is_task = match entity {
                 Entity::Task(task) => {
                     workload.tasks.push(self.overheads.inflate(task));
-                    false
+                    true
                 }
                 Entity::Server(server) => {
                     // Refuses what cannot be a server.
@@ -98,50 +116,107 @@ impl Tester {
                         }
                         false => workload.tasks.push(task.priority(server.priority)),
                     }
-                    is_cbs
+                    !is_cbs
                 }
+                Entity::Class(_) | Entity::Open(_) => false,
             };
-            places.push((!reserved).then(|| workload.tasks.len() - 1));
+            places.push(is_task.then(|| workload.tasks.len() - 1));
         }
         workload.check()?;
         Ok((workload, places))
     }
 
+    /// What comes before entity `index` beside the tasks and servers: everything in classes that
+    /// are as urgent. An error names what may take all the time.
+    fn urgent_classes(&self, entities: &[Entity], index: usize) -> Result<Vec<Stream>, String> {
+        let mut all = Vec::new();
+        for (place, entity) in entities.iter().enumerate() {
+            let is_class = matches!(entity, Entity::Class(_) | Entity::Open(_));
+            if place == index || !is_class || entity.priority() < entities[index].priority() {
+                continue;
+            }
+            let demand = of_entity(entity, &self.overheads);
+            all.extend(demand.ok_or_else(|| entity.child().0.to_string())?);
+        }
+        Ok(all)
+    }
+
     fn fixed_priority(&mut self, entities: &[Entity], path: &str, given: &Given) -> Found<Direct> {
-        let (workload, _) = self.workload(entities)?;
+        let (mut workload, places) = self.workload(entities, given)?;
         if !workload.reservations.is_empty() {
             let what = "a constant-bandwidth server under fixed priorities: put it into a class \
                         of EDF, or take a sporadic one";
             return Err(AnalysisError::Unsupported { name: path.to_string(), what });
         }
-        let verdict = |index: usize| {
+        let before = workload.interference.clone();
+        let (mut verdicts, mut within) = (Vec::new(), Vec::new());
+        for (index, (entity, place)) in entities.iter().zip(&places).enumerate() {
+            let urgent = match (entity, self.urgent_classes(entities, index)) {
+                (Entity::Open(_), _) => {
+                    verdicts.push(Verdict::NotAsked);
+                    within.push(None);
+                    continue;
+                }
+                (_, Err(by)) => {
+                    verdicts.push(Verdict::Unlimited { by });
+                    within.push(None);
+                    continue;
+                }
+                (_, Ok(urgent)) => urgent,
+            };
+            let Some(place) = *place else {
+                let interference = [given.interference.clone(), urgent];
+                let tasks = entities.iter().filter(|other| {
+                    let is_task = matches!(other, Entity::Task(_) | Entity::Server(_));
+                    is_task && other.priority() >= entity.priority()
+                });
+                let tasks = tasks.filter_map(|task| of_entity(task, &self.overheads)).flatten();
+                let interference = interference.concat().into_iter().chain(tasks).collect();
+                verdicts.push(Verdict::NotAsked);
+                within.push(Some(Given {
+                    supply: given.supply.clone(),
+                    curve: None,
+                    interference,
+                }));
+                continue;
+            };
+            workload.interference = [before.clone(), urgent].concat();
             let found =
-                self.test(|steps| fixed_priority::response(&workload, index, &given.supply, steps));
-            Verdict::of(found, workload.tasks[index].deadline)
-        };
-        let verdicts = (0..entities.len()).map(verdict).collect();
-        Ok(Direct { given: supplies(entities, &verdicts), verdicts, reason: None })
+                self.test(|steps| fixed_priority::response(&workload, place, &given.supply, steps));
+            let verdict = Verdict::of(found, workload.tasks[place].deadline);
+            within.push(supply(entity, &verdict));
+            verdicts.push(verdict);
+        }
+        Ok(Direct { given: within, verdicts, reason: None })
     }
 
     fn edf(&mut self, entities: &[Entity], path: &str, given: &Given) -> Found<Direct> {
-        let (workload, places) = self.workload(entities)?;
-        let demand = self.test(|steps| edf::demand_test(&workload, &given.supply, steps));
-        let verdict = |(entity, place): (&Entity, &Option<usize>)| match (entity, place, &demand) {
-            (_, Some(place), _) => {
-                self.test(|steps| edf::verdict(&workload, *place, &given.supply, &demand, steps))
-            }
+        let (workload, places) = self.workload(entities, given)?;
+        if entities.iter().any(|entity| matches!(entity, Entity::Class(_) | Entity::Open(_))) {
+            let what = "what has no deadline under EDF";
+            return Err(AnalysisError::Unsupported { name: path.to_string(), what });
+        }
+        let mut test = |index: Option<usize>| {
+            let seen = workload.seen_by(index);
+            let demand = self.test(|steps| edf::demand_test(&seen, &given.supply, steps));
+            let verdict = index.map(|index| {
+                self.test(|steps| edf::verdict(&seen, index, &given.supply, &demand, steps))
+            });
+            (demand, verdict)
+        };
+        let (all, _) = test(None);
+        let mut verdict = |(entity, place): (&Entity, &Option<usize>)| match (entity, place, &all) {
+            (_, Some(place), _) => test(Some(*place)).1.unwrap_or(Verdict::NotAsked),
             (Entity::Server(server), None, Ok(None)) => {
                 Verdict::Fits { bound: server.period, slack: 0 }
             }
             (_, None, Err(error)) => Verdict::Unknown(error.clone()),
-            (_, None, _) => Verdict::NoSupply { of: path.to_string() },
+            (_, None, Ok(Some(excess))) => Verdict::Exceeded(*excess),
+            (_, None, Ok(None)) => Verdict::NotAsked,
         };
-        let verdicts = entities.iter().zip(&places).map(verdict).collect();
-        let reason = match demand {
-            Ok(excess) => excess.map(|excess| excess.to_string()),
-            Err(error) => Some(error.to_string()),
-        };
-        Ok(Direct { given: supplies(entities, &verdicts), verdicts, reason })
+        let verdicts: Vec<Verdict> = entities.iter().zip(&places).map(&mut verdict).collect();
+        let given = entities.iter().zip(&verdicts).map(|(entity, verdict)| supply(entity, verdict));
+        Ok(Direct { given: given.collect(), verdicts, reason: None })
     }
 
     /// The curve that a class can share out, and what delays all who are served by it.
@@ -159,7 +234,8 @@ impl Tester {
             let jobs = Work::from(stream.jitter.div_ceil(stream.period)) + 1;
             jobs.saturating_mul(stream.cost.into())
         };
-        let streams = || self.interference.iter();
+        let before = self.before(given);
+        let streams = || before.iter();
         let left = rate.saturating_sub(streams().map(taken).sum());
         let late = given.supply.delay().saturating_mul(rate) / Work::from(SECOND) + 1;
         let late = streams().map(burst).fold(late, Work::saturating_add);
@@ -168,7 +244,7 @@ impl Tester {
             what: "service curves where interference leaves no time",
         };
         let delay = late.saturating_mul(SECOND.into()).checked_div(left).ok_or(nothing)?;
-        let is_exact = given.supply.is_whole() && self.interference.is_empty();
+        let is_exact = given.supply.is_whole() && before.is_empty();
         let delay = if is_exact { 0 } else { delay.saturating_add(1) };
         let delay = Time::try_from(delay).map_err(|_| AnalysisError::Horizon)?;
         Ok(Curved { curve: ServiceCurve::rate(left as Time)?, granularity, delay })
@@ -187,7 +263,7 @@ impl Tester {
         }
         self.interference.iter().try_for_each(|stream| stream.check("interference"))?;
         let parent = self.curved(granularity, path, given)?;
-        let curves: Vec<ServiceCurve> = children.iter().map(|child| child.curve).collect();
+        let curves: Vec<ServiceCurve> = children.iter().filter_map(|child| child.curve).collect();
         let excess = parent.curve.admit(&curves);
         let (mut verdicts, mut within) = (Vec::new(), Vec::new());
         for child in children {
@@ -205,17 +281,18 @@ impl Tester {
     /// One child of a class whose curves are admitted.
     fn served(&mut self, child: &Shared, parent: &Curved) -> (Verdict, Option<Given>) {
         let Curved { granularity, delay, .. } = *parent;
+        let Some(curve) = child.curve else { return (Verdict::NoGuarantee, None) };
         match &child.inside {
+            Inside::Open => (Verdict::NotAsked, None),
             Inside::Task(task) => {
                 let inflated = self.overheads.inflate(task);
-                let found =
-                    self.test(|steps| child.curve.response(&inflated, granularity, delay, steps));
+                let found = self.test(|steps| curve.response(&inflated, granularity, delay, steps));
                 (Verdict::of(found, task.deadline), None)
             }
-            Inside::Class(_) => match child.curve.supply(granularity, delay) {
+            Inside::Class(_) => match curve.supply(granularity, delay) {
                 Ok(supply) => {
-                    let curve = Some(Curved { curve: child.curve, ..parent.clone() });
-                    (Verdict::Fits { bound: 0, slack: 0 }, Some(Given { supply, curve }))
+                    let curve = Some(Curved { curve, ..parent.clone() });
+                    (Verdict::NotAsked, Some(Given { curve, ..Given::of(supply) }))
                 }
                 Err(error) => (Verdict::Unknown(error), None),
             },
@@ -235,35 +312,54 @@ impl Tester {
         }
         let all: Vec<Window> = partitions.iter().flat_map(|part| part.windows.clone()).collect();
         Supply::windows(frame, &all).map_err(|error| named(error, path))?;
+        let background = partitions.iter().find(|partition| partition.is_background);
         let (mut verdicts, mut within) = (Vec::new(), Vec::new());
-        for Partition { name, windows, .. } in partitions {
-            let shorter = windows.iter().filter_map(|window| self.overheads.shorten(window));
-            let supply = Supply::windows(frame, &shorter.collect::<Vec<_>>());
-            match supply.map_err(|error| named(error, name)) {
-                Ok(supply) => {
-                    verdicts.push(Verdict::Fits { bound: 0, slack: 0 });
-                    within.push(Some(Given { supply, curve: None }));
-                }
-                Err(error) => {
-                    verdicts.push(Verdict::Unknown(error));
-                    within.push(None);
-                }
-            }
+        for partition in partitions {
+            let found = self.partition(frame, partition, background, given);
+            let (verdict, given) = match found {
+                Ok(given) => (Verdict::NotAsked, Some(given)),
+                Err(verdict) => (verdict, None),
+            };
+            verdicts.push(verdict);
+            within.push(given);
         }
         Ok(Direct { verdicts, given: within, reason: None })
     }
+
+    /// What a partition has, or why nothing is sure.
+    fn partition(
+        &self,
+        frame: Time,
+        partition: &Partition,
+        background: Option<&Partition>,
+        given: &Given,
+    ) -> Result<Given, Verdict> {
+        let windows = partition.windows.iter();
+        let shorter: Vec<Window> =
+            windows.filter_map(|window| self.overheads.shorten(window)).collect();
+        if shorter.is_empty() {
+            return Err(Verdict::NoGuarantee);
+        }
+        let mut interference = given.interference.clone();
+        let urgent =
+            |other: &&Partition| !partition.is_background && other.urgency.1 >= partition.urgency.0;
+        if let Some(other) = background.filter(urgent) {
+            let by = || Verdict::Unlimited { by: other.name.clone() };
+            interference.extend(demand(&other.class, &self.overheads).ok_or_else(by)?);
+        }
+        let supply = Supply::windows(frame, &shorter);
+        let supply = supply.map_err(|error| Verdict::Unknown(named(error, &partition.name)))?;
+        Ok(Given { interference, ..Given::of(supply) })
+    }
 }
 
-/// What servers supply that get their budgets.
-fn supplies(entities: &[Entity], verdicts: &Vec<Verdict>) -> Vec<Option<Given>> {
-    let supply = |(entity, verdict): (&Entity, &Verdict)| match (entity, verdict) {
-        (Entity::Server(server), Verdict::Fits { bound, .. }) => {
-            let response = (*bound).clamp(server.budget, server.period);
-            server.supply(response).ok().map(|supply| Given { supply, curve: None })
-        }
-        _ => None,
+/// What a server supplies that gets its budget.
+fn supply(entity: &Entity, verdict: &Verdict) -> Option<Given> {
+    let (Entity::Server(server), Verdict::Fits { bound, .. }) = (entity, verdict) else {
+        return None;
     };
-    entities.iter().zip(verdicts).map(supply).collect()
+    let response = (*bound).clamp(server.budget, server.period);
+    server.supply(response).ok().map(Given::of)
 }
 
 /// An error on a parameter, with the name of what has it.
@@ -274,31 +370,4 @@ fn named(error: AnalysisError, name: &str) -> AnalysisError {
         }
         other => other,
     }
-}
-
-/// The timer interrupts of everything below a class.
-pub(super) fn interrupts(class: &Class, overheads: &Overheads, into: &mut Vec<Stream>) {
-    for (_, child) in class.children() {
-        match child {
-            super::Child::Task(task) => {
-                into.extend(overheads.interrupts(1, task.period, task.jitter));
-            }
-            super::Child::Server(server) => {
-                into.extend(server_interrupts(server, overheads));
-            }
-            super::Child::Class(_) => {}
-        }
-        if let Some(class) = child.class() {
-            interrupts(class, overheads, into);
-        }
-    }
-}
-
-/// A soft server's budget can end as often as it is used up, whatever its period.
-fn server_interrupts(server: &Server, overheads: &Overheads) -> Option<Stream> {
-    let period = match server.kind {
-        ServerKind::SoftCbs => server.budget.min(server.period),
-        _ => server.period,
-    };
-    overheads.interrupts(2 * server.activations(), period, 0)
 }

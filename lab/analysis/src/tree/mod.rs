@@ -6,12 +6,14 @@
 //! | policy | test | supply of a child |
 //! |---|---|---|
 //! | fixed priorities | response times | its server's, with its own response time |
+//! | the same, without a server | none | what the class has, less what is as urgent |
 //! | EDF | demand, response times ([`crate::edf`]) | the same |
 //! | service curves | admission at each bend, delay | final slope after a delay |
 //! | windows | they fit into the frame | the windows' exact sbf |
 
 mod advice;
 mod direct;
+mod interference;
 mod report;
 
 pub use advice::analyse;
@@ -71,8 +73,8 @@ pub enum Class {
         /// The children.
         children: Vec<Shared>,
     },
-    /// Time partitions; for a whole CPU alone. Of a background partition there is no guarantee
-    /// but by [`Tree::interference`], for others.
+    /// Time partitions, which windows are for a CPU that nobody else has, but for what comes before
+    /// everything.
     Windows {
         /// The major frame, in ns.
         frame: Time,
@@ -88,6 +90,30 @@ pub enum Entity {
     Task(Task),
     /// A class with a budget.
     Server(Server),
+    /// A class without one; under fixed priorities alone.
+    Class(Plain),
+    /// A leaf without a limit and without deadlines; under fixed priorities alone.
+    Open(Open),
+}
+
+/// A class without a budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plain {
+    /// What messages call it.
+    pub name: String,
+    /// Greater is more urgent.
+    pub priority: u32,
+    /// What is inside.
+    pub class: Class,
+}
+
+/// A leaf that may take all the time that it gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// What messages call it.
+    pub name: String,
+    /// Greater is more urgent.
+    pub priority: u32,
 }
 
 /// The kinds of server, as the kernel's scheduling tree has them.
@@ -126,8 +152,8 @@ pub struct Server {
 pub struct Shared {
     /// What messages call it.
     pub name: String,
-    /// What it is guaranteed.
-    pub curve: ServiceCurve,
+    /// What it is guaranteed, if anything is.
+    pub curve: Option<ServiceCurve>,
     /// What is inside.
     pub inside: Inside,
 }
@@ -139,6 +165,8 @@ pub enum Inside {
     Task(Task),
     /// A class.
     Class(Class),
+    /// A leaf without deadlines.
+    Open,
 }
 
 /// A time partition.
@@ -146,8 +174,13 @@ pub enum Inside {
 pub struct Partition {
     /// What messages call it.
     pub name: String,
-    /// Its windows.
+    /// Its windows; of the background partition those in which no other one may run.
     pub windows: Vec<Window>,
+    /// Whether it is the background partition (ledger S2D-08), which also runs where it is at least
+    /// as urgent as the partition whose window it is.
+    pub is_background: bool,
+    /// How urgent it is at least and at most.
+    pub urgency: (u32, u32),
     /// What is inside.
     pub class: Class,
 }
@@ -163,6 +196,11 @@ impl Class {
         }
     }
 
+    /// Whether there is a deadline in it.
+    fn asks(&self) -> bool {
+        self.children().into_iter().any(|(_, child)| child.asks())
+    }
+
     /// Its children: a name, and a class or a task.
     fn children(&self) -> Vec<(&str, Child<'_>)> {
         match self {
@@ -176,10 +214,22 @@ impl Class {
 }
 
 impl Entity {
+    /// Greater is more urgent.
+    fn priority(&self) -> u32 {
+        match self {
+            Entity::Task(task) => task.priority,
+            Entity::Server(server) => server.priority,
+            Entity::Class(plain) => plain.priority,
+            Entity::Open(open) => open.priority,
+        }
+    }
+
     fn child(&self) -> (&str, Child<'_>) {
         match self {
             Entity::Task(task) => (&task.name, Child::Task(task)),
             Entity::Server(server) => (&server.name, Child::Server(server)),
+            Entity::Class(plain) => (&plain.name, Child::Class(&plain.class)),
+            Entity::Open(open) => (&open.name, Child::Open),
         }
     }
 }
@@ -189,6 +239,7 @@ impl Shared {
         let child = match &self.inside {
             Inside::Task(task) => Child::Task(task),
             Inside::Class(class) => Child::Class(class),
+            Inside::Open => Child::Open,
         };
         (&self.name, child)
     }
@@ -206,13 +257,19 @@ enum Child<'a> {
     Task(&'a Task),
     Server(&'a Server),
     Class(&'a Class),
+    Open,
 }
 
 impl<'a> Child<'a> {
+    /// Whether there is a deadline in it.
+    fn asks(self) -> bool {
+        matches!(self, Child::Task(_)) || self.class().is_some_and(Class::asks)
+    }
+
     /// The class inside, if it is no leaf.
     fn class(self) -> Option<&'a Class> {
         match self {
-            Child::Task(_) => None,
+            Child::Task(_) | Child::Open => None,
             Child::Server(server) => Some(&server.class),
             Child::Class(class) => Some(class),
         }

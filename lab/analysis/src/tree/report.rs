@@ -42,9 +42,12 @@ pub struct ServerReport {
     pub budget: Time,
     /// Whether it gets its budget in each period, and by when.
     pub verdict: Verdict,
-    /// The smallest budget at this period with which everything inside fits, whenever in a period
-    /// it is delivered: by search over the exact test. `None`: no budget does, or none was found
-    /// within the limits.
+    /// The smallest budget at this period with which everything inside fits, and its siblings that
+    /// fit still do; if its own does not do, the nearest above it that was found, or below it. By
+    /// search over the exact test, so a nearer one can be missed, but what is said was tested.
+    /// `None`: nothing inside has a deadline, or no budget was found.
+    pub nearest: Option<Time>,
+    /// The same for a server whose budget may come whenever in a period, whatever its siblings do.
     pub smallest: Option<Time>,
     /// The same by the line below the supply (ledger S2B-04, the closed form's test); for periodic
     /// servers and hard constant-bandwidth servers.
@@ -85,7 +88,7 @@ impl fmt::Display for Report {
             write!(f, "{path} ({} every {}) {verdict}", show(*budget), show(*period))?;
             match smallest {
                 Some(smallest) => writeln!(f, "; smallest budget {}", show(*smallest))?,
-                None => writeln!(f, "; no budget at this period is known to be enough")?,
+                None => writeln!(f)?,
             }
         }
         for LeafReport { path, verdict, largest_execution, .. } in &self.leaves {

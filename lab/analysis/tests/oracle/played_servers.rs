@@ -157,6 +157,7 @@ pub fn longest(root: &Class, horizon: i64, dice: &mut Dice) -> Vec<i64> {
         .map(|entity| match entity {
             Entity::Task(task) => alone(task),
             Entity::Server(server) => server.class.clone(),
+            Entity::Class(_) | Entity::Open(_) => unreachable!("neither is played"),
         })
         .collect();
     let mut states: Vec<Option<State>> =
@@ -187,6 +188,7 @@ pub fn longest(root: &Class, horizon: i64, dice: &mut Dice) -> Vec<i64> {
             (Entity::Server(_), true) => states[*place].as_ref().map_or(0, |state| state.until),
             (Entity::Task(task), false) => -i64::from(task.priority),
             (Entity::Server(server), false) => -i64::from(server.priority),
+            _ => unreachable!("neither is played"),
         };
         let runs = (0..entities.len()).filter(can).min_by_key(key);
         for (place, state) in states.iter_mut().enumerate() {

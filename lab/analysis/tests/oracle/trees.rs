@@ -1,6 +1,6 @@
 //! Whole trees: the ledger's examples, and numbers that mean nothing.
 
-use analysis::tree::{Class, Entity, Inside, Partition, Server, ServerKind, Shared};
+use analysis::tree::{Class, Entity, Inside, Open, Partition, Plain, Server, ServerKind, Shared};
 use analysis::{
     Granularity, Limits, Overheads, ServiceCurve, Stream, Supply, Task, Tree, Verdict, Window,
     analyse,
@@ -32,6 +32,9 @@ fn the_case_study_fits_and_says_by_how_much() {
     assert!(report.fits(), "{report}");
     let s1 = &report.servers[0];
     assert_eq!(s1.smallest, Some(31 * MS));
+    // Alone it has its budget at once, so four come whole within 400, in which there is work for
+    // 31 + 31 + 31.
+    assert_eq!(s1.nearest, Some(23_250_000));
     // Ledger S2B-04: 39.37, which is above the paper's budget.
     let line = s1.smallest_linear.unwrap();
     assert!((39_370_000..39_371_000).contains(&line), "{line}");
@@ -81,11 +84,105 @@ fn a_budget_that_is_too_small_is_explained() {
     let reason = "`a` is late: response up to 256 ms; demand 31 ms by 200 ms, supply 25 ms";
     assert_eq!(s1.reason, reason);
     assert_eq!(report.servers[0].smallest, Some(31 * MS));
+    assert_eq!(report.servers[0].nearest, None, "the hog leaves no more");
+    let room = beside(20 * MS, 60 * MS);
+    let nearest = room.servers[0].nearest.expect("there is one");
+    assert!(nearest > 20 * MS && beside(nearest, 60 * MS).fits(), "{nearest}");
+    assert!(!beside(nearest - 1, 60 * MS).fits());
     assert_eq!(report.leaves[1].largest_execution, Some(25 * MS));
     let text = report.to_string();
     assert!(text.contains("smallest budget 31 ms") && text.contains("would fit with 25 ms"));
     let fits = beside(31 * MS, 69 * MS);
     assert!(fits.fits(), "{fits}");
+}
+
+fn plain(name: &str, priority: u32, class: Class) -> Entity {
+    Entity::Class(Plain { name: name.into(), priority, class })
+}
+
+fn open(name: &str, priority: u32) -> Entity {
+    Entity::Open(Open { name: name.into(), priority })
+}
+
+fn verdicts(class: Class) -> Vec<Verdict> {
+    analyse(&Tree::new("cpu", class)).leaves.into_iter().map(|leaf| leaf.verdict).collect()
+}
+
+#[test]
+fn a_class_without_a_budget_is_as_if_its_tasks_stood_there() {
+    let [a, b, c, d] =
+        [task("a", 3, 20, 9), task("b", 5, 30, 8), task("c", 7, 50, 7), task("d", 9, 90, 6)];
+    let flat = verdicts(Class::FixedPriority(vec![a.clone(), b.clone(), c.clone(), d.clone()]));
+    let inner = plain("inner", 8, Class::FixedPriority(vec![b, c]));
+    let nested = verdicts(Class::FixedPriority(vec![a, inner, task("d", 9, 90, 6)]));
+    assert_eq!(nested, [0, 3, 1, 2].map(|place: usize| flat[place].clone()));
+    assert!(flat.iter().all(Verdict::fits));
+}
+
+#[test]
+fn what_has_no_limit_takes_all_from_those_below() {
+    let class = |priority| {
+        let inner = plain("frames", 5, Class::FixedPriority(vec![task("b", 1, 50, 0)]));
+        Class::FixedPriority(vec![open("spins", priority), task("a", 3, 20, 7), inner])
+    };
+    let report = analyse(&Tree::new("cpu", class(6)));
+    let of = "cpu/frames".to_string();
+    assert_eq!(report.leaves[0].verdict, Verdict::Fits { bound: 3, slack: 17 });
+    assert_eq!(report.leaves[1].verdict, Verdict::NoSupply { of });
+    assert!(!report.fits() && report.classes[0].reason.contains("`spins`"), "{report}");
+    assert!(analyse(&Tree::new("cpu", class(4))).fits(), "it is below both");
+    let asks_nothing = Class::FixedPriority(vec![
+        open("spins", 6),
+        plain("frames", 5, Class::FixedPriority(vec![open("b", 0)])),
+    ]);
+    assert!(analyse(&Tree::new("cpu", asks_nothing)).fits());
+}
+
+#[test]
+fn others_reckon_with_what_a_task_may_use() {
+    let limited = Task::new("a", 3, 20).priority(2).limit(6);
+    let beside = |policy: fn(Vec<Entity>) -> Class| {
+        let tasks = vec![Entity::Task(limited.clone()), task("b", 4, 20, 1)];
+        verdicts(policy(tasks))
+    };
+    let fits = |bound| Verdict::Fits { bound, slack: 20 - bound };
+    assert_eq!(beside(Class::FixedPriority), [fits(3), fits(10)]);
+    assert_eq!(beside(Class::Edf), [fits(7), fits(10)]);
+    let late = Task::new("a", 3, 20).limit(17);
+    let demand = Class::Edf(vec![Entity::Task(late), task("b", 4, 20, 1)]);
+    let verdicts = verdicts(demand);
+    assert!(verdicts[0].fits() && !verdicts[1].fits(), "{verdicts:?}");
+}
+
+#[test]
+fn a_background_partition_runs_before_less_urgent_ones() {
+    let partition = |name: &str, windows: Vec<Window>, is_background, urgency: u32, class| {
+        let urgency = (urgency, urgency);
+        Partition { name: name.into(), windows, is_background, urgency, class }
+    };
+    let frame = |background: u32, inside: Vec<Entity>, gap: Vec<Window>| Class::Windows {
+        frame: 100,
+        partitions: vec![
+            partition(
+                "own",
+                vec![Window { offset: 0, duration: 50 }],
+                false,
+                5,
+                Class::FixedPriority(vec![task("a", 10, 200, 0)]),
+            ),
+            partition("rest", gap, true, background, Class::FixedPriority(inside)),
+        ],
+    };
+    let gap = || vec![Window { offset: 50, duration: 50 }];
+    let fits = |bound, deadline: u64| Verdict::Fits { bound, slack: deadline - bound };
+    let light = || vec![task("b", 7, 200, 0)];
+    assert_eq!(verdicts(frame(4, light(), gap())), [fits(60, 200), fits(57, 200)]);
+    assert_eq!(verdicts(frame(5, light(), gap())), [fits(67, 200), fits(57, 200)], "a tie");
+    let found = verdicts(frame(4, light(), vec![]));
+    assert_eq!(found, [fits(60, 200), Verdict::NoSupply { of: "cpu/rest".into() }]);
+    let spins = || vec![open("spins", 0)];
+    assert_eq!(verdicts(frame(4, spins(), vec![])), [fits(60, 200)]);
+    assert!(!analyse(&Tree::new("cpu", frame(5, spins(), vec![]))).fits());
 }
 
 #[test]
@@ -115,6 +212,8 @@ fn overheads_are_added_where_they_are_said_to_be() {
     let frame = |windows: Vec<Window>| Partition {
         name: "p".into(),
         windows,
+        is_background: false,
+        urgency: (0, 0),
         class: Class::FixedPriority(vec![task("a", 100, 2_000, 0)]),
     };
     tree.class = Class::Windows {
@@ -149,13 +248,13 @@ fn curves_are_admitted_level_by_level() {
     let percent = 10_000_000;
     let leaf = |name: &str, rate: u64, execution: u64| Shared {
         name: name.into(),
-        curve: ServiceCurve::rate(rate * percent).unwrap(),
+        curve: Some(ServiceCurve::rate(rate * percent).unwrap()),
         inside: Inside::Task(Task::new("t", execution, 100 * MS)),
     };
     let granularity = Granularity { quantum: MS, non_preemptive: MS };
     let inner = |rate: u64| Shared {
         name: "C1".into(),
-        curve: ServiceCurve::rate(rate * percent).unwrap(),
+        curve: Some(ServiceCurve::rate(rate * percent).unwrap()),
         inside: Inside::Class(Class::ServiceCurves {
             granularity,
             children: vec![leaf("x", 20, 10 * MS), leaf("y", 20, 25 * MS)],
@@ -181,7 +280,7 @@ fn curves_are_admitted_level_by_level() {
 fn a_class_under_a_curve_has_a_late_line() {
     let curve = ServiceCurve::new(0, 20 * MS, 500_000_000).unwrap();
     let inside = Inside::Class(Class::Edf(vec![task("a", 5 * MS, 100 * MS, 0)]));
-    let children = vec![Shared { name: "edf".into(), curve, inside }];
+    let children = vec![Shared { name: "edf".into(), curve: Some(curve), inside }];
     let granularity = Granularity { quantum: MS, non_preemptive: MS };
     let report = analyse(&Tree::new("cpu", Class::ServiceCurves { granularity, children }));
     // 20 of the bend, 2 quanta at 50 %, the run without rescheduling, 5 at 50 %.
@@ -237,11 +336,13 @@ fn edge_class() -> impl Strategy<Value = Class> {
         let shared = (edge(), edge(), edge(), inside).prop_filter_map("a curve", |parts| {
             let (first, bend, rest, inside) = parts;
             let curve = ServiceCurve::new(first, bend, rest).ok()?;
-            Some(Shared { name: "edge".into(), curve, inside })
+            Some(Shared { name: "edge".into(), curve: Some(curve), inside })
         });
         let partition = (edge(), edge(), class).prop_map(|(offset, duration, class)| Partition {
             name: "edge".into(),
             windows: vec![Window { offset, duration }],
+            is_background: false,
+            urgency: (0, 0),
             class,
         });
         prop_oneof![

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abi::boot::{self, HEADER_WORDS, Record};
 use abi::object::Resource;
+use abi::reservation::{Budget, Policy, Share, WINDOWS};
 use abi::{PAGE, Rights, USER_TOP};
 use manifest::System;
 
@@ -121,6 +122,25 @@ impl Decoded {
                 }
                 Record::Capability => expect(fields[0], Record::Domain),
                 Record::Trace => expect(fields[0], Record::Memory),
+                Record::Reservation => {
+                    assert_eq!(fields[0], boot::NO_OWNER);
+                    let class = made.get(fields[1] as usize);
+                    assert!(matches!(class, Some(Record::Root | Record::Reservation)));
+                    let policy = Policy::from_code(fields[2]);
+                    assert!(policy.is_some() || fields[2] == 0);
+                    let words = fields[4..8].try_into().expect("four words");
+                    assert!(Share::decode(fields[3], words).is_some());
+                    let limit = Budget::decode([fields[8], fields[9], fields[10], 0]);
+                    assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
+                }
+                Record::Window => expect(fields[0], Record::Reservation),
+                Record::Reserve => {
+                    expect(fields[0], Record::Domain);
+                    expect(fields[1], Record::Reservation);
+                    let threads = made.iter().filter(|kind| **kind == Record::Thread).count();
+                    assert_eq!(threads as u64, fields[0], "right before the domain's thread");
+                }
+                Record::Root => assert!(fields[0] < 64),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
                 Record::Domain | Record::Notification | Record::Memory => {}
             }
@@ -135,6 +155,23 @@ impl Decoded {
         assert_eq!(count(Record::Notification), system.notifications.len());
         assert_eq!(count(Record::Interrupt), system.interrupts.len());
         assert_eq!(count(Record::Timer), system.timers.len());
+        assert_eq!(count(Record::Root), system.roots().len());
+        assert_eq!(count(Record::Reservation), system.reservations.len());
+        self.check_windows(system);
+    }
+
+    /// The windows of each class of time partitions follow each other to the end of its frame.
+    fn check_windows(&self, system: &System) {
+        let first = self.kinds().iter().position(|kind| *kind == Record::Reservation);
+        for (index, reservation) in system.reservations.iter().enumerate() {
+            let class = first.expect("there are reservations") as u64 + index as u64;
+            let windows = self.fields(Record::Window);
+            let own: Vec<_> = windows.iter().filter(|window| window[0] == class).collect();
+            let ends: Vec<u64> = own.iter().map(|window| window[1]).collect();
+            assert!(ends.is_sorted_by(|a, b| a < b) && ends.len() <= WINDOWS);
+            let is_framed = reservation.policy == Some(Policy::Partitions);
+            assert_eq!(is_framed, !own.is_empty(), "{}", reservation.name);
+        }
     }
 
     /// Initial contents begin on pages of the archive, behind the records, apart.
@@ -198,6 +235,7 @@ impl Decoded {
             (Resource::Timers, Record::Timer),
             (Resource::Memories, Record::Memory),
             (Resource::Mappings, Record::Map),
+            (Resource::Reservations, Record::Reservation),
         ] {
             taken[resource as usize] = self.fields(record).len() as u64;
         }
@@ -254,5 +292,13 @@ impl Decoded {
 
 /// Whether a record makes an object.
 fn creates(record: Record) -> bool {
-    !matches!(record, Record::Pools | Record::Map | Record::Capability | Record::Trace)
+    let makes_none = [
+        Record::Pools,
+        Record::Map,
+        Record::Capability,
+        Record::Trace,
+        Record::Window,
+        Record::Reserve,
+    ];
+    !makes_none.contains(&record)
 }

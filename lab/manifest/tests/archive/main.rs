@@ -94,7 +94,7 @@ fn programs_find_their_environment() {
     assert_eq!(recording, Some((manifest::MAPS, 4 << 20)));
     let shared = env::pair(get("mem.shared").unwrap(), 16);
     assert_eq!(shared, Some((manifest::MAPS + (4 << 20) + PAGE, 12 << 10)));
-    assert_eq!(get("slots"), Some("10:16"));
+    assert_eq!(get("slots"), Some("12:16"));
     assert_eq!(get("threads"), Some("3"));
     let row = |key: &str| env::pair(get(key).expect("it is laid out"), 16);
     assert_eq!(row("stacks"), Some((manifest::STACKS, (32 << 10) + PAGE)));
@@ -131,11 +131,47 @@ fn capabilities_name_the_right_objects() {
         first(Record::Notification),
         first(Record::Interrupt),
         first(Record::Timer),
+        first(Record::Root),
+        first(Record::Reservation) + 1,
         first(Record::Endpoint),
         first(Record::Endpoint) + 1,
     ];
     assert_eq!(kinds, expected);
     assert_eq!(system.domains[0].caps[3].target, Target::Domain(1));
+}
+
+#[test]
+fn reservations_follow_their_classes() {
+    let system = rich();
+    let (_, decoded) = decode(&system);
+    let names: Vec<&str> = system.reservations.iter().map(|one| one.name.as_str()).collect();
+    let expected =
+        ["flight", "frames", "control", "vision", "rest", "camera", "pictures", "sounds", "guest"];
+    assert_eq!(names, expected);
+    assert_eq!(decoded.fields(Record::Root), [[0], [1]]);
+    let (root, first) = (decoded.first(Record::Root), decoded.first(Record::Reservation));
+    let all = decoded.fields(Record::Reservation);
+    let owner = boot::NO_OWNER;
+    let ms = 1_000_000;
+    let curve = |slope: u64, rest: u64| slope << 32 | rest;
+    let flight = [owner, root, 2, 1, 300, 0, 0, 0, 1, 3 * ms, 10 * ms, 0, 0];
+    let frames = [owner, root + 1, 4, 1, 256, 0, 0, 0, 0, 0, 0, 0, 0];
+    let control = [owner, first, 0, 2, 0, 0, 0, 0, 4, ms, 5 * ms, 4 * ms, 5 * ms];
+    let vision = [owner, first + 1, 0, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+    let rest = [owner, first + 1, 3, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+    let camera = [owner, first + 1, 0, 5, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    let bent = [curve(500_000, 205_000), 10 * ms, curve(300_000, 300_000), 0];
+    let pictures = [&[owner, first + 4, 0, 3][..], &bent, &[0; 5]].concat();
+    let share = [0, 0, curve(100_000, 100_000), 0];
+    let sounds = [&[owner, first + 4, 0, 4][..], &share, &[0; 5]].concat();
+    let expected: [&[u64]; 8] =
+        [&flight, &frames, &control, &vision, &rest, &camera, &pictures, &sounds];
+    assert_eq!(all[..8], expected);
+    let windows: Vec<_> = decoded.fields(Record::Window).iter().map(|it| it.to_vec()).collect();
+    let ends = [(5, 1), (7, 2), (12, 0), (15, 1), (20, 0)];
+    assert_eq!(windows, ends.map(|(end, partition)| vec![first + 1, end * ms, partition]));
+    let used = decoded.fields(Record::Reserve);
+    assert_eq!(used, [[0, first + 2], [2, first + 5]]);
 }
 
 #[test]

@@ -43,13 +43,12 @@ fn the_manifest_is_good_before_it_is_spoilt() {
     parse("good.toml", GOOD).unwrap_or_else(|problem| panic!("{problem}"));
 }
 
-/// A kept file begins each of its cases with a change of the manifest, `# "FROM" becomes "TO"`.
-#[test]
-fn changes_are_answered_as_kept() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong/cases");
+/// A kept file begins each of its cases with a change of a manifest, `# "FROM" becomes "TO"`.
+fn answered_as_kept(folder: &str, good: &str, least: usize) {
+    let folder = format!("{}/tests/wrong/{folder}", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).expect("there are cases");
     let paths: Vec<_> = files.map(|file| file.expect("it is readable").path()).collect();
-    assert!(paths.len() >= 18);
+    assert!(paths.len() >= least);
     for path in paths {
         let kept = std::fs::read_to_string(&path).expect("it is readable");
         let mut golden = Golden::default();
@@ -57,11 +56,23 @@ fn changes_are_answered_as_kept() {
             let (from, to) = title.split_once(" becomes ").expect("a change");
             let [from, to]: [String; 2] =
                 [from, to].map(|quoted| serde_json::from_str(quoted).expect("a quoted text"));
-            assert_eq!(GOOD.matches(&from).count(), 1, "{from:?} has to be there once");
-            golden.shown(title, &problems(&GOOD.replacen(&from, &to, 1)));
+            assert_eq!(good.matches(&from).count(), 1, "{from:?} has to be there once");
+            golden.shown(title, &problems(&good.replacen(&from, &to, 1)));
         }
         golden.check(expect_file![path]);
     }
+}
+
+#[test]
+fn changes_are_answered_as_kept() {
+    answered_as_kept("cases", GOOD, 18);
+}
+
+#[test]
+fn changes_of_reservations_are_answered_as_kept() {
+    let good = include_str!("reservations.toml");
+    parse("good.toml", good).unwrap_or_else(|problem| panic!("{problem}"));
+    answered_as_kept("reservations", good, 8);
 }
 
 #[test]

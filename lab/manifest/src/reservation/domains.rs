@@ -1,0 +1,103 @@
+//! Which reservations domains run on, and what they may name.
+
+use super::place::{self, Place};
+use super::{Draft, own};
+use crate::problem::{Problem, quote};
+use crate::schema::{self, Manifest, Word, WordOr};
+use crate::system::{Load, Target};
+use crate::values::Values;
+
+/// The shortest and the longest time of a job.
+const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
+
+/// The reservation of each domain.
+pub fn used(
+    values: &Values,
+    manifest: &Manifest,
+    drafts: &[Draft],
+    places: &[Place],
+) -> Vec<Result<Option<usize>, Problem>> {
+    let used = |domain: &schema::Domain| {
+        let Some(reservation) = &domain.reservation else { return Ok(None) };
+        if domain.restart.is_some() {
+            let message = "a supervised domain cannot have a reservation";
+            let help = "its supervisor makes it, and has none to give: leave one of the two out";
+            return Err(values.problem(reservation, message, help));
+        }
+        let index = match reservation.get_ref() {
+            WordOr::Word(name) => {
+                let word = Word::new(reservation.span(), name.clone());
+                leaf(values, &word, places)?
+            }
+            WordOr::Table(_) => {
+                let is_own =
+                    |draft: &Draft| draft.domain.is_some_and(|it| std::ptr::eq(it, domain));
+                drafts.iter().position(is_own).expect("each table is among them")
+            }
+        };
+        let cpu = domain.cpu.as_ref().map_or(0, |cpu| *cpu.get_ref());
+        if cpu != i128::from(places[index].cpu) {
+            let message = format!(
+                "the domain runs on CPU {cpu}, and its reservation is of CPU {}",
+                places[index].cpu
+            );
+            let help = "set the domain's `cpu`, or the `cpu` of what is right below the root";
+            return Err(values.problem(reservation, message, help));
+        }
+        Ok(Some(index))
+    };
+    manifest.domain.iter().map(|table| used(table.get_ref())).collect()
+}
+
+/// The leaf that a word names.
+fn leaf(values: &Values, word: &Word, places: &[Place]) -> Result<usize, Problem> {
+    let index = values.find("reservation", word)?;
+    if places[index].policy.is_none() {
+        return Ok(index);
+    }
+    let message = format!("{} is a class, and threads run on leaves", quote(word.get_ref()));
+    let help =
+        format!("write `reservation = {{ in = {:?}, ... }}`, or name a leaf", word.get_ref());
+    Err(values.problem(word, message, help))
+}
+
+/// The jobs of a domain that has no reservation, for the analysis.
+pub fn load(values: &Values, given: &schema::Domain) -> Result<Option<Load>, Problem> {
+    let (execution, period) = (given.execution.as_ref(), given.period.as_ref());
+    let keys =
+        [("execution", execution), ("period", period), ("deadline", given.deadline.as_ref())];
+    let mut keys = keys.into_iter().filter_map(|(key, word)| Some((key, word?)));
+    let Some((key, word)) = keys.next() else { return Ok(None) };
+    if given.reservation.is_some() {
+        let message = format!("`{key}` belongs to the domain's reservation");
+        let help = match own(given) {
+            Some(_) => "write it into the table of `reservation`",
+            None => "write it where that is made",
+        };
+        return Err(values.problem(word, message, help));
+    }
+    let (Some(execution), Some(period)) = (execution, period) else {
+        let message = "`execution` and `period` say together what jobs a domain has";
+        return Err(values.problem(word, message, "write both, or leave both out"));
+    };
+    let period = values.duration(period, TIMES)?;
+    let deadline = given.deadline.as_ref();
+    Ok(Some(Load {
+        execution: values.duration(execution, TIMES)?,
+        period,
+        deadline: deadline.map_or(Ok(period), |word| values.duration(word, TIMES))?,
+    }))
+}
+
+/// What a capability names: a reservation, or the root of a CPU.
+pub fn target(values: &Values, word: &Word, cpus: u32) -> Result<Target, Problem> {
+    match place::root(word.get_ref()) {
+        Some(cpu) if cpu < cpus => Ok(Target::Root(cpu)),
+        Some(_) => {
+            let message = format!("there is no {}", quote(word.get_ref()));
+            let help = format!("the roots are cpu0 to cpu{}", cpus - 1);
+            Err(values.problem(word, message, help))
+        }
+        None => Ok(Target::Reservation(values.find("reservation", word)?)),
+    }
+}
