@@ -5,6 +5,7 @@ mod history;
 mod input;
 mod keys;
 mod line;
+mod reservations;
 mod stack;
 
 use input::Input;

@@ -119,6 +119,35 @@ enum giusto_call {
      * may use.
      */
     GIUSTO_CALL_THREAD_MIGRATE = 48,
+    /**
+     * Creates a reservation in slot `a0`, in the class in slot `a1`: a class with the
+     * [policy](crate::reservation::Policy) `a2`, or with 0 a leaf. Code and words of its
+     * [share](crate::reservation::Share) are in `a3` and `w0..w3`. Of the calls from here on a
+     * kernel without a scheduling tree knows none.
+     */
+    GIUSTO_CALL_RESERVATION_CREATE = 49,
+    /**
+     * Changes the reservation in slot `a0`: `a1` is a `Setting`, `a2` the code and `w0..w3` the
+     * words of its value.
+     */
+    GIUSTO_CALL_RESERVATION_SET = 50,
+    /**
+     * Moves the reservation in slot `a0` into the class in slot `a1`, of the same CPU, where code
+     * and words of its share are in `a2` and `w0..w3`.
+     */
+    GIUSTO_CALL_RESERVATION_JOIN = 51,
+    /**
+     * Lets the thread in slot `a0` run on the leaf in slot `a1`, or with 0 on the one of its
+     * domain; or slot `a0` holds a domain without threads, and its threads will do so, and domains
+     * that it creates from now on.
+     */
+    GIUSTO_CALL_RESERVE = 52,
+    /**
+     * What the reservation in slot `a0` has had: CPU time (result 0), how often its budget was
+     * exhausted (result 1, its node in the high half); of a leaf's jobs how many have ended and how
+     * many of these too late, the longest time from release to end, and from deadline to end.
+     */
+    GIUSTO_CALL_RESERVATION_INSPECT = 53,
     /** Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`. */
     GIUSTO_CALL_CONSOLE_WRITE = 56,
     /**
@@ -179,7 +208,8 @@ enum giusto_table {
     GIUSTO_TABLE_DOMAIN = 0,
     /**
      * Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its domain's
-     * index; `w1` its instruction pointer; `w2` its stack pointer.
+     * index; `w1` its instruction pointer; `w2` its stack pointer; `w3` is 0, or one more than the
+     * node of the reservation that it was given.
      */
     GIUSTO_TABLE_THREAD = 1,
     /** Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota. */
@@ -209,6 +239,37 @@ enum giusto_table {
      * if it is mapped, and how many of its words are zero before the first that is not.
      */
     GIUSTO_TABLE_BLOCK = 8,
+    /**
+     * Reservation `a2`: results are 0 if it does not exist, else 1, its policy (0 for a leaf)
+     * shifted left by 8, whether it waits for budget by 16, the kind of its server by 24; and its
+     * node, with the node of its class in the high half (ones for a root). `w0` is the CPU time
+     * that it has had, `w1` how often its budget was exhausted, in the high half how many of its
+     * jobs were late; `w2` its budget, `w3` its period. A kernel without a scheduling tree has no
+     * row.
+     */
+    GIUSTO_TABLE_RESERVATION = 9,
+    /**
+     * Reservation `a2`: results are the code of its [share](crate::reservation::Share) and the jobs
+     * that have ended; `w0..w3` the words of the share.
+     */
+    GIUSTO_TABLE_SHARE = 10,
+};
+
+/** What `Call::ReservationSet` changes. */
+enum giusto_setting {
+    /** Its `Share`. */
+    GIUSTO_SETTING_SHARE = 0,
+    /** Its limit: words of a `Budget` or of none. */
+    GIUSTO_SETTING_BUDGET = 1,
+    /** What its jobs are like: words of a `Timing` or of none. */
+    GIUSTO_SETTING_TIMING = 2,
+    /** A class of time partitions has no windows any more; its frame begins at the instant `w0`. */
+    GIUSTO_SETTING_FRAME = 3,
+    /**
+     * It has one [window](crate::reservation::Window) more, behind the last: `w0` is its end, `w1`
+     * the partition.
+     */
+    GIUSTO_SETTING_WINDOW = 4,
 };
 
 /** What `Call::Observe` does. */
@@ -296,6 +357,10 @@ enum giusto_error {
     GIUSTO_ERROR_ABANDONED = 23,
     /** The domain's threads may not use this CPU. */
     GIUSTO_ERROR_CPU_NOT_ALLOWED = 24,
+    /** The class would promise more CPU time than it has. */
+    GIUSTO_ERROR_OVERCOMMITTED = 25,
+    /** The scheduling tree would have too many levels. */
+    GIUSTO_ERROR_TOO_DEEP = 26,
 };
 
 /** `X(constant, name)` for each error. */
@@ -323,7 +388,9 @@ enum giusto_error {
     X(GIUSTO_ERROR_WRITE_EXECUTE, WriteExecute) \
     X(GIUSTO_ERROR_SELF_SEND, SelfSend) \
     X(GIUSTO_ERROR_ABANDONED, Abandoned) \
-    X(GIUSTO_ERROR_CPU_NOT_ALLOWED, CpuNotAllowed)
+    X(GIUSTO_ERROR_CPU_NOT_ALLOWED, CpuNotAllowed) \
+    X(GIUSTO_ERROR_OVERCOMMITTED, Overcommitted) \
+    X(GIUSTO_ERROR_TOO_DEEP, TooDeep)
 
 /**
  * What happened, in the label of a fault message. The words are: address or detail, instruction
@@ -366,6 +433,8 @@ enum giusto_kind {
     GIUSTO_KIND_CONSOLE = 10,
     /** The machine: statistics of all domains, and ending the run. */
     GIUSTO_KIND_SYSTEM = 11,
+    /** A right to CPU time, or a class of such rights. */
+    GIUSTO_KIND_RESERVATION = 12,
 };
 
 /** Resources that have a pool and a quota, in the order of the quota arrays of `crate::boot`. */
@@ -395,6 +464,8 @@ enum giusto_resource {
     GIUSTO_RESOURCE_TABLES = 9,
     /** Capability slots. */
     GIUSTO_RESOURCE_SLOTS = 10,
+    /** Reservations of CPU time. */
+    GIUSTO_RESOURCE_RESERVATIONS = 11,
 };
 
 /**
@@ -544,7 +615,10 @@ enum giusto_resource {
 /** Memory: map executable. */
 #define GIUSTO_RIGHTS_EXECUTE 4
 
-/** Domain, thread, interrupt, timer, mapping, console, system: use and change it. */
+/**
+ * Domain, thread, interrupt, timer, mapping, console, system: use and change it. Reservation:
+ * change and move it.
+ */
 #define GIUSTO_RIGHTS_CONTROL 1
 
 /** Copy the capability to another slot or into a message. */

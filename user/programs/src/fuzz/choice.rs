@@ -350,6 +350,11 @@ impl Chooser {
             }
             Call::ThreadPriority => [self.of(THREAD), self.from(10, 85), 0, 0, 0, 0],
             Call::ThreadMigrate => [self.of(THREAD), self.small(2), 0, 0, 0, 0],
+            Call::ReservationCreate => [self.spare(COPY), self.of(any), self.small(5), 1, 0, 0],
+            Call::ReservationSet => [self.of(any), self.small(5), self.small(5), 0, 0, 0],
+            Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
+            Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
+            Call::ReservationInspect => [self.of(any), 0, 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
             // The run is to last: this holds a capability only by chance.

@@ -109,6 +109,10 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => &[THREAD],
         Call::ThreadPriority => &[THREAD, Priority],
         Call::ThreadMigrate => &[THREAD, Small],
+        Call::ReservationCreate => &[Free, Held, Small, Small],
+        Call::ReservationSet | Call::ReservationJoin => &[Held, Small, Small],
+        Call::Reserve => &[THREAD, Held],
+        Call::ReservationInspect => &[Held],
         Call::ConsoleWrite | Call::ConsoleRead | Call::Shutdown | Call::Inspect | Call::Observe => {
             &[Held, Small, Small]
         }

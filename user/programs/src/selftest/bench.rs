@@ -240,6 +240,12 @@ impl Bench {
         Ok(self.kernel_is(b"strict-")?)
     }
 
+    /// Whether a scheduling tree orders threads: whoever has an answer to give runs on the time of
+    /// the thread that waits for it.
+    pub fn has_tree(&self) -> Result<bool, Why> {
+        Ok(self.kernel_is(b"tree")?)
+    }
+
     /// Whether the running kernel serves blocked senders by priority.
     pub fn serves_by_priority(&self) -> Result<bool, Why> {
         Ok(self.kernel_is(b"ipc-")?)

@@ -1,7 +1,8 @@
 //! Who runs next (S0-05, S0-08, S0-09, S0-29).
 //!
 //! Each thread notes its number when it gets to run; 0 is the suite's own thread. The kernels
-//! that switch directly and those that observe priorities strictly differ, as S0-30 predicts.
+//! that switch directly and those that observe priorities strictly differ, as S0-30 predicts; where
+//! a tree orders threads, a callee runs on its caller's time, and else the order is strict.
 
 use super::bench::*;
 use rt::abi::call::Fact;
@@ -143,7 +144,7 @@ fn after_both(bench: &Bench) -> Check {
         ipc::exchange(to, from, Message::empty(0), Wait::NEVER).received()?;
         note(bench.common(), 0);
         let (first, second) = if receiver_first { (b, b + 1) } else { (b + 1, b) };
-        let strict = bench.is_strict()?;
+        let strict = bench.is_strict()? || bench.has_tree()?;
         let expected = if strict { [0, first, second] } else { [first, 0, second] };
         order(bench, &expected, "the higher of the partners, the receiver on a tie")?;
     }
@@ -167,7 +168,8 @@ fn after_send_and_wait(bench: &Bench) -> Check {
     bench.helper(MEDIUM, noter, Slot::NONE, Slot::NONE)?;
     ipc::exchange(to, from, Message::empty(0), Wait::NEVER).received()?;
     note(bench.common(), 0);
-    let expected = if bench.is_strict()? { [b + 1, b, 0] } else { [b, 0, b + 1] };
+    let strict = bench.is_strict()? || bench.has_tree()?;
+    let expected = if strict { [b + 1, b, 0] } else { [b, 0, b + 1] };
     order(bench, &expected, "the receiver, or with a strict order the highest")
 }
 
@@ -191,13 +193,18 @@ fn donation_ends(bench: &Bench) -> Check {
     let low = bench.helper(LOW, receive_and_count, e, Slot::NONE)?;
     bench.settle();
     begin(bench)?;
-    let medium = bench.helper(MEDIUM, note_time, Slot::NONE, Slot::NONE)?;
+    let medium_helper = bench.helper(MEDIUM, note_time, Slot::NONE, Slot::NONE)?;
     let called = system::clock();
     let wait = Wait::until(called + 4 * tick);
     let _ = ipc::call_within(e, Message::empty(0), wait);
-    let (low, medium) = (bench.words(low).get(9), bench.words(medium).get(9));
+    let (low, medium) = (bench.words(low).get(9), bench.words(medium_helper).get(9));
     if bench.is_strict()? {
         return expect(medium >= called && medium < low, "a strict order donates nothing");
+    }
+    if bench.has_tree()? {
+        expect(low >= called && medium == 0, "the callee runs as long as the call lasts")?;
+        bench.settle();
+        return expect(bench.words(medium_helper).get(9) > low, "and no longer");
     }
     expect(low >= called && medium > low, "the callee runs first")?;
     expect(medium - called <= 2 * tick, "until the next tick at most")
@@ -257,7 +264,9 @@ fn yield_named(bench: &Bench) -> Check {
     for _ in 0..3 {
         thread::yield_to(helper.slot)?;
     }
-    expect(bench.words(helper).get(8) > 0, "unless it is given the tick")?;
+    let given = bench.words(helper).get(8) > 0;
+    let is_time = !bench.has_tree()?;
+    expect(given == is_time, "unless it is given the tick, which is no time of a reservation's")?;
     expect(bench.common().get(0) == 0, "and only that one")?;
     let asleep = bench.helper(HIGH, vacant, Slot::NONE, Slot::NONE)?;
     let result = thread::yield_to(asleep.slot);

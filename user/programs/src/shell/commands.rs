@@ -1,5 +1,6 @@
 //! The commands.
 
+use super::reservations;
 use super::stack::Stack;
 use abi::boot::name_bytes;
 use abi::call::{Fact, Table, ThreadState};
@@ -16,6 +17,9 @@ type Command = fn(&Shell, &str);
 /// Name, arguments, explanation, function.
 const COMMANDS: &[(&str, &str, &str, Command)] = &[
     ("ps", "", "domains and threads", ps),
+    ("tree", "", "reservations of CPU time, and what they have had", reservations::tree),
+    ("top", "[N]", "the same of each of the next N seconds (1)", reservations::top),
+    ("set", "NAME ...", "change a reservation: 'set' says how", reservations::set),
     ("mem", "", "pools and quotas", mem),
     ("caps", "[DOMAIN]", "what a domain may name", caps),
     ("ping", "[N]", "time N round trips to the echo domain (100)", ping),
@@ -36,9 +40,10 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Most round trips of one `ping`.
 const MOST_PINGS: usize = 1000;
 
-struct Shell<'a> {
-    env: &'a Env,
-    console: Console,
+/// What commands are run with.
+pub(super) struct Shell<'a> {
+    pub(super) env: &'a Env,
+    pub(super) console: Console,
 }
 
 /// Runs one line.
@@ -59,23 +64,23 @@ pub fn run(env: &Env, console: Console, line: &str) {
 }
 
 /// A domain's or a thread's place in the tables.
-struct Domain {
-    index: u64,
+pub(super) struct Domain {
+    pub(super) index: u64,
     row: Row,
 }
 
 /// Names are at most 16 bytes, zero-padded.
-struct Name([u8; 16]);
+pub(super) struct Name([u8; 16]);
 
 impl Name {
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
         core::str::from_utf8(&self.0[..end]).unwrap_or("?")
     }
 }
 
 impl Domain {
-    fn name(&self) -> Name {
+    pub(super) fn name(&self) -> Name {
         match [self.row.words[0], self.row.words[1]] {
             // The domain of the idle thread has no name.
             [0, 0] => Name(*IDLE),
@@ -85,16 +90,16 @@ impl Domain {
 }
 
 impl Shell<'_> {
-    fn system(&self) -> Slot {
+    pub(super) fn system(&self) -> Slot {
         self.env.cap("system")
     }
 
-    fn rows(&self, table: Table) -> impl Iterator<Item = (u64, Row)> + use<> {
+    pub(super) fn rows(&self, table: Table) -> impl Iterator<Item = (u64, Row)> + use<> {
         let system = self.system();
         (0..).map_while(move |i| Some((i, system::inspect(system, table, i).ok()?)))
     }
 
-    fn domains(&self) -> impl Iterator<Item = Domain> + use<> {
+    pub(super) fn domains(&self) -> impl Iterator<Item = Domain> + use<> {
         let rows = self.rows(Table::Domain).filter(|(_, row)| row.results[0] == 1);
         rows.map(|(index, row)| Domain { index, row })
     }
@@ -250,7 +255,10 @@ fn ping(shell: &Shell, argument: &str) {
         println!(shell.console, "ping: '{argument}' is not a number from 1 to {MOST_PINGS}");
         return;
     };
-    let echo = shell.env.cap("echo");
+    let Some(echo) = shell.env.find_cap("echo") else {
+        println!(shell.console, "ping: this system has no domain 'echo'");
+        return;
+    };
     if let Err(error) = shell.ask(echo) {
         println!(shell.console, "ping: echo does not answer: {}", why(error));
         return;
@@ -283,7 +291,11 @@ fn ping(shell: &Shell, argument: &str) {
 }
 
 fn count(shell: &Shell, _: &str) {
-    match shell.ask(shell.env.cap("count")) {
+    let Some(counter) = shell.env.find_cap("count") else {
+        println!(shell.console, "count: this system has no domain 'counter'");
+        return;
+    };
+    match shell.ask(counter) {
         Ok(answer) => println!(shell.console, "  the counter is at {}", answer.words[0]),
         Err(error) => println!(shell.console, "count: no answer: {}", why(error)),
     }

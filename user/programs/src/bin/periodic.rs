@@ -1,0 +1,5 @@
+//! A task of a control system.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::periodic::main);
