@@ -65,7 +65,10 @@ The files are the same, byte for byte, when source, paths and compiler are.";
 const CHECK_EXAMPLES: &str = "\
 Examples:
   ./giusto check hello
-  ./giusto check my/system.toml --json";
+  ./giusto check my/system.toml --json
+  ./giusto check systems/*.toml       status 1 if one does not fit
+  ./giusto trace hello --overheads --json >costs.json
+  ./giusto check my/system.toml --overheads costs.json";
 
 const CYCLICTEST_EXAMPLES: &str = "\
 Examples:
@@ -161,12 +164,9 @@ pub enum Command {
         #[arg(long)]
         c: bool,
     },
-    /// Check a system manifest and show what it asks for.
+    /// Check system manifests: show what they ask for, and whether it fits.
     #[command(after_help = CHECK_EXAMPLES)]
-    Check {
-        /// A manifest, its folder, or the name of one in systems/.
-        system: String,
-    },
+    Check(Check),
     /// How programs in C are compiled and linked; the library is built if it is not there.
     #[command(after_help = c::EXAMPLES)]
     C(C),
@@ -197,6 +197,17 @@ pub enum Command {
     Tidy,
     /// List the tools that are needed, their versions, and how to get what is missing.
     Doctor,
+}
+
+/// What to check.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Manifests, their folders, or the names of some in systems/.
+    #[arg(required = true, value_name = "SYSTEM")]
+    pub systems: Vec<String>,
+    /// What the kernel costs, as `trace SYSTEM --overheads --json` has written it.
+    #[arg(long, value_name = "FILE")]
+    pub overheads: Option<PathBuf>,
 }
 
 /// What to ship.

@@ -37,7 +37,7 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
         Command::Image(asked) => image::image(asked, cli.json),
         Command::New { folder, c } => new::new(folder, *c, cli.json),
         Command::C(asked) => c::c(asked, cli.json),
-        Command::Check { system } => check::check(system, cli.json),
+        Command::Check(asked) => check::check(asked, cli.json),
         Command::Profile(asked) => profile::profile(asked, cli.json),
         Command::Cyclictest(asked) => cyclictest::cyclictest(asked, cli.json),
         Command::Lab(lab) => lab::lab(lab, cli.json),

@@ -63,6 +63,12 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::ThreadExchange => (true, false, &[WrongState, InvalidArgument, BadAddress]),
         Call::ThreadPriority => (true, false, &[InvalidArgument, PriorityTooHigh]),
         Call::ThreadMigrate => (true, false, &[InvalidArgument]),
+        // The kernels that are fuzzed have no scheduling tree.
+        Call::ReservationCreate
+        | Call::ReservationSet
+        | Call::ReservationJoin
+        | Call::Reserve
+        | Call::ReservationInspect => (false, false, &[UnknownCall]),
         Call::ConsoleWrite => (true, false, &[InvalidArgument]),
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),
@@ -126,10 +132,11 @@ impl Reach {
     pub fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
         for call in Call::ALL {
-            if !self.has(call, None) && call != Call::Shutdown {
+            let (names, creates, further) = errors(call);
+            let known = call != Call::Shutdown && !further.contains(&Error::UnknownCall);
+            if known && !self.has(call, None) {
                 missing.push(format!("{call:?} succeeds"));
             }
-            let (names, creates, further) = errors(call);
             let naming = NAMING.iter().filter(|_| names);
             let creating = CREATING.iter().filter(|_| creates);
             for error in naming.chain(creating).chain(further) {

@@ -44,6 +44,13 @@ pub fn build_with(machine: &dyn Machine, extra: Extra) -> Result<Images> {
     images(machine, Some(extra), &program_names()?)
 }
 
+/// Builds all programs, and the kernel that has a scheduling tree.
+pub fn build_with_tree(machine: &dyn Machine, extra: Option<Extra>) -> Result<Images> {
+    let emulator = machine.emulator().context("this machine boots no image")?;
+    let programs = build_programs(emulator, &program_names()?)?;
+    Ok(Images { kernel: build_tree(emulator, extra)?, programs, twin: None })
+}
+
 /// Builds what a system needs.
 pub fn build_for(machine: &dyn Machine, system: &System) -> Result<Images> {
     build_system(machine, system, extra_for(system))
@@ -56,6 +63,7 @@ pub fn build_system(
     extra: Option<Extra>,
 ) -> Result<Images> {
     check_cpus(machine, system)?;
+    check_kernel(system)?;
     crates::check(system)?;
     match machine.emulator() {
         Some(emulator) => {
@@ -79,6 +87,15 @@ pub fn check_cpus(machine: &dyn Machine, system: &System) -> Result<()> {
         return Err(usage(format!("machine {} {message}", machine.name())));
     }
     Ok(())
+}
+
+/// Refuses a system with reservations for a kernel that has none.
+fn check_kernel(system: &System) -> Result<()> {
+    if !system.needs_tree() || system.kernel == TREE {
+        return Ok(());
+    }
+    let System { name, kernel, .. } = system;
+    Err(usage(format!("{name} has reservations, and kernel {kernel} has none: it needs {TREE}")))
 }
 
 /// Builds the programs of a system.
@@ -116,6 +133,7 @@ fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
 /// Builds what a system needs to boot anywhere: its programs, and an image with its kernel only,
 /// without debugging information.
 pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> {
+    check_kernel(system)?;
     crates::check(system)?;
     let programs = programs_of(machine, system)?;
     let extra = extra_for(system).map_or(&[][..], Extra::features);

@@ -35,11 +35,12 @@ const ERRORS: &str = "Error";
 const FILES: [&str; 7] = ["answer", "call", "error", "lib", "message", "object", "rights"];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
-const ENUMERATIONS: [(&str, &str); 10] = [
+const ENUMERATIONS: [(&str, &str); 11] = [
     ("call", "Call"),
     ("call", "Timeout"),
     ("call", "Fact"),
     ("call", "Table"),
+    ("call", "Setting"),
     ("call", "Observe"),
     ("call", "ThreadState"),
     ("error", ERRORS),

@@ -14,6 +14,8 @@ pub enum Builds {
     Native,
     /// The programs of a machine, by its name, and a kernel that may have something extra.
     Image(&'static str, Option<Extra>),
+    /// The same with the kernel that has a scheduling tree.
+    Tree(&'static str, Option<Extra>),
     /// What is built for it alone, in words.
     Own(&'static str),
     /// Nothing.
@@ -27,6 +29,8 @@ impl fmt::Display for Builds {
             Builds::Native => "the machine native".to_string(),
             Builds::Image(_, None) => "image".to_string(),
             Builds::Image(_, Some(extra)) => format!("image {extra:?}").to_lowercase(),
+            Builds::Tree(_, None) => "image tree".to_string(),
+            Builds::Tree(_, Some(extra)) => format!("image tree {extra:?}").to_lowercase(),
             Builds::Own(what) => what.to_string(),
             Builds::Nothing => "-".to_string(),
         })
@@ -50,6 +54,10 @@ impl Builds {
                     Some(extra) => image::build_with(machine, extra).map(drop),
                     None => image::build(machine).map(drop),
                 }
+            }
+            Builds::Tree(name, extra) => {
+                let machine = machine::find(name).context("there is no such machine")?;
+                image::build_with_tree(machine, extra).map(drop)
             }
             Builds::Own(_) | Builds::Nothing => Ok(()),
         }

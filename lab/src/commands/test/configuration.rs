@@ -9,7 +9,7 @@ use crate::image::{self, Extra};
 use crate::machine::{self, Boot, Machine, Outcome, Sampling, Simulation};
 use crate::systems;
 use anyhow::{Result, ensure};
-use manifest::{KERNELS, NO_LOCKING, System};
+use manifest::{KERNELS, NO_LOCKING, System, TREE};
 use std::fmt;
 use std::time::Duration;
 
@@ -115,6 +115,7 @@ impl Configuration {
     pub fn builds(&self) -> Builds {
         match self.machine.emulator() {
             None => Builds::Twin,
+            Some(_) if self.kernel == TREE => Builds::Tree(self.machine.name(), self.extra()),
             Some(_) => Builds::Image(self.machine.name(), self.extra()),
         }
     }
@@ -136,6 +137,7 @@ impl Configuration {
             name => systems::load(name)?,
         };
         system.cpus = self.cpus;
+        system.kernel = self.kernel.to_string();
         system.locking = Some(self.locking.to_string());
         self.args.iter().for_each(|(name, value)| systems::set(&mut system, name, value));
         Ok(system)

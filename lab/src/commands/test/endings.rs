@@ -64,6 +64,21 @@ const ANSWERS: [&str; 19] = [
     "giusto> exit\n  goodbye\n",
 ];
 
+/// The same where the shell has reservations to watch and change.
+const CHANGED: &str = "tree\nset guest budget 5000 10000\nset guest budget 20000 10000\n\
+     set critical priority 200\nset guest priority 512\nset none\ntop 1\n";
+const SHOWN: [&str; 9] = [
+    "giusto> tree\n  reservation ",
+    "\n   critical (EDF)  priority 300 ",
+    "\n    flight         deadline ",
+    "\n   guest           priority 200 ",
+    "giusto> set guest budget 5000 10000\n  guest budget 5000 10000\n",
+    "set: guest stays as it is: InvalidArgument",
+    "set: guest priority N | budget MICROS PERIOD | unlimited\n",
+    "set: which reservation? the shell may change guest critical\n",
+    "5000 of 10000 us",
+];
+
 /// How runs end on each machine's usual board.
 pub fn jobs() -> Vec<Job> {
     MACHINES.into_iter().flat_map(on).collect()
@@ -93,6 +108,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
             job(&format!("the shell under {kernel}"), one, shell).configuration().class(class),
         );
     }
+    let one = Configuration { kernel: manifest::TREE, system: "mixed-shell", ..plain };
+    jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
     jobs
 }
 
@@ -115,6 +132,15 @@ fn shell(one: &Configuration) -> Result<()> {
     in_order(&outcome.console, &ANSWERS)?;
     in_order(&outcome.console, &[statistics])?;
     listed(&outcome.console, one.machine.emulator().is_some())
+}
+
+fn reservations(one: &Configuration) -> Result<()> {
+    let console = Console { show: false, input: Input::Script(CHANGED) };
+    let boot = |boot: Boot| machine::boot(&timed(boot).console(console));
+    let outcome = one.boot(&one.load()?, boot)?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    in_order(&outcome.console, &SHOWN)
 }
 
 /// Whether `ps` tells of the shell's own thread how long it has run, where the kernel counts that

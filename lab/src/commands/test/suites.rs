@@ -9,7 +9,7 @@ use super::{covering, tracing};
 use crate::machine::{self, MACHINES, Machine, Mode, Outcome};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::{KERNELS, LOCKINGS, NO_LOCKING, System};
+use manifest::{KERNELS, LOCKINGS, NO_LOCKING, System, TREE};
 
 const SYSTEMS: [&str; 4] = [SELFTEST, "hostile", "threads", "servers"];
 
@@ -34,7 +34,7 @@ const BOOT_LIMIT: u64 = 5_000_000;
 
 /// The suites in their configurations.
 pub fn jobs() -> Vec<Job> {
-    let all = MACHINES.into_iter().flat_map(of);
+    let all = MACHINES.into_iter().flat_map(of).chain(MACHINES.into_iter().flat_map(on_tree));
     all.map(|(one, class)| one.job(one.to_string(), passes).class(class)).collect()
 }
 
@@ -98,6 +98,33 @@ fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
         Some((configuration(&row), class))
     };
     covering::all(&values).into_iter().filter_map(class).collect()
+}
+
+/// The same for the kernel that has a scheduling tree, which has images of its own.
+fn on_tree(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
+    let plain = |system| Configuration { kernel: TREE, ..Configuration::plain(machine, system) };
+    let mut all: Vec<_> = SYSTEMS.map(|system| (plain(system), Class::Usual)).into();
+    for system in SYSTEMS {
+        let class = if system == SELFTEST { Class::Usual } else { Class::Deep };
+        all.push((Configuration { locking: "fine", cpus: 4, ..plain(system) }, class));
+        match machine.emulator() {
+            Some(_) => {
+                all.push((Configuration { watch: Watch::Trace, ..plain(system) }, class));
+                all.push((
+                    Configuration { watch: Watch::Statistics, ..plain(system) },
+                    Class::Deep,
+                ));
+            }
+            None => {
+                let chaos = CHAOS[1];
+                all.push((
+                    Configuration { locking: "big", cpus: 16, chaos, ..plain(system) },
+                    class,
+                ));
+            }
+        }
+    }
+    all
 }
 
 /// Tells a system how it is watched; the memory with its trace, if it has one.

@@ -1,0 +1,320 @@
+//! Whether a system fits: tables for people, a document for programs.
+
+use super::tree::{is_decidable, is_unknown, trees};
+use crate::commands::{fitted, table, wrapped};
+use analysis::tree::{LeafReport, Report, ServerReport};
+use analysis::{Overheads, Verdict};
+use manifest::{System, spell_duration};
+use serde_json::{Value, json};
+
+/// What was decided of a system.
+pub struct Decided {
+    overheads: Overheads,
+    /// Each CPU with what is said of it.
+    cpus: Vec<(u32, Report)>,
+    /// What is to be known beside.
+    notes: Vec<String>,
+}
+
+/// Decides whether a system fits; none if it says nothing of CPU time.
+pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
+    let trees = trees(system, overheads);
+    let cpus = trees.into_iter().map(|(cpu, tree)| (cpu, analysis::analyse(&tree)));
+    let decided = || Decided { overheads, cpus: cpus.collect(), notes: notes(system) };
+    is_decidable(system).then(decided)
+}
+
+/// What of the reservations is likely not meant.
+fn notes(system: &System) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (index, node) in system.reservations.iter().enumerate() {
+        let name = &node.name;
+        let named = system.domains.iter().flat_map(|domain| &domain.caps);
+        let named = named.filter(|cap| cap.target == manifest::Target::Reservation(index)).count();
+        if node.policy.is_none() && system.domains_on(index).is_empty() && named == 0 {
+            notes.push(format!("no domain runs on reservation `{name}`, and none can"));
+        }
+        if let abi::reservation::Share::Partition { number, .. } = node.share
+            && number > 0
+            && let Some(class) = node.class
+            && system.reservations[class].windows.iter().all(|window| window.partition != number)
+        {
+            notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
+        }
+        if is_unknown(node) {
+            notes.push(format!(
+                "`{name}` has neither `budget` nor `execution`: it may take all of its period"
+            ));
+        }
+    }
+    notes
+}
+
+impl Decided {
+    /// Whether everything with a deadline meets it for sure.
+    pub fn fits(&self) -> bool {
+        self.cpus.iter().all(|(_, report)| report.fits())
+    }
+
+    /// For people, in lines that fit the terminal.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (cpu, report) in &self.cpus {
+            let fits = if report.fits() { "fits" } else { "does not fit" };
+            text += &format!("\nCPU {cpu} {fits}.\n");
+            text += &tasks(report);
+            text += &servers(report);
+            for reason in reasons(report) {
+                text += &wrapped(&reason, "\n- ", "  ");
+            }
+        }
+        let Overheads { release, context_switch, timer_interrupt } = self.overheads;
+        let costs = match self.overheads == Overheads::default() {
+            true => "The kernel's own time is not counted: give it in `[analysis]`, or by \
+                     `--overheads FILE`."
+                .to_string(),
+            false => format!(
+                "Counted of the kernel: release {}, context switch {}, timer interrupt {}.",
+                time(release),
+                time(context_switch),
+                time(timer_interrupt)
+            ),
+        };
+        text += &wrapped(&costs, "\n", "");
+        self.notes.iter().for_each(|note| text += &wrapped(note, "\nnote: ", "      "));
+        text
+    }
+
+    /// For programs.
+    pub fn document(&self) -> Value {
+        let Overheads { release, context_switch, timer_interrupt } = self.overheads;
+        let cpu = |(cpu, report): &(u32, Report)| {
+            let classes = report.classes.iter().map(|class| {
+                let (path, policy) = (&class.path, class.policy);
+                json!({"path": path, "policy": policy, "fits": class.fits, "reason": class.reason})
+            });
+            json!({
+                "cpu": cpu,
+                "fits": report.fits(),
+                "tasks": report.leaves.iter().map(task_document).collect::<Vec<_>>(),
+                "servers": report.servers.iter().map(server_document).collect::<Vec<_>>(),
+                "classes": classes.collect::<Vec<_>>(),
+                "reasons": reasons(report),
+            })
+        };
+        json!({
+            "fits": self.fits(),
+            "overheads": {
+                "release_ns": release,
+                "context_switch_ns": context_switch,
+                "timer_interrupt_ns": timer_interrupt,
+            },
+            "cpus": self.cpus.iter().map(cpu).collect::<Vec<_>>(),
+            "notes": self.notes,
+        })
+    }
+}
+
+fn task_document(leaf: &LeafReport) -> Value {
+    let (bound, slack) = numbers(leaf);
+    json!({
+        "name": name(&leaf.path),
+        "path": leaf.path,
+        "deadline_ns": leaf.deadline,
+        "bound_ns": bound,
+        "slack_ns": slack,
+        "fits": leaf.verdict.fits(),
+        "verdict": leaf.verdict.to_string(),
+        "longest_execution_ns": leaf.largest_execution,
+    })
+}
+
+fn server_document(server: &ServerReport) -> Value {
+    json!({
+        "name": name(&server.path),
+        "path": server.path,
+        "budget_ns": server.budget,
+        "period_ns": server.period,
+        "bound_ns": delivered(server),
+        "nearest_budget_ns": server.nearest,
+        "verdict": server.verdict.to_string(),
+    })
+}
+
+/// A leaf's bound and slack; below zero it is late.
+fn numbers(leaf: &LeafReport) -> (Option<u64>, Option<i128>) {
+    match &leaf.verdict {
+        Verdict::Fits { bound, slack } => (Some(*bound), Some((*slack).into())),
+        Verdict::Late { bound, .. } => {
+            (Some(*bound), Some(i128::from(leaf.deadline) - i128::from(*bound)))
+        }
+        _ => (None, None),
+    }
+}
+
+/// Within which time of its period a server has its budget.
+fn delivered(server: &ServerReport) -> Option<u64> {
+    match server.verdict {
+        Verdict::Fits { bound, .. } => Some(bound),
+        _ => None,
+    }
+}
+
+/// What people call a node: the end of its path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn tasks(report: &Report) -> String {
+    if report.leaves.is_empty() {
+        return "\nNothing on it has a deadline.\n".to_string();
+    }
+    let mut rows = table(&["task", "response", "deadline", "slack", ""]);
+    for leaf in &report.leaves {
+        let (bound, slack) = numbers(leaf);
+        let slack = slack.map(|slack| {
+            let sign = if slack < 0 { "-" } else { "" };
+            format!("{sign}{}", time(u64::try_from(slack.unsigned_abs()).unwrap_or(u64::MAX)))
+        });
+        let said = match &leaf.verdict {
+            Verdict::Fits { .. } => "fits",
+            Verdict::Late { .. } | Verdict::Exceeded(_) | Verdict::Unbounded => "late",
+            Verdict::Unknown(_) => "not decided",
+            _ => "no bound",
+        };
+        let none = || "-".to_string();
+        let bound = bound.map_or_else(none, |bound| format!("<= {}", time(bound)));
+        let slack = slack.unwrap_or_else(none);
+        let task = name(&leaf.path).to_string();
+        rows.add_row([task, bound, time(leaf.deadline), slack, said.to_string()]);
+    }
+    format!("\n{}", fitted(rows))
+}
+
+fn servers(report: &Report) -> String {
+    if report.servers.is_empty() {
+        return String::new();
+    }
+    let mut rows = table(&["budget of", "budget", "period", "has it within", "would fit with"]);
+    for server in &report.servers {
+        let within = delivered(server).map_or("not sure of it".to_string(), time);
+        let smallest = server.nearest.map_or("-".to_string(), time);
+        let [budget, period] = [server.budget, server.period].map(time);
+        rows.add_row([name(&server.path).to_string(), budget, period, within, smallest]);
+    }
+    format!("\n{}", fitted(rows))
+}
+
+/// Why tasks do not fit, and what would.
+fn reasons(report: &Report) -> Vec<String> {
+    let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits());
+    let mut reasons: Vec<String> = late.map(|leaf| reason(report, leaf)).collect();
+    let asked = |path: &str| {
+        let inside = |leaf: &&LeafReport| leaf.path.starts_with(&format!("{path}/"));
+        report.leaves.iter().filter(inside).all(|leaf| leaf.verdict.fits())
+    };
+    let classes = report.classes.iter().filter(|class| !class.fits && asked(&class.path));
+    reasons.extend(classes.map(|class| format!("`{}`: {}", name(&class.path), class.reason)));
+    reasons
+}
+
+fn reason(report: &Report, leaf: &LeafReport) -> String {
+    let task = name(&leaf.path);
+    let why = match &leaf.verdict {
+        Verdict::Fits { .. } | Verdict::NotAsked => String::new(),
+        Verdict::Late { bound, excess } => {
+            let [bound, deadline, by, has] =
+                [*bound, leaf.deadline, excess.instant, excess.supply].map(time);
+            let demand = time(u64::try_from(excess.demand).unwrap_or(u64::MAX));
+            format!(
+                "`{task}` can take {bound}, and has {deadline}: within {by}, {demand} of work come \
+                 before its end, and {has} of CPU time are sure."
+            )
+        }
+        Verdict::Exceeded(excess) => {
+            let [by, has] = [excess.instant, excess.supply].map(time);
+            let demand = time(u64::try_from(excess.demand).unwrap_or(u64::MAX));
+            format!(
+                "`{task}` can be late: within {by}, {demand} of work can be due, and {has} of CPU \
+                 time are sure."
+            )
+        }
+        Verdict::Unbounded => format!(
+            "`{task}` falls behind without end: what comes before it, and its own jobs, are more \
+             work than there is CPU time in the long run."
+        ),
+        Verdict::Unlimited { by } => unlimited(task, by),
+        Verdict::NoGuarantee => {
+            format!("`{task}` runs when others leave time: nothing is guaranteed to it.")
+        }
+        Verdict::NoSupply { of } => no_supply(report, task, of),
+        Verdict::Unknown(error) => format!("`{task}` is not decided: {error}."),
+    };
+    why + &advice(report, leaf)
+}
+
+fn unlimited(task: &str, by: &str) -> String {
+    format!(
+        "`{by}` is as urgent as `{task}` or more, and nothing limits it: give it a `budget`, or \
+         `execution` and `period`, or a lower `priority`."
+    )
+}
+
+/// Why what is above a task has no CPU time for sure.
+fn no_supply(report: &Report, task: &str, of: &str) -> String {
+    let server = report.servers.iter().find(|server| server.path == of);
+    if let Some(server) = server {
+        return match &server.verdict {
+            Verdict::Unlimited { by } => unlimited(name(of), by),
+            verdict => format!(
+                "`{task}` has no CPU time for sure: the budget of `{}`, {} in {}, is {verdict}.",
+                name(of),
+                time(server.budget),
+                time(server.period)
+            ),
+        };
+    }
+    let above = of.rsplit_once('/').map_or(of, |(above, _)| above);
+    let class = report.classes.iter().find(|class| class.path == above || class.path == of);
+    let why = class.map_or("", |class| class.reason.as_str());
+    format!("`{task}` has no CPU time for sure: {why}.")
+}
+
+/// What would fit instead.
+fn advice(report: &Report, leaf: &LeafReport) -> String {
+    let above = |server: &&ServerReport| leaf.path.starts_with(&format!("{}/", server.path));
+    let mut advice = String::new();
+    for server in report.servers.iter().filter(above) {
+        let Some(nearest) = server.nearest.filter(|nearest| *nearest != server.budget) else {
+            continue;
+        };
+        // Manifests have whole microseconds, and a budget is at least one.
+        let nearest = match nearest > server.budget {
+            true => nearest.div_ceil(1_000) * 1_000,
+            false => nearest / 1_000 * 1_000,
+        };
+        if (1_000..=server.period).contains(&nearest) {
+            let (name, nearest) = (name(&server.path), spell_duration(nearest));
+            advice += &format!(" It fits with `budget = \"{nearest}\"` for `{name}`.");
+        }
+    }
+    let shorter = leaf.largest_execution.map(|longest| longest / 1_000 * 1_000);
+    if let Some(shorter) = shorter.filter(|shorter| *shorter > 0) {
+        advice += &format!(" It fits with jobs of {} at most.", spell_duration(shorter));
+    }
+    advice
+}
+
+/// A time with all its digits, in the unit that manifests would give it in.
+fn time(nanoseconds: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let Some((unit, name)) = units.into_iter().find(|(unit, _)| nanoseconds >= *unit) else {
+        return format!("{nanoseconds}ns");
+    };
+    let digits = usize::try_from(unit.ilog10()).unwrap_or(0);
+    let fraction = format!("{:0digits$}", nanoseconds % unit);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{}{name}", nanoseconds / unit),
+        fraction => format!("{}.{fraction}{name}", nanoseconds / unit),
+    }
+}

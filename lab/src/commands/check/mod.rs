@@ -1,0 +1,138 @@
+//! `check`: is a manifest right, what does it ask for, and does that fit?
+
+mod decided;
+mod overheads;
+mod tree;
+
+use super::{print_json, wrapped};
+use crate::cli::Check;
+use crate::failure::{Verdict, did_you_mean};
+use crate::machine::{MACHINES, Machine};
+use crate::{image, output};
+use crate::{systems, workspace};
+use analysis::Overheads;
+use anyhow::Result;
+use manifest::{Origin, Problems, System};
+use serde_json::{Value, json};
+
+/// Checks manifests, with what a trace in a file says that the kernel costs. The worst verdict
+/// counts.
+pub fn check(asked: &Check, as_json: bool) -> Result<Verdict> {
+    let measured = asked.overheads.as_deref().map(overheads::measured).transpose()?;
+    let mut worst = Verdict::Held;
+    let mut documents = Vec::new();
+    for system in &asked.systems {
+        let (document, verdict) = one(system, measured, as_json)?;
+        documents.push(document);
+        worst = match (worst, verdict) {
+            (Verdict::Unable, _) | (_, Verdict::Held) => worst,
+            _ => verdict,
+        };
+    }
+    match (as_json, &documents[..]) {
+        (true, [document]) => print_json(document),
+        (true, documents) => print_json(&documents),
+        (false, _) => {}
+    }
+    Ok(worst)
+}
+
+/// Checks one manifest.
+fn one(system: &str, measured: Option<Overheads>, as_json: bool) -> Result<(Value, Verdict)> {
+    let checked = systems::load(system).and_then(|system| {
+        check_programs(&system)?;
+        Ok(system)
+    });
+    let (system, problems) = match checked {
+        Ok(system) => (Some(system), None),
+        Err(error) => (None, Some(error.downcast::<Problems>()?)),
+    };
+    let decided = system.as_ref().and_then(|system| {
+        decided::decide(system, measured.unwrap_or_else(|| overheads::given(system)))
+    });
+    if let (Some(system), false) = (&system, as_json) {
+        output::line(system.summary().trim_end());
+        if let Some(decided) = &decided {
+            output::line(decided.text().trim_end());
+        }
+        let notes = notes(system);
+        notes.iter().for_each(|note| output::line(wrapped(note, "\nnote: ", "      ").trim_end()));
+    }
+    if let Some(problems) = &problems {
+        eprintln!("{problems}");
+    }
+    let verdict = match (&problems, &decided) {
+        (Some(_), _) => Verdict::Unable,
+        (None, Some(decided)) => Verdict::from_bool(decided.fits()),
+        (None, None) => Verdict::Held,
+    };
+    let document = json!({
+        "system": system.as_ref().map(|system| system.name.as_str()),
+        "problems": problems,
+        "notes": system.as_ref().map(notes),
+        "reservations": system.as_ref().map(reservations),
+        "schedulability": decided.as_ref().map(decided::Decided::document),
+    });
+    Ok((document, verdict))
+}
+
+/// The reservations, each behind its class.
+fn reservations(system: &System) -> Vec<Value> {
+    let class = |index: usize| system.reservations[index].name.as_str();
+    let node = |(index, node): (usize, &manifest::Reservation)| {
+        json!({
+            "name": node.name,
+            "in": node.class.map(class),
+            "cpu": node.cpu,
+            "policy": node.spell_policy(),
+            "share": node.spell_share(system),
+            "limit": node.limit.map(|_| node.spell_limit()),
+            "deadline_ns": node.timing.map(|timing| timing.deadline),
+            "separation_ns": node.timing.map(|timing| timing.period),
+            "domains": system.domains_on(index),
+        })
+    };
+    system.reservations.iter().enumerate().map(node).collect()
+}
+
+/// What a good manifest asks for that not every machine can do.
+fn notes(system: &System) -> Vec<String> {
+    let (able, unable): (Vec<_>, Vec<_>) =
+        MACHINES.into_iter().partition(|machine| system.cpus <= machine.most_cpus());
+    let able: Vec<String> =
+        able.into_iter().map(|machine| format!("`--machine {}`", machine.name())).collect();
+    let note = |machine: &dyn Machine| {
+        let (name, most, cpus) = (machine.name(), machine.most_cpus(), system.cpus);
+        let able = able.join(" or ");
+        format!("machine {name} has at most {most} CPUs; a system of {cpus} runs with {able}")
+    };
+    unable.into_iter().map(note).collect()
+}
+
+/// Checks that there is a program for every domain, without building any.
+fn check_programs(system: &System) -> Result<()> {
+    let programs = programs()?;
+    let own = system.domains.iter().filter(|domain| domain.origin == Origin::Giusto);
+    let missing = own.filter(|domain| !programs.contains(&domain.program));
+    let problems = missing.map(|domain| {
+        let hint = did_you_mean(&domain.program, programs.iter().map(String::as_str));
+        let message = format!("there is no program `{}`{hint}", domain.program);
+        let help = format!("the programs are {}", programs.join(", "));
+        system.source.problem(&domain.program_at, message, help)
+    });
+    match problems.chain(image::problems(system)).collect::<Vec<_>>() {
+        none if none.is_empty() => Ok(()),
+        problems => Err(Problems(problems).into()),
+    }
+}
+
+/// Names of the programs that cargo would build.
+fn programs() -> Result<Vec<String>> {
+    let metadata = workspace::metadata(workspace::root())?;
+    let package = metadata.packages.iter().find(|package| package.name == "programs");
+    let targets = package.map_or(&[][..], |package| &package.targets);
+    Ok(targets.iter().filter(|target| target.is_bin()).map(|bin| bin.name.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests;

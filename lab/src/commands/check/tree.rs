@@ -1,0 +1,237 @@
+//! A system's reservations as the tree that is analysed.
+
+use abi::reservation::{Budget, Curve, Policy, Server as Kind, Share};
+use analysis::tree::{
+    Class, Entity, Inside, Open, Partition, Plain, Server, ServerKind, Shared, Tree,
+};
+use analysis::{Granularity, Overheads, ServiceCurve, Task, Window};
+use manifest::{Domain, Reservation, System};
+
+/// How long a node of a class of service curves runs at least before another one gets its turn, and
+/// how late one can be served for that: the kernel's quantum.
+const QUANTUM: u64 = 1_000_000;
+
+/// What the name of a domain without a reservation begins with in messages.
+const DOMAIN: &str = "domain ";
+
+/// Whether there is something to decide: reservations, or domains whose jobs are known.
+pub fn is_decidable(system: &System) -> bool {
+    !system.reservations.is_empty() || system.domains.iter().any(|domain| domain.load.is_some())
+}
+
+/// The trees of all CPUs on which there is something to decide.
+pub fn trees(system: &System, overheads: Overheads) -> Vec<(u32, Tree)> {
+    let loads = system.domains.iter().filter(|domain| domain.load.is_some());
+    let mut cpus: Vec<u32> = loads.map(|domain| domain.cpu).collect();
+    cpus.extend(system.reservations.iter().map(|reservation| reservation.cpu));
+    cpus.sort_unstable();
+    cpus.dedup();
+    let tree = |cpu: u32| {
+        let class = root(system, cpu);
+        (cpu, Tree { overheads, ..Tree::new(&format!("cpu{cpu}"), class) })
+    };
+    cpus.into_iter().map(tree).collect()
+}
+
+/// The root of a CPU: what is right below it, and the threads that have no reservation.
+fn root(system: &System, cpu: u32) -> Class {
+    let reservations = system.reservations_in(None, cpu);
+    let own = reservations.into_iter().map(|index| entity(system, index));
+    let without = |domain: &&Domain| domain.reservation.is_none() && domain.cpu == cpu;
+    let threads = system.domains.iter().filter(without).map(thread);
+    Class::FixedPriority(own.chain(threads).collect())
+}
+
+/// The threads of a domain that has no reservation.
+fn thread(domain: &Domain) -> Entity {
+    let name = format!("{DOMAIN}{}", domain.name);
+    match domain.load {
+        Some(load) => Entity::Task(
+            Task::new(&name, load.execution, load.period)
+                .deadline(load.deadline)
+                .priority(domain.priority.into()),
+        ),
+        None => Entity::Open(Open { name, priority: domain.max_priority.into() }),
+    }
+}
+
+/// A budget that is a limit.
+fn limit(node: &Reservation) -> Option<Budget> {
+    node.limit.filter(|limit| limit.budget < limit.period)
+}
+
+/// The jobs of a leaf, if it has any and it is known how long they take.
+fn jobs(node: &Reservation) -> Option<Task> {
+    let limit = limit(node);
+    let asked = node.timing.is_some() || node.execution.is_some();
+    let execution = node.execution.or(limit.map(|limit| limit.budget)).filter(|_| asked)?;
+    let period = node.timing.map(|timing| timing.period);
+    let period = period.or(node.limit.map(|limit| limit.period))?;
+    let deadline = node.timing.map_or(period, |timing| timing.deadline);
+    let task = Task::new(&node.name, execution, period).deadline(deadline);
+    Some(match limit {
+        Some(limit) => task.limit(limit.budget),
+        None => task,
+    })
+}
+
+/// Whether a leaf's jobs have a deadline, and nothing says how long they take.
+pub fn is_unknown(node: &Reservation) -> bool {
+    node.timing.is_some() && jobs(node).is_none()
+}
+
+/// What a node is under fixed priorities or EDF.
+fn entity(system: &System, index: usize) -> Entity {
+    let node = &system.reservations[index];
+    let (name, priority) = (node.name.clone(), priority(node));
+    match (limit(node), node.policy) {
+        (Some(limit), Some(policy)) => server(node, limit, class(system, index, policy)),
+        (None, Some(policy)) => {
+            Entity::Class(Plain { name, priority, class: class(system, index, policy) })
+        }
+        (Some(limit), None) => match jobs(node) {
+            // Its budget is whole at each release, so it never waits for that.
+            Some(task) if has_whole_budget(system, node, limit) => {
+                Entity::Task(task.priority(priority))
+            }
+            task => server(node, limit, alone(node, task)),
+        },
+        (None, None) => match jobs(node) {
+            Some(task) => Entity::Task(task.priority(priority)),
+            // It may use all of its period.
+            None if node.share == Share::Deadline => {
+                let timing = node.timing.map_or((1, 1), |it| (it.period, it.deadline));
+                Entity::Task(Task::new(&name, timing.0, timing.0).deadline(timing.1))
+            }
+            None => Entity::Open(Open { name, priority }),
+        },
+    }
+}
+
+/// Whether each job of a leaf, a period behind the one before, finds its budget whole.
+fn has_whole_budget(system: &System, node: &Reservation, limit: Budget) -> bool {
+    let above = node.class.and_then(|class| system.reservations[class].policy);
+    match limit.server {
+        Kind::Sporadic => true,
+        Kind::Constant | Kind::ConstantSoft => above == Some(Policy::EarliestDeadline),
+        Kind::Periodic => false,
+    }
+}
+
+fn server(node: &Reservation, limit: Budget, class: Class) -> Entity {
+    let kind = match limit.server {
+        Kind::Periodic => ServerKind::Periodic,
+        Kind::Constant => ServerKind::HardCbs,
+        Kind::ConstantSoft => ServerKind::SoftCbs,
+        Kind::Sporadic => ServerKind::Sporadic,
+    };
+    Entity::Server(Server {
+        name: node.name.clone(),
+        kind,
+        period: limit.period,
+        budget: limit.budget,
+        priority: priority(node),
+        class,
+    })
+}
+
+/// A class of one leaf.
+fn alone(node: &Reservation, task: Option<Task>) -> Class {
+    let name = node.name.clone();
+    let leaf = task.map_or(Entity::Open(Open { name, priority: 0 }), Entity::Task);
+    Class::FixedPriority(vec![leaf])
+}
+
+fn priority(node: &Reservation) -> u32 {
+    match node.share {
+        Share::Priority(priority) | Share::Partition { priority, .. } => priority.into(),
+        Share::Deadline | Share::Curve { .. } => 0,
+    }
+}
+
+fn class(system: &System, index: usize, policy: Policy) -> Class {
+    let cpu = system.reservations[index].cpu;
+    let children = system.reservations_in(Some(index), cpu);
+    let entities = || children.iter().map(|child| entity(system, *child)).collect();
+    match policy {
+        Policy::FixedPriority => Class::FixedPriority(entities()),
+        Policy::EarliestDeadline => Class::Edf(entities()),
+        Policy::ServiceCurves => Class::ServiceCurves {
+            granularity: Granularity { quantum: QUANTUM, non_preemptive: QUANTUM },
+            children: children.iter().map(|child| shared(system, *child)).collect(),
+        },
+        Policy::Partitions => {
+            let frame = system.reservations[index].windows.last().map_or(1, |window| window.end);
+            let partitions = children.iter().map(|child| partition(system, *child, index));
+            Class::Windows { frame, partitions: partitions.collect() }
+        }
+    }
+}
+
+/// What is in a node whose class gives it no priority and no deadline.
+fn inside(system: &System, index: usize) -> Inside {
+    let node = &system.reservations[index];
+    let limited =
+        |limit, class| Inside::Class(Class::FixedPriority(vec![server(node, limit, class)]));
+    match (node.policy, limit(node)) {
+        (Some(policy), None) => Inside::Class(class(system, index, policy)),
+        (Some(policy), Some(limit)) => limited(limit, class(system, index, policy)),
+        (None, limit) => match (jobs(node), limit) {
+            (None, _) => Inside::Open,
+            (Some(task), Some(limit)) if !has_whole_budget(system, node, limit) => {
+                limited(limit, alone(node, Some(task)))
+            }
+            (Some(task), _) => Inside::Task(task),
+        },
+    }
+}
+
+fn shared(system: &System, index: usize) -> Shared {
+    let node = &system.reservations[index];
+    let curve = match node.share {
+        Share::Curve { guaranteed: Some(curve), .. } => exact(curve),
+        _ => None,
+    };
+    Shared { name: node.name.clone(), curve, inside: inside(system, index) }
+}
+
+/// A curve whose slopes are in nanoseconds a second.
+fn exact(curve: Curve) -> Option<ServiceCurve> {
+    let [slope, rest] = [curve.slope, curve.rest].map(|slope| u64::from(slope) * 1_000);
+    ServiceCurve::new(slope, curve.bend, rest).ok()
+}
+
+fn partition(system: &System, index: usize, frame: usize) -> Partition {
+    let node = &system.reservations[index];
+    let number = match node.share {
+        Share::Partition { number, .. } => number,
+        _ => 0,
+    };
+    let mut begin = 0;
+    let mut windows = Vec::new();
+    for window in &system.reservations[frame].windows {
+        if window.partition == number {
+            windows.push(Window { offset: begin, duration: window.end - begin });
+        }
+        begin = window.end;
+    }
+    let class = match inside(system, index) {
+        Inside::Class(class) => class,
+        Inside::Task(task) => alone(node, Some(task)),
+        Inside::Open => alone(node, None),
+    };
+    let name = node.name.clone();
+    Partition { name, windows, is_background: number == 0, urgency: urgency(system, index), class }
+}
+
+/// How urgent a partition is at least and at most: by its children under fixed priorities.
+fn urgency(system: &System, index: usize) -> (u32, u32) {
+    let node = &system.reservations[index];
+    let own = (priority(node), priority(node));
+    if node.policy != Some(Policy::FixedPriority) {
+        return own;
+    }
+    let children = system.reservations_in(Some(index), node.cpu);
+    let each = || children.iter().map(|child| priority(&system.reservations[*child]));
+    each().min().zip(each().max()).unwrap_or(own)
+}
