@@ -6,7 +6,7 @@ pub struct LeafRef {
     /// Its place among the nodes.
     pub node: u32,
     /// Which of the leaves that were in this place it is.
-    pub stamp: u32,
+    pub stamp: u64,
 }
 
 impl LeafRef {

@@ -30,7 +30,7 @@ pub struct Leaf<P: Port> {
     /// The threads that are ready to run on its time. The first one does.
     pub threads: List<Thread<P>, Running>,
     /// Which of the nodes that were in this place it is.
-    stamp: Cell<u32>,
+    stamp: Cell<u64>,
     /// The CPU whose tree it is in.
     cpu: Cell<u32>,
     /// The thread whose time slice it is, where several threads share the leaf.
@@ -69,6 +69,16 @@ pub struct Sizes {
     pub cpus: usize,
     /// Nodes that programs and the manifest can make.
     pub reservations: usize,
+}
+
+/// What a thread runs on by itself.
+enum Own {
+    /// Its reservation.
+    Leaf(u32),
+    /// The leaf of its priority.
+    Priority(i16),
+    /// Its reservation is gone, or of another CPU: the leaf of the lowest priority.
+    Lowest,
 }
 
 /// What a CPU is to run, and until when.
@@ -145,33 +155,39 @@ impl<P: Port> Trees<P> {
         place.cpu().filter(|_| place.stamp.get() == leaf.stamp)
     }
 
-    /// The leaf whose time a thread runs on: its own, or while it owes an answer that of the
-    /// caller, which may use another caller's. Callers of other CPUs, and those behind
-    /// [`DONATIONS`] others, are left out.
+    /// The leaf whose time a thread runs on. One with a reservation runs on that. One without,
+    /// while it owes an answer, runs on the reservation of the first caller that has one; where no
+    /// caller has, at the highest priority among itself and its callers. Callers of other CPUs,
+    /// and those behind [`DONATIONS`] others, are left out.
     #[inline(always)]
     pub fn leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         let cpu = thread.cpu.get();
-        let mut payer = thread;
-        for _ in 0..DONATIONS {
+        let (mut payer, mut priority) = (thread, 0);
+        for _ in 0..=DONATIONS {
+            match self.own_time(owner, payer) {
+                Own::Leaf(leaf) => return leaf,
+                Own::Priority(own) => priority = own.max(priority),
+                Own::Lowest if payer == thread => break,
+                Own::Lowest => {}
+            }
             match payer.caller.get().filter(|caller| caller.cpu.get() == cpu) {
                 Some(caller) => payer = caller,
                 None => break,
             }
         }
-        self.own_leaf(owner, payer)
+        self.of_priority(cpu, priority)
     }
 
-    /// A thread's reservation, or where it has none the leaf of its priority. A thread whose
-    /// reservation is gone, or of another CPU, has the lowest priority.
+    /// What a thread runs on where nobody lends it anything.
     #[inline(always)]
-    fn own_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
-        let (cpu, reservation) = (thread.cpu.get(), thread.reservation.get(owner));
+    fn own_time(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Own {
+        let reservation = thread.reservation.get(owner);
         if reservation == LeafRef::NONE {
-            return self.of_priority(cpu, thread.base_priority.get());
+            return Own::Priority(thread.base_priority.get());
         }
         match self.cpu_of(reservation) {
-            Some(there) if there == cpu => reservation.node,
-            _ => self.of_priority(cpu, 0),
+            Some(cpu) if cpu == thread.cpu.get() => Own::Leaf(reservation.node),
+            _ => Own::Lowest,
         }
     }
 
@@ -184,7 +200,7 @@ impl<P: Port> Trees<P> {
     pub fn end(&self, NodeId(node): NodeId) {
         let place = self.leaf(node);
         if place.cpu().is_some() {
-            place.stamp.set(place.stamp.get().wrapping_add(1));
+            place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
         }
     }

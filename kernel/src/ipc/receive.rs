@@ -28,8 +28,9 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
-/// Whether a message is taken in few steps: it stays in registers, its sender has no deadline, and
-/// if it is a call, this neither begins one nor gives up an earlier call that was not answered.
+/// Whether a message is taken in few steps: it stays in registers, its sender has no deadline and
+/// does not begin the tick, and if it is a call, this neither begins a deadline nor gives up an
+/// earlier call that was not answered.
 struct Short(bool);
 
 impl<S: System> Entry<S> {
@@ -147,7 +148,7 @@ impl<S: System> Entry<S> {
             let taken = self.can_take(thread, sender);
             match taken {
                 Ok(Short(true)) => break sender,
-                Ok(_) => self.copy_queued(sender, thread),
+                Ok(_) => self.prepare_taking(sender, thread),
                 Err(error) => {
                     self.manage().cancel(sender, error);
                     steps += 1;
@@ -198,12 +199,22 @@ impl<S: System> Entry<S> {
         })
     }
 
-    /// Copies the words of a queued message that is taken behind the next poll.
-    fn copy_queued(&self, sender: Ref<Thread<S::Port>>, thread: Ref<Thread<S::Port>>) {
-        let Outgoing { info, .. } = self.hold(sender).outgoing.get();
+    /// Before the next poll: copies the words of a queued message that is taken behind it, and
+    /// begins the tick if the sender is going to wait for the CPU.
+    fn prepare_taking(&self, sender: Ref<Thread<S::Port>>, thread: Ref<Thread<S::Port>>) {
+        let Outgoing { info, then, .. } = self.hold(sender).outgoing.get();
         if !info.is_short() && !info.is_fault() {
             self.copy_words(sender, thread, info);
         }
+        if self.begins_tick(then) {
+            self.cpu.start_tick();
+        }
+    }
+
+    /// Whether the tick does not run, and a sender that goes on so makes it run.
+    #[inline(always)]
+    fn begins_tick(&self, then: Continuation) -> bool {
+        !S::Scheduler::TREE && !matches!(then, Continuation::Reply) && !self.cpu.ticks()
     }
 
     /// Before `thread` takes the message of `sender`, if that is a call and an earlier one is given
@@ -235,7 +246,7 @@ impl<S: System> Entry<S> {
             let calls = matches!(then, Continuation::Reply);
             let long = calls && (thread.caller.get().is_some() || limited());
             let limited = self.cpu.took_long.replace(false) || sender.has(flag::DEADLINE);
-            return Ok(Short(!long && !limited));
+            return Ok(Short(!long && !limited && !self.begins_tick(then)));
         }
         acceptable(info, self.kernel.port, &thread)?;
         Ok(Short(false))

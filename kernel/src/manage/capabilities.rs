@@ -66,11 +66,7 @@ impl<P: Port> Manager<'_, P> {
         caller.server.set(None);
         thread.set_caller(None);
         self.caller_changed(me);
-        domain.put_slowly(
-            &self.all,
-            slot,
-            Capability::Reply(Cap::new(caller_at, Rights::NONE, number)),
-        );
+        domain.put(&self.all, slot, Capability::Reply(Cap::new(caller_at, Rights::NONE, number)));
         Ok(Done::Nothing)
     }
 
@@ -81,7 +77,6 @@ impl<P: Port> Manager<'_, P> {
         Ok(Done::Values(kind | u64::from(rights.0) << 8, badge))
     }
 
-    #[inline(never)]
     pub(super) fn console(&self, own: Ref<Domain<P>>, slot: u32) -> Result<(), Error> {
         match self.all.open(own).slot(slot)? {
             Capability::Console(rights) => needs_control(rights),
@@ -89,7 +84,6 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    #[inline(never)]
     pub(super) fn machine(&self, own: Ref<Domain<P>>, slot: u32) -> Result<(), Error> {
         match self.all.open(own).slot(slot)? {
             Capability::System(rights) => needs_control(rights),

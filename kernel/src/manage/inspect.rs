@@ -19,31 +19,31 @@ impl<P: Port> Manager<'_, P> {
         row: u64,
     ) -> Result<Done, Error> {
         self.machine(own, slot)?;
-        let (low, high) = (row as u32, (row >> 32) as u32);
+        let low = row as u32;
+        let high = || (row >> 32) as u32;
         match table {
             t if t == Table::Domain as u64 => self.domain_row(low),
             t if t == Table::Thread as u64 => self.thread_row(low),
             t if t == Table::Quota as u64 => {
                 let quotas = &self.all.open(self.domain_at(low)?).quotas;
-                let resource = resource(high)?;
+                let resource = resource(high())?;
                 Ok(pair(quotas.used(resource), quotas.limit(resource)))
             }
             t if t == Table::Pool as u64 => {
                 let (used, size) = self.kernel.usage(resource(low)?);
                 Ok(pair(used, size))
             }
-            t if t == Table::Slot as u64 => self.slot_row(low, high),
-            t if t == Table::Counter as u64 => self.counter_row(high, low),
-            t if t == Table::Length as u64 => self.length_row(high, low),
-            t if t == Table::Time as u64 => self.time_row(high, low),
-            t if t == Table::Block as u64 => self.block_row(low, high),
+            t if t == Table::Slot as u64 => self.slot_row(low, high()),
+            t if t == Table::Counter as u64 => self.counter_row(high(), low),
+            t if t == Table::Length as u64 => self.length_row(high(), low),
+            t if t == Table::Time as u64 => self.time_row(high(), low),
+            t if t == Table::Block as u64 => self.block_row(low, high()),
             t if P::TREE && t == Table::Reservation as u64 => self.reservation_row(low),
             t if P::TREE && t == Table::Share as u64 => self.share_row(low),
             _ => Err(Error::InvalidArgument),
         }
     }
 
-    #[inline(never)]
     fn domain_at(&self, index: u32) -> Result<Ref<Domain<P>>, Error> {
         self.kernel.live_domain(index).ok_or(Error::InvalidArgument)
     }
@@ -104,7 +104,6 @@ fn pair(first: u32, second: u32) -> Done {
     Done::Values(u64::from(first), u64::from(second))
 }
 
-#[inline(never)]
 fn resource(index: u32) -> Result<Resource, Error> {
     Resource::ALL.get(index as usize).copied().ok_or(Error::InvalidArgument)
 }

@@ -1,9 +1,10 @@
 //! The scheduler of the scheduling tree: threads run on the time of reservations, and the tree says
 //! which of these a CPU serves.
 //!
-//! A thread that owes an answer runs on the time of its caller. So a call and its answer
-//! need no decision: both threads use one leaf. Each queued thread is in the leaf that
-//! [`Trees::leaf_of`](crate::tree::Trees::leaf_of) says; what changes the answer to that moves it.
+//! A thread without a reservation that owes an answer runs on the time of its caller. So a
+//! call to it and its answer need no decision: both threads use one leaf. Each queued thread is in
+//! the leaf that [`Trees::leaf_of`](crate::tree::Trees::leaf_of) says; what changes the answer to
+//! that moves it.
 
 use super::scheduler::Scheduler;
 use crate::access::{Exclusive, Owner, Ref};

@@ -88,7 +88,7 @@ const CONSTANTS: &[Constant] = constants! {
     "error", "STATUS_": Status::OK, Status::RECEIVE;
     "rights", "RIGHTS_": Rights::NONE, Rights::SEND, Rights::RECEIVE, Rights::GRANT, Rights::READ,
         Rights::WRITE, Rights::EXECUTE, Rights::CONTROL, Rights::COPY, Rights::REVOKE,
-        Rights::DESTROY, Rights::ALL;
+        Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
     "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
 };
 

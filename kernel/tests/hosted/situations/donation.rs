@@ -5,10 +5,11 @@ use crate::support::archive::{SLICE, TICK};
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    ENDPOINT, FREE, INTERRUPT, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send, system,
-    timed,
+    ENDPOINT, FREE, INTERRUPT, LEAF, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send,
+    system, timed,
 };
-use abi::call::{Call, REPLY, Timeout};
+use abi::call::{Call, REPLY, Setting, Timeout};
+use abi::reservation::Share;
 use abi::{Error, Info};
 use kernel::port::Port;
 use kernel::system::Tree;
@@ -109,6 +110,33 @@ fn a_donation_is_passed_on() {
     board.does(MEDIUM, receive(NOTIFICATION + 1));
     board.does(4, reply_wait(ENDPOINT + 1, MESSAGE));
     board.sees(SERVER, Ok(()));
+}
+
+/// A server that is more important than its client stays so: others wait for it too.
+#[test]
+fn a_lower_client_does_not_hold_its_server_down() {
+    let board: Board<Tree<Host>> = boot(&[(1, 150), (1, 100), (1, 50)]);
+    board.does(SERVER, receive(ENDPOINT));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.does(CLIENT, call(ENDPOINT, MESSAGE));
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(SERVER));
+}
+
+/// A server with a reservation uses nothing else, whoever calls it.
+#[test]
+fn a_server_with_a_reservation_keeps_to_it() {
+    let board = waiting();
+    board.host.raise(Event::Irq(3));
+    board.settle();
+    let (code, words) = Share::Priority(20).encode();
+    let below = [LEAF, Setting::Share as u64, code];
+    board.succeeds(CLIENT, system(Call::ReservationSet, &below).with_words(words));
+    board.succeeds(CLIENT, system(Call::Reserve, &[THREAD + u64::from(SERVER), LEAF]));
+    board.does(CLIENT, call(ENDPOINT, MESSAGE));
+    board.does(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    assert_eq!(board.running(), Some(MEDIUM), "the server's reservation is below it");
 }
 
 /// A message to a thread that has the same priority as the caller is no answer.

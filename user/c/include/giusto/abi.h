@@ -630,6 +630,12 @@ enum giusto_resource {
 /** Destroy the object. */
 #define GIUSTO_RIGHTS_DESTROY 32
 
+/** Reservation: let threads run on it. */
+#define GIUSTO_RIGHTS_RESERVE 2
+
+/** Reservation that is a class: make reservations in it, and move some into it. */
+#define GIUSTO_RIGHTS_DIVIDE 4
+
 /** Every right. */
 #define GIUSTO_RIGHTS_ALL 63
 
