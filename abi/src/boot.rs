@@ -105,6 +105,9 @@ pub enum Record {
     /// Lets a thread, or all threads of a domain, run on a reservation: thread or domain,
     /// reservation.
     Reserve = 15,
+    /// Lets a notification be signalled when a reservation misses a deadline or uses up its budget:
+    /// reservation, notification, bits for a miss, bits for an overrun.
+    Monitor = 16,
 }
 
 impl Record {
@@ -126,6 +129,7 @@ impl Record {
             13 => Record::Reservation,
             14 => Record::Window,
             15 => Record::Reserve,
+            16 => Record::Monitor,
             _ => return None,
         })
     }
@@ -149,6 +153,7 @@ impl Record {
             Record::Reservation => 13,
             Record::Window => 3,
             Record::Reserve => 2,
+            Record::Monitor => 4,
         }
     }
 

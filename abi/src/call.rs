@@ -334,6 +334,10 @@ pub enum Setting {
     /// It has one [window](crate::reservation::Window) more, behind the last: `w0` is its end, `w1`
     /// the partition.
     Window = 4,
+    /// Signals the notification in slot `a2`, which the caller may send to, from now on; with 0
+    /// none: the bits `w0` when a job of a leaf has not ended by its deadline, `w1` when its budget
+    /// is used up. Zero bits stand for no signal.
+    Monitor = 5,
 }
 
 /// What [`Call::Observe`] does.

@@ -6,13 +6,13 @@ use crate::arena::Arena;
 use crate::cost::CostEvent;
 use crate::leaf::LeafRef;
 use crate::list::List;
-use crate::object::Thread;
 use crate::object::thread::Running;
+use crate::object::{Notification, Thread, Weak};
 use crate::port::Port;
 use abi::PRIORITIES;
 use abi::reservation::Share;
 use cells::Cell;
-use policies::tree::{Frame, Node, NodeId, Tree, TreeCpu};
+use policies::tree::{Events, Frame, Node, NodeId, Tree, TreeCpu, TreeError};
 use section::init;
 
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
@@ -37,13 +37,18 @@ pub struct Leaf<P: Port> {
     holder: Cell<Option<Ref<Thread<P>>>>,
     /// CPU time that the leaf had had when that slice began.
     slice_from: Cell<u64>,
+    /// What is signalled when a deadline is missed or the budget is used up.
+    monitor: Cell<Option<Weak<Notification<P>>>>,
+    /// With which bits: for a miss, for an overrun.
+    bits: Cell<[u64; 2]>,
 }
 
 impl<P: Port> Leaf<P> {
     fn new() -> Leaf<P> {
         let (stamp, cpu) = (Cell::new(0), Cell::new(NOWHERE));
         let (holder, slice_from) = (Cell::new(None), Cell::new(0));
-        Leaf { threads: List::new(), stamp, cpu, holder, slice_from }
+        let (monitor, bits) = (Cell::new(None), Cell::new([0; 2]));
+        Leaf { threads: List::new(), stamp, cpu, holder, slice_from, monitor, bits }
     }
 
     /// The CPU whose tree it is in, if it is in use.
@@ -202,7 +207,41 @@ impl<P: Port> Trees<P> {
         if place.cpu().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
+            place.monitor.set(None);
         }
+    }
+
+    /// From now on a notification is signalled when a node misses a deadline or uses up its
+    /// budget, with these bits; zero stands for no signal.
+    ///
+    /// # Errors
+    /// There is no such node, or it is a root.
+    pub fn watch(
+        &self,
+        node: NodeId,
+        monitor: Option<Weak<Notification<P>>>,
+        [missed, overran]: [u64; 2],
+        now: u64,
+    ) -> Result<(), TreeError> {
+        let wanted = Events {
+            missed: monitor.is_some() && missed > 0,
+            overran: monitor.is_some() && overran > 0,
+        };
+        let watched = self.with(|tree| tree.watch(node, wanted, now));
+        watched.unwrap_or(Err(TreeError::NoSuchNode))?;
+        let place = self.leaf(node.0);
+        place.monitor.set(monitor);
+        place.bits.set([missed, overran]);
+        Ok(())
+    }
+
+    /// Takes the oldest notice of a monitor that is still there: what to signal with which bits.
+    pub fn take_notice(&self) -> Option<(Ref<Notification<P>>, u64)> {
+        let (NodeId(node), seen) = self.with(Tree::take_notice)??;
+        let place = self.leaf(node);
+        let [missed, overran] = place.bits.get();
+        let bits = if seen.missed { missed } else { 0 } | if seen.overran { overran } else { 0 };
+        Some((place.monitor.get()?.get()?, bits))
     }
 
     /// The name of a node.
@@ -268,7 +307,11 @@ impl<P: Port> Trees<P> {
         P::cost(CostEvent::Search);
         P::cost(CostEvent::LookUp);
         let Some((pick, service)) = self.with(|tree| {
-            let pick = tree.pick(cpu as usize, now);
+            let mut pick = tree.pick(cpu as usize, now);
+            if tree.has_notices() {
+                // A monitor is told with each decision.
+                pick.until = now;
+            }
             (pick, pick.leaf.map_or(0, |leaf| tree.service(leaf)))
         }) else {
             return Chosen { thread: None, until: u64::MAX };

@@ -333,7 +333,7 @@ impl<P: Port> Builder<'_, '_, P> {
     }
 
     #[init]
-    fn notification(&self, at: usize, index: usize) -> Option<Weak<Notification<P>>> {
+    pub(super) fn notification(&self, at: usize, index: usize) -> Option<Weak<Notification<P>>> {
         let present = self.field(at, index) != NONE;
         present.then(|| Weak::new(made!(self, at, index, Notification)))
     }
@@ -367,6 +367,7 @@ impl<P: Port> Builder<'_, '_, P> {
             Record::Reservation => Made::Reservation(self.reservation(at)),
             Record::Window => return self.window(at),
             Record::Reserve => return self.reserve(at),
+            Record::Monitor => return self.monitor(at),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),
         };

@@ -69,6 +69,14 @@ impl<P: Port> Builder<'_, '_, P> {
         reserved.unwrap_or_else(|_| wrong(at));
     }
 
+    #[init]
+    pub(super) fn monitor(&self, at: usize) {
+        let reservation = self.reservation_named(at, 1);
+        let (monitor, bits) = (self.notification(at, 2), [self.field(at, 3), self.field(at, 4)]);
+        let set = self.manager.monitor_reservation(reservation, monitor, bits);
+        set.unwrap_or_else(|_| wrong(at));
+    }
+
     /// Whether a domain's reservation, if it has one, is of a CPU.
     #[init]
     pub(super) fn can_run_on(&self, domain: Ref<Domain<P>>, cpu: u32) -> bool {

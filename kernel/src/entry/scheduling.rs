@@ -124,12 +124,23 @@ impl<S: System> Entry<S> {
         }
     }
 
+    /// Tells the monitor whose reservation was the first to miss a deadline or use up its budget,
+    /// which takes another decision. The others are told with the next ones, which are due at once.
+    fn tell_monitor(&self) {
+        if let Some((monitor, bits)) = self.cpu.trees.take_notice() {
+            self.signal(monitor, bits, false);
+            self.cpu.resched.set(false);
+            S::Scheduler::decide(self.cpu);
+        }
+    }
+
     /// Makes the decision that was asked for.
     #[cold]
     fn settle(&self) {
         self.cpu.resched.set(false);
         if S::Scheduler::TREE {
-            return S::Scheduler::decide(self.cpu);
+            S::Scheduler::decide(self.cpu);
+            return self.tell_monitor();
         }
         let next = self.cpu.next.get();
         let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);

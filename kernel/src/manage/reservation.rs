@@ -5,7 +5,7 @@ use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
-use crate::object::{Domain, Pooled, Reservation, Thread};
+use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
 use abi::call::{Call, Setting};
 use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
@@ -113,10 +113,39 @@ impl<P: Port> Manager<'_, P> {
         args: &[u64; 6],
     ) -> Result<Done, Error> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
+        let words = self.words(me);
+        if args[1] == Setting::Monitor as u64 {
+            return self.set_monitor(own, at, args[2], [words[0], words[1]]);
+        }
         if self.makes_room() {
             return Ok(Done::Preempted);
         }
-        self.change_reservation(at, args[1], args[2], self.words(me))?;
+        self.change_reservation(at, args[1], args[2], words)?;
+        Ok(Done::Nothing)
+    }
+
+    /// Only bits that the caller may signal itself are signalled.
+    fn set_monitor(
+        &self,
+        own: Ref<Domain<P>>,
+        at: Ref<Reservation<P>>,
+        word: u64,
+        bits: [u64; 2],
+    ) -> Result<Done, Error> {
+        let monitor = match word {
+            0 => None,
+            word => {
+                let cap = self.all.open(own).named::<Notification<P>>(slot(word)?, Rights::SEND)?;
+                if (bits[0] | bits[1]) & !cap.badge.max(1) != 0 {
+                    return Err(Error::InvalidArgument);
+                }
+                Some(Weak::new(cap.at))
+            }
+        };
+        if self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        self.monitor_reservation(at, monitor, bits)?;
         Ok(Done::Nothing)
     }
 
@@ -152,6 +181,20 @@ impl<P: Port> Manager<'_, P> {
             _ => return Err(Error::InvalidArgument),
         };
         changed?.map_err(refused)?;
+        self.decide_on(self.cpu_of_node(node));
+        Ok(())
+    }
+
+    /// A notification is signalled with these bits when a job misses its deadline, or the budget
+    /// is used up.
+    pub(crate) fn monitor_reservation(
+        &self,
+        at: Ref<Reservation<P>>,
+        monitor: Option<Weak<Notification<P>>>,
+        bits: [u64; 2],
+    ) -> Result<(), Error> {
+        let (node, now) = (self.node(at), self.kernel.port.now());
+        self.kernel.trees.watch(node, monitor, bits, now).map_err(refused)?;
         self.decide_on(self.cpu_of_node(node));
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
 use crate::problem::{Problem, Problems, quote};
-use crate::system::{Domain, System, Target};
+use crate::system::{Domain, Monitor, System, Target};
 
 const WORD: usize = size_of::<u64>();
 
@@ -68,6 +68,7 @@ pub fn pack(
     let numbers = Numbers::of(system, &areas);
     reservations(&mut writer, system, &numbers);
     objects(&mut writer, system, &numbers);
+    monitors(&mut writer, system, &numbers);
     let memories = memories(&mut writer, system, &areas, &inventory);
     if let Some(trace) = &system.trace {
         // Before the threads, whose beginnings it tells.
@@ -214,6 +215,17 @@ fn reservations(writer: &mut Writer, system: &System, numbers: &Numbers) {
         for Window { end, partition } in &reservation.windows {
             let class = numbers.of_target(Target::Reservation(index));
             writer.record(Record::Window, &[class, *end, (*partition).into()]);
+        }
+    }
+}
+
+/// What is told of the reservations.
+fn monitors(writer: &mut Writer, system: &System, numbers: &Numbers) {
+    for (index, reservation) in system.reservations.iter().enumerate() {
+        if let Some(Monitor { notification, missed, overran }) = reservation.monitor {
+            let watched = numbers.of_target(Target::Reservation(index));
+            let told = numbers.of_target(Target::Notification(notification));
+            writer.record(Record::Monitor, &[watched, told, missed, overran]);
         }
     }
 }

@@ -146,6 +146,16 @@ pub struct Reservation {
     pub background: Option<Spanned<bool>>,
     pub deadline: Option<Word>,
     pub execution: Option<Word>,
+    pub monitor: Option<Spanned<WordOr<Monitor>>>,
+}
+
+/// What is signalled when a reservation misses a deadline or uses up its budget.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Monitor {
+    pub notification: Word,
+    pub missed: Option<Number>,
+    pub overran: Option<Number>,
 }
 
 /// A service curve of two pieces.

@@ -224,8 +224,21 @@ pub struct Reservation {
     pub windows: Vec<Window>,
     /// The longest execution time of a leaf's jobs, for the analysis.
     pub execution: Option<u64>,
+    /// What is told of it.
+    pub monitor: Option<Monitor>,
     /// Where the manifest has it.
     pub at: Span,
+}
+
+/// What is signalled when a job misses its deadline, or the budget is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Monitor {
+    /// Index of the notification.
+    pub notification: usize,
+    /// The bits for a miss; 0: no signal.
+    pub missed: u64,
+    /// The bits for an overrun; 0: no signal.
+    pub overran: u64,
 }
 
 /// The jobs of a domain's first thread, in nanoseconds.

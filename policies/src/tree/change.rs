@@ -60,6 +60,7 @@ impl Tree<'_> {
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
         self.set_event(at.0, NEVER);
+        self.forget(at.0);
         let parent = self.nodes[at.index()].parent;
         self.release(parent, self.promise_of(at.0));
         self.count_child(parent, Some(0), None);
@@ -250,7 +251,7 @@ impl Tree<'_> {
     }
 
     /// A node that exists and is no root.
-    fn check_inner(&self, at: NodeId) -> Result<(), TreeError> {
+    pub(super) fn check_inner(&self, at: NodeId) -> Result<(), TreeError> {
         let exists = self.node(at).is_some_and(|node| node.parent != NIL);
         if exists { Ok(()) } else { Err(TreeError::NoSuchNode) }
     }

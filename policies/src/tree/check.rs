@@ -3,6 +3,7 @@
 use super::avl::{self, NIL, Order};
 use super::curve::NEVER;
 use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
+use super::notice::ByNotice;
 use super::promised::Promised;
 use super::{DEPTH, Policy, Share, Tree};
 extern crate std;
@@ -37,6 +38,9 @@ impl Tree<'_> {
                 role => self.check_node(at, role),
             }
         }
+        let told = |at: &usize| self.nodes[*at].watch.has_seen();
+        let notices = members::<ByNotice>(self.nodes, self.notices);
+        same(notices, (0..self.nodes.len()).filter(told), "notices");
         for cpu in 0..self.cpus.len() {
             let events = members::<ByEvent>(self.nodes, self.cpus[cpu].events);
             let due = |at: &usize| self.nodes[*at].event_at != NEVER && self.is_of(*at, cpu);
@@ -78,6 +82,7 @@ impl Tree<'_> {
         let node = &self.nodes[at];
         let is_in = [node.place, node.event, node.fair.eligible].map(|links| links.is_in());
         assert_eq!(is_in, [false; 3], "a vacant node is in a set");
+        assert!(!node.watch.has_seen(), "a vacant node has a notice");
         assert!(!node.ready && node.queue == NIL && node.fair.waiting == NIL);
     }
 
@@ -101,7 +106,8 @@ impl Tree<'_> {
             Some(frame) if node.queue != NIL => frame.until(),
             _ => NEVER,
         };
-        assert_eq!(node.event_at, node.server.event(node.ready).min(window), "the instant to come");
+        let instant = node.server.event(node.ready).min(node.job.event()).min(window);
+        assert_eq!(node.event_at, instant, "the instant to come");
         assert_eq!(node.event.is_in(), node.event_at != NEVER);
         if role == Role::Leaf {
             assert_eq!((self.children(at).count(), node.queue), (0, NIL));

@@ -21,6 +21,10 @@ pub(super) struct Job {
     next: u64,
     /// Whether a job is released and has not ended.
     is_open: bool,
+    /// Whether a miss is to be seen at the deadline, of the job that is open or the next one.
+    is_watched: bool,
+    /// The same of all jobs.
+    watches: bool,
     pub(super) jobs: Jobs,
 }
 
@@ -33,6 +37,8 @@ impl Job {
         regular: 0,
         next: 0,
         is_open: false,
+        is_watched: false,
+        watches: false,
         jobs: Jobs { ended: 0, missed: 0, worst: 0, latest: 0 },
     };
 
@@ -62,22 +68,54 @@ impl Job {
             return;
         }
         (self.release, self.regular) = (now, now.max(self.next));
+        self.is_watched = self.watches;
         self.set_deadline();
     }
 
-    /// The job ends.
+    /// The job ends. Whether that is a miss which was to be seen and was not.
     #[inline(always)]
-    pub(super) fn end(&mut self, now: u64) {
-        if !core::mem::replace(&mut self.is_open, false) {
-            return;
+    pub(super) fn end(&mut self, now: u64) -> bool {
+        if !self.is_open {
+            return false;
         }
-        let jobs = &mut self.jobs;
-        jobs.ended += 1;
-        jobs.worst = jobs.worst.max(now.saturating_sub(self.release));
-        if now > self.deadline {
+        let is_seen = self.see(now);
+        self.jobs = self.counted(now);
+        self.jobs.ended += 1;
+        self.jobs.worst = self.jobs.worst.max(now.saturating_sub(self.release));
+        (self.is_open, self.deadline) = (false, NEVER);
+        is_seen
+    }
+
+    /// What is counted up to now, with a job that is open and late.
+    pub(super) fn counted(&self, now: u64) -> Jobs {
+        let mut jobs = self.jobs;
+        if self.is_open && now > self.deadline {
             jobs.missed += 1;
+            jobs.worst = jobs.worst.max(now.saturating_sub(self.release));
             jobs.latest = jobs.latest.max(now - self.deadline);
         }
-        self.deadline = NEVER;
+        jobs
+    }
+
+    /// Misses are to be seen from now on, or not any more; not one that is past.
+    pub(super) fn watch(&mut self, watches: bool, now: u64) {
+        self.watches = watches;
+        self.is_watched = watches && now <= self.deadline;
+    }
+
+    /// When a miss is to be seen, if the job has not ended; [`NEVER`]: not at all.
+    #[inline(always)]
+    pub(super) fn event(&self) -> u64 {
+        match self.is_open && self.is_watched {
+            true => self.deadline.saturating_add(1),
+            false => NEVER,
+        }
+    }
+
+    /// Whether a miss is to be seen now. Once for each job.
+    pub(super) fn see(&mut self, now: u64) -> bool {
+        let is_seen = self.event() <= now;
+        self.is_watched &= !is_seen;
+        is_seen
     }
 }

@@ -15,6 +15,7 @@
 //! | `pick.rs` | the decision |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
+//! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
 //! | `avl.rs`, `curve.rs` | sorted sets; curves in integers |
 //!
@@ -32,6 +33,7 @@ mod fair;
 mod frame;
 mod job;
 mod node;
+mod notice;
 mod pick;
 mod preempt;
 mod promised;
@@ -49,6 +51,7 @@ pub use curve::NEVER;
 pub use error::TreeError;
 pub use frame::{Frame, PARTITIONS};
 pub use node::{Node, NodeId, NodeState};
+pub use notice::Events;
 pub use pick::Pick;
 pub use promised::BENDS;
 pub use replenish::REPLENISHMENTS;
@@ -84,6 +87,8 @@ pub struct Tree<'a> {
     frames: &'a mut [Frame],
     cpus: &'a mut [TreeCpu],
     free: u32,
+    /// Nodes with a notice.
+    notices: u32,
     /// The last place in the order among equals.
     sequence: u64,
     /// The time slice of equals in a class of fixed priorities, in nanoseconds.
@@ -103,7 +108,8 @@ impl<'a> Tree<'a> {
         quantum: u64,
     ) -> Tree<'a> {
         assert!(nodes.len() >= cpus.len() && slice > 0 && quantum > 0, "the tree has no room");
-        let mut tree = Tree { nodes, frames, cpus, free: NIL, sequence: 0, slice, quantum };
+        let mut tree =
+            Tree { nodes, frames, cpus, free: NIL, notices: NIL, sequence: 0, slice, quantum };
         for index in (0..tree.nodes.len()).rev() {
             tree.nodes[index] = Node::vacant();
             tree.nodes[index].role = node::Role::Vacant(tree.free);
@@ -151,7 +157,7 @@ impl<'a> Tree<'a> {
             is_ready: node.ready,
             is_throttled: node.ready && node.server.is_throttled,
             service: node.service,
-            jobs: node.job.jobs,
+            jobs: node.job.counted(self.cpus[self.cpu_of(at.0)].since),
             overruns: node.server.overruns,
         })
     }

@@ -5,6 +5,7 @@ use super::avl::{Links, NIL, Order};
 use super::curve::NEVER;
 use super::fair::Fair;
 use super::job::Job;
+use super::notice::Watch;
 use super::promised::Promised;
 use super::server::Supply;
 use abi::reservation::{Budget, Jobs, Policy, Share, Timing};
@@ -92,6 +93,8 @@ pub struct Node {
     pub(super) event_at: u64,
     /// CPU time that it has had, in nanoseconds.
     pub(super) service: u64,
+    /// What a monitor is told of it.
+    pub(super) watch: Watch,
 }
 
 impl Node {
@@ -117,6 +120,7 @@ impl Node {
             event: Links::OUT,
             event_at: NEVER,
             service: 0,
+            watch: Watch::NONE,
         }
     }
 

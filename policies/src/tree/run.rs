@@ -36,11 +36,12 @@ impl Tree<'_> {
         }
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
-        if ends_job {
-            node.job.end(now);
-        }
+        let is_miss = ends_job && node.job.end(now);
         node.server.sleep(now);
         self.refresh(leaf.0, now);
+        if is_miss {
+            self.notice_miss(leaf.0);
+        }
     }
 
     /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
@@ -127,6 +128,7 @@ impl Tree<'_> {
         let mut at = leaf;
         while at != NIL {
             self.plan(at);
+            self.notice_overrun(at);
             let parent = self.nodes[at as usize].parent;
             if self.nodes[at as usize].server.is_throttled {
                 self.refresh(at, now);
@@ -327,7 +329,7 @@ impl Tree<'_> {
     /// A node's next instant has changed, perhaps.
     pub(super) fn plan(&mut self, at: u32) {
         let node = &self.nodes[at as usize];
-        let mut next = node.server.event(node.ready);
+        let mut next = node.server.event(node.ready).min(node.job.event());
         if let Some(frame) = self.frames.get(node.frame as usize)
             && node.queue != NIL
         {
@@ -373,7 +375,10 @@ impl Tree<'_> {
         if node.server.event(node.ready) <= now {
             node.server.replenish(now);
         }
-        let parent = node.parent;
+        let (parent, is_miss) = (node.parent, node.job.see(now));
+        if is_miss {
+            self.notice_miss(at);
+        }
         if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
             let key = self.deadline_of(at);
             self.set_key(at, key.into());

@@ -106,6 +106,19 @@ pub fn set_windows(slot: Slot, windows: &[Window]) -> Result<(), Error> {
     })
 }
 
+/// Lets a notification be signalled from now on: with the bits `missed` when a job of a leaf has not
+/// ended by its deadline, at that instant, and with `overran` when its budget is used up. Zero bits
+/// stand for no signal, and [`Slot::NONE`] for no monitor. Misses and overruns that come before the
+/// monitor looks are one signal: [`usage`] counts them.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: the capability to the notification has a badge without these bits.
+/// [`Error::MissingRight`]: `control` of the reservation, or `send` on the notification.
+/// [`Error::WrongState`]: it is a root. [`Error::UnknownCall`]: the kernel has no scheduling tree.
+pub fn set_monitor(slot: Slot, notification: Slot, missed: u64, overran: u64) -> Result<(), Error> {
+    set(slot, Setting::Monitor, notification.word(), [missed, overran, 0, 0])
+}
+
 /// Moves a reservation into another class of the same CPU.
 ///
 /// # Errors

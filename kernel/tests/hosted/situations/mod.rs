@@ -11,6 +11,7 @@ mod limits;
 mod machine;
 mod memory;
 mod messages;
+mod monitors;
 mod reservations;
 mod rights;
 mod scheduling;

@@ -14,7 +14,7 @@ use abi::{Error, Rights};
 use kernel::port::Port;
 use kernel::system::Tree;
 
-type Tested = Board<Tree<Host>>;
+pub(super) type Tested = Board<Tree<Host>>;
 
 const MS: u64 = 1_000_000;
 
@@ -24,21 +24,21 @@ fn create(slot: u64, class: u64, policy: Option<Policy>, share: Share) -> Regs {
     system(Call::ReservationCreate, &[slot, class, policy, code]).with_words(words)
 }
 
-fn set(slot: u64, setting: Setting, words: Words) -> Regs {
+pub(super) fn set(slot: u64, setting: Setting, words: Words) -> Regs {
     system(Call::ReservationSet, &[slot, setting as u64, 0]).with_words(words)
 }
 
-fn set_share(slot: u64, share: Share) -> Regs {
+pub(super) fn set_share(slot: u64, share: Share) -> Regs {
     let (code, words) = share.encode();
     system(Call::ReservationSet, &[slot, Setting::Share as u64, code]).with_words(words)
 }
 
-fn limit(slot: u64, budget: u64, period: u64) -> Regs {
+pub(super) fn limit(slot: u64, budget: u64, period: u64) -> Regs {
     let budget = Budget::new(Server::Periodic, budget, period);
     set(slot, Setting::Budget, Budget::encode(Some(budget)))
 }
 
-fn reserve(thread: u64, slot: u64) -> Regs {
+pub(super) fn reserve(thread: u64, slot: u64) -> Regs {
     system(Call::Reserve, &[thread, slot])
 }
 

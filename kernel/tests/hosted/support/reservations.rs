@@ -5,6 +5,7 @@ use super::context::Regs;
 use super::host::Host;
 use super::rng::Rng;
 use super::scene::system as call;
+use super::town::NOTIFICATION;
 use abi::call::{Call, Setting};
 use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE, Words};
 use kernel::object::capability::Capability;
@@ -55,14 +56,18 @@ impl<S: System<Port = Host>> Manages<'_, S> {
 
     fn set(&self, at: u64) -> Regs {
         let (rng, now) = (self.rng, self.board.host.now());
-        let (setting, code, words) = match rng.below(8) {
+        let (setting, code, words) = match rng.below(10) {
             0..2 => {
                 let (code, words) = self.share_among(at);
                 (Setting::Share, code, words)
             }
             2..5 => (Setting::Budget, 0, self.budget()),
             5 => (Setting::Timing, 0, [self.time(), self.time(), 0, 0]),
-            6 => (Setting::Frame, 0, [now, 0, 0, 0]),
+            6..8 => {
+                let told = if rng.once_in(6) { 0 } else { NOTIFICATION + rng.below(2) };
+                (Setting::Monitor, told, [rng.below(2), rng.below(2), 0, 0])
+            }
+            8 => (Setting::Frame, 0, [now, 0, 0, 0]),
             _ => (Setting::Window, 0, [rng.below(1_000_000), rng.below(3), 0, 0]),
         };
         call(Call::ReservationSet, &[at, setting as u64, code]).with_words(words)

@@ -8,8 +8,8 @@ use toml::Spanned;
 use super::place::{Place, name};
 use super::{Draft, span_of};
 use crate::problem::{Problem, Span, quote};
-use crate::schema::{Bent, WordOr};
-use crate::system::Reservation;
+use crate::schema::{Bent, Number, Word, WordOr};
+use crate::system::{Monitor, Reservation};
 use crate::units::spell_duration;
 use crate::values::Values;
 
@@ -70,6 +70,7 @@ pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation
         timing,
         windows: Vec::new(),
         execution,
+        monitor: monitor(values, draft, timing.is_some(), is_limited)?,
         at: draft.at.clone(),
     })
 }
@@ -226,6 +227,41 @@ fn limit(
     }
     let server = server(values, draft, place, period, deadline)?;
     Ok(Some(Budget { server, budget, period }))
+}
+
+/// What is told of it: misses where it has deadlines, overruns where it has a limit.
+fn monitor(
+    values: &Values,
+    draft: &Draft,
+    is_timed: bool,
+    is_limited: bool,
+) -> Result<Option<Monitor>, Problem> {
+    let Some(given) = &draft.given.monitor else { return Ok(None) };
+    if !is_timed && !is_limited {
+        let message = "there is nothing to tell: it has no deadline and no limit";
+        let help = "write `deadline` and `period`, or a `budget` below its `period`";
+        return Err(values.problem(given, message, help));
+    }
+    let of_word;
+    let (word, missed, overran) = match given.get_ref() {
+        WordOr::Word(name) => {
+            of_word = Word::new(given.span(), name.clone());
+            (&of_word, &None, &None)
+        }
+        WordOr::Table(table) => (&table.notification, &table.missed, &table.overran),
+    };
+    let bits = |key, number: &Option<Number>, usual: u64, fits: bool, why| match number {
+        Some(number) if !fits => {
+            let message = format!("`{key}` means nothing here: {why}");
+            Err(values.problem(number, message, "leave it out"))
+        }
+        number => values.number(number, if fits { usual } else { 0 }, 1..=u64::MAX),
+    };
+    Ok(Some(Monitor {
+        notification: values.find("notification", word)?,
+        missed: bits("missed", missed, 1, is_timed, "it has no deadline")?,
+        overran: bits("overran", overran, 2, is_limited, "it has no limit")?,
+    }))
 }
 
 /// How the budget comes back.

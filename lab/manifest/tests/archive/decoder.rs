@@ -134,6 +134,10 @@ impl Decoded {
                     assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
                 }
                 Record::Window => expect(fields[0], Record::Reservation),
+                Record::Monitor => {
+                    expect(fields[0], Record::Reservation);
+                    expect(fields[1], Record::Notification);
+                }
                 Record::Reserve => {
                     expect(fields[0], Record::Domain);
                     expect(fields[1], Record::Reservation);

@@ -12,6 +12,7 @@ mod fairness;
 mod faults;
 mod frames;
 mod model;
+mod notices;
 mod priorities;
 mod random;
 mod servers;

@@ -171,6 +171,11 @@ impl ModelJob {
         self.deadline = timing.map(|timing| self.regular + timing.deadline);
         self.next = timing.map_or(self.next, |timing| self.regular + timing.period);
     }
+
+    /// By how much it is late.
+    fn late(&self, now: u64) -> Option<u64> {
+        now.checked_sub(self.deadline?).filter(|late| *late > 0)
+    }
 }
 
 pub(super) struct ModelNode {
@@ -409,7 +414,7 @@ impl Model {
                 is_ready: node.ready,
                 is_throttled: node.ready && node.is_throttled(),
                 service: node.service,
-                jobs: node.job.jobs,
+                jobs: node.counted(self.since),
                 overruns: server.map_or(node.overruns, |server| server.overruns),
             };
             assert_eq!(state, expected);
@@ -497,14 +502,25 @@ impl ModelNode {
         if !core::mem::replace(&mut self.job.open, false) {
             return;
         }
+        let late = self.job.late(now);
         let jobs = &mut self.job.jobs;
         jobs.ended += 1;
         jobs.worst = jobs.worst.max(now - self.job.release);
-        let late = self.job.deadline.and_then(|deadline| now.checked_sub(deadline));
-        if let Some(late) = late.filter(|late| *late > 0) {
+        if let Some(late) = late {
             jobs.missed += 1;
             jobs.latest = jobs.latest.max(late);
         }
+    }
+
+    /// What is counted of its jobs, with one that is late and has not ended.
+    fn counted(&self, now: u64) -> Jobs {
+        let mut jobs = self.job.jobs;
+        if let Some(late) = self.job.late(now).filter(|_| self.job.open) {
+            jobs.missed += 1;
+            jobs.worst = jobs.worst.max(now - self.job.release);
+            jobs.latest = jobs.latest.max(late);
+        }
+        jobs
     }
 
     /// The partition whose window an instant is in.

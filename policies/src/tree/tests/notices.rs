@@ -1,0 +1,158 @@
+//! Notices of missed deadlines and used-up budgets, against a plain list of what happened.
+
+use super::*;
+use abi::reservation::SHORTEST;
+use proptest::prelude::*;
+
+const LEAVES: usize = 4;
+const BOTH: Events = Events { missed: true, overran: true };
+
+/// A leaf as a plain model sees it.
+#[derive(Clone, Copy, Default)]
+struct Task {
+    watches: bool,
+    ready: bool,
+    /// The deadline of a job that has not ended, and whether its miss was seen.
+    job: Option<(u64, bool)>,
+}
+
+fn timed(tree: &mut Tree<'_>, class: NodeId, deadline: u64) -> NodeId {
+    let leaf = leaf(tree, class, Share::Priority(5));
+    let timing = Timing { deadline, period: SHORTEST };
+    assert_eq!(tree.set_timing(leaf, Some(timing), 0), Ok(()));
+    leaf
+}
+
+#[test]
+fn a_miss_is_seen_at_the_deadline() {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = timed(&mut tree, class, 2 * MS);
+    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    tree.wake(leaf, MS);
+    assert_eq!(decide(&mut tree, MS).until, 3 * MS + 1, "the job may end at its deadline");
+    assert_eq!(tree.take_notice(), None);
+    assert_eq!(decide(&mut tree, 3 * MS + 1).until, NEVER, "once for each job");
+    let missed = Events { missed: true, overran: false };
+    assert!(tree.has_notices());
+    assert_eq!(tree.take_notice(), Some((leaf, missed)));
+    assert_eq!((tree.take_notice(), tree.has_notices()), (None, false));
+    assert_eq!(tree.inspect(leaf).expect("it exists").jobs.missed, 1, "before it has ended");
+    tree.block(leaf, 5 * MS, true);
+    let jobs = tree.inspect(leaf).expect("it exists").jobs;
+    assert_eq!((jobs.missed, jobs.latest, tree.take_notice()), (1, 2 * MS, None));
+}
+
+#[test]
+fn a_job_that_ends_late_is_seen_without_a_decision() {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = timed(&mut tree, class, MS);
+    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    tree.wake(leaf, 0);
+    tree.block(leaf, MS, true);
+    assert_eq!(tree.take_notice(), None, "in time");
+    tree.wake(leaf, MS);
+    tree.block(leaf, 3 * MS, true);
+    assert!(tree.take_notice().is_some_and(|(_, seen)| seen.missed));
+}
+
+#[test]
+fn a_used_up_budget_is_seen() {
+    for server in Server::ALL {
+        let mut storage = Storage::new(4);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::FixedPriority);
+        let leaf = leaf(&mut tree, class, Share::Priority(5));
+        let limit = Budget::new(server, MS, 10 * MS);
+        assert_eq!(tree.set_budget(leaf, Some(limit), 0), Ok(()));
+        assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+        tree.wake(leaf, 0);
+        run(&mut tree, 0, MS - 2 * US);
+        assert_eq!(tree.take_notice(), None, "{server:?}");
+        run(&mut tree, MS - 2 * US, 2 * MS);
+        let overran = Events { missed: false, overran: true };
+        assert_eq!(tree.take_notice(), Some((leaf, overran)), "{server:?}");
+    }
+}
+
+#[test]
+fn a_node_that_goes_takes_its_notice_along() {
+    let mut storage = Storage::new(4);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::FixedPriority);
+    let leaf = timed(&mut tree, class, MS);
+    assert_eq!(tree.watch(leaf, BOTH, 0), Ok(()));
+    tree.wake(leaf, 0);
+    decide(&mut tree, 2 * MS);
+    assert!(tree.has_notices());
+    assert_eq!(tree.remove_node(leaf, 2 * MS), Ok(()));
+    tree.check();
+    assert_eq!(tree.take_notice(), None);
+    assert_eq!(tree.watch(leaf, BOTH, 2 * MS), Err(TreeError::NoSuchNode));
+    assert_eq!(tree.watch(tree.root(0), BOTH, 2 * MS), Err(TreeError::NoSuchNode));
+}
+
+proptest! {
+    /// Each job that is late is told of once, if it was watched from its release on.
+    #[test]
+    fn each_late_job_is_told_of_once(
+        times in prop::array::uniform4(1u64..10),
+        steps in prop::collection::vec((0u8..6, 0..LEAVES, 1..4 * SHORTEST), 1..150),
+    ) {
+        let mut storage = Storage::new(LEAVES + 2);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::FixedPriority);
+        let leaves = times.map(|time| timed(&mut tree, class, time * SHORTEST));
+        let mut tasks = [Task::default(); LEAVES];
+        let (mut now, mut next) = (0, [0; LEAVES]);
+        for (kind, at, time) in steps {
+            let task = &mut tasks[at];
+            match kind {
+                0 if !task.ready => {
+                    tree.wake(leaves[at], now);
+                    task.ready = true;
+                    if task.job.is_none() {
+                        let regular = now.max(next[at]);
+                        next[at] = regular + SHORTEST;
+                        task.job = Some((regular + times[at] * SHORTEST, !task.watches));
+                    }
+                }
+                1 if task.ready => {
+                    let ends = time % 3 > 0;
+                    tree.block(leaves[at], now, ends);
+                    task.ready = false;
+                    if ends {
+                        task.job = None;
+                    }
+                }
+                2 => {
+                    task.watches = time % 4 > 0;
+                    let wanted = Events { missed: task.watches, overran: false };
+                    prop_assert_eq!(tree.watch(leaves[at], wanted, now), Ok(()));
+                    if let Some((deadline, seen)) = &mut task.job {
+                        *seen = !task.watches || now > *deadline;
+                    }
+                }
+                _ => now += time,
+            }
+            decide(&mut tree, now);
+            let mut expected = Vec::new();
+            for (task, leaf) in tasks.iter_mut().zip(leaves) {
+                if let Some((deadline, seen)) = &mut task.job
+                    && now > *deadline
+                    && !core::mem::replace(seen, true)
+                {
+                    expected.push(leaf);
+                }
+            }
+            let mut told: Vec<_> = core::iter::from_fn(|| tree.take_notice()).collect();
+            told.sort_by_key(|(leaf, _)| *leaf);
+            let missed = Events { missed: true, overran: false };
+            let expected: Vec<_> = expected.into_iter().map(|leaf| (leaf, missed)).collect();
+            prop_assert_eq!(told, expected);
+        }
+    }
+}
