@@ -108,6 +108,9 @@ pub enum Record {
     /// Lets a notification be signalled when a reservation misses a deadline or uses up its budget:
     /// reservation, notification, bits for a miss, bits for an overrun.
     Monitor = 16,
+    /// Leaves what reservations have had in a memory, when the system is shut down
+    /// ([accounts](crate::account)): memory.
+    Accounts = 17,
 }
 
 impl Record {
@@ -130,6 +133,7 @@ impl Record {
             14 => Record::Window,
             15 => Record::Reserve,
             16 => Record::Monitor,
+            17 => Record::Accounts,
             _ => return None,
         })
     }
@@ -154,6 +158,7 @@ impl Record {
             Record::Window => 3,
             Record::Reserve => 2,
             Record::Monitor => 4,
+            Record::Accounts => 1,
         }
     }
 

@@ -5,6 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod answer;
 pub mod boot;
 pub mod call;

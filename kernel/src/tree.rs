@@ -65,6 +65,8 @@ pub struct Trees<P: Port> {
     cpus: u32,
     /// The time slice of threads that share a leaf, in nanoseconds.
     slice: u64,
+    /// Where accounts are left: an address and pages.
+    accounts: Cell<[u64; 2]>,
 }
 
 /// How large a tree is.
@@ -98,7 +100,13 @@ impl<P: Port> Trees<P> {
     /// No tree: for kernels that schedule without one.
     #[init]
     pub fn none(_arena: &mut Arena, _sizes: Sizes, _slice: u64) -> Option<Trees<P>> {
-        Some(Trees { tree: core::cell::Cell::new(None), leaves: &[], cpus: 0, slice: 0 })
+        Some(Trees {
+            tree: core::cell::Cell::new(None),
+            leaves: &[],
+            cpus: 0,
+            slice: 0,
+            accounts: Cell::new([0; 2]),
+        })
     }
 
     /// A tree with this time slice in nanoseconds. Threads without a reservation share a leaf for
@@ -122,12 +130,23 @@ impl<P: Port> Trees<P> {
             }
         }
         let tree = core::cell::Cell::new(Some(tree));
-        Some(Trees { tree, leaves, cpus: cpus as u32, slice })
+        let accounts = Cell::new([0; 2]);
+        Some(Trees { tree, leaves, cpus: cpus as u32, slice, accounts })
     }
 
     /// Whether this kernel has one.
     pub fn exist(&self) -> bool {
         P::TREE && self.cpus > 0
+    }
+
+    /// Where accounts are left at the end: an address and pages, none if that is not asked for.
+    pub fn accounts(&self) -> [u64; 2] {
+        self.accounts.get()
+    }
+
+    /// Accounts will be left in these pages.
+    pub fn leave_accounts(&self, base: u64, pages: u64) {
+        self.accounts.set([base, pages]);
     }
 
     /// How many roots there are.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(rustdoc::bare_urls, reason = "help texts are for terminals")]
 
+mod accounts;
 mod cli;
 mod commands;
 mod durations;

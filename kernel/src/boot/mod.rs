@@ -368,6 +368,7 @@ impl<P: Port> Builder<'_, '_, P> {
             Record::Window => return self.window(at),
             Record::Reserve => return self.reserve(at),
             Record::Monitor => return self.monitor(at),
+            Record::Accounts => return self.accounts(at),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),
         };
@@ -507,19 +508,26 @@ impl<P: Port> Builder<'_, '_, P> {
         self.manager.all.open(mapping).done.set(range.pages);
     }
 
+    /// Where a memory begins, and its pages.
+    #[init]
+    pub(super) fn frames_of(&self, memory: Ref<Memory<P>>) -> (u64, u64) {
+        let memory = self.manager.all.open(memory);
+        match memory.frames.get() {
+            Frames::Contiguous(base) => (base, memory.pages.get()),
+            Frames::Indexed(_) => panic!("boot memory is contiguous"),
+        }
+    }
+
     #[init]
     fn trace(&self, at: usize) {
         assert!(P::TRACE != 0, "this kernel was built without a trace");
-        let memory = self.manager.all.open(made!(self, at, 1, Memory));
-        let Frames::Contiguous(base) = memory.frames.get() else {
-            panic!("boot memory is contiguous");
-        };
+        let (base, pages) = self.frames_of(made!(self, at, 1, Memory));
         let keep = match self.field(at, 2) {
             k if k == Keep::First as u64 => Keep::First,
             k if k == Keep::Last as u64 => Keep::Last,
             _ => panic!("the boot archive's trace keeps neither the first nor the last"),
         };
-        let (pages, mask) = (memory.pages.get(), self.field(at, 3));
+        let mask = self.field(at, 3);
         let (name, cpus) = (self.kernel().variant.name, self.kernel().cpus.get());
         for cpu in cpus {
             cpu.begin_trace(name, cpus.len() as u64, [base, pages], keep, mask);

@@ -77,6 +77,17 @@ impl<P: Port> Builder<'_, '_, P> {
         set.unwrap_or_else(|_| wrong(at));
     }
 
+    #[init]
+    pub(super) fn accounts(&self, at: usize) {
+        match self.object(at, 1) {
+            Made::Memory(memory) => {
+                let (base, pages) = self.frames_of(memory);
+                self.kernel().trees.leave_accounts(base, pages);
+            }
+            _ => wrong(at),
+        }
+    }
+
     /// Whether a domain's reservation, if it has one, is of a CPU.
     #[init]
     pub(super) fn can_run_on(&self, domain: Ref<Domain<P>>, cpu: u32) -> bool {

@@ -1,6 +1,7 @@
 //! System calls outside the message path. One copy serves all kernels in an image; such work has
 //! the whole kernel open.
 
+mod account;
 mod cancel;
 mod capabilities;
 mod create;
@@ -86,6 +87,9 @@ impl<P: Port> Manager<'_, P> {
             Call::ConsoleRead => self.console_read(own, slot?),
             Call::Shutdown => {
                 self.machine(own, slot?)?;
+                if P::TREE {
+                    self.leave_accounts();
+                }
                 self.kernel.port.shutdown(args[1] as u32)
             }
             Call::Inspect => self.inspect(own, slot?, args[1], args[2]),

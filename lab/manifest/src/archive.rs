@@ -75,6 +75,9 @@ pub fn pack(
         let memory = numbers.of_target(Target::Memory(trace.memory));
         writer.record(Record::Trace, &[memory, trace.keep as u64, trace.events]);
     }
+    if let Some(accounts) = system.accounts {
+        writer.record(Record::Accounts, &[numbers.of_target(Target::Memory(accounts))]);
+    }
     for (index, domain) in system.booted().iter().enumerate() {
         let entry = image(domain).entry;
         let fault = domain.fault_handler.as_ref();

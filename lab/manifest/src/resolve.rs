@@ -153,6 +153,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         reservations: Vec::new(),
         overheads: overheads(values, manifest)?,
         trace: None,
+        accounts: None,
         source: values.source.clone(),
     })
 }

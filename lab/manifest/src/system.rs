@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use abi::account;
 use abi::object::Resource;
 use abi::reservation::{Budget, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
@@ -60,6 +61,8 @@ pub struct System {
     pub overheads: Overheads,
     /// The trace that the kernel keeps.
     pub trace: Option<Trace>,
+    /// Index of the memory in which the kernel leaves what reservations have had.
+    pub accounts: Option<usize>,
     /// The manifest, for problems that show up later.
     pub source: Source,
     /// Where the manifest gives the machine's memory.
@@ -110,6 +113,20 @@ impl System {
         self.memory += bytes;
         self.trace = Some(Trace { memory: self.memories.len(), keep, events: Event::EVERY });
         self.add_memory("trace", bytes)
+    }
+
+    /// Has the kernel leave what the reservations have had, if there are any, in a memory of its
+    /// own, for which the machine gets more RAM. Returns the memory's name.
+    pub fn add_accounts(&mut self) -> Option<String> {
+        if self.reservations.is_empty() {
+            return None;
+        }
+        let records = self.cpus as usize + self.reservations.len();
+        let words = account::HEADER_WORDS + records * account::RECORD_WORDS;
+        let bytes = (8 * words as u64).next_multiple_of(abi::PAGE);
+        self.memory += bytes.next_multiple_of(1 << 20);
+        self.accounts = Some(self.memories.len());
+        Some(self.add_memory("accounts", bytes))
     }
 
     /// Adds a memory that the host reads after the run, and returns its name: the one that is

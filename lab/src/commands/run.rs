@@ -1,7 +1,8 @@
 //! `run`: boots a system and attaches its console.
 
 use super::trace::auto;
-use super::{counted, print_json, wrapped};
+use super::{check, counted, print_json, wrapped};
+use crate::accounts::{Account, Accounts};
 use crate::cli;
 use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
@@ -60,6 +61,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
+    let left = system.add_accounts();
     let images = match run.statistics {
         true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
         false => image::build_for(machine, &system)?,
@@ -84,19 +86,24 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let faults = faults::told(&outcome.console, &system, &images);
     let logs = logs::read(&outcome.memories, &system, run.log.unwrap_or(Level::Info));
     let restarts = restarts::told(&outcome, &system, &images);
+    let bounds = check::bounds(&system);
+    let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
     if as_json {
-        let told = Told { faults: &faults, restarts: &restarts, logs: &logs };
+        let told = Told { faults: &faults, restarts: &restarts, logs: &logs, accounts: &accounts };
         print_outcome(&system.name, machine, launch.board, &outcome, &told);
     } else {
         show_logs(&logs);
-        eprint!("{restarts}");
+        eprint!("{restarts}{accounts}");
         faults.iter().for_each(|fault| eprint!("{fault}"));
         show_end(&outcome, launch.icount);
     }
     let gave_up = !restarts.down.is_empty() && !restarts.expected;
     let failed = gave_up || faults.iter().any(|fault| !fault.expected);
+    // The host's clock keeps no bound.
+    let late = launch.icount.is_some() && accounts.reservations.iter().any(Account::exceeds);
     Ok(match outcome.exit {
         Exit::Done(0) | Exit::Interrupted | Exit::Hang if failed => Verdict::Faulted,
+        Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
@@ -153,6 +160,7 @@ struct Told<'a> {
     faults: &'a [Fault],
     restarts: &'a Restarts,
     logs: &'a Logs,
+    accounts: &'a Accounts,
 }
 
 fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome, told: &Told) {
@@ -175,6 +183,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         "faults": told.faults,
         "restarts": told.restarts,
         "log": told.logs,
+        "accounts": told.accounts,
         "console": outcome.console,
     }));
 }

@@ -64,6 +64,11 @@ impl Tree<'_> {
         }
     }
 
+    /// The same for all CPUs.
+    pub fn account_all(&mut self, now: u64) {
+        (0..self.cpus.len()).for_each(|cpu| self.account(cpu, now));
+    }
+
     /// The same. The instant, or that of the last charge if that was later: time does not go back.
     pub(super) fn account_to(&mut self, cpu: usize, now: u64) -> u64 {
         let state = &mut self.cpus[cpu];

@@ -121,7 +121,7 @@ impl Decoded {
                     expect(fields[1], Record::Memory);
                 }
                 Record::Capability => expect(fields[0], Record::Domain),
-                Record::Trace => expect(fields[0], Record::Memory),
+                Record::Trace | Record::Accounts => expect(fields[0], Record::Memory),
                 Record::Reservation => {
                     assert_eq!(fields[0], boot::NO_OWNER);
                     let class = made.get(fields[1] as usize);

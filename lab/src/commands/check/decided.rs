@@ -6,6 +6,7 @@ use analysis::tree::{LeafReport, Report, ServerReport};
 use analysis::{Overheads, Verdict};
 use manifest::{System, spell_duration};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// What was decided of a system.
 pub struct Decided {
@@ -54,6 +55,15 @@ impl Decided {
     /// Whether everything with a deadline meets it for sure.
     pub fn fits(&self) -> bool {
         self.cpus.iter().all(|(_, report)| report.fits())
+    }
+
+    /// Within which time tasks end, in ns, by their names; those that have a bound, and a name of
+    /// their own.
+    pub fn bounds(&self) -> BTreeMap<String, u64> {
+        let leaves: Vec<_> = self.cpus.iter().flat_map(|(_, report)| &report.leaves).collect();
+        let named = |leaf: &str| leaves.iter().filter(|other| name(&other.path) == leaf).count();
+        let single = leaves.iter().filter(|leaf| named(name(&leaf.path)) == 1);
+        single.filter_map(|leaf| Some((name(&leaf.path).to_string(), numbers(leaf).0?))).collect()
     }
 
     /// For people, in lines that fit the terminal.

@@ -14,6 +14,7 @@ use analysis::Overheads;
 use anyhow::Result;
 use manifest::{Origin, Problems, System};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Checks manifests, with what a trace in a file says that the kernel costs. The worst verdict
 /// counts.
@@ -74,6 +75,12 @@ fn one(system: &str, measured: Option<Overheads>, as_json: bool) -> Result<(Valu
         "schedulability": decided.as_ref().map(decided::Decided::document),
     });
     Ok((document, verdict))
+}
+
+/// Within which time the tasks of a system end by the analysis, in ns, by their names.
+pub fn bounds(system: &System) -> BTreeMap<String, u64> {
+    let decided = decided::decide(system, overheads::given(system));
+    decided.map_or_else(BTreeMap::new, |decided| decided.bounds())
 }
 
 /// The reservations, each behind its class.

@@ -3,6 +3,7 @@
 use super::findings::{Findings, nothing_of};
 use super::job::Job;
 use super::late;
+use crate::accounts::Accounts;
 use crate::cli::Group;
 use crate::failure::usage;
 use crate::faults::{self, Fault};
@@ -12,7 +13,7 @@ use crate::restarts;
 use crate::{commands, systems, workspace};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::{Origin, System};
+use manifest::{Origin, Reservation, System};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,12 @@ struct Test {
     chaos: Option<u64>,
     seconds: Option<u64>,
     latency: Option<late::Asked>,
+    /// How many jobs of a reservation may be late.
+    #[serde(default)]
+    late: BTreeMap<String, u64>,
+    /// How often a reservation's budget may be used up.
+    #[serde(default)]
+    overruns: BTreeMap<String, u64>,
 }
 
 /// The manifest of a user's system, if that is what a word of the command line names.
@@ -82,6 +89,7 @@ pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
             let limits = test.latency.as_ref().map(|asked| asked.limits(&system)).transpose();
             let limits = limits.with_context(|| shown.clone())?;
             let limits = limits.map(|limits| (limits, system.add_trace(late::TRACE, Keep::First)));
+            let accounts = accounts(&test, &mut system).with_context(|| shown.clone())?;
             let built = (machine.name(), image::extra_for(&system));
             let images = match images.get(&built) {
                 Some(images) => images.clone(),
@@ -91,7 +99,7 @@ pub fn jobs(manifest: &Path) -> Result<Vec<Job>> {
                 }
             };
             let (test, manifest) = (test.clone(), manifest.into());
-            let one = One { test, machine, system, images, manifest, limits };
+            let one = One { test, machine, system, images, manifest, limits, accounts };
             let name = format!("{}, on {}", one.test.name, machine.name());
             jobs.push(Job::new(Group::System, name, move |_: &mut Findings| one.check()));
         }
@@ -126,6 +134,28 @@ fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
     Ok(machines)
 }
 
+/// Asks for accounts, if a test is about them, of reservations that have what it asks for.
+fn accounts(test: &Test, system: &mut System) -> Result<Option<String>> {
+    let is_timed = |node: &Reservation| node.timing.is_some();
+    let is_limited = |node: &Reservation| node.limit.is_some();
+    for (key, asked, fits) in [
+        ("late", &test.late, &is_timed as &dyn Fn(&Reservation) -> bool),
+        ("overruns", &test.overruns, &is_limited),
+    ] {
+        for name in asked.keys() {
+            let mut nodes = system.reservations.iter();
+            if !nodes.any(|node| node.name == *name && fits(node)) {
+                let what = if key == "late" { "a deadline" } else { "a budget" };
+                let test = &test.name;
+                let message = format!("test `{test}`: no reservation `{name}` has {what}");
+                return Err(usage(message));
+            }
+        }
+    }
+    let is_asked = !test.late.is_empty() || !test.overruns.is_empty();
+    Ok(if is_asked { system.add_accounts() } else { None })
+}
+
 /// The system as a test changes it.
 fn changed(test: &Test, system: &System) -> Result<System> {
     let mut system = system.clone();
@@ -149,6 +179,8 @@ struct One {
     manifest: PathBuf,
     /// Limits on latency, and the memory with the trace that they are judged by.
     limits: Option<(Vec<late::Limit>, String)>,
+    /// The memory with what reservations had.
+    accounts: Option<String>,
 }
 
 impl One {
@@ -201,7 +233,8 @@ impl One {
             .and_then(|()| nothing_of(self.faults(&outcome)))
             .and_then(|()| self.stay_up(&outcome))
             .and_then(|()| printed(&outcome.console, &self.test.console))
-            .and_then(|()| self.judge_latency(&outcome));
+            .and_then(|()| self.judge_latency(&outcome))
+            .and_then(|()| self.judge_accounts(&outcome));
         judged.map_err(|error| anyhow::anyhow!("{error:#}\n{}", last_lines(&outcome.console)))
     }
 
@@ -214,6 +247,23 @@ impl One {
         let restarts = restarts::told(outcome, &self.system, &self.images);
         let down = restarts.down.join(", ");
         ensure!(down.is_empty() || restarts.expected, "given up: {down}\n{restarts}");
+        Ok(())
+    }
+
+    fn judge_accounts(&self, outcome: &Outcome) -> Result<()> {
+        let Test { late, overruns, .. } = &self.test;
+        let none = BTreeMap::new();
+        let told = Accounts::told(outcome, &self.system, self.accounts.as_ref(), &none);
+        for (name, most) in late {
+            let missed = told.of(name).and_then(|account| account.missed);
+            let missed = missed.with_context(|| format!("nothing is known of `{name}`"))?;
+            ensure!(missed <= *most, "{missed} jobs of `{name}` were late, more than {most}");
+        }
+        for (name, most) in overruns {
+            let used = told.of(name).and_then(|account| account.overruns);
+            let used = used.with_context(|| format!("nothing is known of `{name}`"))?;
+            ensure!(used <= *most, "`{name}` used its budget up {used} times, more than {most}");
+        }
         Ok(())
     }
 
