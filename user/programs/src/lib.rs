@@ -14,6 +14,7 @@ pub mod hostile_client;
 pub mod latency;
 pub mod micro;
 pub mod mix;
+pub mod monitor;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;

@@ -3,10 +3,12 @@
 use super::configuration::Configuration;
 use super::job::{Class, Job};
 use super::{giusto, process};
+use crate::accounts::Accounts;
 use crate::cli::Group;
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome};
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -110,6 +112,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     }
     let one = Configuration { kernel: manifest::TREE, system: "mixed-shell", ..plain };
     jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
+    let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
+    jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
     jobs
 }
 
@@ -132,6 +136,23 @@ fn shell(one: &Configuration) -> Result<()> {
     in_order(&outcome.console, &ANSWERS)?;
     in_order(&outcome.console, &[statistics])?;
     listed(&outcome.console, one.machine.emulator().is_some())
+}
+
+/// The monitor says what the kernel leaves in its accounts.
+fn overload(one: &Configuration) -> Result<()> {
+    let mut system = one.load()?;
+    let left = system.add_accounts();
+    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let vision = told.of("vision").context("vision had a reservation")?;
+    ensure!(vision.missed == Some(2) && vision.overruns == Some(2), "{vision:?}");
+    let late = format!("vision: job 3 is late; the latest was by {} us", vision.latest_ns / 1_000);
+    in_order(&outcome.console, &["used its budget up, 1 times", &late])?;
+    let control = told.of("control").context("control had a reservation")?;
+    ensure!(control.missed == Some(0) && control.overruns == Some(0), "{control:?}");
+    Ok(())
 }
 
 fn reservations(one: &Configuration) -> Result<()> {

@@ -270,6 +270,12 @@ enum giusto_setting {
      * the partition.
      */
     GIUSTO_SETTING_WINDOW = 4,
+    /**
+     * Signals the notification in slot `a2`, which the caller may send to, from now on; with 0
+     * none: the bits `w0` when a job of a leaf has not ended by its deadline, `w1` when its budget
+     * is used up. Zero bits stand for no signal.
+     */
+    GIUSTO_SETTING_MONITOR = 5,
 };
 
 /** What `Call::Observe` does. */
