@@ -106,10 +106,10 @@ pub fn set_windows(slot: Slot, windows: &[Window]) -> Result<(), Error> {
     })
 }
 
-/// Lets a notification be signalled from now on: with the bits `missed` when a job of a leaf has not
-/// ended by its deadline, at that instant, and with `overran` when its budget is used up. Zero bits
-/// stand for no signal, and [`Slot::NONE`] for no monitor. Misses and overruns that come before the
-/// monitor looks are one signal: [`usage`] counts them.
+/// Lets a notification be signalled from now on: with the bits `missed` when a job of a leaf has
+/// not ended by its deadline, at that instant, and with `overran` when its budget is used up. Zero
+/// bits stand for no signal, and [`Slot::NONE`] for no monitor. Misses and overruns that come
+/// before the monitor looks are one signal: [`usage`] counts them.
 ///
 /// # Errors
 /// [`Error::InvalidArgument`]: the capability to the notification has a badge without these bits.

@@ -303,6 +303,8 @@ fn creates(record: Record) -> bool {
         Record::Trace,
         Record::Window,
         Record::Reserve,
+        Record::Monitor,
+        Record::Accounts,
     ];
     !makes_none.contains(&record)
 }
