@@ -200,21 +200,21 @@ impl<S: System> Entry<S> {
     }
 
     /// Before the next poll: copies the words of a queued message that is taken behind it, and
-    /// begins the tick if the sender is going to wait for the CPU.
+    /// begins the tick, as the sender or the thread that was answered is going to wait for the CPU.
     fn prepare_taking(&self, sender: Ref<Thread<S::Port>>, thread: Ref<Thread<S::Port>>) {
-        let Outgoing { info, then, .. } = self.hold(sender).outgoing.get();
+        let Outgoing { info, .. } = self.hold(sender).outgoing.get();
         if !info.is_short() && !info.is_fault() {
             self.copy_words(sender, thread, info);
         }
-        if self.begins_tick(then) {
+        if self.begins_tick() {
             self.cpu.start_tick();
         }
     }
 
-    /// Whether the tick does not run, and a sender that goes on so makes it run.
+    /// Whether the tick is to begin with this message.
     #[inline(always)]
-    fn begins_tick(&self, then: Continuation) -> bool {
-        !S::Scheduler::TREE && !matches!(then, Continuation::Reply) && !self.cpu.ticks()
+    fn begins_tick(&self) -> bool {
+        !S::Scheduler::TREE && !self.cpu.ticks()
     }
 
     /// Before `thread` takes the message of `sender`, if that is a call and an earlier one is given
@@ -246,7 +246,7 @@ impl<S: System> Entry<S> {
             let calls = matches!(then, Continuation::Reply);
             let long = calls && (thread.caller.get().is_some() || limited());
             let limited = self.cpu.took_long.replace(false) || sender.has(flag::DEADLINE);
-            return Ok(Short(!long && !limited && !self.begins_tick(then)));
+            return Ok(Short(!long && !limited && !self.begins_tick()));
         }
         acceptable(info, self.kernel.port, &thread)?;
         Ok(Short(false))
