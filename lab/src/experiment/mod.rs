@@ -25,6 +25,7 @@ mod restart;
 mod run;
 mod scheduler_stats;
 mod sections;
+mod service_curves;
 mod setup;
 #[cfg(test)]
 pub mod testing;
@@ -151,7 +152,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 19] = [
+pub static EXPERIMENTS: [&Experiment; 21] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -171,6 +172,8 @@ pub static EXPERIMENTS: [&Experiment; 19] = [
     &cpus::ipc::EXPERIMENT,
     &cpus::ipi::EXPERIMENT,
     &cpus::shootdown::EXPERIMENT,
+    &service_curves::sharing::EXPERIMENT,
+    &service_curves::delay::EXPERIMENT,
 ];
 
 /// The experiment with this name.

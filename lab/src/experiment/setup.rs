@@ -10,7 +10,7 @@ use crate::machine::{
 use crate::profile::Profile;
 use crate::systems;
 use anyhow::{Context, Result, bail};
-use manifest::System;
+use manifest::{System, TREE};
 use results::Value;
 use serde::de::DeserializeOwned;
 use std::cell::{Cell, OnceCell};
@@ -109,10 +109,13 @@ pub struct Setup {
     /// The platform of the runs so far.
     pub ran: Ran,
     machine: &'static dyn Machine,
-    images: OnceCell<Images>,
-    /// What else it has booted, by [`Extra`].
-    extras: [OnceCell<Images>; Extra::KINDS],
+    /// What it has booted: by [`Extra`], behind none, and behind all those the same with the kernel
+    /// that has a scheduling tree.
+    images: [OnceCell<Images>; 2 * KINDS],
 }
+
+/// Kinds of kernels with one scheduler: without anything, and with each [`Extra`].
+const KINDS: usize = 1 + Extra::KINDS;
 
 /// The setup of a machine that boots systems.
 pub trait Boots: Deref<Target = Setup> {}
@@ -165,8 +168,7 @@ impl Setup {
             asked,
             ran: Ran::default(),
             machine,
-            images: OnceCell::new(),
-            extras: Default::default(),
+            images: [const { OnceCell::new() }; 2 * KINDS],
         }
     }
 
@@ -183,12 +185,20 @@ impl Setup {
     /// The usual programs and kernel, or those with something extra, built at the first use. Of a
     /// user's system its programs alone.
     pub fn images(&self, extra: Option<Extra>) -> Result<&Images> {
-        let cell = extra.map_or(&self.images, |extra| &self.extras[extra as usize]);
+        self.images_for(manifest::KERNELS[0], extra)
+    }
+
+    /// The same for a kernel, which may be the one with a scheduling tree.
+    fn images_for(&self, kernel: &str, extra: Option<Extra>) -> Result<&Images> {
+        let has_tree = kernel == TREE && self.machine.emulator().is_some();
+        let kind = extra.map_or(0, |extra| 1 + extra as usize);
+        let cell = &self.images[kind + if has_tree { KINDS } else { 0 }];
         if let Some(images) = cell.get() {
             return Ok(images);
         }
         let built = match (&self.asked.system, extra) {
             (Some(system), _) => image::build_system(self.machine, &systems::load(system)?, extra)?,
+            (None, extra) if has_tree => image::build_with_tree(self.machine, extra)?,
             (None, Some(extra)) => image::build_with(self.machine, extra)?,
             (None, None) => image::build(self.machine)?,
         };
@@ -237,7 +247,7 @@ impl Setup {
     ) -> Result<Outcome> {
         let mut system = self.load(system)?;
         change(&mut system);
-        let launch = self.launch(self.images(extra)?, &system, kernel);
+        let launch = self.launch(self.images_for(kernel, extra)?, &system, kernel);
         self.checked(machine::boot(&launch)?, &system, kernel)
     }
 

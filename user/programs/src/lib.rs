@@ -12,6 +12,7 @@ pub mod hello;
 pub mod hostile;
 pub mod hostile_client;
 pub mod latency;
+pub mod meter;
 pub mod micro;
 pub mod mix;
 pub mod monitor;

@@ -1,0 +1,153 @@
+//! `sharing-dynamics`: how three programs that never wait share the CPU by a convex, a linear and a
+//! concave curve (S4-E01).
+
+use super::{KERNELS, MACHINE, QUANTUM, lines};
+use crate::experiment::claim::Ours::Same;
+use crate::experiment::claim::{Setting, Spec, claim, median, most};
+use crate::experiment::parameter::Parameter;
+use crate::experiment::{Boots, Experiment, Measure, Measured};
+use anyhow::Result;
+use results::Bound::{AtMost, Within};
+use results::{Case, Curves, Points, Report, Source};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "sharing-dynamics",
+    about: "How programs that never wait share the CPU by service curves",
+    ledger: &["S4-E01", "S4-C01"],
+    machines: &[Measure::Simulated(measure), Measure::Emulated(measure)],
+    kernels: &KERNELS,
+    metrics: &[HAD],
+    cases: &[],
+    parameters: &[Parameter::count(
+        "ms",
+        [1, 10_000],
+        &[100, 300, 435, 600, 1_000, 2_000],
+        "milliseconds behind the start at which is read what each has had, 64 at most",
+    )
+    .sets("at")],
+    conditions: &[
+        ("curves", "<1%, 3 s, 9%>, 4.5%, <9%, 3 s, 1%>, each guaranteed and for what is left"),
+        ("load", "a program that never waits on each; a meter above them"),
+    ],
+    notes: &["Curves of one's own: `./giusto run` a manifest like systems/sharing-dynamics.toml."],
+    claims,
+    ..Experiment::USUAL
+};
+
+/// CPU time that a leaf has had.
+pub const HAD: &str = "cpu-time";
+/// The leaves.
+pub const LEAVES: [&str; 3] = ["convex", "linear", "concave"];
+/// Until then each gets by its first slope, in milliseconds (S4-E01).
+const BEND: u64 = 435;
+/// What the ledger's model says of each, in milliseconds, at these instants.
+pub const MODEL: [(u64, [u64; 3]); 6] = [
+    (100, [9, 31, 60]),
+    (300, [27, 91, 182]),
+    (BEND, [39, 132, 264]),
+    (600, [130, 185, 285]),
+    (1_000, [373, 306, 321]),
+    (2_000, [979, 610, 411]),
+];
+/// The long run: where the second slopes are measured.
+const LONG: u64 = 2_000;
+
+const SETTING: Setting = &[
+    MACHINE,
+    ("load", "three numeric programs", Same("three programs that never wait")),
+    ("curves", "<1%, 3 s, 9%>, 4.5%, <9%, 3 s, 1%>", Same("the same")),
+    QUANTUM,
+    ("measured", "progress of each program (Figure 2)", Same("CPU time of each reservation")),
+];
+
+fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let outcome = setup.boot(EXPERIMENT.name, kernel)?;
+    let mut curves: Vec<Case> = Vec::new();
+    for (words, had) in lines(&outcome.console, "had", 3)? {
+        let (at, leaf) = (words[0], words[1]);
+        measured.samples.push(kernel, HAD, &case(leaf, at), vec![had]);
+        let point = (at.parse().unwrap_or(0.0), had as f64 / 1_000.0);
+        match curves.iter_mut().find(|curve| curve.name == leaf) {
+            Some(curve) => curve.trails[0].points.push(point),
+            None => curves.push(Case {
+                name: leaf.to_string(),
+                trails: vec![Points {
+                    source: Source::Measured,
+                    points: vec![(0.0, 0.0), point],
+                    band: Vec::new(),
+                }],
+            }),
+        }
+    }
+    measured.units.insert(HAD.to_string(), "us of CPU time".to_string());
+    measured.curves.push(Curves {
+        name: EXPERIMENT.name.to_string(),
+        title: "CPU time of a convex, a linear and a concave curve".to_string(),
+        across: "milliseconds".to_string(),
+        upwards: "milliseconds of CPU time".to_string(),
+        cases: curves,
+        marks: Vec::new(),
+    });
+    Ok(measured)
+}
+
+/// The case of a leaf at an instant.
+pub fn case(leaf: &str, at: impl std::fmt::Display) -> String {
+    format!("leaf={leaf} ms={at}")
+}
+
+fn had(report: &Report, leaf: &str, at: u64) -> Option<f64> {
+    median(report, manifest::TREE, HAD, &case(leaf, at))
+}
+
+/// Percent of all CPU time between two instants.
+fn share(report: &Report, leaf: &str, from: Option<u64>, to: u64) -> Option<f64> {
+    let between = |leaf: &str| {
+        let before = from.map_or(Some(0.0), |from| had(report, leaf, from))?;
+        Some(had(report, leaf, to)? - before)
+    };
+    let all: f64 = LEAVES.into_iter().map(between).sum::<Option<f64>>()?;
+    Some(100.0 * between(leaf)? / all)
+}
+
+/// The parts of S4-C01, and what the model says.
+fn claims() -> Vec<Spec> {
+    const BEFORE: &str = "S4-C01: 6.9, 31.0 and 62.1 %, within 2 points (claim index)";
+    const BEHIND: &str = "S4-C01: 62.1, 31.0 and 6.9 %, within 2 points (claim index)";
+    const MODELLED: [&str; 2] = [
+        "the ledger's model of the same rules says 9.0, 30.3 and 60.7 %: what is guaranteed by a \
+         convex curve is eligible by its second slope",
+        "the ledger's model of the same rules says 60.1, 30.5 and 9.4 %",
+    ];
+    let first = |report: &Report, leaf| share(report, leaf, None, BEND);
+    let second = |report: &Report, leaf| share(report, leaf, Some(BEND), LONG);
+    let before = claim("S4-C01a", "before 435 ms each has its part of the first slopes", SETTING)
+        .figure("convex, before", "%", move |report| first(report, LEAVES[0]))
+        .lies(Within(4.9, 8.9), BEFORE)
+        .figure("linear, before", "%", move |report| first(report, LEAVES[1]))
+        .lies(Within(29.0, 33.0), BEFORE)
+        .figure("concave, before", "%", move |report| first(report, LEAVES[2]))
+        .lies(Within(60.1, 64.1), BEFORE)
+        .remark(|_| Some(MODELLED[0].to_string()));
+    let behind = claim("S4-C01b", "behind 435 ms each has its part of the second slopes", SETTING)
+        .figure("convex, behind", "%", move |report| second(report, LEAVES[0]))
+        .lies(Within(60.1, 64.1), BEHIND)
+        .figure("linear, behind", "%", move |report| second(report, LEAVES[1]))
+        .lies(Within(29.0, 33.0), BEHIND)
+        .figure("concave, behind", "%", move |report| second(report, LEAVES[2]))
+        .lies(Within(4.9, 8.9), BEHIND)
+        .remark(|_| Some(MODELLED[1].to_string()));
+    let model = claim("S4-C01c", "each instant is that of the ledger's model", SETTING)
+        .figure("the largest difference", "ms", |report| {
+            most(MODEL.into_iter().flat_map(|(at, model)| {
+                let off = move |(leaf, model): (&str, u64)| {
+                    Some((had(report, leaf, at)? / 1_000.0 - model as f64).abs())
+                };
+                LEAVES.into_iter().zip(model).map(off)
+            }))
+        })
+        .lies(AtMost(5.0), "ledger/ref/hfsc_sim.py, and quanta of 1 ms for each of three");
+    vec![before, behind, model]
+}

@@ -1,0 +1,67 @@
+use super::sharing::{HAD, LEAVES, MODEL, case};
+use super::{delay, lines, sharing};
+use crate::experiment::testing::{all_hold, expect, report};
+use results::{Report, Verdict};
+
+/// A run of sharing-dynamics as the model has it, but for one figure in microseconds.
+fn shared(change: Option<(&str, u64, u64)>) -> Report {
+    let mut figures = Vec::new();
+    for (at, model) in MODEL {
+        for (leaf, had) in LEAVES.into_iter().zip(model) {
+            let changed = change.filter(|(other, instant, _)| (*other, *instant) == (leaf, at));
+            figures.push((case(leaf, at), changed.map_or(1_000 * had, |(.., had)| had)));
+        }
+    }
+    let rows: Vec<_> =
+        figures.iter().map(|(case, had)| (manifest::TREE, HAD, case.as_str(), *had)).collect();
+    report("twin", &rows)
+}
+
+#[test]
+fn shares_of_curves_are_judged() {
+    all_hold(&sharing::EXPERIMENT, &shared(None), &[]);
+    let contradicts = |change, ids: &[&str]| {
+        expect(&sharing::EXPERIMENT, &shared(Some(change)), Verdict::Contradicted, ids);
+    };
+    contradicts(("convex", 435, 60_000), &["S4-C01a", "S4-C01c"]);
+    contradicts(("concave", 2_000, 520_000), &["S4-C01b", "S4-C01c"]);
+    contradicts(("linear", 600, 191_000), &["S4-C01c"]);
+    let unread = report("twin", &[(manifest::TREE, HAD, &case("convex", 100), 9_000)]);
+    let ids = ["S4-C01a", "S4-C01b", "S4-C01c"];
+    expect(&sharing::EXPERIMENT, &unread, Verdict::NotJudged, &ids);
+}
+
+/// A run of decoupled-delay with these means and this worst delay, in microseconds.
+fn delayed([linear, concave, worst]: [u64; 3]) -> Report {
+    let row = |metric, case, value| (manifest::TREE, metric, case, value);
+    report(
+        "twin",
+        &[
+            row(delay::MEAN, delay::CASES[0], linear),
+            row(delay::MEAN, delay::CASES[1], concave),
+            row(delay::WORST, delay::CASES[1], worst),
+        ],
+    )
+}
+
+#[test]
+fn delays_of_curves_are_judged() {
+    let judge = |figures, verdict, ids: &[&str]| {
+        expect(&delay::EXPERIMENT, &delayed(figures), verdict, ids);
+    };
+    all_hold(&delay::EXPERIMENT, &delayed([1_452_000, 34_000, 35_000]), &[]);
+    let contradicted = Verdict::Contradicted;
+    judge([600_000, 34_000, 35_000], contradicted, &["S4-C02a", "S4-C02c"]);
+    judge([1_452_000, 34_000, 46_000], contradicted, &["S4-C02b"]);
+    judge([1_452_000, 38_000, 40_000], contradicted, &["S4-C02c"]);
+}
+
+#[test]
+fn lines_of_programs_are_read() {
+    let console = "twin: seed 1\r\nhad 100 convex 9000\r\nhad 300 linear 5\r\n";
+    let read = lines(console, "had", 3).expect("they are right");
+    assert_eq!(read, [(vec!["100", "convex"], 9_000), (vec!["300", "linear"], 5)]);
+    assert!(lines(console, "delay", 1).is_err(), "there are none");
+    assert!(lines("had 100 convex", "had", 3).is_err(), "one is cut off");
+    assert!(lines("had 100 convex x", "had", 3).is_err(), "one has no number");
+}

@@ -1,0 +1,5 @@
+//! Answers packets that come at a distance.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::meter::responder);
