@@ -29,6 +29,7 @@ mod service_curves;
 mod setup;
 #[cfg(test)]
 pub mod testing;
+mod tickless;
 mod trace_cost;
 pub mod user_system;
 
@@ -152,7 +153,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 21] = [
+pub static EXPERIMENTS: [&Experiment; 22] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -174,6 +175,7 @@ pub static EXPERIMENTS: [&Experiment; 21] = [
     &cpus::shootdown::EXPERIMENT,
     &service_curves::sharing::EXPERIMENT,
     &service_curves::delay::EXPERIMENT,
+    &tickless::EXPERIMENT,
 ];
 
 /// The experiment with this name.
