@@ -88,14 +88,10 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let restarts = restarts::told(&outcome, &system, &images);
     let bounds = check::bounds(&system);
     let accounts = Accounts::told(&outcome, &system, left.as_ref(), &bounds);
-    if as_json {
-        let told = Told { faults: &faults, restarts: &restarts, logs: &logs, accounts: &accounts };
-        print_outcome(&system.name, machine, launch.board, &outcome, &told);
-    } else {
-        show_logs(&logs);
-        eprint!("{restarts}{accounts}");
-        faults.iter().for_each(|fault| eprint!("{fault}"));
-        show_end(&outcome, launch.icount);
+    let told = Told { faults: &faults, restarts: &restarts, logs: &logs, accounts: &accounts };
+    match as_json {
+        true => print_outcome(&system.name, machine, launch.board, &outcome, &told),
+        false => show_outcome(&outcome, launch.icount, &told),
     }
     let gave_up = !restarts.down.is_empty() && !restarts.expected;
     let failed = gave_up || faults.iter().any(|fault| !fault.expected);
@@ -161,6 +157,14 @@ struct Told<'a> {
     restarts: &'a Restarts,
     logs: &'a Logs,
     accounts: &'a Accounts,
+}
+
+/// For people, whom the console has been shown.
+fn show_outcome(outcome: &Outcome, seed: Option<u64>, told: &Told) {
+    show_logs(told.logs);
+    eprint!("{}{}", told.restarts, told.accounts);
+    told.faults.iter().for_each(|fault| eprint!("{fault}"));
+    show_end(outcome, seed);
 }
 
 fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Outcome, told: &Told) {

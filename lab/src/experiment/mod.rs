@@ -31,6 +31,7 @@ mod setup;
 pub mod testing;
 mod tickless;
 mod trace_cost;
+mod tree_cost;
 pub mod user_system;
 
 pub use listed::{Listed, Session};
@@ -153,7 +154,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 22] = [
+pub static EXPERIMENTS: [&Experiment; 23] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -176,6 +177,7 @@ pub static EXPERIMENTS: [&Experiment; 22] = [
     &service_curves::sharing::EXPERIMENT,
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
+    &tree_cost::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -18,7 +18,7 @@ const RULE: [(&str, &[&str]); 20] = [
     ("service", &["rt", "service-macro"]),
     ("supervision", &["abi", "service"]),
     ("supervisor", &["abi", "rt", "service", "supervision"]),
-    ("programs", &["abi", "rt", "service", "supervision", "supervisor"]),
+    ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor"]),
     ("analysis", &[]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),

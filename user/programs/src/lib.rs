@@ -30,6 +30,7 @@ pub mod stress;
 pub mod supervised;
 mod table;
 pub mod threads;
+pub mod tree_cost;
 pub mod worst;
 
 pub use supervisor;

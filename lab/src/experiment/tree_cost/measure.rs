@@ -1,0 +1,107 @@
+use super::{DECISION, DEPTHS, EXPERIMENT, KERNELS, METRICS, NODES, PAIR, PLAIN, POLICIES, case};
+use crate::experiment::measured::{recording, round_trips, spans};
+use crate::experiment::{Emulated, Measured, Setup};
+use anyhow::{Context, Result};
+use results::{Case, Curves, Limit, Points, Source};
+
+/// What a decision among 1,000 leaves in three levels of service curves takes at most.
+const MOST: u64 = 600;
+/// How much more a pair may take in the tree than with a plain ready queue.
+const RATIO: f64 = 1.1;
+
+pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    measured.samples.push(kernel, PAIR, "", vec![pair(setup, kernel)?]);
+    if kernel != KERNELS[0] {
+        return Ok(measured);
+    }
+    let recording = recording(&setup.boot(EXPERIMENT.name, kernel)?, "recording", kernel)?;
+    let cases = cases();
+    for (number, metric) in (1..).zip(&METRICS[1..]) {
+        measured.push(kernel, metric, &cases, spans(&recording, number)?)?;
+    }
+    limits(&mut measured, setup, kernel)?;
+    measured.curves = METRICS[1..].iter().map(|metric| curves(&measured, kernel, metric)).collect();
+    Ok(measured)
+}
+
+/// All cases, in the program's order.
+fn cases() -> Vec<String> {
+    let of = |policy| {
+        DEPTHS.into_iter().flat_map(move |depth| NODES.map(|nodes| case(policy, nodes, depth)))
+    };
+    POLICIES.into_iter().flat_map(of).collect()
+}
+
+/// What a call and its reply take across domains, with no words: the medians.
+fn pair(setup: &Setup, kernel: &str) -> Result<u64> {
+    let outcome = setup.boot("ping-across", kernel)?;
+    let mut pair = 0;
+    for mut spans in round_trips(&outcome, kernel)? {
+        let values = spans.cases.get_mut(&0).context("the programs recorded no first case")?;
+        values.sort_unstable();
+        pair += values.get(values.len() / 2).context("the programs recorded no round")?;
+    }
+    Ok(pair)
+}
+
+fn median(measured: &Measured, kernel: &str, metric: &str, case: &str) -> Result<f64> {
+    let rows = measured.samples.rows();
+    let row = rows.iter().find(|row| {
+        (row.kernel.as_str(), row.metric.as_str(), row.case.as_str()) == (kernel, metric, case)
+    });
+    let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
+    Ok(row.summary.median.as_f64())
+}
+
+/// What is promised of the tree.
+fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
+    let limit = |name: &str, value, bound, unit: &str| Limit {
+        name: name.to_string(),
+        value,
+        bound,
+        least: false,
+        unit: unit.to_string(),
+    };
+    let deep = case(POLICIES[2], 1_000, 3);
+    let decision = median(measured, kernel, DECISION, &deep)?;
+    let ratio = median(measured, kernel, PAIR, "")? / pair(setup, PLAIN)? as f64;
+    measured.limits = vec![
+        limit(&format!("{DECISION}, {deep}"), decision, MOST as f64, "instructions"),
+        limit(&format!("{PAIR} by that of {PLAIN}"), ratio, RATIO, "times"),
+    ];
+    // Logarithmic growth: a leaf more in its place takes steps by the height of a balanced tree.
+    let steps = |nodes: u64| (nodes as f64 + 2.0).log2();
+    for metric in &METRICS[1..] {
+        for policy in POLICIES {
+            let [few, many] = [NODES[1], NODES[3]];
+            let [at_few, at_many] = [few, many].map(|nodes| case(policy, nodes, 1));
+            let growth = median(measured, kernel, metric, &at_many)?
+                / median(measured, kernel, metric, &at_few)?;
+            let name = format!("{metric}, {policy}: {many} leaves by {few}");
+            measured.limits.push(limit(&name, growth, steps(many) / steps(few), "times"));
+        }
+    }
+    Ok(())
+}
+
+/// How a metric grows.
+fn curves(measured: &Measured, kernel: &str, metric: &str) -> Curves {
+    let of = |policy: &str| {
+        let at = |nodes: u64| {
+            let median = median(measured, kernel, metric, &case(policy, nodes, 1)).ok()?;
+            Some((nodes as f64, median))
+        };
+        let points = NODES.into_iter().filter_map(at).collect();
+        let trail = Points { source: Source::Simulated, points, band: Vec::new() };
+        Case { name: policy.to_string(), trails: vec![trail] }
+    };
+    Curves {
+        name: format!("tree-{metric}"),
+        title: format!("{metric} in one class, by ready leaves"),
+        across: "leaves".to_string(),
+        upwards: "instructions".to_string(),
+        cases: POLICIES.map(of).to_vec(),
+        marks: Vec::new(),
+    }
+}

@@ -1,0 +1,53 @@
+//! `tree-cost`: what operations of the scheduling tree cost, by policy, number of leaves and levels.
+
+mod measure;
+
+use super::parameter::Parameter;
+use super::{Experiment, Measure};
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "tree-cost",
+    about: "What operations of the scheduling tree cost, by policy and size",
+    ledger: &[],
+    machines: &[Measure::Emulated(measure::measure)],
+    kernels: &KERNELS,
+    metrics: &METRICS,
+    cases: &[],
+    parameters: &[
+        Parameter::count("rounds", [1, 200], &[200], "of each operation of a case").sets("rounds")
+    ],
+    conditions: &[
+        ("leaves", "all ready but the one that the operation is about, which is any of them"),
+        ("nodes", "the leaves, evenly in the lowest classes; a class has 10 classes"),
+        ("depth", "levels of classes of the policy below the root"),
+    ],
+    notes: &[
+        "Beside `pair` the counts are of the kernel's tree as a program runs it, with nodes of its \
+         own: no kernel entry and no thread has a part in them.",
+        "`decision` follows the wake-up of a leaf, and takes the tree's account; `charge` is 100 \
+         us of the leaf that runs; `replenish` is a decision at the end of a budget's period.",
+        "`pair` is a call and its answer of ping-pong across domains, without words.",
+    ],
+    ..Experiment::USUAL
+};
+
+/// The kernel with a tree, and the one that keeps a plain ready queue as exactly.
+const KERNELS: [&str; 2] = [manifest::TREE, PLAIN];
+/// A kernel with a plain ready queue, which holds exactly the ready threads too.
+const PLAIN: &str = "strict-eager";
+/// A call and its answer.
+const PAIR: &str = "pair";
+/// A decision.
+const DECISION: &str = "decision";
+/// The first is not recorded by the program; the others have its numbers from 1.
+const METRICS: [&str; 6] = [PAIR, DECISION, "enqueue", "dequeue", "charge", "replenish"];
+/// Policies, as cases call them.
+const POLICIES: [&str; 3] = ["fixed-priority", "edf", "service-curves"];
+const DEPTHS: [u64; 2] = [1, 3];
+const NODES: [u64; 4] = [10, 100, 1_000, 4_000];
+
+/// A case.
+fn case(policy: &str, nodes: u64, depth: u64) -> String {
+    format!("policy={policy} nodes={nodes} depth={depth}")
+}
