@@ -32,6 +32,8 @@ impl Links {
 
 /// A kind of set: which links it uses and how it sorts.
 pub trait Order<N> {
+    /// The type of keys.
+    type Key: Ord + Copy;
     /// Whether [`Order::value`] matters.
     const VALUED: bool = false;
     /// The links that it uses.
@@ -39,7 +41,11 @@ pub trait Order<N> {
     /// The same, to change them.
     fn links_mut(node: &mut N) -> &mut Links;
     /// What it sorts by, least first. It must not change while the node is in the set.
-    fn key(node: &N) -> (u128, u64);
+    fn key(node: &N) -> Self::Key;
+    /// The order among equal keys, least first; else they follow as they came.
+    fn rank(_node: &N) -> u64 {
+        0
+    }
     /// What [`least_up_to`] looks for.
     fn value(_node: &N) -> u64 {
         u64::MAX
@@ -151,11 +157,11 @@ fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32) -> u32
 /// Adds a node, which is in no set of this kind, behind those of the same key; returns the root.
 pub fn insert<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     debug_assert!(!links::<N, O>(nodes, at).is_in(), "a node joins a set twice");
-    let key = O::key(&nodes[at as usize]);
+    let key = (O::key(&nodes[at as usize]), O::rank(&nodes[at as usize]));
     let (mut up, mut here, mut is_left) = (NIL, root, false);
     while here != NIL {
         let node = &nodes[here as usize];
-        is_left = key < O::key(node);
+        is_left = key < (O::key(node), O::rank(node));
         up = here;
         here = if is_left { O::links(node).left } else { O::links(node).right };
     }
@@ -239,12 +245,12 @@ pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
     here
 }
 
-/// The first node whose key begins with this, or [`NIL`]. O(log n).
-pub fn find<N, O: Order<N>>(nodes: &[N], root: u32, key: u128) -> u32 {
+/// The first node of this key, or [`NIL`]. O(log n).
+pub fn find<N, O: Order<N>>(nodes: &[N], root: u32, key: O::Key) -> u32 {
     let (mut found, mut here) = (NIL, root);
     while here != NIL {
         let node = &nodes[here as usize];
-        let (links, at) = (O::links(node), O::key(node).0);
+        let (links, at) = (O::links(node), O::key(node));
         if at == key {
             found = here;
         }
@@ -260,13 +266,13 @@ pub fn has_two<N, O: Order<N>>(nodes: &[N], root: u32) -> bool {
 }
 
 /// Of the nodes whose key is not above `limit` the one of the least value, or [`NIL`]. O(log n).
-pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: u128) -> u32 {
+pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: O::Key) -> u32 {
     let (mut found, mut value, mut is_subtree) = (NIL, u64::MAX, false);
     let mut here = root;
     while here != NIL {
         let node = &nodes[here as usize];
         let links = O::links(node);
-        if O::key(node).0 > limit {
+        if O::key(node) > limit {
             here = links.left;
             continue;
         }
@@ -325,6 +331,7 @@ mod tests {
 
     struct ByKey;
     impl Order<Item> for ByKey {
+        type Key = u128;
         const VALUED: bool = true;
         fn links(item: &Item) -> &Links {
             &item.links
@@ -332,8 +339,11 @@ mod tests {
         fn links_mut(item: &mut Item) -> &mut Links {
             &mut item.links
         }
-        fn key(item: &Item) -> (u128, u64) {
-            (u128::from(item.key.0), item.key.1)
+        fn key(item: &Item) -> u128 {
+            u128::from(item.key.0)
+        }
+        fn rank(item: &Item) -> u64 {
+            item.key.1
         }
         fn value(item: &Item) -> u64 {
             item.value

@@ -19,7 +19,13 @@ fn members<O: Order<Node>>(nodes: &[Node], root: u32) -> Vec<u32> {
         at = avl::next::<Node, O>(nodes, at);
     }
     avl::check::<Node, O>(nodes, root);
-    assert!(listed.is_sorted_by_key(|at| O::key(&nodes[*at as usize])), "out of order");
+    assert!(
+        listed.is_sorted_by_key(|at| {
+            let node = &nodes[*at as usize];
+            (O::key(node), O::rank(node))
+        }),
+        "out of order"
+    );
     listed
 }
 

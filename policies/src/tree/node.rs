@@ -174,6 +174,7 @@ impl Node {
 pub(super) struct ByKey;
 
 impl Order<Node> for ByKey {
+    type Key = u128;
     #[inline(always)]
     fn links(node: &Node) -> &Links {
         &node.place
@@ -183,8 +184,12 @@ impl Order<Node> for ByKey {
         &mut node.place
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u128, u64) {
-        (node.key, node.sequence)
+    fn key(node: &Node) -> u128 {
+        node.key
+    }
+    #[inline(always)]
+    fn rank(node: &Node) -> u64 {
+        node.sequence
     }
 }
 
@@ -192,6 +197,7 @@ impl Order<Node> for ByKey {
 pub(super) struct ByEvent;
 
 impl Order<Node> for ByEvent {
+    type Key = u64;
     #[inline(always)]
     fn links(node: &Node) -> &Links {
         &node.event
@@ -201,8 +207,8 @@ impl Order<Node> for ByEvent {
         &mut node.event
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u128, u64) {
-        (node.event_at.into(), 0)
+    fn key(node: &Node) -> u64 {
+        node.event_at
     }
 }
 
@@ -210,6 +216,7 @@ impl Order<Node> for ByEvent {
 pub(super) struct ByEligible;
 
 impl Order<Node> for ByEligible {
+    type Key = u64;
     const VALUED: bool = true;
     #[inline(always)]
     fn links(node: &Node) -> &Links {
@@ -220,8 +227,8 @@ impl Order<Node> for ByEligible {
         &mut node.fair.eligible
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u128, u64) {
-        (node.fair.eligible_at.into(), 0)
+    fn key(node: &Node) -> u64 {
+        node.fair.eligible_at
     }
     #[inline(always)]
     fn value(node: &Node) -> u64 {

@@ -54,6 +54,7 @@ impl Watch {
 pub(super) struct ByNotice;
 
 impl Order<Node> for ByNotice {
+    type Key = u64;
     #[inline(always)]
     fn links(node: &Node) -> &Links {
         &node.watch.place
@@ -63,8 +64,8 @@ impl Order<Node> for ByNotice {
         &mut node.watch.place
     }
     #[inline(always)]
-    fn key(node: &Node) -> (u128, u64) {
-        (0, node.watch.sequence)
+    fn key(node: &Node) -> u64 {
+        node.watch.sequence
     }
 }
 

@@ -67,7 +67,7 @@ impl Tree<'_> {
     /// the leaf the child of the least virtual time (S4-04).
     fn pick_curve(&mut self, top: u32, now: u64, until: &mut u64) -> u32 {
         let waiting = self.nodes[top as usize].fair.waiting;
-        let due = avl::least_up_to::<Node, ByEligible>(self.nodes, waiting, now.into());
+        let due = avl::least_up_to::<Node, ByEligible>(self.nodes, waiting, now);
         let (chosen, mut rivals) = match due {
             NIL => self.pick_share(top),
             _ => (due, false),
