@@ -15,13 +15,16 @@ pub struct Links {
     up: u32,
     /// Of the subtree below and with this node; 0: it is in no set.
     height: u8,
-    /// The least value in that subtree.
+    /// The node of the least value in that subtree.
+    holder: u32,
+    /// That value.
     least: u64,
 }
 
 impl Links {
     /// The links of a node that is in no set.
-    pub const OUT: Links = Links { left: NIL, right: NIL, up: NIL, height: 0, least: u64::MAX };
+    pub const OUT: Links =
+        Links { left: NIL, right: NIL, up: NIL, height: 0, holder: NIL, least: u64::MAX };
 
     /// Whether the node is in a set.
     #[inline(always)]
@@ -67,9 +70,14 @@ fn height<N, O: Order<N>>(nodes: &[N], at: u32) -> u8 {
     if at == NIL { 0 } else { links::<N, O>(nodes, at).height }
 }
 
+/// The least value in a subtree, and the node that has it.
 #[inline(always)]
-fn least<N, O: Order<N>>(nodes: &[N], at: u32) -> u64 {
-    if at == NIL { u64::MAX } else { links::<N, O>(nodes, at).least }
+fn least<N, O: Order<N>>(nodes: &[N], at: u32) -> (u64, u32) {
+    if at == NIL {
+        return (u64::MAX, NIL);
+    }
+    let links = links::<N, O>(nodes, at);
+    (links.least, links.holder)
 }
 
 /// Recomputes what a node says about its subtree; whether that has changed.
@@ -79,11 +87,16 @@ fn update<N, O: Order<N>>(nodes: &mut [N], at: u32) -> bool {
     let height = 1 + height::<N, O>(nodes, old.left).max(height::<N, O>(nodes, old.right));
     let mut new = Links { height, ..old };
     if O::VALUED {
-        let below = least::<N, O>(nodes, old.left).min(least::<N, O>(nodes, old.right));
-        new.least = below.min(O::value(&nodes[at as usize]));
+        (new.least, new.holder) = (O::value(&nodes[at as usize]), at);
+        for child in [old.left, old.right] {
+            let (value, holder) = least::<N, O>(nodes, child);
+            if value < new.least {
+                (new.least, new.holder) = (value, holder);
+            }
+        }
     }
     *links_mut::<N, O>(nodes, at) = new;
-    new.height != old.height || new.least != old.least
+    (new.height, new.least, new.holder) != (old.height, old.least, old.holder)
 }
 
 /// Makes `new` the child of `up` in the place of `old`; returns the root.
@@ -130,8 +143,10 @@ fn rotate<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32, lifts_left: bool)
     root
 }
 
-/// Restores balance from `at` upwards; returns the root.
-fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32) -> u32 {
+/// Restores balance and least values from `at` upwards, as far as something changes, or up to the
+/// root; returns the root.
+#[inline(always)]
+fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32, to_root: bool) -> u32 {
     while at != NIL {
         let changed = update::<N, O>(nodes, at);
         let here = *links::<N, O>(nodes, at);
@@ -146,7 +161,7 @@ fn rebalance<N, O: Order<N>>(nodes: &mut [N], mut root: u32, mut at: u32) -> u32
                 root = rotate::<N, O>(nodes, root, child, !is_left);
             }
             root = rotate::<N, O>(nodes, root, at, is_left);
-        } else if !changed {
+        } else if !changed && !to_root {
             break;
         }
         at = here.up;
@@ -176,7 +191,7 @@ pub fn insert<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     } else {
         above.right = at;
     }
-    rebalance::<N, O>(nodes, root, at)
+    rebalance::<N, O>(nodes, root, at, false)
 }
 
 /// Removes a node, which is in the set with this root; returns the root.
@@ -203,18 +218,8 @@ pub fn remove<N, O: Order<N>>(nodes: &mut [N], root: u32, at: u32) -> u32 {
     };
     let root = replace::<N, O>(nodes, root, gone.up, at, heir);
     *links_mut::<N, O>(nodes, at) = Links::OUT;
-    let root = rebalance::<N, O>(nodes, root, start);
     // The heir took over the least value of a subtree that held the node.
-    if O::VALUED { rebalance_values::<N, O>(nodes, root, start) } else { root }
-}
-
-/// Recomputes the least values from `at` upwards.
-fn rebalance_values<N, O: Order<N>>(nodes: &mut [N], root: u32, mut at: u32) -> u32 {
-    while at != NIL {
-        update::<N, O>(nodes, at);
-        at = links::<N, O>(nodes, at).up;
-    }
-    root
+    rebalance::<N, O>(nodes, root, start, O::VALUED)
 }
 
 #[inline(always)]
@@ -267,28 +272,25 @@ pub fn has_two<N, O: Order<N>>(nodes: &[N], root: u32) -> bool {
 
 /// Of the nodes whose key is not above `limit` the one of the least value, or [`NIL`]. O(log n).
 pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: O::Key) -> u32 {
-    let (mut found, mut value, mut is_subtree) = (NIL, u64::MAX, false);
+    let (mut found, mut value) = (NIL, u64::MAX);
     let mut here = root;
     while here != NIL {
         let node = &nodes[here as usize];
         let links = O::links(node);
+        if found != NIL && links.least >= value {
+            // Nothing below is less.
+            break;
+        }
         if O::key(node) > limit {
             here = links.left;
             continue;
         }
-        let left = least::<N, O>(nodes, links.left);
-        if links.left != NIL && (left < value || found == NIL) {
-            (found, value, is_subtree) = (links.left, left, true);
-        }
-        if O::value(node) < value || found == NIL {
-            (found, value, is_subtree) = (here, O::value(node), false);
+        for (least, holder) in [least::<N, O>(nodes, links.left), (O::value(node), here)] {
+            if least < value || found == NIL {
+                (found, value) = (holder, least);
+            }
         }
         here = links.right;
-    }
-    while is_subtree && O::value(&nodes[found as usize]) != value {
-        let links = links::<N, O>(nodes, found);
-        let in_left = links.left != NIL && least::<N, O>(nodes, links.left) == value;
-        found = if in_left { links.left } else { links.right };
     }
     found
 }
@@ -308,6 +310,14 @@ pub(super) fn check<N, O: Order<N>>(nodes: &[N], root: u32) {
         let value = if O::VALUED { O::value(&nodes[at as usize]) } else { u64::MAX };
         let least = low.min(high).min(value);
         assert_eq!((links.height, links.least), (1 + left.max(right), least));
+        if O::VALUED {
+            assert_eq!(O::value(&nodes[links.holder as usize]), least, "who has the least value");
+            let mut above = links.holder;
+            while above != at {
+                assert_ne!(above, NIL, "the node of the least value is elsewhere");
+                above = self::links::<N, O>(nodes, above).up;
+            }
+        }
         (links.height, least)
     }
     subtree::<N, O>(nodes, root, NIL);

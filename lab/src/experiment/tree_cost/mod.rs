@@ -1,4 +1,4 @@
-//! `tree-cost`: what operations of the scheduling tree cost, by policy, number of leaves and levels.
+//! `tree-cost`: what operations of the scheduling tree cost, by policy, leaves and levels.
 
 mod measure;
 
