@@ -79,7 +79,7 @@ mod tests {
     fn dependencies_are_part_of_it_and_nothing_else() {
         let services =
             ["user/service", "user/service/macro", "user/supervision", "user/supervisor"];
-        let programs = [&["abi", "user/programs", "user/rt"][..], &services].concat();
+        let programs = [&["abi", "policies", "user/programs", "user/rt"][..], &services].concat();
         assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();
         let kernel = ["abi", "cells", "kernel", "kernel/section", "locks", "policies", "ports/rtm"];
