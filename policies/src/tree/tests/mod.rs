@@ -5,12 +5,11 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
-mod admission;
+mod composition;
 mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
-mod frames;
 mod model;
 mod notices;
 mod priorities;
