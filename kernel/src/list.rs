@@ -178,6 +178,29 @@ impl<T: Linked<K>, K> List<T, K> {
         links.previous.set(None);
     }
 
+    /// `new`, which must not be in a queue of this kind, takes the place of `old`, which must be in
+    /// this one. O(1).
+    #[inline(always)]
+    pub fn replace(&self, old: Ref<T>, new: Ref<T>) {
+        let (leaving, joining) = (Self::links(old), Self::links(new));
+        debug_assert!(!joining.linked(), "queued twice");
+        let (next, previous) = (leaving.next.replace(None), leaving.previous.replace(None));
+        T::leaves(old);
+        T::joins(new);
+        if next == Some(old) {
+            joining.next.set(Some(new));
+            joining.previous.set(Some(new));
+        } else {
+            joining.next.set(next);
+            joining.previous.set(previous);
+            next.into_iter().for_each(|next| Self::links(next).previous.set(Some(new)));
+            previous.into_iter().for_each(|previous| Self::links(previous).next.set(Some(new)));
+        }
+        if self.head.get() == Some(old) {
+            self.head.set(Some(new));
+        }
+    }
+
     /// Puts `member`, which must be in this queue, behind all others. O(1).
     #[inline(always)]
     pub fn move_back(&self, member: Ref<T>) {

@@ -202,6 +202,25 @@ impl<P: Port> Trees<P> {
         self.of_priority(cpu, priority)
     }
 
+    /// Whether a thread that owes `caller` an answer uses the leaf that this one uses.
+    #[inline(always)]
+    pub fn lends(
+        &self,
+        owner: &impl Owner,
+        caller: Ref<Thread<P>>,
+        thread: Ref<Thread<P>>,
+    ) -> bool {
+        let both_by_priority = thread.reservation.get(owner) == LeafRef::NONE
+            && caller.reservation.get(owner) == LeafRef::NONE
+            && caller.caller.get().is_none();
+        let lends = match both_by_priority {
+            true => thread.base_priority.get() <= caller.base_priority.get(),
+            false => caller.leaf.get(owner) == self.leaf_of(owner, thread),
+        };
+        debug_assert_eq!(lends, caller.leaf.get(owner) == self.leaf_of(owner, thread));
+        lends
+    }
+
     /// What a thread runs on where nobody lends it anything.
     #[inline(always)]
     fn own_time(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Own {
@@ -295,6 +314,18 @@ impl<P: Port> Trees<P> {
         place.threads.push_front(thread);
         if place.holder.get() == Some(first) {
             place.holder.set(Some(thread));
+        }
+    }
+
+    /// A thread takes the place of another one in its leaf, and the rest of its time slice.
+    #[inline(always)]
+    pub fn replace(&self, owner: &impl Owner, from: Ref<Thread<P>>, to: Ref<Thread<P>>) {
+        let leaf = from.leaf.get(owner);
+        let place = self.leaf(leaf);
+        to.leaf.set(owner, leaf);
+        place.threads.replace(from, to);
+        if place.holder.get() == Some(from) {
+            place.holder.set(Some(to));
         }
     }
 

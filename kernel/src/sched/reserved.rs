@@ -58,9 +58,8 @@ impl<P: Port> Cpu<P> {
     /// `to`, which is not queued, uses the leaf that `from` is in: it runs there instead.
     #[inline(always)]
     fn run_instead<N: Notes>(&self, to: Ref<Thread<P>>, from: Ref<Thread<P>>) {
-        self.trees.join_before(self, to, from);
+        self.trees.replace(self, from, to);
         self.note_if::<N>(Event::Insert, to, self.queue_number(), 0);
-        self.trees.leave(self, from);
         self.note_if::<N>(Event::Remove, from, self.queue_number(), 0);
         self.next.set(to);
     }
@@ -70,6 +69,17 @@ impl<P: Port> Cpu<P> {
     fn shares_leaf(&self, candidate: Ref<Thread<P>>, thread: Ref<Thread<P>>) -> bool {
         let queued = candidate.queued() && !thread.queued();
         queued && candidate.leaf.get(self) == self.trees.leaf_of(self, thread)
+    }
+
+    /// A thread that is queued uses the leaf that it should, from now on.
+    #[inline(never)]
+    fn follow_caller(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if thread.leaf.get(self) != self.trees.leaf_of(self, thread) {
+            let left = self.leave_leaf(self, thread, false);
+            if self.join_leaf(self, thread) || left {
+                self.ask_for_decision(cpu);
+            }
+        }
     }
 
     /// The candidate blocks, and a decision is to come.
@@ -112,7 +122,7 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn call<P: Port, N: Notes>(cpu: &Cpu<P>, callee: Ref<Thread<P>>, caller: Ref<Thread<P>>) {
-        if cpu.shares_leaf(caller, callee) {
+        if caller.queued() && !callee.queued() && cpu.trees.lends(cpu, caller, callee) {
             return cpu.run_instead::<N>(callee, caller);
         }
         cpu.leave_leaf(cpu, caller, false);
@@ -136,12 +146,10 @@ impl Scheduler for Reserved {
         cpu.decide_anew();
     }
 
+    #[inline(always)]
     fn caller_changed<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        if thread.queued() && thread.leaf.get(here) != here.trees.leaf_of(here, thread) {
-            let left = here.leave_leaf(here, thread, false);
-            if here.join_leaf(here, thread) || left {
-                here.ask_for_decision(cpu);
-            }
+        if thread.queued() {
+            here.follow_caller(cpu, thread);
         }
     }
 

@@ -29,11 +29,13 @@ const MEMBERS: u32 = 9;
 
 proptest! {
     #[test]
-    fn a_list_is_a_deque(steps in prop::collection::vec((0..4_u8, 0..MEMBERS), 0..200)) {
+    fn a_list_is_a_deque(
+        steps in prop::collection::vec((0..5_u8, 0..MEMBERS, 0..MEMBERS), 0..200),
+    ) {
         let members = objects(MEMBERS, || Member(Links::new()));
         let list: List<Member, Here> = List::new();
         let mut model = VecDeque::new();
-        for (step, which) in steps {
+        for (step, which, other) in steps {
             let member = members[which as usize];
             match step {
                 0 | 1 if !model.contains(&which) => {
@@ -47,6 +49,12 @@ proptest! {
                 3 if !model.contains(&which) => {
                     list.push_front(member);
                     model.push_front(which);
+                }
+                4 if !model.contains(&which) => {
+                    if let Some(place) = model.iter_mut().find(|place| **place == other) {
+                        list.replace(members[other as usize], member);
+                        *place = which;
+                    }
                 }
                 _ => {}
             }
