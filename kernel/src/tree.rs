@@ -22,8 +22,6 @@ const QUANTUM: u64 = 1_000_000;
 pub const DONATIONS: usize = 8;
 /// In place of a CPU: the node is not in use.
 const NOWHERE: u32 = u32::MAX;
-/// Classes of time partitions that there can be.
-const FRAMES: usize = 16;
 
 /// What the kernel keeps of a node of the tree. Classes have no threads.
 pub struct Leaf<P: Port> {
@@ -117,7 +115,7 @@ impl<P: Port> Trees<P> {
         let nodes = cpus * (1 + PRIORITIES) + reservations;
         let leaves: &'static [Leaf<P>] = arena.slice(nodes, |_, _| Some(Leaf::new()))?;
         let nodes = arena.own(nodes, |_, _| Some(Node::vacant()))?;
-        let frames = arena.own(reservations.min(FRAMES), |_, _| Some(Frame::EMPTY))?;
+        let frames = arena.own(reservations, |_, _| Some(Frame::EMPTY))?;
         let states = arena.own(cpus, |_, _| Some(TreeCpu::NEW))?;
         let mut tree = Some(Tree::new(nodes, frames, states, slice, QUANTUM));
         let tree = arena.own(1, |_, _| tree.take())?.first_mut()?;
@@ -246,6 +244,8 @@ impl<P: Port> Trees<P> {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
             place.monitor.set(None);
+            place.holder.set(None);
+            place.slice_from.set(0);
         }
     }
 
@@ -381,10 +381,10 @@ impl<P: Port> Trees<P> {
         Chosen { thread: place.threads.head().filter(runs), until }
     }
 
-    /// Whether a CPU has to decide anew since this leaf became ready.
+    /// Whether a CPU has to decide anew since this node became ready, or was changed.
     #[inline(always)]
-    pub fn preempts(&self, leaf: u32) -> bool {
-        self.with(|tree| tree.preempts(NodeId(leaf))).unwrap_or(false)
+    pub fn preempts(&self, node: u32) -> bool {
+        self.with(|tree| tree.preempts(NodeId(node))).unwrap_or(false)
     }
 
     /// Calls `visit` for each leaf with what the tree thinks of it: whether it is ready.

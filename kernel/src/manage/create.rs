@@ -263,6 +263,9 @@ impl<P: Port> Manager<'_, P> {
         if cpus & !parent.cpus.get() != 0 {
             return Err(Error::CpuNotAllowed);
         }
+        if P::TREE {
+            self.check_cpus(parent.reservation.get(), cpus)?;
+        }
         let words = self.all.open(me).context.words();
         let mut quotas: Counts = [0; Resource::COUNT];
         for (four, word) in quotas.chunks_mut(4).zip(words) {

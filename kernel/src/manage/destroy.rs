@@ -70,14 +70,17 @@ impl<P: Port> Manager<'_, P> {
         Ok(true)
     }
 
-    /// There are reservations where there may be a tree.
+    /// There are reservations where there may be a tree. The root of a CPU is never destroyed.
     #[inline(always)]
     fn may_end_reservation(
         &self,
         _me: Ref<Thread<P>>,
-        _cap: Cap<Reservation<P>>,
+        cap: Cap<Reservation<P>>,
     ) -> Result<bool, Error> {
-        if P::TREE { Ok(true) } else { Err(Error::WrongKind) }
+        match P::TREE && cap.at.index() >= self.kernel.trees.cpus() {
+            true => Ok(true),
+            false => Err(Error::WrongKind),
+        }
     }
 
     /// A thread that destroys itself gets ready for that first. False: not yet.

@@ -8,6 +8,7 @@ use crate::object::capability::{Cap, Capability};
 use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
 use abi::call::{Call, Setting};
+use abi::object::Resource;
 use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
 use abi::{Error, Kind, Rights};
 use policies::tree::{Frame, NodeId, NodeState, Tree, TreeError};
@@ -161,6 +162,7 @@ impl<P: Port> Manager<'_, P> {
         let changed = match setting {
             s if s == Setting::Share as u64 => {
                 let share = Share::decode(code, words).ok_or(Error::InvalidArgument)?;
+                self.check_partition(node, share)?;
                 self.tree(|tree| tree.set_share(node, share, now))
             }
             s if s == Setting::Budget as u64 => {
@@ -181,8 +183,21 @@ impl<P: Port> Manager<'_, P> {
             _ => return Err(Error::InvalidArgument),
         };
         changed?.map_err(refused)?;
-        self.decide_on(self.cpu_of_node(node));
+        self.decide_for(node);
         Ok(())
+    }
+
+    /// Windows are the class's, and so is who goes before whom in them: a partition itself can only
+    /// become less urgent. Joining its class anew takes the right to divide that.
+    fn check_partition(&self, node: NodeId, new: Share) -> Result<(), Error> {
+        let old = self.tree(|tree| tree.inspect(node))?.map(|state| state.share);
+        match (old, new) {
+            (
+                Some(Share::Partition { number, priority }),
+                Share::Partition { number: wanted, priority: urgency },
+            ) if number != wanted || urgency > priority => Err(Error::MissingRight),
+            _ => Ok(()),
+        }
     }
 
     /// A notification is signalled with these bits when a job misses its deadline, or the budget
@@ -195,13 +210,15 @@ impl<P: Port> Manager<'_, P> {
     ) -> Result<(), Error> {
         let (node, now) = (self.node(at), self.kernel.port.now());
         self.kernel.trees.watch(node, monitor, bits, now).map_err(refused)?;
-        self.decide_on(self.cpu_of_node(node));
+        self.decide_for(node);
         Ok(())
     }
 
-    /// A CPU is to decide anew.
-    fn decide_on(&self, cpu: u32) {
-        if let Some(cpu) = self.kernel.cpus.get().get(cpu as usize) {
+    /// The CPU of a node decides anew, if it may choose that one before what it runs: whoever may
+    /// change a node below does not interrupt.
+    fn decide_for(&self, node: NodeId) {
+        let cpu = self.kernel.cpus.get().get(self.cpu_of_node(node) as usize);
+        if let Some(cpu) = cpu.filter(|_| self.kernel.trees.preempts(node.0)) {
             self.cpu.ask_for_decision(cpu);
         }
     }
@@ -223,7 +240,7 @@ impl<P: Port> Manager<'_, P> {
         self.leave_class(at);
         self.all.open(at).class.set(Some(class));
         self.all.open(class).inner.push_back(at);
-        self.decide_on(self.cpu_of_node(node));
+        self.decide_for(node);
         Ok(Done::Nothing)
     }
 
@@ -259,15 +276,23 @@ impl<P: Port> Manager<'_, P> {
         reservation: Option<Ref<Reservation<P>>>,
     ) -> Result<(), Error> {
         let domain = self.all.open(at);
-        if domain.threads.get() > 0 {
+        if domain.threads.get() > 0 || domain.quotas.used(Resource::Domains) > 0 {
             return Err(Error::WrongState);
         }
         let leaf = match reservation {
             Some(reservation) => self.leaf_named(reservation)?,
             None => self.inherited(domain),
         };
+        self.check_cpus(leaf, domain.cpus.get())?;
         domain.reservation.set(leaf);
         Ok(())
+    }
+
+    /// Threads that may use these CPUs alone can run on a leaf, if it is there: else they would run
+    /// beside it, without its limit.
+    pub(super) fn check_cpus(&self, leaf: LeafRef, cpus: u64) -> Result<(), Error> {
+        let cpu = self.kernel.trees.cpu_of(leaf);
+        if cpu.is_some_and(|cpu| cpus >> cpu & 1 == 0) { Err(Error::CpuNotAllowed) } else { Ok(()) }
     }
 
     /// What the threads of a domain's owner run on.
@@ -383,7 +408,7 @@ impl<P: Port> Manager<'_, P> {
     /// The name of a node is void, and the threads in it leave. False: an interrupt is pending.
     fn end_leaf(&self, at: Ref<Reservation<P>>) -> bool {
         let node = self.node(at);
-        self.decide_on(self.cpu_of_node(node));
+        self.decide_for(node);
         self.kernel.trees.end(node);
         while let Some(thread) = self.kernel.trees.leaf(node.0).threads.head() {
             self.requeue(thread);

@@ -1,7 +1,8 @@
 //! Admission: what a class promises to its children, and what it has to promise.
 //!
 //! A class of service curves promises the guaranteed curves of its children, a class of earliest
-//! deadlines the bandwidths of their servers. What a class has is the least of what it is promised
+//! deadlines the bandwidths of their servers: budgets by periods, or where jobs have earlier
+//! deadlines by these. What a class has is the least of what it is promised
 //! itself and of its own budget by its period. Classes of fixed priorities and of time partitions
 //! promise nothing: what a child of them has is its budget, or without one the whole CPU, if its
 //! siblings leave it that. Below earliest deadlines a node without a limit is promised nothing, and
@@ -11,7 +12,7 @@ use super::Tree;
 use super::error::TreeError;
 use super::frame::PARTITIONS;
 use super::promised::{Capacity, Promised, bandwidth};
-use abi::reservation::{Budget, Curve, LEVELS, LONGEST, Policy, Share, WHOLE};
+use abi::reservation::{Budget, Curve, LEVELS, LONGEST, Policy, Server, Share, Timing, WHOLE};
 
 /// What a node is promised by its class.
 #[derive(Clone, Copy)]
@@ -22,10 +23,19 @@ pub(super) struct Promise {
 }
 
 impl Promise {
-    /// That of a node with this share and limit.
-    pub(super) fn new(share: Share, limits: Option<Budget>) -> Promise {
-        let bandwidth = limits.map_or(0, |limits| bandwidth(limits.budget, limits.period));
-        Promise { share, bandwidth }
+    /// That of a node with this share and limit, whose jobs are of this kind.
+    pub(super) fn new(share: Share, limits: Option<Budget>, timing: Option<Timing>) -> Promise {
+        let by = |limits: Budget| bandwidth(limits.budget, span(limits, timing));
+        Promise { share, bandwidth: limits.map_or(0, by) }
+    }
+}
+
+/// Within which time below earliest deadlines a budget may be used: a server of constant bandwidth
+/// goes by its own deadlines, the others by those of its jobs.
+fn span(limits: Budget, timing: Option<Timing>) -> u64 {
+    match (limits.server, timing) {
+        (Server::Periodic | Server::Sporadic, Some(timing)) => limits.period.min(timing.deadline),
+        _ => limits.period,
     }
 }
 
@@ -99,7 +109,7 @@ impl Tree<'_> {
     /// What a node is promised.
     pub(super) fn promise_of(&self, at: u32) -> Promise {
         let node = &self.nodes[at as usize];
-        Promise::new(node.share, node.server.limits)
+        Promise::new(node.share, node.server.limits, node.job.timing)
     }
 
     /// Promises a class's capacity to a child. An error changes nothing.

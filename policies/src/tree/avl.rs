@@ -88,11 +88,14 @@ fn update<N, O: Order<N>>(nodes: &mut [N], at: u32) -> bool {
     let mut new = Links { height, ..old };
     if O::VALUED {
         (new.least, new.holder) = (O::value(&nodes[at as usize]), at);
-        for child in [old.left, old.right] {
-            let (value, holder) = least::<N, O>(nodes, child);
-            if value < new.least {
-                (new.least, new.holder) = (value, holder);
-            }
+        // Of equals the first in order.
+        let (value, holder) = least::<N, O>(nodes, old.left);
+        if value <= new.least && holder != NIL {
+            (new.least, new.holder) = (value, holder);
+        }
+        let (value, holder) = least::<N, O>(nodes, old.right);
+        if value < new.least {
+            (new.least, new.holder) = (value, holder);
         }
     }
     *links_mut::<N, O>(nodes, at) = new;
@@ -270,7 +273,8 @@ pub fn has_two<N, O: Order<N>>(nodes: &[N], root: u32) -> bool {
     root != NIL && links::<N, O>(nodes, root).height > 1
 }
 
-/// Of the nodes whose key is not above `limit` the one of the least value, or [`NIL`]. O(log n).
+/// Of the nodes whose key is not above `limit` the one of the least value, the first of equals, or
+/// [`NIL`]. O(log n).
 pub fn least_up_to<N, O: Order<N>>(nodes: &[N], root: u32, limit: O::Key) -> u32 {
     let (mut found, mut value) = (NIL, u64::MAX);
     let mut here = root;

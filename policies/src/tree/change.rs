@@ -7,7 +7,6 @@ use super::curve::NEVER;
 use super::error::TreeError;
 use super::frame::Frame;
 use super::node::{NodeId, Role};
-use super::server::Supply;
 use super::{DEPTH, Node, Tree};
 use abi::reservation::{Budget, LEAST_BUDGET, LONGEST, Policy, SHORTEST, Share, Timing};
 
@@ -29,21 +28,25 @@ impl Tree<'_> {
         self.check_place(parent, 0)?;
         self.check_share(parent.0, share)?;
         let frame = match policy {
-            Some(Policy::Partitions) => self.free_frame().ok_or(TreeError::Full)?,
+            Some(Policy::Partitions) if self.free_frame == NIL => return Err(TreeError::Full),
+            Some(Policy::Partitions) => self.free_frame,
             _ => NIL,
         };
-        self.promise(parent.0, Promise::new(share, None))?;
+        self.promise(parent.0, Promise::new(share, None, None))?;
         let at = self.take(policy.map_or(Role::Leaf, Role::Class));
         let node = &mut self.nodes[at as usize];
         (node.share, node.frame, node.parent) = (share, frame, parent.0);
         if let Some(frame) = self.frames.get_mut(frame as usize) {
             frame.is_taken = true;
+            self.free_frame = frame.next_free;
         }
         self.count_child(parent.0, None, Some(0));
         Ok(NodeId(at))
     }
 
-    /// Removes a node. What it was promised is free at once (S4-09).
+    /// Removes a node. What it was promised is free at once (S4-09). What it has used of its budget
+    /// in this period is taken from the first budgets of nodes to come in the class, so that making
+    /// nodes anew brings no budget.
     ///
     /// # Errors
     /// [`TreeError::HasChildren`], or [`TreeError::NoSuchNode`] for a root or a vacant node.
@@ -54,19 +57,22 @@ impl Tree<'_> {
         }
         let cpu = self.cpu_of(at.0);
         let now = self.account_to(cpu, now);
+        self.catch_up(at.0, now);
         if self.cpus[cpu].running == at.0 {
             self.cpus[cpu].running = NIL;
         }
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
-        self.set_event(at.0, NEVER);
+        self.forget_instants(at.0);
         self.forget(at.0);
+        self.owe_used(at.0, now);
         let parent = self.nodes[at.index()].parent;
         self.release(parent, self.promise_of(at.0));
         self.count_child(parent, Some(0), None);
         let node = &mut self.nodes[at.index()];
         if let Some(frame) = self.frames.get_mut(node.frame as usize) {
-            *frame = Frame::EMPTY;
+            *frame = Frame::free(self.free_frame);
+            self.free_frame = node.frame;
         }
         (node.role, node.parent, node.frame) = (Role::Vacant(self.free), NIL, NIL);
         self.free = at.0;
@@ -94,9 +100,11 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Gives a node a server, another one, or none; it begins with its whole budget. A budget that
-    /// is the period is no limit. Below a class of earliest deadlines a node without a limit is
-    /// promised nothing.
+    /// Gives a node a server, another one, or none. The first one of a node that has not run begins
+    /// with its whole budget. After that what was used stays used: of the same kind and period the
+    /// server has so much less of its new budget; another one has what was left, and its whole
+    /// budget a period from now. A budget that is the period is no limit. Below a class of earliest
+    /// deadlines a node without a limit is promised nothing.
     ///
     /// # Errors
     /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_BUDGET`] or above the period,
@@ -118,12 +126,13 @@ impl Tree<'_> {
         let limits = budget.filter(|limits| limits.budget < limits.period);
         self.check_limits(at.0, parent, limits)?;
         self.check_children(at.0, parent, share, limits)?;
-        let (old, new) = (self.promise_of(at.0), Promise::new(share, limits));
+        let timing = self.nodes[at.index()].job.timing;
+        let (old, new) = (self.promise_of(at.0), Promise::new(share, limits, timing));
         self.exchange((parent, old), (parent, new))?;
+        self.account_to(self.cpu_of(at.0), now);
+        let first = self.first_budget(at.0, limits);
         self.change(at.0, now, |node, now| {
-            let overruns = node.server.overruns;
-            node.server = Supply::new(limits, now);
-            node.server.overruns = overruns;
+            node.server.change(limits, first, now);
             if node.ready {
                 node.server.wake(now);
             }
@@ -135,7 +144,8 @@ impl Tree<'_> {
     ///
     /// # Errors
     /// [`TreeError::InvalidParameter`]: a time is shorter than [`SHORTEST`] or longer than
-    /// [`LONGEST`]. [`TreeError::NoSuchNode`]: it is no leaf.
+    /// [`LONGEST`]. [`TreeError::Overcommitted`]: below earliest deadlines the budget by the
+    /// deadline is more than the class has. [`TreeError::NoSuchNode`]: it is no leaf.
     pub fn set_timing(
         &mut self,
         at: NodeId,
@@ -147,6 +157,9 @@ impl Tree<'_> {
         if timing.is_some_and(|timing| !is_valid(timing.deadline) || !is_valid(timing.period)) {
             return Err(TreeError::InvalidParameter);
         }
+        let Node { parent, share, ref server, .. } = self.nodes[at.index()];
+        let new = Promise::new(share, server.limits, timing);
+        self.exchange((parent, self.promise_of(at.0)), (parent, new))?;
         self.change(at.0, now, |node, now| node.job.set(timing, now));
         Ok(())
     }
@@ -180,7 +193,8 @@ impl Tree<'_> {
         if cpu != self.cpu_of(parent.0) {
             return Err(TreeError::OtherCpu);
         }
-        if policy == Some(Policy::ServiceCurves) && was_ready {
+        let is_busy = was_ready || self.first_event(at.0, NEVER).1 <= now;
+        if policy == Some(Policy::ServiceCurves) && is_busy {
             return Err(TreeError::Busy);
         }
         self.check_share(parent.0, share)?;
@@ -189,14 +203,21 @@ impl Tree<'_> {
         let old = self.promise_of(at.0);
         self.exchange((old_parent, old), (parent.0, Promise { share, ..old }))?;
         let now = self.account_to(cpu, now);
+        self.catch_up(at.0, now);
+        let was_ready = self.nodes[at.index()].ready;
+        if old_parent != parent.0 {
+            self.owe_used(at.0, now);
+        }
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
+        self.hide(at.0);
         self.count_child(old_parent, Some(height), None);
         let node = &mut self.nodes[at.index()];
         node.fair.reset();
         node.fair.virtual_time = 0;
         (node.share, node.parent, node.ready) = (share, parent.0, was_ready);
         self.count_child(parent.0, None, Some(height));
+        self.show(at.0);
         self.refresh(at.0, now);
         Ok(())
     }
@@ -213,27 +234,42 @@ impl Tree<'_> {
         if let Some(own) = self.frames.get_mut(self.nodes[at.index()].frame as usize) {
             own.set_windows(frame);
         }
-        if self.refresh_class(at.0, now) {
-            self.refresh(at.0, now);
+        if let Some(since) = self.refresh_class(at.0, now) {
+            self.refresh(at.0, since);
         }
         Ok(())
+    }
+
+    /// A node leaves its class, which keeps in mind what it has used of its budget.
+    fn owe_used(&mut self, at: u32, now: u64) {
+        let node = &self.nodes[at as usize];
+        let (used, parent) = (node.server.used(now), node.parent);
+        let debt = &mut self.nodes[parent as usize].promised.debt;
+        *debt = debt.saturating_add(used);
+    }
+
+    /// What a node that has never run has of its first budget; none for others.
+    fn first_budget(&mut self, at: u32, limits: Option<Budget>) -> Option<u64> {
+        let Node { service, parent, .. } = self.nodes[at as usize];
+        let limits = limits.filter(|_| service == 0)?;
+        let debt = &mut self.nodes[parent as usize].promised.debt;
+        let paid = limits.budget.min(*debt);
+        *debt -= paid;
+        Some(limits.budget - paid)
     }
 
     /// Changes a node outside of its class's queue.
     fn change(&mut self, at: u32, now: u64, change: impl FnOnce(&mut Node, u64)) {
         let now = self.account_to(self.cpu_of(at), now);
+        self.catch_up(at, now);
         let ready = core::mem::replace(&mut self.nodes[at as usize].ready, false);
         self.refresh(at, now);
+        self.hide(at);
         let node = &mut self.nodes[at as usize];
         node.ready = ready;
         change(node, now);
+        self.show(at);
         self.refresh(at, now);
-    }
-
-    /// A frame that no class has, or none.
-    fn free_frame(&self) -> Option<u32> {
-        let free = self.frames.iter().position(|frame| !frame.is_taken)?;
-        u32::try_from(free).ok()
     }
 
     /// A child with so many levels below it came to or went from a class.

@@ -2,7 +2,7 @@
 
 use super::avl::{self, NIL, Order};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
+use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, Node, Role};
 use super::notice::ByNotice;
 use super::promised::Promised;
 use super::{DEPTH, Policy, Share, Tree};
@@ -48,12 +48,35 @@ impl Tree<'_> {
         let notices = members::<ByNotice>(self.nodes, self.notices);
         same(notices, (0..self.nodes.len()).filter(told), "notices");
         for cpu in 0..self.cpus.len() {
-            let events = members::<ByEvent>(self.nodes, self.cpus[cpu].events);
-            let due = |at: &usize| self.nodes[*at].event_at != NEVER && self.is_of(*at, cpu);
-            same(events, (0..self.nodes.len()).filter(due), "instants to come");
+            let listed = members::<ByFixed>(self.nodes, self.cpus[cpu].fixed);
+            let fixed = |at: &usize| self.nodes[*at].fixed_at != NEVER && self.is_of(*at, cpu);
+            same(listed, (0..self.nodes.len()).filter(fixed), "instants that are not deferred");
             let running = self.cpus[cpu].running;
             if let Some(node) = self.nodes.get(running as usize) {
                 assert!(node.role == Role::Leaf && node.ready, "what runs is no ready leaf");
+            }
+        }
+    }
+
+    /// When the next instant comes that a CPU has, whether it matters to its choice or not.
+    pub(super) fn first_instant(&self, cpu: usize) -> u64 {
+        let used = |at: &usize| self.nodes[*at].ready && self.is_of(*at, cpu);
+        let ends = (0..self.nodes.len()).filter(used).map(|at| self.nodes[at].server.period_end());
+        ends.min().unwrap_or(NEVER).min(self.next_fixed(cpu))
+    }
+
+    /// Serves all instants of a CPU that have come, in their order.
+    pub(super) fn serve_all(&mut self, cpu: usize, now: u64) {
+        let now = self.account_to(cpu, now);
+        while self.first_instant(cpu).min(NEVER - 1) <= now {
+            let first = self.first_instant(cpu);
+            let is_first = |at: &usize| {
+                let node = &self.nodes[*at];
+                node.ready && self.is_of(*at, cpu) && node.server.period_end() == first
+            };
+            match (0..self.nodes.len()).find(is_first) {
+                Some(at) => self.serve(at as u32, now),
+                None => self.serve_fixed(cpu, now),
             }
         }
     }
@@ -86,8 +109,9 @@ impl Tree<'_> {
 
     fn check_vacant(&self, at: usize) {
         let node = &self.nodes[at];
-        let is_in = [node.place, node.event, node.fair.eligible].map(|links| links.is_in());
-        assert_eq!(is_in, [false; 3], "a vacant node is in a set");
+        let links = [node.place, node.event, node.fixed, node.fair.eligible];
+        assert!(links.iter().all(|links| !links.is_in()), "a vacant node is in a set");
+        assert_eq!(node.events, NIL);
         assert!(!node.watch.has_seen(), "a vacant node has a notice");
         assert!(!node.ready && node.queue == NIL && node.fair.waiting == NIL);
     }
@@ -109,12 +133,11 @@ impl Tree<'_> {
         assert!(node.height() < DEPTH);
         let frame = self.frames.get(node.frame as usize);
         let window = match frame {
-            Some(frame) if node.queue != NIL => frame.until(),
+            Some(frame) if node.queue != NIL || node.events != NIL => frame.until(),
             _ => NEVER,
         };
-        let instant = node.server.event(node.ready).min(node.job.event()).min(window);
-        assert_eq!(node.event_at, instant, "the instant to come");
-        assert_eq!(node.event.is_in(), node.event_at != NEVER);
+        assert_eq!(node.fixed_at, node.job.event().min(window), "the fixed instant");
+        self.check_events(at, role);
         if role == Role::Leaf {
             assert_eq!((self.children(at).count(), node.queue), (0, NIL));
         } else {
@@ -126,6 +149,31 @@ impl Tree<'_> {
             assert_eq!(self.check_limits(at as u32, node.parent, limits), Ok(()));
             assert_eq!(self.check_children(at as u32, node.parent, node.share, limits), Ok(()));
         }
+    }
+
+    /// A node has the first of the instants that matter.
+    fn check_events(&self, at: usize, role: Role) {
+        let node = &self.nodes[at];
+        assert_eq!(node.event.is_in(), node.event_at != NEVER, "an instant is lost");
+        let with_instant = |child: &usize| self.nodes[*child].event_at != NEVER;
+        let is_fixed = role == Role::Class(Policy::FixedPriority);
+        let events = match is_fixed {
+            true => members::<ByUrgency>(self.nodes, node.events),
+            false => members::<ByEvent>(self.nodes, node.events),
+        };
+        same(events, self.children(at).filter(with_instant), "instants of children");
+        let current = self.frames.get(node.frame as usize).map_or(0, |frame| frame.partition());
+        let has_window = |child: &usize| match self.nodes[*child].share {
+            Share::Partition { number, .. } => number == 0 || number == current,
+            _ => true,
+        };
+        let inner = self.children(at).filter(has_window).map(|child| self.nodes[child].event_at);
+        let seen = match (node.ready, node.is_queued() || node.parent == NIL) {
+            _ if self.shows_inner(at as u32) => inner.min().unwrap_or(NEVER),
+            (_, true) => NEVER,
+            (_, false) => node.server.event(node.ready),
+        };
+        assert_eq!(node.event_at, seen, "the instant that the class sees");
     }
 
     fn check_class(&self, at: usize) {

@@ -1,6 +1,7 @@
 //! Major time frames (S2D-07): windows at fixed offsets, repeated for ever. Nothing that happens
 //! in a window moves the next one. Before a frame begins there is the background partition alone.
 
+use super::avl::NIL;
 use super::curve::NEVER;
 use super::error::TreeError;
 use abi::reservation::{LONGEST, SHORTEST, WINDOWS, Window};
@@ -19,8 +20,9 @@ pub struct Frame {
     current: usize,
     /// When the current window ends.
     until: u64,
-    /// Whether a class has it.
+    /// Whether a class has it; if not, the next one that none has.
     pub(super) is_taken: bool,
+    pub(super) next_free: u32,
     /// The numbers of the class's children.
     numbers: [Option<u16>; PARTITIONS],
 }
@@ -34,8 +36,14 @@ impl Frame {
         current: WINDOWS,
         until: NEVER,
         is_taken: false,
+        next_free: NIL,
         numbers: [None; PARTITIONS],
     };
+
+    /// A frame that no class has, before the next one.
+    pub(super) const fn free(next: u32) -> Frame {
+        Frame { next_free: next, ..Frame::EMPTY }
+    }
 
     /// These windows, one behind the other without gaps, from an instant on.
     ///

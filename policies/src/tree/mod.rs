@@ -11,7 +11,8 @@
 //! |---|---|
 //! | `node.rs` | nodes and their parameters |
 //! | `change.rs` | making, changing, moving and removing nodes |
-//! | `run.rs` | waking, blocking, charging, instants to come |
+//! | `run.rs` | waking, blocking, charging |
+//! | `instant.rs` | instants to come, and which of them matter |
 //! | `pick.rs` | the decision |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
@@ -31,6 +32,7 @@ pub mod curve;
 mod error;
 mod fair;
 mod frame;
+mod instant;
 mod job;
 mod node;
 mod notice;
@@ -72,13 +74,16 @@ pub struct TreeCpu {
     running: u32,
     /// Since when its time is not charged.
     since: u64,
-    /// The nodes that have an instant to come.
-    events: u32,
+    /// The nodes with instants that are not deferred.
+    fixed: u32,
+    /// When its next decision is due, as far as it was told.
+    until: u64,
 }
 
 impl TreeCpu {
     /// A CPU without a root.
-    pub const NEW: TreeCpu = TreeCpu { root: NIL, running: NIL, since: 0, events: NIL };
+    pub const NEW: TreeCpu =
+        TreeCpu { root: NIL, running: NIL, since: 0, fixed: NIL, until: NEVER };
 }
 
 /// The tree, with a root for each CPU.
@@ -87,6 +92,8 @@ pub struct Tree<'a> {
     frames: &'a mut [Frame],
     cpus: &'a mut [TreeCpu],
     free: u32,
+    /// Frames that no class has.
+    free_frame: u32,
     /// Nodes with a notice.
     notices: u32,
     /// The last place in the order among equals.
@@ -108,14 +115,26 @@ impl<'a> Tree<'a> {
         quantum: u64,
     ) -> Tree<'a> {
         assert!(nodes.len() >= cpus.len() && slice > 0 && quantum > 0, "the tree has no room");
-        let mut tree =
-            Tree { nodes, frames, cpus, free: NIL, notices: NIL, sequence: 0, slice, quantum };
+        let mut tree = Tree {
+            nodes,
+            frames,
+            cpus,
+            free: NIL,
+            free_frame: NIL,
+            notices: NIL,
+            sequence: 0,
+            slice,
+            quantum,
+        };
         for index in (0..tree.nodes.len()).rev() {
             tree.nodes[index] = Node::vacant();
             tree.nodes[index].role = node::Role::Vacant(tree.free);
             tree.free = index as u32;
         }
-        tree.frames.fill(Frame::EMPTY);
+        for (index, frame) in tree.frames.iter_mut().enumerate().rev() {
+            *frame = Frame::free(tree.free_frame);
+            tree.free_frame = index as u32;
+        }
         for cpu in 0..tree.cpus.len() {
             let root = tree.take(node::Role::Class(Policy::FixedPriority));
             tree.nodes[root as usize].cpu = cpu as u16;

@@ -8,7 +8,7 @@ use super::job::Job;
 use super::notice::Watch;
 use super::promised::Promised;
 use super::server::Supply;
-use abi::reservation::{Budget, Jobs, Policy, Share, Timing};
+use abi::reservation::{Budget, Jobs, LEVELS, Policy, Share, Timing};
 
 /// A node of the tree, by its place among all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,9 +88,15 @@ pub struct Node {
     pub(super) slice: u64,
     /// The queue of a class: its children that can be chosen.
     pub(super) queue: u32,
-    /// Its place among the instants to come, and its own.
-    pub(super) event: Links,
+    /// When it can be chosen again, or something in it can, and its place among its siblings'
+    /// instants.
     pub(super) event_at: u64,
+    pub(super) event: Links,
+    /// Of a class: the instants of its children.
+    pub(super) events: u32,
+    /// When its window ends, or a miss is to be told of, and its place among those of the CPU.
+    pub(super) fixed_at: u64,
+    pub(super) fixed: Links,
     /// CPU time that it has had, in nanoseconds.
     pub(super) service: u64,
     /// What a monitor is told of it.
@@ -117,8 +123,11 @@ impl Node {
             sequence: 0,
             slice: 0,
             queue: NIL,
-            event: Links::OUT,
             event_at: NEVER,
+            event: Links::OUT,
+            events: NIL,
+            fixed_at: NEVER,
+            fixed: Links::OUT,
             service: 0,
             watch: Watch::NONE,
         }
@@ -160,6 +169,12 @@ impl Node {
         }
     }
 
+    /// Its place among siblings of fixed priorities: less is more urgent.
+    #[inline(always)]
+    pub(super) fn rank(&self) -> u64 {
+        u64::from((LEVELS - 1).saturating_sub(self.priority()))
+    }
+
     /// Its priority among its siblings, or the lowest.
     #[inline(always)]
     pub(super) fn priority(&self) -> u16 {
@@ -193,7 +208,7 @@ impl Order<Node> for ByKey {
     }
 }
 
-/// The order of instants to come.
+/// The order of children's instants.
 pub(super) struct ByEvent;
 
 impl Order<Node> for ByEvent {
@@ -209,6 +224,49 @@ impl Order<Node> for ByEvent {
     #[inline(always)]
     fn key(node: &Node) -> u64 {
         node.event_at
+    }
+}
+
+/// The order of children by urgency in a class of fixed priorities, with their instants as values.
+pub(super) struct ByUrgency;
+
+impl Order<Node> for ByUrgency {
+    type Key = u64;
+    const VALUED: bool = true;
+    #[inline(always)]
+    fn links(node: &Node) -> &Links {
+        &node.event
+    }
+    #[inline(always)]
+    fn links_mut(node: &mut Node) -> &mut Links {
+        &mut node.event
+    }
+    #[inline(always)]
+    fn key(node: &Node) -> u64 {
+        node.rank()
+    }
+    #[inline(always)]
+    fn value(node: &Node) -> u64 {
+        node.event_at
+    }
+}
+
+/// The order of instants that are not deferred.
+pub(super) struct ByFixed;
+
+impl Order<Node> for ByFixed {
+    type Key = u64;
+    #[inline(always)]
+    fn links(node: &Node) -> &Links {
+        &node.fixed
+    }
+    #[inline(always)]
+    fn links_mut(node: &mut Node) -> &mut Links {
+        &mut node.fixed
+    }
+    #[inline(always)]
+    fn key(node: &Node) -> u64 {
+        node.fixed_at
     }
 }
 

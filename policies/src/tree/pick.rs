@@ -4,7 +4,7 @@ use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByKey, Node, Role};
-use super::{NodeId, Tree};
+use super::{EVENTS, NodeId, Tree};
 use abi::reservation::Policy;
 
 /// A decision.
@@ -24,31 +24,71 @@ impl Tree<'_> {
             return Pick { leaf: None, until: NEVER };
         }
         let now = self.account_to(cpu, now);
-        let mut until = self.advance(cpu, now);
-        let root = self.cpus[cpu].root;
-        let leaf =
-            if self.nodes[root as usize].ready { self.descend(root, now, &mut until) } else { NIL };
-        self.cpus[cpu].running = leaf;
+        let mut left = EVENTS;
+        let (leaf, until) = loop {
+            let fixed = self.next_fixed(cpu);
+            let due = match fixed <= now && fixed != NEVER {
+                true => NIL,
+                false => match self.descend(self.cpus[cpu].root, now) {
+                    Ok((leaf, until)) => break (leaf, until.min(fixed)),
+                    Err(due) => due,
+                },
+            };
+            if left == 0 {
+                // What is chosen now is right but for instants that are served at once.
+                break (self.last_resort(cpu), now);
+            }
+            left -= 1;
+            match due {
+                NIL => self.serve_fixed(cpu, now),
+                due => self.serve(due, now),
+            }
+        };
+        (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
     }
 
-    /// The leaf that is chosen, or [`NIL`].
-    fn descend(&mut self, root: u32, now: u64, until: &mut u64) -> u32 {
+    /// What runs while more instants have come than a decision serves: what has run, if it may.
+    fn last_resort(&self, cpu: usize) -> u32 {
+        let running = self.cpus[cpu].running;
+        let mut at = running;
+        while let Some(node) = self.nodes.get(at as usize) {
+            if node.parent != NIL && !node.is_queued() {
+                return NIL;
+            }
+            at = node.parent;
+        }
+        running
+    }
+
+    /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
+    /// must be served before.
+    fn descend(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
+        let mut until = NEVER;
         let mut at = root;
         while let Some(node) = self.nodes.get(at as usize) {
-            *until = (*until).min(now.saturating_add(node.server.left()));
+            if node.server.is_overdue(now) {
+                return Err(at);
+            }
+            let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
+            let period = if by_deadline { node.server.period_end() } else { NEVER };
+            until = until.min(now.saturating_add(node.server.left())).min(period);
             let (queue, role) = (node.queue, node.role);
+            if role == Role::Leaf {
+                return Ok((at, until));
+            }
+            until = until.min(self.due_in(at, now)?);
             at = match role {
-                Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, until),
+                Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, &mut until),
                 Role::Class(Policy::EarliestDeadline) => {
                     avl::first::<Node, ByKey>(self.nodes, queue)
                 }
-                Role::Class(Policy::ServiceCurves) => self.pick_curve(at, now, until),
+                Role::Class(Policy::ServiceCurves) => self.pick_curve(at, now, &mut until),
                 Role::Class(Policy::Partitions) => self.pick_partition(at),
-                Role::Leaf | Role::Vacant(_) => return at,
+                Role::Leaf | Role::Vacant(_) => NIL,
             };
         }
-        NIL
+        Ok((NIL, until))
     }
 
     fn pick_highest(&self, queue: u32, now: u64, until: &mut u64) -> u32 {
@@ -125,13 +165,14 @@ impl Tree<'_> {
         if wins { current } else { background }
     }
 
-    /// The priority of the most urgent child of a class of fixed priorities; else of the node.
+    /// The priority of the node; of a class of fixed priorities that of its most urgent child, if it
+    /// is lower: who makes leaves in a class cannot make it more urgent.
     fn urgency(&self, at: u32) -> u16 {
         let node = &self.nodes[at as usize];
         match node.policy() {
             Some(Policy::FixedPriority) => {
                 let first = avl::first::<Node, ByKey>(self.nodes, node.queue);
-                self.nodes.get(first as usize).map_or(0, Node::priority)
+                self.nodes.get(first as usize).map_or(0, Node::priority).min(node.priority())
             }
             _ => node.priority(),
         }

@@ -1,18 +1,19 @@
-//! Whether a leaf that became ready asks for a decision.
+//! Whether a node that became ready or was changed asks for a decision.
 
 use super::avl::NIL;
-use super::{NodeId, Tree};
+use super::{NodeId, Tree, TreeCpu};
 
 impl Tree<'_> {
-    /// Whether a leaf may be chosen before the one that its CPU runs, or as its equal. Not if it is
-    /// below that one in the root class; else it may. O(depth).
-    pub fn preempts(&self, leaf: NodeId) -> bool {
-        let (root, at) = self.top(leaf.0);
+    /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it is
+    /// below that one in the root class. A decision is due as well if an instant that is not
+    /// deferred comes before the next one. O(depth).
+    pub fn preempts(&self, node: NodeId) -> bool {
+        let (root, at) = self.top(node.0);
         let Some(cpu) = self.nodes.get(root as usize).map(|root| usize::from(root.cpu)) else {
             return false;
         };
-        let running = self.cpus[cpu].running;
-        if running == NIL {
+        let TreeCpu { running, until, .. } = self.cpus[cpu];
+        if running == NIL || self.next_fixed(cpu) < until {
             return true;
         }
         let (_, runs) = self.top(running);

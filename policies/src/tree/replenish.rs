@@ -36,6 +36,45 @@ impl Replenishments {
         new
     }
 
+    /// The whole budget, of which so much may be used now and the rest a period later.
+    pub(super) fn in_part(now: u64, amount: u64, limits: Budget) -> Replenishments {
+        let mut new = Replenishments::NONE;
+        let later =
+            Replenishment { at: now.saturating_add(limits.period), amount: limits.budget - amount };
+        for entry in [Replenishment { at: now, amount }, later] {
+            if entry.amount > 0 {
+                new.push(entry);
+            }
+        }
+        new.join_small();
+        new
+    }
+
+    /// The budget is another one: what is more may be used with the first amount, what is less is
+    /// taken from the first ones.
+    pub(super) fn resize(&mut self, old: u64, new: u64) {
+        if self.count == 0 {
+            return;
+        }
+        self.list[0].amount += new.saturating_sub(old);
+        let mut less = old.saturating_sub(new);
+        while less > 0 {
+            let taken = less.min(self.list[0].amount);
+            less -= taken;
+            self.list[0].amount -= taken;
+            if self.list[0].amount == 0 {
+                self.drop_first(1);
+            }
+        }
+        self.join_small();
+    }
+
+    /// What may be used at an instant.
+    pub(super) fn due(&self, now: u64) -> u64 {
+        let due = self.amounts().iter().take_while(|entry| entry.at <= now);
+        due.map(|entry| entry.amount).sum()
+    }
+
     /// What may be used first.
     #[inline(always)]
     pub(super) fn head(&self) -> Replenishment {

@@ -2,9 +2,12 @@
 
 use super::avl::{self, NIL};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
-use super::{EVENTS, NodeId, Tree};
+use super::node::{ByEligible, ByKey, Node, Role};
+use super::{NodeId, Tree};
 use abi::reservation::{LEVELS, Policy, Share};
+
+/// Added to the deadlines of what has no limit: above all others.
+const UNPROMISED: u128 = 1 << 64;
 
 impl Tree<'_> {
     /// A thread of this leaf became ready, at an instant: the first one, or nothing changes.
@@ -137,9 +140,8 @@ impl Tree<'_> {
             let parent = self.nodes[at as usize].parent;
             if self.nodes[at as usize].server.is_throttled {
                 self.refresh(at, now);
-            } else if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
-                let key = self.deadline_of(at);
-                self.set_key(at, key.into());
+            } else {
+                self.sort_by_deadline(at);
             }
             at = parent;
         }
@@ -147,43 +149,43 @@ impl Tree<'_> {
 
     /// A node's readiness or its budget has changed: its class's queue follows, and the class's
     /// own readiness.
-    pub(super) fn refresh(&mut self, mut at: u32, now: u64) {
+    pub(super) fn refresh(&mut self, mut at: u32, mut now: u64) {
         loop {
-            self.plan(at);
             let node = &self.nodes[at as usize];
             let (parent, wants) = (node.parent, node.ready && !node.server.is_throttled);
             if parent == NIL || wants == node.is_queued() {
-                return;
+                return self.plan(at);
             }
             if wants {
                 self.enqueue(parent, at, now);
             } else {
                 self.dequeue(parent, at);
             }
-            if !self.refresh_class(parent, now) {
-                return;
-            }
-            at = parent;
+            self.plan(at);
+            let Some(since) = self.refresh_class(parent, now) else { return };
+            (at, now) = (parent, since);
         }
     }
 
-    /// Whether the readiness of a class has changed.
-    pub(super) fn refresh_class(&mut self, class: u32, now: u64) -> bool {
+    /// If the readiness of a class has changed, since when: an instant inside that has come and was
+    /// not served yet has made it ready before.
+    pub(super) fn refresh_class(&mut self, class: u32, now: u64) -> Option<u64> {
         let ready = self.has_choice(class, now);
         let node = &mut self.nodes[class as usize];
         if node.ready == ready {
             if matches!(node.role, Role::Class(Policy::Partitions)) {
                 self.plan(class);
             }
-            return false;
+            return None;
         }
         node.ready = ready;
-        if ready {
-            node.server.wake(now);
-        } else {
+        if !ready {
             node.server.sleep(now);
+            return Some(now);
         }
-        true
+        let since = self.first_event(class, NEVER).1.min(now);
+        self.nodes[class as usize].server.wake(since);
+        Some(since)
     }
 
     /// Whether a class has a child that can be chosen now.
@@ -206,7 +208,7 @@ impl Tree<'_> {
             Some(Policy::FixedPriority) => {
                 u128::from(LEVELS - 1 - self.nodes[at as usize].priority())
             }
-            Some(Policy::EarliestDeadline) => self.deadline_of(at).into(),
+            Some(Policy::EarliestDeadline) => self.deadline_of(at),
             Some(Policy::ServiceCurves) => self.wake_curves(class, at, now),
             Some(Policy::Partitions) => match self.nodes[at as usize].share {
                 Share::Partition { number, .. } => u128::from(number),
@@ -317,80 +319,33 @@ impl Tree<'_> {
         self.insert(class, at);
     }
 
-    /// The deadline that a node is sorted by: that of a server of constant bandwidth, else of its
-    /// job, else of its budget.
-    fn deadline_of(&self, at: u32) -> u64 {
+    /// A child of a class of earliest deadlines goes to the place of the deadline that it has now.
+    pub(super) fn sort_by_deadline(&mut self, at: u32) {
+        if self.policy_of(self.nodes[at as usize].parent) == Some(Policy::EarliestDeadline) {
+            let key = self.deadline_of(at);
+            self.set_key(at, key);
+        }
+    }
+
+    /// The deadline that a node is sorted by. A limit is promised, so what goes by it is never
+    /// sorted before the deadline of the budget that it uses: that of its server, or if its jobs
+    /// have deadlines as long behind the instant at which the budget came. A node without a limit
+    /// is promised nothing: it is behind all that have one, by the deadline of its job.
+    fn deadline_of(&self, at: u32) -> u128 {
         let node = &self.nodes[at as usize];
-        let by_job = node.job.timing.is_some() && !node.server.is_constant();
-        let budget = if by_job { None } else { node.server.deadline() };
-        budget.unwrap_or(node.job.deadline)
+        match (node.server.deadline(), node.job.timing) {
+            (Some(budget), Some(timing)) if !node.server.is_constant() => {
+                let period = node.server.limits.map_or(0, |limits| limits.period);
+                let early = period.saturating_sub(timing.deadline);
+                node.job.deadline.max(budget - early).into()
+            }
+            (Some(budget), _) => budget.into(),
+            (None, _) => u128::from(node.job.deadline) + UNPROMISED,
+        }
     }
 
     #[inline(always)]
     pub(super) fn policy_of(&self, at: u32) -> Option<Policy> {
         self.nodes.get(at as usize)?.policy()
-    }
-
-    /// A node's next instant has changed, perhaps.
-    pub(super) fn plan(&mut self, at: u32) {
-        let node = &self.nodes[at as usize];
-        let mut next = node.server.event(node.ready).min(node.job.event());
-        if let Some(frame) = self.frames.get(node.frame as usize)
-            && node.queue != NIL
-        {
-            next = next.min(frame.until());
-        }
-        if next != self.nodes[at as usize].event_at {
-            self.set_event(at, next);
-        }
-    }
-
-    pub(super) fn set_event(&mut self, at: u32, next: u64) {
-        let cpu = self.cpu_of(at);
-        let mut events = self.cpus[cpu].events;
-        if self.nodes[at as usize].event.is_in() {
-            events = avl::remove::<Node, ByEvent>(self.nodes, events, at);
-        }
-        self.nodes[at as usize].event_at = next;
-        if next != NEVER {
-            events = avl::insert::<Node, ByEvent>(self.nodes, events, at);
-        }
-        self.cpus[cpu].events = events;
-    }
-
-    /// Serves the instants of a CPU that have come, [`EVENTS`] at most. The first that has not
-    /// been served, or [`NEVER`].
-    pub(super) fn advance(&mut self, cpu: usize, now: u64) -> u64 {
-        for _ in 0..EVENTS {
-            let first = avl::first::<Node, ByEvent>(self.nodes, self.cpus[cpu].events);
-            match self.nodes.get(first as usize) {
-                Some(node) if node.event_at <= now => self.serve(first, now),
-                Some(node) => return node.event_at,
-                None => return NEVER,
-            }
-        }
-        let first = avl::first::<Node, ByEvent>(self.nodes, self.cpus[cpu].events);
-        self.nodes.get(first as usize).map_or(NEVER, |node| node.event_at)
-    }
-
-    /// A node's instant has come: its budget does, or its frame goes to the next window.
-    fn serve(&mut self, at: u32, now: u64) {
-        self.set_event(at, NEVER);
-        let node = &mut self.nodes[at as usize];
-        if node.server.event(node.ready) <= now {
-            node.server.replenish(now);
-        }
-        let (parent, is_miss) = (node.parent, node.job.see(now));
-        if is_miss {
-            self.notice_miss(at);
-        }
-        if self.policy_of(parent) == Some(Policy::EarliestDeadline) {
-            let key = self.deadline_of(at);
-            self.set_key(at, key.into());
-        }
-        if matches!(self.nodes[at as usize].role, Role::Class(Policy::Partitions)) {
-            self.refresh_class(at, now);
-        }
-        self.refresh(at, now);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Supply {
     pub(super) replenishments: Replenishments,
     /// Whether it waits for budget.
     pub(super) is_throttled: bool,
+    /// Since when it has waited.
+    waits: u64,
     /// How often its budget was exhausted.
     pub(super) overruns: u32,
 }
@@ -41,6 +43,7 @@ impl Supply {
         idle: 0,
         replenishments: Replenishments::NONE,
         is_throttled: false,
+        waits: 0,
         overruns: 0,
     };
 
@@ -56,6 +59,79 @@ impl Supply {
             _ => Replenishments::NONE,
         };
         Supply { limits, left: amount(budget), until, idle: now, replenishments, ..Supply::NONE }
+    }
+
+    /// Whether a server with these limits instead has the same instants.
+    fn goes_on_as(&self, limits: Budget) -> bool {
+        self.limits.is_some_and(|old| (old.server, old.period) == (limits.server, limits.period))
+    }
+
+    /// It has these limits from now on. What it serves has never run and begins with a `first`
+    /// budget; else what was used stays used, so that no change brings budget.
+    pub(super) fn change(&mut self, limits: Option<Budget>, first: Option<u64>, now: u64) {
+        let overruns = self.overruns;
+        if self.idle != NEVER {
+            // Up to date.
+            self.wake(now);
+            self.sleep(now);
+        }
+        match (self.limits, limits, first) {
+            (_, None, _) => *self = Supply::NONE,
+            (_, Some(new), Some(first)) if first == new.budget => *self = Supply::new(limits, now),
+            (_, Some(new), Some(first)) => *self = Supply::with(first, new, now),
+            (Some(old), Some(new), None) if self.goes_on_as(new) => {
+                self.resize(old.budget, new, now);
+            }
+            (_, Some(new), None) => *self = Supply::with(self.left_at(now), new, now),
+        }
+        self.overruns = overruns;
+    }
+
+    /// The same server with another budget.
+    fn resize(&mut self, old: u64, new: Budget, now: u64) {
+        self.limits = Some(new);
+        self.left = self.left.saturating_sub(amount(old)).saturating_add(amount(new.budget));
+        self.replenishments.resize(old, new.budget);
+        if new.server == Server::ConstantSoft && self.left <= 0 {
+            self.postpone(new);
+        }
+        self.set_throttled(now);
+    }
+
+    /// A server that has so much now, and its whole budget a period later.
+    fn with(rest: u64, new: Budget, now: u64) -> Supply {
+        let rest = rest.min(new.budget);
+        let mut server = Supply::new(Some(new), now);
+        (server.left, server.until) = (amount(rest), now.saturating_add(new.period));
+        if new.server == Server::Sporadic {
+            server.replenishments = Replenishments::in_part(now, rest, new);
+        }
+        if new.server == Server::ConstantSoft && server.left <= 0 {
+            server.postpone(new);
+        }
+        server.set_throttled(now);
+        server
+    }
+
+    /// What may be used now; nothing without a limit.
+    fn left_at(&self, now: u64) -> u64 {
+        match self.limits {
+            None => 0,
+            Some(Budget { server: Server::Sporadic, .. }) => self.replenishments.due(now),
+            Some(_) => self.left.max(0) as u64,
+        }
+    }
+
+    /// What it has used of the budget that it has had last, if that could not have come back yet.
+    pub(super) fn used(&self, now: u64) -> u64 {
+        match self.limits {
+            None => 0,
+            Some(Budget { server: Server::Sporadic, budget, .. }) => {
+                budget - self.replenishments.due(now)
+            }
+            Some(_) if now >= self.until => self.left.min(0).unsigned_abs(),
+            Some(Budget { budget, .. }) => amount(budget).saturating_sub(self.left).max(0) as u64,
+        }
     }
 
     /// What is left of the budget; [`NEVER`] without a limit.
@@ -106,6 +182,9 @@ impl Supply {
 
     /// Nothing inside is ready any more.
     pub(super) fn sleep(&mut self, now: u64) {
+        if self.idle == NEVER && self.period_end() <= now {
+            self.replenish(now);
+        }
         self.idle = now;
     }
 
@@ -141,20 +220,33 @@ impl Supply {
         if limits.server == Server::Sporadic {
             return self.charge_sporadic(time, now, limits);
         }
+        let mut time = time;
+        let is_over = self.is_overdue(now) && !self.is_throttled;
+        if is_over {
+            // What ran before the period's end was its budget's.
+            let before = time.saturating_sub(now - self.until);
+            self.left = self.left.saturating_sub(amount(before));
+            time -= before;
+            self.begin_period(now, limits.budget, limits.period);
+        }
         self.left = self.left.saturating_sub(amount(time));
         if self.left > 0 || self.is_throttled {
-            return false;
+            return is_over;
         }
         self.overruns = self.overruns.saturating_add(1);
         if limits.server == Server::ConstantSoft {
-            let periods = self.left.unsigned_abs() / limits.budget + 1;
-            self.until = self.until.saturating_add(limits.period.saturating_mul(periods));
-            let more = amount(limits.budget.saturating_mul(periods));
-            self.left = self.left.saturating_add(more);
+            self.postpone(limits);
         } else {
-            self.is_throttled = true;
+            (self.is_throttled, self.waits) = (true, now);
         }
         true
+    }
+
+    /// A soft server has another budget at once, and a later deadline.
+    fn postpone(&mut self, limits: Budget) {
+        let periods = self.left.unsigned_abs() / limits.budget + 1;
+        self.until = self.until.saturating_add(limits.period.saturating_mul(periods));
+        self.left = self.left.saturating_add(amount(limits.budget.saturating_mul(periods)));
     }
 
     fn charge_sporadic(&mut self, time: u64, now: u64, limits: Budget) -> bool {
@@ -168,42 +260,68 @@ impl Supply {
         next != before
     }
 
-    /// When it needs to be told of the time, while something inside is ready: its period ends, or
-    /// budget comes back.
+    /// When budget comes back, while something inside is ready and waits for it.
     #[inline(always)]
     pub(super) fn event(&self, is_ready: bool) -> u64 {
         match self.limits {
-            Some(Budget { server: Server::Periodic, .. }) if is_ready => self.until,
-            Some(Budget { server: Server::Constant, .. }) if is_ready && self.is_throttled => {
-                self.until
-            }
-            Some(Budget { server: Server::Sporadic, .. }) if is_ready && self.is_throttled => {
-                self.replenishments.head().at
-            }
-            _ => NEVER,
+            _ if !is_ready || !self.is_throttled => NEVER,
+            Some(Budget { server: Server::Sporadic, .. }) => self.replenishments.head().at,
+            Some(Budget { server: Server::Periodic, .. }) => self.until,
+            Some(_) => self.until.max(self.waits),
+            None => NEVER,
         }
     }
 
-    /// Its instant has come.
+    /// When the period of a periodic server ends, or budget comes back to one that waits.
+    #[inline(always)]
+    pub(super) fn period_end(&self) -> u64 {
+        match self.limits {
+            Some(Budget { server: Server::Periodic, .. }) => self.until,
+            _ => self.event(true),
+        }
+    }
+
+    /// Whether the period of a periodic server, inside which something is ready, has ended: what is
+    /// left and its deadline are not those that they should be.
+    #[inline(always)]
+    pub(super) fn is_overdue(&self, now: u64) -> bool {
+        matches!(self.limits, Some(Budget { server: Server::Periodic, .. })) && self.until <= now
+    }
+
+    /// Its instant has come, now or before; something inside was ready all the time.
     pub(super) fn replenish(&mut self, now: u64) {
         let Some(Budget { server, budget, period }) = self.limits else { return };
-        if server != Server::Sporadic {
-            self.begin_period(now, budget, period);
+        match server {
+            Server::Periodic => self.begin_period(now, budget, period),
+            Server::Sporadic => {}
+            Server::Constant | Server::ConstantSoft => {
+                // When it was due.
+                self.begin_period(self.until.max(self.waits), budget, period);
+                if self.left <= 0 && self.until <= now {
+                    // Periods that repay what was used too much.
+                    let passed = (now - self.until) / period + 1;
+                    let periods = passed.min(self.left.unsigned_abs() / budget + 1);
+                    self.add_periods(periods, budget, period);
+                }
+            }
         }
         self.set_throttled(now);
+    }
+
+    fn add_periods(&mut self, periods: u64, budget: u64, period: u64) {
+        self.until = self.until.saturating_add(periods.saturating_mul(period));
+        let more = amount(budget.saturating_mul(periods));
+        self.left = self.left.min(0).saturating_add(more).min(amount(budget));
     }
 
     /// The period that contains this instant begins, or began. What was used too much is repaid,
     /// a budget for each period. A deadline that passed periods ago is no deadline to go on from.
     fn begin_period(&mut self, now: u64, budget: u64, period: u64) {
         let missed = now.saturating_sub(self.until) / period;
-        let passed = missed.saturating_add(1);
-        self.until = match self.is_constant() && missed > 0 {
-            true => now.saturating_add(period),
-            false => self.until.saturating_add(passed.saturating_mul(period)),
-        };
-        let more = amount(budget.saturating_mul(passed));
-        self.left = self.left.min(0).saturating_add(more).min(amount(budget));
+        self.add_periods(missed.saturating_add(1), budget, period);
+        if self.is_constant() && missed > 0 {
+            self.until = now.saturating_add(period);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod badges;
 mod chains;
+mod confinement;
 mod destruction;
 mod domains;
 mod donation;

@@ -5,12 +5,14 @@ extern crate std;
 use std::vec;
 use std::vec::Vec;
 
+mod abuse;
 mod composition;
 mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
 mod model;
+mod model_server;
 mod notices;
 mod priorities;
 mod random;

@@ -3,158 +3,8 @@
 //! to be like, and whether a choice is one that the policies allow. Service curves have tests of
 //! their own: here any ready child is as good as another.
 
+use super::model_server::ModelServer;
 use super::*;
-use abi::reservation::LEAST_BUDGET;
-
-pub(super) struct ModelServer {
-    limits: Budget,
-    left: i128,
-    until: u64,
-    idle: Option<u64>,
-    /// Of a sporadic server: instants and amounts.
-    list: Vec<(u64, u64)>,
-    throttled: bool,
-    overruns: u32,
-}
-
-impl ModelServer {
-    fn new(limits: Budget, now: u64, overruns: u32) -> ModelServer {
-        let until = if limits.server == Server::Periodic { now + limits.period } else { now };
-        let (left, list) = (limits.budget.into(), vec![(now, limits.budget)]);
-        ModelServer { limits, left, until, idle: Some(now), list, throttled: false, overruns }
-    }
-
-    fn wake(&mut self, now: u64) {
-        let Budget { server, budget, period } = self.limits;
-        let (full, idle) = (i128::from(budget), self.idle.take());
-        match server {
-            Server::Periodic => {
-                while self.until <= now {
-                    self.next_period();
-                }
-                let since = idle.unwrap_or(now).max(self.until - period);
-                let floor = self.left.min(0);
-                self.left = (self.left - i128::from(now - since)).max(floor);
-            }
-            Server::Constant | Server::ConstantSoft if self.throttled => self.catch_up(now),
-            Server::Constant | Server::ConstantSoft => {
-                let time = i128::from(self.until) - i128::from(now);
-                if time <= 0 || self.left * i128::from(period) >= time * full {
-                    (self.until, self.left) = (now + period, full);
-                }
-            }
-            Server::Sporadic => {
-                let due = self.list.iter().take_while(|entry| entry.0 <= now).count();
-                let amount = self.list.drain(..due).map(|entry| entry.1).sum();
-                if due > 0 {
-                    self.list.insert(0, (now, amount));
-                    self.join_small();
-                }
-            }
-        }
-        self.throttled = self.is_exhausted(now);
-    }
-
-    fn next_period(&mut self) {
-        self.until += self.limits.period;
-        self.left =
-            (self.left.min(0) + i128::from(self.limits.budget)).min(self.limits.budget.into());
-    }
-
-    /// A deadline that is over: each period since brings a budget, and the last one a deadline.
-    fn catch_up(&mut self, now: u64) {
-        let first = self.until;
-        while self.until <= now {
-            self.next_period();
-        }
-        if self.until > first + self.limits.period {
-            self.until = now + self.limits.period;
-        }
-    }
-
-    fn is_exhausted(&self, now: u64) -> bool {
-        match self.limits.server {
-            Server::Sporadic => self.list[0].0 > now,
-            _ => self.left <= 0,
-        }
-    }
-
-    fn join_small(&mut self) {
-        while self.list.len() > 1 && self.list[0].1 < LEAST_BUDGET {
-            let (_, small) = self.list.remove(0);
-            self.list[0].1 += small;
-        }
-    }
-
-    fn charge(&mut self, time: u64, now: u64) {
-        let Budget { server, budget, period } = self.limits;
-        self.left -= i128::from(time);
-        let mut rest = time;
-        let oldest = (now - time).saturating_sub(period);
-        self.list.iter_mut().for_each(|entry| entry.0 = entry.0.max(oldest));
-        while server == Server::Sporadic && rest > 0 {
-            let used = rest.min(self.list[0].1);
-            let at = self.list[0].0 + period;
-            (rest, self.list[0].1) = (rest - used, self.list[0].1 - used);
-            if self.list[0].1 == 0 {
-                self.list.remove(0);
-            }
-            let full = self.list.len() == REPLENISHMENTS;
-            match self.list.last_mut() {
-                Some(last) if full || last.0 == at => *last = (at, last.1 + used),
-                _ => self.list.push((at, used)),
-            }
-        }
-        self.join_small();
-        if self.throttled || !self.is_exhausted(now) {
-            return;
-        }
-        self.overruns += 1;
-        self.throttled = server != Server::ConstantSoft;
-        while !self.throttled && self.left <= 0 {
-            self.left += i128::from(budget);
-            self.until += period;
-        }
-    }
-
-    /// Its next instant, while something in it is ready.
-    fn event(&self) -> Option<u64> {
-        match self.limits.server {
-            Server::Periodic => Some(self.until),
-            Server::Constant => self.throttled.then_some(self.until),
-            Server::Sporadic => self.throttled.then_some(self.list[0].0),
-            Server::ConstantSoft => None,
-        }
-    }
-
-    fn replenish(&mut self, now: u64) {
-        match self.limits.server {
-            Server::Periodic => {
-                while self.until <= now {
-                    self.next_period();
-                }
-            }
-            Server::Constant | Server::ConstantSoft => self.catch_up(now),
-            Server::Sporadic => {}
-        }
-        self.throttled = self.is_exhausted(now);
-    }
-
-    /// When it is exhausted if it runs on.
-    fn end(&self, now: u64) -> u64 {
-        match self.limits.server {
-            Server::Sporadic => now + self.list[0].1,
-            _ => now + u64::try_from(self.left.max(0)).expect("small"),
-        }
-    }
-
-    fn deadline(&self) -> u64 {
-        match self.limits.server {
-            Server::Sporadic => self.list[0].0 + self.limits.period,
-            _ => self.until,
-        }
-    }
-}
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct ModelJob {
@@ -188,6 +38,11 @@ pub(super) struct ModelNode {
     pub(super) timing: Option<Timing>,
     job: ModelJob,
     pub(super) windows: (Vec<Window>, u64),
+    /// Of a class of time partitions: when its windows were last looked at, and which children
+    /// could be chosen then but for these.
+    pub(super) seen: u64,
+    queued: Vec<NodeId>,
+    debt: u64,
     pub(super) ready: bool,
     /// Taken out of its class while it is changed.
     held: bool,
@@ -227,6 +82,9 @@ impl Model {
             timing: None,
             job: ModelJob::default(),
             windows: (vec![], 0),
+            seen: 0,
+            queued: vec![],
+            debt: 0,
             ready: false,
             held: false,
             service: 0,
@@ -246,10 +104,10 @@ impl Model {
     }
 
     /// The children that can be chosen by their own state.
-    fn candidates(&self, id: NodeId, now: u64) -> Vec<&ModelNode> {
-        let current = self.node(id).partition(now);
+    fn candidates(&self, id: NodeId) -> Vec<&ModelNode> {
+        let current = self.node(id).partition(self.node(id).seen);
         self.children(id)
-            .filter(|child| child.ready && !child.held && !child.is_throttled())
+            .filter(|child| child.is_queued())
             .filter(|child| match child.share {
                 Share::Partition { number, .. } => number == 0 || number == current,
                 _ => true,
@@ -264,7 +122,13 @@ impl Model {
         order.sort_by_key(|(depth, _)| core::cmp::Reverse(*depth));
         for (_, id) in order {
             if self.node(id).policy.is_some() {
-                let ready = !self.candidates(id, now).is_empty();
+                let queued = self.children(id).filter(|child| child.is_queued());
+                let queued: Vec<NodeId> = queued.map(|child| child.id).collect();
+                let node = self.node_mut(id);
+                if node.queued != queued {
+                    (node.queued, node.seen) = (queued, now);
+                }
+                let ready = !self.candidates(id).is_empty();
                 self.node_mut(id).set_ready(ready, now);
             }
         }
@@ -333,19 +197,56 @@ impl Model {
 
     pub(super) fn remove(&mut self, id: NodeId, now: u64) {
         self.block(id, now, false);
-        self.account(now);
+        self.owe(id, now);
         self.nodes.retain(|node| node.id != id);
         self.settle(now);
     }
 
-    /// The next instant of any server or window.
-    pub(super) fn next_event(&self, now: u64) -> u64 {
-        let servers = self.nodes.iter().filter(|node| node.ready);
-        let servers = servers.filter_map(|node| node.server.as_ref()?.event());
-        let waits = |child: &ModelNode| child.ready && !child.is_throttled();
-        let windows = self.nodes.iter().filter(|node| self.children(node.id).any(waits));
-        let windows = windows.filter_map(|node| node.next_window(now));
-        servers.chain(windows).min().unwrap_or(NEVER)
+    /// The next instant that can change the choice of a class: of its children no less urgent than
+    /// `least` those that wait for budget, and what waits in those with nothing ready.
+    fn next_event(&self, class: NodeId, least: u16, now: u64) -> u64 {
+        let current = self.node(class).partition(now);
+        let matters = |child: &&ModelNode| match child.share {
+            Share::Priority(priority) => priority >= least,
+            Share::Partition { number, .. } => number == 0 || number == current,
+            _ => true,
+        };
+        let instant = |child: &ModelNode| match (child.ready, &child.server) {
+            (true, Some(server)) if server.throttled => server.event(),
+            (true, _) if self.is_inner_curves(child) => Some(self.next_event(child.id, 0, now)),
+            (true, _) => None,
+            (false, _) => Some(self.next_event(child.id, 0, now)),
+        };
+        self.children(class).filter(matters).filter_map(instant).min().unwrap_or(NEVER)
+    }
+
+    /// Guarantees in a class of service curves inside another one are served by the outer one.
+    fn is_inner_curves(&self, node: &ModelNode) -> bool {
+        let class = node.parent.map(|class| self.node(class).policy);
+        [node.policy, class.flatten()] == [Some(Policy::ServiceCurves); 2]
+    }
+
+    /// Gives a node a limit. What has never run has of its first budget what its class is not owed.
+    pub(super) fn set_budget(&mut self, id: NodeId, limits: Option<Budget>, now: u64) {
+        self.account(now);
+        let node = self.node(id);
+        let limits = limits.filter(|limits| limits.budget < limits.period);
+        let parent = node.parent.filter(|_| node.service == 0);
+        let first = parent.zip(limits).map(|(class, limits)| {
+            let debt = &mut self.node_mut(class).debt;
+            let paid = limits.budget.min(*debt);
+            *debt -= paid;
+            limits.budget - paid
+        });
+        self.change(id, now, |node| node.set_budget(limits, first, now));
+    }
+
+    /// A node leaves its class.
+    pub(super) fn owe(&mut self, id: NodeId, now: u64) {
+        self.account(now);
+        let used = self.node(id).used(now);
+        let class = self.node(id).parent.expect("no root leaves");
+        self.node_mut(class).debt += used;
     }
 
     /// Serves all instants that have come.
@@ -354,33 +255,45 @@ impl Model {
         self.settle(now);
         loop {
             let due = |node: &&ModelNode| -> Option<u64> {
-                node.server.as_ref()?.event().filter(|event| node.ready && *event <= now)
+                let server = node.server.as_ref().filter(|_| node.ready);
+                let events = [server.and_then(ModelServer::event), node.next_window()];
+                events.into_iter().flatten().min().filter(|event| *event <= now)
             };
-            let first = self.nodes.iter().filter(|node| due(node).is_some()).min_by_key(due);
-            let Some(id) = first.map(|node| node.id) else { return };
-            if let Some(server) = &mut self.node_mut(id).server {
+            let all = self.nodes.iter().filter(|node| due(node).is_some());
+            let first = all.min_by_key(due).map(|node| (node.id, due(&node)));
+            let Some((id, Some(came))) = first else { return };
+            let node = self.node_mut(id);
+            let is_ready = node.ready;
+            if let Some(server) = &mut node.server
+                && server.event().is_some_and(|event| is_ready && event <= now)
+            {
                 server.replenish(now);
             }
-            self.settle(now);
+            node.seen = came;
+            self.settle(came);
         }
     }
 
     /// Checks a choice against all policies on the path to it, and notes it.
     pub(super) fn choose(&mut self, pick: Pick, now: u64) {
-        let mut latest = self.next_event(now);
+        let windows = self.nodes.iter().filter_map(ModelNode::next_window);
+        let mut latest = windows.min().unwrap_or(NEVER);
         let path = pick.leaf.map_or(vec![Model::ROOT], |leaf| self.path(leaf));
         for pair in path.windows(2).rev() {
             let (child, class) = (self.node(pair[0]), self.node(pair[1]));
-            let others = self.candidates(class.id, now);
+            let others = self.candidates(class.id);
+            latest = latest.min(self.next_event(class.id, child.priority(), now));
             assert!(others.iter().any(|other| other.id == child.id), "it cannot run");
             let is_best = |rank: &dyn Fn(&ModelNode) -> u64| {
                 others.iter().all(|other| rank(other) <= rank(child))
             };
             let best = match class.policy {
                 Some(Policy::FixedPriority) => is_best(&|node| node.priority().into()),
-                Some(Policy::EarliestDeadline) => is_best(&|node| NEVER - node.deadline()),
+                Some(Policy::EarliestDeadline) => {
+                    others.iter().all(|other| other.deadline() >= child.deadline())
+                }
                 Some(Policy::Partitions) => {
-                    is_best(&|node| 2 * u64::from(self.urgency(node, now)) + node.is_background())
+                    is_best(&|node| 2 * u64::from(self.urgency(node)) + node.is_background())
                 }
                 _ => true,
             };
@@ -392,12 +305,13 @@ impl Model {
         self.running = pick.leaf;
     }
 
-    fn urgency(&self, node: &ModelNode, now: u64) -> u16 {
+    fn urgency(&self, node: &ModelNode) -> u16 {
         if node.policy != Some(Policy::FixedPriority) {
             return node.priority();
         }
-        let children = self.candidates(node.id, now);
-        children.into_iter().map(ModelNode::priority).max().unwrap_or(0)
+        let children = self.candidates(node.id);
+        let most = children.into_iter().map(ModelNode::priority).max().unwrap_or(0);
+        most.min(node.priority())
     }
 
     /// All that can be seen of the tree is as it is here.
@@ -438,6 +352,11 @@ impl ModelNode {
         self.server.as_ref().is_some_and(|server| server.throttled)
     }
 
+    /// Whether it can be chosen by its own state.
+    fn is_queued(&self) -> bool {
+        self.ready && !self.held && !self.is_throttled()
+    }
+
     fn set_ready(&mut self, ready: bool, now: u64) {
         if core::mem::replace(&mut self.ready, ready) == ready {
             return;
@@ -462,20 +381,53 @@ impl ModelNode {
         u64::from(matches!(self.share, Share::Partition { number: 0, .. }))
     }
 
-    fn deadline(&self) -> u64 {
+    /// Whether it is served behind those with a limit, and its deadline.
+    fn deadline(&self) -> (bool, u64) {
+        let job = self.job.deadline.filter(|_| self.job.open).unwrap_or(NEVER);
         let constant =
             |limits: Budget| !matches!(limits.server, Server::Periodic | Server::Sporadic);
-        match &self.server {
-            Some(server) if self.timing.is_none() || constant(server.limits) => server.deadline(),
-            _ => self.job.deadline.unwrap_or(NEVER),
+        match (&self.server, self.timing) {
+            (None, _) => (true, job),
+            (Some(server), Some(timing)) if !constant(server.limits) => {
+                let begin = server.deadline() - server.limits.period;
+                let relative = timing.deadline.min(server.limits.period);
+                (false, job.max(begin + relative))
+            }
+            (Some(server), _) => (false, server.deadline()),
         }
     }
 
-    pub(super) fn set_budget(&mut self, limits: Option<Budget>, now: u64) {
-        let overruns = self.server.take().map_or(self.overruns, |server| server.overruns);
-        self.overruns = overruns;
-        let limits = limits.filter(|limits| limits.budget < limits.period);
-        self.server = limits.map(|limits| ModelServer::new(limits, now, overruns));
+    /// What it owes to its class when it leaves.
+    fn used(&self, now: u64) -> u64 {
+        let Some(server) = &self.server else { return 0 };
+        match server.limits.server {
+            Server::Sporadic => server.limits.budget - server.rest(now),
+            _ if now >= server.until => server.left.min(0).unsigned_abs() as u64,
+            _ => (i128::from(server.limits.budget) - server.left).max(0) as u64,
+        }
+    }
+
+    /// `first`: it has never run, and this is its first budget.
+    fn set_budget(&mut self, limits: Option<Budget>, first: Option<u64>, now: u64) {
+        let old = self.server.take().map(|mut server| {
+            if server.idle.is_some() {
+                server.wake(now);
+                server.idle = Some(now);
+            }
+            server
+        });
+        self.overruns = old.as_ref().map_or(self.overruns, |server| server.overruns);
+        let overruns = self.overruns;
+        self.server = match (old, limits) {
+            (_, Some(limits)) if first == Some(limits.budget) => {
+                Some(ModelServer::new(limits, now, overruns))
+            }
+            (_, Some(limits)) if first.is_some() => {
+                Some(ModelServer::with(first.unwrap_or(0), limits, now, overruns))
+            }
+            (old, Some(limits)) => Some(ModelServer::after(old, limits, now, overruns)),
+            (_, None) => None,
+        };
         if let (Some(server), true) = (&mut self.server, self.ready) {
             server.wake(now);
         }
@@ -531,9 +483,13 @@ impl ModelNode {
         windows.iter().find(|window| offset < window.end).map_or(0, |window| window.partition)
     }
 
-    /// When the window ends that an instant is in.
-    fn next_window(&self, now: u64) -> Option<u64> {
+    /// When the window ends that was seen last, if something waits for one.
+    fn next_window(&self) -> Option<u64> {
+        let now = self.seen;
         let (windows, epoch) = &self.windows;
+        if self.queued.is_empty() {
+            return None;
+        }
         let last = windows.last()?;
         let Some(time) = now.checked_sub(*epoch) else { return Some(*epoch) };
         let offset = time % last.end;

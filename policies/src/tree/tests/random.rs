@@ -115,7 +115,7 @@ impl Pair<'_, '_> {
             1 => {
                 let budget = self.dice.budget();
                 let result = self.tree.set_budget(at, budget, now);
-                result.map(|()| model.change(at, now, |node| node.set_budget(budget, now)))
+                result.map(|()| model.set_budget(at, budget, now))
             }
             2 => {
                 let timing = self.dice.timing();
@@ -134,7 +134,8 @@ impl Pair<'_, '_> {
                 let result = result.and_then(|frame| self.tree.set_frame(at, frame, now));
                 result.map(|()| {
                     model.account(now);
-                    model.node_mut(at).windows = (windows, epoch);
+                    let node = model.node_mut(at);
+                    (node.windows, node.seen) = ((windows, epoch), now);
                 })
             }
             _ => {
@@ -147,6 +148,9 @@ impl Pair<'_, '_> {
                 }
                 let result = self.tree.join(at, to, share, now);
                 result.map(|()| {
+                    if model.node(at).parent != Some(to) {
+                        model.owe(at, now);
+                    }
                     model.change(at, now, |node| (node.share, node.parent) = (share, Some(to)));
                 })
             }
@@ -180,7 +184,8 @@ impl Pair<'_, '_> {
             }
             22..=25 => self.change(1),
             _ => {
-                let until = decide(self.tree, now).until;
+                self.chooses_alike();
+                let until = decide(self.tree, now).until.min(self.tree.first_instant(0));
                 let partitioned = |node: &model::ModelNode| node.policy == Some(Policy::Partitions);
                 let exact = self.model.nodes.iter().any(partitioned);
                 self.now += match self.dice.below(3) {
@@ -193,9 +198,23 @@ impl Pair<'_, '_> {
         self.agree();
     }
 
+    /// What is deferred changes no choice: a copy of the tree that has served all chooses the same.
+    fn chooses_alike(&mut self) {
+        let tree = &mut *self.tree;
+        let (mut nodes, mut frames, mut cpus, _) = snapshot(tree);
+        let (nodes, frames, cpus) = (&mut nodes[..], &mut frames[..], &mut cpus[..]);
+        let Tree { free, free_frame, notices, sequence, slice, quantum, .. } = *tree;
+        let mut eager =
+            Tree { nodes, frames, cpus, free, free_frame, notices, sequence, slice, quantum };
+        eager.serve_all(0, self.now);
+        eager.check();
+        assert_eq!(decide(&mut eager, self.now).leaf, decide(self.tree, self.now).leaf);
+    }
+
     /// Both decide, and are compared.
     fn agree(&mut self) {
         self.model.advance(self.now);
+        self.tree.serve_all(0, self.now);
         let pick = decide(self.tree, self.now);
         self.model.choose(pick, self.now);
         self.model.compare(self.tree);

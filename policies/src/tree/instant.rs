@@ -1,0 +1,231 @@
+//! Instants to come: a budget comes back, a window ends, a miss is to be told of.
+//!
+//! Windows and misses are served when they come. A budget that comes back is looked at where it can
+//! change a choice: each class has the instants of its children that wait for budget, and of what
+//! waits in children that have nothing ready; a decision serves those of the classes on its way
+//! down, in a class of fixed priorities only those of children that are no less urgent than the
+//! first ready one. So nobody is interrupted for what could not run instead of him. An instant that
+//! is served later has the effect that it would have had in time.
+
+use super::avl::{self, NIL};
+use super::curve::NEVER;
+use super::frame::Frame;
+use super::node::{ByEvent, ByFixed, ByKey, ByUrgency, Node, Role};
+use super::{EVENTS, NodeId, Tree};
+use abi::reservation::{Policy, Share};
+
+impl Tree<'_> {
+    /// A node's instants have changed, perhaps.
+    pub(super) fn plan(&mut self, at: u32) {
+        let node = &self.nodes[at as usize];
+        let mut fixed = node.job.event();
+        if let Some(frame) = self.frames.get(node.frame as usize)
+            && (node.queue != NIL || node.events != NIL)
+        {
+            fixed = fixed.min(frame.until());
+        }
+        if fixed != node.fixed_at {
+            self.set_fixed(at, fixed);
+        }
+        self.show(at);
+    }
+
+    fn set_fixed(&mut self, at: u32, next: u64) {
+        let cpu = self.cpu_of(at);
+        let mut fixed = self.cpus[cpu].fixed;
+        if self.nodes[at as usize].fixed.is_in() {
+            fixed = avl::remove::<Node, ByFixed>(self.nodes, fixed, at);
+        }
+        self.nodes[at as usize].fixed_at = next;
+        if next != NEVER {
+            fixed = avl::insert::<Node, ByFixed>(self.nodes, fixed, at);
+        }
+        self.cpus[cpu].fixed = fixed;
+    }
+
+    /// A node that is removed has no instants any more.
+    pub(super) fn forget_instants(&mut self, at: u32) {
+        self.set_fixed(at, NEVER);
+        self.hide(at);
+    }
+
+    /// A node is about to get another class, or another place in it, or is removed: its class does
+    /// not see its instants until [`Tree::show`].
+    pub(super) fn hide(&mut self, at: u32) {
+        let class = self.nodes[at as usize].parent;
+        self.take_event(class, at);
+        self.nodes[at as usize].event_at = NEVER;
+        self.plan(class);
+    }
+
+    /// What a class sees of a child: when it can be chosen again, or something in it can.
+    fn shown(&self, at: u32) -> u64 {
+        let node = &self.nodes[at as usize];
+        match self.shows_inner(at) {
+            true => self.first_event(at, NEVER).1,
+            false if node.is_queued() || node.parent == NIL => NEVER,
+            false => node.server.event(true),
+        }
+    }
+
+    /// Whether a class sees the instants in a child: if nothing is ready in that, or if both are of
+    /// service curves, whose guarantees are served by the outer one.
+    #[inline(always)]
+    pub(super) fn shows_inner(&self, at: u32) -> bool {
+        let node = &self.nodes[at as usize];
+        let is_inner = || self.policy_of(node.parent) == Some(Policy::ServiceCurves);
+        let is_root = node.parent == NIL;
+        !is_root && (!node.ready || (node.policy() == Some(Policy::ServiceCurves) && is_inner()))
+    }
+
+    /// The classes above a node see its instants as they are now.
+    pub(super) fn show(&mut self, mut at: u32) {
+        while at != NIL {
+            let (next, class) = (self.shown(at), self.nodes[at as usize].parent);
+            if next == self.nodes[at as usize].event_at {
+                return;
+            }
+            self.take_event(class, at);
+            self.nodes[at as usize].event_at = next;
+            if next != NEVER {
+                let events = self.nodes[class as usize].events;
+                let events = match self.policy_of(class) {
+                    Some(Policy::FixedPriority) => {
+                        avl::insert::<Node, ByUrgency>(self.nodes, events, at)
+                    }
+                    _ => avl::insert::<Node, ByEvent>(self.nodes, events, at),
+                };
+                self.nodes[class as usize].events = events;
+            }
+            if matches!(self.policy_of(class), Some(Policy::Partitions)) {
+                return self.plan(class);
+            }
+            at = class;
+        }
+    }
+
+    fn take_event(&mut self, class: u32, at: u32) {
+        if !self.nodes[at as usize].event.is_in() {
+            return;
+        }
+        let events = self.nodes[class as usize].events;
+        let events = match self.policy_of(class) {
+            Some(Policy::FixedPriority) => avl::remove::<Node, ByUrgency>(self.nodes, events, at),
+            _ => avl::remove::<Node, ByEvent>(self.nodes, events, at),
+        };
+        self.nodes[class as usize].events = events;
+    }
+
+    /// Of a class's children of this rank and more urgent ones, in a class of time partitions of
+    /// those whose window it is, the one with the first instant, and that; [`NIL`] and [`NEVER`] if
+    /// there is none.
+    #[inline(always)]
+    pub(super) fn first_event(&self, class: u32, rank: u64) -> (u32, u64) {
+        let node = &self.nodes[class as usize];
+        let events = node.events;
+        if events == NIL {
+            return (NIL, NEVER);
+        }
+        let first = match node.role {
+            Role::Class(Policy::FixedPriority) => {
+                avl::least_up_to::<Node, ByUrgency>(self.nodes, events, rank)
+            }
+            Role::Class(Policy::Partitions) => self.first_of_window(class),
+            _ => avl::first::<Node, ByEvent>(self.nodes, events),
+        };
+        (first, self.nodes.get(first as usize).map_or(NEVER, |node| node.event_at))
+    }
+
+    /// As many steps as there are partitions.
+    fn first_of_window(&self, class: u32) -> u32 {
+        let node = &self.nodes[class as usize];
+        let current = self.frames.get(node.frame as usize).map_or(0, Frame::partition);
+        let mut at = avl::first::<Node, ByEvent>(self.nodes, node.events);
+        while let Some(child) = self.nodes.get(at as usize) {
+            match child.share {
+                Share::Partition { number, .. } if number != 0 && number != current => {
+                    at = avl::next::<Node, ByEvent>(self.nodes, at);
+                }
+                _ => return at,
+            }
+        }
+        NIL
+    }
+
+    /// A node whose instant has come and is to be served before a class chooses, if there is one;
+    /// else when the first one of those that matter to the choice comes.
+    #[inline(always)]
+    pub(super) fn due_in(&self, class: u32, now: u64) -> Result<u64, u32> {
+        if self.nodes[class as usize].events == NIL {
+            return Ok(NEVER);
+        }
+        let first = avl::first::<Node, ByKey>(self.nodes, self.nodes[class as usize].queue);
+        let rank = self.nodes.get(first as usize).map_or(NEVER, Node::rank);
+        let (mut at, instant) = self.first_event(class, rank);
+        if instant > now || at == NIL {
+            return Ok(instant);
+        }
+        while self.shows_inner(at) {
+            (at, _) = self.first_event(at, NEVER);
+        }
+        Err(at)
+    }
+
+    /// When the first instant comes that is not deferred, or [`NEVER`].
+    #[inline(always)]
+    pub fn next_fixed(&self, cpu: usize) -> u64 {
+        let first = self.cpus.get(cpu).map_or(NIL, |state| state.fixed);
+        let first = avl::first::<Node, ByFixed>(self.nodes, first);
+        self.nodes.get(first as usize).map_or(NEVER, |node| node.fixed_at)
+    }
+
+    /// Serves the first of a CPU's windows and misses, which has come.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn serve_fixed(&mut self, cpu: usize, now: u64) {
+        let at = avl::first::<Node, ByFixed>(self.nodes, self.cpus[cpu].fixed);
+        if self.nodes[at as usize].job.see(now) {
+            self.notice_miss(at);
+        }
+        if matches!(self.policy(NodeId(at)), Some(Policy::Partitions)) {
+            if let Some(since) = self.refresh_class(at, now) {
+                self.refresh(at, since);
+            }
+            self.show(at);
+        }
+        self.plan(at);
+    }
+
+    /// A node is about to be changed: what has come to it, or to what is in it, is served. Of several
+    /// instants inside the first one that makes it ready is enough.
+    pub(super) fn catch_up(&mut self, at: u32, now: u64) {
+        for _ in 0..EVENTS {
+            let node = &self.nodes[at as usize];
+            let mut due = at;
+            if self.shows_inner(at) {
+                let first = self.first_event(at, NEVER);
+                if first.0 == NIL || first.1 > now {
+                    return;
+                }
+                due = first.0;
+                while self.shows_inner(due) {
+                    (due, _) = self.first_event(due, NEVER);
+                }
+            } else if !node.ready || node.server.period_end() > now {
+                return;
+            }
+            self.serve(due, now);
+        }
+    }
+
+    /// A node's budget has come back, or its period has ended.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn serve(&mut self, at: u32, now: u64) {
+        let node = &mut self.nodes[at as usize];
+        let came = node.server.period_end().min(now);
+        node.server.replenish(now);
+        self.sort_by_deadline(at);
+        self.refresh(at, came);
+    }
+}

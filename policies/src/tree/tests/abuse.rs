@@ -1,0 +1,288 @@
+//! What a holder of rights to one node could try against its siblings.
+
+use super::*;
+use abi::reservation::SHORTEST;
+
+/// A class of earliest deadlines in which a victim is promised 80 % and ten budgets a second, whose
+/// jobs take 79 of 100 ms.
+struct Victim {
+    leaf: NodeId,
+    next: u64,
+    /// What it had had when its job began.
+    begun: Option<u64>,
+}
+
+const JOB: u64 = 79 * MS;
+const END: u64 = 1_000 * MS;
+
+impl Victim {
+    fn new(tree: &mut Tree<'_>, class: NodeId) -> Victim {
+        let leaf = leaf(tree, class, Share::Deadline);
+        let period = 100 * MS;
+        let budget = Budget::new(Server::Constant, 80 * MS, period);
+        assert_eq!(tree.set_budget(leaf, Some(budget), 0), Ok(()));
+        let timing = Timing { deadline: period, period };
+        assert_eq!(tree.set_timing(leaf, Some(timing), 0), Ok(()));
+        Victim { leaf, next: 0, begun: None }
+    }
+
+    /// Its job ends or begins. What it has left of one.
+    fn step(&mut self, tree: &mut Tree<'_>, now: u64) -> u64 {
+        let left = |tree: &Tree<'_>, begun| JOB - (tree.service(self.leaf) - begun);
+        if self.begun.is_some_and(|begun| left(tree, begun) == 0) {
+            tree.block(self.leaf, now, true);
+            self.begun = None;
+        }
+        if self.begun.is_none() && now >= self.next {
+            tree.wake(self.leaf, now);
+            self.begun = Some(tree.service(self.leaf));
+            self.next += 100 * MS;
+        }
+        self.begun.map_or(MS, |begun| left(tree, begun))
+    }
+}
+
+/// Plays the victim beside what `thief` does to its own leaf, which is ready, each time that it has
+/// run; the victim keeps its deadlines, and the thief has no more than its 10 %, but for a period.
+fn is_harmless(
+    server: Server,
+    mut thief: impl FnMut(&mut Tree<'_>, NodeId, NodeId, u64) -> NodeId,
+) {
+    let mut storage = Storage::new(16);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::EarliestDeadline);
+    let mut victim = Victim::new(&mut tree, class);
+    let limits = Budget::new(server, MS, 10 * MS);
+    let mut own = leaf(&mut tree, class, Share::Deadline);
+    assert_eq!(tree.set_budget(own, Some(limits), 0), Ok(()));
+    tree.wake(own, 0);
+    let (mut now, mut stolen) = (0, 0);
+    while now < END {
+        let left = victim.step(&mut tree, now);
+        let pick = decide(&mut tree, now);
+        let end = pick.until.min(now + 900 * US).min(now + left);
+        tree.account(0, end);
+        if pick.leaf == Some(own) {
+            stolen += end - now;
+            own = thief(&mut tree, class, own, end);
+        }
+        now = end;
+    }
+    let jobs = tree.inspect(victim.leaf).expect("it exists").jobs;
+    assert_eq!((jobs.ended, jobs.missed), (10, 0), "{server:?}: the thief had {stolen} ns");
+    assert!(stolen <= END / 10 + 11 * MS, "{server:?}: the thief had {stolen} ns");
+}
+
+const HARD: [Server; 3] = [Server::Periodic, Server::Constant, Server::Sporadic];
+
+#[test]
+fn a_budget_that_is_set_again_is_not_new() {
+    for server in HARD {
+        is_harmless(server, |tree, _, own, now| {
+            let limits = Budget::new(server, MS, 10 * MS);
+            assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
+            own
+        });
+        // By way of another period, and of none at all.
+        is_harmless(server, |tree, _, own, now| {
+            let limits = Budget::new(server, MS, 10 * MS);
+            for other in [Some(Budget::new(server, 10 * US, SHORTEST)), None, Some(limits)] {
+                assert_eq!(tree.set_budget(own, other, now), Ok(()));
+            }
+            own
+        });
+        // By way of a smaller one.
+        is_harmless(server, |tree, _, own, now| {
+            for budget in [10 * US, MS] {
+                let limits = Budget::new(server, budget, 10 * MS);
+                assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
+            }
+            own
+        });
+    }
+}
+
+#[test]
+fn a_leaf_that_is_made_again_has_no_new_budget() {
+    for server in HARD {
+        is_harmless(server, |tree, class, own, now| {
+            assert_eq!(tree.remove_node(own, now), Ok(()));
+            let own = leaf(tree, class, Share::Deadline);
+            let limits = Budget::new(server, MS, 10 * MS);
+            assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
+            tree.wake(own, now);
+            own
+        });
+    }
+}
+
+/// What servers with distant deadlines have left behind does not keep a class from promising.
+#[test]
+fn what_was_promised_is_free_at_once() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::EarliestDeadline);
+    let mut now = 0;
+    for limits in [
+        Budget::new(Server::Constant, US, 1 << 62),
+        Budget::new(Server::Constant, 50 * US, SHORTEST),
+    ] {
+        let own = leaf(&mut tree, class, Share::Deadline);
+        assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
+        tree.wake(own, now);
+        decide(&mut tree, now);
+        now += limits.budget;
+        assert_eq!(tree.remove_node(own, now), Ok(()));
+    }
+    let own = leaf(&mut tree, class, Share::Deadline);
+    let limits = Budget::new(Server::Constant, 9 * MS, 10 * MS);
+    assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
+    tree.wake(own, now);
+    run(&mut tree, now, now + 100 * MS);
+    // The first budget lacks what the others had.
+    assert_eq!(tree.service(own), 90 * MS - 51 * US);
+}
+
+/// A deadline of one's own takes nothing from what others are promised: without a limit it is
+/// behind them, and with one as much as the budget by the deadline is admitted.
+#[test]
+fn an_early_deadline_is_no_promise() {
+    for limits in [
+        None,
+        Some(Budget::new(Server::Periodic, 500 * MS, 5_000 * MS)),
+        Some(Budget::new(Server::Sporadic, 500 * MS, 5_000 * MS)),
+    ] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::EarliestDeadline);
+        let [victim, thief] = [(); 2].map(|()| leaf(&mut tree, class, Share::Deadline));
+        let promised = Budget::new(Server::Constant, 8 * MS, 10 * MS);
+        assert_eq!(tree.set_budget(victim, Some(promised), 0), Ok(()));
+        assert_eq!(tree.set_budget(thief, limits, 0), Ok(()));
+        let timing = Timing { deadline: SHORTEST, period: SHORTEST };
+        let admitted = tree.set_timing(thief, Some(timing), 0);
+        assert_eq!(admitted, limits.map_or(Ok(()), |_| Err(TreeError::Overcommitted)));
+        tree.wake(thief, 0);
+        tree.wake(victim, 0);
+        run(&mut tree, 0, 500 * MS);
+        assert!(tree.service(victim) >= 400 * MS, "{limits:?}");
+    }
+}
+
+/// A job that never ends goes by the deadlines of the budgets that it uses.
+#[test]
+fn a_job_that_never_ends_harms_nobody() {
+    for server in HARD {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::EarliestDeadline);
+        let mut victim = Victim::new(&mut tree, class);
+        let thief = leaf(&mut tree, class, Share::Deadline);
+        assert_eq!(tree.set_budget(thief, Some(Budget::new(server, 10 * MS, 50 * MS)), 0), Ok(()));
+        let timing = Timing { deadline: 50 * MS, period: 50 * MS };
+        assert_eq!(tree.set_timing(thief, Some(timing), 0), Ok(()));
+        tree.wake(thief, 0);
+        let mut now = 0;
+        while now < END {
+            let left = victim.step(&mut tree, now);
+            let pick = decide(&mut tree, now);
+            now = pick.until.min(now + left);
+            tree.account(0, now);
+        }
+        let jobs = tree.inspect(victim.leaf).expect("it exists").jobs;
+        assert_eq!((jobs.ended, jobs.missed), (10, 0), "{server:?}");
+    }
+}
+
+/// The attackers' class, and the leaf that it is to disturb.
+fn disturbed(tree: &mut Tree<'_>, kind: u8) -> (NodeId, NodeId) {
+    let root = tree.root(0);
+    let little = Budget::new(Server::Periodic, US, 1_000 * MS);
+    let fixed = Some(Policy::FixedPriority);
+    match kind {
+        // Below it, or above it but throttled.
+        0 | 1 => {
+            let victim = leaf(tree, root, Share::Priority(300));
+            let share = Share::Priority(if kind == 0 { 0 } else { 400 });
+            let class = tree.create(root, fixed, share).expect("fits");
+            assert_eq!(tree.set_budget(class, Some(little), 0), Ok(()));
+            (class, victim)
+        }
+        2 => {
+            let curves = self::class(tree, Policy::ServiceCurves);
+            let share = |percent: u32| Share::curve(Curve::linear(percent * WHOLE / 1_000));
+            let victim = leaf(tree, curves, share(990));
+            (tree.create(curves, fixed, share(1)).expect("fits"), victim)
+        }
+        3 => {
+            let frame = self::class(tree, Policy::Partitions);
+            let share = |number| Share::Partition { number, priority: 0 };
+            let victim = leaf(tree, frame, share(1));
+            let class = tree.create(frame, fixed, share(2)).expect("fits");
+            let windows =
+                [(90 * MS, 1), (100 * MS, 2)].map(|(end, partition)| Window { end, partition });
+            let windows = Frame::new(&windows, 0).expect("fits");
+            assert_eq!(tree.set_frame(frame, windows, 0), Ok(()));
+            (class, victim)
+        }
+        _ => {
+            let deadlines = self::class(tree, Policy::EarliestDeadline);
+            let victim = leaf(tree, deadlines, Share::Deadline);
+            let limits = Budget::new(Server::Constant, 9 * MS, 10 * MS);
+            assert_eq!(tree.set_budget(victim, Some(limits), 0), Ok(()));
+            let class = tree.create(deadlines, fixed, Share::Deadline).expect("fits");
+            assert_eq!(tree.set_budget(class, Some(little), 0), Ok(()));
+            (class, victim)
+        }
+    }
+}
+
+/// Budgets of 100 leaves that come back 10,000 times a second are no decisions of a leaf instead of
+/// which none of them could run.
+#[test]
+fn what_cannot_run_does_not_interrupt() {
+    for kind in 0..5 {
+        let decisions = |leaves: u64| {
+            let mut storage = Storage::new(108);
+            let mut tree = storage.tree();
+            let (class, victim) = disturbed(&mut tree, kind);
+            for number in 0..leaves {
+                let own = tree.create(class, None, Share::Priority(0)).expect("fits");
+                let at = number * US;
+                let limits = Budget::new(Server::Periodic, 50 * US, SHORTEST);
+                assert_eq!(tree.set_budget(own, Some(limits), at), Ok(()));
+                tree.wake(own, at);
+            }
+            tree.wake(victim, MS);
+            let (mut now, mut decisions) = (MS, 0_u64);
+            while now < 80 * MS {
+                let pick = tree.pick(0, now);
+                decisions += u64::from(pick.leaf == Some(victim));
+                now = pick.until.min(80 * MS);
+                tree.account(0, now);
+            }
+            assert!(tree.service(victim) > 60 * MS, "{kind}");
+            decisions
+        };
+        let (few, many) = (decisions(1), decisions(100));
+        assert!(many <= few + 100, "{kind}: {many} decisions beside 100 leaves, {few} beside one");
+    }
+}
+
+/// Who makes leaves in a background class makes it no more urgent than it is.
+#[test]
+fn leaves_take_no_windows() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let frame = class(&mut tree, Policy::Partitions);
+    let owner = leaf(&mut tree, frame, Share::Partition { number: 1, priority: 100 });
+    let share = Share::Partition { number: 0, priority: 5 };
+    let background = tree.create(frame, Some(Policy::FixedPriority), share).expect("fits");
+    let windows = Frame::new(&[Window { end: 10 * MS, partition: 1 }], 0).expect("fits");
+    assert_eq!(tree.set_frame(frame, windows, 0), Ok(()));
+    let thief = leaf(&mut tree, background, Share::Priority(511));
+    tree.wake(owner, 0);
+    tree.wake(thief, 0);
+    run(&mut tree, 0, 100 * MS);
+    assert_eq!((tree.service(owner), tree.service(thief)), (100 * MS, 0));
+}

@@ -1,0 +1,241 @@
+//! The plain model's servers: one period after the other, in 128-bit numbers.
+
+use super::*;
+use abi::reservation::LEAST_BUDGET;
+
+pub(super) struct ModelServer {
+    pub(super) limits: Budget,
+    pub(super) left: i128,
+    pub(super) until: u64,
+    pub(super) idle: Option<u64>,
+    /// Of a sporadic server: instants and amounts.
+    pub(super) list: Vec<(u64, u64)>,
+    pub(super) throttled: bool,
+    pub(super) waits: u64,
+    pub(super) overruns: u32,
+}
+
+impl ModelServer {
+    pub(super) fn new(limits: Budget, now: u64, overruns: u32) -> ModelServer {
+        let until = if limits.server == Server::Periodic { now + limits.period } else { now };
+        let (left, list) = (limits.budget.into(), vec![(now, limits.budget)]);
+        ModelServer {
+            limits,
+            left,
+            until,
+            idle: Some(now),
+            list,
+            throttled: false,
+            waits: 0,
+            overruns,
+        }
+    }
+
+    /// What was used by an earlier server stays used.
+    pub(super) fn after(
+        old: Option<ModelServer>,
+        limits: Budget,
+        now: u64,
+        overruns: u32,
+    ) -> ModelServer {
+        let kind = |limits: Budget| (limits.server, limits.period);
+        let mut server = match old {
+            Some(mut old) if kind(old.limits) == kind(limits) => {
+                old.left += i128::from(limits.budget) - i128::from(old.limits.budget);
+                let mut less = old.limits.budget.saturating_sub(limits.budget);
+                old.list[0].1 += limits.budget.saturating_sub(old.limits.budget);
+                while less > 0 {
+                    let taken = less.min(old.list[0].1);
+                    (less, old.list[0].1) = (less - taken, old.list[0].1 - taken);
+                    if old.list[0].1 == 0 {
+                        old.list.remove(0);
+                    }
+                }
+                ModelServer { limits, ..old }
+            }
+            old => {
+                let rest = old.map_or(0, |old| old.rest(now));
+                return ModelServer::with(rest, limits, now, overruns);
+            }
+        };
+        server.begin(now);
+        server
+    }
+
+    /// It has so much now, and its budget a period later.
+    pub(super) fn with(rest: u64, limits: Budget, now: u64, overruns: u32) -> ModelServer {
+        let rest = rest.min(limits.budget);
+        let later = limits.budget - rest;
+        let mut list = vec![(now, rest), (now + limits.period, later)];
+        list.retain(|entry| entry.1 > 0);
+        let new = ModelServer::new(limits, now, overruns);
+        let (left, until) = (rest.into(), now + limits.period);
+        let mut server = ModelServer { left, until, list, ..new };
+        server.begin(now);
+        server
+    }
+
+    pub(super) fn begin(&mut self, now: u64) {
+        self.join_small();
+        while self.limits.server == Server::ConstantSoft && self.left <= 0 {
+            self.left += i128::from(self.limits.budget);
+            self.until += self.limits.period;
+        }
+        self.throttled = self.is_exhausted(now);
+    }
+
+    /// What may be used now.
+    pub(super) fn rest(&self, now: u64) -> u64 {
+        match self.limits.server {
+            Server::Sporadic => {
+                self.list.iter().filter(|entry| entry.0 <= now).map(|entry| entry.1).sum()
+            }
+            _ => self.left.max(0) as u64,
+        }
+    }
+
+    pub(super) fn wake(&mut self, now: u64) {
+        let Budget { server, budget, period } = self.limits;
+        let (full, idle) = (i128::from(budget), self.idle.take());
+        match server {
+            Server::Periodic => {
+                while self.until <= now {
+                    self.next_period();
+                }
+                let since = idle.unwrap_or(now).max(self.until - period);
+                let floor = self.left.min(0);
+                self.left = (self.left - i128::from(now.saturating_sub(since))).max(floor);
+            }
+            Server::Constant | Server::ConstantSoft if self.throttled => self.catch_up(now),
+            Server::Constant | Server::ConstantSoft => {
+                let time = i128::from(self.until) - i128::from(now);
+                if time <= 0 || self.left * i128::from(period) >= time * full {
+                    (self.until, self.left) = (now + period, full);
+                }
+            }
+            Server::Sporadic => {
+                let due = self.list.iter().take_while(|entry| entry.0 <= now).count();
+                let amount = self.list.drain(..due).map(|entry| entry.1).sum();
+                if due > 0 {
+                    self.list.insert(0, (now, amount));
+                    self.join_small();
+                }
+            }
+        }
+        self.throttled = self.is_exhausted(now);
+    }
+
+    pub(super) fn next_period(&mut self) {
+        self.until += self.limits.period;
+        self.left =
+            (self.left.min(0) + i128::from(self.limits.budget)).min(self.limits.budget.into());
+    }
+
+    /// A deadline that is over: each period since brings a budget, and the last one a deadline.
+    pub(super) fn catch_up(&mut self, now: u64) {
+        let first = self.until;
+        while self.until <= now {
+            self.next_period();
+        }
+        if self.until > first + self.limits.period {
+            self.until = now + self.limits.period;
+        }
+    }
+
+    pub(super) fn is_exhausted(&self, now: u64) -> bool {
+        match self.limits.server {
+            Server::Sporadic => self.list[0].0 > now,
+            _ => self.left <= 0,
+        }
+    }
+
+    pub(super) fn join_small(&mut self) {
+        while self.list.len() > 1 && self.list[0].1 < LEAST_BUDGET {
+            let (_, small) = self.list.remove(0);
+            self.list[0].1 += small;
+        }
+    }
+
+    pub(super) fn charge(&mut self, time: u64, now: u64) {
+        let Budget { server, budget, period } = self.limits;
+        let mut late = i128::from(time);
+        if server == Server::Periodic && self.until <= now && !self.throttled {
+            late = late.min(i128::from(now - self.until));
+            self.left -= i128::from(time) - late;
+            while self.until <= now {
+                self.next_period();
+            }
+        }
+        self.left -= late;
+        let mut rest = time;
+        let oldest = (now - time).saturating_sub(period);
+        self.list.iter_mut().for_each(|entry| entry.0 = entry.0.max(oldest));
+        while server == Server::Sporadic && rest > 0 {
+            let used = rest.min(self.list[0].1);
+            let at = self.list[0].0 + period;
+            (rest, self.list[0].1) = (rest - used, self.list[0].1 - used);
+            if self.list[0].1 == 0 {
+                self.list.remove(0);
+            }
+            let full = self.list.len() == REPLENISHMENTS;
+            match self.list.last_mut() {
+                Some(last) if full || last.0 == at => *last = (at, last.1 + used),
+                _ => self.list.push((at, used)),
+            }
+        }
+        self.join_small();
+        if self.throttled || !self.is_exhausted(now) {
+            return;
+        }
+        self.overruns += 1;
+        self.throttled = server != Server::ConstantSoft;
+        self.waits = now;
+        while !self.throttled && self.left <= 0 {
+            self.left += i128::from(budget);
+            self.until += period;
+        }
+    }
+
+    /// Its next instant, while something in it is ready.
+    pub(super) fn event(&self) -> Option<u64> {
+        match self.limits.server {
+            Server::Periodic => Some(self.until),
+            Server::Constant => self.throttled.then_some(self.until.max(self.waits)),
+            Server::Sporadic => self.throttled.then_some(self.list[0].0),
+            Server::ConstantSoft => None,
+        }
+    }
+
+    pub(super) fn replenish(&mut self, now: u64) {
+        match self.limits.server {
+            Server::Periodic => {
+                while self.until <= now {
+                    self.next_period();
+                }
+            }
+            Server::Constant | Server::ConstantSoft => {
+                self.catch_up(self.until.max(self.waits));
+                while self.until <= now && self.left <= 0 {
+                    self.next_period();
+                }
+            }
+            Server::Sporadic => {}
+        }
+        self.throttled = self.is_exhausted(now);
+    }
+
+    /// When it is exhausted if it runs on.
+    pub(super) fn end(&self, now: u64) -> u64 {
+        match self.limits.server {
+            Server::Sporadic => now + self.list[0].1,
+            _ => now + u64::try_from(self.left.max(0)).expect("small"),
+        }
+    }
+
+    pub(super) fn deadline(&self) -> u64 {
+        match self.limits.server {
+            Server::Sporadic => self.list[0].0 + self.limits.period,
+            _ => self.until,
+        }
+    }
+}
