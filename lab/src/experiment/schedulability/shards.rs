@@ -1,0 +1,108 @@
+//! Runs the shards of a plan on all CPUs of the host. What comes out depends neither on how many
+//! there are, nor on how often the run was interrupted.
+
+use super::kept::Kept;
+use super::plan::Plan;
+use crate::progress::Step;
+use acceptance::{Arranged, Point, Tally};
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// What a run gave, and how fast.
+pub struct Done {
+    /// The shards in order.
+    pub tallies: Vec<Tally>,
+    /// Sets that were run now, not before an interrupt.
+    pub fresh: u64,
+    /// How long that took.
+    pub taken: Duration,
+}
+
+/// Runs what is not finished yet with so many threads, and forgets what was kept. `stop` ends the
+/// run early, with what is finished kept: none then comes out.
+pub fn run(
+    plan: &Plan,
+    kept: Kept,
+    threads: usize,
+    accepts: impl Fn(&Arranged) -> bool + Sync,
+    stop: impl Fn(u64) -> bool,
+) -> Result<Option<Done>> {
+    let started = Instant::now();
+    let mut finished = kept.load()?;
+    let all = plan.shards();
+    finished.retain(|key, _| all.contains(key));
+    let before = sets(&finished);
+    if before > 0 {
+        eprintln!("going on: {before} of {} sets were finished before", plan.sets());
+    }
+    let left: Vec<(Point, u64)> =
+        all.into_iter().filter(|key| !finished.contains_key(key)).collect();
+    let step = Step::start(format!("{} sets on {threads} threads", plan.sets()));
+    let mut writer = kept.open()?;
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let (left, next, accepts) = (&left, &next, &accepts);
+    let work = |sender: mpsc::Sender<_>| {
+        while let Some((point, shard)) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let tally = acceptance::run(&plan.parameters, plan.seed, *point, *shard, accepts);
+            // Nothing waits for it any more after an error or a stop.
+            if sender.send(tally).is_err() {
+                return;
+            }
+        }
+    };
+    let is_whole = std::thread::scope(|scope| -> Result<bool> {
+        for _ in 0..threads {
+            let sender = sender.clone();
+            scope.spawn(|| work(sender));
+        }
+        // Nothing is received any more when all threads have ended.
+        drop(sender);
+        let receiver = receiver;
+        for _ in 0..left.len() {
+            let tally = receiver.recv().context("a thread that plays sets has ended")??;
+            writer.add(&tally)?;
+            finished.insert((tally.point, tally.shard), tally);
+            let fresh = sets(&finished) - before;
+            step.detail(&progress(plan.sets(), before, fresh, started.elapsed()));
+            if stop(fresh) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })?;
+    if !is_whole {
+        return Ok(None);
+    }
+    let (fresh, taken) = (sets(&finished) - before, started.elapsed());
+    kept.remove()?;
+    Ok(Some(Done { tallies: finished.into_values().collect(), fresh, taken }))
+}
+
+/// Sets of shards.
+fn sets(finished: &BTreeMap<(Point, u64), Tally>) -> u64 {
+    let of = |tally: &Tally| tally.counts.first().map_or(0, |(_, counts)| counts.sets);
+    finished.values().map(of).sum()
+}
+
+/// How far a run is.
+fn progress(all: u64, before: u64, fresh: u64, taken: Duration) -> String {
+    let rate = fresh as f64 / taken.as_secs_f64().max(1e-3);
+    let left = (all - before - fresh) as f64 / rate.max(1e-3);
+    format!("{} done, {rate:.0} a second, about {left:.0} s left", before + fresh)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::progress;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_left_is_estimated_by_what_was_run_now() {
+        let said = progress(1_000, 400, 100, Duration::from_secs(2));
+        assert_eq!(said, "500 done, 50 a second, about 10 s left");
+    }
+}
