@@ -49,10 +49,10 @@ pub fn arrange(policy: Policy, tasks: &[Task], cpus: usize, shortest: Time) -> A
         Policy::Edf => one(Class::Edf(entities(tasks)), (0, 0)),
         Policy::PeriodicServer => one(below_rival(ServerKind::Periodic, own(), period), late),
         Policy::SporadicServer => one(below_rival(ServerKind::Sporadic, own(), period), late),
-        Policy::ConstantBandwidth => one(beside_server(own(), period), late),
+        Policy::HardCbs => one(beside_server(own(), period), late),
         Policy::Windows => one(in_windows(own(), period), (half, 0)),
         Policy::CurveOfClass => one(under_curve(own()), (half, 0)),
-        Policy::SoftBandwidth => one(in_own_servers(tasks), (0, 0)),
+        Policy::SoftCbs => one(in_own_servers(tasks), (0, 0)),
         Policy::ServiceCurves => one(under_own_curves(tasks), (0, 0)),
         Policy::PartitionedEdf => {
             let parts = partitioned(tasks, cpus);

@@ -81,9 +81,9 @@ impl Jobs {
         (now > self.due).then(|| self.miss(Some(now)))
     }
 
-    /// At the end: a miss if the open job was due.
+    /// After all that happens until now: a miss if the open job was due.
     pub fn end(&self, now: Time) -> Option<Miss> {
-        (self.left > 0 && self.due < now).then(|| self.miss(None))
+        (self.left > 0 && self.due <= now).then(|| self.miss(None))
     }
 
     fn miss(&self, complete: Option<Time>) -> Miss {

@@ -15,9 +15,9 @@ pub enum Policy {
     /// The same by a sporadic server.
     SporadicServer,
     /// Half of a CPU, by a hard constant-bandwidth server beside another one.
-    ConstantBandwidth,
+    HardCbs,
     /// A soft constant-bandwidth server for each task.
-    SoftBandwidth,
+    SoftCbs,
     /// Half of a CPU, by windows.
     Windows,
     /// A service curve for each task.
@@ -37,8 +37,8 @@ impl Policy {
         Policy::Edf,
         Policy::PeriodicServer,
         Policy::SporadicServer,
-        Policy::ConstantBandwidth,
-        Policy::SoftBandwidth,
+        Policy::HardCbs,
+        Policy::SoftCbs,
         Policy::Windows,
         Policy::ServiceCurves,
         Policy::CurveOfClass,
@@ -53,8 +53,8 @@ impl Policy {
             Policy::Edf => "edf",
             Policy::PeriodicServer => "periodic-server",
             Policy::SporadicServer => "sporadic-server",
-            Policy::ConstantBandwidth => "constant-bandwidth",
-            Policy::SoftBandwidth => "soft-bandwidth",
+            Policy::HardCbs => "hard-cbs",
+            Policy::SoftCbs => "soft-cbs",
             Policy::Windows => "windows",
             Policy::ServiceCurves => "service-curves",
             Policy::CurveOfClass => "curve-of-class",
@@ -73,8 +73,9 @@ impl Policy {
         matches!(self, Policy::PartitionedEdf | Policy::GlobalEdf) == (cpus > 1)
     }
 
-    /// Whether its test is exact when all tasks are released at once and take all their time.
+    /// Whether its test is exact and the critical instant is played: then what is rejected misses
+    /// a deadline.
     pub fn is_exact(self) -> bool {
-        self == Policy::FixedPriority
+        matches!(self, Policy::FixedPriority | Policy::PeriodicServer | Policy::Windows)
     }
 }
