@@ -43,7 +43,9 @@ proptest! {
     }
 
     #[test]
-    fn the_quick_decision_is_that_of_the_report(utilisation in 40..=100u64, set in 0..1_000_000u64) {
+    fn the_quick_decision_is_that_of_the_report(
+        utilisation in 40..=100u64, set in 0..1_000_000u64,
+    ) {
         for policy in Policy::ALL.into_iter().filter(|policy| *policy != Policy::GlobalEdf) {
             let point = point(policy, utilisation);
             let (tasks, _) = point.draw(&parameters(&[policy]), 1, set).unwrap();

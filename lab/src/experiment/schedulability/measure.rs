@@ -4,8 +4,10 @@ use super::shards::{self, Done};
 use super::{ACCEPTED, MET, PESSIMISM};
 use crate::experiment::measured::fact;
 use crate::experiment::{Computing, Measured};
+use crate::failure::{interrupted, on_interrupt};
+use crate::machine::Interrupts;
 use acceptance::{Arranged, Counter, Counts, Point, Policy, Tally};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use results::{Case, Curves, Limit, Points, Source};
 use std::collections::BTreeMap;
 
@@ -16,8 +18,12 @@ pub fn measure(setup: &Computing, kernel: &str) -> Result<Measured> {
     let plan = Plan::of(&setup.asked)?;
     let threads = std::thread::available_parallelism()?.get();
     let kept = Kept::of(&plan)?;
-    let done = shards::run(&plan, kept, threads, Arranged::is_accepted, |_| false)?;
-    let done = done.context("nothing stops the run, and it stopped")?;
+    let before = on_interrupt(Some("interrupted; the same command goes on from here".to_string()));
+    let interrupts = Interrupts::watch();
+    let stop = |_| interrupts.any();
+    let done = shards::run(&plan, kept, threads, Arranged::is_accepted, stop)?;
+    let Some(done) = done else { interrupted() };
+    on_interrupt(before);
     setup.note()?;
     let mut measured = report(&done.tallies, kernel);
     measured.facts.extend(speed(&done, threads));
