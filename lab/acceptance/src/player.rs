@@ -29,12 +29,20 @@ pub enum PlayError {
         /// The instant.
         now: Time,
     },
+    /// Nothing was missed, and the tree has counted a miss.
+    #[error("the tree counts {missed} misses of `{task}`, which was in time")]
+    Counted {
+        /// The task's name.
+        task: String,
+        /// What the tree counts.
+        missed: u64,
+    },
 }
 
 /// Plays one class on each CPU until an instant; the first job that is late, if one is.
 ///
 /// # Errors
-/// The tree refuses a class, or asks for decisions without end.
+/// The tree refuses a class, asks for decisions without end, or counts misses where none was.
 pub fn play(
     classes: &[&Class],
     arrivals: &mut Arrivals,
@@ -59,7 +67,16 @@ pub fn play(
             return Ok(Some(miss));
         }
     }
-    Ok(all.iter().flat_map(|cpu| &cpu.jobs).find_map(|(_, jobs)| jobs.end(horizon)))
+    let mut played = all.iter().flat_map(|cpu| &cpu.jobs);
+    if let Some(miss) = played.clone().find_map(|(_, jobs)| jobs.end(horizon)) {
+        return Ok(Some(miss));
+    }
+    let counted = |(leaf, jobs): &(NodeId, Jobs)| {
+        let missed = tree.inspect(*leaf).map_or(0, |state| state.jobs.missed);
+        let task = jobs.task.name.clone();
+        (missed > 0).then_some(PlayError::Counted { task, missed })
+    };
+    played.find_map(counted).map_or(Ok(None), Err)
 }
 
 /// A CPU and the tasks on it.

@@ -80,10 +80,9 @@ fn sum(a: Counts, b: Counts) -> Counts {
 type Totals = BTreeMap<(Policy, Point), Counts>;
 
 fn facts(tallies: &[Tally], totals: &Totals) -> Vec<results::Fact> {
-    let of_shard = |tally: &Tally| tally.counts.first().map_or(0, |(_, counts)| counts.sets);
     let judged = totals.values().map(|counts| counts.sets).sum();
     let mut facts = vec![
-        fact("sets", tallies.iter().map(of_shard).sum(), "", "drawn"),
+        fact("sets", tallies.iter().map(shards::sets).sum(), "", "drawn"),
         fact("verdicts", judged, "", "a set under a policy: analysed, and played twice at most"),
         fact("counter-examples", refuted(totals), "", "accepted, and a deadline was missed"),
     ];

@@ -15,7 +15,7 @@ use super::{Experiment, Measure};
 pub static EXPERIMENT: Experiment = Experiment {
     name: "schedulability",
     about: "Random task sets that fit, by policy: analysed and played",
-    ledger: &["S2B-01", "S2B-04", "S2C-07", "S2D-07", "S4-02", "S4-04"],
+    ledger: &["S0-04", "S2B-01", "S2B-04", "S2C-07", "S2D-07", "S4-02", "S4-04"],
     machines: &[Measure::Computed(measure::measure)],
     kernels: &[manifest::TREE],
     metrics: &[ACCEPTED, MET, PESSIMISM],

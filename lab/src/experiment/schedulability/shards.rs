@@ -6,7 +6,7 @@ use super::plan::Plan;
 use crate::progress::Step;
 use acceptance::{Arranged, Point, Tally};
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -33,8 +33,9 @@ pub fn run(
     let started = Instant::now();
     let mut finished = kept.load()?;
     let all = plan.shards();
-    finished.retain(|key, _| all.contains(key));
-    let before = sets(&finished);
+    let known: BTreeSet<_> = all.iter().collect();
+    finished.retain(|key, _| known.contains(key));
+    let before: u64 = finished.values().map(sets).sum();
     if before > 0 {
         eprintln!("going on: {before} of {} sets were finished before", plan.sets());
     }
@@ -54,6 +55,7 @@ pub fn run(
             }
         }
     };
+    let mut fresh = 0;
     let is_whole = std::thread::scope(|scope| -> Result<bool> {
         for _ in 0..threads {
             let sender = sender.clone();
@@ -65,8 +67,8 @@ pub fn run(
         for _ in 0..left.len() {
             let tally = receiver.recv().context("a thread that plays sets has ended")??;
             writer.add(&tally)?;
+            fresh += sets(&tally);
             finished.insert((tally.point, tally.shard), tally);
-            let fresh = sets(&finished) - before;
             step.detail(&progress(plan.sets(), before, fresh, started.elapsed()));
             if stop(fresh) {
                 return Ok(false);
@@ -77,15 +79,14 @@ pub fn run(
     if !is_whole {
         return Ok(None);
     }
-    let (fresh, taken) = (sets(&finished) - before, started.elapsed());
+    let taken = started.elapsed();
     kept.remove()?;
     Ok(Some(Done { tallies: finished.into_values().collect(), fresh, taken }))
 }
 
-/// Sets of shards.
-fn sets(finished: &BTreeMap<(Point, u64), Tally>) -> u64 {
-    let of = |tally: &Tally| tally.counts.first().map_or(0, |(_, counts)| counts.sets);
-    finished.values().map(of).sum()
+/// Sets of a shard.
+pub fn sets(tally: &Tally) -> u64 {
+    tally.counts.first().map_or(0, |(_, counts)| counts.sets)
 }
 
 /// How far a run is.
