@@ -30,12 +30,17 @@ pub fn measure(setup: &Computing, kernel: &str) -> Result<Measured> {
     Ok(measured)
 }
 
-/// How fast the sets were run.
+/// How fast the sets were run, and how fast they would be on CPUs that do nothing else.
 fn speed(done: &Done, threads: usize) -> Vec<results::Fact> {
-    let rate = (done.fresh as f64 / done.taken.as_secs_f64().max(1e-6)) as u64;
-    let note = format!("{} sets on {threads} threads; under all policies", done.fresh);
-    let is_timed = done.fresh > 0;
-    is_timed.then(|| fact("sets in a second", rate, "", note)).into_iter().collect()
+    let rate = |seconds: f64| (done.fresh as f64 / seconds.max(1e-3)) as u64;
+    let note = format!("{} sets under all policies, on {threads} threads", done.fresh);
+    let mut facts = vec![fact("sets in a second", rate(done.taken.as_secs_f64()), "", note)];
+    if let Some(cpu_time) = done.cpu_time {
+        let note = "by the CPU time of all threads";
+        facts.push(fact("sets in a second of a CPU", rate(cpu_time.as_secs_f64()), "", note));
+    }
+    facts.retain(|_| done.fresh > 0);
+    facts
 }
 
 /// What a report has of the shards of a run.

@@ -19,6 +19,8 @@ pub struct Done {
     pub fresh: u64,
     /// How long that took.
     pub taken: Duration,
+    /// CPU time that it took on all threads; none where the host does not tell.
+    pub cpu_time: Option<Duration>,
 }
 
 /// Runs what is not finished yet with so many threads, and forgets what was kept. `stop` ends the
@@ -30,7 +32,7 @@ pub fn run(
     accepts: impl Fn(&Arranged) -> bool + Sync,
     stop: impl Fn(u64) -> bool,
 ) -> Result<Option<Done>> {
-    let started = Instant::now();
+    let (started, cpu_before) = (Instant::now(), cpu_time());
     let mut finished = kept.load()?;
     let all = plan.shards();
     let known: BTreeSet<_> = all.iter().collect();
@@ -80,8 +82,20 @@ pub fn run(
         return Ok(None);
     }
     let taken = started.elapsed();
+    let cpu_time = cpu_time().zip(cpu_before).map(|(now, before)| now - before);
     kept.remove()?;
-    Ok(Some(Done { tallies: finished.into_values().collect(), fresh, taken }))
+    Ok(Some(Done { tallies: finished.into_values().collect(), fresh, taken, cpu_time }))
+}
+
+/// CPU time of this program, if the host tells.
+fn cpu_time() -> Option<Duration> {
+    /// Of a second, on each Linux.
+    const TICK: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The program's name is in brackets, and may have any characters.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis((ticks()? + ticks()?) * 1000 / TICK))
 }
 
 /// Sets of a shard.
