@@ -12,7 +12,7 @@ pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
 use crate::experiment::EXPERIMENTS;
-use crate::machine::{MACHINES, MEASURED};
+use crate::machine::{Computed, MACHINES, MEASURED, Platform};
 use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -84,7 +84,8 @@ Examples:
   ./giusto lab run start-stop --set threads=10..50:10 --samples 2000 --seed 3
   ./giusto lab run elevator --kernel fastpath --blame 2us    why one was late
   ./giusto lab run sections latency --system plant    a system of your own
-  ./giusto lab run lock-cost lock-scaling    on this host's own CPUs";
+  ./giusto lab run lock-cost lock-scaling    on this host's own CPUs
+  ./giusto lab run schedulability --set policy=edf,windows --set sets=1000";
 
 const LIST_EXAMPLES: &str = "\
 Examples:
@@ -468,7 +469,7 @@ pub struct LabRun {
     #[arg(long, requires = "all", conflicts_with = "experiments")]
     pub restart: bool,
     /// The machine; each experiment's usual one by default.
-    #[arg(long, value_name = "M", value_parser = measured())]
+    #[arg(long, value_name = "M", value_parser = running())]
     pub machine: Option<String>,
     /// Measure this system instead of the experiment's own: a manifest, its folder, or the name of
     /// one in systems/. It has to end by itself, with status 0.
@@ -520,6 +521,12 @@ fn machines() -> PossibleValuesParser {
 
 fn measured() -> PossibleValuesParser {
     PossibleValuesParser::new(MEASURED.iter().map(|machine| machine.name()))
+}
+
+/// Those, and where nothing boots.
+fn running() -> PossibleValuesParser {
+    let all = MEASURED.iter().map(|machine| machine.name());
+    PossibleValuesParser::new(all.chain([Computed.name()]))
 }
 
 fn boards() -> PossibleValuesParser {

@@ -71,9 +71,9 @@ const INTERRUPT_STATUS: u8 = 130;
 /// What to say when an interrupt ends the program.
 static FAREWELL: Mutex<Option<String>> = Mutex::new(None);
 
-/// Sets what is said when an interrupt ends the program.
-pub fn on_interrupt(text: Option<String>) {
-    *FAREWELL.lock().unwrap_or_else(PoisonError::into_inner) = text;
+/// Sets what is said when an interrupt ends the program; what was to be said before.
+pub fn on_interrupt(text: Option<String>) -> Option<String> {
+    std::mem::replace(&mut FAREWELL.lock().unwrap_or_else(PoisonError::into_inner), text)
 }
 
 /// Ends the program after an interrupt.

@@ -47,6 +47,16 @@ impl ServiceCurve {
     /// A whole CPU.
     pub const WHOLE: ServiceCurve = ServiceCurve { first: SECOND, bend: 0, rest: SECOND };
 
+    /// Its slope before the bend, in ns per second.
+    pub fn first(&self) -> Time {
+        self.first
+    }
+
+    /// Where the second slope begins, in ns.
+    pub fn bend(&self) -> Time {
+        self.bend
+    }
+
     /// Its slope in the long run, in ns per second.
     pub fn long_run(&self) -> Time {
         self.rest

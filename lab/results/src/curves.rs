@@ -61,11 +61,15 @@ pub enum Source {
     HandOffs,
     /// A processor.
     Measured,
+    /// What an analysis says.
+    Analysed,
+    /// What came of it when it was played.
+    Played,
 }
 
 impl Source {
     /// All of them with how they are drawn and what they are called; the first are lowest.
-    const ALL: [(Source, Stroke, &'static str); 7] = [
+    const ALL: [(Source, Stroke, &'static str); 9] = [
         (Source::Bound, Stroke::Thin, "asymptotes, knee N*"),
         (Source::Exponential, Stroke::Full, "predicted, exponential"),
         (Source::Deterministic, Stroke::Dashed, "predicted, deterministic"),
@@ -73,6 +77,8 @@ impl Source {
         (Source::SimulatedDeterministic, Stroke::Crosses, "simulated, deterministic"),
         (Source::HandOffs, Stroke::Triangles, "simulated hand-offs"),
         (Source::Measured, Stroke::Dots, "measured"),
+        (Source::Analysed, Stroke::Full, "the analysis accepts"),
+        (Source::Played, Stroke::Dashed, "nothing missed when played"),
     ];
 }
 

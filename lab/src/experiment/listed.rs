@@ -1,10 +1,10 @@
 //! An experiment on one of the platforms that it lists: nothing else can be run.
 
-use super::setup::{Asked, Emulated, Hardware, Ran, Setup, Simulated};
+use super::setup::{Asked, Computing, Emulated, Hardware, Ran, Setup, Simulated};
 use super::{Experiment, Measure, Measured};
 use crate::failure::usage;
 use crate::machine::native::Native;
-use crate::machine::{EMULATOR, Platform, Twin};
+use crate::machine::{Computed, EMULATOR, Platform, Twin};
 use anyhow::Result;
 
 impl Measure {
@@ -14,6 +14,7 @@ impl Measure {
             Measure::Emulated(_) => EMULATOR,
             Measure::Simulated(_) => &Twin,
             Measure::Hardware(_) => &Native,
+            Measure::Computed(_) => &Computed,
         }
     }
 }
@@ -86,6 +87,7 @@ pub struct Session {
     emulated: Emulated,
     simulated: Simulated,
     hardware: Hardware,
+    computing: Computing,
 }
 
 impl Session {
@@ -94,7 +96,8 @@ impl Session {
         Session {
             emulated: Emulated::new(asked.clone()),
             simulated: Simulated::new(asked.clone()),
-            hardware: Hardware::new(asked),
+            hardware: Hardware::new(asked.clone()),
+            computing: Computing::new(asked),
         }
     }
 
@@ -104,6 +107,7 @@ impl Session {
             Measure::Emulated(measure) => measure(&self.emulated, kernel),
             Measure::Simulated(measure) => measure(&self.simulated, kernel),
             Measure::Hardware(measure) => measure(&self.hardware, kernel),
+            Measure::Computed(measure) => measure(&self.computing, kernel),
         }
     }
 
@@ -112,7 +116,7 @@ impl Session {
         match listed.measure {
             Measure::Emulated(_) => Some(&self.emulated),
             Measure::Simulated(_) => Some(&self.simulated),
-            Measure::Hardware(_) => None,
+            Measure::Hardware(_) | Measure::Computed(_) => None,
         }
     }
 
@@ -123,9 +127,10 @@ impl Session {
 
     /// Where an experiment's runs came from.
     pub(super) fn ran(&self, listed: Listed) -> &Ran {
-        match self.boots(listed) {
-            Some(setup) => &setup.ran,
-            None => &self.hardware.ran,
+        match (self.boots(listed), listed.measure) {
+            (Some(setup), _) => &setup.ran,
+            (None, Measure::Computed(_)) => &self.computing.ran,
+            (None, _) => &self.hardware.ran,
         }
     }
 

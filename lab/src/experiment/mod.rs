@@ -23,6 +23,7 @@ mod ping_pong;
 mod profile;
 mod restart;
 mod run;
+mod schedulability;
 mod scheduler_stats;
 mod sections;
 mod service_curves;
@@ -38,7 +39,7 @@ pub use listed::{Listed, Session};
 pub use measured::Measured;
 pub use profile::round_trip_by_samples;
 pub use run::{is_listed, run};
-pub use setup::{Asked, Boots, Emulated, Hardware, Setup, Simulated};
+pub use setup::{Asked, Boots, Computing, Emulated, Hardware, Setup, Simulated};
 
 use anyhow::Result;
 use claim::Spec;
@@ -125,6 +126,8 @@ pub enum Measure {
     Simulated(fn(&Simulated, kernel: &str) -> Result<Measured>),
     /// This host's processors.
     Hardware(fn(&Hardware, kernel: &str) -> Result<Measured>),
+    /// The laboratory itself, in virtual time.
+    Computed(fn(&Computing, kernel: &str) -> Result<Measured>),
 }
 
 /// Numbers of CPUs that an experiment can run on.
@@ -154,7 +157,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 23] = [
+pub static EXPERIMENTS: [&Experiment; 24] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -178,6 +181,7 @@ pub static EXPERIMENTS: [&Experiment; 23] = [
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &schedulability::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -5,7 +5,8 @@ use super::parameter::{SAMPLES, Set};
 use crate::image::{self, Extra, Images};
 use crate::machine::native::{self, Host, Native};
 use crate::machine::{
-    self, Boot, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation, Twin,
+    self, Boot, Computed, Count, EMULATOR, Machine, Outcome, Platform, Sampling, Seen, Simulation,
+    Twin,
 };
 use crate::profile::Profile;
 use crate::systems;
@@ -45,6 +46,12 @@ impl Asked {
     pub fn numbers(&self, name: &str) -> Option<Vec<u64>> {
         let set = self.set.iter().find(|set| set.parameter.name == name)?;
         Some(set.values.iter().filter_map(Value::number).collect())
+    }
+
+    /// The names that a parameter was set to.
+    pub fn names(&self, name: &str) -> Option<Vec<String>> {
+        let set = self.set.iter().find(|set| set.parameter.name == name)?;
+        Some(set.values.iter().map(Value::to_string).collect())
     }
 
     /// The number that a parameter was set to, the greatest of several, or its usual one.
@@ -133,6 +140,14 @@ pub struct Hardware {
     /// The platform of the runs so far.
     pub ran: Ran,
     program: OnceCell<PathBuf>,
+}
+
+/// The setup of what the laboratory itself computes.
+pub struct Computing {
+    /// What the runs go by.
+    pub asked: Asked,
+    /// The platform of the runs so far.
+    pub ran: Ran,
 }
 
 impl Boots for Emulated {}
@@ -315,6 +330,18 @@ impl Simulated {
         let launch = self.launch(self.images(None)?, system, kernel).simulation(simulation);
         let (outcome, seen) = machine::simulate(&launch, &|_| ())?;
         Ok((self.checked(outcome, system, kernel)?, seen))
+    }
+}
+
+impl Computing {
+    /// For these runs.
+    pub fn new(asked: Asked) -> Computing {
+        Computing { asked, ran: Ran::default() }
+    }
+
+    /// Notes that something was computed.
+    pub fn note(&self) -> Result<()> {
+        self.ran.note(Computed.name())
     }
 }
 

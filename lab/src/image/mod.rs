@@ -5,7 +5,7 @@ mod cargo;
 mod crates;
 mod elf;
 mod extra;
-mod kept;
+pub mod kept;
 mod place;
 mod sources;
 

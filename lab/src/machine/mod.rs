@@ -1,6 +1,7 @@
 //! Machines that Giusto runs on. What the laboratory must know about one stands in its file.
 
 mod boot;
+mod computed;
 mod console;
 mod debugger;
 mod memory;
@@ -16,6 +17,7 @@ pub mod words;
 mod x86_64;
 
 pub use boot::{Boot, boot, boot_spoilt, pack};
+pub use computed::Computed;
 pub use console::{Console, Input, Interrupts};
 pub use memory::{MEMORY_FILES, word_at};
 pub use outcome::{Exit, Outcome};
@@ -111,7 +113,7 @@ pub const EMULATOR: &dyn Emulator = &qemu_x86_64::QemuX86_64;
 /// The machines that boot the systems of manifests, the usual one first.
 pub const MACHINES: [&dyn Machine; 2] = [EMULATOR, &Twin];
 
-/// All platforms that experiments are measured on.
+/// The platforms that claims of papers are judged on, and that a command line can name.
 pub const MEASURED: [&dyn Platform; 3] = [EMULATOR, &Twin, &native::Native];
 
 /// What the host's processor calls itself, or at least its architecture.
@@ -128,5 +130,6 @@ pub fn find(name: &str) -> Option<&'static dyn Machine> {
 
 /// The platform with this name.
 pub fn platform(name: &str) -> Option<&'static dyn Platform> {
-    MEASURED.into_iter().find(|platform| platform.name() == name)
+    let mut all = MEASURED.into_iter().chain([&Computed as &dyn Platform]);
+    all.find(|platform| platform.name() == name)
 }

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 20] = [
+const RULE: [(&str, &[&str]); 21] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -20,13 +20,26 @@ const RULE: [(&str, &[&str]); 20] = [
     ("supervisor", &["abi", "rt", "service", "supervision"]),
     ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor"]),
     ("analysis", &[]),
+    ("acceptance", &["abi", "analysis", "policies"]),
     ("manifest", &["abi"]),
     ("twin-protocol", &["abi"]),
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("results", &["abi"]),
     ("trace", &["abi", "results"]),
-    ("lab", &["abi", "analysis", "manifest", "model", "results", "trace", "twin-protocol"]),
+    (
+        "lab",
+        &[
+            "abi",
+            "acceptance",
+            "analysis",
+            "manifest",
+            "model",
+            "results",
+            "trace",
+            "twin-protocol",
+        ],
+    ),
 ];
 
 /// What every package under `ports/` may depend on.

@@ -19,12 +19,31 @@ pub fn demand_test(
     steps: &mut Steps,
 ) -> Result<Option<Excess>, AnalysisError> {
     workload.check()?;
+    steps.take(workload.terms())?;
+    if decides_by_utilisation(workload, supply) {
+        return Ok(None);
+    }
     let test = Test { workload, supply };
     let found = match busy(workload, supply, steps)? {
         Busy::Until(end) => test.backwards(end, steps)?,
         Busy::Endless => Some(test.somewhere(steps)?),
     };
     Ok(found.map(|instant| test.excess(instant, steps)))
+}
+
+/// Whether the tasks fit by their utilisation alone (Liu and Layland): they have a whole CPU for
+/// themselves, no deadline is within its period, and their shares, each rounded up to 63 binary
+/// digits, are at most 1. Elsewhere a busy period near to 1 can take too long to follow.
+fn decides_by_utilisation(workload: &Workload, supply: &Supply) -> bool {
+    let Workload { tasks, interference, reservations } = workload;
+    let share = |task: &Task| (Work::from(task.execution) << 63).div_ceil(task.period.into());
+    let is_relaxed =
+        |task: &Task| task.deadline >= task.period && task.jitter == 0 && task.blocking == 0;
+    supply.is_whole()
+        && interference.is_empty()
+        && reservations.is_empty()
+        && tasks.iter().all(is_relaxed)
+        && total(tasks.iter().map(share)) <= 1 << 63
 }
 
 struct Test<'a> {

@@ -12,25 +12,40 @@ use crate::{AnalysisError, Supply, Time};
 /// reason for each class, and what would fit instead. Never fails: what cannot be decided is
 /// [`Verdict::Unknown`].
 pub fn analyse(tree: &Tree) -> Report {
+    let (mut report, seen, mut tester) = decide(tree, true);
+    if !seen.is_empty() {
+        advise(&mut tester, &seen, &mut report);
+    }
+    report
+}
+
+/// Whether a tree fits: the decision of [`analyse`] without bounds, reasons and advice, which is
+/// many times as quick.
+pub fn fits(tree: &Tree) -> bool {
+    decide(tree, false).0.fits()
+}
+
+/// One way through a tree. Nothing is seen of one that is too deep.
+fn decide(tree: &Tree, bounds: bool) -> (Report, Vec<Seen<'_>>, Tester) {
     let overheads = tree.overheads;
     let mut interference = tree.interference.clone();
     if depth(&tree.class, LEVELS).is_some() {
         interrupts(&tree.class, &overheads, &mut interference);
     }
     let left = tree.limits.total;
-    let mut tester = Tester { overheads, interference, limits: tree.limits, left };
+    let mut tester = Tester { overheads, interference, limits: tree.limits, left, bounds };
     let given = Given::of(tree.supply.clone());
     let mut pass = Pass { tester: &mut tester, report: Report::default(), seen: Vec::new() };
     if depth(&tree.class, LEVELS).is_none() {
         let what = "more levels of classes than 32";
         let error = AnalysisError::Unsupported { name: tree.name.clone(), what };
         pass.report.classes.push(class_report(&tree.class, &tree.name, None, Some(&error)));
-        return pass.report;
+        let report = pass.report;
+        return (report, Vec::new(), tester);
     }
     pass.visit(&tree.class, &tree.name, Ok(&given));
-    let Pass { mut report, seen, .. } = pass;
-    advise(&mut tester, &seen, &mut report);
-    report
+    let Pass { report, seen, .. } = pass;
+    (report, seen, tester)
 }
 
 /// The levels of a class, if there are no more than `most`.
@@ -148,7 +163,7 @@ fn reason(direct: &Direct, children: &[(&str, Child<'_>)]) -> String {
 }
 
 /// Whether a class and all below it fit on a supply.
-fn fits(tester: &mut Tester, class: &Class, path: &str, supply: Supply) -> bool {
+fn fits_on(tester: &mut Tester, class: &Class, path: &str, supply: Supply) -> bool {
     let mut pass = Pass { tester, report: Report::default(), seen: Vec::new() };
     pass.visit(class, path, Ok(&Given::of(supply)));
     pass.report.fits()
@@ -271,7 +286,7 @@ fn smallest(
     let mut trial = server.clone();
     least(1, server.period, |budget| {
         trial.budget = budget;
-        supply(&trial).is_ok_and(|supply| fits(tester, &trial.class, path, supply))
+        supply(&trial).is_ok_and(|supply| fits_on(tester, &trial.class, path, supply))
     })
 }
 

@@ -6,7 +6,7 @@ use crate::curve::{Granularity, ServiceCurve};
 use crate::overheads::Overheads;
 use crate::supply::SECOND;
 use crate::task::{Reservation, Stream, Task, Work, Workload};
-use crate::verdict::Verdict;
+use crate::verdict::{Excess, Verdict};
 use crate::{AnalysisError, Limits, Steps, Supply, Time, Window, edf, fixed_priority};
 
 /// What a class has.
@@ -50,6 +50,8 @@ pub(super) struct Tester {
     pub interference: Vec<Stream>,
     pub limits: Limits,
     pub left: u64,
+    /// Whether bounds are wanted, beside the decision.
+    pub bounds: bool,
 }
 
 type Found<T> = Result<T, AnalysisError>;
@@ -196,6 +198,7 @@ impl Tester {
             let what = "what has no deadline under EDF";
             return Err(AnalysisError::Unsupported { name: path.to_string(), what });
         }
+        let bounds = self.bounds;
         let mut test = |index: Option<usize>| {
             let seen = workload.seen_by(index);
             let demand = self.test(|steps| edf::demand_test(&seen, &given.supply, steps));
@@ -205,6 +208,9 @@ impl Tester {
             (demand, verdict)
         };
         let (all, _) = test(None);
+        if !bounds && entities.iter().all(is_decided_by_demand) {
+            return Ok(by_demand(entities, &all));
+        }
         let mut verdict = |(entity, place): (&Entity, &Option<usize>)| match (entity, place, &all) {
             (_, Some(place), _) => test(Some(*place)).1.unwrap_or(Verdict::NotAsked),
             (Entity::Server(server), None, Ok(None)) => {
@@ -351,6 +357,30 @@ impl Tester {
         let supply = supply.map_err(|error| Verdict::Unknown(named(error, &partition.name)))?;
         Ok(Given { interference, ..Given::of(supply) })
     }
+}
+
+/// Whether the demand test alone decides on a child of EDF, and on what it supplies: others see its
+/// jobs as they are, or it is a constant-bandwidth server.
+fn is_decided_by_demand(entity: &Entity) -> bool {
+    match entity {
+        Entity::Task(task) => task.limit <= task.execution,
+        Entity::Server(server) => matches!(server.kind, ServerKind::HardCbs | ServerKind::SoftCbs),
+        Entity::Class(_) | Entity::Open(_) => false,
+    }
+}
+
+/// What the demand test says of all children.
+fn by_demand(entities: &[Entity], demand: &Found<Option<Excess>>) -> Direct {
+    let verdict = |entity: &Entity| match (demand, entity) {
+        (Ok(None), Entity::Task(task)) => Verdict::Fits { bound: task.deadline, slack: 0 },
+        (Ok(None), Entity::Server(server)) => Verdict::Fits { bound: server.period, slack: 0 },
+        (Ok(None), _) => Verdict::NotAsked,
+        (Ok(Some(excess)), _) => Verdict::Exceeded(*excess),
+        (Err(error), _) => Verdict::Unknown(error.clone()),
+    };
+    let verdicts: Vec<Verdict> = entities.iter().map(verdict).collect();
+    let given = entities.iter().zip(&verdicts).map(|(entity, verdict)| supply(entity, verdict));
+    Direct { given: given.collect(), verdicts, reason: None }
 }
 
 /// What a server supplies that gets its budget.

@@ -16,7 +16,7 @@ mod direct;
 mod interference;
 mod report;
 
-pub use advice::analyse;
+pub use advice::{analyse, fits};
 pub use report::{ClassReport, LeafReport, Report, ServerReport};
 
 use crate::curve::{Granularity, ServiceCurve};

@@ -127,3 +127,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn utilisation_next_to_one_decides_where_busy_periods_do_not_end() {
+    // Their common multiple exceeds 2^64, and less than a millionth of the CPU is free.
+    let primes = [999_999_937, 999_999_929, 999_999_893];
+    let tasks = primes.map(|prime| Task::new("a", prime / 3, prime));
+    let found = |tasks: &[Task], supply: &Supply| {
+        edf::demand_test(&Workload::of(tasks), supply, &mut Steps::new(1_000))
+    };
+    assert_eq!(found(&tasks, &Supply::whole()), Ok(None));
+    let [a, b, c] = tasks;
+    let over = [a.clone(), b.clone(), Task { execution: c.execution + 10, ..c.clone() }];
+    assert!(matches!(found(&over, &Supply::whole()), Ok(Some(_)) | Err(_)), "it does not fit");
+    let early = c.deadline(999_999_892);
+    assert!(found(&[a, b, early], &Supply::whole()).is_err(), "a deadline counts too");
+}

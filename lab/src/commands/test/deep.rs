@@ -39,6 +39,7 @@ pub fn jobs() -> Result<Vec<Job>> {
     jobs.extend(LOCKINGS[1..].iter().flat_map(|locking| fuzz(STEPS_ON_FOUR, 4, locking)));
     jobs.extend(stress::seeds(SEEDS, SEEDS_IN_LOT));
     jobs.extend(properties());
+    jobs.extend(task_sets());
     jobs.extend(miri::jobs()?);
     jobs.push(first_run());
     jobs.extend(changed());
@@ -83,8 +84,8 @@ fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
 
 /// Packages whose properties are tried more often, and of the laboratory what it tries for seeds.
 fn properties() -> Vec<Job> {
-    let whole =
-        ["analysis", "kernel", "locks", "model", "results", "trace"].map(|package| (package, ""));
+    let whole = ["acceptance", "analysis", "kernel", "locks", "model", "results", "trace"]
+        .map(|package| (package, ""));
     whole
         .into_iter()
         .chain([("lab", "planted_causes")])
@@ -96,6 +97,30 @@ fn properties() -> Vec<Job> {
             search(name, work).builds(Builds::Own("its package")).seconds(300.0)
         })
         .collect()
+}
+
+/// Random task sets, none of which may miss a deadline that the analysis accepts: the experiment as
+/// it is, and with other sets.
+fn task_sets() -> Vec<Job> {
+    const SETS: [(&str, &[&str]); 4] = [
+        ("as the experiment has them", &[]),
+        ("short deadlines", &["deadline=30"]),
+        ("three decades of periods", &["shortest=1ms", "longest=1s", "sets=500"]),
+        ("many tasks", &["tasks=12", "cpus=1,2,8", "sets=1000"]),
+    ];
+    let job = |(name, set): (&str, &'static [&'static str])| {
+        let work = move |_: &mut _| {
+            let mut command = giusto()?;
+            command.args(["lab", "run", "schedulability", "--json"]);
+            command.args(set.iter().flat_map(|value| ["--set", value]));
+            match process::run(&mut command, LIMIT)?.failure(20) {
+                Some(failure) => bail!("{failure}"),
+                None => Ok(()),
+            }
+        };
+        search(format!("task sets, {name}: what is accepted misses nothing"), work).seconds(100.0)
+    };
+    SETS.map(job).into()
 }
 
 /// Packages of pure code, in which cargo-mutants changes one expression after the other; what it
