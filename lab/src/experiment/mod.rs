@@ -17,8 +17,10 @@ mod lock_cost;
 mod lock_scaling;
 mod measured;
 mod micro;
+mod mixed_criticality;
 mod native_series;
 pub mod parameter;
+mod partitions;
 mod ping_pong;
 mod profile;
 mod restart;
@@ -154,7 +156,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 23] = [
+pub static EXPERIMENTS: [&Experiment; 25] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -178,6 +180,8 @@ pub static EXPERIMENTS: [&Experiment; 23] = [
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &partitions::EXPERIMENT,
+    &mixed_criticality::EXPERIMENT,
 ];
 
 /// The experiment with this name.
