@@ -43,7 +43,7 @@ fn whatever_disturbs_a_window_or_an_event_contradicts() {
     };
     contradicted(IDLE_USED, "load=background frame=10ms", 900_000, "S2D-C02a");
     let window = |load| window_case("two", load, 10_000_000);
-    contradicted(JITTER, &window("background"), 1, "S2D-C02b");
+    contradicted(JITTER, &window("background"), 1_000, "S2D-C02b");
     contradicted(RESPONSE, &window("background"), 2_100_000, "S2D-C02b");
     contradicted(START, &window("overrun"), 1_000, "S2D-C02b");
     let event = |via| event_case(via, 20_000_000);
