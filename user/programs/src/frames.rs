@@ -54,8 +54,10 @@ pub fn task(env: &Env) {
         let window = frames.first + round * frames.length + offset;
         time::sleep_until(Instant::from_nanos(window - frames.length / 32));
         let begun = counter();
-        while overruns {
-            system::work(work);
+        if overruns {
+            loop {
+                system::work(work);
+            }
         }
         system::work(work);
         let ended = counter();

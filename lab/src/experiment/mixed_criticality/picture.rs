@@ -113,7 +113,9 @@ mod tests {
             state,
             priority: None,
         };
-        Life { stretches: stretches.iter().map(stretch).collect(), ..Life::default() }
+        let mut life = Life::default();
+        life.stretches.extend(stretches.iter().map(stretch));
+        life
     }
 
     #[test]

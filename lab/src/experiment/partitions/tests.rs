@@ -1,6 +1,8 @@
 use super::*;
+use crate::experiment::parameter::Set;
 use crate::experiment::testing::{all_hold, expect, report};
-use results::{Report, Verdict};
+use crate::experiment::{Asked, Session, run};
+use results::{Limit, Report, Verdict};
 
 /// Figures that reproduce the claims, but for one.
 fn made_up(change: Option<(&str, &str, u64)>) -> Report {
@@ -58,4 +60,17 @@ fn a_part_of_a_run_is_not_judged() {
     let row = (manifest::TREE, JITTER, "partition=one load=none frame=5ms", 0);
     let ids = ["S2D-C02a", "S2D-C02b", "S2D-C03"];
     expect(&EXPERIMENT, &report("twin", &[row]), Verdict::NotJudged, &ids);
+}
+
+/// Few and short frames in the simulation: ties, moves and the handler's place show.
+#[test]
+fn the_rules_of_the_background_hold_in_the_simulation() {
+    let set = |text| Set::parse(EXPERIMENT.name, EXPERIMENT.parameters, text).unwrap();
+    let asked = Asked { set: vec![set("frame=2ms"), set("frames=8")], ..Asked::seed(1) };
+    let (report, _) = run(EXPERIMENT.usual(), &Session::new(asked), &[manifest::TREE]).unwrap();
+    let missed: Vec<&Limit> = report.limits.iter().filter(|limit| !limit.held()).collect();
+    assert!(missed.is_empty() && report.limits.len() == 3, "{missed:?}");
+    let two = window_case("two", "background", 2_000_000);
+    let jitter = report.median(manifest::TREE, JITTER, &two).map(|jitter| jitter.as_f64());
+    assert_eq!(jitter, Some(0.0));
 }

@@ -17,13 +17,13 @@ pub static EXPERIMENT: Experiment = Experiment {
     metrics: &METRICS,
     cases: &[],
     parameters: &[
-        Parameter::count("rounds", [1, 200], &[200], "of each operation of a case").sets("rounds")
+        Parameter::count("rounds", [1, 200], &[199], "of each operation of a case").sets("rounds")
     ],
     conditions: &[
         ("leaves", "all ready but the one that the operation is about, which is any of them"),
         ("nodes", "the leaves, evenly in the lowest classes; a class has 10 classes"),
         ("depth", "levels of classes of the policy below the root"),
-        ("budgets", "500 us in each 10 ms, of programs that never wait; 30 periods"),
+        ("budgets", "500 us in each 10 ms, of programs that never wait; 31 periods"),
     ],
     notes: &[
         "Beside `pair` the counts are of the kernel's tree as a program runs it, with nodes of its \

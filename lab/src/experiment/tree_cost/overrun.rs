@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use results::{Limit, Recording};
 
 /// The spinners in the order of the meter's capabilities, with their budgets in nanoseconds, as in
-/// systems/budgets.toml; CPU time counts from when their budgets were whole: a server each, one that calls the kernel all the time, and one with the
-/// least budget that there is.
+/// systems/budgets.toml; CPU time counts from when their budgets were whole. A server each, one
+/// that calls the kernel all the time, and one with the least budget that there is.
 const SPINNERS: [(&str, u64); 5] = [
     ("server=periodic", 500_000),
     ("server=constant", 500_000),
