@@ -59,6 +59,10 @@ pub enum Source {
     SimulatedDeterministic,
     /// A simulation of hand-offs between caches.
     HandOffs,
+    /// What a trace shows at each instant.
+    Traced,
+    /// Releases of jobs that were late.
+    Late,
     /// A processor.
     Measured,
     /// What an analysis says.
@@ -76,6 +80,8 @@ impl Source {
         (Source::Simulated, Stroke::Rings, "simulated"),
         (Source::SimulatedDeterministic, Stroke::Crosses, "simulated, deterministic"),
         (Source::HandOffs, Stroke::Triangles, "simulated hand-offs"),
+        (Source::Traced, Stroke::Full, "traced"),
+        (Source::Late, Stroke::Crosses, "a late job"),
         (Source::Measured, Stroke::Dots, "measured"),
         (Source::Analysed, Stroke::Full, "the analysis accepts"),
         (Source::Played, Stroke::Dashed, "nothing missed when played"),
@@ -89,7 +95,44 @@ impl Curves {
     }
 
     pub(crate) fn chart(&self, origin: &str) -> Chart {
-        let (mut series, mut legend) = (Vec::new(), Vec::new());
+        Curves::together(std::slice::from_ref(self), origin)
+    }
+
+    /// Curves as charts: those of one name behind each other are panels of one chart, whose title
+    /// is what their titles have before a colon.
+    pub(crate) fn charts(all: &[Curves], origin: &str) -> Vec<Chart> {
+        let groups = all.chunk_by(|one, next| one.name == next.name);
+        groups.map(|group| Curves::together(group, origin)).collect()
+    }
+
+    fn together(group: &[Curves], origin: &str) -> Chart {
+        let Some(first) = group.first() else { return Chart::default() };
+        let axis = |label: &str| Axis { label: label.to_string(), ..Axis::default() };
+        let (across, upwards) = (axis(&first.across), axis(&first.upwards));
+        let mut legend = Vec::new();
+        let panels = group.iter().map(|curves| {
+            let series = curves.series(&mut legend);
+            let title = curves.title.split_once(": ").filter(|_| group.len() > 1);
+            let title = title.map_or_else(String::new, |(_, own)| own.to_string());
+            Panel { title, series, marks: curves.marks.clone() }
+        });
+        let panels = panels.collect();
+        let title = match first.title.split_once(": ") {
+            Some((all, _)) if group.len() > 1 => all,
+            _ => &first.title,
+        };
+        Chart {
+            name: first.name.clone(),
+            title: title.to_string(),
+            legend,
+            body: Body::Panels { across, upwards, panels },
+            origin: origin.to_string(),
+        }
+    }
+
+    /// What is drawn in a panel; the legend gets what it lacks.
+    fn series(&self, legend: &mut Vec<(Look, String)>) -> Vec<Series> {
+        let mut series = Vec::new();
         let mut unnamed: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
         for (source, stroke, what) in Source::ALL {
             let of = |case: &'_ Case| {
@@ -106,20 +149,12 @@ impl Curves {
                     series.push(Series { name, look, points, band });
                 }
             }
-            if series.len() > before {
-                legend.push((Look { colour: Colour::Ink, stroke }, what.to_string()));
+            let entry = (Look { colour: Colour::Ink, stroke }, what.to_string());
+            if series.len() > before && !legend.contains(&entry) {
+                legend.push(entry);
             }
         }
-        let axis = |label: &str| Axis { label: label.to_string(), ..Axis::default() };
-        let panel = Panel { series, marks: self.marks.clone(), ..Panel::default() };
-        let (across, upwards) = (axis(&self.across), axis(&self.upwards));
-        Chart {
-            name: self.name.clone(),
-            title: self.title.clone(),
-            legend,
-            body: Body::Panels { across, upwards, panels: vec![panel] },
-            origin: origin.to_string(),
-        }
+        series
     }
 }
 
@@ -148,6 +183,24 @@ mod tests {
         }
         assert!(!svg.contains("simulated"));
         assert_eq!(svg.matches("<circle").count(), 2 * 2 + 1);
+    }
+
+    #[test]
+    fn curves_of_one_name_are_panels_of_one_chart() {
+        let curves = |name: &str, title: &str| Curves {
+            name: name.into(),
+            title: title.into(),
+            cases: vec![Case { name: "a".into(), trails: vec![points(Source::Traced)] }],
+            ..Curves::default()
+        };
+        let all = [curves("x", "all: one"), curves("x", "all: two"), curves("y", "alone: it")];
+        let charts = Curves::charts(&all, "a test");
+        let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles, ["all", "alone: it"]);
+        let svg = charts[0].svg().unwrap();
+        for (name, times) in [("one", 1), ("two", 1), ("traced", 1), ("a", 2)] {
+            assert_eq!(svg.matches(&format!("\n{name}\n")).count(), times, "{name}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod book;
 mod c;
-mod check;
+pub mod check;
 mod claims;
 mod compare;
 mod cyclictest;

@@ -17,8 +17,10 @@ mod lock_cost;
 mod lock_scaling;
 mod measured;
 mod micro;
+mod mixed_criticality;
 mod native_series;
 pub mod parameter;
+mod partitions;
 mod ping_pong;
 mod profile;
 mod restart;
@@ -157,7 +159,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 24] = [
+pub static EXPERIMENTS: [&Experiment; 26] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -182,6 +184,8 @@ pub static EXPERIMENTS: [&Experiment; 24] = [
     &tickless::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
+    &partitions::EXPERIMENT,
+    &mixed_criticality::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -236,10 +236,27 @@ impl Setup {
 
     /// Boots a system by name under a kernel; it may end in any way.
     pub fn attempt(&self, system: &str, kernel: &str) -> Result<Outcome> {
-        let system = self.load(system)?;
-        let outcome = machine::boot(&self.launch(self.images(None)?, &system, kernel))?;
+        self.attempt_with(None, system, kernel, &mut |_| {})
+    }
+
+    /// [`Setup::attempt`] of a system that was changed after loading, under that very kernel,
+    /// which may have something extra.
+    pub fn attempt_with(
+        &self,
+        extra: Option<Extra>,
+        system: &str,
+        kernel: &str,
+        change: &mut dyn FnMut(&mut System),
+    ) -> Result<Outcome> {
+        let mut system = self.load(system)?;
+        change(&mut system);
+        let launch = self.launch(self.images_for(kernel, extra)?, &system, kernel);
+        let outcome = machine::boot(&launch)?;
         self.ran.note(outcome.machine)?;
-        Ok(outcome)
+        match outcome.kernel == kernel {
+            true => Ok(outcome),
+            false => bail!("kernel `{kernel}` was asked for, but `{}` is running", outcome.kernel),
+        }
     }
 
     /// [`Setup::boot`] of a system that was changed after loading.

@@ -6,8 +6,9 @@ use crate::commands::trace::names;
 use crate::experiment::Setup;
 use crate::failure::usage;
 use crate::image::Extra;
+use crate::machine::Outcome;
 use abi::trace::Keep;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use manifest::System;
 use trace::{Names, Traces};
 
@@ -82,8 +83,18 @@ pub fn check(system: &System) -> Result<()> {
     Ok(())
 }
 
+/// A run with its trace.
+pub struct Traced {
+    /// How the run went.
+    pub outcome: Outcome,
+    /// What the kernel did.
+    pub traces: Traces,
+    /// The names of the system's objects.
+    pub names: Names,
+}
+
 /// The trace of a whole run of a system that was changed, with the names of the system's objects;
-/// an error if it takes more than so many bytes.
+/// an error if it takes more than so many bytes, or the run ends otherwise than well.
 pub fn traced(
     setup: &Setup,
     system: &str,
@@ -91,8 +102,23 @@ pub fn traced(
     room: u64,
     change: &mut dyn FnMut(&mut System),
 ) -> Result<(Traces, Names)> {
+    let Traced { outcome, traces, names } = traced_to_any_end(setup, system, kernel, room, change)?;
+    match outcome.failure() {
+        Some(failure) => bail!("system `{system}` under kernel `{kernel}`: {failure}"),
+        None => Ok((traces, names)),
+    }
+}
+
+/// [`traced`], of a run that may end in any way.
+pub fn traced_to_any_end(
+    setup: &Setup,
+    system: &str,
+    kernel: &str,
+    room: u64,
+    change: &mut dyn FnMut(&mut System),
+) -> Result<Traced> {
     let (mut memory, mut called) = (String::new(), Names::default());
-    let outcome = setup.boot_with(Some(Extra::Trace), system, kernel, &mut |system| {
+    let outcome = setup.attempt_with(Some(Extra::Trace), system, kernel, &mut |system| {
         change(system);
         memory = system.add_trace(room, Keep::First);
         called = names(system);
@@ -101,7 +127,7 @@ pub fn traced(
     let traces = Traces::decode(bytes)?;
     let lost = traces.lost();
     ensure!(lost == 0, "{system}: {lost} events did not fit into the trace: shorten the run");
-    Ok((traces, called))
+    Ok(Traced { outcome, traces, names: called })
 }
 
 #[cfg(test)]

@@ -51,7 +51,8 @@ fn a_leaf_inherits_no_time_slice() {
     let board: Tested = boot::<Tree<Host>>(&[(1, 200), (1, 10), (1, 10)]);
     for round in 0..2 {
         board.succeeds(1, create(FREE, ROOT, None, Share::Priority(100)));
-        [3, 2].map(|thread| board.succeeds(1, reserve(THREAD + thread, FREE)));
+        board.succeeds(1, reserve(THREAD + 3, FREE));
+        board.succeeds(1, reserve(THREAD + 2, FREE));
         let end = board.host.now() + 300 * MS;
         board.succeeds(1, system(Call::TimerSet, &[TIMER, end]));
         board.does(1, receive(NOTIFICATION));

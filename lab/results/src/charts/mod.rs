@@ -7,13 +7,13 @@ mod sweep;
 use crate::chart::{Chart, Stroke};
 use crate::grid::Grid;
 use crate::report::{WAKE_UP, WAKE_UP_P99};
-use crate::{Origin, Report, Samples};
+use crate::{Curves, Origin, Report, Samples};
 
 /// All charts that a report's rows support, and its samples if they are there.
 pub(crate) fn charts(report: &Report, samples: Option<&Samples>) -> Vec<Chart> {
     let origin = report.stands_for();
     if !report.curves.is_empty() {
-        return report.curves.iter().map(|curves| curves.chart(&origin)).collect();
+        return Curves::charts(&report.curves, &origin);
     }
     let grid = Grid::of(report);
     let figures = crate::paper::figures(&report.experiment);

@@ -21,7 +21,7 @@ const QUANTUM: (&str, &str, super::claim::Ours) =
     ("quantum", "not stated; 1 ms in the ledger's model", Same("1 ms"));
 
 /// The words behind a first one, of all lines that begin with it: the last is a number.
-fn lines<'a>(console: &'a str, first: &str, words: usize) -> Result<Vec<(Vec<&'a str>, u64)>> {
+pub fn lines<'a>(console: &'a str, first: &str, words: usize) -> Result<Vec<(Vec<&'a str>, u64)>> {
     let mut found = Vec::new();
     for line in console.lines() {
         let mut parts = line.split_whitespace();

@@ -1,4 +1,6 @@
-use super::{DECISION, DEPTHS, EXPERIMENT, KERNELS, METRICS, NODES, PAIR, PLAIN, POLICIES, case};
+use super::{
+    DECISION, DEPTHS, EXPERIMENT, KERNELS, NODES, OPERATIONS, PAIR, PLAIN, POLICIES, case, overrun,
+};
 use crate::experiment::measured::{recording, round_trips, spans};
 use crate::experiment::{Emulated, Measured, Setup};
 use anyhow::{Context, Result};
@@ -17,11 +19,12 @@ pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     }
     let recording = recording(&setup.boot(EXPERIMENT.name, kernel)?, "recording", kernel)?;
     let cases = cases();
-    for (number, metric) in (1..).zip(&METRICS[1..]) {
+    for (number, metric) in (1..).zip(&OPERATIONS) {
         measured.push(kernel, metric, &cases, spans(&recording, number)?)?;
     }
     limits(&mut measured, setup, kernel)?;
-    measured.curves = METRICS[1..].iter().map(|metric| curves(&measured, kernel, metric)).collect();
+    overrun::measure(&mut measured, setup, kernel)?;
+    measured.curves = OPERATIONS.iter().map(|metric| curves(&measured, kernel, metric)).collect();
     Ok(measured)
 }
 
@@ -72,7 +75,7 @@ fn limits(measured: &mut Measured, setup: &Setup, kernel: &str) -> Result<()> {
     ];
     // Logarithmic growth: a leaf more in its place takes steps by the height of a balanced tree.
     let steps = |nodes: u64| (nodes as f64 + 2.0).log2();
-    for metric in &METRICS[1..] {
+    for metric in &OPERATIONS {
         for policy in POLICIES {
             let [few, many] = [NODES[1], NODES[3]];
             let [at_few, at_many] = [few, many].map(|nodes| case(policy, nodes, 1));

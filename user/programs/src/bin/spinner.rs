@@ -1,0 +1,5 @@
+//! Computes for ever, also in the kernel.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::limits::spinner);
