@@ -2,7 +2,8 @@
 //!
 //! The keys are `name` (the domain's), `cap.NAME` (a slot), `mem.NAME` (address and bytes, both
 //! hexadecimal, separated by a colon), `log` (the same, of the domain's log), `arg.NAME` (free
-//! text), `threads` (for how many threads there is room), `stacks` (the top address of the first
+//! text), `adaptive.NAME` (how the budget of a reservation follows demand,
+//! [`Adaptive`](crate::adaptive::Adaptive)), `threads` (for how many threads there is room), `stacks` (the top address of the first
 //! thread's stack and how far below the next one's lies, hexadecimal), `buffers` (the address of
 //! the first thread's message buffer and how far above the next one's lies, hexadecimal), `heap`
 //! (address and bytes of the memory for a heap, hexadecimal; left out if there is none) and `slots`

@@ -1,7 +1,7 @@
 //! What a server asks for, by what it has used.
 
 /// The longest history, in control periods.
-pub const HISTORY: usize = 16;
+pub const HISTORY: usize = abi::adaptive::HISTORY as usize;
 
 /// What was seen of a server in one control period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,14 @@
 //! Reservations of CPU time and the classes that they are in: from `[[reservation]]` and the
 //! tables of domains to a tree that the kernel accepts.
 
+mod adaptive;
 mod domains;
 mod node;
 mod place;
 mod promised;
 mod windows;
 
+pub use adaptive::lines;
 pub use domains::{load, target};
 
 use toml::Spanned;
