@@ -6,6 +6,7 @@
 //!                                                    claims: Report -> verdicts
 //! ```
 
+mod adaptive_budgets;
 pub mod cache_lines;
 pub mod claim;
 mod cpus;
@@ -154,7 +155,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 23] = [
+pub static EXPERIMENTS: [&Experiment; 24] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -178,6 +179,7 @@ pub static EXPERIMENTS: [&Experiment; 23] = [
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &adaptive_budgets::EXPERIMENT,
 ];
 
 /// The experiment with this name.

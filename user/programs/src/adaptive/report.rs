@@ -12,6 +12,11 @@ const TARDY: usize = 1;
 /// Jobs that ended behind their deadline.
 const LATE: usize = 2;
 
+/// Work that all releases asked for, also those that were skipped, in units.
+const ASKED: usize = 3;
+/// The longest job of each task, in millionths of its period, by its number.
+const PEAKS: usize = 8;
+
 /// A server's report.
 #[derive(Clone, Copy)]
 pub struct Report(pub Words);
@@ -39,6 +44,14 @@ impl Report {
         if began_in_time {
             self.0.add(TARDY, by);
         }
+    }
+
+    /// A release of this task has asked for so much work, and that is so many millionths of its
+    /// period.
+    pub fn asked(self, task: usize, work: u64, part: u64) {
+        self.0.add(ASKED, work);
+        let peak = PEAKS + task;
+        self.0.set(peak, self.0.get(peak).max(part));
     }
 
     /// What was reported by now.

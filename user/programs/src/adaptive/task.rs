@@ -15,15 +15,22 @@ const PIECE: u64 = 1_000_000;
 pub fn bursty(env: &Env) {
     let report = env.arg("server").map(|server| Report(env.mem(server)));
     let period = env.number("period", 40_000).us();
+    let task = env.number("stream", 0) as usize;
     let mut load = Load::of(env);
+    let mut next = || {
+        let work = load.next();
+        let part = u128::from(work) * 1_000_000 / period.as_nanos();
+        report.into_iter().for_each(|report| report.asked(task, work, part as u64));
+        work
+    };
     // Releases of all tasks are on one grid, whenever each of them has begun.
     let mut ticker = Ticker::starting(Instant::BOOT + env.number("from", 50_000).us(), period);
     loop {
         let skipped = ticker.skip_to(Instant::now());
-        (0..skipped).for_each(|_| drop(load.next()));
+        (0..skipped).for_each(|_| drop(next()));
         let deadline = ticker.due() + period;
         time::sleep_until(ticker.pass());
-        job(load.next(), deadline, report);
+        job(next(), deadline, report);
     }
 }
 
