@@ -6,6 +6,8 @@ use core::fmt;
 
 /// The longest history, in control periods.
 pub const HISTORY: u64 = 16;
+/// The most such reservations in one class.
+pub const CHILDREN: usize = 16;
 /// The prefix of these lines; behind it follows the capability's name.
 pub const PREFIX: &str = "adaptive.";
 

@@ -5,7 +5,7 @@ use abi::reservation::WHOLE;
 use core::cmp::Reverse;
 
 /// The most children that a decision is about.
-pub const SIBLINGS: usize = 16;
+pub const SIBLINGS: usize = abi::adaptive::CHILDREN;
 
 /// Whether a server's budget may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! Budgets that follow demand (S2B-12): what is to be stated of them, and what the domain that
 //! controls them is told.
 
-use abi::adaptive::{HISTORY, PREFIX};
+use abi::adaptive::{CHILDREN, HISTORY, PREFIX};
 use abi::reservation::{Budget, LEAST_BUDGET, Policy};
 use abi::{Rights, adaptive};
 
-use super::Draft;
 use super::place::Place;
 use super::promised::{capacity, children, rate};
+use super::{Draft, span_of};
 use crate::problem::Problem;
-use crate::system::{Adaptive, Domain, System, Target};
+use crate::system::{Adaptive, Domain, Reservation, System, Target};
 use crate::units::spell_duration;
 use crate::values::Values;
 
@@ -53,6 +53,17 @@ pub fn read(
         history: values.number(&own.history, BACK, 1..=HISTORY)? as u32,
         least,
     }))
+}
+
+/// The first reservation that is one too many for the controller of its class.
+pub fn too_many(values: &Values, drafts: &[Draft], all: &[Reservation]) -> Option<Problem> {
+    let follows = |index: &usize| all[*index].adaptive.is_some();
+    let beyond = |class: usize| children(all, class).filter(follows).nth(CHILDREN);
+    let at = (0..all.len()).find_map(beyond)?;
+    let message = format!("a class has {CHILDREN} budgets that follow demand at most");
+    let help = "put some of them into a class of their own, or let this budget be fixed";
+    let given = drafts[at].given.adaptive.as_ref();
+    Some(values.source.problem(&span_of(given, &drafts[at].at), message, help))
 }
 
 /// What the environment tells a domain of those reservations that it may control.

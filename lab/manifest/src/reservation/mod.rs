@@ -87,6 +87,7 @@ pub fn read(values: &Values, manifest: &Manifest, cpus: u32) -> Result<Found, Ve
     }
     if problems.is_empty() {
         problems.extend(promised::excess(values, &drafts, &all));
+        problems.extend(adaptive::too_many(values, &drafts, &all));
     }
     if problems.is_empty() { Ok(Found { reservations: all, used }) } else { Err(problems) }
 }

@@ -39,7 +39,12 @@ pub fn changes(log: &[u8]) -> Result<Vec<Change>> {
 }
 
 /// Budgets over time as steps, in percent of the CPU: seconds since boot across.
-pub fn curves(name: &str, title: &str, begun: &[(u64, u64)], changes: &[Change]) -> Curves {
+pub fn curves(
+    name: &str,
+    title: &str,
+    begun: &[(u64, u64); SERVERS.len()],
+    changes: &[Change],
+) -> Curves {
     let of = |server: usize| {
         let (budget, period) = begun[server];
         let percent = |budget: u64| 100.0 * budget as f64 / period as f64;

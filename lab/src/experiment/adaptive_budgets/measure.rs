@@ -2,15 +2,18 @@ use super::{
     ASKED, BUDGETS, EXPERIMENT, HARD_MISSED, MISSED, PEAK, SECOND, SERVERS, case, decisions,
     overhead,
 };
-use crate::experiment::{Boots, Emulated, Measured, Simulated};
+use crate::experiment::{Boots, Emulated, Measured, Setup, Simulated};
 use crate::machine::{Outcome, word_at};
 use crate::systems;
-use abi::reservation::{Budget, WHOLE};
+use abi::reservation::WHOLE;
 use anyhow::{Context, Result};
-use manifest::System;
+use manifest::{Reservation, System};
+use results::Curves;
 
 /// What each adaptive server keeps by the paper's rule: a tick of its system.
 const TICK: u64 = 1_000_000;
+/// The class of the soft servers.
+const CLASS: &str = "soft";
 /// The hard tasks.
 const HARD: [&str; 2] = ["hard-200", "hard-400"];
 /// Words of a server's report: what its releases asked for, and from where on the longest job of
@@ -51,35 +54,52 @@ pub fn had(console: &str, name: &str) -> Result<Had> {
     }
 }
 
-/// Sets a system up: how budgets are set, milliseconds, the load.
-pub fn set_up(system: &mut System, budgets: &str, milliseconds: u64, load: u64) {
+/// Sets a system up: how budgets are set, milliseconds, the load, and its means if they are known
+/// (millionths of the CPU).
+pub fn set_up(
+    system: &mut System,
+    budgets: &str,
+    (milliseconds, load): (u64, u64),
+    means: Option<[u64; SERVERS.len()]>,
+) {
     let controls = BUDGETS[2..].contains(&budgets);
     systems::set(system, "control", &controls.to_string());
     systems::set(system, "milliseconds", &milliseconds.to_string());
     systems::set(system, "seed", &load.to_string());
-    let rate = |limit: Budget| limit.budget as f64 / limit.period as f64;
-    let class = system.reservations.iter().find(|one| one.name == "soft");
-    let class = class.and_then(|class| class.limit).map_or(0.0, rate);
-    let (soft, others): (Vec<_>, Vec<_>) = system
-        .reservations
-        .iter()
-        .filter(|one| one.class.is_some())
-        .partition(|one| one.adaptive.is_some());
-    let sum = |all: &[&manifest::Reservation]| all.iter().filter_map(|it| it.limit).map(rate).sum();
-    let (soft, others): (f64, f64) = (sum(&soft), sum(&others));
-    for one in &mut system.reservations {
-        let (Some(adaptive), Some(limit)) = (&mut one.adaptive, &mut one.limit) else { continue };
-        match budgets {
-            "adaptive" => adaptive.least = TICK,
-            // Whole millionths: the sum is what the class has, or less.
-            "filled" => {
-                let part = rate(*limit) * (class - others) / soft;
-                let millionths = (part * f64::from(WHOLE)).floor() as u64;
-                limit.budget = millionths * limit.period / u64::from(WHOLE);
-            }
-            _ => {}
-        }
+    let left = left_to_soft(system);
+    let means = means.unwrap_or_else(|| limits_of(system).map(rate));
+    let asked: u64 = means.iter().sum();
+    let of = |mean: u64| match budgets {
+        "filled" => mean * left / asked.max(1),
+        // What does not fit is cut alike.
+        _ => mean.min(mean * left / asked.max(1)),
+    };
+    for (server, mean) in SERVERS.into_iter().zip(means) {
+        let one = system.reservations.iter_mut().find(|one| one.name == server);
+        let Some((Some(adaptive), Some(limit))) =
+            one.map(|one| (one.adaptive.as_mut(), one.limit.as_mut()))
+        else {
+            continue;
+        };
+        limit.budget = (of(mean) * limit.period / u64::from(WHOLE)).max(TICK);
+        adaptive.least = if budgets == "kept" { limit.budget } else { TICK };
     }
+}
+
+/// A budget in millionths of the CPU, rounded down.
+fn rate((budget, period): (u64, u64)) -> u64 {
+    budget * u64::from(WHOLE) / period
+}
+
+/// What their class has for the soft servers, in millionths of the CPU.
+fn left_to_soft(system: &System) -> u64 {
+    let limit = |one: &Reservation| one.limit.map_or(0, |it| rate((it.budget, it.period)));
+    let Some(class) = system.reservations.iter().position(|one| one.name == CLASS) else {
+        return 0;
+    };
+    let all = system.reservations.iter();
+    let others = all.filter(|one| one.class == Some(class) && one.adaptive.is_none());
+    limit(&system.reservations[class]) - others.map(|one| limit(one) + 1).sum::<u64>()
 }
 
 /// Sums over runs with different loads.
@@ -123,25 +143,20 @@ fn measure(setup: &impl Boots, kernel: &str, usual: (u64, u64)) -> Result<Measur
     let mut measured = Measured::default();
     let loads = setup.asked.number("loads", usual.0);
     let time = setup.asked.number("time", usual.1);
-    for budgets in BUDGETS {
-        let mut sums = Sums::default();
-        for load in 0..loads {
-            let (mut tasks, mut begun) = (Vec::new(), Vec::new());
-            // Loads of different seeds have nothing in common.
-            let seed = setup.asked.seed + load;
-            let outcome = setup.boot_changed(EXPERIMENT.name, kernel, &mut |system| {
-                set_up(system, budgets, time / 1_000_000, seed);
-                (tasks, begun) = (tasks_of(system), limits_of(system));
-            })?;
-            sums.add(&outcome, &tasks, time)?;
-            if load == 0 && BUDGETS[2..].contains(&budgets) {
-                let log = outcome.memories.get("decisions").context("the run left no log")?;
-                let name = format!("{}-{budgets}", EXPERIMENT.name);
-                let title = format!("Budgets over time, {budgets}");
-                let changes = decisions::changes(log)?;
-                measured.curves.push(decisions::curves(&name, &title, &begun, &changes));
+    let mut sums = BUDGETS.map(|_| Sums::default());
+    for load in (0..loads).map(|load| setup.asked.seed + load) {
+        // What the load asks for does not depend on budgets, and the fixed ones go by it.
+        let mut means = None;
+        for (budgets, sums) in BUDGETS.into_iter().zip(&mut sums) {
+            let run = Run { setup, kernel, budgets, time, load };
+            if means.is_none() {
+                means = Some(run.asked()?);
             }
+            let first = load == setup.asked.seed;
+            measured.curves.extend(run.count(means, sums)?.filter(|_| first));
         }
+    }
+    for (budgets, sums) in BUDGETS.into_iter().zip(sums) {
         push(&mut measured, kernel, budgets, sums);
     }
     overhead::measure(setup, kernel, &mut measured)?;
@@ -150,6 +165,55 @@ fn measure(setup: &impl Boots, kernel: &str, usual: (u64, u64)) -> Result<Measur
         measured.units.insert(metric.to_string(), unit.to_string());
     }
     Ok(measured)
+}
+
+/// A run of the system.
+struct Run<'a> {
+    setup: &'a Setup,
+    kernel: &'a str,
+    budgets: &'a str,
+    time: u64,
+    load: u64,
+}
+
+impl Run<'_> {
+    fn boot(
+        &self,
+        means: Option<[u64; SERVERS.len()]>,
+        look: &mut dyn FnMut(&System),
+    ) -> Result<Outcome> {
+        self.setup.boot_changed(EXPERIMENT.name, self.kernel, &mut |system| {
+            set_up(system, self.budgets, (self.time / 1_000_000, self.load), means);
+            look(system);
+        })
+    }
+
+    /// What the load of each server asks for in the mean, in millionths of the CPU.
+    fn asked(&self) -> Result<[u64; SERVERS.len()]> {
+        let mut sums = Sums::default();
+        sums.add(&self.boot(None, &mut |_| {})?, &[], self.time)?;
+        Ok(sums.asked.map(|asked| asked.iter().sum()))
+    }
+
+    /// Counts the run; returns the budgets over time, if they change.
+    fn count(
+        &self,
+        means: Option<[u64; SERVERS.len()]>,
+        sums: &mut Sums,
+    ) -> Result<Option<Curves>> {
+        let (mut tasks, mut begun) = (Vec::new(), [(0, 1); SERVERS.len()]);
+        let outcome = self.boot(means, &mut |system| {
+            (tasks, begun) = (tasks_of(system), limits_of(system));
+        })?;
+        sums.add(&outcome, &tasks, self.time)?;
+        if !BUDGETS[2..].contains(&self.budgets) {
+            return Ok(None);
+        }
+        let log = outcome.memories.get("decisions").context("the run left no log")?;
+        let name = format!("{}-{}", EXPERIMENT.name, self.budgets);
+        let title = format!("Budgets over time, {}", self.budgets);
+        Ok(Some(decisions::curves(&name, &title, &begun, &decisions::changes(log)?)))
+    }
 }
 
 fn push(measured: &mut Measured, kernel: &str, budgets: &str, sums: Sums) {
@@ -181,13 +245,12 @@ fn tasks_of(system: &System) -> Vec<(usize, String)> {
 }
 
 /// Budget and period of each server.
-fn limits_of(system: &System) -> Vec<(u64, u64)> {
-    let limit = |server| {
+fn limits_of(system: &System) -> [(u64, u64); SERVERS.len()] {
+    SERVERS.map(|server| {
         let found = system.reservations.iter().find(|one| one.name == server);
         let limit = found.and_then(|one| one.limit);
         limit.map_or((0, 1), |limit| (limit.budget, limit.period))
-    };
-    SERVERS.into_iter().map(limit).collect()
+    })
 }
 
 /// The controller numbers servers as its capabilities are: in the order of [`SERVERS`].
@@ -217,15 +280,34 @@ mod tests {
     }
 
     #[test]
-    fn filled_budgets_leave_nothing() {
-        let mut system = system();
-        set_up(&mut system, "filled", 1, 1);
-        let limits = limits_of(&system);
-        let rates = limits.iter().map(|(budget, period)| *budget as f64 / *period as f64);
-        let left = 0.6 - rates.sum::<f64>();
-        assert!((0.0..0.000_01).contains(&left), "{left}");
-        set_up(&mut system, "adaptive", 1, 1);
-        let least = system.reservations.iter().filter_map(|it| Some(it.adaptive?.least));
-        assert!(least.eq([TICK; 3]));
+    fn budgets_go_by_the_means() {
+        let rates = |budgets, means| {
+            let mut system = system();
+            set_up(&mut system, budgets, (1, 1), means);
+            limits_of(&system).map(rate)
+        };
+        let near = |ours: [u64; 3], expected: [u64; 3]| {
+            let off = ours.into_iter().zip(expected).map(|(a, b)| b.abs_diff(a));
+            assert!(off.max() <= Some(2), "{ours:?} and {expected:?}");
+        };
+        let means = [100_000, 60_000, 40_000];
+        near(rates("fixed", Some(means)), means);
+        near(rates("filled", Some(means)), means.map(|mean| 3 * mean));
+        near(rates("adaptive", None), [133_500, 123_600, 119_800]);
+        near(rates("kept", Some(means.map(|mean| 10 * mean))), means.map(|mean| 3 * mean));
+        let sum = rates("filled", None).iter().sum::<u64>();
+        assert!((599_990..600_000).contains(&sum), "{sum}");
+    }
+
+    #[test]
+    fn least_budgets_are_ticks_or_means() {
+        for (budgets, least) in
+            [("adaptive", [TICK; 3]), ("kept", [2_000_000, 6_000_000, 3_000_000])]
+        {
+            let mut system = system();
+            set_up(&mut system, budgets, (1, 1), Some([100_000, 60_000, 40_000]));
+            let kept = system.reservations.iter().filter_map(|it| Some(it.adaptive?.least));
+            assert!(kept.eq(least), "{budgets}");
+        }
     }
 }

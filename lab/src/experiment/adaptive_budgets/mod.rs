@@ -32,7 +32,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         Parameter::count("loads", [1, 20], &[5], "by seed, counted together; emulated 1"),
     ],
     conditions: &[
-        ("fixed", "each soft server has what its load takes in the mean"),
+        ("fixed", "each soft server has what its load asks for in the mean of the run"),
         ("filled", "the same, raised alike until the class has nothing left"),
         ("adaptive", "S2B-12: from the mean on, 1 ms at least; history of 16 decisions"),
         ("kept", "the same, but never below the mean"),

@@ -20,7 +20,7 @@ pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<(
     let mut memory = String::new();
     let budgets = BUDGETS[2];
     let outcome = setup.boot_with(Some(Extra::Trace), EXPERIMENT.name, kernel, &mut |system| {
-        measure::set_up(system, budgets, TIME, 1);
+        measure::set_up(system, budgets, (TIME, setup.asked.seed), None);
         memory = system.add_trace(ROOM, Keep::First);
     })?;
     let bytes = outcome.memories.get(&memory).context("the run left no trace")?;

@@ -130,14 +130,15 @@ impl Servers {
             (siblings[count], count) = ((other, it.sibling()), count + 1);
         }
         let all = siblings.map(|(_, sibling)| sibling);
-        let decision = decide(&all[..count], supply, adapted, wanted).expect("a manifest's fit");
+        let Ok(decision) = decide(&all[..count], supply, adapted, wanted) else { return };
         let jobs = u64::from(seen.jobs.max(1));
         for (changed, budget) in decision.changes() {
             let changed = siblings[changed].0;
-            if let Some(server) = &mut self.all[changed] {
-                server.budget = budget;
-                set(server.slot, Budget { budget, ..server.told.limit });
+            let Some(server) = &mut self.all[changed] else { continue };
+            if !set(server.slot, Budget { budget, ..server.told.limit }) {
+                continue;
             }
+            server.budget = budget;
             self.log.write(&Entry {
                 at: now.as_nanos(),
                 server: changed,
@@ -188,7 +189,8 @@ fn interval(told: &Adaptive) -> Duration {
     Duration::from_nanos(told.limit.period.saturating_mul(told.every.into()))
 }
 
-fn set(slot: Slot, budget: Budget) {
-    // Decisions are what the kernel admits: a refusal is a fault of the manifest or of this program.
-    reservation::set_budget(slot, Some(budget)).expect("the class has it");
+/// Sets a budget. Whether it is set: if someone else has promised what the class had left, all stays
+/// as it was until the next decision.
+fn set(slot: Slot, budget: Budget) -> bool {
+    reservation::set_budget(slot, Some(budget)).is_ok()
 }
