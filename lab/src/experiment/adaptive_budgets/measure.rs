@@ -12,6 +12,8 @@ use results::Curves;
 
 /// What each adaptive server keeps by the paper's rule: a tick of its system.
 const TICK: u64 = 1_000_000;
+/// How long a level of the load lasts as the manifest has it, in nanoseconds.
+const HOLD: u64 = SECOND;
 /// The class of the soft servers.
 const CLASS: &str = "soft";
 /// The hard tasks.
@@ -83,6 +85,16 @@ pub fn set_up(
         };
         limit.budget = (of(mean) * limit.period / u64::from(WHOLE)).max(TICK);
         adaptive.least = if budgets == "kept" { limit.budget } else { TICK };
+    }
+}
+
+/// Lets a level of the load last so long in the mean.
+fn hold_levels(system: &mut System, hold: u64) {
+    let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
+    for (_, value) in args.filter(|(name, _)| ["up", "down"].contains(&name.as_str())) {
+        let thousandths = value.parse().unwrap_or(0) * HOLD / hold;
+        // Both directions as likely as before, one after the other at most.
+        *value = thousandths.clamp(1, 500).to_string();
     }
 }
 
@@ -182,7 +194,9 @@ impl Run<'_> {
         means: Option<[u64; SERVERS.len()]>,
         look: &mut dyn FnMut(&System),
     ) -> Result<Outcome> {
+        let hold = self.setup.asked.number("hold", HOLD);
         self.setup.boot_changed(EXPERIMENT.name, self.kernel, &mut |system| {
+            hold_levels(system, hold);
             set_up(system, self.budgets, (self.time / 1_000_000, self.load), means);
             look(system);
         })
@@ -297,6 +311,22 @@ mod tests {
         near(rates("kept", Some(means.map(|mean| 10 * mean))), means.map(|mean| 3 * mean));
         let sum = rates("filled", None).iter().sum::<u64>();
         assert!((599_990..600_000).contains(&sum), "{sum}");
+    }
+
+    #[test]
+    fn levels_last_as_long_as_is_asked_for() {
+        let ups = |hold| {
+            let mut system = system();
+            hold_levels(&mut system, hold);
+            let player = system.domains.iter().find(|domain| domain.name == "s3-player");
+            let args = player.into_iter().flat_map(|domain| domain.args.clone());
+            args.filter(|(name, _)| name == "up" || name == "down")
+                .map(|(_, value)| value)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ups(HOLD), ["13", "27"]);
+        assert_eq!(ups(HOLD / 4), ["52", "108"]);
+        assert_eq!(ups(60 * HOLD), ["1", "1"]);
     }
 
     #[test]

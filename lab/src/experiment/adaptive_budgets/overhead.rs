@@ -1,6 +1,6 @@
 //! What scheduling takes, and adaptation of that (S2B-E03), by the kernel's trace.
 
-use super::{ADAPTATION, BUDGETS, EXPERIMENT, SCHEDULING, measure};
+use super::{ADAPTATION, BUDGETS, EXPERIMENT, REPORTING, SCHEDULING, measure};
 use crate::experiment::{Measured, Setup};
 use crate::image::Extra;
 use abi::call::Call;
@@ -29,7 +29,6 @@ pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<(
     ensure!(lost == 0, "{lost} events did not fit into the trace");
     let cpu = *cpus(&traces).first().context("the trace has no CPU")?;
     let trace = traces.each.first().context("the trace has no CPU")?;
-    // Tasks look at the clock to know how late they are: that is part of adaptation.
     let looks = Sections::of(trace).whole;
     let looks = looks.iter().filter(|section| section.entry == Entry::Call(Call::Clock as u8));
     let looks: u64 =
@@ -39,6 +38,7 @@ pub fn measure(setup: &Setup, kernel: &str, measured: &mut Measured) -> Result<(
     let parts = |time: u64| time * MILLION / cpu.span;
     // The controller's own kernel entries count twice: what is told is not below the truth.
     measured.samples.push(kernel, SCHEDULING, budgets, vec![parts(cpu.kernel + controller)]);
-    measured.samples.push(kernel, ADAPTATION, budgets, vec![parts(looks + controller)]);
+    measured.samples.push(kernel, ADAPTATION, budgets, vec![parts(controller)]);
+    measured.samples.push(kernel, REPORTING, budgets, vec![parts(looks)]);
     Ok(())
 }

@@ -25,8 +25,8 @@ fn run(ratios: [[u64; 3]; 4], hard: u64, peak: u64, times: [u64; 2]) -> Report {
     for (metric, time) in [SCHEDULING, ADAPTATION].into_iter().zip(times) {
         rows.push((metric, BUDGETS[2].to_string(), time));
     }
-    let rows: Vec<_> =
-        rows.iter().map(|(metric, case, value)| (manifest::TREE, *metric, case.as_str(), *value));
+    let rows = rows.iter();
+    let rows = rows.map(|(metric, case, value)| (manifest::TREE, *metric, case.as_str(), *value));
     report("twin", &rows.collect::<Vec<_>>())
 }
 
