@@ -1,5 +1,5 @@
 use super::{
-    ASKED, BUDGETS, EXPERIMENT, HARD_MISSED, MISSED, PEAK, SECOND, SERVERS, case, decisions,
+    ASKED, BUDGETS, EXPERIMENT, HARD_MISSED, LATE, MISSED, PEAK, SECOND, SERVERS, case, decisions,
     overhead,
 };
 use crate::experiment::{Boots, Emulated, Measured, Setup, Simulated};
@@ -173,7 +173,7 @@ fn measure(setup: &impl Boots, kernel: &str, usual: (u64, u64)) -> Result<Measur
     }
     overhead::measure(setup, kernel, &mut measured)?;
     for metric in EXPERIMENT.metrics {
-        let unit = if *metric == HARD_MISSED { "jobs" } else { "millionths" };
+        let unit = if [HARD_MISSED, LATE].contains(metric) { "jobs" } else { "millionths" };
         measured.units.insert(metric.to_string(), unit.to_string());
     }
     Ok(measured)
@@ -237,6 +237,7 @@ fn push(measured: &mut Measured, kernel: &str, budgets: &str, sums: Sums) {
         samples.push(kernel, MISSED, &case(budgets, server), vec![*ratio]);
     }
     samples.push(kernel, MISSED, &case(budgets, "sum"), vec![ratios.iter().sum()]);
+    samples.push(kernel, LATE, &format!("budgets={budgets}"), vec![sums.missed.iter().sum()]);
     samples.push(kernel, HARD_MISSED, &format!("budgets={budgets}"), vec![sums.hard_missed]);
     // The load is the same, whatever the budgets.
     if budgets == BUDGETS[0] {

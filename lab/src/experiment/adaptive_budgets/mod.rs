@@ -20,7 +20,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     machines: &[Measure::Simulated(measure::simulated), Measure::Emulated(measure::emulated)],
     kernels: &[manifest::TREE],
-    metrics: &[MISSED, HARD_MISSED, ASKED, PEAK, SCHEDULING, ADAPTATION, REPORTING],
+    metrics: &[MISSED, LATE, HARD_MISSED, ASKED, PEAK, SCHEDULING, ADAPTATION, REPORTING],
     cases: &BUDGETS,
     parameters: &[
         Parameter::time(
@@ -42,9 +42,9 @@ pub static EXPERIMENT: Experiment = Experiment {
     notes: &[
         "A ratio is of late jobs to finished ones, in millionths; a release that comes while the \
          job before it still runs is skipped.",
-        "`scheduling` is time inside the kernel and in the controller; parts of it are `adaptation`, \
-         the controller alone, and `reporting`, tasks that look at the clock. All are of one run of \
-         5 s under the kernel with a trace, whose own cost they contain.",
+        "`scheduling` is time inside the kernel and in the controller; parts of it are \
+         `adaptation`, the controller alone, and `reporting`, tasks that look at the clock. All \
+         are of one run of 5 s under the kernel with a trace, whose own cost they contain.",
     ],
     claims: claims::claims,
     ..Experiment::USUAL
@@ -53,6 +53,8 @@ pub static EXPERIMENT: Experiment = Experiment {
 const SECOND: u64 = 1_000_000_000;
 /// Late jobs of all that ended.
 const MISSED: &str = "miss-ratio";
+/// Late jobs of all soft servers.
+const LATE: &str = "late";
 /// Late jobs of the hard tasks.
 const HARD_MISSED: &str = "hard-missed";
 /// What the load of a server asks for in the mean.

@@ -1,5 +1,5 @@
 use super::{
-    ADAPTATION, BUDGETS, EXPERIMENT, HARD_MISSED, MISSED, PEAK, SCHEDULING, SERVERS, case,
+    ADAPTATION, BUDGETS, EXPERIMENT, HARD_MISSED, LATE, MISSED, PEAK, SCHEDULING, SERVERS, case,
 };
 use crate::experiment::testing::{all_hold, expect, report};
 use results::{Report, Verdict};
@@ -9,8 +9,8 @@ use results::{Report, Verdict};
 const GOOD: [[u64; 3]; 4] =
     [[336, 2_728, 219], [300, 1_000, 700], [111, 649, 469], [100, 500, 400]];
 
-/// A run of these figures: ratios, late hard jobs, peaks, scheduling and adaptation.
-fn run(ratios: [[u64; 3]; 4], hard: u64, peak: u64, times: [u64; 2]) -> Report {
+/// A run of these figures: ratios, late jobs and hard ones, peaks, scheduling and adaptation.
+fn run(ratios: [[u64; 3]; 4], [late, hard]: [u64; 2], peak: u64, times: [u64; 2]) -> Report {
     let mut rows = Vec::new();
     for (budgets, ratios) in BUDGETS.into_iter().zip(ratios) {
         for (server, ratio) in SERVERS.into_iter().zip(ratios) {
@@ -18,6 +18,7 @@ fn run(ratios: [[u64; 3]; 4], hard: u64, peak: u64, times: [u64; 2]) -> Report {
         }
         rows.push((MISSED, case(budgets, "sum"), 100 * ratios.iter().sum::<u64>()));
         rows.push((HARD_MISSED, format!("budgets={budgets}"), hard));
+        rows.push((LATE, format!("budgets={budgets}"), late));
     }
     for server in SERVERS {
         rows.push((PEAK, format!("server={server}"), peak));
@@ -31,7 +32,7 @@ fn run(ratios: [[u64; 3]; 4], hard: u64, peak: u64, times: [u64; 2]) -> Report {
 }
 
 fn good() -> Report {
-    run(GOOD, 0, 520_000, [2_000, 130])
+    run(GOOD, [500, 0], 520_000, [2_000, 130])
 }
 
 #[test]
@@ -47,16 +48,16 @@ fn each_verdict_can_come_out_otherwise() {
     let with = |budgets: usize, ratios: [u64; 3]| {
         let mut all = GOOD;
         all[budgets] = ratios;
-        run(all, 0, 520_000, [2_000, 130])
+        run(all, [500, 0], 520_000, [2_000, 130])
     };
     contradicted(&with(2, [111, 700, 509]), &["S2B-C01a"]);
     contradicted(&with(3, [200, 1_000, 500]), &["S2B-C01b"]);
     contradicted(&with(1, [100, 500, 400]), &["S2B-C01c"]);
     contradicted(&with(2, [470, 649, 469]), &["S2B-C02a", "S2B-C02b"]);
-    contradicted(&run(GOOD, 1, 520_000, [2_000, 130]), &["S2B-C04"]);
-    contradicted(&run(GOOD, 0, 200_000, [2_000, 130]), &["S2B-C03"]);
-    contradicted(&run(GOOD, 0, 520_000, [2_000, 200]), &["S2B-C05a"]);
-    contradicted(&run(GOOD, 0, 520_000, [10_000, 130]), &["S2B-C05b"]);
+    contradicted(&run(GOOD, [500, 1], 520_000, [2_000, 130]), &["S2B-C04"]);
+    contradicted(&run(GOOD, [500, 0], 200_000, [2_000, 130]), &["S2B-C03"]);
+    contradicted(&run(GOOD, [500, 0], 520_000, [2_000, 200]), &["S2B-C05a"]);
+    contradicted(&run(GOOD, [500, 0], 520_000, [10_000, 130]), &["S2B-C05b"]);
 }
 
 #[test]
@@ -66,4 +67,12 @@ fn both_tables_are_printed() {
     for said in ["the paper fixed 3.36, 27.28, 2.19", "here fixed 3.36, 27.28, 2.19"] {
         assert!(first.evidence.contains(said), "{}", first.evidence);
     }
+}
+
+#[test]
+fn short_runs_tell_nothing_of_ratios() {
+    let short = run(GOOD, [99, 0], 520_000, [2_000, 130]);
+    let ids = ["S2B-C01a", "S2B-C01b", "S2B-C01c", "S2B-C02a", "S2B-C02b"];
+    expect(&EXPERIMENT, &short, Verdict::NotObservable, &ids);
+    all_hold(&EXPERIMENT, &short, &ids);
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::tree::{Budget, Frame, Node, NodeId, Policy, Server, Share, Tree, TreeCpu};
 use proptest::prelude::*;
+use proptest::sample::Index;
 use std::vec;
 
 /// A server of the class: its node, what it asks for, and how it is seen.
@@ -37,7 +38,7 @@ proptest! {
     /// nobody asks anything of any more gives everything back.
     #[test]
     fn the_kernel_accepts_every_decision(
-        steps in prop::collection::vec((any::<prop::sample::Index>(), any::<(u32, u64, u64)>()), 200),
+        steps in prop::collection::vec((any::<Index>(), any::<(u32, u64, u64)>()), 200),
         count in 2usize..=10,
     ) {
         let mut storage = (

@@ -189,8 +189,8 @@ fn interval(told: &Adaptive) -> Duration {
     Duration::from_nanos(told.limit.period.saturating_mul(told.every.into()))
 }
 
-/// Sets a budget. Whether it is set: if someone else has promised what the class had left, all stays
-/// as it was until the next decision.
+/// Sets a budget. Whether it is set: if another domain has promised what the class had left, all
+/// stays as it was until the next decision.
 fn set(slot: Slot, budget: Budget) -> bool {
     reservation::set_budget(slot, Some(budget)).is_ok()
 }

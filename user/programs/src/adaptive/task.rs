@@ -27,7 +27,9 @@ pub fn bursty(env: &Env) {
     let mut ticker = Ticker::starting(Instant::BOOT + env.number("from", 50_000).us(), period);
     loop {
         let skipped = ticker.skip_to(Instant::now());
-        (0..skipped).for_each(|_| drop(next()));
+        (0..skipped).for_each(|_| {
+            next();
+        });
         let deadline = ticker.due() + period;
         time::sleep_until(ticker.pass());
         job(next(), deadline, report);
