@@ -6,7 +6,7 @@ use super::{
 use crate::experiment::claim::Ours::{Each, Same};
 use crate::experiment::claim::{Setting, Spec, claim, least, median, most};
 use results::Bound::{Above, AtLeast, AtMost, Below};
-use results::Report;
+use results::{Origin, Report};
 
 /// A percent in millionths.
 const PERCENT: f64 = 10_000.0;
@@ -60,6 +60,12 @@ fn too_few(report: &Report) -> Option<String> {
     let why =
         format!("{late} late jobs of fixed budgets are too few: `--set time=...`, `loads=...`");
     (late < ENOUGH).then_some(why)
+}
+
+/// Why the simulation does not tell what a program takes.
+fn simulated(report: &Report) -> Option<String> {
+    let why = "what programs compute takes no time in the simulation, and the controller is one";
+    (report.origin == Origin::SIMULATED).then(|| why.to_string())
 }
 
 /// The paper's table beside ours.
@@ -116,6 +122,7 @@ pub fn claims() -> Vec<Spec> {
             })
             .lies(AtMost(0.0), "S2B-C04"),
         claim("S2B-C05a", "adaptation is a small part of what scheduling takes", SETTING)
+            .hidden(simulated)
             .figure("adaptation by scheduling", "%", |r| {
                 Some(100.0 * share(r, ADAPTATION)? / share(r, SCHEDULING)?)
             })
@@ -124,6 +131,7 @@ pub fn claims() -> Vec<Spec> {
                 Some(format!("tasks that look at the clock: {:.4} %", share(r, REPORTING)?))
             }),
         claim("S2B-C05b", "scheduling takes little of the CPU", SETTING)
+            .hidden(simulated)
             .figure("scheduling", "%", |r| share(r, SCHEDULING))
             .lies(Below(1.0), "the claim index; S2B-E03: 0.2 %"),
     ]

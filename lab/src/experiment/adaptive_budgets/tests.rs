@@ -2,7 +2,7 @@ use super::{
     ADAPTATION, BUDGETS, EXPERIMENT, HARD_MISSED, LATE, MISSED, PEAK, SCHEDULING, SERVERS, case,
 };
 use crate::experiment::testing::{all_hold, expect, report};
-use results::{Report, Verdict};
+use results::{Origin, Report, Verdict};
 
 /// Ratios of S3, S4, S5 by budgets, in hundredths of a percent: the paper's for the first and the
 /// third, and what would hold for the others.
@@ -75,4 +75,12 @@ fn short_runs_tell_nothing_of_ratios() {
     let ids = ["S2B-C01a", "S2B-C01b", "S2B-C01c", "S2B-C02a", "S2B-C02b"];
     expect(&EXPERIMENT, &short, Verdict::NotObservable, &ids);
     all_hold(&EXPERIMENT, &short, &ids);
+}
+
+#[test]
+fn the_simulation_does_not_tell_what_programs_take() {
+    let simulated = Report { origin: Origin::SIMULATED, ..good() };
+    let ids = ["S2B-C05a", "S2B-C05b"];
+    expect(&EXPERIMENT, &simulated, Verdict::NotObservable, &ids);
+    all_hold(&EXPERIMENT, &simulated, &ids);
 }
