@@ -29,8 +29,9 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
-/// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for seconds
-/// where `sharing-dynamics` is about curves too, and one counts late jobs over many seconds.
+/// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
+/// seconds where `sharing-dynamics` is about curves too, and one counts late jobs over many
+/// seconds.
 const DEEP: [&str; 7] = [
     "lock-scaling",
     "profile",
