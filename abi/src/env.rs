@@ -2,12 +2,13 @@
 //!
 //! The keys are `name` (the domain's), `cap.NAME` (a slot), `mem.NAME` (address and bytes, both
 //! hexadecimal, separated by a colon), `log` (the same, of the domain's log), `arg.NAME` (free
-//! text), `threads` (for how many threads there is room), `stacks` (the top address of the first
-//! thread's stack and how far below the next one's lies, hexadecimal), `buffers` (the address of
-//! the first thread's message buffer and how far above the next one's lies, hexadecimal), `heap`
-//! (address and bytes of the memory for a heap, hexadecimal; left out if there is none) and `slots`
-//! (the first slot that the program may use for itself and the first beyond its table, decimal). A
-//! colon separates two numbers.
+//! text), `adaptive.NAME` (how the budget of a reservation follows demand,
+//! [`Adaptive`](crate::adaptive::Adaptive)), `threads` (for how many threads there is room),
+//! `stacks` (the top address of the first thread's stack and how far below the next one's lies,
+//! hexadecimal), `buffers` (the address of the first thread's message buffer and how far above the
+//! next one's lies, hexadecimal), `heap` (address and bytes of the memory for a heap, hexadecimal;
+//! left out if there is none) and `slots` (the first slot that the program may use for itself and
+//! the first beyond its table, decimal). A colon separates two numbers.
 
 /// Looks the value of `key` up in an environment text.
 pub fn get<'a>(text: &'a str, key: &str) -> Option<&'a str> {

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account;
+pub mod adaptive;
 pub mod answer;
 pub mod boot;
 pub mod call;

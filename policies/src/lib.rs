@@ -3,6 +3,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod adaptive;
 pub mod levels;
 pub mod slice;
 pub mod switching;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use abi::{PAGE, Rights};
 
 use crate::elf::Image;
+use crate::reservation;
 use crate::system::{Domain, Memory, System};
 
 /// Where programs may lie.
@@ -149,6 +150,7 @@ pub fn environment(system: &System, domain: &Domain) -> String {
     for (name, value) in &domain.args {
         let _ = writeln!(text, "arg.{name}={value}");
     }
+    text.extend(reservation::lines(system, domain));
     let _ = writeln!(text, "threads={}", domain.threads);
     let _ = writeln!(text, "stacks={STACKS:x}:{:x}", domain.stack + PAGE);
     let _ = writeln!(text, "buffers={BUFFERS:x}:{BUFFER_STRIDE:x}");

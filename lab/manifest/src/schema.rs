@@ -147,6 +147,17 @@ pub struct Reservation {
     pub deadline: Option<Word>,
     pub execution: Option<Word>,
     pub monitor: Option<Spanned<WordOr<Monitor>>>,
+    pub adaptive: Option<Spanned<Adaptive>>,
+}
+
+/// How a reservation's budget follows demand.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Adaptive {
+    pub importance: Number,
+    pub every: Option<Number>,
+    pub history: Option<Number>,
+    pub least: Option<Word>,
 }
 
 /// What is signalled when a reservation misses a deadline or uses up its budget.

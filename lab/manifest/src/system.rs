@@ -243,6 +243,8 @@ pub struct Reservation {
     pub execution: Option<u64>,
     /// What is told of it.
     pub monitor: Option<Monitor>,
+    /// How its budget follows demand, if it does.
+    pub adaptive: Option<Adaptive>,
     /// Where the manifest has it.
     pub at: Span,
 }
@@ -256,6 +258,19 @@ pub struct Monitor {
     pub missed: u64,
     /// The bits for an overrun; 0: no signal.
     pub overran: u64,
+}
+
+/// How a controller is to change a reservation's budget (S2B-12).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adaptive {
+    /// Greater is more important.
+    pub importance: u32,
+    /// Periods between two decisions.
+    pub every: u32,
+    /// Decisions that it looks back.
+    pub history: u32,
+    /// What it always keeps in each period, in nanoseconds.
+    pub least: u64,
 }
 
 /// The jobs of a domain's first thread, in nanoseconds.

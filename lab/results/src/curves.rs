@@ -73,7 +73,7 @@ pub enum Source {
 
 impl Source {
     /// All of them with how they are drawn and what they are called; the first are lowest.
-    const ALL: [(Source, Stroke, &'static str); 9] = [
+    const ALL: [(Source, Stroke, &'static str); 11] = [
         (Source::Bound, Stroke::Thin, "asymptotes, knee N*"),
         (Source::Exponential, Stroke::Full, "predicted, exponential"),
         (Source::Deterministic, Stroke::Dashed, "predicted, deterministic"),

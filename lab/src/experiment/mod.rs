@@ -6,6 +6,7 @@
 //!                                                    claims: Report -> verdicts
 //! ```
 
+mod adaptive_budgets;
 pub mod cache_lines;
 pub mod claim;
 mod cpus;
@@ -159,7 +160,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 26] = [
+pub static EXPERIMENTS: [&Experiment; 27] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -186,6 +187,7 @@ pub static EXPERIMENTS: [&Experiment; 26] = [
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,
+    &adaptive_budgets::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -56,6 +56,7 @@ pub use node::{Node, NodeId, NodeState};
 pub use notice::Events;
 pub use pick::Pick;
 pub use promised::BENDS;
+pub(crate) use promised::bandwidth;
 pub use replenish::REPLENISHMENTS;
 
 use avl::NIL;

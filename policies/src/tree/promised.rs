@@ -136,7 +136,7 @@ impl Bend {
 }
 
 /// A budget by its period, in millionths, rounded up.
-pub(super) fn bandwidth(budget: u64, period: u64) -> u64 {
+pub(crate) fn bandwidth(budget: u64, period: u64) -> u64 {
     let exact = (u128::from(budget) * u128::from(WHOLE)).div_ceil(u128::from(period.max(1)));
     u64::try_from(exact).unwrap_or(u64::MAX).min(u64::from(WHOLE))
 }

@@ -1,6 +1,7 @@
 //! Programs for Giusto machines.
 #![no_std]
 #![forbid(unsafe_code)]
+pub mod adaptive;
 pub mod busy;
 pub mod crash;
 pub mod cross;

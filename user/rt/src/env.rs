@@ -1,6 +1,7 @@
 //! The environment: what a program was given, by name.
 
 use crate::{Buffer, Console, Heartbeat, Log, Slot, Words, shared};
+use abi::adaptive::{self, Adaptive};
 use abi::{env, supervision};
 
 /// What a program was given.
@@ -41,6 +42,16 @@ impl Env {
         self.text.lines().filter_map(|line| {
             let (name, slot) = line.strip_prefix("cap.")?.split_once('=')?;
             Some((name, Slot(slot.parse().ok()?)))
+        })
+    }
+
+    /// The reservations whose budgets the program is to let follow demand, with the names of its
+    /// capabilities.
+    pub fn adaptive(&self) -> impl Iterator<Item = (&'static str, Slot, Adaptive)> + use<> {
+        let env = *self;
+        env.text.lines().filter_map(move |line| {
+            let (name, told) = line.strip_prefix(adaptive::PREFIX)?.split_once('=')?;
+            Some((name, env.find_cap(name)?, Adaptive::parse(told)?))
         })
     }
 

@@ -1,12 +1,14 @@
 //! Reservations of CPU time and the classes that they are in: from `[[reservation]]` and the
 //! tables of domains to a tree that the kernel accepts.
 
+mod adaptive;
 mod domains;
 mod node;
 mod place;
 mod promised;
 mod windows;
 
+pub use adaptive::lines;
 pub use domains::{load, target};
 
 use toml::Spanned;
@@ -85,6 +87,7 @@ pub fn read(values: &Values, manifest: &Manifest, cpus: u32) -> Result<Found, Ve
     }
     if problems.is_empty() {
         problems.extend(promised::excess(values, &drafts, &all));
+        problems.extend(adaptive::too_many(values, &drafts, &all));
     }
     if problems.is_empty() { Ok(Found { reservations: all, used }) } else { Err(problems) }
 }

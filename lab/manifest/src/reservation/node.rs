@@ -6,7 +6,7 @@ use abi::reservation::{
 use toml::Spanned;
 
 use super::place::{Place, name};
-use super::{Draft, span_of};
+use super::{Draft, adaptive, span_of};
 use crate::problem::{Problem, Span, quote};
 use crate::schema::{Bent, Number, Word, WordOr};
 use crate::system::{Monitor, Reservation};
@@ -71,6 +71,7 @@ pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation
         windows: Vec::new(),
         execution,
         monitor: monitor(values, draft, timing.is_some(), is_limited)?,
+        adaptive: adaptive::read(values, draft, place, limit.filter(|_| is_limited))?,
         at: draft.at.clone(),
     })
 }

@@ -25,18 +25,18 @@ pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation]) -> Vec<Pro
 }
 
 /// The children of a class.
-fn children(all: &[Reservation], class: usize) -> impl Iterator<Item = usize> + '_ {
+pub(super) fn children(all: &[Reservation], class: usize) -> impl Iterator<Item = usize> + '_ {
     (0..all.len()).filter(move |index| all[*index].class == Some(class))
 }
 
 /// What a budget that is a limit takes of each period, in millionths of it.
-fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
+pub(super) fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
     let limit = limit.filter(|limit| limit.budget < limit.period)?;
     Some((u128::from(limit.budget) * u128::from(WHOLE), limit.period.into()))
 }
 
 /// What a class has: its own curve, and what its budget amounts to.
-fn capacity(all: &[Reservation], class: usize) -> Vec<Curve> {
+pub(super) fn capacity(all: &[Reservation], class: usize) -> Vec<Curve> {
     let curve = match all[class].share {
         Share::Curve { guaranteed, .. } => guaranteed.unwrap_or(Curve::linear(0)),
         _ => Curve::linear(WHOLE),

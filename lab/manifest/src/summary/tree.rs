@@ -63,7 +63,11 @@ impl Reservation {
             Server::ConstantSoft => "constant-soft",
             Server::Sporadic => "sporadic",
         };
-        format!("{} in {}, {server}", spell_duration(budget), spell_duration(period))
+        let limit = format!("{} in {}, {server}", spell_duration(budget), spell_duration(period));
+        match self.adaptive {
+            Some(adaptive) => format!("{limit}, importance {}", adaptive.importance),
+            None => limit,
+        }
     }
 
     /// What messages call a class's policy; none of a leaf.

@@ -6,9 +6,11 @@ mod decoder;
 mod support;
 
 use abi::PAGE;
+use abi::adaptive::{Adaptive, PREFIX};
 use abi::boot::{self, Record};
 use abi::env;
 use abi::object::Resource;
+use abi::reservation::{Budget, Server};
 use decoder::Decoded;
 use manifest::{System, Target, pack};
 use proptest::prelude::*;
@@ -223,4 +225,26 @@ proptest! {
         let (_, decoded) = decode(&system);
         decoded.check(&system);
     }
+}
+
+#[test]
+fn a_controller_is_told_of_its_reservations() {
+    let path = support::systems().into_iter().find(|path| path.ends_with("adaptive-budgets.toml"));
+    let system = manifest::load(&path.expect("it is a system")).expect("it is right");
+    let (_, decoded) = decode(&system);
+    let place = |name| {
+        let place = system.domains.iter().position(|it| it.name == name);
+        place.expect("it is there") as u64
+    };
+    let text = decoded.environment(place("controller"));
+    let told = env::get_in(&text, PREFIX, "s3").and_then(Adaptive::parse).expect("it is told");
+    let limit = Budget::new(Server::Periodic, 2_670_000, 20_000_000);
+    assert_eq!((told.limit, told.least, told.importance), (limit, 2_670_000, 3));
+    // 61 % of a CPU, and 1 % of it is the controller's.
+    assert_eq!((told.supply, told.every, told.history), (600_000, 5, 16));
+    let [other, last] = ["s4", "s5"].map(|name| env::get_in(&text, PREFIX, name));
+    assert_eq!(other.and_then(Adaptive::parse).map(|other| other.class), Some(told.class));
+    assert_eq!(last.and_then(Adaptive::parse).map(|last| last.importance), Some(1));
+    let of_task = decoded.environment(place("s3-player"));
+    assert_eq!(env::get_in(&of_task, PREFIX, "s3"), None, "it controls nothing");
 }

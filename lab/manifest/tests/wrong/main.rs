@@ -76,6 +76,13 @@ fn changes_of_reservations_are_answered_as_kept() {
 }
 
 #[test]
+fn changes_of_budgets_that_follow_demand_are_answered_as_kept() {
+    let good = include_str!("adaptive.toml");
+    parse("good.toml", good).unwrap_or_else(|problem| panic!("{problem}"));
+    answered_as_kept("adaptive", good, 1);
+}
+
+#[test]
 fn all_problems_are_told_at_once_in_the_order_of_the_text() {
     let text = GOOD.replace("badge = 2", "badge = 0").replace("\"32K\"", "\"5K\"");
     let said = problems(&text.replace("irq = 4", "irq = 24"));
@@ -138,4 +145,24 @@ fn problems_as_json() {
           }
         ]"#]]
     .assert_eq(&serde_json::to_string_pretty(&said).expect("it serialises"));
+}
+
+#[test]
+fn a_class_has_only_so_many_budgets_that_follow_demand() {
+    let class = "[[reservation]]\nname = \"class\"\npolicy = \"edf\"\npriority = 9\n\
+                 budget = \"5ms\"\nperiod = \"10ms\"\n";
+    let child = |child: usize| {
+        format!(
+            "[[reservation]]\nname = \"child{child}\"\nin = \"class\"\nbudget = \"1ms\"\n\
+             period = \"100ms\"\nadaptive = {{ importance = 1 }}\n"
+        )
+    };
+    let system = |children: usize| {
+        let children: String = (0..children).map(child).collect();
+        let domain = "[[domain]]\nname = \"one\"\nprogram = \"one\"\npriority = 1\n";
+        format!("{SYSTEM}{class}{children}{domain}")
+    };
+    parse("good.toml", &system(16)).unwrap_or_else(|problem| panic!("{problem}"));
+    let said = problems(&system(17));
+    assert_eq!(said.0[0].message, "a class has 16 budgets that follow demand at most");
 }

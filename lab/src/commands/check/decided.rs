@@ -1,6 +1,6 @@
 //! Whether a system fits: tables for people, a document for programs.
 
-use super::tree::{is_decidable, is_unknown, trees};
+use super::tree::{is_adaptive, is_decidable, is_unknown, trees};
 use crate::commands::{fitted, table, wrapped};
 use analysis::tree::{LeafReport, Report, ServerReport};
 use analysis::{Overheads, Verdict};
@@ -42,13 +42,22 @@ fn notes(system: &System) -> Vec<String> {
         {
             notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
         }
-        if is_unknown(node) {
+        if is_adaptive(system, index) {
+            notes.push(format!("budgets in `{name}` follow demand: no job in it has a bound"));
+        }
+        if is_unknown(node) && !is_in_adaptive(system, index) {
             notes.push(format!(
                 "`{name}` has neither `budget` nor `execution`: it may take all of its period"
             ));
         }
     }
     notes
+}
+
+/// Whether a class above a reservation has budgets that follow demand.
+fn is_in_adaptive(system: &System, index: usize) -> bool {
+    let above = |index: &usize| system.reservations[*index].class;
+    std::iter::successors(above(&index), above).any(|class| is_adaptive(system, class))
 }
 
 impl Decided {

@@ -80,6 +80,12 @@ pub fn is_unknown(node: &Reservation) -> bool {
     node.timing.is_some() && jobs(node).is_none()
 }
 
+/// Whether budgets in a class follow demand: then nothing is known of when those in it are served.
+pub fn is_adaptive(system: &System, class: usize) -> bool {
+    let children = system.reservations_in(Some(class), system.reservations[class].cpu);
+    children.iter().any(|child| system.reservations[*child].adaptive.is_some())
+}
+
 /// What a node is under fixed priorities or EDF.
 fn entity(system: &System, index: usize) -> Entity {
     let node = &system.reservations[index];
@@ -152,6 +158,9 @@ fn priority(node: &Reservation) -> u32 {
 fn class(system: &System, index: usize, policy: Policy) -> Class {
     let cpu = system.reservations[index].cpu;
     let children = system.reservations_in(Some(index), cpu);
+    if is_adaptive(system, index) {
+        return alone(&system.reservations[index], None);
+    }
     let entities = || children.iter().map(|child| entity(system, *child)).collect();
     match policy {
         Policy::FixedPriority => Class::FixedPriority(entities()),

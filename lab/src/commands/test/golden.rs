@@ -30,8 +30,9 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
-/// seconds where `sharing-dynamics` is about curves too, and two boot many systems.
-const DEEP: [&str; 8] = [
+/// seconds where `sharing-dynamics` is about curves too, two boot many systems, and one counts late
+/// jobs over many seconds.
+const DEEP: [&str; 9] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -40,6 +41,7 @@ const DEEP: [&str; 8] = [
     "decoupled-delay",
     "partitions",
     "mixed-criticality",
+    "adaptive-budgets",
 ];
 
 /// Each experiment that boots systems, compared.

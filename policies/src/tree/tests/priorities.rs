@@ -109,3 +109,25 @@ fn there_are_so_many_levels() {
     }
     assert_eq!(decide(&mut tree, 0).leaf, None);
 }
+
+/// A server is compared with its own sibling above the one that runs (S2B-03): with S1, which is in
+/// the same queue, not with the child of S1 that runs, whatever the priority of that.
+#[test]
+fn a_server_outranks_what_is_below_its_sibling() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let first = class(&mut tree, Policy::FixedPriority);
+    let third = leaf(&mut tree, first, Share::Priority(500));
+    let root = tree.root(0);
+    let [less, more] = [5, 20].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+    tree.wake(third, 0);
+    assert_eq!(decide(&mut tree, 0).leaf, Some(third));
+    tree.wake(less, MS);
+    assert!(!tree.preempts(less));
+    assert_eq!(decide(&mut tree, MS).leaf, Some(third), "S1 comes before it");
+    tree.wake(more, 2 * MS);
+    assert!(tree.preempts(more));
+    assert_eq!(decide(&mut tree, 2 * MS).leaf, Some(more), "it comes before S1");
+    tree.block(more, 3 * MS, true);
+    assert_eq!(decide(&mut tree, 3 * MS).leaf, Some(third), "which goes on where it was");
+}
