@@ -287,6 +287,7 @@ impl<P: Port> Manager<'_, P> {
         parent.quotas.charge_all(&quotas);
         self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
+        self.cpu.note(Event::Domain, me, at.index(), self.outermost(own).index() as u16);
         parent.put_slowly(&self.all, to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }

@@ -90,6 +90,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             Some((domain, _)) => format!("a thread of {domain} is made"),
             None => return None,
         },
+        Event::Domain => format!("{} makes a domain", name(thread)),
         Event::Ipi => format!("CPU {} sends an IPI to CPU {argument}", moment.cpu),
         Event::Lock if argument > 0 => match Way::of(extra).1 {
             None => format!("CPU {} has waited for the lock", moment.cpu),

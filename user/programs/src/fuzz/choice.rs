@@ -355,13 +355,14 @@ impl Chooser {
             Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
             Call::ReservationInspect => [self.of(any), 0, 0, 0, 0, 0],
+            Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), 0x61, 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
             // The run is to last: this holds a capability only by chance.
             Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Inspect => {
                 let index = self.small(Resource::COUNT as u64);
-                [self.system(), self.small(6), index, 0, 0, 0]
+                [self.system(), self.small(12), index, 0, 0, 0]
             }
             Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
         }

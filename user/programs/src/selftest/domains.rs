@@ -1,12 +1,14 @@
 //! Domains that the suite makes itself, and what quotas allow.
 
 use super::bench::*;
+use abi::boot::name_words;
+use abi::call::Table;
 use rt::abi::object::Resource;
 use rt::domain::{self, Quotas};
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers, Spec};
 use rt::{Error, Message, Rights, Slot, Wait};
-use rt::{arch, cap, ipc, signal};
+use rt::{arch, cap, ipc, signal, system};
 
 pub const CHECKS: Checks = &[
     ("a domain is made, works and ends", life),
@@ -21,6 +23,7 @@ pub const CHECKS: Checks = &[
     ("frames up to the quota", quota_frames),
     ("page tables up to the quota", quota_tables),
     ("refused calls change no quota", refusals_are_free),
+    ("what a program makes has the name that it gives", names),
 ];
 
 const CODE: u64 = 0x20_0000;
@@ -73,6 +76,32 @@ pub fn tiny_on(bench: &Bench, e: Slot, cpus: u64) -> Result<(Slot, Slot), Why> {
     thread::set(server, Registers { instruction: Some(CODE), ..Registers::default() })?;
     thread::resume(server)?;
     Ok((child, server))
+}
+
+fn names(bench: &Bench) -> Check {
+    let (system, e) = (bench.env.cap("system"), bench.endpoint()?);
+    let (child, server) = tiny(bench, e)?;
+    domain::name(child, "tiny")?;
+    thread::name(server, "tiny.server-1")?;
+    for wrong in ["two words", "a/b", "line\n", "seventeen-letters"] {
+        refused(domain::name(child, wrong), Error::InvalidArgument, wrong)?;
+        refused(thread::name(server, wrong), Error::InvalidArgument, wrong)?;
+    }
+    refused(thread::name(e, "endpoint"), Error::WrongKind, "naming an endpoint")?;
+    let rows = |table: Table| (0..).map_while(move |row| system::inspect(system, table, row).ok());
+    let [low, high] = name_words("tiny");
+    let mut domains = rows(Table::Domain);
+    let shown = domains.find(|row| row.results[0] == 1 && row.words[..2] == [low, high]);
+    let none = Why { what: "the table of domains has the name", error: None };
+    let shown = shown.ok_or(none)?;
+    let outer = system::inspect(system, Table::Domain, shown.words[2] >> 32)?;
+    let own = [outer.words[0], outer.words[1]] == name_words(bench.env.name());
+    expect(own, "the table says in which domain it is")?;
+    let name = name_words("tiny.server-1");
+    expect(rows(Table::ThreadName).any(|row| row.results == name), "threads have names")?;
+    cap::destroy(child)?;
+    let gone = !rows(Table::ThreadName).any(|row| row.results == name);
+    expect(gone, "a name ends with its thread")
 }
 
 fn life(bench: &Bench) -> Check {
