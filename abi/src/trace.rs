@@ -133,11 +133,15 @@ pub enum Event {
     /// of it, `extra` says which ([`name_part`]). Parts that are all zero are left out, but for
     /// the first.
     Name = 29,
+    /// A system call of `thread` fails with the [`Error`](crate::Error) `argument`, in its receive
+    /// half if `extra` is 1. A wait that ends at its deadline and a poll that finds nothing are no
+    /// failures.
+    Fail = 30,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 30] = [
+    pub const ALL: [Event; 31] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -168,6 +172,7 @@ impl Event {
         Event::Undone,
         Event::Domain,
         Event::Name,
+        Event::Fail,
     ];
 
     /// The kind with this number.

@@ -234,7 +234,10 @@ impl Lives {
                 let made = *entry == Some(Entry::Call(Call::ThreadCreate as u8));
                 self.set(thread, at, if made { State::Suspended } else { State::Ready });
             }
-            Event::Domain => self.made.begin(moment.argument, moment.extra, index),
+            Event::Domain => {
+                self.counts.remove(&moment.argument);
+                self.made.begin(moment.argument, moment.extra, index);
+            }
             Event::Name => match part_of_name(moment.extra) {
                 (part, true) => self.made.name(thread.into(), part, moment.argument),
                 (part, false) => {

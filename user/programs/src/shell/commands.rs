@@ -2,6 +2,7 @@
 
 use super::reservations;
 use super::stack::Stack;
+use crate::echo::CounterClient;
 use abi::boot::{MOST_NAME, name_bytes, name_text};
 use abi::call::{Fact, Table, ThreadState};
 use abi::object::Resource;
@@ -11,6 +12,7 @@ use rt::cap::Held;
 use rt::prelude::*;
 use rt::system::Row;
 use rt::{Console, Kind, cap, ipc, statistics, system};
+use service::CallError;
 
 type Command = fn(&Shell, &str);
 
@@ -95,11 +97,6 @@ impl Shell<'_> {
     pub(super) fn domains(&self) -> impl Iterator<Item = Domain> + use<> {
         let rows = self.rows(Table::Domain).filter(|(_, row)| row.results[0] == 1);
         rows.map(|(index, row)| Domain { index, row })
-    }
-
-    /// Calls a partner that may be gone.
-    fn ask(&self, whom: Slot) -> Result<Received, Error> {
-        ipc::call_within(whom, Message::empty(0), Wait::within(PATIENCE))
     }
 
     fn domain(&self, name: &str) -> Option<Domain> {
@@ -253,7 +250,7 @@ fn ping(shell: &Shell, argument: &str) {
         println!(shell.console, "ping: this system has no domain 'echo'");
         return;
     };
-    if let Err(error) = shell.ask(echo) {
+    if let Err(error) = ipc::call_within(echo, Message::empty(0), Wait::within(PATIENCE)) {
         println!(shell.console, "ping: echo does not answer: {}", why(error));
         return;
     }
@@ -289,9 +286,12 @@ fn count(shell: &Shell, _: &str) {
         println!(shell.console, "count: this system has no domain 'counter'");
         return;
     };
-    match shell.ask(counter) {
-        Ok(answer) => println!(shell.console, "  the counter is at {}", answer.words[0]),
-        Err(error) => println!(shell.console, "count: no answer: {}", why(error)),
+    match CounterClient::new(counter).within(PATIENCE).count() {
+        Ok(count) => println!(shell.console, "  the counter is at {count}"),
+        Err(CallError::Ipc(error)) => {
+            println!(shell.console, "count: no answer: {}", why(error));
+        }
+        Err(error) => println!(shell.console, "count: no counter answers: {error:?}"),
     }
 }
 
