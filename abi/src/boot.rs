@@ -201,12 +201,16 @@ pub fn name_text(bytes: &[u8; MOST_NAME]) -> &str {
 /// Whether these words are a name that a program may give at run time, or none: letters, digits,
 /// `-`, `_` and `.`, then zeros. None of these can end a line, steer a terminal or look like
 /// another field of what names stand in.
-pub fn is_name(words: [u64; 2]) -> bool {
-    let mut ended = false;
-    name_bytes(words).into_iter().all(|byte| {
-        ended |= byte == 0;
-        if ended { byte == 0 } else { is_of_name(byte) }
-    })
+pub fn is_name([low, high]: [u64; 2]) -> bool {
+    let mut rest = u128::from(high) << 64 | u128::from(low);
+    while rest != 0 {
+        // Also a zero with something behind it.
+        if !is_of_name(rest as u8) {
+            return false;
+        }
+        rest >>= 8;
+    }
+    true
 }
 
 fn is_of_name(byte: u8) -> bool {

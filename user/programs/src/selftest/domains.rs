@@ -1,14 +1,12 @@
 //! Domains that the suite makes itself, and what quotas allow.
 
 use super::bench::*;
-use abi::boot::name_words;
-use abi::call::Table;
 use rt::abi::object::Resource;
 use rt::domain::{self, Quotas};
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers, Spec};
 use rt::{Error, Message, Rights, Slot, Wait};
-use rt::{arch, cap, ipc, signal, system};
+use rt::{arch, cap, ipc, signal};
 
 pub const CHECKS: Checks = &[
     ("a domain is made, works and ends", life),
@@ -23,7 +21,6 @@ pub const CHECKS: Checks = &[
     ("frames up to the quota", quota_frames),
     ("page tables up to the quota", quota_tables),
     ("refused calls change no quota", refusals_are_free),
-    ("what a program makes has the name that it gives", names),
 ];
 
 const CODE: u64 = 0x20_0000;
@@ -76,24 +73,6 @@ pub fn tiny_on(bench: &Bench, e: Slot, cpus: u64) -> Result<(Slot, Slot), Why> {
     thread::set(server, Registers { instruction: Some(CODE), ..Registers::default() })?;
     thread::resume(server)?;
     Ok((child, server))
-}
-
-fn names(bench: &Bench) -> Check {
-    let (system, e) = (bench.env.cap("system"), bench.endpoint()?);
-    let (child, server) = tiny(bench, e)?;
-    domain::name(child, "tiny")?;
-    thread::name(server, "tiny.server-1")?;
-    for wrong in ["two words", "a/b", "line\n", "seventeen-letters"] {
-        refused(domain::name(child, wrong), Error::InvalidArgument, wrong)?;
-        refused(thread::name(server, wrong), Error::InvalidArgument, wrong)?;
-    }
-    refused(thread::name(e, "endpoint"), Error::WrongKind, "naming an endpoint")?;
-    let rows = || (0..).map_while(|row| system::inspect(system, Table::ThreadName, row).ok());
-    let name = name_words("tiny.server-1");
-    expect(rows().any(|row| row.results == name), "threads have names")?;
-    cap::destroy(child)?;
-    let gone = !rows().any(|row| row.results == name);
-    expect(gone, "a name ends with its thread")
 }
 
 fn life(bench: &Bench) -> Check {
