@@ -15,7 +15,7 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         for (number, case) in (0..).zip(cases) {
             let worst = spans.cases.get(&number).and_then(|values| values.iter().max());
             let worst = *worst.context("a case without a restart")?;
-            measured.samples.push(kernel, WORST, *case, vec![worst]);
+            measured.samples.push(kernel, WORST, case, vec![worst]);
         }
         measured.push(kernel, RESTART, cases, spans)?;
     }
