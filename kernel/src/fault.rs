@@ -83,11 +83,12 @@ impl<S: System> Entry<S> {
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         let domain = self.hold(me).domain.get();
         let manager = self.manage();
-        let payer = manager.all.open(manager.outermost(domain));
+        let outermost = manager.outermost(domain);
+        let payer = manager.all.open(outermost);
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let inner = (manager.outermost(domain) != domain).then(|| manager.all.open(domain));
-            let inner = inner.map(|domain| domain.name.get());
+            let own = manager.all.open(domain);
+            let inner = (outermost != domain).then(|| own.name.get());
             let names = (payer.name.get(), inner, manager.name_of(me));
             self.kernel.report_fault(names, me.index(), fault, instruction);
         }
