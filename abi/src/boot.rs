@@ -168,10 +168,13 @@ impl Record {
     }
 }
 
-/// A name of up to 16 bytes as two words, longer ones cut.
+/// Bytes of the longest name.
+pub const MOST_NAME: usize = 16;
+
+/// A name of up to [`MOST_NAME`] bytes as two words, longer ones cut.
 pub fn name_words(name: &str) -> [u64; 2] {
-    let mut bytes = [0; 16];
-    let len = name.len().min(16);
+    let mut bytes = [0; MOST_NAME];
+    let len = name.len().min(MOST_NAME);
     bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
     let (low, high) = bytes.split_at(8);
     [word(low), word(high)]
@@ -182,11 +185,36 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 /// The bytes of a name packed by [`name_words`]; those after its end are zero.
-pub fn name_bytes(words: [u64; 2]) -> [u8; 16] {
-    let mut bytes = [0; 16];
+pub fn name_bytes(words: [u64; 2]) -> [u8; MOST_NAME] {
+    let mut bytes = [0; MOST_NAME];
     bytes[..8].copy_from_slice(&words[0].to_le_bytes());
     bytes[8..].copy_from_slice(&words[1].to_le_bytes());
     bytes
+}
+
+/// The text of [`name_bytes`]; `?` if it is none.
+pub fn name_text(bytes: &[u8; MOST_NAME]) -> &str {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    core::str::from_utf8(&bytes[..end]).unwrap_or("?")
+}
+
+/// Whether these words are a name that a program may give at run time, or none: letters, digits,
+/// `-`, `_` and `.`, then zeros. None of these can end a line, steer a terminal or look like
+/// another field of what names stand in.
+pub fn is_name([low, high]: [u64; 2]) -> bool {
+    let mut rest = u128::from(high) << 64 | u128::from(low);
+    while rest != 0 {
+        // Also a zero with something behind it.
+        if !is_of_name(rest as u8) {
+            return false;
+        }
+        rest >>= 8;
+    }
+    true
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
 /// Exit status of the machine when a program shut the system down with status 0.

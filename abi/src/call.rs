@@ -127,6 +127,11 @@ pub enum Call {
     /// how many of these too late, the longest time from release to end, and from deadline to end.
     ReservationInspect = 53,
 
+    /// Names the thread or domain in slot `a0`, for people: `a1` and `a2` are the name, which
+    /// [`is_name`](crate::boot::is_name) must admit; zeros take the old one away. Domains of the
+    /// manifest keep theirs.
+    Name = 54,
+
     /// Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`.
     ConsoleWrite = 56,
     /// Reads one byte from the console in slot `a0` (result 0), or fails with
@@ -145,7 +150,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 41] = [
+    pub const ALL: [Call; 42] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -182,6 +187,7 @@ impl Call {
         Call::ReservationJoin,
         Call::Reserve,
         Call::ReservationInspect,
+        Call::Name,
         Call::ConsoleWrite,
         Call::ConsoleRead,
         Call::Shutdown,
@@ -278,7 +284,8 @@ pub enum Fact {
 #[repr(u64)]
 pub enum Table {
     /// Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name;
-    /// `w2` its threads; `w3` slots in use and in all (high half).
+    /// `w2` its threads, and in the high half the index of the domain of the manifest that it is
+    /// in, or is; `w3` slots in use and in all (high half).
     Domain = 0,
     /// Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its
     /// domain's index; `w1` its instruction pointer; `w2` its stack pointer; `w3` is 0, or one more
@@ -314,6 +321,8 @@ pub enum Table {
     /// Reservation `a2`: results are the code of its [share](crate::reservation::Share) and the
     /// jobs that have ended; `w0..w3` the words of the share.
     Share = 10,
+    /// Thread `a2`: results are its name, which [`Call::Name`] gave it, or zeros.
+    ThreadName = 11,
 }
 
 /// Words of a [`Table::Block`].

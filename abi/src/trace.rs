@@ -127,11 +127,21 @@ pub enum Event {
     /// Before the section that has ended, this CPU was undone `argument` times; `extra` says why
     /// ([`Undone`]). Written behind the section.
     Undone = 27,
+    /// `thread` has made domain `argument`, inside the manifest's domain `extra`.
+    Domain = 28,
+    /// Part of a new name of `thread`, or of the domain with this index: `argument` is four bytes
+    /// of it, `extra` says which ([`name_part`]). Parts that are all zero are left out, but for
+    /// the first.
+    Name = 29,
+    /// A system call of `thread` fails with the [`Error`](crate::Error) `argument`, in its receive
+    /// half if `extra` is 1. A wait that ends at its deadline and a poll that finds nothing are no
+    /// failures.
+    Fail = 30,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 28] = [
+    pub const ALL: [Event; 31] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -160,6 +170,9 @@ impl Event {
         Event::Lock,
         Event::Unlock,
         Event::Undone,
+        Event::Domain,
+        Event::Name,
+        Event::Fail,
     ];
 
     /// The kind with this number.
@@ -287,6 +300,20 @@ pub mod point {
     pub const DECISION: u32 = 5;
     /// The send half is done, and a receive half comes next; one of them takes long.
     pub const HALVES: u32 = 6;
+}
+
+/// The bytes of a name in one [`Event::Name`].
+pub const NAME_PART: usize = 4;
+
+/// The extra word of an [`Event::Name`]: the how manieth [`NAME_PART`] it is, of the name of a
+/// domain or of a thread.
+pub const fn name_part(part: u16, of_domain: bool) -> u16 {
+    part | (of_domain as u16) << 8
+}
+
+/// What [`name_part`] has put together.
+pub const fn part_of_name(extra: u16) -> (u16, bool) {
+    (extra & 0xff, extra >> 8 != 0)
 }
 
 /// A record.

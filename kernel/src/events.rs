@@ -294,7 +294,10 @@ impl<S: System> Entry<S> {
         if number as u8 > NULL {
             return match Call::from_number(number) {
                 Some(call) => self.manage_call(me, call),
-                None => self.own(me).finish(Status::failed(Error::UnknownCall)),
+                None => {
+                    self.note_failure(me, Error::UnknownCall, false);
+                    self.own(me).finish(Status::failed(Error::UnknownCall));
+                }
             };
         }
         let result = match number as u8 {
@@ -302,7 +305,11 @@ impl<S: System> Entry<S> {
             YIELD => self.yield_to(args[0] as u32),
             _ => Ok(()),
         };
-        self.own(me).finish(result.map_or_else(Status::failed, |()| Status::OK));
+        let failed = |error| {
+            self.note_failure(me, error, false);
+            Status::failed(error)
+        };
+        self.own(me).finish(result.map_or_else(failed, |()| Status::OK));
     }
 
     /// Gives up the CPU, to equals or to one thread for the rest of the tick (S0-29).
@@ -351,7 +358,10 @@ impl<S: System> Entry<S> {
             }
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),
-            Err(error) => context.set_results(Status::failed(error), 0, Info(0)),
+            Err(error) => {
+                self.note_failure(me, error, false);
+                context.set_results(Status::failed(error), 0, Info(0));
+            }
         }
     }
 }

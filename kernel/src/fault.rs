@@ -83,11 +83,14 @@ impl<S: System> Entry<S> {
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         let domain = self.hold(me).domain.get();
         let manager = self.manage();
-        let payer = manager.all.open(manager.outermost(domain));
+        let outermost = manager.outermost(domain);
+        let payer = manager.all.open(outermost);
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let name = manager.all.open(domain).name.get();
-            self.kernel.report_fault(name, me.index(), fault, instruction);
+            let own = manager.all.open(domain);
+            let inner = (outermost != domain).then(|| own.name.get());
+            let names = (payer.name.get(), inner, manager.name_of(me));
+            self.kernel.report_fault(names, me.index(), fault, instruction);
         }
         self.hold(me).set(flag::SUSPENDED);
         S::Port::cost(CostEvent::Block(me.index()));
@@ -125,27 +128,42 @@ impl<S: System> Entry<S> {
 
 impl<P: Port> crate::kernel::Kernel<P> {
     /// Tells the console. Without the formatter, whose text would weigh more than the rest of
-    /// fault handling.
-    fn report_fault(&self, domain: [u64; 2], thread: u32, fault: Fault, at: u64) {
-        let name = abi::boot::name_bytes(domain);
-        // A search would be written out, sixteen steps of it.
-        let unused = (u128::from(domain[1]) << 64 | u128::from(domain[0])).leading_zeros() / 8;
-        let length = name.len() - unused as usize;
-        let kind = fault.kind.name().as_bytes();
-        for text in [b"fault: ", kind, b", domain ", &name[..length]] {
-            self.port.console_write(text);
+    /// fault handling. A domain that a program made stands behind the manifest's that it is in,
+    /// with a `/` that no name has: no program can fault under another one's name.
+    fn report_fault(
+        &self,
+        (outer, inner, of_thread): ([u64; 2], Option<[u64; 2]>, [u64; 2]),
+        thread: u32,
+        fault: Fault,
+        at: u64,
+    ) {
+        self.port.console_write(b"fault: ");
+        self.port.console_write(fault.kind.name().as_bytes());
+        self.write_name(b", domain ", outer);
+        if let Some(inner) = inner {
+            self.write_name(b"/", inner);
         }
-        let facts: [(&[u8], u64); 4] = [
-            (b", thread ", thread.into()),
-            (b", detail ", fault.detail),
-            (b", code ", fault.code),
-            (b", at ", at),
-        ];
+        self.port.console_write(b", thread ");
+        self.port.console_write(&hex(thread.into()));
+        if of_thread != [0; 2] {
+            self.write_name(b" ", of_thread);
+        }
+        let facts: [(&[u8], u64); 3] =
+            [(b", detail ", fault.detail), (b", code ", fault.code), (b", at ", at)];
         for (what, value) in facts {
             self.port.console_write(what);
             self.port.console_write(&hex(value));
         }
         self.port.console_write(b"; no handler, thread suspended\n");
+    }
+
+    #[inline(never)]
+    fn write_name(&self, before: &[u8], [low, high]: [u64; 2]) {
+        self.port.console_write(before);
+        let name = abi::boot::name_bytes([low, high]);
+        // A search would be written out, sixteen steps of it.
+        let unused = (u128::from(high) << 64 | u128::from(low)).leading_zeros() / 8;
+        self.port.console_write(&name[..name.len() - unused as usize]);
     }
 }
 

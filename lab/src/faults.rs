@@ -15,9 +15,12 @@ use std::path::Path;
 /// A thread that was stopped.
 #[derive(Debug, Serialize)]
 pub struct Fault {
-    /// The name of its domain.
+    /// The name of its domain; of one that a program has made, behind that of the domain of the
+    /// manifest that it is in, and `/`.
     pub domain: String,
-    /// Whether the manifest says that this may happen.
+    /// The name of the thread, if a program has given it one.
+    pub thread: Option<String>,
+    /// Whether the manifest says that this may happen, of the domain or the one that it is in.
     pub expected: bool,
     /// The program, where the manifest says.
     pub program: Option<String>,
@@ -42,10 +45,27 @@ pub struct Line<'a> {
     pub kind: &'a str,
     /// The name of the domain.
     pub domain: &'a str,
+    /// The name of the thread, if it has one.
+    pub thread: Option<&'a str>,
     /// Its address or detail.
     pub detail: u64,
     /// The instruction pointer.
     pub at: u64,
+}
+
+impl Line<'_> {
+    /// Who faulted, in words.
+    fn who(&self) -> String {
+        let made = self.domain.strip_suffix('/');
+        let domain = match made {
+            Some(outermost) => format!("a domain made by {outermost}"),
+            None => self.domain.to_string(),
+        };
+        match self.thread {
+            Some(thread) => format!("thread {thread} of {domain}"),
+            None => domain,
+        }
+    }
 }
 
 /// The first page of a program.
@@ -77,14 +97,21 @@ fn read(line: &str) -> Option<Line<'_>> {
     let kind = facts.next()?;
     let mut fact = |name: &str| facts.next()?.strip_prefix(name)?.strip_prefix(' ');
     let number = |text: &str| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok();
-    let (domain, _thread) = (fact("domain")?, fact("thread")?);
+    let (domain, thread) = (fact("domain")?, fact("thread")?);
+    let thread = thread.split_once(' ').map(|(_index, name)| name);
     let (detail, _code) = (number(fact("detail")?)?, fact("code")?);
-    Some(Line { kind, domain, detail, at: number(fact("at")?)? })
+    Some(Line { kind, domain, thread, detail, at: number(fact("at")?)? })
 }
 
 /// A fault in words, with what the program said of it.
 pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Images) -> Fault {
-    let domain = system.domains.iter().find(|domain| domain.name == line.domain);
+    let (outermost, made) = match line.domain.split_once('/') {
+        Some((outermost, _)) => (outermost, true),
+        None => (line.domain, false),
+    };
+    let outermost = system.domains.iter().find(|domain| domain.name == outermost);
+    // What a domain that a program has made executes, nobody knows.
+    let domain = outermost.filter(|_| !made);
     // In the simulation all programs are parts of one, and code that is not at a place of its own
     // stands in the first page of a domain's.
     let simulated = images.twin.as_ref().filter(|_| !FIRST_PAGE.contains(&line.at));
@@ -95,14 +122,15 @@ pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Imag
         let known = own.and_then(|file| location(file, line.detail - PANIC));
         let place = known.or_else(|| Some(said?.to_string()));
         let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        format!("{} panicked{place}", line.domain)
+        format!("{} panicked{place}", line.who())
     } else {
         reason(line, domain)
     };
     let at = executable.filter(|_| !panicked).map(|file| symbols::functions(file, line.at));
     Fault {
         domain: line.domain.to_string(),
-        expected: domain.is_some_and(|domain| domain.may_fault),
+        thread: line.thread.map(str::to_string),
+        expected: outermost.is_some_and(|domain| domain.may_fault),
         program: domain.map(|domain| domain.program.clone()),
         what,
         at: at.unwrap_or_default(),
@@ -110,9 +138,8 @@ pub fn explained(line: &Line, said: Option<&str>, system: &System, images: &Imag
 }
 
 fn reason(line: &Line, domain: Option<&Domain>) -> String {
-    let Line { kind, domain: name, detail, at } = line;
-    // Domains that programs make have no name in the kernel.
-    let name = if name.is_empty() { "a domain made at run time" } else { name };
+    let Line { kind, detail, at, .. } = line;
+    let name = line.who();
     match (*kind, domain) {
         ("memory", Some(domain)) if domain.guards(*detail) => {
             let size = spell_size(domain.stack);
@@ -167,13 +194,14 @@ mod tests {
     }
 
     fn said(detail: u64) -> String {
-        let line = Line { kind: "memory", domain: "pump", detail, at: 0x20_0000 };
+        let line = Line { kind: "memory", domain: "pump", thread: None, detail, at: 0x20_0000 };
         explained(&line, None, &system(), &Images::default()).what
     }
 
     #[test]
     fn lines_are_read_and_nothing_else() {
-        let line = Line { kind: "memory", domain: "pump", detail: 0x10, at: 0x20_01f0 };
+        let line =
+            Line { kind: "memory", domain: "pump", thread: None, detail: 0x10, at: 0x20_01f0 };
         assert_eq!(read(LINE), Some(line));
         assert_eq!(read("fault: memory, domain pump, at 0x10; no handler, thread suspended"), None);
         assert_eq!(read("pump: fault: memory"), None);
@@ -203,6 +231,30 @@ mod tests {
             format!("fan: panicked at a.rs:1:1:\npump: panicked at b.rs:2:3:\nno\n{panic}");
         let told = told(&console, &system(), &Images::default());
         assert_eq!(told[0].what, "pump panicked at b.rs:2:3");
+    }
+
+    #[test]
+    fn what_programs_have_made_stands_behind_the_manifests_domain() {
+        let of = |domain: &str, more: &str| {
+            let line = LINE.replace("domain pump, thread 0x2", &format!("domain {domain}{more}"));
+            told(&line, &system(), &Images::default()).remove(0)
+        };
+        let named = of("pump", ", thread 0x2 reader");
+        assert_eq!(named.what, "thread reader of pump used a null pointer (address 0x10)");
+        assert_eq!(
+            (named.thread.as_deref(), named.program.as_deref()),
+            (Some("reader"), Some("echo"))
+        );
+        let made = of("pump/helper", ", thread 0x2");
+        assert_eq!(made.what, "pump/helper used a null pointer (address 0x10)");
+        assert_eq!((made.program, made.expected), (None, false));
+        let nameless = of("pump/", ", thread 0x2 reader").what;
+        assert!(nameless.starts_with("thread reader of a domain made by pump used a null"));
+        let text = "[system]\nname = \"plant\"\n\n[[domain]]\nname = \"pump\"\n\
+                    program = \"echo\"\npriority = 1\nmay_fault = true\n";
+        let admits = manifest::parse("plant.toml", text).unwrap();
+        let line = LINE.replace("domain pump", "domain pump/helper");
+        assert!(told(&line, &admits, &Images::default())[0].expected);
     }
 
     #[test]

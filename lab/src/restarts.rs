@@ -86,7 +86,8 @@ fn restart(entry: &Entry, domain: &Domain, system: &System, images: &Images) -> 
     let (what, at) = match entry.reason {
         Reason::Fault => {
             let kind = FaultKind::from_code(entry.kind).unwrap_or(FaultKind::Other).name();
-            let line = Line { kind, domain: name, detail: entry.detail, at: entry.at };
+            let line =
+                Line { kind, domain: name, thread: None, detail: entry.detail, at: entry.at };
             let fault = explained(&line, None, system, images);
             (fault.what, fault.at)
         }

@@ -176,8 +176,14 @@ impl<P: Port> Cpu<P> {
     /// [`Cpu::note`] of an event without a thread.
     #[inline(always)]
     pub fn note_event(&self, event: Event, argument: u32, extra: u16) {
+        self.note_of(NO_THREAD, event, argument, extra);
+    }
+
+    /// [`Cpu::note`] of what has this index.
+    #[inline(always)]
+    pub fn note_of(&self, index: u16, event: Event, argument: u32, extra: u16) {
         if P::TRACE & event.bit() != 0 && self.traced.get() {
-            self.write(NO_THREAD, second(event, argument, extra));
+            self.write(index, second(event, argument, extra));
         }
     }
 }

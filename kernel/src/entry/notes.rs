@@ -6,6 +6,7 @@ use crate::cpu::notes::{Notes, number, second};
 use crate::object::Thread;
 use crate::port::Port;
 use crate::system::System;
+use abi::Error;
 use abi::trace::{Event, NO_THREAD, Way};
 use locks::{Handoff, Kind, LockPolicy};
 
@@ -14,6 +15,17 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
         self.cpu.note_if::<S::Notes>(event, thread, argument, extra);
+    }
+
+    /// A system call of `thread` fails, here or in its receive half.
+    #[inline(always)]
+    pub(crate) fn note_failure(
+        &self,
+        thread: Ref<Thread<S::Port>>,
+        error: Error,
+        in_receive: bool,
+    ) {
+        self.note(Event::Fail, thread, error as u32, in_receive.into());
     }
 
     /// When the kernel's lock is asked for, for [`Entry::locked`].

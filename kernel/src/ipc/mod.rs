@@ -78,6 +78,9 @@ impl<S: System> Entry<S> {
         let thread = self.hold(me);
         let (number, [partners, ..]) = thread.context.call();
         let receives = KIND == kind::ANY && partners as u32 == NOTHING;
+        if let Refusal::Failed(error) | Refusal::Unfit(error) = refusal {
+            self.note_failure(me, error, receives);
+        }
         match refusal {
             Refusal::Failed(error) if receives => thread.finish(Status::failed_in_receive(error)),
             Refusal::Failed(error) | Refusal::Unfit(error) => thread.finish(Status::failed(error)),
@@ -255,6 +258,7 @@ impl<S: System> Entry<S> {
         timeout: IpcTimeout,
     ) {
         if self.expired(timeout) {
+            self.note_failure(me, Error::Timeout, true);
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             self.hold(server).become_ready();
             return self.wake_slowly(server);

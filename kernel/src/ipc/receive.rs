@@ -183,6 +183,7 @@ impl<S: System> Entry<S> {
             Continuation::Reply => match self.reply_timeout(sender) {
                 timeout if self.expired(timeout) => {
                     self.cancel_timeout(sender);
+                    self.note_failure(sender, Error::Timeout, true);
                     goes_on(Status::failed_in_receive(Error::Timeout))
                 }
                 timeout => {
@@ -283,6 +284,7 @@ impl<S: System> Entry<S> {
                 let received = match self.receive_alone(thread) {
                     Ok((source, timeout)) => self.receive(thread, source, timeout),
                     Err(error) => {
+                        self.note_failure(thread, error, true);
                         self.hold(thread).finish(Status::failed_in_receive(error));
                         Received::Done
                     }

@@ -7,6 +7,7 @@ use crate::object::capability::Capability;
 use crate::object::deadlines::TimerEntry;
 use crate::object::thread::{State, Wait, flag};
 use crate::port::Port;
+use abi::trace::Event;
 use abi::{Error, Status};
 
 impl<P: Port> Manager<'_, P> {
@@ -45,8 +46,13 @@ impl<P: Port> Manager<'_, P> {
             thread.clear(flag::FAULT);
             thread.set(flag::SUSPENDED);
         } else if state == State::Sending {
+            self.cpu.note(Event::Fail, at, error as u32, 0);
             thread.finish(Status::failed(error));
         } else {
+            // That it has waited as long as it wanted is no failure.
+            if state != State::Receiving || error != Error::Timeout {
+                self.cpu.note(Event::Fail, at, error as u32, 1);
+            }
             thread.finish(Status::failed_in_receive(error));
         }
         thread.become_ready();

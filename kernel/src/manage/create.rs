@@ -290,6 +290,9 @@ impl<P: Port> Manager<'_, P> {
         parent.quotas.charge_all(&quotas);
         self.set_up_domain(at, max_priority, (table, cpus), &quotas);
         parent.inner.push_back(at);
+        if P::TRACE & Event::Domain.bit() != 0 {
+            self.cpu.note(Event::Domain, me, at.index(), self.outermost(own).index() as u16);
+        }
         parent.put_slowly(&self.all, to, Capability::Domain(Cap::new(at, Rights::ALL, 0)));
         Ok(Done::Nothing)
     }
@@ -325,6 +328,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The domain of the manifest that the domain is in, or is.
+    #[inline(never)]
     pub(crate) fn outermost(&self, domain: Ref<Domain<P>>) -> Ref<Domain<P>> {
         self.ancestors(domain).last().unwrap_or(domain)
     }

@@ -38,6 +38,7 @@ impl<P: Port> Manager<'_, P> {
             t if t == Table::Length as u64 => self.length_row(high(), low),
             t if t == Table::Time as u64 => self.time_row(high(), low),
             t if t == Table::Block as u64 => self.block_row(low, high()),
+            t if t == Table::ThreadName as u64 => self.name_row(low),
             t if P::TREE && t == Table::Reservation as u64 => self.reservation_row(low),
             t if P::TREE && t == Table::Share as u64 => self.share_row(low),
             _ => Err(Error::InvalidArgument),
@@ -57,7 +58,9 @@ impl<P: Port> Manager<'_, P> {
         let [low, high] = domain.name.get();
         let alive = u64::from(at.life() == Life::Live);
         let slots = used | u64::from(domain.limit.get()) << 32;
-        let words = [low, high, u64::from(domain.threads.get()), slots];
+        let outermost = if at.life() == Life::Live { self.outermost(at).index() } else { 0 };
+        let threads = u64::from(domain.threads.get()) | u64::from(outermost) << 32;
+        let words = [low, high, threads, slots];
         Ok(Done::Words(alive, u64::from(domain.max_priority.get()), words))
     }
 

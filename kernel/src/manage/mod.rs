@@ -8,6 +8,7 @@ mod create;
 mod destroy;
 mod inspect;
 mod memory;
+mod naming;
 mod observe;
 pub(crate) use memory::Range;
 mod reservation;
@@ -83,6 +84,7 @@ impl<P: Port> Manager<'_, P> {
             Call::ThreadPriority => self.set_priority(own, slot?, args[1]),
             Call::ThreadMigrate => self.migrate(own, slot?, args[1]),
             Call::ThreadInspect => self.inspect_thread(own, slot?),
+            Call::Name => self.name(own, slot?, [args[1], args[2]]),
             Call::ConsoleWrite => self.console_write(me, own, slot?, args[1]),
             Call::ConsoleRead => self.console_read(own, slot?),
             Call::Shutdown => {

@@ -263,6 +263,9 @@ pub struct Thread<P: Port> {
     pub protected: Cell<u64>,
     /// What its system call waits for, once it has changed all that it changes.
     pub ticket: Cell<Option<Ticket>>,
+    /// The name of the last thread here that was given one, and which of all threads here it was.
+    /// Nothing need be written when the next one is made.
+    pub name: Cell<(u64, [u64; 2])>,
 }
 
 impl<P: Port> Header<P> {
@@ -342,6 +345,7 @@ impl<P: Port> Thread<P> {
             shootdown: Shootdown::new(),
             protected: Cell::new(0),
             ticket: Cell::new(None),
+            name: Cell::new((0, [0; 2])),
         }
     }
 

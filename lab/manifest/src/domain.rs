@@ -24,12 +24,58 @@ const MOST_THREADS: u64 = 4096;
 /// The largest heap.
 const MOST_HEAP: u64 = 512 << 20;
 
-/// Reads a domain of a machine with so many CPUs.
+/// Reads a domain of a machine with so many CPUs; or all that is wrong with it.
 pub fn read(
     values: &Values,
     table: &Spanned<schema::Domain>,
     cpus: u32,
-) -> Result<Domain, Problem> {
+) -> Result<Domain, Vec<Problem>> {
+    whole(values, table, cpus).map_err(|first| {
+        let mut all = parts(values, table, cpus);
+        // What is wrong of the parts together shows only if each is right.
+        if all.is_empty() {
+            all.push(first);
+        }
+        all
+    })
+}
+
+/// What is wrong with each part of a domain by itself.
+fn parts(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Vec<Problem> {
+    let given = table.get_ref();
+    let priority = values.within(&given.priority, 0..=255);
+    let cpu = values.number(&given.cpu, 0, 0..=u64::from(cpus) - 1);
+    let size = |size: &Option<schema::Word>, most: u64| {
+        size.as_ref().and_then(|size| values.size(size, abi::PAGE..=most).err())
+    };
+    let lasting = given.restart.is_some();
+    let caps = given.caps.iter();
+    let caps = caps.filter_map(|cap| capability(values, cap, lasting, cpus).err());
+    let first = [
+        program::read(values, &given.program).err(),
+        priority.as_ref().err().cloned(),
+        priority.ok().and_then(|priority| max_priority(values, given, priority).err()),
+        slots(values, table).err(),
+        size(&given.stack, MOST_STACK),
+        size(&given.heap, MOST_HEAP),
+        size(&given.log, MOST_LOG),
+        values.number(&given.threads, 1, 1..=MOST_THREADS).err(),
+        cpu.as_ref().err().cloned(),
+        cpu.ok().and_then(|cpu| allowed_cpus(values, given, cpus, cpu as u32).err()),
+        values.amounts(&given.quota, 0..=MOST_OBJECTS).err(),
+        reservation::load(values, given).err(),
+        args(values, given).err(),
+        fault_handler(values, given).err(),
+        supervised::restart(values, table).err(),
+        repeated_map(values, given).err(),
+        repeated_capability(values, given).err(),
+    ];
+    let maps = given.maps.iter().filter_map(|one| map(values, one).err());
+    first.into_iter().flatten().chain(maps).chain(caps).collect()
+}
+
+/// Reads a domain; or the first that is wrong with it.
+fn whole(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Result<Domain, Problem> {
     let given = table.get_ref();
     let priority = values.within(&given.priority, 0..=255)?;
     let (stack, heap) = (given.stack.as_ref(), given.heap.as_ref());
@@ -145,15 +191,21 @@ fn fault_handler(values: &Values, given: &schema::Domain) -> Result<Option<Fault
 }
 
 fn maps(values: &Values, given: &schema::Domain) -> Result<Vec<Map>, Problem> {
-    if let Some((_, again)) = repeated(&given.maps, |map| Some(map.memory.get_ref())) {
-        let message = format!("{} is mapped twice", quote(again.memory.get_ref()));
-        return Err(values.problem(&again.memory, message, "leave one of the two out"));
-    }
-    let map = |map: &schema::Map| {
-        let memory = values.find("memory", &map.memory)?;
-        Ok(Map { memory, rights: mapping_rights(values, &map.rights)? })
+    repeated_map(values, given)?;
+    given.maps.iter().map(|one| map(values, one)).collect()
+}
+
+fn repeated_map(values: &Values, given: &schema::Domain) -> Result<(), Problem> {
+    let Some((_, again)) = repeated(&given.maps, |map| Some(map.memory.get_ref())) else {
+        return Ok(());
     };
-    given.maps.iter().map(map).collect()
+    let message = format!("{} is mapped twice", quote(again.memory.get_ref()));
+    Err(values.problem(&again.memory, message, "leave one of the two out"))
+}
+
+fn map(values: &Values, given: &schema::Map) -> Result<Map, Problem> {
+    let memory = values.find("memory", &given.memory)?;
+    Ok(Map { memory, rights: mapping_rights(values, &given.rights)? })
 }
 
 fn mapping_rights(values: &Values, word: &schema::Word) -> Result<Rights, Problem> {
@@ -179,14 +231,17 @@ fn capabilities(
     given: &schema::Domain,
     cpus: u32,
 ) -> Result<Vec<Capability>, Problem> {
-    if let Some((_, again)) = repeated(&given.caps, |cap| Some(cap.get_ref().name.get_ref())) {
-        let name = &again.get_ref().name;
-        let message =
-            format!("two capabilities of the domain are called {}", quote(name.get_ref()));
-        return Err(values.problem(name, message, "give each a name of its own"));
-    }
+    repeated_capability(values, given)?;
     let lasting = given.restart.is_some();
     given.caps.iter().map(|cap| capability(values, cap, lasting, cpus)).collect()
+}
+
+fn repeated_capability(values: &Values, given: &schema::Domain) -> Result<(), Problem> {
+    let repeated = repeated(&given.caps, |cap| Some(cap.get_ref().name.get_ref()));
+    let Some((_, again)) = repeated else { return Ok(()) };
+    let name = &again.get_ref().name;
+    let message = format!("two capabilities of the domain are called {}", quote(name.get_ref()));
+    Err(values.problem(name, message, "give each a name of its own"))
 }
 
 /// A capability; `lasting`: of a domain that is made again, for which the object has to last.

@@ -53,7 +53,12 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
-    system.domains = each(&manifest.domain, found, |it| domain::read(&values, it, system.cpus));
+    for domain in &manifest.domain {
+        match domain::read(&values, domain, system.cpus) {
+            Ok(domain) => system.domains.push(domain),
+            Err(wrong) => found.extend(wrong),
+        }
+    }
     let reservations = reservation::read(&values, &manifest, system.cpus);
     let reservations = reservations.unwrap_or_else(|wrong| {
         found.extend(wrong);

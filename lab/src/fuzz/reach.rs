@@ -69,6 +69,7 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         | Call::ReservationJoin
         | Call::Reserve
         | Call::ReservationInspect => (false, false, &[UnknownCall]),
+        Call::Name => (true, false, &[InvalidArgument, WrongState]),
         Call::ConsoleWrite => (true, false, &[InvalidArgument]),
         Call::ConsoleRead => (true, false, &[Timeout]),
         Call::Shutdown => (true, false, &[]),

@@ -8,6 +8,7 @@ pub mod header;
 mod limits;
 pub mod links;
 mod modules;
+mod packages;
 mod reach;
 mod source;
 mod unsafety;
@@ -52,6 +53,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
     let metadata = workspace::metadata(root)?;
     let roots = dependencies::roots(&metadata);
     findings.extend(dependencies::check(&metadata));
+    findings.extend(packages::check(&metadata));
     findings.extend(links::check(root)?);
     findings.extend(reach::check(&sources, &roots));
     findings.extend(unsafety::check_roots(&sources, &roots));

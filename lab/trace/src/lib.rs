@@ -21,6 +21,7 @@ mod decode;
 mod entry;
 mod lives;
 mod locks;
+mod made;
 mod names;
 mod overheads;
 mod perfetto;

@@ -11,9 +11,10 @@
 //!    +----------------------- Switch -------------------+
 //! ```
 
+use crate::made::{self, Made};
 use crate::{Entry, Introduction, Moment, Names, Trace};
 use abi::call::{Call, ThreadState};
-use abi::trace::{Event, NO_THREAD};
+use abi::trace::{Event, NO_THREAD, part_of_name};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -94,6 +95,8 @@ pub struct Life {
     pub number: u32,
     /// The moment with which it begins.
     pub born: usize,
+    /// The name that a program gave it, the last one.
+    pub name: Option<String>,
     /// Its priority, the last one known.
     pub priority: Option<u16>,
     /// Its priorities and the moments from which on they are known.
@@ -128,6 +131,8 @@ pub struct Lives {
     by_thread: BTreeMap<u16, Vec<usize>>,
     /// How many threads each domain has had.
     counts: BTreeMap<u32, u32>,
+    /// Domains that programs have made.
+    made: Made,
 }
 
 impl Lives {
@@ -165,6 +170,12 @@ impl Lives {
         let later = lives.partition_point(|&life| self.all[life].born <= moment);
         // An index may be mentioned, as the target of a message, before its life is seen to begin.
         lives.get(later.saturating_sub(1)).copied()
+    }
+
+    /// Of the domain of a life, if a program has made it: the manifest's domain that it is in, and
+    /// its name.
+    pub(crate) fn made(&self, life: &Life) -> Option<(u16, Option<&str>)> {
+        self.made.at(life.domain?, life.born)
     }
 
     fn introduce(&mut self, known: Introduction, born: usize) -> usize {
@@ -223,6 +234,17 @@ impl Lives {
                 let made = *entry == Some(Entry::Call(Call::ThreadCreate as u8));
                 self.set(thread, at, if made { State::Suspended } else { State::Ready });
             }
+            Event::Domain => {
+                self.counts.remove(&moment.argument);
+                self.made.begin(moment.argument, moment.extra, index);
+            }
+            Event::Name => match part_of_name(moment.extra) {
+                (part, true) => self.made.name(thread.into(), part, moment.argument),
+                (part, false) => {
+                    let life = self.now(thread, index);
+                    made::add_part(&mut self.all[life].name, part, moment.argument);
+                }
+            },
             Event::Enter => {
                 *entry = Some(Entry::from_code(moment.argument));
                 self.take_over(at, thread, running);

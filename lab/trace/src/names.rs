@@ -1,6 +1,6 @@
 //! What domains, threads and other objects are called.
 
-use crate::lives::Lives;
+use crate::lives::{Life, Lives};
 
 /// What the trace does not say: the names of objects, and threads whose introduction is lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,9 +69,26 @@ impl Names {
         match life.domain {
             _ if idles == Some(0) => "idle".to_string(),
             _ if idles.is_some() => format!("idle {}", life.thread),
-            Some(domain) => format!("{}/{}", self.domain(domain), life.number),
+            Some(domain) => {
+                let domain = self.domain_of(lives, life).unwrap_or_else(|| self.domain(domain));
+                match &life.name {
+                    Some(name) => format!("{domain}/{name}"),
+                    None => format!("{domain}/{}", life.number),
+                }
+            }
             None => unknown(life.thread),
         }
+    }
+
+    /// The name of a life's domain, or its number, if a program has made it: behind the name of the
+    /// manifest's domain that it is in.
+    pub(crate) fn domain_of(&self, lives: &Lives, life: &Life) -> Option<String> {
+        let (outermost, name) = lives.made(life)?;
+        let outermost = self.domain(outermost.into());
+        Some(match name {
+            Some(name) => format!("{outermost}/{name}"),
+            None => format!("{outermost}/#{}", life.domain?),
+        })
     }
 }
 

@@ -150,3 +150,23 @@ pub(crate) fn conversation() -> Maker {
     m.pass(5000).enter(0, entry::TIMER).pass(40).note(Event::Tick, 0, 0, 0).pass(60).exit(0);
     m
 }
+
+/// A supervisor (`ping-client/1`) makes a domain and a thread twice at the same place, and a call
+/// of the thread fails.
+pub(crate) fn made() -> Maker {
+    use abi::trace::name_part;
+    let part = |text: &[u8; 4]| u32::from_le_bytes(*text);
+    let mut m = Maker::new();
+    m.thread(0, 0, u16::MAX).thread(1, 1, 100);
+    m.pass(100).note(Event::Switch, 1, 0, 100).exit(1).pass(100);
+    for (name, worker) in [(b"pump", *b"tick"), (b"fan\0", [0; 4])] {
+        m.enter(1, 40).note(Event::Domain, 1, 3, 1).pass(30).exit(1).pass(20);
+        m.enter(1, 54).note(Event::Name, 3, part(name), name_part(0, true)).exit(1);
+        m.enter(1, 42).thread(5, 3, 50).exit(1).pass(20);
+        m.enter(1, 54).note(Event::Name, 5, part(&worker), name_part(0, false)).exit(1);
+        m.enter(1, 0).note(Event::Block, 1, 0, 4).switch(5, 1, 50).exit(5).pass(100);
+        m.enter(5, 17).note(Event::Fail, 5, abi::Error::Stale as u32, 0).exit(5).pass(40);
+        m.enter(5, 256).note(Event::Wake, 1, 0, 0).switch(1, 5, 100).exit(1);
+    }
+    m
+}

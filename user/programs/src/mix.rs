@@ -8,7 +8,8 @@
 //! Clients block, as processes do: after about `run` units of work of its own a client sleeps to a
 //! tick, or asks a device's server for input. That does `device-work` for each input and answers
 //! when the input is there, about `input` later. While it has been interrupted, or has woken behind
-//! others of its priority, further clients queue for it.
+//! others of its priority, further clients queue for it. The loads are fitted to bare messages,
+//! hence no typed calls.
 
 use crate::random::Random;
 use rt::abi::Error;

@@ -3,7 +3,7 @@
 //!
 //! A message is one way, so each is a think time and a pass through the kernel. The client counts
 //! both directions in windows that follow each other. Who finishes says so on `done`; the first
-//! pair's client waits for that and ends the run.
+//! pair's client waits for that and ends the run. Bare messages are counted, hence no typed calls.
 
 use crate::random::Random;
 use abi::results::Tag;

@@ -7,7 +7,8 @@
 //! - *call* is from the client's first to the server's first point,
 //! - *reply-wait* from the server's second to the client's second.
 //!
-//! Filling, checking and recording all lie outside of these spans.
+//! Filling, checking and recording all lie outside of these spans. Bare messages are measured,
+//! hence no typed calls: those are in `micro/typed.rs`.
 
 use abi::results::Tag;
 use rt::arch::{Outcome, counter};

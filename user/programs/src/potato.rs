@@ -3,7 +3,8 @@
 //!
 //! A potato carries the number of hops that it has left. Where it has none, its holder tells the
 //! coordinator, which has thrown all potatoes of a series in at once and waits for as many.
-//! With as many potatoes as threads all would wait to send: one fewer is the most.
+//! With as many potatoes as threads all would wait to send: one fewer is the most. Bare messages
+//! are measured, hence no typed calls.
 
 use crate::random::Random;
 use abi::results::Tag;

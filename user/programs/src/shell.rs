@@ -7,6 +7,7 @@ mod keys;
 mod line;
 mod reservations;
 mod stack;
+mod text;
 
 use input::Input;
 use rt::{Console, Env, Wait, ipc, print, println, signal};

@@ -1,4 +1,5 @@
-//! As many threads as the quota allows: each answers one message, then all are destroyed.
+//! As many threads as the quota allows: each answers one message, then all are destroyed. A
+//! bare message is enough to see that each lives, hence no typed calls.
 
 use rt::thread::{self, Spec};
 use rt::{Env, Error, Message, Slot, Wait, cap, ipc, print, println, system};

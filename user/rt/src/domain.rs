@@ -2,7 +2,7 @@
 
 use crate::Slot;
 use crate::arch::{self, ANY, word};
-use crate::system::done;
+use crate::system::{self, done};
 use abi::call::Call;
 use abi::object::Resource;
 use abi::{Error, Rights};
@@ -30,6 +30,18 @@ pub fn create_on(
     }
     let a = [word(slot.word()), word(slots), word(max_priority), word(cpus), ANY, ANY];
     arch::syscall(Call::DomainCreate as u64, a, arch::words(words)).status.result()
+}
+
+/// Names a domain that a program has made: for `ps`, traces and what is told of its faults, where
+/// the name stands behind that of the manifest's domain that it is in. A name has at most 16
+/// letters, digits, `-`, `_` and `.`; an empty one takes the old one away.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for another name, [`Error::WrongState`] for a domain of the manifest;
+/// and the capability needs the right to control.
+pub fn name(domain: Slot, name: &str) -> Result<(), Error> {
+    system::name(domain, name)
 }
 
 /// Copies a capability of the caller's into an empty slot of a domain, with at most these rights.

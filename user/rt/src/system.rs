@@ -3,6 +3,7 @@
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
+use abi::boot::{MOST_NAME, name_words};
 use abi::call::{BLOCK_WORDS, Call, Fact, Observe, Table};
 use abi::statistics::Counter;
 use abi::{Error, Status};
@@ -27,6 +28,15 @@ pub(crate) fn done<const N: usize>(call: Call, arguments: [u64; N]) -> Result<()
 #[inline(always)]
 pub fn status<const N: usize>(call: Call, arguments: [u64; N]) -> Status {
     simple(call, arguments).status
+}
+
+/// Names what is in a slot.
+pub(crate) fn name(slot: Slot, name: &str) -> Result<(), Error> {
+    if name.len() > MOST_NAME {
+        return Err(Error::InvalidArgument);
+    }
+    let [low, high] = name_words(name);
+    done(Call::Name, [slot.word(), low, high])
 }
 
 /// Enters the kernel and leaves it.

@@ -2,7 +2,7 @@
 
 use crate::arch::{self, word};
 use crate::shared::Words;
-use crate::system::{done, simple};
+use crate::system::{self, done, simple};
 use crate::{Env, Slot};
 use abi::Error;
 use abi::call::{Call, exchange};
@@ -120,6 +120,16 @@ fn begin_at(env: &Env, top: u64, slot: Slot, work: (fn(&Env, u64), u64)) -> Resu
 pub(crate) extern "C" fn begin(work: fn(&Env, u64), environment: u64, argument: u64) -> ! {
     work(&Env::at(environment), argument);
     crate::exit()
+}
+
+/// Names a thread, as [`domain::name`](crate::domain::name) names a domain. Threads of the manifest
+/// can be named too.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for what is no name; and the capability needs the right to control.
+pub fn name(thread: Slot, name: &str) -> Result<(), Error> {
+    system::name(thread, name)
 }
 
 /// Lets a thread run.

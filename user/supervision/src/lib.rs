@@ -6,7 +6,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use abi::boot::{name_bytes, name_words};
+use abi::boot::{name_bytes, name_text, name_words};
 use core::fmt;
 use service::{Badge, Wire, service};
 
@@ -36,9 +36,7 @@ impl Name {
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let bytes = self.bytes();
-        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-        f.write_str(core::str::from_utf8(&bytes[..end]).unwrap_or("?"))
+        f.write_str(name_text(&self.bytes()))
     }
 }
 

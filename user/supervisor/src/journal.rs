@@ -37,6 +37,7 @@ impl Journal {
         let spec = Spec::further(env, 1, env.number(PRIORITY, 0));
         let started = thread::start(env, 1, slot, spec, (print, 0));
         started.expect("the manifest has room for the thread that prints");
+        thread::name(slot, "printer").expect("that is a name");
         Journal { words, count: 0, news }
     }
 

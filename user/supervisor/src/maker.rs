@@ -1,5 +1,6 @@
 //! Making children as the inventory says, and taking them away: the same at the start and later.
 
+use abi::boot::{name_bytes, name_text};
 use abi::supervision::{Child, Inventory, MOST_CHILDREN, Map};
 use rt::domain;
 use rt::memory::{self, Range};
@@ -65,6 +66,7 @@ impl Maker {
         let slot = self.pool.try_take()?;
         let Child { cpus, slots, max_priority, quotas, .. } = child;
         domain::create_on(cpus, slot.slot(), slots, max_priority, quotas)?;
+        domain::name(slot.slot(), name_text(&name_bytes(child.name)))?;
         let filled = self.furnish(&place, slot.slot(), fresh.as_ref());
         let made = Made { domain: slot, _fresh: fresh };
         match filled {

@@ -78,9 +78,16 @@ fn tables() {
         let call = system(Call::Inspect, &[SYSTEM_SLOT, table, row]);
         board.fails(2, call, Error::InvalidArgument);
     }
-    for (table, row) in
-        [(0, 1 << 20), (1, 1 << 20), (2, 1 | 12 << 32), (3, 12), (4, 99), (9, 0), (11, 0)]
-    {
+    for (table, row) in [
+        (0, 1 << 20),
+        (1, 1 << 20),
+        (2, 1 | 12 << 32),
+        (3, 12),
+        (4, 99),
+        (9, 0),
+        (11, 1 << 20),
+        (12, 0),
+    ] {
         let call = system(Call::Inspect, &[SYSTEM_SLOT, table, row]);
         board.fails(2, call, Error::InvalidArgument);
     }

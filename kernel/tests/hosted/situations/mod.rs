@@ -13,6 +13,7 @@ mod machine;
 mod memory;
 mod messages;
 mod monitors;
+mod names;
 mod reservations;
 mod rights;
 mod scheduling;

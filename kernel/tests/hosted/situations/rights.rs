@@ -43,6 +43,7 @@ fn calls() -> Vec<(u64, Rights, Regs)> {
         (THREAD + 2, Rights::CONTROL, on(Call::ThreadPriority, &[5])),
         (THREAD + 2, Rights::CONTROL, on(Call::ThreadMigrate, &[0])),
         (THREAD + 2, Rights::CONTROL, on(Call::ThreadInspect, &[])),
+        (THREAD + 2, Rights::CONTROL, on(Call::Name, &[0x61])),
         (THREAD + 2, Rights::CONTROL, on(Call::ThreadExchange, &[0, 0, 0, 0, 0])),
         (THREAD + 2, Rights::CONTROL, on(Call::Yield, &[])),
         (CONSOLE_SLOT, Rights::CONTROL, on(Call::ConsoleWrite, &[1])),

@@ -384,6 +384,10 @@ impl<S: System<Port = Host>> Program<'_, S> {
             13 => call(Call::ThreadSuspend, &[thread]),
             14 if rng.once_in(4) => call(Call::ThreadMigrate, &[thread, rng.below(3)]),
             14 => call(Call::ThreadPriority, &[thread, rng.pick(&[30, 60, 90, 230, 256])]),
+            _ if rng.once_in(2) => {
+                let domain = self.slot_of(Object::Domain);
+                call(Call::Name, &[rng.pick(&[thread, domain]), rng.pick(&[0, 0x61, 0x2f]), 0])
+            }
             _ => call(Call::ThreadInspect, &[thread]),
         }
     }

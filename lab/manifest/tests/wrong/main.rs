@@ -166,3 +166,18 @@ fn a_class_has_only_so_many_budgets_that_follow_demand() {
     let said = problems(&system(17));
     assert_eq!(said.0[0].message, "a class has 16 budgets that follow demand at most");
 }
+
+#[test]
+fn all_that_is_wrong_with_a_domain_is_told() {
+    let text = format!(
+        "{SYSTEM}\n[[domain]]\nname = \"a\"\nprogram = \"echo\"\npriority = 300\nthreads = 0\n\
+         maps = [{{ memory = \"none\", rights = \"r\" }}, {{ memory = \"nor\", rights = \"r\" }}]\n\
+         caps = [{{ name = \"x\", endpoint = \"nowhere\" }}]\nstack = \"17\"\n"
+    );
+    let places: Vec<_> = problems(&text).0.iter().map(|one| (one.line, one.column)).collect();
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    assert_eq!(places, sorted, "in the order of the text");
+    let lines: Vec<_> = places.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [7, 8, 9, 9, 10, 11]);
+}

@@ -150,7 +150,8 @@ fn patient(one: Configuration) -> Job {
     Job::new(Group::Target, name, work).builds(one.builds()).seconds(3.0)
 }
 
-/// A program from elsewhere with data of its own, which are as at the start each time.
+/// A program from elsewhere with data of its own, which are as at the start each time: as a crate,
+/// and as the ELF file that is made of it.
 fn data(one: Configuration) -> Job {
     let work = |_: &mut Findings| {
         let folder = tempfile::tempdir()?;
@@ -158,16 +159,33 @@ fn data(one: Configuration) -> Job {
         let path = folder.to_str().context("the temporary directory's name is not text")?;
         let made = process::run_apart(giusto()?.args(["new", path]), LIMIT)?;
         ensure!(made.code() == Some(0), "no system can be made: {}", made.errors);
-        fs_err::write(folder.join("system.toml"), format!("{COUNTER_SYSTEM}{CURFEW}"))?;
+        let (manifest, crated) = (folder.join("system.toml"), format!("{COUNTER_SYSTEM}{CURFEW}"));
+        fs_err::write(&manifest, &crated)?;
         fs_err::write(folder.join("server/src/lib.rs"), COUNTER)?;
-        let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
-        let begun = ran.output.lines().filter(|line| *line == "29400 0").count();
-        ensure!(begun == 4, "it began {begun} times as it should:\n{}", ran.output);
-        ensure!(ran.code() == Some(4), "status {:?}: {}", ran.code(), ran.errors);
-        Ok(())
+        begins_anew(path)?;
+        let system = systems::load(path)?;
+        let images = built(image::build_for(MACHINES[0], &system))?;
+        let counter = &system.children().first().context("a supervised domain")?.program;
+        let built = images.programs.get(counter).context("its program is built")?;
+        fs_err::copy(built, folder.join("counter.elf"))?;
+        let prebuilt = crated.replace("{ crate = \"server\" }", "{ elf = \"counter.elf\" }");
+        fs_err::write(&manifest, prebuilt)?;
+        fs_err::remove_dir_all(folder.join("server"))?;
+        begins_anew(path)
     };
     let name = format!("{SYSTEM} on qemu-x86_64: writable data begin anew");
     Job::new(Group::Target, name, work).class(Class::Deep).builds(one.builds())
+}
+
+/// Runs the system of [`COUNTER`]: made again three times, then given up.
+fn begins_anew(path: &str) -> Result<()> {
+    let ran = process::run_apart(giusto()?.args(["run", path, "--icount"]), LIMIT)?;
+    let begun = ran.output.lines().filter(|line| *line == "29400 0").count();
+    ensure!(begun == 4, "it began {begun} times as it should:\n{}{}", ran.output, ran.errors);
+    let said = "counter given up: it panicked";
+    ensure!(ran.output.contains(said), "it does not say `{said}`:\n{}", ran.output);
+    ensure!(ran.code() == Some(4), "status {:?}: {}", ran.code(), ran.errors);
+    Ok(())
 }
 
 /// Many seeds with chaos, every invariant checked after each step.

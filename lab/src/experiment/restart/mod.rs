@@ -17,7 +17,12 @@ pub static EXPERIMENT: Experiment = Experiment {
     conditions: &[
         ("programs", "a stack of 16K, 5 mappings and 2 capabilities each"),
         ("instant of the fault", "at random between ticks"),
-        ("load", "none but the timer's interrupts"),
+        (
+            "load",
+            "none but the timer's interrupts; or storms of messages, faults, threads, timers and \
+                  mapping below, and above the supervisor a thread that computes for 1,000 \
+                  instructions, 20 to 60 us apart",
+        ),
     ],
     notes: &[
         "From a reading of the counter just in front of the fault to the first one of the program \
@@ -32,4 +37,15 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 const RESTART: &str = "restart";
 const WORST: &str = "restart-worst";
-const CASES: [&str; 4] = ["fault", "panic", "a dependent", "256K of stack more"];
+/// The systems; the cases of the first come first, then those of the second.
+const SYSTEMS: [&str; 2] = ["restart", "restart-load"];
+const CASES: [&str; 8] = [
+    "fault",
+    "panic",
+    "a dependent",
+    "256K of stack more",
+    "fault under load",
+    "panic under load",
+    "a dependent under load",
+    "256K of stack more under load",
+];

@@ -4,7 +4,7 @@ use super::queues::Queues;
 use super::tracks;
 use super::writer::{Draft, Writer};
 use crate::lives::{Lives, State, Stretch};
-use crate::timeline::point_name;
+use crate::timeline::{error_name, point_name};
 use crate::{Entry, Moment, Names, Sections, Trace};
 use abi::trace::{Event, NO_THREAD, Undone, Way};
 use std::collections::HashMap;
@@ -164,6 +164,8 @@ impl Scene<'_> {
             Event::Fault => {
                 Draft::instant(self.track(thread, index), "fault").number("kind", argument)
             }
+            Event::Fail => Draft::instant(self.track(thread, index), "failed")
+                .text("error", error_name(argument, extra)),
             Event::Priority => {
                 Draft::instant(self.track(thread, index), "priority").number("prio", extra)
             }

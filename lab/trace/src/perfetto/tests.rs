@@ -1,7 +1,7 @@
 mod reader;
 
 use super::*;
-use crate::testing::conversation;
+use crate::testing::{conversation, made};
 use reader::{Value, read};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -252,5 +252,19 @@ fn counters_follow_the_queues_and_the_losses() {
         let name = format!("{lost} records lost");
         let said = opened.on("CPU 0").into_iter().filter(|event| event.name == name).count();
         assert_eq!(said, 1);
+    }
+}
+
+#[test]
+fn domains_that_programs_make_are_processes_with_their_names() {
+    let trace = made().trace();
+    let opened = Opened::open(&perfetto(&trace, &Names::of(["ping-client", "ping-server"])));
+    for (thread, domain) in
+        [("ping-client/pump/tick", "ping-client/pump"), ("ping-client/fan/1", "ping-client/fan")]
+    {
+        let track = opened.tracks.iter().find(|(_, name)| *name == thread).unwrap().0;
+        assert_eq!(opened.tracks[&opened.parents[track]], domain);
+        let failed: Vec<_> = opened.on(thread).into_iter().filter(|e| e.name == "failed").collect();
+        assert_eq!((failed.len(), failed[0].arguments["error"].as_str()), (1, "Stale"));
     }
 }

@@ -9,14 +9,12 @@ use std::collections::BTreeSet;
 
 /// Track numbers of one kind are apart from those of others.
 const KIND: u64 = 1 << 32;
-/// Stands for the domain of threads of which it is not known.
-const UNKNOWN: u32 = i32::MAX as u32 - 1;
 /// Thread numbers stay clear of process numbers: a thread with its process's is the main thread.
 const FIRST_TID: usize = 100_000;
 
 /// The track of a domain.
-fn domain(index: u32) -> u64 {
-    KIND + u64::from(index)
+fn domain(index: usize) -> u64 {
+    KIND + index as u64
 }
 
 /// The track of a thread's life.
@@ -46,16 +44,14 @@ pub(super) fn lost(cpu: u8) -> u64 {
 
 /// Introduces all tracks.
 pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives: &Lives) {
-    let domains = lives.all.iter().map(|life| domain_of(lives, life));
-    // The kernel's own is there in any case: it holds the CPU.
-    for index in domains.chain([0]).collect::<BTreeSet<u32>>() {
-        let name = if index == UNKNOWN { "unknown".to_string() } else { names.domain(index) };
-        let process = ProcessDescriptor { pid: Some(pid(index)), process_name: Some(name) };
+    let domains = Domains::of(lives, names);
+    for (index, name) in domains.0.iter().enumerate() {
+        let process = ProcessDescriptor { pid: Some(pid(index)), process_name: Some(name.clone()) };
         let uuid = Some(domain(index));
         writer.track(TrackDescriptor { uuid, process: Some(process), ..Default::default() });
     }
     for (index, thread) in lives.all.iter().enumerate() {
-        let of = domain_of(lives, thread);
+        let of = domains.place(lives, names, thread);
         let described = ThreadDescriptor {
             pid: Some(pid(of)),
             tid: i32::try_from(FIRST_TID + index).ok(),
@@ -93,16 +89,38 @@ pub(super) fn introduce(writer: &mut Writer, trace: &Trace, names: &Names, lives
     }
 }
 
-/// The domain of a thread. Idle threads are the kernel's own, though no record introduces them.
-fn domain_of(lives: &Lives, life: &Life) -> u32 {
+/// The names of all domains; the kernel's own comes first, since it holds the CPU. Those that share
+/// a name, such as a program and its successor, are one.
+struct Domains(Vec<String>);
+
+impl Domains {
+    fn of(lives: &Lives, names: &Names) -> Domains {
+        let mut all = vec![names.domain(0)];
+        for name in lives.all.iter().map(|life| name_of(lives, names, life)) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        Domains(all)
+    }
+
+    fn place(&self, lives: &Lives, names: &Names, life: &Life) -> usize {
+        let name = name_of(lives, names, life);
+        self.0.iter().position(|other| *other == name).unwrap_or(0)
+    }
+}
+
+/// The name of a thread's domain. Idle threads are the kernel's own, though no record introduces
+/// them.
+fn name_of(lives: &Lives, names: &Names, life: &Life) -> String {
     match life.domain {
-        Some(domain) => domain.min(UNKNOWN - 1),
-        None if lives.idles(life.thread).is_some() => 0,
-        None => UNKNOWN,
+        Some(domain) => names.domain_of(lives, life).unwrap_or_else(|| names.domain(domain)),
+        None if lives.idles(life.thread).is_some() => names.domain(0),
+        None => "unknown".to_string(),
     }
 }
 
 /// Process numbers begin at 1.
-fn pid(domain: u32) -> i32 {
+fn pid(domain: usize) -> i32 {
     i32::try_from(domain).map_or(i32::MAX, |domain| domain + 1)
 }

@@ -3,6 +3,7 @@
 use super::{Window, axis};
 use crate::lives::Lives;
 use crate::{Entry, Moment, Names, Trace};
+use abi::Error;
 use abi::trace::{Event, NO_THREAD, Way, point};
 use std::collections::HashMap;
 
@@ -77,6 +78,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
         Event::Expire if thread == NO_THREAD => "a timer expires".to_string(),
         Event::Expire => format!("a deadline of {} passes", name(thread)),
         Event::Fault => format!("{} faults, kind {argument}", name(thread)),
+        Event::Fail => format!("a call of {} fails: {}", name(thread), error_name(argument, extra)),
         Event::LookUp if argument > 0 => {
             format!("a look-up finds {} and drops {argument} on the way", name(thread))
         }
@@ -90,6 +92,7 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
             Some((domain, _)) => format!("a thread of {domain} is made"),
             None => return None,
         },
+        Event::Domain => format!("{} makes a domain", name(thread)),
         Event::Ipi => format!("CPU {} sends an IPI to CPU {argument}", moment.cpu),
         Event::Lock if argument > 0 => match Way::of(extra).1 {
             None => format!("CPU {} has waited for the lock", moment.cpu),
@@ -104,6 +107,13 @@ fn sentence(moment: &Moment, name: impl Fn(u16) -> String) -> Option<String> {
         },
         _ => return None,
     })
+}
+
+/// The error of a call that fails, and in which half.
+pub(crate) fn error_name(code: u32, in_receive: u16) -> String {
+    let error = u8::try_from(code).ok().and_then(Error::from_code);
+    let name = error.map_or_else(|| format!("error {code}"), |error| format!("{error:?}"));
+    if in_receive == 0 { name } else { format!("{name}, in its receive half") }
 }
 
 /// What long work is at a preemption point.

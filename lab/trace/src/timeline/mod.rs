@@ -4,7 +4,7 @@ mod axis;
 mod bars;
 mod events;
 
-pub(crate) use events::point_name;
+pub(crate) use events::{error_name, point_name};
 
 use crate::{Lives, Names, Sections, State, Trace};
 use bars::Bar;

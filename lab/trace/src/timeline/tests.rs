@@ -1,5 +1,5 @@
 use super::*;
-use crate::testing::conversation;
+use crate::testing::{conversation, made};
 use abi::trace::Keep;
 use expect_test::expect;
 
@@ -81,4 +81,18 @@ fn no_line_is_wider_than_the_terminal() {
     }
     let odd = View { from: Some(u64::MAX), to: Some(0), ..View::default() };
     assert!(timeline(&trace, &names(), &odd).contains("CPU 0"));
+}
+
+#[test]
+fn what_programs_make_has_their_names() {
+    let text = timeline(&made().trace(), &names(), &View::default());
+    for line in [
+        "ping-client/pump/t~ 50",
+        "ping-client/fan/1 50",
+        "ping-client/1 makes a domain (x2",
+        "a thread of ping-client/pump is made",
+        "a call of ping-client/fan/1 fails: Stale",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
 }

@@ -148,6 +148,11 @@ enum giusto_call {
      * many of these too late, the longest time from release to end, and from deadline to end.
      */
     GIUSTO_CALL_RESERVATION_INSPECT = 53,
+    /**
+     * Names the thread or domain in slot `a0`, for people: `a1` and `a2` are the name, which
+     * `is_name` must admit; zeros take the old one away. Domains of the manifest keep theirs.
+     */
+    GIUSTO_CALL_NAME = 54,
     /** Writes the low `a1` bytes of `w0..w3` (at most 32) to the console in slot `a0`. */
     GIUSTO_CALL_CONSOLE_WRITE = 56,
     /**
@@ -203,7 +208,8 @@ enum giusto_fact {
 enum giusto_table {
     /**
      * Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name; `w2`
-     * its threads; `w3` slots in use and in all (high half).
+     * its threads, and in the high half the index of the domain of the manifest that it is in, or
+     * is; `w3` slots in use and in all (high half).
      */
     GIUSTO_TABLE_DOMAIN = 0,
     /**
@@ -253,6 +259,8 @@ enum giusto_table {
      * that have ended; `w0..w3` the words of the share.
      */
     GIUSTO_TABLE_SHARE = 10,
+    /** Thread `a2`: results are its name, which `Call::Name` gave it, or zeros. */
+    GIUSTO_TABLE_THREAD_NAME = 11,
 };
 
 /** What `Call::ReservationSet` changes. */

@@ -315,7 +315,9 @@ impl Chooser {
             // What has no capability left stays charged: objects are destroyed, copies deleted.
             Call::CapDelete => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Destroy => [self.spare(any), 0, 0, 0, 0, 0],
-            Call::CapRevoke | Call::CapInspect => [self.of(any), 0, 0, 0, 0, 0],
+            Call::CapRevoke | Call::CapInspect | Call::ReservationInspect => {
+                [self.of(any), 0, 0, 0, 0, 0]
+            }
             Call::CapSaveReply => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::EndpointCreate => {
                 let attached = if self.below(3) > 0 { self.of(NOTIFICATION) } else { 0 };
@@ -324,10 +326,7 @@ impl Chooser {
             Call::NotificationCreate => [self.spare(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::TimerCreate => [self.spare(TIMER), self.of(NOTIFICATION), 0, 0, 0, 0],
             Call::TimerSet => [self.of(TIMER), self.soon(), 0, 0, 0, 0],
-            Call::InterruptAck if self.below(2) == 0 => {
-                [self.bands.interrupt.word(), 0, 0, 0, 0, 0]
-            }
-            Call::InterruptAck => [self.of(COPY), 0, 0, 0, 0, 0],
+            Call::InterruptAck => [self.interrupt(), 0, 0, 0, 0, 0],
             Call::MemoryCreate => [self.spare(MEMORY), self.from(1, 4), 0, 0, 0, 0],
             Call::Map => {
                 let (domain, to) = (self.domain(), self.spare(MAPPING) | self.rights() << 32);
@@ -354,14 +353,13 @@ impl Chooser {
             Call::ReservationSet => [self.of(any), self.small(5), self.small(5), 0, 0, 0],
             Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
-            Call::ReservationInspect => [self.of(any), 0, 0, 0, 0, 0],
+            Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), 0x61, 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
-            Call::ConsoleRead => [self.of(COPY), 0, 0, 0, 0, 0],
-            // The run is to last: this holds a capability only by chance.
-            Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
+            // The run is to last: for its end this holds a capability only by chance.
+            Call::ConsoleRead | Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
             Call::Inspect => {
                 let index = self.small(Resource::COUNT as u64);
-                [self.system(), self.small(6), index, 0, 0, 0]
+                [self.system(), self.small(12), index, 0, 0, 0]
             }
             Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
         }
@@ -370,6 +368,10 @@ impl Chooser {
     /// The system capability, mostly.
     fn system(&mut self) -> u64 {
         if self.below(4) == 0 { self.of(COPY) } else { self.bands.given[4].word() }
+    }
+
+    fn interrupt(&mut self) -> u64 {
+        if self.below(2) == 0 { self.bands.interrupt.word() } else { self.of(COPY) }
     }
 
     fn domain(&mut self) -> u64 {

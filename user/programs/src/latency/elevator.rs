@@ -4,7 +4,8 @@
 //! Thread n, when it is woken: (1) sends to the server, which runs, so that n is put into the ready
 //! queue; (2) the server waits again, so that n goes on; (3) wakes thread n + 1 and waits, either
 //! by a call or by a send and a receive from the one before in one operation. When the last one
-//! waits too, a lazy ready queue holds all of them, blocked, and the next look-up drops them.
+//! waits too, a lazy ready queue holds all of them, blocked, and the next look-up drops them. Each
+//! form of a bare message counts here, hence no typed calls.
 
 use super::crowd::{Crowd, MOST, nth, unpack};
 use super::{Sampler, numbers, settle};

@@ -175,6 +175,16 @@ pub fn main(env: &Env) {
     sampler.done(env);
 }
 
+/// Turns all storms on, for good: capabilities `go-NAME` (signal), memory `control`.
+pub fn unleash(env: &Env) {
+    let control = env.mem("control");
+    let go = ["go-messages", "go-faults", "go-threads", "go-memory"];
+    for (storm, go) in go.into_iter().enumerate() {
+        control.set(storm, 1);
+        signal::signal(env.cap(go)).expect("a storm waits");
+    }
+}
+
 /// Lets all lower threads finish what they are at.
 fn settle() {
     system::sleep(2_000_000);

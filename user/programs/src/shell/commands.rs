@@ -2,7 +2,8 @@
 
 use super::reservations;
 use super::stack::Stack;
-use abi::boot::name_bytes;
+use crate::echo::CounterClient;
+use abi::boot::{MOST_NAME, name_bytes, name_text};
 use abi::call::{Fact, Table, ThreadState};
 use abi::object::Resource;
 use abi::statistics::Counter;
@@ -11,6 +12,7 @@ use rt::cap::Held;
 use rt::prelude::*;
 use rt::system::Row;
 use rt::{Console, Kind, cap, ipc, statistics, system};
+use service::CallError;
 
 type Command = fn(&Shell, &str);
 
@@ -30,9 +32,6 @@ const COMMANDS: &[(&str, &str, &str, Command)] = &[
     ("help", "", "this list", help),
     ("exit", "[STATUS]", "end the run", exit),
 ];
-
-/// How `ps` calls the domain that the kernel idles in.
-const IDLE: &[u8; 16] = b"(idle)\0\0\0\0\0\0\0\0\0\0";
 
 /// After this time a domain that does not answer is taken for dead.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -69,23 +68,19 @@ pub(super) struct Domain {
     row: Row,
 }
 
-/// Names are at most 16 bytes, zero-padded.
-pub(super) struct Name([u8; 16]);
-
-impl Name {
-    pub(super) fn text(&self) -> &str {
-        let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
-        core::str::from_utf8(&self.0[..end]).unwrap_or("?")
-    }
-}
-
 impl Domain {
-    pub(super) fn name(&self) -> Name {
-        match [self.row.words[0], self.row.words[1]] {
-            // The domain of the idle thread has no name.
-            [0, 0] => Name(*IDLE),
-            words => Name(name_bytes(words)),
-        }
+    pub(super) fn name(&self) -> [u8; MOST_NAME] {
+        name_bytes([self.row.words[0], self.row.words[1]])
+    }
+
+    /// The width of its column in a table.
+    fn column(&self, shell: &Shell) -> usize {
+        (self.title(shell.system()).get().len() + 1).max(14)
+    }
+
+    /// The index of the domain of the manifest that it is in, or is.
+    pub(super) fn outermost(&self) -> u64 {
+        self.row.words[2] >> 32
     }
 }
 
@@ -104,13 +99,8 @@ impl Shell<'_> {
         rows.map(|(index, row)| Domain { index, row })
     }
 
-    /// Calls a partner that may be gone.
-    fn ask(&self, whom: Slot) -> Result<Received, Error> {
-        ipc::call_within(whom, Message::empty(0), Wait::within(PATIENCE))
-    }
-
     fn domain(&self, name: &str) -> Option<Domain> {
-        let found = self.domains().find(|domain| domain.name().text() == name);
+        let found = self.domains().find(|domain| domain.title(self.system()).get() == name);
         if found.is_none() {
             println!(self.console, "there is no domain '{name}'; 'ps' lists them");
         }
@@ -127,12 +117,12 @@ fn help(shell: &Shell, _: &str) {
 fn ps(shell: &Shell, _: &str) {
     println!(shell.console, "  {:<16} {:>7} {:>9} {:>9}", "domain", "threads", "slots", "max prio");
     for domain in shell.domains() {
-        let (name, [max, words]) = (domain.name(), [domain.row.results[1], domain.row.words[3]]);
+        let [max, words] = [domain.row.results[1], domain.row.words[3]];
         println!(
             shell.console,
             "  {:<16} {:>7} {:>4}/{:<4} {:>9}",
-            name.text(),
-            domain.row.words[2],
+            domain.title(shell.system()),
+            domain.row.words[2] as u32,
             words as u32,
             words >> 32,
             max
@@ -143,8 +133,9 @@ fn ps(shell: &Shell, _: &str) {
     for (index, row) in shell.rows(Table::Thread) {
         let Some(state) = state(row.results[0]) else { continue };
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
-        let name = domain.map_or(Name(*IDLE), |domain| domain.name());
-        print!(shell.console, "  {:<16} {index:>7} {:>9}", name.text(), row.results[1]);
+        let Some(domain) = domain else { continue };
+        let title = domain.title_of(shell.system(), index);
+        print!(shell.console, "  {title:<16} {index:>7} {:>9}", row.results[1]);
         time(shell, index);
         match Stack::around(shell.system(), row.words[0], row.words[2]) {
             Some(Stack { used, size }) => print!(shell.console, " {used:>8}/{:>2}K", size >> 10),
@@ -180,10 +171,10 @@ fn state(code: u64) -> Option<&'static str> {
 }
 
 fn mem(shell: &Shell, _: &str) {
-    let charged = || shell.domains().filter(|domain| domain.name().0 != *IDLE);
+    let charged = || shell.domains().filter(|domain| domain.index != 0);
     print!(shell.console, "  {:<14}{:>12}", "", "all");
     for domain in charged() {
-        print!(shell.console, "{:>14}", domain.name().text());
+        print!(shell.console, "{:>1$}", domain.title(shell.system()), domain.column(shell));
     }
     println!(shell.console);
     for resource in Resource::ALL {
@@ -192,7 +183,7 @@ fn mem(shell: &Shell, _: &str) {
         used(shell, 12, system::inspect(system, Table::Pool, resource as u64));
         for domain in charged() {
             let index = (resource as u64) << 32 | domain.index;
-            used(shell, 14, system::inspect(system, Table::Quota, index));
+            used(shell, domain.column(shell), system::inspect(system, Table::Quota, index));
         }
         println!(shell.console);
     }
@@ -259,7 +250,7 @@ fn ping(shell: &Shell, argument: &str) {
         println!(shell.console, "ping: this system has no domain 'echo'");
         return;
     };
-    if let Err(error) = shell.ask(echo) {
+    if let Err(error) = ipc::call_within(echo, Message::empty(0), Wait::within(PATIENCE)) {
         println!(shell.console, "ping: echo does not answer: {}", why(error));
         return;
     }
@@ -295,9 +286,12 @@ fn count(shell: &Shell, _: &str) {
         println!(shell.console, "count: this system has no domain 'counter'");
         return;
     };
-    match shell.ask(counter) {
-        Ok(answer) => println!(shell.console, "  the counter is at {}", answer.words[0]),
-        Err(error) => println!(shell.console, "count: no answer: {}", why(error)),
+    match CounterClient::new(counter).within(PATIENCE).count() {
+        Ok(count) => println!(shell.console, "  the counter is at {count}"),
+        Err(CallError::Ipc(error)) => {
+            println!(shell.console, "count: no answer: {}", why(error));
+        }
+        Err(error) => println!(shell.console, "count: no counter answers: {error:?}"),
     }
 }
 
@@ -379,7 +373,7 @@ fn uptime(shell: &Shell, _: &str) {
         "  {}.{:03} s, kernel {}",
         up.as_secs(),
         up.subsec_millis(),
-        Name(name_bytes([kernel.0, kernel.1])).text()
+        name_text(&name_bytes([kernel.0, kernel.1]))
     );
 }
 

@@ -1,6 +1,7 @@
 //! The scheduling tree: what is in it, live, and changes of it.
 
 use super::commands::Shell;
+use super::text::Text;
 use abi::call::Table;
 use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
 use rt::prelude::*;
@@ -146,7 +147,7 @@ struct Label<'a> {
 
 impl core::fmt::Display for Label<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let mut text = Text { bytes: [0; 24], length: 0 };
+        let mut text = Text::<24>::new();
         let policy = match self.known.policy {
             None => "",
             Some(Policy::FixedPriority) => " (priorities)",
@@ -160,30 +161,8 @@ impl core::fmt::Display for Label<'_> {
     }
 }
 
-/// A short text; what does not fit is left out.
-struct Text {
-    bytes: [u8; 24],
-    length: usize,
-}
-
-impl Text {
-    fn get(&self) -> &str {
-        core::str::from_utf8(&self.bytes[..self.length]).unwrap_or("?")
-    }
-}
-
-impl core::fmt::Write for Text {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for (to, from) in self.bytes[self.length..].iter_mut().zip(text.bytes()) {
-            *to = from;
-            self.length += 1;
-        }
-        Ok(())
-    }
-}
-
 fn share(shell: &Shell, known: &Known) {
-    let mut text = Text { bytes: [0; 24], length: 0 };
+    let mut text = Text::<24>::new();
     let row = system::inspect(shell.system(), Table::Share, known.index).ok();
     let share = row.and_then(|row| Share::decode(row.results[0], row.words));
     let percent = |slope: u32| slope / (WHOLE / 100);
@@ -209,7 +188,7 @@ fn share(shell: &Shell, known: &Known) {
 }
 
 fn limit(shell: &Shell, known: &Known) {
-    let mut text = Text { bytes: [0; 24], length: 0 };
+    let mut text = Text::<24>::new();
     if known.server != 0 {
         let (budget, period) = (known.budget / 1_000, known.period / 1_000);
         let _ = core::fmt::write(&mut text, format_args!("{budget} of {period} us"));
@@ -262,7 +241,7 @@ impl<'a> Shell<'a> {
 
     /// Prints what a reservation is called: as the shell's capability to it, else as a domain whose
     /// thread runs on it, else by its number.
-    fn write_name(&self, known: &Known, to: &mut Text) -> core::fmt::Result {
+    fn write_name(&self, known: &Known, to: &mut Text<24>) -> core::fmt::Result {
         let names = |slot: Slot| reservation::usage(slot).is_ok_and(|it| it.node == known.node);
         if let Some((name, _)) = self.reservations().find(|(_, slot)| names(*slot)) {
             return core::fmt::write(to, format_args!("{name}"));
@@ -271,7 +250,7 @@ impl<'a> Shell<'a> {
         let thread = self.rows(Table::Thread).find(|(_, row)| runs(row));
         let domain = thread.and_then(|(_, row)| self.domains().find(|it| it.index == row.words[0]));
         match domain {
-            Some(domain) => core::fmt::write(to, format_args!("{}", domain.name().text())),
+            Some(domain) => core::fmt::write(to, format_args!("{}", domain.title(self.system()))),
             None if known.class == u32::MAX => {
                 core::fmt::write(to, format_args!("CPU {}", known.index))
             }

@@ -6,6 +6,7 @@ pub mod victim;
 
 use rt::prelude::*;
 use rt::{arch, ipc, system};
+use service::service;
 
 /// What the saboteur can order a program to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +25,29 @@ pub enum Order {
 const PERIOD: Duration = Duration::from_millis(10);
 /// How long the controller waits for a server that may be down.
 const PATIENCE: Duration = Duration::from_millis(2);
-/// The label of a message that is answered with a number.
-const READ: u32 = 1;
+
+/// What a sensor or a logger can be asked.
+#[service]
+pub trait Station {
+    /// How many requests came before this one.
+    fn read(&mut self) -> u64;
+    /// The same, to a station that is told a value.
+    fn note(&mut self, value: u64) -> u64;
+}
+
+/// The requests that came.
+struct Requests(u64);
+
+impl Station for Requests {
+    fn read(&mut self) -> u64 {
+        self.0 += 1;
+        self.0 - 1
+    }
+
+    fn note(&mut self, _: u64) -> u64 {
+        self.read()
+    }
+}
 
 /// The sensor: capability `sensor` (receive).
 pub fn sensor(env: &Env) {
@@ -46,32 +68,30 @@ pub fn pulse(env: &Env) {
     }
 }
 
-/// Answers each message with how many came before; beats and obeys each period.
+/// Answers requests; beats and obeys each period.
 fn serve(env: &Env, endpoint: &str) {
     let (endpoint, heart) = (env.cap(endpoint), env.heartbeat());
-    let mut ticker = Ticker::every(PERIOD);
-    let mut count = 0;
+    let (mut ticker, mut requests) = (Ticker::every(PERIOD), Requests(0));
     loop {
         match ipc::receive(endpoint, Wait::by(ticker.due())) {
             // A caller that is gone needs no answer.
-            Ok(_) => drop(ipc::reply(Message::short(READ, [count]))),
+            Ok(call) => drop(ipc::reply(requests.dispatch(&Request::new(call, None)))),
             Err(Error::Timeout) => {
                 ticker.pass();
                 heart.beat();
                 if obey(env) == Some(Order::End) {
                     return;
                 }
-                continue;
             }
             Err(error) => panic!("nothing can be received: {error:?}"),
         }
-        count += 1;
     }
 }
 
 /// The controller: capabilities `sensor`, `log` (send); argument `period` in milliseconds.
 pub fn controller(env: &Env) {
-    let (sensor, log, heart) = (env.cap("sensor"), env.cap("log"), env.heartbeat());
+    let [sensor, log] = ["sensor", "log"].map(|name| StationClient::new(env.cap(name)));
+    let (sensor, log, heart) = (sensor.within(PATIENCE), log.within(PATIENCE), env.heartbeat());
     let mut ticker = Ticker::every(env.number("period", 5).ms());
     loop {
         ticker.wait();
@@ -80,9 +100,8 @@ pub fn controller(env: &Env) {
             return;
         }
         // A sensor or a logger that is just made again misses one value.
-        if let Ok(value) = ipc::call_within(sensor, Message::empty(READ), Wait::within(PATIENCE)) {
-            let value = Message::short(READ, [value.words[0]]);
-            let _ = ipc::call_within(log, value, Wait::within(PATIENCE));
+        if let Ok(value) = sensor.read() {
+            let _ = log.note(value);
         }
     }
 }

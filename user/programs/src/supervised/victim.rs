@@ -2,6 +2,7 @@
 //! that tells them when to fail and records the stamps.
 
 use super::Order;
+use crate::latency::unleash;
 use crate::random::Random;
 use abi::results::Tag;
 use rt::arch::{self, counter};
@@ -50,8 +51,11 @@ pub fn main(env: &Env) {
 }
 
 /// The recorder: capabilities `restarted` (receive), `console`, `system`; memory `stamps`,
-/// `recording`; argument `samples`.
+/// `recording`; argument `samples`. With what [`unleash`] wants the restarts are under load.
 pub fn record(env: &Env) {
+    if env.find_cap("go-messages").is_some() {
+        unleash(env);
+    }
     let mut recorder = Recorder::open(env.mem("recording"));
     let restarted = env.cap("restarted");
     for (case, (victim, order)) in (0..).zip(CASES) {
