@@ -61,11 +61,13 @@ pub enum Source {
     HandOffs,
     /// A processor.
     Measured,
+    /// What programs have set, which holds until the next point.
+    Set,
 }
 
 impl Source {
     /// All of them with how they are drawn and what they are called; the first are lowest.
-    const ALL: [(Source, Stroke, &'static str); 7] = [
+    const ALL: [(Source, Stroke, &'static str); 8] = [
         (Source::Bound, Stroke::Thin, "asymptotes, knee N*"),
         (Source::Exponential, Stroke::Full, "predicted, exponential"),
         (Source::Deterministic, Stroke::Dashed, "predicted, deterministic"),
@@ -73,6 +75,7 @@ impl Source {
         (Source::SimulatedDeterministic, Stroke::Crosses, "simulated, deterministic"),
         (Source::HandOffs, Stroke::Triangles, "simulated hand-offs"),
         (Source::Measured, Stroke::Dots, "measured"),
+        (Source::Set, Stroke::Full, "as it was set"),
     ];
 }
 
