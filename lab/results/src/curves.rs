@@ -69,11 +69,13 @@ pub enum Source {
     Analysed,
     /// What came of it when it was played.
     Played,
+    /// What programs have set, which holds until the next point.
+    Set,
 }
 
 impl Source {
     /// All of them with how they are drawn and what they are called; the first are lowest.
-    const ALL: [(Source, Stroke, &'static str); 11] = [
+    const ALL: [(Source, Stroke, &'static str); 12] = [
         (Source::Bound, Stroke::Thin, "asymptotes, knee N*"),
         (Source::Exponential, Stroke::Full, "predicted, exponential"),
         (Source::Deterministic, Stroke::Dashed, "predicted, deterministic"),
@@ -85,6 +87,7 @@ impl Source {
         (Source::Measured, Stroke::Dots, "measured"),
         (Source::Analysed, Stroke::Full, "the analysis accepts"),
         (Source::Played, Stroke::Dashed, "nothing missed when played"),
+        (Source::Set, Stroke::Full, "as it was set"),
     ];
 }
 

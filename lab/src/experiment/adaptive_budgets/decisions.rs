@@ -54,7 +54,7 @@ pub fn curves(
             let before = points.last().map_or(0.0, |point| point.1);
             points.extend([(at, before), (at, percent(change.budget))]);
         }
-        let trail = Points { source: Source::Measured, points, band: Vec::new() };
+        let trail = Points { source: Source::Set, points, band: Vec::new() };
         Case { name: SERVERS[server].to_string(), trails: vec![trail] }
     };
     Curves {
