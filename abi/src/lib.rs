@@ -9,6 +9,7 @@ pub mod account;
 pub mod answer;
 pub mod boot;
 pub mod call;
+pub mod control;
 pub mod env;
 pub mod error;
 pub mod log;

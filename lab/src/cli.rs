@@ -2,12 +2,14 @@
 
 mod c;
 mod cyclictest;
+mod live;
 pub mod model;
 mod test;
 mod twin;
 
 pub use c::C;
 pub use cyclictest::Cyclictest;
+pub use live::{Ps, Sched, Top, Which};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
@@ -38,6 +40,7 @@ Examples:
   ./giusto run my/system.toml --board q35
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   ./giusto run crash --log debug         show all lines that programs log
+  ./giusto run mixed-criticality --control    for ps, sched and top
   ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
@@ -155,6 +158,15 @@ pub enum Command {
     /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Show a running system: domains, threads, reservations.
+    #[command(after_help = live::PS_EXAMPLES)]
+    Ps(Ps),
+    /// Show or change how a running system is scheduled.
+    #[command(subcommand, after_help = live::SCHED_EXAMPLES)]
+    Sched(Sched),
+    /// Watch a running system: who gets how much CPU time, and what is late.
+    #[command(after_help = live::TOP_EXAMPLES)]
+    Top(Top),
     /// Make a system of your own: a manifest, two programs and their tests.
     #[command(after_help = NEW_EXAMPLES)]
     New {
@@ -281,6 +293,10 @@ pub struct Run {
     /// Stop before the first instruction until gdb comes, and print the command that starts it.
     #[arg(long, conflicts_with = "auto")]
     pub gdb: bool,
+    /// Let `ps`, `sched` and `top` watch and change the running system: adds a domain `control`,
+    /// which may do so.
+    #[arg(long, conflicts_with = "auto")]
+    pub control: bool,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S")]

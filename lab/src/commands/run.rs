@@ -8,6 +8,7 @@ use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
+use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::restarts::{self, Restarts};
@@ -49,6 +50,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
                        twin`, or see what happens by `./giusto trace --machine twin`";
         return Err(usage(message));
     }
+    if machine.emulator().is_none() && run.control {
+        let message = "the simulation cannot be asked while it runs; use --control on the emulator, \
+                       without `--machine twin`";
+        return Err(usage(message));
+    }
     seed(run, machine)?;
     let mut system = systems::load(&run.system)?;
     system.kernel = run.kernel.clone().unwrap_or(system.kernel);
@@ -61,6 +67,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
+    let control = run.control.then(|| system.add_control());
+    let control = control.map(|it| Registration::new(&system, &it, machine.name()));
     let left = system.add_accounts();
     let images = match run.statistics {
         true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
@@ -79,7 +87,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
     let socket = session.as_ref().map(Session::socket);
     let launch = launch(run, machine, &images, &system)?;
-    let mut launch = launch.console(console).debugger(socket.as_deref());
+    let mut launch = launch.console(console).debugger(socket.as_deref()).control(control.as_ref());
     launch.timeout = seconds.map(Duration::from_secs);
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;

@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 pub mod busy;
+pub mod control;
 pub mod crash;
 pub mod cross;
 pub mod curfew;

@@ -6,7 +6,6 @@ mod input;
 mod keys;
 mod line;
 mod reservations;
-mod stack;
 
 use input::Input;
 use rt::{Console, Env, Wait, ipc, print, println, signal};

@@ -1,7 +1,7 @@
 //! The commands.
 
 use super::reservations;
-use super::stack::Stack;
+
 use abi::boot::name_bytes;
 use abi::call::{Fact, Table, ThreadState};
 use abi::object::Resource;
@@ -9,6 +9,7 @@ use abi::statistics::Counter;
 use rt::arch::counter;
 use rt::cap::Held;
 use rt::prelude::*;
+use rt::stack::Stack;
 use rt::system::Row;
 use rt::{Console, Kind, cap, ipc, statistics, system};
 

@@ -1,0 +1,35 @@
+//! `ps`, `sched` and `top`: running systems.
+
+mod ps;
+mod sched;
+mod top;
+mod words;
+
+pub use ps::ps;
+pub use sched::sched;
+pub use top::top;
+
+use crate::cli::Which;
+use crate::live::{self, Channel, Entry, Picture};
+use abi::control::Command;
+use anyhow::Result;
+
+/// A running system that can be asked.
+struct Live {
+    entry: Entry,
+    channel: Channel,
+}
+
+impl Live {
+    fn open(which: &Which) -> Result<Live> {
+        let entry = live::find(which.system.as_deref(), which.pid)?;
+        let channel = Channel::open(&entry)?;
+        Ok(Live { entry, channel })
+    }
+
+    /// What it is like now, with the marks of its stacks or without.
+    fn picture(&self, stacks: bool) -> Result<Picture> {
+        let answer = self.channel.ask(Command::Picture { stacks })?;
+        Picture::of(&answer, &self.entry)
+    }
+}
