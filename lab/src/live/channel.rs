@@ -25,10 +25,7 @@ pub struct Channel {
     ram: SharedFile,
     /// Where the shared memory begins in the file.
     base: u64,
-    /// Its bytes.
-    bytes: u64,
-    system: String,
-    control: String,
+    entry: Entry,
 }
 
 /// What a system answers.
@@ -54,8 +51,7 @@ impl Channel {
         })?;
         let base = within(BOOT, || base(&ram, emulator, entry))?;
         let base = base.with_context(|| format!("{} does not boot", entry.system))?;
-        let (system, control) = (entry.system.clone(), entry.control.clone());
-        let channel = Channel { ram, base, bytes: entry.bytes, system, control };
+        let channel = Channel { ram, base, entry: entry.clone() };
         let begun = || Ok((channel.word(WORD_MAGIC)? == MAGIC).then_some(()));
         if within(BOOT, begun)?.is_none() {
             let (system, control) = (&entry.system, &entry.control);
@@ -79,24 +75,35 @@ impl Channel {
         }
         self.set(WORD_REQUEST_CHECK, !next)?;
         self.set(WORD_REQUEST, next)?;
-        let answered = || Ok((self.answered()? == Some(next)).then_some(()));
+        let answered = || {
+            if self.has_ended() {
+                bail!("{} has ended", self.entry.system);
+            }
+            Ok((self.answered()? == Some(next)).then_some(()))
+        };
         if within(PATIENCE, answered)?.is_none() {
-            let (system, control, seconds) = (&self.system, &self.control, PATIENCE.as_secs());
+            let Entry { system, control, .. } = &self.entry;
+            let seconds = PATIENCE.as_secs();
             bail!(
-                "{system} has not answered for {seconds} s: it has ended, is stopped, or its \
-                 domain {control} gets no CPU time"
+                "{system} has not answered for {seconds} s: it is stopped, or its domain \
+                 {control} gets no CPU time"
             );
         }
         let header = self.ram.read(self.base + (WORD_STATUS * WORD) as u64, 3 * WORD)?;
         let word = |index| word_at(&header, index).unwrap_or(0);
         let (status, length, cut) = (word(0), word(1), word(2) != 0);
-        let room = self.bytes / WORD as u64 - WORD_ROWS as u64;
+        let room = self.entry.bytes / WORD as u64 - WORD_ROWS as u64;
         let length = length.min(room) as usize;
         let bytes = self.ram.read(self.base + (WORD_ROWS * WORD) as u64, length * WORD)?;
         decoded(status, &bytes, cut).with_context(|| {
-            let (system, control) = (&self.system, &self.control);
+            let Entry { system, control, .. } = &self.entry;
             format!("domain {control} of {system} has answered what means nothing")
         })
+    }
+
+    /// Whether the system runs no more.
+    pub fn has_ended(&self) -> bool {
+        !self.entry.path.exists()
     }
 
     fn answered(&self) -> Result<Option<u64>> {

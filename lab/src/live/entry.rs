@@ -26,6 +26,9 @@ pub struct Entry {
     pub control: String,
     /// What the control domain holds.
     pub held: Vec<Held>,
+    /// The file in which this stands as long as the system runs.
+    #[serde(skip)]
+    pub path: PathBuf,
 }
 
 /// Something that the control domain may change.

@@ -8,5 +8,5 @@ mod registry;
 
 pub use channel::Channel;
 pub use entry::Entry;
-pub use picture::{Picture, Reservation};
+pub use picture::{Domain, Picture, Reservation, Thread};
 pub use registry::{Registration, find};

@@ -36,6 +36,7 @@ impl Registration {
             bytes: abi::control::BYTES,
             control: control.domain.clone(),
             held: Held::all(system, control),
+            path: PathBuf::new(),
         };
         Registration { directory: directory(), entry, memory: control.memory.clone() }
     }
@@ -101,7 +102,10 @@ fn read(path: &Path) -> Option<Entry> {
     }
     let file = File::open(path).ok()?;
     match file.try_lock() {
-        Err(TryLockError::WouldBlock) => serde_json::from_slice(&fs::read(path).ok()?).ok(),
+        Err(TryLockError::WouldBlock) => {
+            let entry: Entry = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            Some(Entry { path: path.to_path_buf(), ..entry })
+        }
         _ => {
             // Another command may remove it at the same time.
             let _ = fs::remove_file(path);

@@ -16,7 +16,7 @@ pub mod words;
 mod x86_64;
 
 pub use boot::{Boot, boot, boot_spoilt, pack};
-pub use console::{Console, Input, Interrupts};
+pub use console::{Console, Input, Interrupts, RawTerminal};
 pub use memory::{MEMORY_FILES, SharedFile, WORD, word_at};
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};

@@ -27,6 +27,10 @@ impl Live {
         Ok(Live { entry, channel })
     }
 
+    fn has_ended(&self) -> bool {
+        self.channel.has_ended()
+    }
+
     /// What it is like now, with the marks of its stacks or without.
     fn picture(&self, stacks: bool) -> Result<Picture> {
         let answer = self.channel.ask(Command::Picture { stacks })?;

@@ -7,9 +7,12 @@ use crate::failure::Verdict;
 use crate::live::{Picture, Reservation};
 use crate::output;
 use anyhow::Result;
-use manifest::{spell_duration, spell_size};
+use manifest::spell_size;
 use results::{fitted, plain_table};
 use serde_json::{Value, json};
+
+/// A space at which no line ends.
+const GLUE: &str = "\u{a0}";
 
 /// Shows domains, threads and reservations.
 pub fn ps(asked: &cli::Ps, as_json: bool) -> Result<Verdict> {
@@ -68,8 +71,8 @@ fn reservations(picture: &Picture) -> String {
         let is_leaf = one.policy.is_none();
         let jobs = |number: u64| if is_leaf { number.to_string() } else { "-".to_string() };
         table.add_row([
-            name(one),
-            words::share(one),
+            whole(name(one)),
+            whole(words::share(one)),
             words::limit(one),
             format!("{:.1}", words::percent(one.service, picture.now)),
             one.limit.map_or("-".to_string(), |_| one.overruns.to_string()),
@@ -78,19 +81,31 @@ fn reservations(picture: &Picture) -> String {
             one.worst.filter(|worst| is_leaf && *worst > 0).map_or("-".to_string(), time),
         ]);
     }
-    fitted(table, 2)
+    fitted(table, 2).replace(GLUE, " ")
 }
 
 /// Its name at its depth, with the policy of a class.
 pub fn name(one: &Reservation) -> String {
     let policy = one.policy.map(|policy| format!(" {}", words::policy(policy)));
-    format!("{}{}{}", "\u{a0}".repeat(one.depth), one.name, policy.unwrap_or_default())
+    format!("{}{}{}", " ".repeat(one.depth), one.name, policy.unwrap_or_default())
 }
 
-/// A time as short as a table wants it.
+/// A text that a table does not break.
+fn whole(text: String) -> String {
+    text.replace(' ', GLUE)
+}
+
+/// A time in three digits, rounded up.
 fn time(nanoseconds: u64) -> String {
-    let unit = if nanoseconds < 1_000_000 { 1_000 } else { 10_000 };
-    spell_duration(nanoseconds.div_ceil(unit) * unit)
+    const UNITS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+    let fits = |unit: &&(&str, u64)| nanoseconds >= unit.1;
+    let (name, unit) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);
+    let (mut digits, mut step) = (2, unit / 100);
+    while digits > 0 && nanoseconds.div_ceil(step) >= 1_000 {
+        (digits, step) = (digits - 1, step * 10);
+    }
+    let rounded = nanoseconds.div_ceil(step) * step;
+    format!("{:.digits$}{name}", rounded as f64 / *unit as f64)
 }
 
 /// For programs.

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 pub fn share(one: &Reservation) -> String {
     match one.share {
         None => String::new(),
-        Some(Share::Priority(priority)) => format!("priority {priority}"),
+        Some(Share::Priority(priority)) => format!("prio {priority}"),
         Some(Share::Deadline) => {
             let own = one.limit.map(|limit| limit.period);
             let due = one.timing.map(|timing| timing.deadline).or(own);
-            due.map_or("deadline".to_string(), |due| format!("due in {}", spell_duration(due)))
+            due.map_or("deadline".to_string(), |due| format!("due {}", spell_duration(due)))
         }
         Some(Share::Curve { guaranteed: None, share }) => format!("share {}", spell_curve(share)),
         Some(Share::Curve { guaranteed: Some(own), .. }) => spell_curve(own),
