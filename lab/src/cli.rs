@@ -2,6 +2,7 @@
 
 mod c;
 mod cyclictest;
+mod image;
 mod live;
 pub mod model;
 mod test;
@@ -9,6 +10,7 @@ mod twin;
 
 pub use c::C;
 pub use cyclictest::Cyclictest;
+pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
@@ -56,14 +58,6 @@ const PROFILE_EXAMPLES: &str = "\
 Examples:
   ./giusto profile udpserver
   ./giusto profile udpserver --kernel strict-eager --flame out.svg";
-
-const IMAGE_EXAMPLES: &str = "\
-Examples:
-  ./giusto image hello -o shipped
-  ./giusto image plant -o shipped --kernel strict-eager --json
-  shipped/boot.sh                     boots it, with QEMU alone
-
-The files are the same, byte for byte, when source, paths and compiler are.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -183,7 +177,7 @@ pub enum Command {
     #[command(after_help = c::EXAMPLES)]
     C(C),
     /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
-    #[command(after_help = IMAGE_EXAMPLES)]
+    #[command(after_help = image::EXAMPLES)]
     Image(Image),
     /// Sample where a system's time goes, in programs and inside the kernel.
     #[command(after_help = PROFILE_EXAMPLES)]
@@ -220,22 +214,6 @@ pub struct Check {
     /// What the kernel costs, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]
     pub overheads: Option<PathBuf>,
-}
-
-/// What to ship.
-#[derive(Debug, Args)]
-pub struct Image {
-    /// A manifest, its folder, or the name of one in systems/.
-    pub system: String,
-    /// The folder to write into.
-    #[arg(short, long, value_name = "FOLDER")]
-    pub output: PathBuf,
-    /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
-    pub kernel: Option<String>,
-    /// The machine's board.
-    #[arg(long, value_name = "B", value_parser = boards())]
-    pub board: Option<String>,
 }
 
 /// How to boot a system.

@@ -37,6 +37,9 @@ pub struct Which {
     /// The system, by the process of its `run`.
     #[arg(long, value_name = "N")]
     pub pid: Option<u32>,
+    /// Wait up to so long for it to boot, such as 60s.
+    #[arg(long, value_name = "SPAN", value_parser = delay)]
+    pub wait: Option<Duration>,
 }
 
 /// What to show at once.

@@ -39,23 +39,7 @@ const ADDRESSES: &str = "backtrace:";
 /// Boots a system.
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    board(machine, run.board.as_deref())?;
-    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
-    if machine.emulator().is_some() && simulated {
-        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
-        return Err(usage(message.to_string()));
-    }
-    if machine.emulator().is_none() && run.gdb {
-        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
-                       twin`, or see what happens by `./giusto trace --machine twin`";
-        return Err(usage(message));
-    }
-    if machine.emulator().is_none() && run.control {
-        let message = "the simulation cannot be asked while it runs; use --control on the emulator, \
-                       without `--machine twin`";
-        return Err(usage(message));
-    }
-    seed(run, machine)?;
+    refuse(run, machine)?;
     let mut system = systems::load(&run.system)?;
     system.kernel = run.kernel.clone().unwrap_or(system.kernel);
     system.cpus = run.cpus.unwrap_or(system.cpus);
@@ -112,6 +96,27 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// Refuses what a machine cannot do.
+fn refuse(run: &cli::Run, machine: &dyn Machine) -> Result<()> {
+    board(machine, run.board.as_deref())?;
+    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
+    if machine.emulator().is_some() && simulated {
+        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
+        return Err(usage(message.to_string()));
+    }
+    if machine.emulator().is_none() && run.gdb {
+        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
+                       twin`, or see what happens by `./giusto trace --machine twin`";
+        return Err(usage(message));
+    }
+    if machine.emulator().is_none() && run.control {
+        let message = "the simulation cannot be asked while it runs; use --control without \
+                       `--machine twin`";
+        return Err(usage(message));
+    }
+    seed(run, machine).map(drop)
 }
 
 /// How the command line says to boot.

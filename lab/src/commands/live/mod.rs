@@ -13,6 +13,11 @@ use crate::cli::Which;
 use crate::live::{self, Channel, Entry, Picture};
 use abi::control::Command;
 use anyhow::Result;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often is looked for a system that is waited for.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// A running system that can be asked.
 struct Live {
@@ -22,7 +27,14 @@ struct Live {
 
 impl Live {
     fn open(which: &Which) -> Result<Live> {
-        let entry = live::find(which.system.as_deref(), which.pid)?;
+        let find = || live::find(which.system.as_deref(), which.pid);
+        let end = which.wait.map(|wait| Instant::now() + wait);
+        let mut entry = find();
+        while entry.is_err() && end.is_some_and(|end| Instant::now() < end) {
+            thread::sleep(LOOK);
+            entry = find();
+        }
+        let entry = entry?;
         let channel = Channel::open(&entry)?;
         Ok(Live { entry, channel })
     }
