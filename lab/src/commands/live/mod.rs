@@ -13,6 +13,7 @@ use crate::cli::Which;
 use crate::live::{self, Channel, Entry, Picture};
 use abi::control::Command;
 use anyhow::Result;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,9 @@ impl Live {
         let find = || live::find(which.system.as_deref(), which.pid);
         let end = which.wait.map(|wait| Instant::now() + wait);
         let mut entry = find();
-        while entry.is_err() && end.is_some_and(|end| Instant::now() < end) {
+        // A process that has ended runs no system any more.
+        let may_come = || which.pid.is_none_or(|pid| Path::new(&format!("/proc/{pid}")).exists());
+        while entry.is_err() && end.is_some_and(|end| Instant::now() < end) && may_come() {
             thread::sleep(LOOK);
             entry = find();
         }

@@ -96,7 +96,7 @@ fn whole(text: String) -> String {
 }
 
 /// A time in three digits, rounded up.
-fn time(nanoseconds: u64) -> String {
+pub fn time(nanoseconds: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
     let fits = |unit: &&(&str, u64)| nanoseconds >= unit.1;
     let (name, unit) = UNITS.iter().rev().find(fits).unwrap_or(&UNITS[0]);

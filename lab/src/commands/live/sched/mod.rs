@@ -4,16 +4,15 @@ mod plan;
 mod refusal;
 mod target;
 
-use super::{Live, words};
+use super::{Live, ps, words};
 use crate::cli;
-use crate::commands::print_json;
-use crate::failure::Verdict;
+use crate::commands::{print_json, wrapped};
+use crate::failure::{Verdict, usage};
 use crate::live::Picture;
 use crate::output;
 use abi::Error;
 use abi::control::{Change, Command};
-use anyhow::{Result, anyhow};
-use manifest::spell_duration;
+use anyhow::Result;
 use plan::Step;
 use serde_json::json;
 use target::Target;
@@ -30,8 +29,15 @@ pub fn sched(asked: &cli::Sched, as_json: bool) -> Result<Verdict> {
             let live = Live::open(which)?;
             let before = live.picture(false)?;
             let target = target::find(name, &live.entry, &before)?;
+            spare(&target, &live.entry.control)?;
             let steps = plan::steps(&target, &before, changes)?;
-            apply(&live, &before, &target, &steps)?;
+            if let Some(why) = apply(&live, &before, &target, &steps)? {
+                eprint!("{}", wrapped(&why, "error: ", "       "));
+                if as_json {
+                    print_json(&json!({"error": why}));
+                }
+                return Ok(Verdict::Failed);
+            }
             let after = live.picture(false)?;
             let target = target::find(name, &live.entry, &after)?;
             show(&after, &target, as_json);
@@ -40,8 +46,21 @@ pub fn sched(asked: &cli::Sched, as_json: bool) -> Result<Verdict> {
     Ok(Verdict::Held)
 }
 
-/// Does all steps, or none of them if one is refused.
-fn apply(live: &Live, before: &Picture, target: &Target, steps: &[Step]) -> Result<()> {
+/// The control domain keeps what it was given: without CPU time it could not give it back.
+fn spare(target: &Target, control: &str) -> Result<()> {
+    let name = match target {
+        Target::Reservation(one) => &one.name,
+        Target::Thread { domain, .. } => &domain.name,
+    };
+    if name != control {
+        return Ok(());
+    }
+    let message = format!("{name} does what `sched` asks, and keeps its CPU time for that");
+    Err(usage(format!("{message}\n  `[control]` in the manifest gives it another amount")))
+}
+
+/// Does all steps, or none of them if one is refused, and says why.
+fn apply(live: &Live, before: &Picture, target: &Target, steps: &[Step]) -> Result<Option<String>> {
     for (done, step) in steps.iter().enumerate() {
         let Some(error) = ask(live, step.change)? else { continue };
         let why = refusal::why(error, before, target, &step.change);
@@ -49,9 +68,9 @@ fn apply(live: &Live, before: &Picture, target: &Target, steps: &[Step]) -> Resu
         let undone = steps[..done].iter().rev().map(|step| ask(live, step.undo));
         let all = undone.collect::<Result<Vec<_>>>()?.iter().all(Option::is_none);
         let stays = if all { "it stays as it is" } else { "a part of the change stays" };
-        return Err(anyhow!("{} refuses {}: {why}; {stays}", before.system, step.words));
+        return Ok(Some(format!("{} refuses {}: {why}; {stays}", before.system, step.words)));
     }
-    Ok(())
+    Ok(None)
 }
 
 fn ask(live: &Live, change: Change) -> Result<Option<Error>> {
@@ -65,9 +84,10 @@ fn show(picture: &Picture, target: &Target, as_json: bool) {
             Target::Thread { domain, thread, .. } => {
                 let priority = thread.map(|thread| thread.priority);
                 let state = thread.map(|thread| thread.state);
+                let reservation = thread.and_then(|thread| thread.reservation.as_ref());
                 let what = json!({
                     "domain": domain.name, "priority": priority, "state": state,
-                    "max_priority": domain.max_priority,
+                    "max_priority": domain.max_priority, "reservation": reservation,
                 });
                 ("thread", what)
             }
@@ -81,7 +101,11 @@ fn show(picture: &Picture, target: &Target, as_json: bool) {
         Target::Reservation(one) => output::line(reservation(picture, one).trim_end()),
         Target::Thread { domain, thread, .. } => {
             let what = thread.map_or("it has ended".to_string(), |thread| {
-                format!("priority={} (at most {})", thread.priority, domain.max_priority)
+                let on = thread.reservation.as_ref().map(|name| {
+                    format!(";\n  it runs on reservation {name}, whatever its priority")
+                });
+                let (priority, most) = (thread.priority, domain.max_priority);
+                format!("priority={priority}, at most {most}{}", on.unwrap_or_default())
             });
             output::line(format_args!("thread of {}: {what}", domain.name));
         }
@@ -103,7 +127,7 @@ fn reservation(picture: &Picture, one: &crate::live::Reservation) -> String {
     }
     if one.policy.is_none() {
         text += &format!(", {} jobs", one.jobs);
-        let worst = one.worst.filter(|_| one.jobs > 0).map(spell_duration);
+        let worst = one.worst.filter(|_| one.jobs > 0).map(ps::time);
         match (one.timing, worst) {
             (Some(_), Some(worst)) => text += &format!(", {} late, worst {worst}", one.missed),
             (None, Some(worst)) => text += &format!(", worst {worst}"),
