@@ -16,7 +16,7 @@ use crate::systems;
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
-use manifest::System;
+use manifest::{Control, System};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     }
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
     let control = run.control.then(|| system.add_control());
-    let control = control.map(|it| Registration::new(&system, &it, machine.name()));
+    let control = control.map(|it| registration(run, &system, &it, machine)).transpose()?;
     let left = system.add_accounts();
     let images = match run.statistics {
         true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
@@ -96,6 +96,17 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// How a system is entered among those that run.
+fn registration(
+    run: &cli::Run,
+    system: &System,
+    control: &Control,
+    machine: &dyn Machine,
+) -> Result<Registration> {
+    let manifest = fs_err::canonicalize(systems::path(&run.system)?)?;
+    Ok(Registration::new(manifest, system, control, machine.name()))
 }
 
 /// Refuses what a machine cannot do.

@@ -12,6 +12,8 @@ pub struct Entry {
     pub pid: u32,
     /// The system's name.
     pub system: String,
+    /// Its manifest.
+    pub manifest: PathBuf,
     /// The machine's name.
     pub machine: String,
     /// The file that is the machine's RAM.

@@ -24,11 +24,17 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Of a system with this control domain on a machine.
-    pub fn new(system: &System, control: &Control, machine: &str) -> Registration {
+    /// Of the system of a manifest, with this control domain, on a machine.
+    pub fn new(
+        manifest: PathBuf,
+        system: &System,
+        control: &Control,
+        machine: &str,
+    ) -> Registration {
         let entry = Entry {
             pid: std::process::id(),
             system: system.name.clone(),
+            manifest,
             machine: machine.to_string(),
             ram: PathBuf::new(),
             nonce: 0,

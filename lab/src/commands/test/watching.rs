@@ -66,6 +66,15 @@ fn tree(machine: &dyn Machine) -> Job {
         let after = running.json(&["ps"])?;
         let class = named(&after["reservations"], "critical")?;
         ensure!(class["priority"] == 300 && class["budget_ns"].is_null(), "{class}");
+        // What the kernel admits and the analysis does not prove is told.
+        let notes = |words: &[&str]| -> Result<Value> { Ok(running.json(words)?["notes"].clone()) };
+        let lost = notes(&["sched", "set", "others", "priority=400"])?;
+        ensure!(lost.to_string().contains("jobs of flight"), "{lost}");
+        let kept = notes(&["sched", "set", "others", "priority=100"])?;
+        ensure!(kept.as_array().is_some_and(Vec::is_empty), "nothing is lost");
+        let lost = notes(&["sched", "set", "flight", "budget=400us"])?;
+        ensure!(lost.to_string().contains("nothing bounds jobs of flight"), "{lost}");
+        notes(&["sched", "set", "flight", "budget=1ms"])?;
         let own = running.ask(&["sched", "set", "control", "budget=1us"])?;
         ensure!(own.code() == Some(2), "{}{}", own.output, own.errors);
         let top = running.json(&["top", "-n", "1", "-d", "200ms"])?;

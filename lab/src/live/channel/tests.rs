@@ -16,6 +16,7 @@ fn channel(folder: &tempfile::TempDir) -> Channel {
     let entry = Entry {
         pid: 1,
         system: "made-up".to_string(),
+        manifest: PathBuf::new(),
         machine: MACHINES[0].name().to_string(),
         ram: PathBuf::new(),
         nonce: 0,

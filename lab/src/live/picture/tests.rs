@@ -13,6 +13,7 @@ fn entry() -> Entry {
     Entry {
         pid: 1,
         system: "made-up".to_string(),
+        manifest: PathBuf::new(),
         machine: String::new(),
         ram: PathBuf::new(),
         nonce: 0,

@@ -4,6 +4,7 @@ fn entry(system: &str, pid: u32) -> Entry {
     Entry {
         pid,
         system: system.to_string(),
+        manifest: PathBuf::new(),
         machine: "none".to_string(),
         ram: PathBuf::from("/proc/1/fd/3"),
         nonce: u64::from(pid),

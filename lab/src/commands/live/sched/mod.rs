@@ -1,6 +1,7 @@
 //! `sched`: shows and changes how a running system is scheduled.
 
 mod plan;
+mod proof;
 mod refusal;
 mod target;
 
@@ -23,7 +24,7 @@ pub fn sched(asked: &cli::Sched, as_json: bool) -> Result<Verdict> {
         cli::Sched::Get { name, which } => {
             let live = Live::open(which)?;
             let picture = live.picture(false)?;
-            show(&picture, &target::find(name, &live.entry, &picture)?, as_json);
+            show(&picture, &target::find(name, &live.entry, &picture)?, &[], as_json);
         }
         cli::Sched::Set { name, changes, which } => {
             let live = Live::open(which)?;
@@ -40,7 +41,8 @@ pub fn sched(asked: &cli::Sched, as_json: bool) -> Result<Verdict> {
             }
             let after = live.picture(false)?;
             let target = target::find(name, &live.entry, &after)?;
-            show(&after, &target, as_json);
+            let lost = proof::lost(&live.entry, &before, &after);
+            show(&after, &target, &lost, as_json);
         }
     }
     Ok(Verdict::Held)
@@ -77,7 +79,7 @@ fn ask(live: &Live, change: Change) -> Result<Option<Error>> {
     Ok(live.channel.ask(Command::Set(change))?.refused)
 }
 
-fn show(picture: &Picture, target: &Target, as_json: bool) {
+fn show(picture: &Picture, target: &Target, notes: &[String], as_json: bool) {
     if as_json {
         let (kind, what) = match target {
             Target::Reservation(one) => ("reservation", words::document(one)),
@@ -94,7 +96,7 @@ fn show(picture: &Picture, target: &Target, as_json: bool) {
         };
         return print_json(&json!({
             "system": picture.system, "pid": picture.pid, "kernel": picture.kernel,
-            "now_ns": picture.now, kind: what,
+            "now_ns": picture.now, "notes": notes, kind: what,
         }));
     }
     match target {
@@ -109,6 +111,9 @@ fn show(picture: &Picture, target: &Target, as_json: bool) {
             });
             output::line(format_args!("thread of {}: {what}", domain.name));
         }
+    }
+    for note in notes {
+        output::line(wrapped(note, "note: ", "      ").trim_end());
     }
 }
 
