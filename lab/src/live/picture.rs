@@ -139,8 +139,12 @@ fn domain(row: &Row) -> Option<(u64, Domain)> {
     let Row::Domain(row) = row else { return None };
     let name = text([row.name_low, row.name_high]);
     let domain = Domain {
-        // The domain of the idle thread has no name.
-        name: if name.is_empty() { "(idle)".to_string() } else { name },
+        name: match (name.is_empty(), row.slots) {
+            (false, _) => name,
+            (true, 0) => "(idle)".to_string(),
+            // The kernel names those that boot.
+            (true, _) => format!("number-{}", row.index),
+        },
         max_priority: row.max_priority,
         slots: [row.slots_used, row.slots],
         threads: Vec::new(),

@@ -115,6 +115,8 @@ fn threads_stand_with_their_domains_and_names_are_shown_safely() {
         thread(8, 1, 0),
     ];
     let picture = picture(&rows);
+    let made = control::Domain { index: 7, slots: 9, ..Default::default() };
+    assert_eq!(super::domain(&Row::Domain(made)).unwrap().1.name, "number-7");
     let [first, second] = &picture.domains[..] else { panic!("two domains") };
     assert_eq!((first.name.as_str(), second.name.as_str()), ("a?[2Jb", "(idle)"));
     let [one] = &first.threads[..] else { panic!("one thread") };
