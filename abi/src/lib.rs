@@ -10,6 +10,7 @@ pub mod adaptive;
 pub mod answer;
 pub mod boot;
 pub mod call;
+pub mod control;
 pub mod env;
 pub mod error;
 pub mod log;

@@ -2,12 +2,16 @@
 
 mod c;
 mod cyclictest;
+mod image;
+mod live;
 pub mod model;
 mod test;
 mod twin;
 
 pub use c::C;
 pub use cyclictest::Cyclictest;
+pub use image::Image;
+pub use live::{Ps, Sched, Top, Which};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
@@ -38,6 +42,7 @@ Examples:
   ./giusto run my/system.toml --board q35
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   ./giusto run crash --log debug         show all lines that programs log
+  ./giusto run mixed-criticality --control    for ps, sched and top
   ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
@@ -53,14 +58,6 @@ const PROFILE_EXAMPLES: &str = "\
 Examples:
   ./giusto profile udpserver
   ./giusto profile udpserver --kernel strict-eager --flame out.svg";
-
-const IMAGE_EXAMPLES: &str = "\
-Examples:
-  ./giusto image hello -o shipped
-  ./giusto image plant -o shipped --kernel strict-eager --json
-  shipped/boot.sh                     boots it, with QEMU alone
-
-The files are the same, byte for byte, when source, paths and compiler are.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -156,6 +153,15 @@ pub enum Command {
     /// Boot a system and attach its console to the terminal (Ctrl-C ends it).
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Show a running system: domains, threads, reservations.
+    #[command(after_help = live::PS_EXAMPLES)]
+    Ps(Ps),
+    /// Show or change how a running system is scheduled.
+    #[command(subcommand, after_help = live::SCHED_EXAMPLES)]
+    Sched(Sched),
+    /// Watch a running system: who gets how much CPU time, and what is late.
+    #[command(after_help = live::TOP_EXAMPLES)]
+    Top(Top),
     /// Make a system of your own: a manifest, two programs and their tests.
     #[command(after_help = NEW_EXAMPLES)]
     New {
@@ -172,7 +178,7 @@ pub enum Command {
     #[command(after_help = c::EXAMPLES)]
     C(C),
     /// Write a system as files that boot without Giusto: one kernel, the programs, the command.
-    #[command(after_help = IMAGE_EXAMPLES)]
+    #[command(after_help = image::EXAMPLES)]
     Image(Image),
     /// Sample where a system's time goes, in programs and inside the kernel.
     #[command(after_help = PROFILE_EXAMPLES)]
@@ -209,22 +215,6 @@ pub struct Check {
     /// What the kernel costs, as `trace SYSTEM --overheads --json` has written it.
     #[arg(long, value_name = "FILE")]
     pub overheads: Option<PathBuf>,
-}
-
-/// What to ship.
-#[derive(Debug, Args)]
-pub struct Image {
-    /// A manifest, its folder, or the name of one in systems/.
-    pub system: String,
-    /// The folder to write into.
-    #[arg(short, long, value_name = "FOLDER")]
-    pub output: PathBuf,
-    /// The kernel; the manifest's by default.
-    #[arg(long, value_name = "K", value_parser = kernels())]
-    pub kernel: Option<String>,
-    /// The machine's board.
-    #[arg(long, value_name = "B", value_parser = boards())]
-    pub board: Option<String>,
 }
 
 /// How to boot a system.
@@ -282,6 +272,10 @@ pub struct Run {
     /// Stop before the first instruction until gdb comes, and print the command that starts it.
     #[arg(long, conflicts_with = "auto")]
     pub gdb: bool,
+    /// Let `ps`, `sched` and `top` watch and change the running system: adds a domain `control`,
+    /// which may do so.
+    #[arg(long, conflicts_with = "auto")]
+    pub control: bool,
     /// Give up after so many seconds (on the twin, 5 million steps for each); by default 60, or
     /// never when you type the input or with --gdb.
     #[arg(long, value_name = "S")]

@@ -12,6 +12,7 @@ mod faults;
 mod fuzz;
 mod gdb;
 mod image;
+mod live;
 mod logs;
 mod machine;
 mod output;

@@ -8,6 +8,7 @@
 
 mod archive;
 mod budget;
+mod control;
 mod domain;
 mod elf;
 mod inventory;
@@ -31,10 +32,12 @@ use std::path::Path;
 
 pub use archive::{Archive, HostMemory, pack};
 pub use budget::Pool;
+pub use control::{Choices, Control};
 pub use layout::{BUFFER_STRIDE, BUFFERS, ENVIRONMENT, MAPS, PROGRAMS, STACKS};
 pub use problem::{Problem, Problems, Source, Span};
 pub use rights::{rights_of, spell_rights};
 pub use suggest::nearest;
+pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Notification, Origin,

@@ -6,6 +6,7 @@ use abi::object::Resource;
 use abi::trace::{Event, Keep};
 
 use crate::budget::{self, Pool};
+use crate::control;
 use crate::domain;
 use crate::elf::Image;
 use crate::inventory::Inventory;
@@ -156,6 +157,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         domains: Vec::new(),
         supervisor: None,
         reservations: Vec::new(),
+        control: control::choices(values, manifest)?,
         overheads: overheads(values, manifest)?,
         trace: None,
         accounts: None,

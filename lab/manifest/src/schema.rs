@@ -34,6 +34,7 @@ pub struct Manifest {
     #[serde(default)]
     pub memory: Vec<Memory>,
     pub supervisor: Option<Supervisor>,
+    pub control: Option<Control>,
     #[serde(default)]
     pub reservation: Vec<Spanned<Reservation>>,
     #[serde(default)]
@@ -115,6 +116,16 @@ pub struct Memory {
 pub struct Supervisor {
     pub priority: Option<Number>,
     pub log_priority: Option<Number>,
+}
+
+/// `[control]`: how the program runs that `run --control` adds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Control {
+    pub priority: Option<Number>,
+    pub poll: Option<Word>,
+    pub budget: Option<Word>,
+    pub period: Option<Word>,
 }
 
 /// `[analysis]`: what the kernel costs.

@@ -2,6 +2,8 @@
 
 mod tree;
 
+pub use tree::spell_curve;
+
 use std::fmt::Write as _;
 
 use abi::object::Resource;

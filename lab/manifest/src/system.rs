@@ -10,6 +10,7 @@ use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
 use crate::budget::Pool;
+use crate::control::{self, Choices};
 use crate::problem::{Source, Span};
 
 /// A system that [`parse`](crate::parse) found right.
@@ -57,6 +58,8 @@ pub struct System {
     pub supervisor: Option<usize>,
     /// Its reservations, each behind the class that it is in.
     pub reservations: Vec<Reservation>,
+    /// How the program runs that [`add_control`](System::add_control) adds.
+    pub control: Choices,
     /// What the kernel costs, for the analysis.
     pub overheads: Overheads,
     /// The trace that the kernel keeps.
@@ -131,10 +134,9 @@ impl System {
 
     /// Adds a memory that the host reads after the run, and returns its name: the one that is
     /// wished, or with a number behind it if that is taken.
-    fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
-        let taken = |name: &String| self.memories.iter().any(|memory| memory.name == *name);
-        let names = (0..).map(|n| if n == 0 { wish.into() } else { format!("{wish}-{n}") });
-        let name = names.into_iter().find(|name| !taken(name)).expect("numbers do not end");
+    pub(crate) fn add_memory(&mut self, wish: &str, bytes: u64) -> String {
+        let taken = |name: &str| self.memories.iter().any(|memory| memory.name == name);
+        let name = control::free(wish, taken);
         self.memories.push(Memory { name: name.clone(), bytes, host: true });
         name
     }

@@ -32,7 +32,7 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 }
 
 /// Nanoseconds in a duration.
-pub(crate) fn duration(text: &str) -> Option<u64> {
+pub fn duration(text: &str) -> Option<u64> {
     quantity(text, &DURATIONS)
 }
 
@@ -44,7 +44,7 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// A part of a CPU in millionths, written in percent with four digits behind the point at most.
-pub(crate) fn percent(text: &str) -> Option<u32> {
+pub fn percent(text: &str) -> Option<u32> {
     let number = text.strip_suffix('%')?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let is_plain = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());

@@ -11,6 +11,7 @@ mod doctor;
 mod facts;
 mod image;
 mod lab;
+mod live;
 mod model;
 mod new;
 mod profile;
@@ -34,6 +35,9 @@ pub fn execute(cli: &Cli) -> Result<Verdict> {
     match &cli.command {
         Command::Demo => demo::demo(cli.json),
         Command::Run(run) => run::run(run, cli.json),
+        Command::Ps(asked) => live::ps(asked, cli.json),
+        Command::Sched(asked) => live::sched(asked, cli.json),
+        Command::Top(asked) => live::top(asked, cli.json),
         Command::Image(asked) => image::image(asked, cli.json),
         Command::New { folder, c } => new::new(folder, *c, cli.json),
         Command::C(asked) => c::c(asked, cli.json),

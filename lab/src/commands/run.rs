@@ -8,6 +8,7 @@ use crate::failure::{Verdict, usage};
 use crate::faults::{self, Fault};
 use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
+use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
 use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
 use crate::restarts::{self, Restarts};
@@ -15,7 +16,7 @@ use crate::systems;
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
-use manifest::System;
+use manifest::{Control, System};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -38,18 +39,7 @@ const ADDRESSES: &str = "backtrace:";
 /// Boots a system.
 pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let machine = machine::find(&run.machine).expect("the command line knows the machines");
-    board(machine, run.board.as_deref())?;
-    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
-    if machine.emulator().is_some() && simulated {
-        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
-        return Err(usage(message.to_string()));
-    }
-    if machine.emulator().is_none() && run.gdb {
-        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
-                       twin`, or see what happens by `./giusto trace --machine twin`";
-        return Err(usage(message));
-    }
-    seed(run, machine)?;
+    refuse(run, machine)?;
     let mut system = systems::load(&run.system)?;
     system.kernel = run.kernel.clone().unwrap_or(system.kernel);
     system.cpus = run.cpus.unwrap_or(system.cpus);
@@ -61,6 +51,8 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         return Err(usage(message.to_string()));
     }
     let memory = run.auto.map(|_| system.add_trace(TRACE, Keep::First));
+    let control = run.control.then(|| system.add_control());
+    let control = control.map(|it| registration(run, &system, &it, machine)).transpose()?;
     let left = system.add_accounts();
     let images = match run.statistics {
         true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
@@ -79,7 +71,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let session = run.gdb.then(|| Session::new(&images, &system)).transpose()?;
     let socket = session.as_ref().map(Session::socket);
     let launch = launch(run, machine, &images, &system)?;
-    let mut launch = launch.console(console).debugger(socket.as_deref());
+    let mut launch = launch.console(console).debugger(socket.as_deref()).control(control.as_ref());
     launch.timeout = seconds.map(Duration::from_secs);
     session.iter().for_each(Session::announce);
     let outcome = machine::boot(&launch)?;
@@ -104,6 +96,38 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
         Exit::Panic => Verdict::Panicked,
         Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// How a system is entered among those that run.
+fn registration(
+    run: &cli::Run,
+    system: &System,
+    control: &Control,
+    machine: &dyn Machine,
+) -> Result<Registration> {
+    let manifest = fs_err::canonicalize(systems::path(&run.system)?)?;
+    Ok(Registration::new(manifest, system, control, machine.name()))
+}
+
+/// Refuses what a machine cannot do.
+fn refuse(run: &cli::Run, machine: &dyn Machine) -> Result<()> {
+    board(machine, run.board.as_deref())?;
+    let simulated = run.chaos > 0 || run.topology.is_some() || run.check;
+    if machine.emulator().is_some() && simulated {
+        let message = "--chaos, --topology and --check are the twin's; add `--machine twin`";
+        return Err(usage(message.to_string()));
+    }
+    if machine.emulator().is_none() && run.gdb {
+        let message = "the simulation has no --gdb; debug on the emulator, without `--machine \
+                       twin`, or see what happens by `./giusto trace --machine twin`";
+        return Err(usage(message));
+    }
+    if machine.emulator().is_none() && run.control {
+        let message = "the simulation cannot be asked while it runs; use --control without \
+                       `--machine twin`";
+        return Err(usage(message));
+    }
+    seed(run, machine).map(drop)
 }
 
 /// How the command line says to boot.

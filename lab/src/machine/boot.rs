@@ -6,6 +6,7 @@ use super::outcome::{Exit, Outcome, kernel_name};
 use super::{Emulator, Launch, Machine, Remains, Samples, Sampling, Simulation, twin};
 use crate::failure::{did_you_mean, interrupted, usage};
 use crate::image::{self, Images};
+use crate::live::Registration;
 use crate::symbols;
 use anyhow::{Context, Result, bail};
 use manifest::{Archive, System};
@@ -52,6 +53,8 @@ pub struct Boot<'a> {
     pub sampling: Option<Sampling>,
     /// The socket on which the emulator waits for a debugger before the first instruction.
     pub debugger: Option<&'a Path>,
+    /// Enters the running system among those that can be watched and changed.
+    pub control: Option<&'a Registration>,
 }
 
 impl<'a> Boot<'a> {
@@ -73,6 +76,7 @@ impl<'a> Boot<'a> {
             log: false,
             sampling: None,
             debugger: None,
+            control: None,
         }
     }
 
@@ -130,6 +134,11 @@ impl<'a> Boot<'a> {
     pub fn debugger(self, debugger: Option<&'a Path>) -> Boot<'a> {
         Boot { debugger, ..self }
     }
+
+    /// Entered among the running systems, if it has a control domain.
+    pub fn control(self, control: Option<&'a Registration>) -> Boot<'a> {
+        Boot { control, ..self }
+    }
 }
 
 /// Boots and waits for the end.
@@ -156,7 +165,10 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
         command_line: &command_line(boot),
         debugger: boot.debugger,
     };
+    let enter = |registration: &Registration| registration.enter(&memory.path(), nonce, &archive);
+    let entered = boot.control.map(enter).transpose()?;
     let (exit, console) = follow(emulator, &launch, boot.console, boot.timeout)?;
+    drop(entered);
     let mut memories = BTreeMap::new();
     let mut findings = Vec::new();
     let done = matches!(exit, Exit::Done(_));

@@ -51,6 +51,22 @@ impl SharedFile {
         Ok(shared)
     }
 
+    /// The memory of a machine that another process runs, at its [`path`](SharedFile::path).
+    pub fn open(path: &Path) -> std::io::Result<SharedFile> {
+        let file = File::options().read(true).write(true).open(path)?;
+        Ok(SharedFile { file })
+    }
+
+    /// Whether this process alone uses it by this function now; waits until it does.
+    pub fn lock(&self) -> std::io::Result<()> {
+        self.file.lock()
+    }
+
+    /// Ends what [`lock`](SharedFile::lock) began.
+    pub fn unlock(&self) -> std::io::Result<()> {
+        self.file.unlock()
+    }
+
     /// A path under which another process of this user opens it while this one holds it.
     pub fn path(&self) -> PathBuf {
         let descriptor = self.file.as_raw_fd();
@@ -64,6 +80,20 @@ impl SharedFile {
             .read_exact_at(&mut buffer, offset)
             .with_context(|| format!("cannot read {bytes} bytes of memory at {offset:#x}"))?;
         Ok(buffer)
+    }
+
+    /// Writes bytes at an offset.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.file
+            .write_all_at(bytes, offset)
+            .with_context(|| format!("cannot write {} bytes of memory", bytes.len()))
+    }
+
+    /// A word of the boot archive with this nonce, at a byte offset, as the kernel left it; none
+    /// while the archive is not there.
+    pub fn archive_word(&self, nonce: u64, offset: u64) -> Result<Option<u64>> {
+        let Some(archive) = self.find_archive(nonce)? else { return Ok(None) };
+        Ok(word_at(&self.read(archive + offset, WORD)?, 0))
     }
 
     /// Offset of the boot archive with this nonce: it starts at a page, near the top.

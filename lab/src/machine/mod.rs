@@ -18,8 +18,8 @@ mod x86_64;
 
 pub use boot::{Boot, boot, boot_spoilt, pack};
 pub use computed::Computed;
-pub use console::{Console, Input, Interrupts};
-pub use memory::{MEMORY_FILES, word_at};
+pub use console::{Console, Input, Interrupts, RawTerminal};
+pub use memory::{MEMORY_FILES, SharedFile, WORD, word_at};
 pub use outcome::{Exit, Outcome};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};

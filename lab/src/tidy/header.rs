@@ -309,6 +309,9 @@ mod tests {
         fs::create_dir_all(&source).unwrap();
         for file in fs::read_dir(workspace::root().join("abi/src")).unwrap() {
             let file = file.unwrap();
+            if file.path().is_dir() {
+                continue;
+            }
             fs::copy(file.path(), source.join(file.file_name())).unwrap();
         }
         assert_eq!(check(place.path()).unwrap().unwrap().line, 1);

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 pub mod adaptive;
 pub mod busy;
+pub mod control;
 pub mod crash;
 pub mod cross;
 pub mod curfew;

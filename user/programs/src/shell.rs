@@ -6,7 +6,6 @@ mod input;
 mod keys;
 mod line;
 mod reservations;
-mod stack;
 mod text;
 
 use input::Input;

@@ -18,6 +18,7 @@
 //! | [`signal`] | endpoints, notifications, timers, interrupts |
 //! | [`memory`], [`thread`], [`domain`] | the objects of these names |
 //! | [`reservation`] | CPU time: leaves that threads run on, classes that divide it |
+//! | [`sched`], [`stack`] | what all threads and reservations are like, and changes of that |
 //! | [`system`] | clock, facts, statistics, the end of the run |
 //! | [`log`], [`console`] | time-stamped lines that stay; text for people |
 //! | [`record`], [`statistics`] | figures for people and the laboratory |
@@ -48,10 +49,12 @@ pub mod prelude;
 pub mod record;
 pub mod request;
 pub mod reservation;
+pub mod sched;
 pub mod server;
 pub mod shared;
 pub mod signal;
 pub mod slots;
+pub mod stack;
 mod start;
 pub mod statistics;
 pub mod system;

@@ -34,10 +34,10 @@ impl Reservation {
                 let due = due.or(own.map(|limit| limit.period)).map(spell_duration);
                 format!("due in {}", due.unwrap_or_default())
             }
-            Share::Curve { guaranteed: None, share } => format!("share {}", curve(share)),
-            Share::Curve { guaranteed: Some(own), share } if own == share => curve(own),
+            Share::Curve { guaranteed: None, share } => format!("share {}", spell_curve(share)),
+            Share::Curve { guaranteed: Some(own), share } if own == share => spell_curve(own),
             Share::Curve { guaranteed: Some(own), share } => {
-                format!("{}, share {}", curve(own), curve(share))
+                format!("{}, share {}", spell_curve(own), spell_curve(share))
             }
             Share::Partition { number: 0, priority } => format!("background, priority {priority}"),
             Share::Partition { number, .. } => {
@@ -81,7 +81,8 @@ impl Reservation {
     }
 }
 
-fn curve(curve: Curve) -> String {
+/// A service curve in words, for instance `60% for 10ms, 20%`.
+pub fn spell_curve(curve: Curve) -> String {
     let [slope, rest] = [curve.slope, curve.rest].map(|slope| spell_percent(slope.into()));
     match curve.bend {
         0 => rest,

@@ -32,6 +32,7 @@ mod stress;
 mod suites;
 mod supervised;
 mod tracing;
+mod watching;
 
 use super::{counted, print_json};
 use crate::cli::{self, Group};
@@ -135,6 +136,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());
     jobs.extend(debugging::jobs());
+    jobs.extend(watching::jobs());
     jobs.extend(crashing::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());

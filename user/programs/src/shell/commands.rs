@@ -1,7 +1,6 @@
 //! The commands.
 
 use super::reservations;
-use super::stack::Stack;
 use crate::echo::CounterClient;
 use abi::boot::{MOST_NAME, name_bytes, name_text};
 use abi::call::{Fact, Table, ThreadState};
@@ -10,6 +9,7 @@ use abi::statistics::Counter;
 use rt::arch::counter;
 use rt::cap::Held;
 use rt::prelude::*;
+use rt::stack::Stack;
 use rt::system::Row;
 use rt::{Console, Kind, cap, ipc, statistics, system};
 use service::CallError;

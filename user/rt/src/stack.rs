@@ -1,8 +1,8 @@
 //! How much of its stack a thread has used: stacks are zeroed when they are made, so they were
 //! written down to the first word that is not zero.
 
+use crate::{PAGE, Slot, system};
 use abi::call::BLOCK_WORDS;
-use rt::{PAGE, Slot, system};
 
 /// Words that one look tells of.
 const BLOCK: u64 = BLOCK_WORDS as u64;
@@ -11,6 +11,7 @@ const BLOCK: u64 = BLOCK_WORDS as u64;
 const MOST: u64 = (16 << 20) / PAGE;
 
 /// A stack in bytes.
+#[derive(Clone, Copy, Debug)]
 pub struct Stack {
     /// The most that was in use at once.
     pub used: u64,

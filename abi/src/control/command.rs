@@ -1,0 +1,91 @@
+//! What the host asks for.
+
+use crate::reservation::{Budget, Share, Timing};
+
+/// Words of a command.
+pub const COMMAND_WORDS: usize = 8;
+
+/// A command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// All rows.
+    Picture {
+        /// With how much of its stack each thread has used, which takes some thousand system calls.
+        stacks: bool,
+    },
+    /// A change of the schedule.
+    Set(Change),
+}
+
+/// A change of how a thread or a reservation is scheduled. Slots are the program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A thread gets another priority.
+    Priority {
+        /// The slot of the thread.
+        slot: u32,
+        /// Its new priority.
+        priority: u64,
+    },
+    /// A reservation gets another share among its siblings.
+    Share {
+        /// The slot of the reservation.
+        slot: u32,
+        /// Its new share.
+        share: Share,
+    },
+    /// A reservation gets another limit, or none.
+    Budget {
+        /// The slot of the reservation.
+        slot: u32,
+        /// Its new limit.
+        budget: Option<Budget>,
+    },
+    /// The jobs of a leaf get another deadline and separation, or none.
+    Timing {
+        /// The slot of the reservation.
+        slot: u32,
+        /// What its jobs are like from now on.
+        timing: Option<Timing>,
+    },
+}
+
+const PICTURE: u64 = 1;
+const PRIORITY: u64 = 2;
+const SHARE: u64 = 3;
+const BUDGET: u64 = 4;
+const TIMING: u64 = 5;
+
+impl Command {
+    /// Its words.
+    pub fn encode(&self) -> [u64; COMMAND_WORDS] {
+        let (code, slot, kind, [a, b, c, d]) = match *self {
+            Command::Picture { stacks } => (PICTURE, 0, stacks.into(), [0; 4]),
+            Command::Set(Change::Priority { slot, priority }) => (PRIORITY, slot, priority, [0; 4]),
+            Command::Set(Change::Share { slot, share }) => {
+                let (code, words) = share.encode();
+                (SHARE, slot, code, words)
+            }
+            Command::Set(Change::Budget { slot, budget }) => {
+                (BUDGET, slot, 0, Budget::encode(budget))
+            }
+            Command::Set(Change::Timing { slot, timing }) => {
+                (TIMING, slot, 0, Timing::encode(timing))
+            }
+        };
+        [code, slot.into(), kind, a, b, c, d, 0]
+    }
+
+    /// The command of these words; none if there is no such command.
+    pub fn decode([code, slot, kind, a, b, c, d, _]: [u64; COMMAND_WORDS]) -> Option<Command> {
+        let (slot, words) = (u32::try_from(slot).ok()?, [a, b, c, d]);
+        Some(match code {
+            PICTURE => Command::Picture { stacks: kind != 0 },
+            PRIORITY => Command::Set(Change::Priority { slot, priority: kind }),
+            SHARE => Command::Set(Change::Share { slot, share: Share::decode(kind, words)? }),
+            BUDGET => Command::Set(Change::Budget { slot, budget: Budget::decode(words).ok()? }),
+            TIMING => Command::Set(Change::Timing { slot, timing: Timing::decode(words) }),
+            _ => return None,
+        })
+    }
+}
