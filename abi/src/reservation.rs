@@ -10,9 +10,11 @@ pub const LEVELS: u16 = 512;
 pub const WHOLE: u32 = 1_000_000;
 /// The longest time: instants and debts never wrap.
 pub const LONGEST: u64 = 1 << 62;
-/// The shortest period, deadline and window: what follows an instant of them takes a CPU's time
-/// from whichever thread runs.
+/// The shortest period and deadline: what follows an instant of them takes a CPU's time from
+/// whichever thread runs.
 pub const SHORTEST: u64 = 100_000;
+/// The shortest window: windows are followed whatever runs.
+pub const SHORTEST_WINDOW: u64 = 1_000_000;
 /// The least budget.
 pub const LEAST_BUDGET: u64 = 1_000;
 /// Windows that one class of time partitions can have, gaps included.

@@ -133,7 +133,7 @@ const fn bytes_each(resource: Resource) -> u64 {
         // A root table, and a capability table for those that programs create.
         Resource::Domains => 2 * PAGE,
         Resource::Slots => 32,
-        Resource::Reservations => 1024,
+        Resource::Reservations => 2560,
         _ => 128,
     }
 }

@@ -4,7 +4,7 @@
 use super::avl::NIL;
 use super::curve::NEVER;
 use super::error::TreeError;
-use abi::reservation::{LONGEST, SHORTEST, WINDOWS, Window};
+use abi::reservation::{LONGEST, SHORTEST_WINDOW, WINDOWS, Window};
 
 /// Partitions of one class: one for each window, and the background partition.
 pub const PARTITIONS: usize = WINDOWS + 1;
@@ -49,9 +49,10 @@ impl Frame {
     ///
     /// # Errors
     /// [`TreeError::InvalidParameter`]: there are none or more than [`WINDOWS`], one of them is
-    /// shorter than [`SHORTEST`], or the frame is longer than [`LONGEST`].
+    /// shorter than [`SHORTEST_WINDOW`], or the frame is longer than [`LONGEST`].
     pub fn new(windows: &[Window], epoch: u64) -> Result<Frame, TreeError> {
-        let long = |begin: u64, end: u64| end.checked_sub(begin).is_some_and(|l| l >= SHORTEST);
+        let long =
+            |begin: u64, end: u64| end.checked_sub(begin).is_some_and(|l| l >= SHORTEST_WINDOW);
         let first = windows.first().is_some_and(|window| long(0, window.end));
         let others = windows.windows(2).all(|pair| long(pair[0].end, pair[1].end));
         let fits = windows.last().is_some_and(|window| window.end <= LONGEST);

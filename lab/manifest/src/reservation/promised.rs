@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use abi::reservation::{Budget, Curve, Policy, Share, WHOLE};
+use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
 
 use super::{Draft, place, span_of};
 use crate::problem::{Problem, quote};
@@ -35,6 +35,18 @@ pub(super) fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
     Some((u128::from(limit.budget) * u128::from(WHOLE), limit.period.into()))
 }
 
+/// What it takes below EDF, in millionths: there a server that is not of constant bandwidth uses it
+/// by the deadlines of its jobs.
+fn demand(one: &Reservation) -> Option<u64> {
+    let (budget, period) = rate(one.limit)?;
+    let is_constant = one
+        .limit
+        .is_some_and(|limit| matches!(limit.server, Server::Constant | Server::ConstantSoft));
+    let deadline = one.timing.filter(|_| !is_constant);
+    let within = deadline.map_or(period, |timing| period.min(timing.deadline.into()));
+    Some((budget.div_ceil(within) as u64).min(WHOLE.into()))
+}
+
 /// What a class has: its own curve, and what its budget amounts to.
 pub(super) fn capacity(all: &[Reservation], class: usize) -> Vec<Curve> {
     let curve = match all[class].share {
@@ -55,7 +67,7 @@ fn bandwidth(
     let has = capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()?;
     let mut promised = 0;
     children(all, class).find_map(|child| {
-        let more = rate(all[child].limit).map(|(budget, period)| budget.div_ceil(period) as u64)?;
+        let more = demand(&all[child])?;
         let left = has - promised;
         promised += more;
         if promised <= has {

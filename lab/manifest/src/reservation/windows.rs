@@ -1,6 +1,6 @@
 //! The windows of time partitions, laid out in their major frame.
 
-use abi::reservation::{Policy, SHORTEST, Share, WINDOWS, Window};
+use abi::reservation::{Policy, SHORTEST_WINDOW, Share, WINDOWS, Window};
 
 use super::Draft;
 use super::place::name;
@@ -44,7 +44,7 @@ fn of_class(
     class: usize,
 ) -> Result<Vec<Window>, Problem> {
     let Some(word) = &drafts[class].given.major_frame else { return Ok(Vec::new()) };
-    let frame = values.duration(word, SHORTEST..=u64::MAX)?;
+    let frame = values.duration(word, SHORTEST_WINDOW..=u64::MAX)?;
     let (mut next, mut background, mut given) = (1, None, Vec::new());
     for index in (0..all.len()).filter(|index| all[*index].class == Some(class)).collect::<Vec<_>>()
     {
@@ -71,7 +71,7 @@ fn of_class(
         for window in own.windows.iter().flat_map(|windows| windows.get_ref()) {
             let at = window.span();
             let offset = values.duration(&window.get_ref().offset, 0..=frame)?;
-            let duration = values.duration(&window.get_ref().duration, SHORTEST..=frame)?;
+            let duration = values.duration(&window.get_ref().duration, SHORTEST_WINDOW..=frame)?;
             let end = offset + duration;
             if end > frame {
                 let [end, frame] = [end, frame].map(spell_duration);
@@ -98,10 +98,10 @@ fn joined(
     let mut windows: Vec<Window> = Vec::new();
     let mut before: Option<&Given> = None;
     let gap = |from: u64, to: u64, at: &Span| {
-        if to == from || to - from >= SHORTEST {
+        if to == from || to - from >= SHORTEST_WINDOW {
             return Ok((to > from).then_some(Window { end: to, partition: 0 }));
         }
-        let [gap, least] = [to - from, SHORTEST].map(spell_duration);
+        let [gap, least] = [to - from, SHORTEST_WINDOW].map(spell_duration);
         let message = format!("{gap} beside this window belong to no partition, too short a time");
         let help = format!("leave nothing, or {least} at least");
         Err(values.source.problem(at, message, help))

@@ -62,7 +62,7 @@ impl Dice {
     fn windows(&mut self) -> Vec<Window> {
         let mut end = 0;
         let mut window = |_| {
-            end += SHORTEST + self.below(2 * MS);
+            end += abi::reservation::SHORTEST_WINDOW + self.below(2 * MS);
             Window { end, partition: self.below(4) as u16 }
         };
         (0..3).map(&mut window).collect()
