@@ -25,6 +25,14 @@ impl<S: System> Entry<S> {
         error: Error,
         in_receive: bool,
     ) {
+        if S::Notes::ON {
+            self.tell_failure(thread, error, in_receive);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_failure(&self, thread: Ref<Thread<S::Port>>, error: Error, in_receive: bool) {
         self.note(Event::Fail, thread, error as u32, in_receive.into());
     }
 
