@@ -164,7 +164,7 @@ fn class(system: &System, index: usize, policy: Policy) -> Class {
     let entities = || children.iter().map(|child| entity(system, *child)).collect();
     match policy {
         Policy::FixedPriority => Class::FixedPriority(entities()),
-        Policy::EarliestDeadline => Class::Edf(entities()),
+        Policy::EarliestDeadline => by_deadline(system, index, &children),
         Policy::ServiceCurves => Class::ServiceCurves {
             granularity: Granularity { quantum: QUANTUM, non_preemptive: QUANTUM },
             children: children.iter().map(|child| shared(system, *child)).collect(),
@@ -175,6 +175,23 @@ fn class(system: &System, index: usize, policy: Policy) -> Class {
             Class::Windows { frame, partitions: partitions.collect() }
         }
     }
+}
+
+/// A class of earliest deadlines. What has no limit in it is behind all that has one.
+fn by_deadline(system: &System, index: usize, children: &[usize]) -> Class {
+    let is_limited = |child: &usize| limit(&system.reservations[*child]).is_some();
+    let (limited, others): (Vec<usize>, Vec<usize>) = children.iter().partition(|at| is_limited(at));
+    let class = |children: &[usize]| {
+        Class::Edf(children.iter().map(|child| entity(system, *child)).collect())
+    };
+    if limited.is_empty() || others.is_empty() {
+        return class(children);
+    }
+    let name = &system.reservations[index].name;
+    let part = |priority, children| {
+        Entity::Class(Plain { name: name.clone(), priority, class: class(children) })
+    };
+    Class::FixedPriority(vec![part(1, &limited[..]), part(0, &others[..])])
 }
 
 /// What is in a node whose class gives it no priority and no deadline.
