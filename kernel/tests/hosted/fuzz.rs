@@ -60,6 +60,17 @@ fn note<S: System<Port = Host>>(board: &Board<S>, calls: &mut Calls, reach: &mut
 }
 
 fn run<S: System<Port = Host>>(seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
+    run_by::<S>(seed, actions, mix, reach, 0);
+}
+
+/// The same with decisions by chance of a scheduling tree, if `chaos` is not zero.
+fn run_by<S: System<Port = Host>>(
+    seed: u64,
+    actions: u64,
+    mix: &Mix,
+    reach: &mut Reach,
+    chaos: u64,
+) {
     struct Told(u64);
     impl Drop for Told {
         fn drop(&mut self) {
@@ -72,6 +83,7 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, mix: &Mix, reach: &mut R
     let rng = Rng::new(seed);
     let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
     let board: Board<S> = town::boot(&plan);
+    board.machine.cpu.trees.with(|tree| tree.set_chaos(chaos));
     board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));
     board.host.input.borrow_mut().extend(b"input");
     let mut calls = Calls::new();
@@ -150,4 +162,23 @@ fn hostile_programs_on_reservations() {
     }
     let overcommitted = reach.errors.contains_key(&(Error::Overcommitted as u64));
     assert!(overcommitted, "no class is asked for too much");
+}
+
+/// The same where the tree decides by chance: the kernel holds under any policy.
+#[test]
+fn hostile_programs_under_a_hostile_policy() {
+    let mut reach = Reach::default();
+    for seed in seeds(0..u64::MAX) {
+        let (mix, chaos) = ([MANAGE, TALK][seed as usize % 2], 1 + seed);
+        run_by::<Tree<Host>>(0x7400_0000 + seed, steps(4_000), &mix, &mut reach, chaos);
+        if reach.steps >= 100_000 {
+            break;
+        }
+    }
+    if INTERPRETED {
+        return;
+    }
+    for call in [Call::Reserve, Call::ReplyWait, Call::Destroy, Call::ReservationSet] {
+        assert!(reach.successes.contains_key(&(call as u64)), "{call:?} never succeeds");
+    }
 }

@@ -1,7 +1,7 @@
 //! What the scheduling tree admits, step by step, against what the analysis admits.
 
 use abi::reservation::{
-    Budget, Curve, Policy, SHORTEST, Server as Kind, Share, WHOLE, Window as Slot,
+    Budget, Curve, Policy, SHORTEST, SHORTEST_WINDOW, Server as Kind, Share, WHOLE, Window as Slot,
 };
 use analysis::edf::demand_test;
 use analysis::{Reservation, ServiceCurve, Steps, Supply, Window, Workload};
@@ -184,7 +184,7 @@ proptest! {
     fn windows_are_taken_if_they_follow_one_another(
         ends in prop::collection::vec((0..40u64, 0..3u16), 1..8),
     ) {
-        let slot = |(end, number): &(u64, u16)| Slot { end: end * SHORTEST, partition: *number };
+        let slot = |(end, number): &(u64, u16)| Slot { end: end * SHORTEST_WINDOW, partition: *number };
         let slots: Vec<Slot> = ends.iter().map(slot).collect();
         let begins = std::iter::once(0).chain(slots.iter().map(|slot| slot.end));
         let windows: Option<Vec<Window>> = begins

@@ -6,7 +6,7 @@ use analysis::tree::Class;
 use proptest::prelude::*;
 
 /// The least time that the scheduling tree has.
-const TICK: u64 = 100_000;
+const TICK: u64 = 1_000_000;
 /// A common multiple of all periods, in ticks.
 const CYCLE: u64 = 120;
 /// The shortest period that servers and frames are made for: theirs is 4 ticks.

@@ -196,8 +196,8 @@ impl Tree<'_> {
         self.plan(at);
     }
 
-    /// A node is about to be changed: what has come to it, or to what is in it, is served. Of several
-    /// instants inside the first one that makes it ready is enough.
+    /// A node is about to be changed: what has come to it, or to what is in it, is served. Of
+    /// several instants inside the first one that makes it ready is enough.
     pub(super) fn catch_up(&mut self, at: u32, now: u64) {
         for _ in 0..EVENTS {
             let node = &self.nodes[at as usize];

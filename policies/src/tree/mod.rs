@@ -18,6 +18,7 @@
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
+//! | `chaos.rs` | decisions by chance, for tests |
 //! | `avl.rs`, `curve.rs` | sorted sets; curves in integers |
 //!
 //! With `n` children a class's queue takes O(log n) steps, and an event or a decision passes each
@@ -26,6 +27,7 @@
 mod admit;
 pub mod avl;
 mod change;
+mod chaos;
 #[cfg(test)]
 mod check;
 pub mod curve;
@@ -99,6 +101,8 @@ pub struct Tree<'a> {
     notices: u32,
     /// The last place in the order among equals.
     sequence: u64,
+    /// The state of decisions by chance; 0: the policies decide.
+    chaos: u64,
     /// The time slice of equals in a class of fixed priorities, in nanoseconds.
     slice: u64,
     /// The time that a node of a class of service curves runs at least, in nanoseconds (S4-05).
@@ -124,6 +128,7 @@ impl<'a> Tree<'a> {
             free_frame: NIL,
             notices: NIL,
             sequence: 0,
+            chaos: 0,
             slice,
             quantum,
         };

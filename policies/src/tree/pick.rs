@@ -29,7 +29,7 @@ impl Tree<'_> {
             let fixed = self.next_fixed(cpu);
             let due = match fixed <= now && fixed != NEVER {
                 true => NIL,
-                false => match self.descend(self.cpus[cpu].root, now) {
+                false => match self.choose(self.cpus[cpu].root, now) {
                     Ok((leaf, until)) => break (leaf, until.min(fixed)),
                     Err(due) => due,
                 },
@@ -46,6 +46,14 @@ impl Tree<'_> {
         };
         (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
+    }
+
+    #[inline(always)]
+    fn choose(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
+        match self.chaos {
+            0 => self.descend(root, now),
+            _ => self.descend_by_chance(root, now),
+        }
     }
 
     /// What runs while more instants have come than a decision serves: what has run, if it may.
@@ -165,8 +173,8 @@ impl Tree<'_> {
         if wins { current } else { background }
     }
 
-    /// The priority of the node; of a class of fixed priorities that of its most urgent child, if it
-    /// is lower: who makes leaves in a class cannot make it more urgent.
+    /// The priority of the node; of a class of fixed priorities that of its most urgent child, if
+    /// it is lower: who makes leaves in a class cannot make it more urgent.
     fn urgency(&self, at: u32) -> u16 {
         let node = &self.nodes[at as usize];
         match node.policy() {

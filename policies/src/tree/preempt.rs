@@ -4,8 +4,8 @@ use super::avl::NIL;
 use super::{NodeId, Tree, TreeCpu};
 
 impl Tree<'_> {
-    /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it is
-    /// below that one in the root class. A decision is due as well if an instant that is not
+    /// Whether a node may be chosen before the leaf that its CPU runs, or as its equal: not if it
+    /// is below that one in the root class. A decision is due as well if an instant that is not
     /// deferred comes before the next one. O(depth).
     pub fn preempts(&self, node: NodeId) -> bool {
         let (root, at) = self.top(node.0);

@@ -158,7 +158,7 @@ fn share(values: &Values, draft: &Draft, place: &Place) -> Result<Share, Problem
             Share::Curve { guaranteed, share: own.or(guaranteed).ok_or_else(missing)? }
         }
         Policy::Partitions => {
-            // A class of fixed priorities is as urgent as what is in it, if it is not told to be less.
+            // A class of fixed priorities is as urgent as what is in it, unless told otherwise.
             let is_fixed = place.policy == Some(Policy::FixedPriority);
             let usual = if is_fixed { last } else { 0 };
             let priority = values.number(&given.priority, usual, 0..=last)? as u16;

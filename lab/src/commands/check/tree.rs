@@ -180,7 +180,8 @@ fn class(system: &System, index: usize, policy: Policy) -> Class {
 /// A class of earliest deadlines. What has no limit in it is behind all that has one.
 fn by_deadline(system: &System, index: usize, children: &[usize]) -> Class {
     let is_limited = |child: &usize| limit(&system.reservations[*child]).is_some();
-    let (limited, others): (Vec<usize>, Vec<usize>) = children.iter().partition(|at| is_limited(at));
+    let (limited, others): (Vec<usize>, Vec<usize>) =
+        children.iter().partition(|at| is_limited(at));
     let class = |children: &[usize]| {
         Class::Edf(children.iter().map(|child| entity(system, *child)).collect())
     };

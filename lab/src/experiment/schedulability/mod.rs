@@ -30,7 +30,7 @@ pub static EXPERIMENT: Experiment = Experiment {
             "of each CPU, or of the half that a set has, in percent",
         ),
         Parameter::count("sets", [1, 1_000_000], &[6_000], "for each of these"),
-        Parameter::time("shortest", [1_000_000, 1_000_000_000], &[10_000_000], "period"),
+        Parameter::time("shortest", [4_000_000, 1_000_000_000], &[10_000_000], "period"),
         Parameter::time("longest", [1_000_000, 10_000_000_000], &[100_000_000], "period"),
         Parameter::count("deadline", [10, 100], &[100], "at least, in percent of the period"),
     ],

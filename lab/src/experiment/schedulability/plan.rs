@@ -30,7 +30,7 @@ impl Plan {
         if shortest > longest {
             return Err(usage(format!(
                 "the shortest period, {shortest} ns, exceeds the longest, {longest} ns: set both, \
-                 such as --set shortest=1ms --set longest=10ms"
+                 such as --set shortest=5ms --set longest=50ms"
             )));
         }
         let names = asked.names("policy").unwrap_or(POLICIES.map(str::to_string).to_vec());

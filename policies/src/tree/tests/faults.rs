@@ -160,7 +160,7 @@ fn a_budget_bounds_what_a_curve_lets_promise() {
 
 #[test]
 fn times_have_a_least_value() {
-    use abi::reservation::{LEAST_BUDGET, LONGEST, SHORTEST};
+    use abi::reservation::{LEAST_BUDGET, LONGEST, SHORTEST, SHORTEST_WINDOW};
     let mut storage = Storage::new(12);
     let mut tree = storage.tree();
     let root = tree.root(0);
@@ -192,13 +192,19 @@ fn times_have_a_least_value() {
             ends.iter().map(|end| Window { end: *end, partition: 1 }).collect();
         Frame::new(&windows, 0).map(|_| ())
     };
-    assert_eq!(frame(&[SHORTEST, 2 * SHORTEST]), Ok(()));
+    assert_eq!(frame(&[SHORTEST_WINDOW, 2 * SHORTEST_WINDOW]), Ok(()));
     assert_eq!(frame(&[LONGEST]), Ok(()));
-    for ends in [&[][..], &[0], &[SHORTEST - 1], &[SHORTEST, 2 * SHORTEST - 1], &[LONGEST + 1]] {
+    for ends in [
+        &[][..],
+        &[0],
+        &[SHORTEST_WINDOW - 1],
+        &[SHORTEST_WINDOW, 2 * SHORTEST_WINDOW - 1],
+        &[LONGEST + 1],
+    ] {
         assert_eq!(frame(ends), invalid);
     }
-    assert_eq!(frame(&[3 * SHORTEST, SHORTEST]), invalid);
-    let many: Vec<u64> = (1..=WINDOWS as u64 + 1).map(|n| n * SHORTEST).collect();
+    assert_eq!(frame(&[3 * SHORTEST_WINDOW, SHORTEST_WINDOW]), invalid);
+    let many: Vec<u64> = (1..=WINDOWS as u64 + 1).map(|n| n * SHORTEST_WINDOW).collect();
     assert_eq!((frame(&many[1..]), frame(&many)), (Ok(()), invalid));
 }
 
@@ -396,8 +402,8 @@ fn other_timings_begin_with_the_next_job() {
     assert_eq!(decide(&mut tree, MS).leaf, Some(slow));
 }
 
-/// A server of constant bandwidth that is told late that its deadline has passed has the budget that
-/// it would have had in time, and with the next one a whole period.
+/// A server of constant bandwidth that is told late that its deadline has passed has the budget
+/// that it would have had in time, and with the next one a whole period.
 #[test]
 fn a_late_replenishment_has_a_whole_period() {
     let mut storage = Storage::new(8);

@@ -203,9 +203,19 @@ impl Pair<'_, '_> {
         let tree = &mut *self.tree;
         let (mut nodes, mut frames, mut cpus, _) = snapshot(tree);
         let (nodes, frames, cpus) = (&mut nodes[..], &mut frames[..], &mut cpus[..]);
-        let Tree { free, free_frame, notices, sequence, slice, quantum, .. } = *tree;
-        let mut eager =
-            Tree { nodes, frames, cpus, free, free_frame, notices, sequence, slice, quantum };
+        let Tree { free, free_frame, notices, sequence, chaos, slice, quantum, .. } = *tree;
+        let mut eager = Tree {
+            nodes,
+            frames,
+            cpus,
+            free,
+            free_frame,
+            notices,
+            sequence,
+            chaos,
+            slice,
+            quantum,
+        };
         eager.serve_all(0, self.now);
         eager.check();
         assert_eq!(decide(&mut eager, self.now).leaf, decide(self.tree, self.now).leaf);
