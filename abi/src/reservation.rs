@@ -14,7 +14,7 @@ pub const LONGEST: u64 = 1 << 62;
 /// whichever thread runs.
 pub const SHORTEST: u64 = 100_000;
 /// The shortest window: windows are followed whatever runs.
-pub const SHORTEST_WINDOW: u64 = 1_000_000;
+pub const SHORTEST_WINDOW: u64 = 500_000;
 /// The least budget.
 pub const LEAST_BUDGET: u64 = 1_000;
 /// Windows that one class of time partitions can have, gaps included.

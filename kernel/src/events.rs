@@ -295,7 +295,7 @@ impl<S: System> Entry<S> {
             return match Call::from_number(number) {
                 Some(call) => self.manage_call(me, call),
                 None => {
-                    self.note_failure(me, Error::UnknownCall, false);
+                    self.note(Event::Fail, me, Error::UnknownCall as u32, 0);
                     self.own(me).finish(Status::failed(Error::UnknownCall));
                 }
             };
@@ -306,7 +306,7 @@ impl<S: System> Entry<S> {
             _ => Ok(()),
         };
         let failed = |error| {
-            self.note_failure(me, error, false);
+            self.note(Event::Fail, me, error as u32, 0);
             Status::failed(error)
         };
         self.own(me).finish(result.map_or_else(failed, |()| Status::OK));
@@ -359,7 +359,7 @@ impl<S: System> Entry<S> {
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),
             Err(error) => {
-                self.note_failure(me, error, false);
+                self.note(Event::Fail, me, error as u32, 0);
                 context.set_results(Status::failed(error), 0, Info(0));
             }
         }

@@ -353,11 +353,16 @@ impl<P: Port> Trees<P> {
     /// Decides for a CPU. What the tree says is checked: a leaf of that CPU, whose first thread can
     /// run.
     #[inline(always)]
-    pub fn choose(&self, cpu: u32, now: u64) -> Chosen<P> {
+    pub fn choose(&self, cpu: u32, clock: impl Fn() -> u64) -> Chosen<P> {
         P::cost(CostEvent::Search);
         P::cost(CostEvent::LookUp);
+        let mut now = clock();
         let Some((pick, service)) = self.with(|tree| {
             let mut pick = tree.pick(cpu as usize, now);
+            if tree.has_served(cpu as usize) {
+                now = clock();
+                pick = tree.pick_again(cpu as usize, now);
+            }
             if tree.has_notices() {
                 // A monitor is told with each decision.
                 pick.until = now;

@@ -2,7 +2,7 @@
 
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::object::Domain;
+use crate::object::{Domain, Pooled};
 use crate::object::capability::Capability;
 use crate::port::{Context, Port, Space};
 use abi::Error;
@@ -58,8 +58,8 @@ impl<P: Port> Manager<'_, P> {
         let [low, high] = domain.name.get();
         let alive = u64::from(at.life() == Life::Live);
         let slots = used | u64::from(domain.limit.get()) << 32;
-        let outermost = if at.life() == Life::Live { self.outermost(at).index() } else { 0 };
-        let threads = u64::from(domain.threads.get()) | u64::from(outermost) << 32;
+        let owner = domain.owner().get().unwrap_or(at).index();
+        let threads = u64::from(domain.threads.get()) | u64::from(owner) << 32;
         let words = [low, high, threads, slots];
         Ok(Done::Words(alive, u64::from(domain.max_priority.get()), words))
     }

@@ -183,7 +183,7 @@ impl Scheduler for Reserved {
     }
 
     fn decide<P: Port>(cpu: &Cpu<P>) {
-        let chosen = cpu.trees.choose(cpu.number, cpu.port().now());
+        let chosen = cpu.trees.choose(cpu.number, || cpu.port().now());
         cpu.next.set(chosen.thread.unwrap_or(cpu.idle));
         cpu.tick_at.set(chosen.until);
         cpu.rearm();

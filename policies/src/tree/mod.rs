@@ -81,12 +81,14 @@ pub struct TreeCpu {
     fixed: u32,
     /// When its next decision is due, as far as it was told.
     until: u64,
+    /// Whether its last decision has served instants, which takes its time.
+    has_served: bool,
 }
 
 impl TreeCpu {
     /// A CPU without a root.
     pub const NEW: TreeCpu =
-        TreeCpu { root: NIL, running: NIL, since: 0, fixed: NIL, until: NEVER };
+        TreeCpu { root: NIL, running: NIL, since: 0, fixed: NIL, until: NEVER, has_served: false };
 }
 
 /// The tree, with a root for each CPU.

@@ -17,7 +17,7 @@ pub struct Pick {
 }
 
 impl Tree<'_> {
-    /// Decides for a CPU. The leaf is charged from now on. If more than [`EVENTS`](super::EVENTS)
+    /// Decides for a CPU. The leaf is charged from now on. If more than [`EVENTS`]
     /// instants have come, the next decision is due at once.
     pub fn pick(&mut self, cpu: usize, now: u64) -> Pick {
         if cpu >= self.cpus.len() {
@@ -45,7 +45,24 @@ impl Tree<'_> {
             }
         };
         (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
+        self.cpus[cpu].has_served = left < EVENTS;
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
+    }
+
+    /// Whether a CPU's last decision has served instants. That takes long, and is nobody's time:
+    /// [`Tree::pick_again`].
+    #[inline(always)]
+    pub fn has_served(&self, cpu: usize) -> bool {
+        self.cpus.get(cpu).is_some_and(|state| state.has_served)
+    }
+
+    /// Decides again: what has passed since the last decision is charged to none.
+    #[cold]
+    pub fn pick_again(&mut self, cpu: usize, now: u64) -> Pick {
+        if let Some(state) = self.cpus.get_mut(cpu) {
+            (state.running, state.since) = (NIL, state.since.max(now));
+        }
+        self.pick(cpu, now)
     }
 
     #[inline(always)]

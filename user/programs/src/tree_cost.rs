@@ -142,18 +142,24 @@ impl<'a> Grown<'a> {
 
     /// Decisions at instants at which one budget comes back.
     fn replenish(mut self, seen: &mut Seen, rounds: u64) {
-        let period = |leaf: usize| (1_000 + leaf as u64) * MS;
-        let begin = self.now;
+        let (period, budget) = (1_000 * MS, 500 * MS / self.leaves as u64);
         for leaf in 0..self.leaves {
-            let budget = period(leaf) / self.leaves as u64 / 2;
-            let limit = Budget::new(Server::Periodic, budget, period(leaf));
-            self.tree.set_budget(self.leaf(leaf), Some(limit), begin).expect("it fits");
+            let limit = Budget::new(Server::Constant, budget, period);
+            self.tree.set_budget(self.leaf(leaf), Some(limit), self.now).expect("it fits");
         }
+        // They have run without a limit: their budgets come all at once now, and one by one from
+        // then on.
+        self.pass(period);
+        while self.tree.pick(0, self.now).until <= self.now {}
         for round in 0..rounds.min(self.leaves as u64) {
-            let now = begin + period(round as usize);
-            self.tree.account(0, now);
-            let tree = &mut self.tree;
+            self.pass(budget);
+            self.tree.account(0, self.now);
+            while self.tree.pick(0, self.now).until <= self.now {}
+            self.pass(period);
+            self.tree.account(0, self.now);
+            let (tree, now) = (&mut self.tree, self.now);
             seen.span(REPLENISH, round, || tree.pick(0, now));
+            while self.tree.pick(0, self.now).until <= self.now {}
         }
     }
 }

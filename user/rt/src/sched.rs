@@ -61,7 +61,7 @@ pub fn domains(system: Slot) -> impl Iterator<Item = Domain> {
         name_low: words[0],
         name_high: words[1],
         max_priority,
-        threads: words[2],
+        threads: words[2] & u64::from(u32::MAX),
         slots_used: words[3] & u64::from(u32::MAX),
         slots: words[3] >> 32,
     })

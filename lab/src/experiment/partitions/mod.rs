@@ -19,7 +19,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     kernels: &[manifest::TREE],
     metrics: &[START, JITTER, RESPONSE, IDLE_USED, EVENT, EVENT_WORST],
     parameters: &[
-        Parameter::time("frame", [2_000_000, 100_000_000], &FRAMES, "length of the major frame"),
+        Parameter::time("frame", [5_000_000, 100_000_000], &FRAMES, "length of the major frame"),
         Parameter::count("frames", [8, 400], &[COUNT], "recorded of each case").sets("frames"),
     ],
     conditions: &[

@@ -66,11 +66,11 @@ fn a_part_of_a_run_is_not_judged() {
 #[test]
 fn the_rules_of_the_background_hold_in_the_simulation() {
     let set = |text| Set::parse(EXPERIMENT.name, EXPERIMENT.parameters, text).unwrap();
-    let asked = Asked { set: vec![set("frame=2ms"), set("frames=8")], ..Asked::seed(1) };
+    let asked = Asked { set: vec![set("frame=5ms"), set("frames=8")], ..Asked::seed(1) };
     let (report, _) = run(EXPERIMENT.usual(), &Session::new(asked), &[manifest::TREE]).unwrap();
     let missed: Vec<&Limit> = report.limits.iter().filter(|limit| !limit.held()).collect();
     assert!(missed.is_empty() && report.limits.len() == 3, "{missed:?}");
-    let two = window_case("two", "background", 2_000_000);
+    let two = window_case("two", "background", 5_000_000);
     let jitter = report.median(manifest::TREE, JITTER, &two).map(|jitter| jitter.as_f64());
     assert_eq!(jitter, Some(0.0));
 }

@@ -208,8 +208,8 @@ enum giusto_fact {
 enum giusto_table {
     /**
      * Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name; `w2`
-     * its threads, and in the high half the index of the domain of the manifest that it is in, or
-     * is; `w3` slots in use and in all (high half).
+     * its threads, and in the high half the index of the domain that it is in, its own for one of
+     * the manifest; `w3` slots in use and in all (high half).
      */
     GIUSTO_TABLE_DOMAIN = 0,
     /**

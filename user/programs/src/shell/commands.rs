@@ -78,9 +78,22 @@ impl Domain {
         (self.title(shell.system()).get().len() + 1).max(14)
     }
 
-    /// The index of the domain of the manifest that it is in, or is.
-    pub(super) fn outermost(&self) -> u64 {
+    /// The index of the domain that it is in; its own if it is one of the manifest.
+    fn owner(&self) -> u64 {
         self.row.words[2] >> 32
+    }
+
+    /// The index of the domain of the manifest that it is in, or is.
+    pub(super) fn outermost(&self, system: Slot) -> u64 {
+        let (mut at, mut owner) = (self.index, self.owner());
+        while at != owner {
+            at = owner;
+            owner = match system::inspect(system, Table::Domain, at) {
+                Ok(row) => row.words[2] >> 32,
+                Err(_) => at,
+            };
+        }
+        at
     }
 }
 

@@ -48,7 +48,7 @@ impl Domain {
     /// manifest that it is in, with a `/` that no name has, so that it cannot pass for another one.
     pub fn title(&self, system: Slot) -> Title {
         let mut title = Title::new();
-        let _ = match self.outermost() {
+        let _ = match self.outermost(system) {
             _ if self.index == 0 => title.write_str("(idle)"),
             outer if outer == self.index => title.write_str(name_text(&self.name())),
             outer => {
