@@ -284,8 +284,8 @@ pub enum Fact {
 #[repr(u64)]
 pub enum Table {
     /// Domain `a2`: results are 1 if it is alive and its maximum priority; `w0`, `w1` its name;
-    /// `w2` its threads, and in the high half the index of the domain that it is in, its own for one
-    /// of the manifest; `w3` slots in use and in all (high half).
+    /// `w2` its threads, and in the high half the index of the domain that it is in, its own for
+    /// one of the manifest; `w3` slots in use and in all (high half).
     Domain = 0,
     /// Thread `a2`: results are its state (0 if it does not exist) and priority; `w0` its
     /// domain's index; `w1` its instruction pointer; `w2` its stack pointer; `w3` is 0, or one more

@@ -2,8 +2,8 @@
 
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
-use crate::object::{Domain, Pooled};
 use crate::object::capability::Capability;
+use crate::object::{Domain, Pooled};
 use crate::port::{Context, Port, Space};
 use abi::Error;
 use abi::call::{BLOCK_WORDS, Table};

@@ -184,7 +184,10 @@ proptest! {
     fn windows_are_taken_if_they_follow_one_another(
         ends in prop::collection::vec((0..40u64, 0..3u16), 1..8),
     ) {
-        let slot = |(end, number): &(u64, u16)| Slot { end: end * SHORTEST_WINDOW, partition: *number };
+        let slot = |(end, number): &(u64, u16)| {
+            let end = end * SHORTEST_WINDOW;
+            Slot { end, partition: *number }
+        };
         let slots: Vec<Slot> = ends.iter().map(slot).collect();
         let begins = std::iter::once(0).chain(slots.iter().map(|slot| slot.end));
         let windows: Option<Vec<Window>> = begins
