@@ -44,9 +44,7 @@ impl Tree<'_> {
         Ok(NodeId(at))
     }
 
-    /// Removes a node. What it was promised is free at once (S4-09). What it has used of its budget
-    /// in this period is taken from the first budgets of nodes to come in the class, so that making
-    /// nodes anew brings no budget.
+    /// Removes a node. What it was promised is free at once (S4-09).
     ///
     /// # Errors
     /// [`TreeError::HasChildren`], or [`TreeError::NoSuchNode`] for a root or a vacant node.
@@ -65,7 +63,6 @@ impl Tree<'_> {
         self.refresh(at.0, now);
         self.forget_instants(at.0);
         self.forget(at.0);
-        self.owe_used(at.0, now);
         let parent = self.nodes[at.index()].parent;
         self.release(parent, self.promise_of(at.0));
         self.count_child(parent, Some(0), None);
@@ -101,10 +98,11 @@ impl Tree<'_> {
     }
 
     /// Gives a node a server, another one, or none. The first one of a node that has not run begins
-    /// with its whole budget. After that what was used stays used: of the same kind and period the
-    /// server has so much less of its new budget; another one has what was left, and its whole
-    /// budget a period from now. A budget that is the period is no limit. Below a class of earliest
-    /// deadlines a node without a limit is promised nothing.
+    /// with its whole budget, below earliest deadlines only if nothing in the class has run. After
+    /// that what was used stays used: of the same kind and period the server has so much less of
+    /// its new budget; another one has its whole budget a period from now, and not before the old
+    /// one's deadline. A budget that is the period is no limit. Below a class of earliest deadlines
+    /// a node without a limit is promised nothing.
     ///
     /// # Errors
     /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_BUDGET`] or above the period,
@@ -130,9 +128,9 @@ impl Tree<'_> {
         let (old, new) = (self.promise_of(at.0), Promise::new(share, limits, timing));
         self.exchange((parent, old), (parent, new))?;
         self.account_to(self.cpu_of(at.0), now);
-        let first = self.first_budget(at.0, limits);
+        let is_fresh = self.is_fresh(at.0, parent);
         self.change(at.0, now, |node, now| {
-            node.server.change(limits, first, now);
+            node.server.change(limits, is_fresh, now);
             if node.ready {
                 node.server.wake(now);
             }
@@ -205,14 +203,17 @@ impl Tree<'_> {
         let now = self.account_to(cpu, now);
         self.catch_up(at.0, now);
         let was_ready = self.nodes[at.index()].ready;
-        if old_parent != parent.0 {
-            self.owe_used(at.0, now);
-        }
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
         self.hide(at.0);
         self.count_child(old_parent, Some(height), None);
+        let enters =
+            old_parent != parent.0 && self.policy_of(parent.0) == Some(Policy::EarliestDeadline);
+        let is_fresh = self.is_fresh(at.0, parent.0);
         let node = &mut self.nodes[at.index()];
+        if enters && !is_fresh {
+            node.server.begin_empty(now);
+        }
         node.fair.reset();
         node.fair.virtual_time = 0;
         (node.share, node.parent, node.ready) = (share, parent.0, was_ready);
@@ -240,22 +241,14 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// A node leaves its class, which keeps in mind what it has used of its budget.
-    fn owe_used(&mut self, at: u32, now: u64) {
-        let node = &self.nodes[at as usize];
-        let (used, parent) = (node.server.used(now), node.parent);
-        let debt = &mut self.nodes[parent as usize].promised.debt;
-        *debt = debt.saturating_add(used);
-    }
-
-    /// What a node that has never run has of its first budget; none for others.
-    fn first_budget(&mut self, at: u32, limits: Option<Budget>) -> Option<u64> {
-        let Node { service, parent, .. } = self.nodes[at as usize];
-        let limits = limits.filter(|_| service == 0)?;
-        let debt = &mut self.nodes[parent as usize].promised.debt;
-        let paid = limits.budget.min(*debt);
-        *debt -= paid;
-        Some(limits.budget - paid)
+    /// Whether a limit in a class begins with its whole budget: of what has never run. Below
+    /// earliest deadlines, where it is promised, nothing in the class may have run: else nodes that
+    /// are made, moved or given limits anew would bring budget again and again.
+    fn is_fresh(&self, at: u32, class: u32) -> bool {
+        match self.policy_of(class) {
+            Some(Policy::EarliestDeadline) => self.nodes[class as usize].service == 0,
+            _ => self.nodes[at as usize].service == 0,
+        }
     }
 
     /// Changes a node outside of its class's queue.

@@ -51,7 +51,7 @@ impl Tree<'_> {
             if role == Role::Leaf {
                 return Ok((at, until));
             }
-            until = until.min(self.due_in(at, now)?);
+            until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
             let steps = self.chance(STEPS);
             at = match role {
                 Role::Class(Policy::Partitions) => {

@@ -102,7 +102,7 @@ impl Tree<'_> {
             if role == Role::Leaf {
                 return Ok((at, until));
             }
-            until = until.min(self.due_in(at, now)?);
+            until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
             at = match role {
                 Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, &mut until),
                 Role::Class(Policy::EarliestDeadline) => {
@@ -114,6 +114,22 @@ impl Tree<'_> {
             };
         }
         Ok((NIL, until))
+    }
+
+    /// The same of a class of time partitions: how urgent its candidates are goes by what is ready
+    /// in them.
+    #[inline(always)]
+    pub(super) fn due_in_partitions(&self, class: u32, now: u64) -> Result<u64, u32> {
+        let node = &self.nodes[class as usize];
+        let Some(frame) = self.frames.get(node.frame as usize) else { return Ok(NEVER) };
+        let mut until = NEVER;
+        for number in [0, frame.partition()] {
+            let candidate = self.partition(node.queue, number);
+            if self.policy_of(candidate) == Some(Policy::FixedPriority) {
+                until = until.min(self.due_in(candidate, now)?);
+            }
+        }
+        Ok(until)
     }
 
     fn pick_highest(&self, queue: u32, now: u64, until: &mut u64) -> u32 {

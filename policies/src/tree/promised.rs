@@ -30,18 +30,12 @@ pub(super) struct Promised {
     bends: [Bend; BENDS],
     /// Budgets of servers by their periods or deadlines, in millionths, each rounded up.
     bandwidth: u64,
-    /// What servers that left the class had used of their budgets, in nanoseconds: new ones have so
-    /// much less of their first budgets.
-    pub(super) debt: u64,
 }
 
 impl Promised {
     /// Nothing is promised.
-    pub(super) const NONE: Promised = Promised {
-        bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS],
-        bandwidth: 0,
-        debt: 0,
-    };
+    pub(super) const NONE: Promised =
+        Promised { bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS], bandwidth: 0 };
 
     /// Promises a curve more, unless the sum then exceeds what the class has at some instant.
     pub(super) fn add_curve(&mut self, curve: &Curve, within: &Capacity) -> Result<(), TreeError> {

@@ -36,20 +36,6 @@ impl Replenishments {
         new
     }
 
-    /// The whole budget, of which so much may be used now and the rest a period later.
-    pub(super) fn in_part(now: u64, amount: u64, limits: Budget) -> Replenishments {
-        let mut new = Replenishments::NONE;
-        let later =
-            Replenishment { at: now.saturating_add(limits.period), amount: limits.budget - amount };
-        for entry in [Replenishment { at: now, amount }, later] {
-            if entry.amount > 0 {
-                new.push(entry);
-            }
-        }
-        new.join_small();
-        new
-    }
-
     /// The budget is another one: what is more may be used with the first amount, what is less is
     /// taken from the first ones.
     pub(super) fn resize(&mut self, old: u64, new: u64) {
@@ -69,10 +55,9 @@ impl Replenishments {
         self.join_small();
     }
 
-    /// What may be used at an instant.
-    pub(super) fn due(&self, now: u64) -> u64 {
-        let due = self.amounts().iter().take_while(|entry| entry.at <= now);
-        due.map(|entry| entry.amount).sum()
+    /// When the last amount comes.
+    pub(super) fn last(&self) -> u64 {
+        self.amounts().last().map_or(0, |entry| entry.at)
     }
 
     /// What may be used first.

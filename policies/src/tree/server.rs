@@ -66,23 +66,30 @@ impl Supply {
         self.limits.is_some_and(|old| (old.server, old.period) == (limits.server, limits.period))
     }
 
-    /// It has these limits from now on. What it serves has never run and begins with a `first`
-    /// budget; else what was used stays used, so that no change brings budget.
-    pub(super) fn change(&mut self, limits: Option<Budget>, first: Option<u64>, now: u64) {
+    /// It has these limits from now on; `is_fresh`: with the whole budget. Else what was used stays
+    /// used, so that no change brings budget.
+    pub(super) fn change(&mut self, limits: Option<Budget>, is_fresh: bool, now: u64) {
         let overruns = self.overruns;
         if self.idle != NEVER {
             // Up to date.
             self.wake(now);
             self.sleep(now);
         }
-        match (self.limits, limits, first) {
-            (_, None, _) => *self = Supply::NONE,
-            (_, Some(new), Some(first)) if first == new.budget => *self = Supply::new(limits, now),
-            (_, Some(new), Some(first)) => *self = Supply::with(first, new, now),
-            (Some(old), Some(new), None) if self.goes_on_as(new) => {
-                self.resize(old.budget, new, now);
+        match (self.limits, limits) {
+            (_, None) => *self = Supply::NONE,
+            (_, Some(_)) if is_fresh => *self = Supply::new(limits, now),
+            (Some(old), Some(new)) if self.goes_on_as(new) => self.resize(old.budget, new, now),
+            (old, Some(new)) => {
+                let was_soft = old.is_some_and(|old| old.server == Server::ConstantSoft);
+                let goes_on = was_soft && !self.is_throttled;
+                self.limits = limits;
+                self.begin_empty(now);
+                if goes_on && new.server == Server::ConstantSoft {
+                    // It goes on, behind the deadline that it had.
+                    self.postpone(new);
+                    self.set_throttled(now);
+                }
             }
-            (_, Some(new), None) => *self = Supply::with(self.left_at(now), new, now),
         }
         self.overruns = overruns;
     }
@@ -92,46 +99,25 @@ impl Supply {
         self.limits = Some(new);
         self.left = self.left.saturating_sub(amount(old)).saturating_add(amount(new.budget));
         self.replenishments.resize(old, new.budget);
-        if new.server == Server::ConstantSoft && self.left <= 0 {
+        self.waits = now;
+        if new.server == Server::ConstantSoft && self.left <= 0 && !self.is_throttled {
             self.postpone(new);
         }
         self.set_throttled(now);
     }
 
-    /// A server that has so much now, and its whole budget a period later.
-    fn with(rest: u64, new: Budget, now: u64) -> Supply {
-        let rest = rest.min(new.budget);
-        let mut server = Supply::new(Some(new), now);
-        (server.left, server.until) = (amount(rest), now.saturating_add(new.period));
+    /// It has nothing now, and its whole budget a period later, but not before what it had before
+    /// would have come back.
+    pub(super) fn begin_empty(&mut self, now: u64) {
+        let Some(new) = self.limits else { return };
+        let (overruns, before) = (self.overruns, self.until.max(self.replenishments.last()));
+        let until = now.saturating_add(new.period).max(before);
+        *self = Supply::new(self.limits, now);
+        (self.left, self.until, self.overruns, self.waits) = (0, until, overruns, now);
         if new.server == Server::Sporadic {
-            server.replenishments = Replenishments::in_part(now, rest, new);
+            self.replenishments = Replenishments::new(until, new.budget);
         }
-        if new.server == Server::ConstantSoft && server.left <= 0 {
-            server.postpone(new);
-        }
-        server.set_throttled(now);
-        server
-    }
-
-    /// What may be used now; nothing without a limit.
-    fn left_at(&self, now: u64) -> u64 {
-        match self.limits {
-            None => 0,
-            Some(Budget { server: Server::Sporadic, .. }) => self.replenishments.due(now),
-            Some(_) => self.left.max(0) as u64,
-        }
-    }
-
-    /// What it has used of the budget that it has had last, if that could not have come back yet.
-    pub(super) fn used(&self, now: u64) -> u64 {
-        match self.limits {
-            None => 0,
-            Some(Budget { server: Server::Sporadic, budget, .. }) => {
-                budget - self.replenishments.due(now)
-            }
-            Some(_) if now >= self.until => self.left.min(0).unsigned_abs(),
-            Some(Budget { budget, .. }) => amount(budget).saturating_sub(self.left).max(0) as u64,
-        }
+        self.set_throttled(now);
     }
 
     /// What is left of the budget; [`NEVER`] without a limit.

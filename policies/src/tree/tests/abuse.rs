@@ -70,7 +70,9 @@ fn is_harmless(
     }
     let jobs = tree.inspect(victim.leaf).expect("it exists").jobs;
     assert_eq!((jobs.ended, jobs.missed), (10, 0), "{server:?}: the thief had {stolen} ns");
-    assert!(stolen <= END / 10 + 11 * MS, "{server:?}: the thief had {stolen} ns");
+    // A soft server may have what the victim leaves.
+    let most = if server == Server::ConstantSoft { END } else { END / 10 + 11 * MS };
+    assert!(stolen <= most, "{server:?}: the thief had {stolen} ns");
 }
 
 const HARD: [Server; 3] = [Server::Periodic, Server::Constant, Server::Sporadic];
@@ -116,6 +118,81 @@ fn a_leaf_that_is_made_again_has_no_new_budget() {
     }
 }
 
+/// Whatever is done to a leaf before it is given up, and however often the new one has its limit
+/// set.
+#[test]
+fn no_way_round_brings_budget() {
+    for server in Server::ALL {
+        let limits = Some(Budget::new(server, MS, 10 * MS));
+        for gives_up in [None, Some(Budget::new(server, US, 10 * MS)), limits] {
+            is_harmless(server, |tree, class, own, now| {
+                assert_eq!(tree.set_budget(own, gives_up, now), Ok(()));
+                assert_eq!(tree.remove_node(own, now), Ok(()));
+                let own = leaf(tree, class, Share::Deadline);
+                for limits in [limits, None, limits, limits] {
+                    assert_eq!(tree.set_budget(own, limits, now), Ok(()));
+                }
+                tree.wake(own, now);
+                own
+            });
+        }
+        // By periods that are next to each other.
+        let mut period = 10 * MS;
+        is_harmless(server, |tree, _, own, now| {
+            period = 20 * MS + 1 - period;
+            let other = Some(Budget::new(server, MS, period));
+            assert_eq!(tree.set_budget(own, other, now), Ok(()));
+            own
+        });
+        // By a store of leaves that have not run, in a class that is promised nothing.
+        let mut store = vec![];
+        is_harmless(server, |tree, class, own, now| {
+            if store.is_empty() {
+                let fixed = Some(Policy::FixedPriority);
+                let outside = tree.create(class, fixed, Share::Deadline).expect("fits");
+                let mut add = || {
+                    let own = leaf(tree, outside, Share::Priority(1));
+                    assert_eq!(tree.set_budget(own, limits, now), Ok(()));
+                    own
+                };
+                store = (0..8).map(|_| add()).collect();
+                store.push(outside);
+            }
+            let outside = store[store.len() - 1];
+            assert_eq!(tree.join(own, outside, Share::Priority(1), now), Ok(()));
+            tree.block(own, now, true);
+            let next = store.remove(0);
+            store.insert(store.len() - 1, own);
+            assert_eq!(tree.join(next, class, Share::Deadline, now), Ok(()));
+            tree.wake(next, now);
+            next
+        });
+    }
+}
+
+/// An urgent leaf whose budget comes back in a partition that is ready without it is served at
+/// once.
+#[test]
+fn what_comes_back_in_a_ready_partition_is_seen() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let frame = class(&mut tree, Policy::Partitions);
+    let windows = Frame::new(&[Window { end: 100 * MS, partition: 1 }], 0).expect("fits");
+    assert_eq!(tree.set_frame(frame, windows, 0), Ok(()));
+    let share = |number, priority| Share::Partition { number, priority };
+    let fixed = Some(Policy::FixedPriority);
+    let partition = tree.create(frame, fixed, share(1, 511)).expect("fits");
+    let busy = leaf(&mut tree, frame, share(0, 5));
+    let [urgent, low] = [10, 1].map(|level| leaf(&mut tree, partition, Share::Priority(level)));
+    let limits = Budget::new(Server::Periodic, MS, 10 * MS);
+    assert_eq!(tree.set_budget(urgent, Some(limits), 0), Ok(()));
+    for leaf in [busy, urgent, low] {
+        tree.wake(leaf, 0);
+    }
+    run(&mut tree, 0, 100 * MS);
+    assert_eq!((tree.service(urgent), tree.service(busy)), (10 * MS, 90 * MS));
+}
+
 /// What servers with distant deadlines have left behind does not keep a class from promising.
 #[test]
 fn what_was_promised_is_free_at_once() {
@@ -139,8 +216,8 @@ fn what_was_promised_is_free_at_once() {
     assert_eq!(tree.set_budget(own, Some(limits), now), Ok(()));
     tree.wake(own, now);
     run(&mut tree, now, now + 100 * MS);
-    // The first budget lacks what the others had.
-    assert_eq!(tree.service(own), 90 * MS - 51 * US);
+    // The first budget comes a period later.
+    assert_eq!(tree.service(own), 81 * MS);
 }
 
 /// A deadline of one's own takes nothing from what others are promised: without a limit it is

@@ -42,7 +42,6 @@ pub(super) struct ModelNode {
     /// could be chosen then but for these.
     pub(super) seen: u64,
     queued: Vec<NodeId>,
-    debt: u64,
     pub(super) ready: bool,
     /// Taken out of its class while it is changed.
     held: bool,
@@ -84,7 +83,6 @@ impl Model {
             windows: (vec![], 0),
             seen: 0,
             queued: vec![],
-            debt: 0,
             ready: false,
             held: false,
             service: 0,
@@ -197,7 +195,7 @@ impl Model {
 
     pub(super) fn remove(&mut self, id: NodeId, now: u64) {
         self.block(id, now, false);
-        self.owe(id, now);
+        self.account(now);
         self.nodes.retain(|node| node.id != id);
         self.settle(now);
     }
@@ -226,27 +224,39 @@ impl Model {
         [node.policy, class.flatten()] == [Some(Policy::ServiceCurves); 2]
     }
 
-    /// Gives a node a limit. What has never run has of its first budget what its class is not owed.
-    pub(super) fn set_budget(&mut self, id: NodeId, limits: Option<Budget>, now: u64) {
-        self.account(now);
-        let node = self.node(id);
-        let limits = limits.filter(|limits| limits.budget < limits.period);
-        let parent = node.parent.filter(|_| node.service == 0);
-        let first = parent.zip(limits).map(|(class, limits)| {
-            let debt = &mut self.node_mut(class).debt;
-            let paid = limits.budget.min(*debt);
-            *debt -= paid;
-            limits.budget - paid
-        });
-        self.change(id, now, |node| node.set_budget(limits, first, now));
+    /// Whether a limit in a class begins with its whole budget.
+    pub(super) fn is_fresh(&self, id: NodeId, class: NodeId) -> bool {
+        let class = self.node(class);
+        let by_deadline = class.policy == Some(Policy::EarliestDeadline);
+        if by_deadline { class.service == 0 } else { self.node(id).service == 0 }
     }
 
-    /// A node leaves its class.
-    pub(super) fn owe(&mut self, id: NodeId, now: u64) {
+    /// Gives a node a limit.
+    pub(super) fn set_budget(&mut self, id: NodeId, limits: Option<Budget>, now: u64) {
         self.account(now);
-        let used = self.node(id).used(now);
-        let class = self.node(id).parent.expect("no root leaves");
-        self.node_mut(class).debt += used;
+        let class = self.node(id).parent.expect("no root has a limit");
+        let is_fresh = self.is_fresh(id, class);
+        self.change(id, now, |node| node.set_budget(limits, is_fresh, now));
+    }
+
+    /// Moves a node to a class.
+    pub(super) fn join(&mut self, id: NodeId, to: NodeId, share: Share, now: u64) {
+        self.account(now);
+        let enters = self.node(id).parent != Some(to)
+            && self.node(to).policy == Some(Policy::EarliestDeadline)
+            && !self.is_fresh(id, to);
+        self.change(id, now, |node| {
+            (node.share, node.parent) = (share, Some(to));
+            if let Some(server) = node.server.take() {
+                node.server = Some(match enters {
+                    true => {
+                        let (limits, overruns) = (server.limits, server.overruns);
+                        ModelServer::empty(Some(server), limits, now, overruns)
+                    }
+                    false => server,
+                });
+            }
+        });
     }
 
     /// Serves all instants that have come.
@@ -397,18 +407,9 @@ impl ModelNode {
         }
     }
 
-    /// What it owes to its class when it leaves.
-    fn used(&self, now: u64) -> u64 {
-        let Some(server) = &self.server else { return 0 };
-        match server.limits.server {
-            Server::Sporadic => server.limits.budget - server.rest(now),
-            _ if now >= server.until => server.left.min(0).unsigned_abs() as u64,
-            _ => (i128::from(server.limits.budget) - server.left).max(0) as u64,
-        }
-    }
-
-    /// `first`: it has never run, and this is its first budget.
-    fn set_budget(&mut self, limits: Option<Budget>, first: Option<u64>, now: u64) {
+    /// `is_fresh`: with the whole budget.
+    fn set_budget(&mut self, limits: Option<Budget>, is_fresh: bool, now: u64) {
+        let limits = limits.filter(|limits| limits.budget < limits.period);
         let old = self.server.take().map(|mut server| {
             if server.idle.is_some() {
                 server.wake(now);
@@ -419,12 +420,7 @@ impl ModelNode {
         self.overruns = old.as_ref().map_or(self.overruns, |server| server.overruns);
         let overruns = self.overruns;
         self.server = match (old, limits) {
-            (_, Some(limits)) if first == Some(limits.budget) => {
-                Some(ModelServer::new(limits, now, overruns))
-            }
-            (_, Some(limits)) if first.is_some() => {
-                Some(ModelServer::with(first.unwrap_or(0), limits, now, overruns))
-            }
+            (_, Some(limits)) if is_fresh => Some(ModelServer::new(limits, now, overruns)),
             (old, Some(limits)) => Some(ModelServer::after(old, limits, now, overruns)),
             (_, None) => None,
         };

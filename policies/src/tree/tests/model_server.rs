@@ -39,8 +39,12 @@ impl ModelServer {
         overruns: u32,
     ) -> ModelServer {
         let kind = |limits: Budget| (limits.server, limits.period);
+        let was_soft = old
+            .as_ref()
+            .is_some_and(|old| old.limits.server == Server::ConstantSoft && !old.throttled);
+        let goes_on = old.as_ref().is_some_and(|old| kind(old.limits) == kind(limits));
         let mut server = match old {
-            Some(mut old) if kind(old.limits) == kind(limits) => {
+            Some(mut old) if goes_on => {
                 old.left += i128::from(limits.budget) - i128::from(old.limits.budget);
                 let mut less = old.limits.budget.saturating_sub(limits.budget);
                 old.list[0].1 += limits.budget.saturating_sub(old.limits.budget);
@@ -51,47 +55,36 @@ impl ModelServer {
                         old.list.remove(0);
                     }
                 }
-                ModelServer { limits, ..old }
+                old.join_small();
+                ModelServer { limits, waits: now, ..old }
             }
-            old => {
-                let rest = old.map_or(0, |old| old.rest(now));
-                return ModelServer::with(rest, limits, now, overruns);
-            }
+            old => ModelServer::empty(old, limits, now, overruns),
         };
-        server.begin(now);
+        while was_soft && limits.server == Server::ConstantSoft && server.left <= 0 {
+            server.left += i128::from(limits.budget);
+            server.until += limits.period;
+        }
+        server.throttled = server.is_exhausted(now);
         server
     }
 
-    /// It has so much now, and its budget a period later.
-    pub(super) fn with(rest: u64, limits: Budget, now: u64, overruns: u32) -> ModelServer {
-        let rest = rest.min(limits.budget);
-        let later = limits.budget - rest;
-        let mut list = vec![(now, rest), (now + limits.period, later)];
-        list.retain(|entry| entry.1 > 0);
+    /// It has nothing now, and its budget a period later, or when an earlier one's is over.
+    pub(super) fn empty(
+        old: Option<ModelServer>,
+        limits: Budget,
+        now: u64,
+        overruns: u32,
+    ) -> ModelServer {
+        let last = |old: ModelServer| match old.limits.server {
+            Server::Sporadic => old.list.last().map_or(0, |entry| entry.0).max(old.until),
+            _ => old.until,
+        };
+        let until = old.map_or(0, last).max(now + limits.period);
         let new = ModelServer::new(limits, now, overruns);
-        let (left, until) = (rest.into(), now + limits.period);
-        let mut server = ModelServer { left, until, list, ..new };
-        server.begin(now);
+        let list = vec![(until, limits.budget)];
+        let mut server = ModelServer { left: 0, until, list, waits: now, ..new };
+        server.throttled = server.is_exhausted(now);
         server
-    }
-
-    pub(super) fn begin(&mut self, now: u64) {
-        self.join_small();
-        while self.limits.server == Server::ConstantSoft && self.left <= 0 {
-            self.left += i128::from(self.limits.budget);
-            self.until += self.limits.period;
-        }
-        self.throttled = self.is_exhausted(now);
-    }
-
-    /// What may be used now.
-    pub(super) fn rest(&self, now: u64) -> u64 {
-        match self.limits.server {
-            Server::Sporadic => {
-                self.list.iter().filter(|entry| entry.0 <= now).map(|entry| entry.1).sum()
-            }
-            _ => self.left.max(0) as u64,
-        }
     }
 
     pub(super) fn wake(&mut self, now: u64) {
@@ -200,9 +193,10 @@ impl ModelServer {
     pub(super) fn event(&self) -> Option<u64> {
         match self.limits.server {
             Server::Periodic => Some(self.until),
-            Server::Constant => self.throttled.then_some(self.until.max(self.waits)),
+            Server::Constant | Server::ConstantSoft => {
+                self.throttled.then_some(self.until.max(self.waits))
+            }
             Server::Sporadic => self.throttled.then_some(self.list[0].0),
-            Server::ConstantSoft => None,
         }
     }
 
