@@ -214,8 +214,8 @@ impl<P: Port> Manager<'_, P> {
         Ok(())
     }
 
-    /// The CPU of a node decides anew, if it may choose that one before what it runs: whoever may
-    /// change a node below does not interrupt.
+    /// The CPU of a node decides anew, if it may choose that one before what it runs: a change
+    /// of a node below does not interrupt.
     fn decide_for(&self, node: NodeId) {
         let cpu = self.kernel.cpus.get().get(self.cpu_of_node(node) as usize);
         if let Some(cpu) = cpu.filter(|_| self.kernel.trees.preempts(node.0)) {

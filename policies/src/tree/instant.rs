@@ -4,7 +4,7 @@
 //! change a choice: each class has the instants of its children that wait for budget, and of what
 //! waits in children that have nothing ready; a decision serves those of the classes on its way
 //! down, in a class of fixed priorities only those of children that are no less urgent than the
-//! first ready one. So nobody is interrupted for what could not run instead of him. An instant that
+//! first ready one. So no leaf is interrupted for what could not run instead of it. An instant that
 //! is served later has the effect that it would have had in time.
 
 use super::avl::{self, NIL};

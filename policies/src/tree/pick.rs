@@ -49,7 +49,7 @@ impl Tree<'_> {
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
     }
 
-    /// Whether a CPU's last decision has served instants. That takes long, and is nobody's time:
+    /// Whether a CPU's last decision has served instants. That takes long, and no leaf is charged:
     /// [`Tree::pick_again`].
     #[inline(always)]
     pub fn has_served(&self, cpu: usize) -> bool {
