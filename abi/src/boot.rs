@@ -50,6 +50,9 @@ pub mod protection {
     pub const NO_EXECUTE: u64 = 8;
 }
 
+/// In place of a CPU: the class of the scheduling tree that all CPUs share.
+pub const ALL_CPUS: u32 = u32::MAX;
+
 /// An absent object.
 pub const NONE: u64 = u64::MAX;
 /// The console, where a record names an object.
@@ -93,7 +96,8 @@ pub enum Record {
     /// Keeps a [trace](crate::trace): memory, a [`Keep`](crate::trace::Keep), the mask of the
     /// events that are written.
     Trace = 11,
-    /// Names the root class of a CPU: CPU.
+    /// Names the root class of a CPU, or the class that all CPUs share: CPU or [`ALL_CPUS`], in the
+    /// latter case its priority on each CPU, else 0.
     Root = 12,
     /// Creates a reservation: owner (or [`NO_OWNER`]), class above it, its
     /// [policy](crate::reservation::Policy) or 0 for a leaf, code and four words of its
@@ -153,7 +157,7 @@ impl Record {
             Record::Map => 6,
             Record::Capability => 5,
             Record::Trace => 3,
-            Record::Root => 1,
+            Record::Root => 2,
             Record::Reservation => 13,
             Record::Window => 3,
             Record::Reserve => 2,

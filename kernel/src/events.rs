@@ -216,7 +216,7 @@ pub unsafe fn ipi<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> 
 pub unsafe fn start<S: System>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
     // SAFETY: passed on to the caller.
     let core = unsafe { Entry::<S>::enter_as(machine.kernel, machine.cpu, Kind::Reader) };
-    S::Scheduler::decide(core.cpu);
+    core.choose();
     core.leave()
 }
 
@@ -247,7 +247,7 @@ impl<S: System> Entry<S> {
     fn leave_interrupt(self) -> Ref<Thread<S::Port>> {
         // A decision that was asked for is made on the way out.
         if self.cpu.next.get() == self.cpu.idle && !self.cpu.resched.get() {
-            S::Scheduler::decide(self.cpu);
+            self.choose();
         }
         self.leave()
     }

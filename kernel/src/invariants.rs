@@ -142,7 +142,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
                 let uses = self.machine.kernel.trees.leaf_of(self.all, thread);
                 // A leaf that ends is left in steps.
-                let own = uses == at || leaf.cpu().is_none();
+                let own = uses == at || leaf.home().is_none();
                 assert!(own, "a thread runs on time that is not its own or its caller's");
                 assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
             });

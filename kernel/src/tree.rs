@@ -22,6 +22,33 @@ const QUANTUM: u64 = 1_000_000;
 pub const DONATIONS: usize = 8;
 /// In place of a CPU: the node is not in use.
 const NOWHERE: u32 = u32::MAX;
+/// In place of a CPU: the node is in the class that all CPUs share.
+const ANYWHERE: u32 = u32::MAX - 1;
+
+/// Where a node runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// On this CPU.
+    Cpu(u32),
+    /// On any CPU: it is in the class that all of them share.
+    Any,
+}
+
+impl Home {
+    /// Its CPU, if it has one of its own.
+    pub fn cpu(self) -> Option<u32> {
+        match self {
+            Home::Cpu(cpu) => Some(cpu),
+            Home::Any => None,
+        }
+    }
+
+    /// Whether a thread of this CPU can be in it.
+    #[inline(always)]
+    pub fn is_of(self, cpu: u32) -> bool {
+        self == Home::Any || self == Home::Cpu(cpu)
+    }
+}
 
 /// What the kernel keeps of a node of the tree. Classes have no threads.
 pub struct Leaf<P: Port> {
@@ -49,9 +76,14 @@ impl<P: Port> Leaf<P> {
         Leaf { threads: List::new(), stamp, cpu, holder, slice_from, monitor, bits }
     }
 
-    /// The CPU whose tree it is in, if it is in use.
-    pub fn cpu(&self) -> Option<u32> {
-        Some(self.cpu.get()).filter(|cpu| *cpu != NOWHERE)
+    /// Where it runs, if it is in use.
+    #[inline(always)]
+    pub fn home(&self) -> Option<Home> {
+        match self.cpu.get() {
+            NOWHERE => None,
+            ANYWHERE => Some(Home::Any),
+            cpu => Some(Home::Cpu(cpu)),
+        }
     }
 }
 
@@ -59,7 +91,7 @@ impl<P: Port> Leaf<P> {
 pub struct Trees<P: Port> {
     tree: core::cell::Cell<Option<&'static mut Tree<'static>>>,
     leaves: &'static [Leaf<P>],
-    /// How many CPUs there are, whose roots are the first nodes.
+    /// How many CPUs there are, whose roots are the first nodes, before the class that they share.
     cpus: u32,
     /// The time slice of threads that share a leaf, in nanoseconds.
     slice: u64,
@@ -82,6 +114,8 @@ enum Own {
     Leaf(u32),
     /// The leaf of its priority.
     Priority(i16),
+    /// Its reservation, which any CPU may run: so it is not lent.
+    Shared(u32),
     /// Its reservation is gone, or of another CPU: the leaf of the lowest priority.
     Lowest,
 }
@@ -112,13 +146,14 @@ impl<P: Port> Trees<P> {
     #[init]
     pub fn carve(arena: &mut Arena, sizes: Sizes, slice: u64) -> Option<Trees<P>> {
         let Sizes { cpus, reservations } = sizes;
-        let nodes = cpus * (1 + PRIORITIES) + reservations;
+        let nodes = cpus * (1 + PRIORITIES) + 1 + reservations;
         let leaves: &'static [Leaf<P>] = arena.slice(nodes, |_, _| Some(Leaf::new()))?;
         let nodes = arena.own(nodes, |_, _| Some(Node::vacant()))?;
         let frames = arena.own(reservations, |_, _| Some(Frame::EMPTY))?;
-        let states = arena.own(cpus, |_, _| Some(TreeCpu::NEW))?;
+        let states = arena.own(cpus + 1, |_, _| Some(TreeCpu::NEW))?;
         let mut tree = Some(Tree::new(nodes, frames, states, slice, QUANTUM));
         let tree = arena.own(1, |_, _| tree.take())?.first_mut()?;
+        leaves[tree.shared().0 as usize].cpu.set(ANYWHERE);
         for cpu in 0..cpus {
             leaves[tree.root(cpu).0 as usize].cpu.set(cpu as u32);
             for priority in 0..PRIORITIES {
@@ -147,9 +182,9 @@ impl<P: Port> Trees<P> {
         self.accounts.set([base, pages]);
     }
 
-    /// How many roots there are.
-    pub fn cpus(&self) -> u32 {
-        self.cpus
+    /// How many roots there are: one for each CPU, and behind them the class that all share.
+    pub fn roots(&self) -> u32 {
+        if self.cpus > 0 { self.cpus + 1 } else { 0 }
     }
 
     /// Does something with the tree. `None`: this kernel has none.
@@ -167,20 +202,36 @@ impl<P: Port> Trees<P> {
     /// The leaf of threads of this priority that have no reservation.
     #[inline(always)]
     fn of_priority(&self, cpu: u32, priority: i16) -> u32 {
-        self.cpus + cpu * PRIORITIES as u32 + u32::from(priority as u8)
+        self.cpus + 1 + cpu * PRIORITIES as u32 + u32::from(priority as u8)
     }
 
-    /// The CPU of the leaf with this name, if it is still there.
+    /// Where the leaf with this name runs, if it is still there.
     #[inline(always)]
-    pub fn cpu_of(&self, leaf: LeafRef) -> Option<u32> {
+    pub fn home_of(&self, leaf: LeafRef) -> Option<Home> {
         let place = self.leaves.get(leaf.node as usize)?;
-        place.cpu().filter(|_| place.stamp.get() == leaf.stamp)
+        place.home().filter(|_| place.stamp.get() == leaf.stamp)
+    }
+
+    /// Whether any CPU may run this node.
+    #[inline(always)]
+    pub fn is_shared(&self, node: u32) -> bool {
+        self.leaf(node).cpu.get() == ANYWHERE
+    }
+
+    /// A CPU that is to decide again for the class that all share, each once.
+    pub fn take_asked(&self) -> Option<u32> {
+        self.with(Tree::take_asked).flatten().map(|cpu| cpu as u32)
+    }
+
+    /// A CPU stops running a thread of this leaf: if another one has the leaf, it looks again.
+    pub fn leave_to_others(&self, leaf: u32, cpu: u32) {
+        self.with(|tree| tree.leaves_to_others(NodeId(leaf), cpu as usize));
     }
 
     /// The leaf whose time a thread runs on. One with a reservation runs on that. One without,
     /// while it owes an answer, runs on the reservation of the first caller that has one; where no
     /// caller has, at the highest priority among itself and its callers. Callers of other CPUs,
-    /// and those behind [`DONATIONS`] others, are left out.
+    /// those whose reservation any CPU may run, and those behind [`DONATIONS`] others are left out.
     #[inline(always)]
     pub fn leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         let cpu = thread.cpu.get();
@@ -188,6 +239,8 @@ impl<P: Port> Trees<P> {
         for _ in 0..=DONATIONS {
             match self.own_time(owner, payer) {
                 Own::Leaf(leaf) => return leaf,
+                Own::Shared(leaf) if payer == thread => return leaf,
+                Own::Shared(_) => {}
                 Own::Priority(own) => priority = own.max(priority),
                 Own::Lowest if payer == thread => break,
                 Own::Lowest => {}
@@ -226,21 +279,22 @@ impl<P: Port> Trees<P> {
         if reservation == LeafRef::NONE {
             return Own::Priority(thread.base_priority.get());
         }
-        match self.cpu_of(reservation) {
-            Some(cpu) if cpu == thread.cpu.get() => Own::Leaf(reservation.node),
+        match self.home_of(reservation) {
+            Some(Home::Any) => Own::Shared(reservation.node),
+            Some(home) if home.is_of(thread.cpu.get()) => Own::Leaf(reservation.node),
             _ => Own::Lowest,
         }
     }
 
-    /// A node of this CPU is in use from now on. Its name.
-    pub fn begin(&self, NodeId(node): NodeId, cpu: u32) {
-        self.leaf(node).cpu.set(cpu);
+    /// A node in this class is in use from now on.
+    pub fn begin(&self, NodeId(node): NodeId, NodeId(class): NodeId) {
+        self.leaf(node).cpu.set(self.leaf(class).cpu.get());
     }
 
     /// A node is not in use any more: its name is void.
     pub fn end(&self, NodeId(node): NodeId) {
         let place = self.leaf(node);
-        if place.cpu().is_some() {
+        if place.home().is_some() {
             place.stamp.set(place.stamp.get() + 1);
             place.cpu.set(NOWHERE);
             place.monitor.set(None);
@@ -350,8 +404,8 @@ impl<P: Port> Trees<P> {
         }
     }
 
-    /// Decides for a CPU. What the tree says is checked: a leaf of that CPU, whose first thread can
-    /// run.
+    /// Decides for a CPU. What the tree says is checked: a leaf that this CPU may run, whose first
+    /// thread can run.
     #[inline(always)]
     pub fn choose(&self, cpu: u32, clock: impl Fn() -> u64) -> Chosen<P> {
         P::cost(CostEvent::Search);
@@ -382,7 +436,10 @@ impl<P: Port> Trees<P> {
                 pick.until
             }
         };
-        let runs = |thread: &Ref<Thread<P>>| thread.runnable() && thread.cpu.get() == cpu;
+        let is_shared = place.cpu.get() == ANYWHERE;
+        let runs = |thread: &Ref<Thread<P>>| {
+            thread.runnable() && (is_shared || thread.cpu.get() == cpu)
+        };
         Chosen { thread: place.threads.head().filter(runs), until }
     }
 

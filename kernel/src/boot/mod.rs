@@ -171,7 +171,7 @@ fn carve_pools<P: Port>(
     let memories = pool!(Memories, Memory);
     let mappings = pool!(Mappings, Mapping);
     let timers = pool!(Timers, Timer);
-    let roots = if variant.tree { count } else { 0 };
+    let roots = if variant.tree { count + 1 } else { 0 };
     let reservations = Pool::carve(arena, roots + size(Resource::Reservations), 0, |_, _| {
         Some(Reservation::new())
     })?;

@@ -5,31 +5,40 @@ use crate::access::{Exclusive, Ref};
 use crate::kernel::Kernel;
 use crate::object::{Domain, Reservation};
 use crate::port::Port;
+use abi::boot::ALL_CPUS;
 use abi::call::Setting;
 use abi::reservation::{Policy, Share, Words};
 use section::init;
 
 impl<P: Port> Kernel<P> {
-    /// Makes an object of the root class of each CPU: the first in their pool.
+    /// Makes an object of the root class of each CPU, and of the class that all CPUs share: the
+    /// first in their pool.
     #[init]
     pub(super) fn make_roots(&'static self, all: &Exclusive<'_>) {
-        for cpu in 0..self.trees.cpus() {
+        for node in 0..self.trees.roots() {
             let root = self.reservations.take(all, None);
-            all.open(root).node.set(cpu);
+            all.open(root).node.set(node);
         }
     }
 }
 
 impl<P: Port> Builder<'_, '_, P> {
-    /// The root class of a CPU.
+    /// The root class of a CPU, or with [`ALL_CPUS`] the class that all CPUs share.
     #[init]
     pub(super) fn root(&self, at: usize) -> Ref<Reservation<P>> {
         let cpu = self.field(at, 1);
-        let cpus = self.kernel().trees.cpus();
-        match self.kernel().reservations.get(cpu as u32) {
-            Some(root) if cpu < u64::from(cpus) => root,
-            _ => panic!("this kernel has no scheduling tree for CPU {cpu}"),
+        let shared = u64::from(self.kernel().trees.roots()).saturating_sub(1);
+        let is_shared = cpu == u64::from(ALL_CPUS);
+        let node = if is_shared { shared } else { cpu };
+        let exists = shared > 0 && (is_shared || cpu < shared);
+        let root = self.kernel().reservations.get(node as u32).filter(|_| exists);
+        let Some(root) = root else { panic!("this kernel has no scheduling tree for CPU {cpu}") };
+        if is_shared {
+            let (code, words) = Share::Priority(self.field(at, 2) as u16).encode();
+            let set = self.manager.change_reservation(root, Setting::Share as u64, code, words);
+            set.unwrap_or_else(|_| wrong(at));
         }
+        root
     }
 
     #[init]
@@ -92,7 +101,7 @@ impl<P: Port> Builder<'_, '_, P> {
     #[init]
     pub(super) fn can_run_on(&self, domain: Ref<Domain<P>>, cpu: u32) -> bool {
         let reservation = self.manager.all.open(domain).reservation.get();
-        self.kernel().trees.cpu_of(reservation).is_none_or(|its| its == cpu)
+        self.kernel().trees.home_of(reservation).is_none_or(|home| home.is_of(cpu))
     }
 
     #[init]

@@ -75,7 +75,7 @@ impl<S: System> Entry<S> {
         if thread.has(flag::SUSPENDED) {
             return false;
         }
-        if self.is_elsewhere(thread) {
+        if self.is_elsewhere(thread) && !(S::Scheduler::TREE && self.adopt(thread)) {
             self.wake_remotely(thread);
             return false;
         }
@@ -130,7 +130,26 @@ impl<S: System> Entry<S> {
         if let Some((monitor, bits)) = self.cpu.trees.take_notice() {
             self.signal(monitor, bits, false);
             self.cpu.resched.set(false);
-            S::Scheduler::decide(self.cpu);
+            self.choose();
+        }
+    }
+
+    /// Makes a full decision, whatever the candidate is.
+    pub(crate) fn choose(&self) {
+        S::Scheduler::decide(self.cpu);
+        if S::Scheduler::TREE && S::Port::SMP {
+            self.pull();
+        }
+    }
+
+    /// Asks the CPUs that may run something else than they do of the class that all of them share.
+    fn ask_others(&self) {
+        let (trees, current) = (&self.kernel.trees, self.cpu.current.get());
+        if current != self.cpu.next.get() && current.queued() {
+            trees.leave_to_others(current.leaf.get(self.cpu), self.cpu.number);
+        }
+        while let Some(cpu) = trees.take_asked() {
+            self.cpu.ask_for_decision(self.kernel.cpu(cpu));
         }
     }
 
@@ -139,8 +158,12 @@ impl<S: System> Entry<S> {
     fn settle(&self) {
         self.cpu.resched.set(false);
         if S::Scheduler::TREE {
-            S::Scheduler::decide(self.cpu);
-            return self.tell_monitor();
+            self.choose();
+            self.tell_monitor();
+            if S::Port::SMP {
+                self.ask_others();
+            }
+            return;
         }
         let next = self.cpu.next.get();
         let goes_on = next != self.cpu.idle && next.runnable() && !self.is_elsewhere(next);

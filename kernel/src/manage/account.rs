@@ -43,7 +43,7 @@ impl<P: Port> Manager<'_, P> {
             record.iter().zip(first..).for_each(|(word, at)| self.write_account(at, *word));
         }
         if room >= HEADER_WORDS {
-            self.write_account(WORD_ROOTS, trees.cpus().into());
+            self.write_account(WORD_ROOTS, trees.roots().into());
             self.write_account(WORD_RECORDS, records);
             self.write_account(WORD_NOW, now);
             self.write_account(WORD_MAGIC, MAGIC);

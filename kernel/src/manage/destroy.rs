@@ -77,7 +77,7 @@ impl<P: Port> Manager<'_, P> {
         _me: Ref<Thread<P>>,
         cap: Cap<Reservation<P>>,
     ) -> Result<bool, Error> {
-        match P::TREE && cap.at.index() >= self.kernel.trees.cpus() {
+        match P::TREE && cap.at.index() >= self.kernel.trees.roots() {
             true => Ok(true),
             false => Err(Error::WrongKind),
         }

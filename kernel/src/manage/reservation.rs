@@ -7,6 +7,7 @@ use crate::leaf::LeafRef;
 use crate::object::capability::{Cap, Capability};
 use crate::object::{Domain, Notification, Pooled, Reservation, Thread, Weak};
 use crate::port::{Context, Port};
+use crate::tree::Home;
 use abi::call::{Call, Setting};
 use abi::object::Resource;
 use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
@@ -95,16 +96,12 @@ impl<P: Port> Manager<'_, P> {
         let above = self.node(class);
         let node = self.tree(|tree| tree.create(above, policy, share))?.map_err(refused)?;
         let at = self.kernel.reservations.take(&self.all, owner);
-        self.kernel.trees.begin(node, self.cpu_of_node(above));
+        self.kernel.trees.begin(node, above);
         let reservation = self.all.open(at);
         reservation.node.set(node.0);
         reservation.class.set(Some(class));
         self.all.open(class).inner.push_back(at);
         Ok(at)
-    }
-
-    fn cpu_of_node(&self, node: NodeId) -> u32 {
-        self.kernel.trees.leaf(node.0).cpu().unwrap_or(self.cpu.number)
     }
 
     fn set_reservation(
@@ -217,9 +214,9 @@ impl<P: Port> Manager<'_, P> {
     /// The CPU of a node decides anew, if it may choose that one before what it runs: a change
     /// of a node below does not interrupt.
     fn decide_for(&self, node: NodeId) {
-        let cpu = self.kernel.cpus.get().get(self.cpu_of_node(node) as usize);
-        if let Some(cpu) = cpu.filter(|_| self.kernel.trees.preempts(node.0)) {
-            self.cpu.ask_for_decision(cpu);
+        if self.kernel.trees.preempts(node.0) {
+            let home = self.kernel.trees.leaf(node.0).home().and_then(Home::cpu);
+            self.cpu.ask_for_decision(home.map_or(self.cpu, |cpu| self.kernel.cpu(cpu)));
         }
     }
 
@@ -291,8 +288,12 @@ impl<P: Port> Manager<'_, P> {
     /// Threads that may use these CPUs alone can run on a leaf, if it is there: else they would run
     /// beside it, without its limit.
     pub(super) fn check_cpus(&self, leaf: LeafRef, cpus: u64) -> Result<(), Error> {
-        let cpu = self.kernel.trees.cpu_of(leaf);
-        if cpu.is_some_and(|cpu| cpus >> cpu & 1 == 0) { Err(Error::CpuNotAllowed) } else { Ok(()) }
+        let needed = match self.kernel.trees.home_of(leaf) {
+            Some(Home::Cpu(cpu)) => 1 << cpu,
+            Some(Home::Any) => self.all_cpus(),
+            None => 0,
+        };
+        if needed & !cpus == 0 { Ok(()) } else { Err(Error::CpuNotAllowed) }
     }
 
     /// What the threads of a domain's owner run on.
@@ -309,10 +310,12 @@ impl<P: Port> Manager<'_, P> {
         let leaf = match reservation {
             Some(reservation) => {
                 let leaf = self.leaf_named(reservation)?;
-                if self.kernel.trees.cpu_of(leaf) != Some(at.cpu.get()) {
-                    return Err(Error::CpuNotAllowed);
+                let domain = self.all.open(self.domain_of(at));
+                self.check_cpus(leaf, domain.cpus.get())?;
+                match self.kernel.trees.home_of(leaf) {
+                    Some(home) if home.is_of(at.cpu.get()) => leaf,
+                    _ => return Err(Error::CpuNotAllowed),
                 }
-                leaf
             }
             None => self.all.open(self.domain_of(at)).reservation.get(),
         };

@@ -7,6 +7,7 @@ use crate::access::Ref;
 use crate::object::thread::{State, flag};
 use crate::object::{Domain, Thread};
 use crate::port::{Context, Port};
+use crate::tree::Home;
 use abi::Error;
 use abi::call::{ThreadState, exchange};
 
@@ -111,8 +112,9 @@ impl<P: Port> Manager<'_, P> {
         }
         let number = number as u32;
         if P::SMP && self.cpu_of(at).number != number {
-            let reserved = self.kernel.trees.cpu_of(self.all.open(at).reservation.get(&self.all));
-            if P::TREE && reserved.is_some_and(|cpu| cpu != number) {
+            // What any CPU may run goes where the scheduler takes it.
+            let home = self.kernel.trees.home_of(self.all.open(at).reservation.get(&self.all));
+            if P::TREE && home.is_some_and(|home| home != Home::Cpu(number)) {
                 return Err(Error::CpuNotAllowed);
             }
             self.move_to(at, number);

@@ -75,11 +75,25 @@ impl<P: Port> Cpu<P> {
     #[inline(never)]
     fn follow_caller(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         if thread.leaf.get(self) != self.trees.leaf_of(self, thread) {
-            let left = self.leave_leaf(self, thread, false);
-            if self.join_leaf(self, thread) || left {
-                self.ask_for_decision(cpu);
-            }
+            self.join_anew(cpu, thread);
         }
+    }
+
+    /// A thread that is queued leaves its leaf, and joins the one that it should use.
+    fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        if self.leave_leaf(self, thread, false) {
+            self.ask(cpu, thread);
+        }
+        if self.join_leaf(self, thread) {
+            self.ask(cpu, thread);
+        }
+    }
+
+    /// The CPU of a thread is to decide anew about the leaf that the thread is in, or was. If all
+    /// CPUs share that, this one asks those that the tree names when it leaves the kernel.
+    fn ask(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
+        let is_shared = self.trees.is_shared(thread.leaf.get(self));
+        self.ask_for_decision(if is_shared { self } else { cpu });
     }
 
     /// The candidate blocks, and a decision is to come.
@@ -192,7 +206,7 @@ impl Scheduler for Reserved {
     fn make_ready<P: Port>(here: &Cpu<P>, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         // A thread that was woken from elsewhere is queued by the interrupt that is on its way.
         if !thread.is_woken_remotely() && here.join_leaf(here, thread) {
-            here.ask_for_decision(cpu);
+            here.ask(cpu, thread);
         }
     }
 
@@ -205,7 +219,7 @@ impl Scheduler for Reserved {
             cpu.remote_wakes.remove(thread);
         }
         if here.leave_leaf(here, thread, false) {
-            here.ask_for_decision(cpu);
+            here.ask(cpu, thread);
         }
     }
 
@@ -217,10 +231,7 @@ impl Scheduler for Reserved {
     ) {
         // The tree alone orders threads: in all other queues they are equals.
         if thread.queued() {
-            let left = here.leave_leaf(here, thread, false);
-            if here.join_leaf(here, thread) || left {
-                here.ask_for_decision(cpu);
-            }
+            here.join_anew(cpu, thread);
         }
     }
 }

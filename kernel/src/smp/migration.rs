@@ -4,11 +4,40 @@ use crate::access::Ref;
 use crate::entry::Entry;
 use crate::manage::Manager;
 use crate::object::deadlines::TimerEntry;
+use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
 use crate::system::System;
+use crate::tree::Home;
 
 impl<S: System> Entry<S> {
+    /// A thread that any CPU may run belongs to the one that chose it. If another CPU has yet to
+    /// leave it, this one idles until that has asked it to look again.
+    pub(crate) fn pull(&self) {
+        let next = self.cpu.next.get();
+        if !self.is_elsewhere(next) {
+            return;
+        }
+        match self.manage().runs_on(next) {
+            Some(_) => self.cpu.next.set(self.cpu.idle),
+            None => next.cpu.set(&self.section.exclusive(), self.cpu.number),
+        }
+    }
+
+    /// A thread that any CPU may run, and that none runs, belongs to this one from now on. Whether
+    /// it does: it does not while it waits for an instant elsewhere.
+    pub(crate) fn adopt(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        let manager = self.manage();
+        let its = manager.all.open(thread);
+        let is_shared = self.kernel.trees.home_of(its.reservation.get(&manager.all));
+        let is_bound = its.has(flag::DEADLINE) || thread.is_woken_remotely();
+        if is_shared != Some(Home::Any) || is_bound || manager.runs_on(thread).is_some() {
+            return false;
+        }
+        thread.cpu.set(&manager.all, self.cpu.number);
+        true
+    }
+
     /// Whether a thread that is held belongs to another CPU and has not run there since it was made
     /// or moved.
     pub(crate) fn is_new_there(&self, thread: Ref<Thread<S::Port>>) -> bool {
@@ -27,8 +56,8 @@ impl<P: Port> Manager<'_, P> {
     /// the domain may use it.
     pub(crate) fn first_cpu(&self, domain: &Domain<P>) -> u32 {
         let cpus = domain.cpus.get();
-        let reserved =
-            if P::TREE { self.kernel.trees.cpu_of(domain.reservation.get()) } else { None };
+        let home = if P::TREE { self.kernel.trees.home_of(domain.reservation.get()) } else { None };
+        let reserved = home.and_then(Home::cpu);
         let may_use = |cpu: &u32| cpus >> cpu & 1 != 0;
         let first = reserved.filter(may_use).or(Some(self.cpu.number).filter(may_use));
         first.unwrap_or(cpus.trailing_zeros())

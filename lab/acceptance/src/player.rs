@@ -49,9 +49,9 @@ pub fn play(
     horizon: Time,
 ) -> Result<Option<Miss>, PlayError> {
     let room: usize = classes.iter().map(|class| size(class) + 1).sum();
-    let mut nodes = vec![Node::vacant(); room];
+    let mut nodes = vec![Node::vacant(); room + 1];
     let mut frames = vec![Frame::EMPTY; FRAMES];
-    let mut cpus = vec![TreeCpu::NEW; classes.len()];
+    let mut cpus = vec![TreeCpu::NEW; classes.len() + 1];
     let mut tree = Tree::new(&mut nodes, &mut frames, &mut cpus, SLICE, QUANTUM);
     let mut all = Vec::new();
     for (number, class) in classes.iter().enumerate() {

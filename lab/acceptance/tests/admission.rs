@@ -14,7 +14,7 @@ struct Storage(Vec<Node>, Vec<Frame>, Vec<TreeCpu>);
 
 impl Storage {
     fn new() -> Storage {
-        Storage(vec![Node::vacant(); 64], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 1])
+        Storage(vec![Node::vacant(); 64], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 2])
     }
 
     fn tree(&mut self) -> Tree<'_> {

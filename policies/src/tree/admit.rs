@@ -5,7 +5,8 @@
 //! deadlines by these. What a class has is the least of what it is promised
 //! itself and of its own budget by its period. Classes of fixed priorities and of time partitions
 //! promise nothing: what a child of them has is its budget, or without one the whole CPU, if its
-//! siblings leave it that. Below earliest deadlines a node without a limit is promised nothing, and
+//! siblings leave it that. The class that all CPUs share has all of them: each child gets what it
+//! was promised in the long run, and is late by a bounded time. Below earliest deadlines a node without a limit is promised nothing, and
 //! has nothing to promise.
 
 use super::Tree;
@@ -115,7 +116,10 @@ impl Tree<'_> {
     /// Promises a class's capacity to a child. An error changes nothing.
     pub(super) fn promise(&mut self, class: u32, new: Promise) -> Result<(), TreeError> {
         let node = &self.nodes[class as usize];
-        let capacity = self.capacity(node.parent, node.share, node.server.limits);
+        let mut capacity = self.capacity(node.parent, node.share, node.server.limits);
+        if self.is_shared_class(class) {
+            capacity = Capacity::of_cpus(self.shared_cpu());
+        }
         let (policy, frame) = (node.policy(), node.frame as usize);
         let promised = &mut self.nodes[class as usize].promised;
         match (policy, new.share) {

@@ -59,6 +59,7 @@ impl Tree<'_> {
         if self.cpus[cpu].running == at.0 {
             self.cpus[cpu].running = NIL;
         }
+        self.leave_node(at.0);
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
         self.forget_instants(at.0);
@@ -77,13 +78,16 @@ impl Tree<'_> {
     }
 
     /// Changes what a node is among its siblings. A curve begins with the next activation, now if
-    /// the node is ready.
+    /// the node is ready. The class that all CPUs share has a priority.
     ///
     /// # Errors
     /// [`TreeError::WrongShare`], [`TreeError::InvalidParameter`], [`TreeError::Overcommitted`],
     /// [`TreeError::TooManyBends`], [`TreeError::NoSuchNode`]; [`TreeError::PartitionTaken`], or
     /// [`TreeError::Full`] if the class has [`PARTITIONS`](super::PARTITIONS) children.
     pub fn set_share(&mut self, at: NodeId, share: Share, now: u64) -> Result<(), TreeError> {
+        if self.is_shared_class(at.0) {
+            return self.set_shared_priority(share);
+        }
         self.check_inner(at)?;
         let parent = self.nodes[at.index()].parent;
         self.check_share(parent, share)?;
@@ -187,8 +191,7 @@ impl Tree<'_> {
         let (height, old_parent) = (node.height(), node.parent);
         let (limits, policy, was_ready) = (node.server.limits, node.policy(), node.ready);
         self.check_place(parent, height)?;
-        let cpu = self.cpu_of(at.0);
-        if cpu != self.cpu_of(parent.0) {
+        if self.home_of(at.0) != self.home_of(parent.0) {
             return Err(TreeError::OtherCpu);
         }
         let is_busy = was_ready || self.first_event(at.0, NEVER).1 <= now;
@@ -200,8 +203,9 @@ impl Tree<'_> {
         self.check_children(at.0, parent.0, share, limits)?;
         let old = self.promise_of(at.0);
         self.exchange((old_parent, old), (parent.0, Promise { share, ..old }))?;
-        let now = self.account_to(cpu, now);
+        let now = self.account_to(self.cpu_of(at.0), now);
         self.catch_up(at.0, now);
+        self.leave_node(at.0);
         let was_ready = self.nodes[at.index()].ready;
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);

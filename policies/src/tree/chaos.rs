@@ -26,7 +26,7 @@ impl Tree<'_> {
     }
 
     /// A number below a limit; the next one is another.
-    fn chance(&mut self, limit: u64) -> u64 {
+    pub(super) fn chance(&mut self, limit: u64) -> u64 {
         // Zero would be the end of chaos.
         let next = self.chaos.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1) | 1 << 63;
         self.chaos = next;
@@ -35,12 +35,12 @@ impl Tree<'_> {
 
     /// As [`Tree::descend`], by chance.
     #[cold]
-    pub(super) fn descend_by_chance(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
+    pub(super) fn descend_by_chance(&mut self, top: u32, now: u64) -> Result<(u32, u64), u32> {
         let mut until = now.saturating_add(1 + self.chance(LONGEST_CHOICE));
         if self.chance(IDLES) == 0 {
             return Ok((NIL, until));
         }
-        let mut at = root;
+        let mut at = top;
         while let Some(node) = self.nodes.get(at as usize) {
             if node.server.is_overdue(now) {
                 return Err(at);

@@ -2,7 +2,7 @@
 
 use super::avl::{self, NIL, Order};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, Node, Role};
+use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node, Role};
 use super::notice::ByNotice;
 use super::promised::Promised;
 use super::{DEPTH, Policy, Share, Tree};
@@ -82,7 +82,7 @@ impl Tree<'_> {
     }
 
     fn is_of(&self, at: usize, cpu: usize) -> bool {
-        !matches!(self.nodes[at].role, Role::Vacant(_)) && self.cpu_of(at as u32) == cpu
+        !matches!(self.nodes[at].role, Role::Vacant(_)) && self.home_of(at as u32) == cpu
     }
 
     /// Nodes and frames are in use or free, each once.
@@ -131,6 +131,13 @@ impl Tree<'_> {
         assert_eq!(node.height(), heights.max().unwrap_or(0), "the height");
         assert_eq!(node.children() as usize, self.children(at).count(), "children");
         assert!(node.height() < DEPTH);
+        let takers = (0..).zip(self.cpus.iter()).filter(|(_, cpu)| cpu.taken == at as u32);
+        let takers: Vec<u16> = takers.map(|(cpu, _)| cpu).collect();
+        if node.parent != NIL {
+            assert_eq!(takers.first(), Some(&node.cpu).filter(|cpu| **cpu != NOWHERE), "taken");
+            assert!(takers.len() <= 1, "a child is on two CPUs");
+            assert!(takers.is_empty() || self.is_shared_class(node.parent), "taken elsewhere");
+        }
         let frame = self.frames.get(node.frame as usize);
         let window = match frame {
             Some(frame) if node.queue != NIL || node.events != NIL => frame.until(),

@@ -31,7 +31,7 @@ impl Tree<'_> {
     }
 
     fn set_fixed(&mut self, at: u32, next: u64) {
-        let cpu = self.cpu_of(at);
+        let cpu = self.home_of(at);
         let mut fixed = self.cpus[cpu].fixed;
         if self.nodes[at as usize].fixed.is_in() {
             fixed = avl::remove::<Node, ByFixed>(self.nodes, fixed, at);
@@ -161,6 +161,12 @@ impl Tree<'_> {
         }
         let first = avl::first::<Node, ByKey>(self.nodes, self.nodes[class as usize].queue);
         let rank = self.nodes.get(first as usize).map_or(NEVER, Node::rank);
+        self.due_up_to(class, rank, now)
+    }
+
+    /// The same of children of this rank and more urgent ones, in a class of fixed priorities.
+    #[inline(always)]
+    pub(super) fn due_up_to(&self, class: u32, rank: u64, now: u64) -> Result<u64, u32> {
         let (mut at, instant) = self.first_event(class, rank);
         if instant > now || at == NIL {
             return Ok(instant);

@@ -2,7 +2,9 @@
 //!
 //! Inner nodes are *classes*, each with a [`Policy`] of its own; leaves are *reservations*, which
 //! threads use. Each node but a root has a [`Share`] among its siblings and may have a server,
-//! which bounds what it gets ([`Budget`]). Each CPU has a root, a class of fixed priorities.
+//! which bounds what it gets ([`Budget`]). Each CPU has a root, a class of fixed priorities. One more
+//! root is shared by all CPUs: a class of earliest deadlines, each child of which is run by one CPU
+//! at a time, whichever has nothing more urgent to do (global EDF).
 //!
 //! The tree is told what happens ([`Tree::wake`], [`Tree::block`], [`Tree::rotate`]) and asked
 //! whom to run ([`Tree::pick`]). It reads no clock: each of these takes the instant.
@@ -14,6 +16,7 @@
 //! | `run.rs` | waking, blocking, charging |
 //! | `instant.rs` | instants to come, and which of them matter |
 //! | `pick.rs` | the decision |
+//! | `shared.rs` | the class that all CPUs share |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
 //! | `notice.rs` | what monitors are told of |
@@ -44,6 +47,7 @@ mod promised;
 mod replenish;
 mod run;
 mod server;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -83,18 +87,32 @@ pub struct TreeCpu {
     until: u64,
     /// Whether its last decision has served instants, which takes its time.
     has_served: bool,
+    /// The child of the shared class that it runs: no other CPU chooses that before this one has
+    /// decided again.
+    taken: u32,
+    /// Whether it is to decide again for the shared class.
+    asked: shared::Asked,
 }
 
 impl TreeCpu {
     /// A CPU without a root.
-    pub const NEW: TreeCpu =
-        TreeCpu { root: NIL, running: NIL, since: 0, fixed: NIL, until: NEVER, has_served: false };
+    pub const NEW: TreeCpu = TreeCpu {
+        root: NIL,
+        running: NIL,
+        since: 0,
+        fixed: NIL,
+        until: NEVER,
+        has_served: false,
+        taken: NIL,
+        asked: shared::Asked::No,
+    };
 }
 
 /// The tree, with a root for each CPU.
 pub struct Tree<'a> {
     nodes: &'a mut [Node],
     frames: &'a mut [Frame],
+    /// The CPUs. The last one stands for the shared class and runs nothing.
     cpus: &'a mut [TreeCpu],
     free: u32,
     /// Frames that no class has.
@@ -112,8 +130,9 @@ pub struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// A tree of these nodes, the first of which become the roots of the CPUs. There must be as
-    /// many nodes as CPUs, and the time slice and the quantum must not be zero.
+    /// A tree of these nodes, the first of which become the roots of the CPUs and the class that
+    /// they share. So `cpus` has one more than there are CPUs. There must be a node for each, and
+    /// the time slice and the quantum must not be zero.
     pub fn new(
         nodes: &'a mut [Node],
         frames: &'a mut [Frame],
@@ -121,7 +140,8 @@ impl<'a> Tree<'a> {
         slice: u64,
         quantum: u64,
     ) -> Tree<'a> {
-        assert!(nodes.len() >= cpus.len() && slice > 0 && quantum > 0, "the tree has no room");
+        let has_room = cpus.len() > 1 && nodes.len() >= cpus.len();
+        assert!(has_room && slice > 0 && quantum > 0, "the tree has no room");
         let mut tree = Tree {
             nodes,
             frames,
@@ -144,7 +164,11 @@ impl<'a> Tree<'a> {
             tree.free_frame = index as u32;
         }
         for cpu in 0..tree.cpus.len() {
-            let root = tree.take(node::Role::Class(Policy::FixedPriority));
+            let policy = match cpu == tree.shared_cpu() {
+                true => Policy::EarliestDeadline,
+                false => Policy::FixedPriority,
+            };
+            let root = tree.take(node::Role::Class(policy));
             tree.nodes[root as usize].cpu = cpu as u16;
             tree.cpus[cpu] = TreeCpu { root, ..TreeCpu::NEW };
         }
@@ -154,6 +178,12 @@ impl<'a> Tree<'a> {
     /// The root of a CPU. There must be such a CPU.
     pub fn root(&self, cpu: usize) -> NodeId {
         NodeId(self.cpus[cpu].root)
+    }
+
+    /// The class that all CPUs share. Its priority ([`Tree::set_share`]) is that of its children on
+    /// each CPU; of equals it goes first.
+    pub fn shared(&self) -> NodeId {
+        NodeId(self.cpus[self.shared_cpu()].root)
     }
 
     /// The CPU time that a node has had, in nanoseconds, up to the last event or decision; 0 if
@@ -219,13 +249,28 @@ impl<'a> Tree<'a> {
         self.sequence
     }
 
-    /// The CPU whose tree a node is in.
+    /// The root that a node is below, and the child of it that the node is, or is below.
+    #[inline(always)]
+    fn top(&self, mut at: u32) -> (u32, u32) {
+        let mut below = at;
+        while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NIL) {
+            (below, at) = (at, node.parent);
+        }
+        (at, below)
+    }
+
+    /// The CPU whose root a node is below; of the shared class the one that stands for it.
+    #[inline(always)]
+    fn home_of(&self, at: u32) -> usize {
+        usize::from(self.nodes[self.top(at).0 as usize].cpu)
+    }
+
+    /// The CPU that runs what a node is in, if any does: below the shared class the one that has
+    /// taken it, or the one that stands for the class.
     #[inline(always)]
     fn cpu_of(&self, at: u32) -> usize {
-        let mut root = at;
-        while self.nodes[root as usize].parent != NIL {
-            root = self.nodes[root as usize].parent;
-        }
-        usize::from(self.nodes[root as usize].cpu)
+        let (root, top) = self.top(at);
+        let cpu = usize::from(self.nodes[root as usize].cpu);
+        if cpu == self.shared_cpu() { self.taker(top).unwrap_or(cpu) } else { cpu }
     }
 }

@@ -10,6 +10,9 @@ use super::promised::Promised;
 use super::server::Supply;
 use abi::reservation::{Budget, Jobs, LEVELS, Policy, Share, Timing};
 
+/// In place of a CPU: none.
+pub(super) const NOWHERE: u16 = u16::MAX;
+
 /// A node of the tree, by its place among all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u32);
@@ -74,7 +77,7 @@ pub struct Node {
     pub(super) frame: u32,
     /// How many of its children have 0, 1, ... levels below them.
     pub(super) heights: [u32; DEPTH as usize - 1],
-    /// Of a root: the CPU.
+    /// Of a root: the CPU. Of a child of the shared class: the CPU that has taken it.
     pub(super) cpu: u16,
     /// Of a class: what its children are promised.
     pub(super) promised: Promised,
@@ -116,7 +119,7 @@ impl Node {
             ready: false,
             frame: NIL,
             heights: [0; DEPTH as usize - 1],
-            cpu: 0,
+            cpu: NOWHERE,
             promised: Promised::NONE,
             place: Links::OUT,
             key: 0,

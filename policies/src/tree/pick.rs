@@ -4,6 +4,7 @@ use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByKey, Node, Role};
+use super::shared::Asked;
 use super::{EVENTS, NodeId, Tree};
 use abi::reservation::Policy;
 
@@ -16,23 +17,27 @@ pub struct Pick {
     pub until: u64,
 }
 
+/// What is to be served before a decision.
+pub(super) enum Due {
+    /// A budget of this node.
+    Budget(u32),
+    /// The first instant of this CPU that is not deferred.
+    Fixed(usize),
+}
+
 impl Tree<'_> {
     /// Decides for a CPU. The leaf is charged from now on. If more than [`EVENTS`]
     /// instants have come, the next decision is due at once.
     pub fn pick(&mut self, cpu: usize, now: u64) -> Pick {
-        if cpu >= self.cpus.len() {
+        if cpu >= self.shared_cpu() {
             return Pick { leaf: None, until: NEVER };
         }
         let now = self.account_to(cpu, now);
         let mut left = EVENTS;
         let (leaf, until) = loop {
-            let fixed = self.next_fixed(cpu);
-            let due = match fixed <= now && fixed != NEVER {
-                true => NIL,
-                false => match self.choose(self.cpus[cpu].root, now) {
-                    Ok((leaf, until)) => break (leaf, until.min(fixed)),
-                    Err(due) => due,
-                },
+            let due = match self.decide(cpu, now) {
+                Ok(chosen) => break chosen,
+                Err(due) => due,
             };
             if left == 0 {
                 // What is chosen now is right but for instants that are served at once.
@@ -40,13 +45,31 @@ impl Tree<'_> {
             }
             left -= 1;
             match due {
-                NIL => self.serve_fixed(cpu, now),
-                due => self.serve(due, now),
+                Due::Fixed(cpu) => self.serve_fixed(cpu, now),
+                Due::Budget(due) => self.serve(due, now),
             }
         };
         (self.cpus[cpu].running, self.cpus[cpu].until) = (leaf, until);
         self.cpus[cpu].has_served = left < EVENTS;
+        self.cpus[cpu].asked = Asked::No;
+        if self.looks_at_shared(cpu) {
+            self.take_child(cpu, leaf);
+        }
         Pick { leaf: (leaf != NIL).then_some(NodeId(leaf)), until }
+    }
+
+    /// A leaf, or [`NIL`], and until when; or what must be served before.
+    #[inline(always)]
+    fn decide(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), Due> {
+        let fixed = self.next_fixed(cpu);
+        if fixed <= now && fixed != NEVER {
+            return Err(Due::Fixed(cpu));
+        }
+        let (leaf, until) = match self.looks_at_shared(cpu) {
+            true => self.choose_with_shared(cpu, now)?,
+            false => self.choose(self.cpus[cpu].root, now)?,
+        };
+        Ok((leaf, until.min(fixed)))
     }
 
     /// Whether a CPU's last decision has served instants. That takes long, and no leaf is charged:
@@ -66,11 +89,12 @@ impl Tree<'_> {
     }
 
     #[inline(always)]
-    fn choose(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
-        match self.chaos {
-            0 => self.descend(root, now),
-            _ => self.descend_by_chance(root, now),
-        }
+    pub(super) fn choose(&mut self, top: u32, now: u64) -> Result<(u32, u64), Due> {
+        let chosen = match self.chaos {
+            0 => self.descend(top, now),
+            _ => self.descend_by_chance(top, now),
+        };
+        chosen.map_err(Due::Budget)
     }
 
     /// What runs while more instants have come than a decision serves: what has run, if it may.
@@ -88,9 +112,9 @@ impl Tree<'_> {
 
     /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
     /// must be served before.
-    fn descend(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
+    fn descend(&mut self, top: u32, now: u64) -> Result<(u32, u64), u32> {
         let mut until = NEVER;
-        let mut at = root;
+        let mut at = top;
         while let Some(node) = self.nodes.get(at as usize) {
             if node.server.is_overdue(now) {
                 return Err(at);

@@ -115,6 +115,12 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
+    /// All of so many CPUs.
+    pub(super) fn of_cpus(cpus: usize) -> Capacity {
+        let all = Curve::linear(WHOLE.saturating_mul(cpus as u32));
+        Capacity { guaranteed: all, limit: all }
+    }
+
     /// What there is in the long run, in millionths.
     fn bandwidth(&self) -> u64 {
         self.guaranteed.rest.min(self.limit.rest).into()

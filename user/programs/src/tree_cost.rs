@@ -40,7 +40,7 @@ pub fn main(env: &Env) {
             for (size, leaves) in LEAVES.into_iter().enumerate() {
                 let case = ((number * DEPTHS.len() + depth) * LEAVES.len() + size) as u16;
                 let mut seen = Seen { recorder: &mut recorder, case, random: Random::new(1) };
-                let mut cpus = [TreeCpu::NEW];
+                let mut cpus = [TreeCpu::NEW; 2];
                 let mut frames: [Frame; 0] = [];
                 let tree = Tree::new(&mut nodes, &mut frames, &mut cpus, 10 * MS, MS);
                 Grown::new(tree, policy, levels, leaves).measure(&mut seen, rounds);

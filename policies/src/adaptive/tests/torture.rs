@@ -42,7 +42,7 @@ proptest! {
         count in 2usize..=10,
     ) {
         let mut storage = (
-            vec![Node::vacant(); 16], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 1],
+            vec![Node::vacant(); 16], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 2],
         );
         let mut tree = Tree::new(&mut storage.0, &mut storage.1, &mut storage.2, MS, MS);
         let root = tree.root(0);

@@ -18,13 +18,14 @@ mod notices;
 mod priorities;
 mod random;
 mod servers;
+mod shared;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 const SLICE: u64 = 10 * MS;
 const QUANTUM: u64 = MS;
 
-/// The storage of a tree.
+/// The storage of a tree of one CPU.
 struct Storage {
     nodes: Vec<Node>,
     frames: Vec<Frame>,
@@ -32,11 +33,17 @@ struct Storage {
 }
 
 impl Storage {
+    /// Room for its root and so many nodes but one.
     fn new(nodes: usize) -> Storage {
+        Storage::of_cpus(1, nodes - 1)
+    }
+
+    /// Room for the roots of so many CPUs, and so many nodes.
+    fn of_cpus(cpus: usize, nodes: usize) -> Storage {
         Storage {
-            nodes: vec![Node::vacant(); nodes],
+            nodes: vec![Node::vacant(); cpus + 1 + nodes],
             frames: vec![Frame::EMPTY; 2],
-            cpus: vec![TreeCpu::NEW; 1],
+            cpus: vec![TreeCpu::NEW; cpus + 1],
         }
     }
 

@@ -42,7 +42,7 @@ impl Dice {
         }
     }
 
-    fn budget(&mut self) -> Option<Budget> {
+    pub(super) fn budget(&mut self) -> Option<Budget> {
         let period = SHORTEST + self.below(4 * MS);
         let budget = match self.below(8) {
             0 => return None,

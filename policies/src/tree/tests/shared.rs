@@ -1,0 +1,283 @@
+//! The class that all CPUs share, against plain lists of what is ready.
+
+use super::random::Dice;
+use super::*;
+use abi::reservation::LEAST_BUDGET;
+use proptest::prelude::*;
+
+/// The priority of the shared class on each CPU.
+const SHARED: u16 = 10;
+
+/// CPUs that decide when they are asked, or when a decision is due.
+struct Machine<'a> {
+    tree: Tree<'a>,
+    runs: Vec<Option<NodeId>>,
+    until: Vec<u64>,
+    now: u64,
+}
+
+impl<'a> Machine<'a> {
+    fn new(storage: &'a mut Storage) -> Machine<'a> {
+        let cpus = storage.cpus.len() - 1;
+        let mut tree = storage.tree();
+        let shared = tree.shared();
+        assert_eq!(tree.set_share(shared, Share::Priority(SHARED), 0), Ok(()));
+        let mut new = Machine { tree, runs: vec![None; cpus], until: vec![0; cpus], now: 0 };
+        new.settle();
+        new
+    }
+
+    fn leaf(&mut self, deadline: u64) -> NodeId {
+        let shared = self.tree.shared();
+        let leaf = leaf(&mut self.tree, shared, Share::Deadline);
+        let timing = Timing { deadline, period: deadline };
+        assert_eq!(self.tree.set_timing(leaf, Some(timing), self.now), Ok(()));
+        leaf
+    }
+
+    fn pick(&mut self, cpu: usize) {
+        let pick = self.tree.pick(cpu, self.now);
+        (self.runs[cpu], self.until[cpu]) = (pick.leaf, pick.until);
+    }
+
+    /// All CPUs decide that have to.
+    fn settle(&mut self) {
+        for _ in 0..1_000 {
+            let due = (0..self.runs.len()).find(|cpu| self.until[*cpu] <= self.now);
+            match self.tree.take_asked().or(due) {
+                Some(cpu) => self.pick(cpu),
+                None => {
+                    self.tree.check();
+                    return;
+                }
+            }
+        }
+        panic!("decisions are due for ever");
+    }
+
+    fn wake(&mut self, leaf: NodeId) {
+        self.tree.wake(leaf, self.now);
+        self.follow(leaf);
+    }
+
+    fn block(&mut self, leaf: NodeId, ends_job: bool) {
+        let asks = self.tree.preempts(leaf);
+        self.tree.block(leaf, self.now, ends_job);
+        if asks {
+            self.follow(leaf);
+        }
+    }
+
+    /// The CPU of a node decides, if it has to.
+    fn follow(&mut self, node: NodeId) {
+        if self.tree.preempts(node) && self.tree.home_of(node.0) < self.runs.len() {
+            self.pick(self.tree.home_of(node.0));
+        }
+        self.settle();
+    }
+
+    fn advance(&mut self, end: u64) {
+        while self.now < end {
+            self.now = self.until.iter().copied().min().unwrap_or(end).clamp(self.now + 1, end);
+            self.settle();
+        }
+    }
+
+    /// What a child of the shared class is sorted by, and whether it can be chosen.
+    fn key(&self, leaf: NodeId) -> Option<u128> {
+        let node = &self.tree.nodes[leaf.index()];
+        node.is_queued().then_some(node.key)
+    }
+
+    /// No CPU runs what is less urgent than something that waits.
+    fn is_right(&self, shared: &[NodeId], own: &[(usize, u16, NodeId)]) {
+        let is_running = |leaf: &NodeId| self.runs.contains(&Some(*leaf));
+        let waits: Vec<u128> = shared
+            .iter()
+            .filter(|leaf| !is_running(leaf))
+            .filter_map(|leaf| self.key(*leaf))
+            .collect();
+        for leaf in shared {
+            let count = self.runs.iter().filter(|runs| **runs == Some(*leaf)).count();
+            assert!(count <= 1, "{leaf:?} runs {count} times");
+        }
+        for (cpu, runs) in self.runs.iter().enumerate() {
+            let ready =
+                own.iter().filter(|(its, _, leaf)| *its == cpu && self.tree.is_ready(*leaf));
+            let highest = ready.map(|(_, priority, _)| *priority).max();
+            match runs.filter(|leaf| shared.contains(leaf)) {
+                Some(leaf) => {
+                    assert!(highest.is_none_or(|own| own <= SHARED), "a child before {highest:?}");
+                    let Some(key) = self.key(leaf) else {
+                        // What is left of a sporadic server's amount was too little.
+                        assert!(self.until[cpu] - self.now < LEAST_BUDGET, "{leaf:?} runs on");
+                        continue;
+                    };
+                    assert!(waits.iter().all(|other| key <= *other), "a later deadline runs");
+                }
+                None => {
+                    let first = own.iter().find(|(.., leaf)| *runs == Some(*leaf));
+                    assert_eq!(first.map(|(_, priority, _)| *priority), highest, "of its own");
+                    let has_room = highest.is_none_or(|own| own <= SHARED);
+                    assert!(waits.is_empty() || !has_room, "a child waits for nothing");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Leaves of all CPUs and of the shared class, with and without budgets, become ready and
+    /// block, are changed, made and removed.
+    #[test]
+    fn the_most_urgent_run(
+        cpus in 1usize..5,
+        steps in prop::collection::vec((0u8..12, any::<u64>()), 10..200),
+    ) {
+        let mut storage = Storage::of_cpus(cpus, 30);
+        let mut machine = Machine::new(&mut storage);
+        let mut own = Vec::new();
+        for cpu in 0..cpus {
+            for priority in [SHARED - 1, SHARED, SHARED + 1] {
+                let root = machine.tree.root(cpu);
+                own.push((cpu, priority, leaf(&mut machine.tree, root, Share::Priority(priority))));
+            }
+        }
+        let mut shared: Vec<_> = (1..9).map(|n| machine.leaf(n * 700 * US)).collect();
+        for (kind, seed) in steps {
+            let mut dice = Dice(seed);
+            let leaf = dice.one_of(&shared);
+            match kind {
+                0..=2 => machine.wake(leaf),
+                3 | 4 => machine.block(leaf, dice.below(3) > 0),
+                5 => machine.wake(dice.one_of(&own).2),
+                6 => machine.block(dice.one_of(&own).2, true),
+                7 => {
+                    let budget = dice.budget();
+                    if machine.tree.set_budget(leaf, budget, machine.now).is_ok() {
+                        machine.follow(leaf);
+                    }
+                }
+                8 if shared.len() > 4 => {
+                    machine.tree.preempts(leaf);
+                    assert_eq!(machine.tree.remove_node(leaf, machine.now), Ok(()));
+                    shared.retain(|other| *other != leaf);
+                    machine.settle();
+                }
+                8 => shared.push(machine.leaf(700 * US + dice.below(MS))),
+                _ => {
+                    let end = machine.now + dice.below(2 * MS);
+                    machine.advance(end);
+                }
+            }
+            machine.is_right(&shared, &own);
+        }
+    }
+
+    /// Periodic jobs on several CPUs: at each instant the jobs of the earliest deadlines run, as in
+    /// a list that is sorted anew.
+    #[test]
+    fn jobs_run_as_in_a_list(
+        cpus in 1usize..5,
+        tasks in prop::collection::vec((1u64..20, 5u64..40), 1..9),
+    ) {
+        let mut storage = Storage::of_cpus(cpus, 12);
+        let mut machine = Machine::new(&mut storage);
+        let tasks: Vec<_> =
+            tasks.into_iter().map(|(work, period)| (work * 100 * US, period * 100 * US)).collect();
+        let leaves: Vec<_> = tasks.iter().map(|(_, period)| machine.leaf(*period)).collect();
+        let mut jobs = vec![(0, 0); tasks.len()];
+        let mut next = vec![0; tasks.len()];
+        while machine.now < 20 * MS {
+            for (at, (work, period)) in tasks.iter().enumerate() {
+                if next[at] <= machine.now && jobs[at].0 == 0 {
+                    jobs[at] = (*work, machine.now + period);
+                    next[at] = machine.now + period;
+                    machine.wake(leaves[at]);
+                }
+            }
+            let mut deadlines: Vec<u64> = jobs.iter().filter(|job| job.0 > 0).map(|job| job.1).collect();
+            deadlines.sort_unstable();
+            deadlines.truncate(cpus);
+            let runs: Vec<usize> =
+                (0..tasks.len()).filter(|at| machine.runs.contains(&Some(leaves[*at]))).collect();
+            let mut chosen: Vec<u64> = runs.iter().map(|at| jobs[*at].1).collect();
+            chosen.sort_unstable();
+            prop_assert_eq!(chosen, deadlines, "{:?}", jobs);
+            let releases = (0..tasks.len()).filter(|at| jobs[*at].0 == 0).map(|at| next[at]);
+            let ends = runs.iter().map(|at| machine.now + jobs[*at].0);
+            let end = releases.chain(ends).min().unwrap_or(20 * MS);
+            for at in runs {
+                jobs[at].0 -= end - machine.now;
+            }
+            let ended: Vec<_> = (0..tasks.len()).filter(|at| jobs[*at] .0 == 0).collect();
+            machine.advance(end);
+            for at in ended {
+                if machine.tree.is_ready(leaves[at]) {
+                    machine.block(leaves[at], true);
+                }
+            }
+        }
+        let service: u64 = leaves.iter().map(|leaf| machine.tree.service(*leaf)).sum();
+        prop_assert_eq!(service, machine.tree.service(machine.tree.shared()));
+    }
+}
+
+/// The class promises as much as there are CPUs, and no more than a CPU to each child.
+#[test]
+fn all_cpus_are_promised() {
+    let mut storage = Storage::of_cpus(2, 4);
+    let mut tree = storage.tree();
+    let shared = tree.shared();
+    let leaves = [(); 3].map(|()| leaf(&mut tree, shared, Share::Deadline));
+    let three_quarters = Some(Budget::new(Server::Constant, 3 * MS, 4 * MS));
+    assert_eq!(tree.set_budget(leaves[0], three_quarters, 0), Ok(()));
+    assert_eq!(tree.set_budget(leaves[1], three_quarters, 0), Ok(()));
+    assert_eq!(tree.set_budget(leaves[2], three_quarters, 0), Err(TreeError::Overcommitted));
+    let half = Some(Budget::new(Server::Constant, 2 * MS, 4 * MS));
+    assert_eq!(tree.set_budget(leaves[2], half, 0), Ok(()));
+    assert_eq!(tree.set_share(shared, Share::Deadline, 0), Err(TreeError::WrongShare));
+    assert_eq!(
+        tree.set_share(shared, Share::Priority(LEVELS), 0),
+        Err(TreeError::InvalidParameter)
+    );
+}
+
+/// What a CPU runs is its own until it decides, though nothing in it is ready: its thread may still
+/// be there.
+#[test]
+fn a_child_is_left_by_a_decision() {
+    let mut storage = Storage::of_cpus(2, 4);
+    let mut machine = Machine::new(&mut storage);
+    let child = machine.leaf(10 * MS);
+    machine.wake(child);
+    assert_eq!(machine.runs, [Some(child), None]);
+    let tree = &mut machine.tree;
+    tree.block(child, MS, true);
+    tree.wake(child, MS);
+    assert_eq!(tree.pick(1, MS).leaf, None);
+    assert!(tree.preempts(child));
+    assert_eq!(tree.pick(0, MS).leaf, Some(child));
+}
+
+/// A class that CPUs share is run by one of them at a time.
+#[test]
+fn an_inner_class_is_on_one_cpu() {
+    let mut storage = Storage::of_cpus(2, 6);
+    let mut machine = Machine::new(&mut storage);
+    let shared = machine.tree.shared();
+    let class = machine.tree.create(shared, Some(Policy::FixedPriority), Share::Deadline);
+    let class = class.expect("fits");
+    let budget = Some(Budget::new(Server::Constant, 2 * MS, 4 * MS));
+    assert_eq!(machine.tree.set_budget(class, budget, 0), Ok(()));
+    let [low, high] =
+        [1, 2].map(|priority| leaf(&mut machine.tree, class, Share::Priority(priority)));
+    machine.wake(low);
+    assert_eq!(machine.runs, [Some(low), None]);
+    machine.wake(high);
+    assert_eq!(machine.runs, [Some(high), None]);
+    machine.advance(2 * MS);
+    assert_eq!(machine.runs, [None, None], "the budget of both is used up");
+    machine.advance(4 * MS);
+    assert!(machine.runs.contains(&Some(high)));
+}
