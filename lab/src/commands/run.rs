@@ -10,7 +10,7 @@ use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, STUCK, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
 use abi::log::Level;
@@ -90,11 +90,11 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     // The host's clock keeps no bound.
     let late = launch.icount.is_some() && accounts.reservations.iter().any(Account::exceeds);
     Ok(match outcome.exit {
-        Exit::Done(0) | Exit::Interrupted | Exit::Hang if failed => Verdict::Faulted,
+        Exit::Done(0) | Exit::Interrupted | Exit::Hang | Exit::Stuck if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
-        Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
+        Exit::Done(_) | Exit::Hang | Exit::Stuck | Exit::Emulator(_) => Verdict::Failed,
     })
 }
 
@@ -196,6 +196,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         Exit::Done(status) => ("done", Some(*status)),
         Exit::Panic => ("panic", None),
         Exit::Hang => ("hang", None),
+        Exit::Stuck => ("stuck", None),
         Exit::Interrupted => ("interrupted", None),
         Exit::Emulator(_) => ("emulator", None),
     };
@@ -241,6 +242,7 @@ fn show_end(outcome: &Outcome, seed: Option<u64>) {
         Exit::Panic => eprintln!("{}", panicked(outcome, seed)),
         Exit::Hang => eprintln!("the system was still running at the timeout and was ended"),
         Exit::Interrupted => eprintln!("\ninterrupted"),
+        Exit::Stuck => eprintln!("error: {STUCK}"),
         Exit::Emulator(what) => eprintln!("error: {what}"),
     }
     if !outcome.backtrace.is_empty() {
