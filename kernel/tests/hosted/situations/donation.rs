@@ -65,7 +65,7 @@ const SERVING: [fn() -> Board<Tree<Host>>; 2] = [serving, serving_queued];
 
 #[test]
 fn a_server_runs_on_its_callers_time() {
-    SERVING.map(|serving| runs_on_its_callers_time(&serving()));
+    SERVING.iter().for_each(|serving| runs_on_its_callers_time(&serving()));
 }
 
 fn runs_on_its_callers_time(board: &Board<Tree<Host>>) {
@@ -80,7 +80,7 @@ fn runs_on_its_callers_time(board: &Board<Tree<Host>>) {
 /// What a client pays for ends when its call does, in each way.
 #[test]
 fn a_donation_ends_with_the_call() {
-    SERVING.map(ends_with_the_call);
+    SERVING.into_iter().for_each(ends_with_the_call);
 }
 
 fn ends_with_the_call(serving: fn() -> Board<Tree<Host>>) {
@@ -130,7 +130,7 @@ fn a_later_call_from_the_queue_pays_instead() {
 
 #[test]
 fn an_answer_without_a_wait_ends_it() {
-    SERVING.map(|serving| ends_without_a_wait(&serving()));
+    SERVING.iter().for_each(|serving| ends_without_a_wait(&serving()));
 }
 
 fn ends_without_a_wait(board: &Board<Tree<Host>>) {
@@ -143,7 +143,7 @@ fn ends_without_a_wait(board: &Board<Tree<Host>>) {
 /// A server of the server runs on the client's time, until the client gives up.
 #[test]
 fn a_donation_is_passed_on() {
-    SERVING.map(|serving| is_passed_on(&serving()));
+    SERVING.iter().for_each(|serving| is_passed_on(&serving()));
 }
 
 fn is_passed_on(board: &Board<Tree<Host>>) {
