@@ -67,9 +67,10 @@ const SUBJECTS: &[(&str, Checks)] = &[
 ];
 
 /// The suite: every kind of capability, memory `shared`. The argument `only` picks subjects, such
-/// as `memory+domains`; `tries` is how often a check may be repeated where time is not the machine's
-/// own (a host that does something else for a while makes a deadline late). Each repetition is told.
-/// `statistics` says whether the kernel keeps some, `yes` or `no`; without it either will do.
+/// as `memory+domains`; `tries` is how often a check may be repeated where time is not the
+/// machine's own (a host that does something else for a while makes a deadline late). Each
+/// repetition is told. `statistics` says whether the kernel keeps some, `yes` or `no`; without it
+/// either will do.
 pub fn main(env: &Env) {
     let (console, bench) = (env.console(), Bench::new(env));
     let (mut passed, mut failed) = (0u64, 0u64);
