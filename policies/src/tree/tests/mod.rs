@@ -12,11 +12,13 @@ mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
+mod hierarchies;
 mod model;
 mod model_server;
 mod notices;
 mod priorities;
 mod random;
+mod reference;
 mod servers;
 
 const US: u64 = 1_000;
