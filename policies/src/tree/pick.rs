@@ -35,8 +35,7 @@ impl Tree<'_> {
                 },
             };
             if left == 0 {
-                // What is chosen now is right but for instants that are served at once.
-                break (self.last_resort(cpu), now);
+                break (self.last_resort(cpu, now), now);
             }
             left -= 1;
             match due {
@@ -73,17 +72,15 @@ impl Tree<'_> {
         }
     }
 
-    /// What runs while more instants have come than a decision serves: what has run, if it may.
-    fn last_resort(&self, cpu: usize) -> u32 {
-        let running = self.cpus[cpu].running;
-        let mut at = running;
-        while let Some(node) = self.nodes.get(at as usize) {
-            if node.parent != NIL && !node.is_queued() {
-                return NIL;
-            }
-            at = node.parent;
+    /// What runs while more instants have come than a decision serves: what would be chosen if none
+    /// of them had come.
+    #[cold]
+    fn last_resort(&mut self, cpu: usize, now: u64) -> u32 {
+        let (mut at, mut until) = (self.cpus[cpu].root, NEVER);
+        while self.policy_of(at).is_some() {
+            at = self.pick_child(at, now, &mut until);
         }
-        running
+        at
     }
 
     /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
@@ -98,22 +95,27 @@ impl Tree<'_> {
             let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
             let period = if by_deadline { node.server.period_end() } else { NEVER };
             until = until.min(now.saturating_add(node.server.left())).min(period);
-            let (queue, role) = (node.queue, node.role);
-            if role == Role::Leaf {
+            if node.role == Role::Leaf {
                 return Ok((at, until));
             }
             until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
-            at = match role {
-                Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, &mut until),
-                Role::Class(Policy::EarliestDeadline) => {
-                    avl::first::<Node, ByKey>(self.nodes, queue)
-                }
-                Role::Class(Policy::ServiceCurves) => self.pick_curve(at, now, &mut until),
-                Role::Class(Policy::Partitions) => self.pick_partition(at),
-                Role::Leaf | Role::Vacant(_) => NIL,
-            };
+            at = self.pick_child(at, now, &mut until);
         }
         Ok((NIL, until))
+    }
+
+    /// The child that a class chooses among those that can be chosen, or [`NIL`].
+    #[inline(always)]
+    fn pick_child(&mut self, class: u32, now: u64, until: &mut u64) -> u32 {
+        let node = &self.nodes[class as usize];
+        let queue = node.queue;
+        match node.role {
+            Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, until),
+            Role::Class(Policy::EarliestDeadline) => avl::first::<Node, ByKey>(self.nodes, queue),
+            Role::Class(Policy::ServiceCurves) => self.pick_curve(class, now, until),
+            Role::Class(Policy::Partitions) => self.pick_partition(class),
+            Role::Leaf | Role::Vacant(_) => NIL,
+        }
     }
 
     /// The same of a class of time partitions: how urgent its candidates are goes by what is ready

@@ -418,3 +418,31 @@ fn a_late_replenishment_has_a_whole_period() {
     assert_eq!(decide(&mut tree, 36 * MS), Pick { leaf: Some(leaf), until: 37 * MS });
     assert_eq!(decide(&mut tree, 37 * MS), Pick { leaf: None, until: 46 * MS });
 }
+
+/// While more instants have come than a decision serves, the CPU does not idle.
+#[test]
+fn a_crowd_of_instants_leaves_the_cpu_no_time() {
+    let mut storage = Storage::new(48);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let low = leaf(&mut tree, root, Share::Priority(1));
+    for _ in 0..40 {
+        let urgent = leaf(&mut tree, root, Share::Priority(2));
+        assert_eq!(tree.set_budget(urgent, budget(Server::Periodic, US, MS), 0), Ok(()));
+        tree.wake(urgent, 0);
+    }
+    tree.wake(low, 0);
+    run(&mut tree, 0, MS / 2);
+    for blocks in [false, true] {
+        if blocks {
+            run(&mut tree, MS, 3 * MS / 2);
+            tree.block(low, 3 * MS / 2, true);
+            tree.wake(low, 3 * MS / 2);
+        }
+        let now = if blocks { 2 * MS } else { MS };
+        tree.account(0, now);
+        let picks = [tree.pick(0, now), tree.pick_again(0, now)];
+        assert!(picks.iter().all(|pick| pick.leaf.is_some()), "{picks:?}");
+        assert_eq!(picks.map(|pick| pick.until), [now; 2], "more instants are to be served");
+    }
+}
