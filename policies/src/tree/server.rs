@@ -230,7 +230,7 @@ impl Supply {
 
     /// A soft server has another budget at once, and a later deadline.
     fn postpone(&mut self, limits: Budget) {
-        let periods = self.left.unsigned_abs() / limits.budget + 1;
+        let periods = self.debt() / limits.budget + 1;
         self.until = self.until.saturating_add(limits.period.saturating_mul(periods));
         self.left = self.left.saturating_add(amount(limits.budget.saturating_mul(periods)));
     }
@@ -246,24 +246,63 @@ impl Supply {
         next != before
     }
 
-    /// When budget comes back, while something inside is ready and waits for it.
+    /// When it can run again, while something inside is ready and waits for budget: when what was
+    /// used too much is repaid.
     #[inline(always)]
     pub(super) fn event(&self, is_ready: bool) -> u64 {
         match self.limits {
-            _ if !is_ready || !self.is_throttled => NEVER,
-            Some(Budget { server: Server::Sporadic, .. }) => self.replenishments.head().at,
-            Some(Budget { server: Server::Periodic, .. }) => self.until,
-            Some(_) => self.until.max(self.waits),
-            None => NEVER,
+            Some(limits) if is_ready && self.is_throttled => self.comes_back(limits),
+            _ => NEVER,
         }
     }
 
-    /// When the period of a periodic server ends, or budget comes back to one that waits.
+    #[inline(always)]
+    fn comes_back(&self, limits: Budget) -> u64 {
+        let next = self.next_period(limits);
+        let debt = self.debt();
+        if limits.server == Server::Sporadic || debt < limits.budget {
+            return next;
+        }
+        self.repaid(debt, next, limits)
+    }
+
+    /// When a debt of a budget and more is repaid: a budget for each period.
+    #[cold]
+    fn repaid(&self, debt: u64, next: u64, Budget { budget, period, .. }: Budget) -> u64 {
+        let missed = (next - self.until) / period;
+        let first = budget.saturating_mul(missed.saturating_add(1));
+        if debt < first {
+            return next;
+        }
+        let until = if missed > 0 { next } else { self.until };
+        let periods = (debt - first) / budget + 1;
+        until.saturating_add(period.saturating_mul(periods))
+    }
+
+    /// What was used beyond the budget.
+    #[inline(always)]
+    fn debt(&self) -> u64 {
+        self.left.min(0).unsigned_abs()
+    }
+
+    /// When the next budget comes to a server that waits.
+    #[inline(always)]
+    fn next_period(&self, limits: Budget) -> u64 {
+        match limits.server {
+            Server::Sporadic => self.replenishments.head().at,
+            Server::Periodic => self.until,
+            Server::Constant | Server::ConstantSoft => self.until.max(self.waits),
+        }
+    }
+
+    /// When the period of a periodic server ends, or budget comes to one that waits.
     #[inline(always)]
     pub(super) fn period_end(&self) -> u64 {
         match self.limits {
-            Some(Budget { server: Server::Periodic, .. }) => self.until,
-            _ => self.event(true),
+            Some(limits) if limits.server == Server::Periodic || self.is_throttled => {
+                self.next_period(limits)
+            }
+            _ => NEVER,
         }
     }
 
@@ -286,7 +325,7 @@ impl Supply {
                 if self.left <= 0 && self.until <= now {
                     // Periods that repay what was used too much.
                     let passed = (now - self.until) / period + 1;
-                    let periods = passed.min(self.left.unsigned_abs() / budget + 1);
+                    let periods = passed.min(self.debt() / budget + 1);
                     self.add_periods(periods, budget, period);
                 }
             }

@@ -446,3 +446,22 @@ fn a_crowd_of_instants_leaves_the_cpu_no_time() {
         assert_eq!(picks.map(|pick| pick.until), [now; 2], "more instants are to be served");
     }
 }
+
+/// A node that has used more than its new, smaller budget has no instant before it has repaid that.
+#[test]
+fn debts_bring_no_instants() {
+    for server in [Server::Periodic, Server::Constant] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        assert_eq!(tree.set_budget(leaf, budget(server, 99 * US, 100 * US), 0), Ok(()));
+        tree.wake(leaf, 0);
+        run(&mut tree, 0, 99 * US);
+        assert_eq!(tree.set_budget(leaf, budget(server, US, 100 * US), 99 * US), Ok(()));
+        // In 98 periods the debt is repaid, and with the next one there is a budget again.
+        let back = 99 * 100 * US;
+        assert_eq!(decide(&mut tree, 99 * US), Pick { leaf: None, until: back }, "{server:?}");
+        assert_eq!(decide(&mut tree, back), Pick { leaf: Some(leaf), until: back + US });
+    }
+}

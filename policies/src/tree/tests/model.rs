@@ -210,7 +210,7 @@ impl Model {
             _ => true,
         };
         let instant = |child: &ModelNode| match (child.ready, &child.server) {
-            (true, Some(server)) if server.throttled => server.event(),
+            (true, Some(server)) if server.throttled => server.comes_back(),
             (true, _) if self.is_inner_curves(child) => Some(self.next_event(child.id, 0, now)),
             (true, _) => None,
             (false, _) => Some(self.next_event(child.id, 0, now)),

@@ -3,6 +3,7 @@
 use super::*;
 use abi::reservation::LEAST_BUDGET;
 
+#[derive(Clone)]
 pub(super) struct ModelServer {
     pub(super) limits: Budget,
     pub(super) left: i128,
@@ -198,6 +199,19 @@ impl ModelServer {
             }
             Server::Sporadic => self.throttled.then_some(self.list[0].0),
         }
+    }
+
+    /// When it can run again, if it waits for budget.
+    pub(super) fn comes_back(&self) -> Option<u64> {
+        let (mut then, mut at) = (self.clone(), self.event());
+        while let Some(event) = at {
+            then.replenish(event);
+            if !then.throttled {
+                break;
+            }
+            at = then.event();
+        }
+        at
     }
 
     pub(super) fn replenish(&mut self, now: u64) {
