@@ -233,7 +233,7 @@ impl Tree<'_> {
         }
         let now = self.account_to(self.cpu_of(at.0), now);
         if let Some(own) = self.frames.get_mut(self.nodes[at.index()].frame as usize) {
-            own.set_windows(frame);
+            own.set_windows(frame, now);
         }
         if let Some(since) = self.refresh_class(at.0, now) {
             self.refresh(at.0, since);

@@ -465,3 +465,37 @@ fn debts_bring_no_instants() {
         assert_eq!(decide(&mut tree, back), Pick { leaf: Some(leaf), until: back + US });
     }
 }
+
+/// What comes back in a partition before its window begins makes the class ready with the window:
+/// until then the class idles, and uses up its budget.
+#[test]
+fn a_window_makes_nothing_ready_before_it_begins() {
+    for sets in [false, true] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let busy = leaf(&mut tree, root, Share::Priority(20));
+        let class = class(&mut tree, Policy::Partitions);
+        assert_eq!(tree.set_budget(class, budget(Server::Periodic, 50 * MS, 100 * MS), 0), Ok(()));
+        let own = leaf(&mut tree, class, Share::Partition { number: 1, priority: 0 });
+        assert_eq!(tree.set_budget(own, budget(Server::Sporadic, MS, 10 * MS), 0), Ok(()));
+        let windows = |middle| {
+            let windows = [(MS, 1), (middle, 2), (100 * MS, 1)];
+            windows.map(|(end, partition)| Window { end, partition })
+        };
+        let first = Frame::new(&windows(if sets { 99 * MS } else { 90 * MS }), 0).expect("fits");
+        assert_eq!(tree.set_frame(class, first, 0), Ok(()));
+        tree.wake(own, 0);
+        run(&mut tree, 0, MS);
+        tree.wake(busy, MS);
+        run(&mut tree, MS, 90 * MS);
+        if sets {
+            let second = Frame::new(&windows(50 * MS), 0).expect("fits");
+            assert_eq!(tree.set_frame(class, second, 90 * MS), Ok(()));
+        }
+        tree.block(busy, 90 * MS, true);
+        let left = |tree: &Tree<'_>| tree.nodes[class.index()].server.left();
+        decide(&mut tree, 90 * MS);
+        assert_eq!(left(&tree), 0, "{sets}");
+    }
+}
