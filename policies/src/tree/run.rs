@@ -1,5 +1,6 @@
 //! What happens to nodes: they become ready and block, are charged, and their instants come.
 
+use super::admit::span;
 use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
@@ -367,14 +368,20 @@ impl Tree<'_> {
     fn deadline_of(&self, at: u32) -> u128 {
         let node = &self.nodes[at as usize];
         match (node.server.deadline(), node.job.timing) {
-            (Some(budget), Some(timing)) if !node.server.is_constant() => {
-                let period = node.server.limits.map_or(0, |limits| limits.period);
-                let early = period.saturating_sub(timing.deadline);
-                node.job.deadline.max(budget - early).into()
+            (Some(_), Some(_)) if !node.server.is_constant() => {
+                let budget = self.budget_deadline(at);
+                node.job.deadline.max(budget).max(node.server.earliest).into()
             }
             (Some(budget), _) => budget.into(),
             (None, _) => u128::from(node.job.deadline) + UNPROMISED,
         }
+    }
+
+    /// The deadline of the budget that a node has now; 0 without a limit.
+    pub(super) fn budget_deadline(&self, at: u32) -> u64 {
+        let Node { ref server, ref job, .. } = self.nodes[at as usize];
+        let (Some(limits), Some(deadline)) = (server.limits, server.deadline()) else { return 0 };
+        deadline.saturating_sub(limits.period - span(limits, job.timing))
     }
 
     #[inline(always)]

@@ -30,6 +30,8 @@ pub(super) struct Supply {
     pub(super) is_throttled: bool,
     /// Since when it has waited.
     waits: u64,
+    /// Where it goes by deadlines: that of what is left is not before this one.
+    pub(super) earliest: u64,
     /// How often its budget was exhausted.
     pub(super) overruns: u32,
 }
@@ -44,6 +46,7 @@ impl Supply {
         replenishments: Replenishments::NONE,
         is_throttled: false,
         waits: 0,
+        earliest: 0,
         overruns: 0,
     };
 
@@ -67,8 +70,15 @@ impl Supply {
     }
 
     /// It has these limits from now on; `is_fresh`: with the whole budget. Else what was used stays
-    /// used, so that no change brings budget.
-    pub(super) fn change(&mut self, limits: Option<Budget>, is_fresh: bool, now: u64) {
+    /// used, so that no change brings budget. `span`: where budgets are promised by deadlines,
+    /// within which time each may be used.
+    pub(super) fn change(
+        &mut self,
+        limits: Option<Budget>,
+        is_fresh: bool,
+        span: Option<u64>,
+        now: u64,
+    ) {
         let overruns = self.overruns;
         if self.idle != NEVER {
             // Up to date.
@@ -76,9 +86,12 @@ impl Supply {
             self.sleep(now);
         }
         match (self.limits, limits) {
-            (_, None) => *self = Supply::NONE,
+            // The next limit begins behind this one.
+            (_, None) => *self = Supply { until: self.last(), ..Supply::NONE },
             (_, Some(_)) if is_fresh => *self = Supply::new(limits, now),
-            (Some(old), Some(new)) if self.goes_on_as(new) => self.resize(old.budget, new, now),
+            (Some(old), Some(new)) if self.goes_on_as(new) => {
+                self.resize(old.budget, new, span, now);
+            }
             (old, Some(new)) => {
                 let was_soft = old.is_some_and(|old| old.server == Server::ConstantSoft);
                 let goes_on = was_soft && !self.is_throttled;
@@ -94,11 +107,22 @@ impl Supply {
         self.overruns = overruns;
     }
 
-    /// The same server with another budget.
-    fn resize(&mut self, old: u64, new: Budget, now: u64) {
+    /// The same server with another budget. Of what it is more now, by deadlines as much comes as
+    /// there is time left of the span.
+    fn resize(&mut self, old: u64, new: Budget, span: Option<u64>, now: u64) {
+        let more = new.budget.saturating_sub(old);
+        let at_once = match (span, self.deadline()) {
+            (Some(span), Some(end)) => {
+                let end = end.saturating_sub(new.period - span);
+                let time = end.saturating_sub(now).min(span);
+                (u128::from(more) * u128::from(time) / u128::from(span)) as u64
+            }
+            _ => more,
+        };
+        let less = old.saturating_sub(new.budget);
         self.limits = Some(new);
-        self.left = self.left.saturating_sub(amount(old)).saturating_add(amount(new.budget));
-        self.replenishments.resize(old, new.budget);
+        self.left = self.left.saturating_sub(amount(less)).saturating_add(amount(at_once));
+        self.replenishments.resize([at_once, more - at_once], less, new.period);
         self.waits = now;
         if new.server == Server::ConstantSoft && self.left <= 0 && !self.is_throttled {
             self.postpone(new);
@@ -110,7 +134,7 @@ impl Supply {
     /// would have come back.
     pub(super) fn begin_empty(&mut self, now: u64) {
         let Some(new) = self.limits else { return };
-        let (overruns, before) = (self.overruns, self.until.max(self.replenishments.last()));
+        let (overruns, before) = (self.overruns, self.last());
         let until = now.saturating_add(new.period).max(before);
         *self = Supply::new(self.limits, now);
         (self.left, self.until, self.overruns, self.waits) = (0, until, overruns, now);
@@ -118,6 +142,11 @@ impl Supply {
             self.replenishments = Replenishments::new(until, new.budget);
         }
         self.set_throttled(now);
+    }
+
+    /// When all that was used has come back.
+    fn last(&self) -> u64 {
+        self.until.max(self.replenishments.last())
     }
 
     /// What is left of the budget; [`NEVER`] without a limit.
@@ -216,8 +245,12 @@ impl Supply {
             self.begin_period(now, limits.budget, limits.period);
         }
         self.left = self.left.saturating_sub(amount(time));
-        if self.left > 0 || self.is_throttled {
+        if self.left > 0 {
             return is_over;
+        }
+        if self.is_throttled {
+            // It comes back later, perhaps.
+            return true;
         }
         self.overruns = self.overruns.saturating_add(1);
         if limits.server == Server::ConstantSoft {

@@ -499,3 +499,26 @@ fn a_window_makes_nothing_ready_before_it_begins() {
         assert_eq!(left(&tree), 0, "{sets}");
     }
 }
+
+/// What runs on while it waits for budget comes back later for it.
+#[test]
+fn a_debt_that_grows_moves_the_instant() {
+    for server in [Server::Periodic, Server::Constant] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        assert_eq!(tree.set_budget(leaf, budget(server, US, 100 * US), 0), Ok(()));
+        tree.wake(leaf, 0);
+        decide(&mut tree, 0);
+        for time in [2 * US, 50 * US] {
+            tree.account(0, time);
+            tree.check();
+        }
+        assert_eq!(
+            decide(&mut tree, 50 * US),
+            Pick { leaf: None, until: 5_000 * US },
+            "{server:?}"
+        );
+    }
+}
