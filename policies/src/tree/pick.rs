@@ -35,7 +35,7 @@ impl Tree<'_> {
                 },
             };
             if left == 0 {
-                break (self.last_resort(cpu, now), now);
+                break (self.last_resort(cpu), now);
             }
             left -= 1;
             match due {
@@ -72,13 +72,16 @@ impl Tree<'_> {
         }
     }
 
-    /// What runs while more instants have come than a decision serves: what would be chosen if none
+    /// What runs while more instants have come than a decision serves: the first that can, as if none
     /// of them had come.
     #[cold]
-    fn last_resort(&mut self, cpu: usize, now: u64) -> u32 {
-        let (mut at, mut until) = (self.cpus[cpu].root, NEVER);
-        while self.policy_of(at).is_some() {
-            at = self.pick_child(at, now, &mut until);
+    fn last_resort(&self, cpu: usize) -> u32 {
+        let mut at = self.cpus[cpu].root;
+        while let Some(policy) = self.policy_of(at) {
+            at = match policy {
+                Policy::Partitions => self.pick_partition(at),
+                _ => avl::first::<Node, ByKey>(self.nodes, self.nodes[at as usize].queue),
+            };
         }
         at
     }
@@ -95,27 +98,22 @@ impl Tree<'_> {
             let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
             let period = if by_deadline { node.server.period_end() } else { NEVER };
             until = until.min(now.saturating_add(node.server.left())).min(period);
-            if node.role == Role::Leaf {
+            let (queue, role) = (node.queue, node.role);
+            if role == Role::Leaf {
                 return Ok((at, until));
             }
             until = until.min(self.due_in(at, now)?).min(self.due_in_partitions(at, now)?);
-            at = self.pick_child(at, now, &mut until);
+            at = match role {
+                Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, &mut until),
+                Role::Class(Policy::EarliestDeadline) => {
+                    avl::first::<Node, ByKey>(self.nodes, queue)
+                }
+                Role::Class(Policy::ServiceCurves) => self.pick_curve(at, now, &mut until),
+                Role::Class(Policy::Partitions) => self.pick_partition(at),
+                Role::Leaf | Role::Vacant(_) => NIL,
+            };
         }
         Ok((NIL, until))
-    }
-
-    /// The child that a class chooses among those that can be chosen, or [`NIL`].
-    #[inline(always)]
-    fn pick_child(&mut self, class: u32, now: u64, until: &mut u64) -> u32 {
-        let node = &self.nodes[class as usize];
-        let queue = node.queue;
-        match node.role {
-            Role::Class(Policy::FixedPriority) => self.pick_highest(queue, now, until),
-            Role::Class(Policy::EarliestDeadline) => avl::first::<Node, ByKey>(self.nodes, queue),
-            Role::Class(Policy::ServiceCurves) => self.pick_curve(class, now, until),
-            Role::Class(Policy::Partitions) => self.pick_partition(class),
-            Role::Leaf | Role::Vacant(_) => NIL,
-        }
     }
 
     /// The same of a class of time partitions: how urgent its candidates are goes by what is ready
@@ -195,6 +193,7 @@ impl Tree<'_> {
 
     /// The partition whose window it is or the background partition, whichever is more urgent; a
     /// tie goes to the background (S2D-08).
+    #[inline(always)]
     fn pick_partition(&self, class: u32) -> u32 {
         let node = &self.nodes[class as usize];
         let queue = node.queue;

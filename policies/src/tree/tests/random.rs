@@ -348,7 +348,9 @@ fn add_partitions(tree: &mut Tree<'_>) {
     for number in [0, 1] {
         let share = Share::Partition { number, priority: 3 };
         let fixed = tree.create(partitions, Some(Policy::FixedPriority), share).expect("fits");
-        (1..4).for_each(|priority| drop(leaf(tree, fixed, Share::Priority(priority))));
+        for priority in 1..4 {
+            leaf(tree, fixed, Share::Priority(priority));
+        }
     }
 }
 
