@@ -72,8 +72,8 @@ impl Tree<'_> {
         }
     }
 
-    /// What runs while more instants have come than a decision serves: the first that can, as if none
-    /// of them had come.
+    /// What runs while more instants have come than a decision serves: the first that can, as if
+    /// none of them had come.
     #[cold]
     fn last_resort(&self, cpu: usize) -> u32 {
         let mut at = self.cpus[cpu].root;
