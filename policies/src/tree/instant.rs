@@ -226,7 +226,7 @@ impl Tree<'_> {
     #[inline(never)]
     pub(super) fn serve(&mut self, at: u32, now: u64) {
         let node = &mut self.nodes[at as usize];
-        let came = node.server.period_end().min(now);
+        let came = node.server.event(true).min(now);
         node.server.replenish(now);
         self.sort_by_deadline(at);
         self.refresh(at, came);
