@@ -307,18 +307,16 @@ impl<P: Port> Manager<'_, P> {
         at: Ref<Thread<P>>,
         reservation: Option<Ref<Reservation<P>>>,
     ) -> Result<(), Error> {
+        let domain = self.all.open(self.domain_of(at));
         let leaf = match reservation {
-            Some(reservation) => {
-                let leaf = self.leaf_named(reservation)?;
-                let domain = self.all.open(self.domain_of(at));
-                self.check_cpus(leaf, domain.cpus.get())?;
-                match self.kernel.trees.home_of(leaf) {
-                    Some(home) if home.is_of(at.cpu.get()) => leaf,
-                    _ => return Err(Error::CpuNotAllowed),
-                }
-            }
-            None => self.all.open(self.domain_of(at)).reservation.get(),
+            Some(reservation) => self.leaf_named(reservation)?,
+            None => domain.reservation.get(),
         };
+        self.check_cpus(leaf, domain.cpus.get())?;
+        let home = self.kernel.trees.home_of(leaf);
+        if home.is_some_and(|home| !home.is_of(at.cpu.get())) {
+            return Err(Error::CpuNotAllowed);
+        }
         self.all.open(at).reservation.set(&self.all, leaf);
         self.caller_changed(at);
         Ok(())

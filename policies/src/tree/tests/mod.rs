@@ -6,17 +6,20 @@ use std::vec;
 use std::vec::Vec;
 
 mod abuse;
+mod changes;
 mod chaos;
 mod composition;
 mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
+mod hierarchies;
 mod model;
 mod model_server;
 mod notices;
 mod priorities;
 mod random;
+mod reference;
 mod servers;
 mod shared;
 
