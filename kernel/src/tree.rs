@@ -437,9 +437,8 @@ impl<P: Port> Trees<P> {
             }
         };
         let is_shared = place.cpu.get() == ANYWHERE;
-        let runs = |thread: &Ref<Thread<P>>| {
-            thread.runnable() && (is_shared || thread.cpu.get() == cpu)
-        };
+        let runs =
+            |thread: &Ref<Thread<P>>| thread.runnable() && (is_shared || thread.cpu.get() == cpu);
         Chosen { thread: place.threads.head().filter(runs), until }
     }
 

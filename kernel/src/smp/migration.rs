@@ -2,8 +2,10 @@
 
 use crate::access::Ref;
 use crate::entry::Entry;
+use crate::list::Linked;
 use crate::manage::Manager;
 use crate::object::deadlines::TimerEntry;
+use crate::object::thread::Running;
 use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
@@ -20,7 +22,12 @@ impl<S: System> Entry<S> {
         }
         match self.manage().runs_on(next) {
             Some(_) => self.cpu.next.set(self.cpu.idle),
-            None => next.cpu.set(&self.section.exclusive(), self.cpu.number),
+            None => {
+                // It leaves the queue of one CPU for that of the other.
+                <Thread<S::Port> as Linked<Running>>::leaves(next);
+                next.cpu.set(&self.section.exclusive(), self.cpu.number);
+                <Thread<S::Port> as Linked<Running>>::joins(next);
+            }
         }
     }
 

@@ -74,7 +74,7 @@ impl Arranged {
         let cpus = self.cpus as u32;
         let shown = |found| matches!(found, Ok(Sufficient::Fits(_)));
         shown(density(&self.everywhere, cpus))
-            || shown(interference(&self.everywhere, cpus, &mut Steps::new(LIMITS.test)))
+            || shown(interference(&self.everywhere, &[], cpus, &mut Steps::new(LIMITS.test)))
     }
 
     /// Plays it until `length` behind the first critical release: at the critical instant, and if
@@ -118,7 +118,7 @@ fn halved(tasks: &[Task]) -> Vec<Task> {
 }
 
 fn open(name: &str) -> Entity {
-    Entity::Open(Open { name: name.to_string(), priority: 0 })
+    Entity::Open(Open { name: name.to_string(), priority: 0, demand: None })
 }
 
 /// The set under fixed priorities; whatever it leaves is used up.

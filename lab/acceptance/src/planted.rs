@@ -41,7 +41,9 @@ pub fn size(class: &Class) -> usize {
         Entity::Class(plain) => size(&plain.class),
     };
     let below: usize = match class {
-        Class::FixedPriority(entities) | Class::Edf(entities) => entities.iter().map(entity).sum(),
+        Class::FixedPriority(entities)
+        | Class::Edf(entities)
+        | Class::GlobalEdf { children: entities, .. } => entities.iter().map(entity).sum(),
         Class::ServiceCurves { children, .. } => {
             let inside = |inside: &Inside| match inside {
                 Inside::Class(class) => size(class),
@@ -57,7 +59,7 @@ pub fn size(class: &Class) -> usize {
 fn policy(class: &Class) -> Policy {
     match class {
         Class::FixedPriority(_) => Policy::FixedPriority,
-        Class::Edf(_) => Policy::EarliestDeadline,
+        Class::Edf(_) | Class::GlobalEdf { .. } => Policy::EarliestDeadline,
         Class::ServiceCurves { .. } => Policy::ServiceCurves,
         Class::Windows { .. } => Policy::Partitions,
     }
@@ -74,7 +76,7 @@ fn children(
             let share = Share::Priority(u16::try_from(priority(entity)).unwrap_or(u16::MAX));
             self::entity(tree, at, share, entity, planted)
         }),
-        Class::Edf(entities) => entities
+        Class::Edf(entities) | Class::GlobalEdf { children: entities, .. } => entities
             .iter()
             .try_for_each(|entity| self::entity(tree, at, Share::Deadline, entity, planted)),
         Class::ServiceCurves { children, .. } => children.iter().try_for_each(|child| {

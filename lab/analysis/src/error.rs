@@ -24,6 +24,9 @@ pub enum AnalysisError {
     /// The busy period does not end within 2^64 ns.
     #[error("too long: the busy period does not end within 2^64 ns")]
     Horizon,
+    /// Sufficient tests fail, and there is no exact one.
+    #[error("no test for global EDF shows it, though it may hold")]
+    NotShown,
     /// No test here covers the combination.
     #[error("`{name}`: no test covers {what}")]
     Unsupported {

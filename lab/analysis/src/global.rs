@@ -1,7 +1,7 @@
 //! Global EDF on identical CPUs: sufficient tests. A set that fails both may still be schedulable.
 
 use crate::error::require;
-use crate::task::{Task, Work};
+use crate::task::{Stream, Task, Work};
 use crate::{AnalysisError, Steps, Time};
 
 /// What a sufficient test says.
@@ -39,12 +39,17 @@ pub fn density(tasks: &[Task], cpus: u32) -> Result<Sufficient, AnalysisError> {
 /// I_k = N C_k + min(C_k, max(0, D - N T_k - S_k)),  N = floor((D - D_k)/T_k) + 1 if D >= D_k
 /// S   = D - C - floor(1/m sum over k of min(I_k, D - C + 1)) >= 0
 /// ```
+///
+/// What comes `before` all tasks counts like a task, wherever it runs, with one occurrence more that
+/// is left from before: a job waits only while every CPU is taken by something.
 pub fn interference(
     tasks: &[Task],
+    before: &[Stream],
     cpus: u32,
     steps: &mut Steps,
 ) -> Result<Sufficient, AnalysisError> {
     check(tasks, cpus)?;
+    before.iter().try_for_each(|stream| stream.check("global EDF"))?;
     if let Some(late) = tasks.iter().find(|task| task.deadline > task.period) {
         let what = "global EDF with a deadline beyond the period, but for density";
         return Err(AnalysisError::Unsupported { name: late.name.clone(), what });
@@ -53,8 +58,8 @@ pub fn interference(
     loop {
         let mut better = false;
         for index in 0..tasks.len() {
-            steps.take(tasks.len())?;
-            let slack = slack(tasks, &slacks, index, cpus);
+            steps.take(tasks.len() + before.len())?;
+            let slack = slack(tasks, before, &slacks, index, cpus);
             better |= slack > slacks[index];
             slacks[index] = slacks[index].max(slack);
         }
@@ -69,7 +74,13 @@ pub fn interference(
 }
 
 /// How long before its deadline a task is complete for sure, if the slacks of others are right.
-fn slack(tasks: &[Task], slacks: &[Option<Time>], index: usize, cpus: u32) -> Option<Time> {
+fn slack(
+    tasks: &[Task],
+    before: &[Stream],
+    slacks: &[Option<Time>],
+    index: usize,
+    cpus: u32,
+) -> Option<Time> {
     let task = &tasks[index];
     let spare = task.deadline.checked_sub(task.execution)?;
     let most = Work::from(spare) + 1;
@@ -85,7 +96,12 @@ fn slack(tasks: &[Task], slacks: &[Option<Time>], index: usize, cpus: u32) -> Op
         let cost = Work::from(other.execution);
         jobs.saturating_mul(cost).saturating_add(cost.min(before)).min(most)
     };
-    let sum: Work = others.map(interference).sum();
+    let first = |stream: &Stream| {
+        let all = stream.work(task.deadline.saturating_add(stream.period));
+        all.min(most)
+    };
+    let before: Work = before.iter().map(first).sum();
+    let sum: Work = others.map(interference).fold(before, Work::saturating_add);
     let delay = sum / Work::from(cpus);
     spare.checked_sub(Time::try_from(delay).ok()?)
 }
@@ -109,7 +125,10 @@ mod tests {
     fn shown(tasks: &[Task], cpus: u32) -> (bool, bool) {
         let fits = |found| matches!(found, Sufficient::Fits(_));
         let mut steps = Steps::new(100_000);
-        (fits(density(tasks, cpus).unwrap()), fits(interference(tasks, cpus, &mut steps).unwrap()))
+        (
+            fits(density(tasks, cpus).unwrap()),
+            fits(interference(tasks, &[], cpus, &mut steps).unwrap()),
+        )
     }
 
     #[test]
@@ -136,7 +155,7 @@ mod tests {
         let steps = &mut Steps::new(1000);
         assert!(density(&task, 0).is_err());
         assert!(density(&task.clone().map(|task| task.jitter(1)), 1).is_err());
-        assert!(interference(&task.map(|task| task.deadline(11)), 1, steps).is_err());
+        assert!(interference(&task.map(|task| task.deadline(11)), &[], 1, steps).is_err());
         let most = Task::new("a", u64::MAX, u64::MAX);
         assert_eq!(shown(&[most.clone(), most.clone()], 1), (false, false));
         assert_eq!(shown(&[most.clone(), most], u32::MAX), (false, true));

@@ -202,7 +202,7 @@ impl Numbers {
 /// The roots that are used, the reservations, each behind its class, and the windows.
 fn reservations(writer: &mut Writer, system: &System, numbers: &Numbers) {
     for cpu in &numbers.roots {
-        writer.record(Record::Root, &[(*cpu).into()]);
+        writer.record(Record::Root, &[(*cpu).into(), system.shared_priority.into()]);
     }
     for reservation in &system.reservations {
         let class = reservation.class.map_or(Target::Root(reservation.cpu), Target::Reservation);

@@ -34,6 +34,9 @@ const MOST_CPUS: u64 = 64;
 /// Blocked threads that a look-up drops before it looks for interrupts, unless the manifest says
 /// otherwise.
 const DEFAULT_LAZY_DEQUEUES: u64 = 4;
+/// Of the class that all CPUs share: above all threads that have no reservation.
+const DEFAULT_SHARED: u64 = 256;
+const LAST_LEVEL: u64 = abi::reservation::LEVELS as u64 - 1;
 /// The highest IRQ.
 const LAST_IRQ: u64 = 23;
 
@@ -70,6 +73,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     if found.is_empty() {
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
+        found.extend(reservation::idle_priority(&values, &manifest, &system));
     }
     if found.is_empty() {
         if system.needs_tree() {
@@ -147,6 +151,8 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
             DEFAULT_LAZY_DEQUEUES,
             0..=MOST_OBJECTS,
         )? as u32,
+        shared_priority: values.number(&given.shared_priority, DEFAULT_SHARED, 0..=LAST_LEVEL)?
+            as u16,
         preempt_chains: given.preempt_chains.unwrap_or(true),
         pools,
         endpoints: Vec::new(),

@@ -53,6 +53,7 @@ pub struct General {
     pub tick: Option<Word>,
     pub timeslice: Option<Word>,
     pub cpus: Option<Number>,
+    pub shared_priority: Option<Number>,
     pub locking: Option<Word>,
     pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,

@@ -6,6 +6,7 @@ pub use tree::spell_curve;
 
 use std::fmt::Write as _;
 
+use abi::boot::ALL_CPUS;
 use abi::object::Resource;
 use comfy_table::{CellAlignment, Table, presets};
 
@@ -52,6 +53,7 @@ impl System {
             Target::Memory(index) => &self.memories[index].name,
             Target::Domain(index) | Target::Thread(index) => &self.domains[index].name,
             Target::Reservation(index) => &self.reservations[index].name,
+            Target::Root(ALL_CPUS) => return "class of all CPUs".to_string(),
             Target::Root(cpu) => return format!("root of CPU {cpu}"),
             Target::Image(child) => return format!("image of {}", self.children()[child].name),
             Target::Console | Target::System => return target.kind().name().into(),

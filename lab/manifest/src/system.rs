@@ -32,6 +32,8 @@ pub struct System {
     pub timeslice: u64,
     /// How many CPUs the machine has.
     pub cpus: u32,
+    /// Priority on each CPU of the class that all of them share.
+    pub shared_priority: u16,
     /// What guards the kernel, one of [`LOCKINGS`](crate::LOCKINGS), if the manifest says.
     pub locking: Option<String>,
     /// Blocked threads that a look-up drops before it makes room for a waiting interrupt; 0: all.
@@ -99,7 +101,8 @@ impl System {
         !self.reservations.is_empty() || self.domains.iter().any(names_one)
     }
 
-    /// The CPUs whose root class a record has to name, in order.
+    /// The CPUs whose root class a record has to name, in order; [`ALL_CPUS`](abi::boot::ALL_CPUS)
+    /// is that of the class that all share.
     pub fn roots(&self) -> Vec<u32> {
         let tops = self.reservations.iter().filter(|one| one.class.is_none()).map(|one| one.cpu);
         let caps = self.booted().iter().flat_map(|domain| &domain.caps);
@@ -124,7 +127,7 @@ impl System {
         if self.reservations.is_empty() {
             return None;
         }
-        let records = self.cpus as usize + self.reservations.len();
+        let records = self.cpus as usize + 1 + self.reservations.len();
         let words = account::HEADER_WORDS + records * account::RECORD_WORDS;
         let bytes = (8 * words as u64).next_multiple_of(abi::PAGE);
         self.memory += bytes.next_multiple_of(1 << 20);
@@ -228,7 +231,7 @@ pub struct Reservation {
     pub name: String,
     /// Index of the class that it is in; none: the root of its CPU.
     pub class: Option<usize>,
-    /// Its CPU.
+    /// Its CPU, or [`ALL_CPUS`](abi::boot::ALL_CPUS).
     pub cpu: u32,
     /// Its policy; none: it is a leaf.
     pub policy: Option<Policy>,
@@ -431,7 +434,7 @@ pub enum Target {
     Image(usize),
     /// The reservation with this index.
     Reservation(usize),
-    /// The root class of this CPU.
+    /// The root class of this CPU, or of [`ALL_CPUS`](abi::boot::ALL_CPUS).
     Root(u32),
     /// The text console.
     Console,

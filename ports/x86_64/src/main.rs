@@ -153,6 +153,12 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         segments::load(0, sample_stack, traps::vectors::<S>());
         segments::set_entry(entry::address::<S>(), &raw const *machine.cpu as u64);
     }
+    // Threads are released as they are built: all CPUs are there by then.
+    #[cfg(feature = "smp")]
+    {
+        secondary::start::<S>(machine);
+        time_sharing::set_up(info.option("slices"));
+    }
     // SAFETY: interrupts are off and nothing else has entered the core.
     let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
     boot::build(&core.manage(), archive, &mut arena);
@@ -163,11 +169,6 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         archive.note(WORD_ROOTS, root);
     }
     archive.note(WORD_PROTECTION, protection::found());
-    #[cfg(feature = "smp")]
-    {
-        secondary::start::<S>(machine);
-        time_sharing::set_up(info.option("slices"));
-    }
     let steps = machine::counter() - counter;
     let _ = writeln!(out, "boot: {steps} counter steps to the first user instruction");
     state::PORT.0.boot.set(machine::counter() - counter);

@@ -110,7 +110,7 @@ impl Archive {
 
     /// The root class of the CPU.
     pub fn root(&mut self) -> u64 {
-        self.object(Record::Root, &[0])
+        self.object(Record::Root, &[0, 0])
     }
 
     /// A leaf, or with a policy a class, in a class.

@@ -255,7 +255,9 @@ impl Search<'_> {
 
     fn is_enough(&mut self, server: &Server, budget: Time, before: &[bool]) -> bool {
         let mut class = self.class.clone();
-        if let Class::FixedPriority(entities) | Class::Edf(entities) = &mut class
+        if let Class::FixedPriority(entities)
+        | Class::Edf(entities)
+        | Class::GlobalEdf { children: entities, .. } = &mut class
             && let Some(Entity::Server(trial)) = entities.get_mut(self.index)
         {
             trial.budget = budget;
@@ -294,7 +296,9 @@ fn smallest(
 fn with_execution(class: &Class, index: usize, execution: Time) -> Class {
     let mut class = class.clone();
     match &mut class {
-        Class::FixedPriority(entities) | Class::Edf(entities) => {
+        Class::FixedPriority(entities)
+        | Class::Edf(entities)
+        | Class::GlobalEdf { children: entities, .. } => {
             if let Some(Entity::Task(task)) = entities.get_mut(index) {
                 task.execution = execution;
             }

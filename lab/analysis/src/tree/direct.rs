@@ -3,6 +3,7 @@
 use super::interference::{demand, of_entity};
 use super::{Class, Entity, Inside, Partition, ServerKind, Shared};
 use crate::curve::{Granularity, ServiceCurve};
+use crate::global::{Sufficient, density, interference};
 use crate::overheads::Overheads;
 use crate::supply::SECOND;
 use crate::task::{Reservation, Stream, Task, Work, Workload};
@@ -70,6 +71,9 @@ impl Tester {
         let tested = match class {
             Class::FixedPriority(entities) => self.fixed_priority(entities, path, given),
             Class::Edf(entities) => self.edf(entities, path, given),
+            Class::GlobalEdf { cpus, children, behind } => {
+                self.global_edf(*cpus, children, behind.len(), given)
+            }
             Class::ServiceCurves { granularity, children } => {
                 self.service_curves(*granularity, children, path, given)
             }
@@ -223,6 +227,54 @@ impl Tester {
         let verdicts: Vec<Verdict> = entities.iter().zip(&places).map(&mut verdict).collect();
         let given = entities.iter().zip(&verdicts).map(|(entity, verdict)| supply(entity, verdict));
         Ok(Direct { given: given.collect(), verdicts, reason: None })
+    }
+
+    /// What all CPUs share. Others have to reckon with what the kernel lets each use.
+    fn global_edf(
+        &mut self,
+        cpus: u32,
+        children: &[Entity],
+        behind: usize,
+        given: &Given,
+    ) -> Found<Direct> {
+        let task = |entity: &Entity| match entity {
+            Entity::Task(task) => Ok(self.overheads.inflate(task).at_its_limit()),
+            Entity::Server(server) => {
+                server.supply(server.period).map_err(|error| named(error, &server.name))?;
+                let each = self.overheads.per_job().saturating_mul(server.activations());
+                Ok(Task::new(&server.name, server.budget.saturating_add(each), server.period))
+            }
+            Entity::Class(_) | Entity::Open(_) => Err(AnalysisError::Unsupported {
+                name: entity.child().0.to_string(),
+                what: "what has no limit among what all CPUs share",
+            }),
+        };
+        let tasks = children.iter().map(task).collect::<Found<Vec<Task>>>()?;
+        let before = self.before(given);
+        let shown = match before.is_empty() {
+            true => density(&tasks, cpus)?,
+            false => Sufficient::NotShown,
+        };
+        // The bounds of this one are the better ones.
+        let closer = self.test(|steps| interference(&tasks, &before, cpus, steps));
+        let bounds = match (closer, shown) {
+            (Ok(Sufficient::Fits(bounds)), _) | (_, Sufficient::Fits(bounds)) => Some(bounds),
+            (Ok(Sufficient::NotShown), _) => None,
+            (Err(error), _) => return Err(error),
+        };
+        let verdict = |(index, task): (usize, &Task)| match &bounds {
+            Some(bounds) => {
+                let bound = bounds[index];
+                Verdict::Fits { bound, slack: task.deadline - bound }
+            }
+            None => Verdict::Unknown(AnalysisError::NotShown),
+        };
+        let mut verdicts: Vec<Verdict> = tasks.iter().enumerate().map(verdict).collect();
+        let inside =
+            children.iter().zip(&verdicts).map(|(entity, verdict)| supply(entity, verdict));
+        let inside = inside.chain(std::iter::repeat_n(None, behind)).collect();
+        verdicts.extend(std::iter::repeat_n(Verdict::NoGuarantee, behind));
+        Ok(Direct { verdicts, given: inside, reason: None })
     }
 
     /// The curve that a class can share out, and what delays all who are served by it.

@@ -5,13 +5,28 @@ use crate::overheads::Overheads;
 use crate::task::Stream;
 
 /// All that a class can use, as streams; `None`: it may take all the time.
-pub(super) fn demand(class: &Class, overheads: &Overheads) -> Option<Vec<Stream>> {
+pub fn demand(class: &Class, overheads: &Overheads) -> Option<Vec<Stream>> {
     let of_all = |parts: Vec<Option<Vec<Stream>>>| {
         parts.into_iter().collect::<Option<Vec<_>>>().map(|parts| parts.concat())
     };
     match class {
         Class::FixedPriority(entities) | Class::Edf(entities) => {
             of_all(entities.iter().map(|entity| of_entity(entity, overheads)).collect())
+        }
+        // On one CPU each job may run at any time until it is due, if it is in time.
+        Class::GlobalEdf { children, behind, .. } => {
+            let late = |entity: &Entity| {
+                let due = match entity {
+                    Entity::Task(task) => task.deadline,
+                    Entity::Server(server) => server.period,
+                    Entity::Class(_) | Entity::Open(_) => 0,
+                };
+                let jitter = |of: Stream| Stream { jitter: of.jitter.saturating_add(due), ..of };
+                let streams = of_entity(entity, overheads)?;
+                Some(streams.into_iter().map(jitter).collect())
+            };
+            let all = children.iter().map(late);
+            behind.is_empty().then(|| of_all(all.collect())).flatten()
         }
         Class::ServiceCurves { children, .. } => {
             let of_child = |inside: &Inside| match inside {
@@ -45,12 +60,12 @@ pub(super) fn of_entity(entity: &Entity, overheads: &Overheads) -> Option<Vec<St
             Some(vec![Stream { cost, period: server.period, jitter: 0 }])
         }
         Entity::Class(plain) => demand(&plain.class, overheads),
-        Entity::Open(_) => None,
+        Entity::Open(open) => open.demand.clone(),
     }
 }
 
 /// The timer interrupts of everything below a class.
-pub(super) fn interrupts(class: &Class, overheads: &Overheads, into: &mut Vec<Stream>) {
+pub fn interrupts(class: &Class, overheads: &Overheads, into: &mut Vec<Stream>) {
     for (_, child) in class.children() {
         match child {
             Child::Task(task) => {

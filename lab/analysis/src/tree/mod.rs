@@ -1,4 +1,5 @@
-//! A tree of classes, servers and tasks on one CPU, and whether it fits.
+//! A tree of classes, servers and tasks on one CPU, or below a class that several share, and whether
+//! it fits.
 //!
 //! A class is given a supply by its parent; its policy is tested on that, and says what supply its
 //! children have. So one level after the other is decided, from the root on:
@@ -8,6 +9,7 @@
 //! | fixed priorities | response times | its server's, with its own response time |
 //! | the same, without a server | none | what the class has, less what is as urgent |
 //! | EDF | demand, response times ([`crate::edf`]) | the same |
+//! | EDF on several CPUs | density, interference ([`crate::global`]) | the same |
 //! | service curves | admission at each bend, delay | final slope after a delay |
 //! | windows | they fit into the frame | the windows' exact sbf |
 
@@ -17,6 +19,7 @@ mod interference;
 mod report;
 
 pub use advice::{analyse, fits};
+pub use interference::{demand, interrupts};
 pub use report::{ClassReport, LeafReport, Report, ServerReport};
 
 use crate::curve::{Granularity, ServiceCurve};
@@ -27,7 +30,7 @@ use crate::{Limits, Supply, Time, Window};
 /// Levels of classes that are analysed, the root's included.
 pub const LEVELS: usize = 32;
 
-/// What runs on one CPU.
+/// What runs on one CPU, or on several that share the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// What messages call the root.
@@ -65,6 +68,15 @@ pub enum Class {
     FixedPriority(Vec<Entity>),
     /// The earliest deadline runs; a server's is the end of its period.
     Edf(Vec<Entity>),
+    /// The earliest deadlines run, on several CPUs. The root alone.
+    GlobalEdf {
+        /// How many CPUs.
+        cpus: u32,
+        /// The children with a limit: tasks and servers.
+        children: Vec<Entity>,
+        /// Tasks without a limit, which run when the others leave time.
+        behind: Vec<Task>,
+    },
     /// Hierarchical fair service curves. A class of these inside another one is served by the
     /// granularity of the outermost.
     ServiceCurves {
@@ -107,13 +119,15 @@ pub struct Plain {
     pub class: Class,
 }
 
-/// A leaf that may take all the time that it gets.
+/// What has no deadline, and is not decided here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Open {
     /// What messages call it.
     pub name: String,
     /// Greater is more urgent.
     pub priority: u32,
+    /// What it can use; `None`: all the time that it gets.
+    pub demand: Option<Vec<Stream>>,
 }
 
 /// The kinds of server, as the kernel's scheduling tree has them.
@@ -191,6 +205,7 @@ impl Class {
         match self {
             Class::FixedPriority(_) => "fixed priorities",
             Class::Edf(_) => "EDF",
+            Class::GlobalEdf { .. } => "EDF on several CPUs",
             Class::ServiceCurves { .. } => "service curves",
             Class::Windows { .. } => "windows",
         }
@@ -207,6 +222,10 @@ impl Class {
             Class::FixedPriority(entities) | Class::Edf(entities) => {
                 entities.iter().map(Entity::child).collect()
             }
+            Class::GlobalEdf { children, behind, .. } => {
+                let behind = behind.iter().map(|task| (task.name.as_str(), Child::Task(task)));
+                children.iter().map(Entity::child).chain(behind).collect()
+            }
             Class::ServiceCurves { children, .. } => children.iter().map(Shared::child).collect(),
             Class::Windows { partitions, .. } => partitions.iter().map(Partition::child).collect(),
         }
@@ -215,13 +234,18 @@ impl Class {
 
 impl Entity {
     /// Greater is more urgent.
-    fn priority(&self) -> u32 {
+    pub fn priority(&self) -> u32 {
         match self {
             Entity::Task(task) => task.priority,
             Entity::Server(server) => server.priority,
             Entity::Class(plain) => plain.priority,
             Entity::Open(open) => open.priority,
         }
+    }
+
+    /// What messages call it.
+    pub fn name(&self) -> &str {
+        self.child().0
     }
 
     fn child(&self) -> (&str, Child<'_>) {

@@ -45,7 +45,7 @@ proptest! {
         tasks in prop::collection::vec(constrained(), 2..7), cpus in 2..4u32, seed in any::<u64>(),
     ) {
         let mut steps = Steps::new(1_000_000);
-        let shown = [density(&tasks, cpus), interference(&tasks, cpus, &mut steps)];
+        let shown = [density(&tasks, cpus), interference(&tasks, &[], cpus, &mut steps)];
         let played = played(&tasks, cpus as usize, &mut Dice(seed | 1));
         for found in shown {
             if let Sufficient::Fits(bounds) = found.unwrap() {

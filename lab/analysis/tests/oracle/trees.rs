@@ -101,7 +101,7 @@ fn plain(name: &str, priority: u32, class: Class) -> Entity {
 }
 
 fn open(name: &str, priority: u32) -> Entity {
-    Entity::Open(Open { name: name.into(), priority })
+    Entity::Open(Open { name: name.into(), priority, demand: None })
 }
 
 fn verdicts(class: Class) -> Vec<Verdict> {

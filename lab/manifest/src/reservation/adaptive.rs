@@ -28,8 +28,8 @@ pub fn read(
     limit: Option<Budget>,
 ) -> Result<Option<Adaptive>, Problem> {
     let Some(given) = &draft.given.adaptive else { return Ok(None) };
-    if place.above != Policy::EarliestDeadline {
-        let message = format!("{} is no class of EDF", place.above_name);
+    if place.class.is_none() || place.above != Policy::EarliestDeadline {
+        let message = format!("{} is no class of EDF on one CPU", place.above_name);
         let help = "put it `in` a class of EDF: only that knows what its budgets leave";
         return Err(values.problem(given, message, help));
     }

@@ -6,6 +6,8 @@ use crate::problem::{Problem, quote};
 use crate::schema::{self, Manifest, Word, WordOr};
 use crate::system::{Load, Target};
 use crate::values::Values;
+use abi::boot::ALL_CPUS;
+use toml::Spanned;
 
 /// The shortest and the longest time of a job.
 const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
@@ -16,6 +18,7 @@ pub fn used(
     manifest: &Manifest,
     drafts: &[Draft],
     places: &[Place],
+    cpus: u32,
 ) -> Vec<Result<Option<usize>, Problem>> {
     let used = |domain: &schema::Domain| {
         let Some(reservation) = &domain.reservation else { return Ok(None) };
@@ -36,6 +39,9 @@ pub fn used(
             }
         };
         let cpu = domain.cpu.as_ref().map_or(0, |cpu| *cpu.get_ref());
+        if places[index].cpu == ALL_CPUS {
+            return everywhere(values, domain, reservation, cpus).map(|()| Some(index));
+        }
         if cpu != i128::from(places[index].cpu) {
             let message = format!(
                 "the domain runs on CPU {cpu}, and its reservation is of CPU {}",
@@ -47,6 +53,22 @@ pub fn used(
         Ok(Some(index))
     };
     manifest.domain.iter().map(|table| used(table.get_ref())).collect()
+}
+
+/// A domain whose reservation any CPU may run may use all of them.
+fn everywhere<T>(
+    values: &Values,
+    domain: &schema::Domain,
+    reservation: &Spanned<T>,
+    cpus: u32,
+) -> Result<(), Problem> {
+    let Some(list) = &domain.cpus else { return Ok(()) };
+    let is_there = |cpu: u32| list.get_ref().iter().any(|it| *it.get_ref() == i128::from(cpu));
+    let Some(missing) = (0..cpus).find(|cpu| !is_there(*cpu)) else { return Ok(()) };
+    let message =
+        format!("any CPU runs this reservation, and the domain may not use CPU {missing}");
+    let help = "leave `cpus` out, or give it a reservation on one of its CPUs";
+    Err(values.problem(reservation, message, help))
 }
 
 /// The leaf that a word names.
@@ -89,13 +111,17 @@ pub fn load(values: &Values, given: &schema::Domain) -> Result<Option<Load>, Pro
     }))
 }
 
-/// What a capability names: a reservation, or the root of a CPU.
+/// What a capability names: a reservation, the root of a CPU, or the class that all CPUs share.
 pub fn target(values: &Values, word: &Word, cpus: u32) -> Result<Target, Problem> {
     match place::root(word.get_ref()) {
-        Some(cpu) if cpu < cpus => Ok(Target::Root(cpu)),
+        Some(cpu) if cpu < cpus || cpu == ALL_CPUS => Ok(Target::Root(cpu)),
         Some(_) => {
             let message = format!("there is no {}", quote(word.get_ref()));
-            let help = format!("the roots are cpu0 to cpu{}", cpus - 1);
+            let help = format!(
+                "the roots are cpu0 to cpu{}, and {} is the class that all CPUs share",
+                cpus - 1,
+                place::SHARED
+            );
             Err(values.problem(word, message, help))
         }
         None => Ok(Target::Reservation(values.find("reservation", word)?)),

@@ -11,6 +11,7 @@ mod windows;
 pub use adaptive::lines;
 pub use domains::{load, target};
 
+use abi::boot::ALL_CPUS;
 use toml::Spanned;
 
 use crate::problem::{Problem, Span};
@@ -79,14 +80,14 @@ pub fn read(values: &Values, manifest: &Manifest, cpus: u32) -> Result<Found, Ve
             Err(problem) => problems.push(problem),
         }
     }
-    let used = domains::used(values, manifest, &drafts, &places);
+    let used = domains::used(values, manifest, &drafts, &places, cpus);
     let used = used.into_iter().filter_map(|used| used.map_err(|it| problems.push(it)).ok());
     let used: Vec<Option<usize>> = used.collect();
     if problems.is_empty() {
         windows::lay_out(values, &drafts, &mut all, &mut problems);
     }
     if problems.is_empty() {
-        problems.extend(promised::excess(values, &drafts, &all));
+        problems.extend(promised::excess(values, &drafts, &all, cpus));
         problems.extend(adaptive::too_many(values, &drafts, &all));
     }
     if problems.is_empty() { Ok(Found { reservations: all, used }) } else { Err(problems) }
@@ -125,6 +126,16 @@ pub fn wrong_kernel(values: &Values, manifest: &Manifest, system: &System) -> Op
     let message = format!("kernel `{}` has no reservations", kernel.get_ref());
     let help = "write `kernel = \"tree\"`, or leave it out: the manifest has reservations";
     Some(values.problem(kernel, message, help))
+}
+
+/// The priority of the class that all CPUs share where nothing is in it.
+pub fn idle_priority(values: &Values, manifest: &Manifest, system: &System) -> Option<Problem> {
+    let given = manifest.system.get_ref().shared_priority.as_ref()?;
+    if system.roots().contains(&ALL_CPUS) {
+        return None;
+    }
+    let message = "`shared_priority` means nothing here: no reservation is in \"cpus\"";
+    Some(values.problem(given, message, "leave it out, or write `in = \"cpus\"` in a reservation"))
 }
 
 /// Where a value is, or the whole table if it is left out.

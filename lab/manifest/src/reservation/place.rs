@@ -1,5 +1,6 @@
 //! Where each reservation is: the class above it, its CPU, and how deep.
 
+use abi::boot::ALL_CPUS;
 use abi::reservation::Policy;
 
 use super::Draft;
@@ -12,10 +13,14 @@ const LEVELS: usize = 8;
 /// How manifests spell the policies, in the order of [`Policy::ALL`].
 const POLICIES: [&str; 4] = ["fixed-priority", "edf", "service-curves", "partitions"];
 
+/// What manifests call the class that all CPUs share.
+pub const SHARED: &str = "cpus";
+
 /// A reservation's place in the tree.
 pub struct Place {
     /// The class above it; none: the root of its CPU.
     pub class: Option<usize>,
+    /// Its CPU, or [`ALL_CPUS`].
     pub cpu: u32,
     /// Its own policy, if it is a class.
     pub policy: Option<Policy>,
@@ -49,11 +54,12 @@ pub fn places(values: &Values, drafts: &[Draft], cpus: u32) -> Result<Vec<Place>
     for (draft, policy) in drafts.iter().zip(&policies) {
         let found = class(values, draft, drafts).and_then(|class| {
             let cpu = if class.is_none() { own_cpu(values, draft, cpus)? } else { 0 };
-            let above = class.and_then(|class| policies[class]).unwrap_or(Policy::FixedPriority);
-            let above_name = match class {
-                Some(class) => quote(name(&drafts[class])),
-                None => "the root".to_string(),
+            let (above, above_name) = match class {
+                Some(class) => (policies[class], quote(name(&drafts[class]))),
+                None if cpu == ALL_CPUS => (Some(Policy::EarliestDeadline), quote(SHARED)),
+                None => (None, "the root".to_string()),
             };
+            let above = above.unwrap_or(Policy::FixedPriority);
             Ok(Place { class, cpu, policy: *policy, above, above_name })
         });
         match found {
@@ -96,7 +102,10 @@ fn policy(values: &Values, draft: &Draft) -> Result<Option<Policy>, Problem> {
         return Err(values.problem(name, "a domain's own reservation has no other name", help));
     }
     if let Some(name) = draft.name.filter(|name| root(name.get_ref()).is_some()) {
-        let message = format!("{} is the root of a CPU", quote(name.get_ref()));
+        let message = match name.get_ref() == SHARED {
+            true => format!("{} is the class that all CPUs share", quote(SHARED)),
+            false => format!("{} is the root of a CPU", quote(name.get_ref())),
+        };
         return Err(values.problem(name, message, "choose another name"));
     }
     let Some(word) = &draft.given.policy else { return Ok(None) };
@@ -109,8 +118,11 @@ fn policy(values: &Values, draft: &Draft) -> Result<Option<Policy>, Problem> {
     Ok(policies.filter(|(name, _)| **name == policy).map(|(_, policy)| policy).next())
 }
 
-/// The CPU whose root has this name.
+/// The CPU whose root has this name; [`ALL_CPUS`]: the class that all of them share.
 pub fn root(name: &str) -> Option<u32> {
+    if name == SHARED {
+        return Some(ALL_CPUS);
+    }
     let digits = name.strip_prefix("cpu")?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty();
     is_plain.then(|| digits.parse().unwrap_or(u32::MAX))
@@ -118,7 +130,9 @@ pub fn root(name: &str) -> Option<u32> {
 
 /// The class that a reservation is in.
 fn class(values: &Values, draft: &Draft, drafts: &[Draft]) -> Result<Option<usize>, Problem> {
-    let Some(word) = &draft.given.class else { return Ok(None) };
+    let Some(word) = draft.given.class.as_ref().filter(|_| !is_shared(draft)) else {
+        return Ok(None);
+    };
     if root(word.get_ref()).is_some() {
         let help = "leave `in` out, and write `cpu = N` for another CPU than 0";
         return Err(values.problem(word, "what is right below a root has no `in`", help));
@@ -136,9 +150,19 @@ fn class(values: &Values, draft: &Draft, drafts: &[Draft]) -> Result<Option<usiz
     Ok(Some(class))
 }
 
+/// Whether a reservation is right below the class that all CPUs share.
+fn is_shared(draft: &Draft) -> bool {
+    draft.given.class.as_ref().is_some_and(|word| word.get_ref() == SHARED)
+}
+
 /// The CPU of a reservation right below a root.
 fn own_cpu(values: &Values, draft: &Draft, cpus: u32) -> Result<u32, Problem> {
     let last = u64::from(cpus) - 1;
+    if is_shared(draft) {
+        let Some(cpu) = &draft.given.cpu else { return Ok(ALL_CPUS) };
+        let message = "`cpu` means nothing here: any CPU runs what is in \"cpus\"";
+        return Err(values.problem(cpu, message, "leave it out"));
+    }
     let Some(domain) = draft.domain else {
         return Ok(values.number(&draft.given.cpu, 0, 0..=last)? as u32);
     };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use abi::boot::ALL_CPUS;
 use abi::reservation::{Budget, Curve, Policy, Server, Share, WHOLE};
 
 use super::{Draft, place, span_of};
@@ -15,13 +16,25 @@ use crate::values::Values;
 const BENDS: usize = 8;
 
 /// The first promise of each class that it cannot keep.
-pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation]) -> Vec<Problem> {
+pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation], cpus: u32) -> Vec<Problem> {
     let class = |class: usize| match all[class].policy {
-        Some(Policy::EarliestDeadline) => bandwidth(values, drafts, all, class),
+        Some(Policy::EarliestDeadline) => {
+            let has = capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()?;
+            bandwidth(values, drafts, all, Above { class: Some(class), has })
+        }
         Some(Policy::ServiceCurves) => curves(values, drafts, all, class),
         _ => None,
     };
-    (0..all.len()).filter_map(class).collect()
+    let shared = Above { class: None, has: u64::from(WHOLE) * u64::from(cpus) };
+    let shared = bandwidth(values, drafts, all, shared);
+    (0..all.len()).filter_map(class).chain(shared).collect()
+}
+
+/// A class of EDF; none: the one that all CPUs share.
+struct Above {
+    class: Option<usize>,
+    /// What it has, in millionths of a CPU.
+    has: u64,
 }
 
 /// The children of a class.
@@ -62,11 +75,14 @@ fn bandwidth(
     values: &Values,
     drafts: &[Draft],
     all: &[Reservation],
-    class: usize,
+    Above { class, has }: Above,
 ) -> Option<Problem> {
-    let has = capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()?;
+    let is_in = |one: &Reservation| match class {
+        Some(_) => one.class == class,
+        None => one.class.is_none() && one.cpu == ALL_CPUS,
+    };
     let mut promised = 0;
-    children(all, class).find_map(|child| {
+    (0..all.len()).filter(|index| is_in(&all[*index])).find_map(|child| {
         let more = demand(&all[child])?;
         let left = has - promised;
         promised += more;
@@ -74,10 +90,13 @@ fn bandwidth(
             return None;
         }
         let [more, left, has] = [more, left, has].map(spell_percent);
-        let [child_name, class] = [child, class].map(|index| quote(place::name(&drafts[index])));
+        let child_name = quote(place::name(&drafts[child]));
+        let (name, of) = match class {
+            Some(class) => (quote(place::name(&drafts[class])), "the CPU"),
+            None => (quote(place::SHARED), "a CPU"),
+        };
         let message = format!(
-            "{child_name} takes {more} of the CPU by its budget, and {class} has {left} left of \
-             {has}"
+            "{child_name} takes {more} of {of} by its budget, and {name} has {left} left of {has}"
         );
         let help = "lower this budget or another one in the class, or give the class more";
         let at = span_of(drafts[child].given.budget.as_ref(), &drafts[child].at);

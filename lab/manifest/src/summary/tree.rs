@@ -1,5 +1,6 @@
 //! The tree of reservations as a small picture.
 
+use abi::boot::ALL_CPUS;
 use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing};
 use comfy_table::Table;
 
@@ -95,8 +96,12 @@ pub(super) fn table(system: &System) -> Table {
     let titles = ["reservation", "share", "limit", "policy or domains"];
     let mut table = plain(&titles, usize::MAX);
     for cpu in system.roots() {
-        let root = format!("cpu{cpu}");
-        table.add_row([root.as_str(), "", "", "fixed priorities"]);
+        if cpu == ALL_CPUS {
+            let priority = format!("priority {}", system.shared_priority);
+            table.add_row(["cpus", &priority, "", "EDF, any CPU"]);
+        } else {
+            table.add_row([format!("cpu{cpu}").as_str(), "", "", "fixed priorities"]);
+        }
         below(system, None, cpu, 1, &mut table);
         let others = system.booted().iter();
         for domain in others.filter(|domain| domain.reservation.is_none() && domain.cpu == cpu) {

@@ -1,6 +1,8 @@
 //! Whether a system fits: tables for people, a document for programs.
 
-use super::tree::{is_adaptive, is_decidable, is_unknown, trees};
+use super::one_cpu;
+use super::shared::{reports, without_limit};
+use super::tree::{is_adaptive, is_decidable, is_unknown};
 use crate::commands::{fitted, table, wrapped};
 use analysis::tree::{LeafReport, Report, ServerReport};
 use analysis::{Overheads, Verdict};
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 /// What was decided of a system.
 pub struct Decided {
     overheads: Overheads,
-    /// Each CPU with what is said of it.
+    /// Each CPU with what is said of it, last what all CPUs share.
     cpus: Vec<(u32, Report)>,
     /// What is to be known beside.
     notes: Vec<String>,
@@ -19,9 +21,7 @@ pub struct Decided {
 
 /// Decides whether a system fits; none if it says nothing of CPU time.
 pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
-    let trees = trees(system, overheads);
-    let cpus = trees.into_iter().map(|(cpu, tree)| (cpu, analysis::analyse(&tree)));
-    let decided = || Decided { overheads, cpus: cpus.collect(), notes: notes(system) };
+    let decided = || Decided { overheads, cpus: reports(system, overheads), notes: notes(system) };
     is_decidable(system).then(decided)
 }
 
@@ -51,6 +51,9 @@ fn notes(system: &System) -> Vec<String> {
             ));
         }
     }
+    notes.extend(without_limit(system).into_iter().map(|name| {
+        format!("`{name}` is more urgent than what all CPUs share, and nothing limits it")
+    }));
     notes
 }
 
@@ -80,7 +83,9 @@ impl Decided {
         let mut text = String::new();
         for (cpu, report) in &self.cpus {
             let fits = if report.fits() { "fits" } else { "does not fit" };
-            text += &format!("\nCPU {cpu} {fits}.\n");
+            let of =
+                one_cpu(*cpu).map_or("What all CPUs share".to_string(), |cpu| format!("CPU {cpu}"));
+            text += &format!("\n{of} {fits}.\n");
             text += &tasks(report);
             text += &servers(report);
             for reason in reasons(report) {
@@ -113,7 +118,7 @@ impl Decided {
                 json!({"path": path, "policy": policy, "fits": class.fits, "reason": class.reason})
             });
             json!({
-                "cpu": cpu,
+                "cpu": one_cpu(*cpu),
                 "fits": report.fits(),
                 "tasks": report.leaves.iter().map(task_document).collect::<Vec<_>>(),
                 "servers": report.servers.iter().map(server_document).collect::<Vec<_>>(),

@@ -2,6 +2,7 @@
 
 mod decided;
 mod overheads;
+mod shared;
 mod tree;
 
 use super::{print_json, wrapped};
@@ -10,6 +11,7 @@ use crate::failure::{Verdict, did_you_mean};
 use crate::machine::{MACHINES, Machine};
 use crate::{image, output};
 use crate::{systems, workspace};
+use abi::boot::ALL_CPUS;
 use analysis::Overheads;
 use anyhow::Result;
 use manifest::{Origin, Problems, System};
@@ -90,7 +92,7 @@ fn reservations(system: &System) -> Vec<Value> {
         json!({
             "name": node.name,
             "in": node.class.map(class),
-            "cpu": node.cpu,
+            "cpu": one_cpu(node.cpu),
             "policy": node.spell_policy(),
             "share": node.spell_share(system),
             "limit": node.limit.map(|_| node.spell_limit()),
@@ -100,6 +102,11 @@ fn reservations(system: &System) -> Vec<Value> {
         })
     };
     system.reservations.iter().enumerate().map(node).collect()
+}
+
+/// A CPU's number; none: any CPU.
+fn one_cpu(cpu: u32) -> Option<u32> {
+    (cpu != ALL_CPUS).then_some(cpu)
 }
 
 /// What a good manifest asks for that not every machine can do.

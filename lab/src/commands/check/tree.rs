@@ -1,10 +1,9 @@
 //! A system's reservations as the tree that is analysed.
 
+use abi::boot::ALL_CPUS;
 use abi::reservation::{Budget, Curve, Policy, Server as Kind, Share};
-use analysis::tree::{
-    Class, Entity, Inside, Open, Partition, Plain, Server, ServerKind, Shared, Tree,
-};
-use analysis::{Granularity, Overheads, ServiceCurve, Task, Window};
+use analysis::tree::{Class, Entity, Inside, Open, Partition, Plain, Server, ServerKind, Shared};
+use analysis::{Granularity, ServiceCurve, Task, Window};
 use manifest::{Domain, Reservation, System};
 
 /// How long a node of a class of service curves runs at least before another one gets its turn, and
@@ -19,27 +18,26 @@ pub fn is_decidable(system: &System) -> bool {
     !system.reservations.is_empty() || system.domains.iter().any(|domain| domain.load.is_some())
 }
 
-/// The trees of all CPUs on which there is something to decide.
-pub fn trees(system: &System, overheads: Overheads) -> Vec<(u32, Tree)> {
-    let loads = system.domains.iter().filter(|domain| domain.load.is_some());
-    let mut cpus: Vec<u32> = loads.map(|domain| domain.cpu).collect();
-    cpus.extend(system.reservations.iter().map(|reservation| reservation.cpu));
-    cpus.sort_unstable();
-    cpus.dedup();
-    let tree = |cpu: u32| {
-        let class = root(system, cpu);
-        (cpu, Tree { overheads, ..Tree::new(&format!("cpu{cpu}"), class) })
-    };
-    cpus.into_iter().map(tree).collect()
-}
-
-/// The root of a CPU: what is right below it, and the threads that have no reservation.
-fn root(system: &System, cpu: u32) -> Class {
+/// What is right below the root of a CPU, and the threads that have no reservation.
+pub fn below_root(system: &System, cpu: u32) -> Vec<Entity> {
     let reservations = system.reservations_in(None, cpu);
     let own = reservations.into_iter().map(|index| entity(system, index));
     let without = |domain: &&Domain| domain.reservation.is_none() && domain.cpu == cpu;
     let threads = system.domains.iter().filter(without).map(thread);
-    Class::FixedPriority(own.chain(threads).collect())
+    own.chain(threads).collect()
+}
+
+/// The class that all CPUs share. What has no limit in it is behind all that has one.
+pub fn shared_class(system: &System) -> Class {
+    let all = system.reservations_in(None, ALL_CPUS).into_iter();
+    let (limited, others): (Vec<usize>, Vec<usize>) =
+        all.partition(|index| limit(&system.reservations[*index]).is_some());
+    let behind = others.iter().filter_map(|index| jobs(&system.reservations[*index]));
+    Class::GlobalEdf {
+        cpus: system.cpus,
+        children: limited.iter().map(|index| entity(system, *index)).collect(),
+        behind: behind.collect(),
+    }
 }
 
 /// The threads of a domain that has no reservation.
@@ -51,7 +49,7 @@ fn thread(domain: &Domain) -> Entity {
                 .deadline(load.deadline)
                 .priority(domain.priority.into()),
         ),
-        None => Entity::Open(Open { name, priority: domain.max_priority.into() }),
+        None => Entity::Open(Open { name, priority: domain.max_priority.into(), demand: None }),
     }
 }
 
@@ -109,14 +107,17 @@ fn entity(system: &System, index: usize) -> Entity {
                 let timing = node.timing.map_or((1, 1), |it| (it.period, it.deadline));
                 Entity::Task(Task::new(&name, timing.0, timing.0).deadline(timing.1))
             }
-            None => Entity::Open(Open { name, priority }),
+            None => Entity::Open(Open { name, priority, demand: None }),
         },
     }
 }
 
 /// Whether each job of a leaf, a period behind the one before, finds its budget whole.
 fn has_whole_budget(system: &System, node: &Reservation, limit: Budget) -> bool {
-    let above = node.class.and_then(|class| system.reservations[class].policy);
+    let above = match node.class {
+        Some(class) => system.reservations[class].policy,
+        None => (node.cpu == ALL_CPUS).then_some(Policy::EarliestDeadline),
+    };
     match limit.server {
         Kind::Sporadic => true,
         Kind::Constant | Kind::ConstantSoft => above == Some(Policy::EarliestDeadline),
@@ -144,7 +145,7 @@ fn server(node: &Reservation, limit: Budget, class: Class) -> Entity {
 /// A class of one leaf.
 fn alone(node: &Reservation, task: Option<Task>) -> Class {
     let name = node.name.clone();
-    let leaf = task.map_or(Entity::Open(Open { name, priority: 0 }), Entity::Task);
+    let leaf = task.map_or(Entity::Open(Open { name, priority: 0, demand: None }), Entity::Task);
     Class::FixedPriority(vec![leaf])
 }
 

@@ -1,0 +1,89 @@
+//! Each CPU with what is right below its root, and the class that all CPUs share.
+//!
+//! The shared class is decided first: what is more urgent on a CPU comes before it, wherever it
+//! runs. Then each CPU is decided, on which anything of the shared class may run at any time.
+
+use super::tree::{below_root, shared_class};
+use abi::boot::ALL_CPUS;
+use analysis::tree::{Class, Entity, Open, Report, Tree, demand, interrupts};
+use analysis::{Overheads, Stream};
+use manifest::System;
+use std::collections::BTreeSet;
+
+/// What messages call the shared class.
+const NAME: &str = "cpus";
+
+/// The CPUs on which there is something to decide, [`ALL_CPUS`] among them if they share something.
+fn cpus(system: &System) -> BTreeSet<u32> {
+    let loads = system.domains.iter().filter(|domain| domain.load.is_some());
+    let used = system.reservations.iter().map(|reservation| reservation.cpu);
+    loads.map(|domain| domain.cpu).chain(used).collect()
+}
+
+/// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
+pub fn reports(system: &System, overheads: Overheads) -> Vec<(u32, Report)> {
+    let mut cpus = cpus(system);
+    if !cpus.remove(&ALL_CPUS) {
+        let alone = |cpu| (cpu, of_cpu(system, overheads, cpu, None));
+        return cpus.into_iter().map(alone).collect();
+    }
+    let class = shared_class(system);
+    let mut before = Vec::new();
+    interrupts_of_all(system, &overheads, &mut before);
+    for entity in more_urgent(system) {
+        // What nothing limits takes a CPU for ever.
+        let all = vec![Stream { cost: u64::MAX, period: u64::MAX, jitter: 0 }];
+        before.extend(demand(&Class::FixedPriority(vec![entity]), &overheads).unwrap_or(all));
+    }
+    let tree = Tree { overheads, interference: before, ..Tree::new(NAME, class.clone()) };
+    let report = analysis::analyse(&tree);
+    let uses = report.fits().then(|| demand(&class, &overheads)).flatten();
+    let (name, priority) = (NAME.to_string(), system.shared_priority.into());
+    let shared = Open { name, priority, demand: uses };
+    let of_cpu = |cpu| (cpu, of_cpu(system, overheads, cpu, Some((&class, &shared))));
+    let each = cpus.into_iter().map(of_cpu);
+    each.collect::<Vec<_>>().into_iter().chain([(ALL_CPUS, report)]).collect()
+}
+
+/// What on any CPU comes before the shared class and may take all of that CPU.
+pub fn without_limit(system: &System) -> Vec<String> {
+    if !cpus(system).contains(&ALL_CPUS) {
+        return Vec::new();
+    }
+    let none = Overheads::default();
+    let urgent = more_urgent(system).into_iter();
+    let unlimited = urgent
+        .filter(|entity| demand(&Class::FixedPriority(vec![entity.clone()]), &none).is_none());
+    unlimited.map(|entity| entity.name().to_string()).collect()
+}
+
+/// What on any CPU comes before the shared class, which goes first of equals.
+fn more_urgent(system: &System) -> Vec<Entity> {
+    let all = (0..system.cpus).flat_map(|cpu| below_root(system, cpu));
+    all.filter(|entity| entity.priority() > system.shared_priority.into()).collect()
+}
+
+/// The timer interrupts of what runs on one CPU alone.
+fn interrupts_of_all(system: &System, overheads: &Overheads, into: &mut Vec<Stream>) {
+    for cpu in 0..system.cpus {
+        interrupts(&Class::FixedPriority(below_root(system, cpu)), overheads, into);
+    }
+}
+
+/// What is said of one CPU, beside which something is shared.
+fn of_cpu(
+    system: &System,
+    overheads: Overheads,
+    cpu: u32,
+    shared: Option<(&Class, &Open)>,
+) -> Report {
+    let mut below = below_root(system, cpu);
+    let mut interference = Vec::new();
+    if let Some((class, shared)) = shared {
+        below.push(Entity::Open(shared.clone()));
+        interrupts(class, &overheads, &mut interference);
+    }
+    let name = format!("cpu{cpu}");
+    let tree = Tree::new(&name, Class::FixedPriority(below));
+    analysis::analyse(&Tree { overheads, interference, ..tree })
+}
