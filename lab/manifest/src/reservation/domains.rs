@@ -118,7 +118,7 @@ pub fn target(values: &Values, word: &Word, cpus: u32) -> Result<Target, Problem
         Some(_) => {
             let message = format!("there is no {}", quote(word.get_ref()));
             let help = format!(
-                "the roots are cpu0 to cpu{}, and {} is the class that all CPUs share",
+                "the roots are cpu0 to cpu{}; {} is what all CPUs share",
                 cpus - 1,
                 place::SHARED
             );

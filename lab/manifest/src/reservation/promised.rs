@@ -98,7 +98,10 @@ fn bandwidth(
         let message = format!(
             "{child_name} takes {more} of {of} by its budget, and {name} has {left} left of {has}"
         );
-        let help = "lower this budget or another one in the class, or give the class more";
+        let help = match class {
+            Some(_) => "lower this budget or another one in the class, or give the class more",
+            None => "lower this budget or another one in the class, or add CPUs",
+        };
         let at = span_of(drafts[child].given.budget.as_ref(), &drafts[child].at);
         Some(values.source.problem(&at, message, help))
     })

@@ -150,7 +150,7 @@ fn reservations_follow_their_classes() {
     let expected =
         ["flight", "frames", "control", "vision", "rest", "camera", "pictures", "sounds", "guest"];
     assert_eq!(names, expected);
-    assert_eq!(decoded.fields(Record::Root), [[0], [1]]);
+    assert_eq!(decoded.fields(Record::Root), [[0, 256], [1, 256]]);
     let (root, first) = (decoded.first(Record::Root), decoded.first(Record::Reservation));
     let all = decoded.fields(Record::Reservation);
     let owner = boot::NO_OWNER;
