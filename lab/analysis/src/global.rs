@@ -40,8 +40,8 @@ pub fn density(tasks: &[Task], cpus: u32) -> Result<Sufficient, AnalysisError> {
 /// S   = D - C - floor(1/m sum over k of min(I_k, D - C + 1)) >= 0
 /// ```
 ///
-/// What comes `before` all tasks counts like a task, wherever it runs, with one occurrence more that
-/// is left from before: a job waits only while every CPU is taken by something.
+/// What comes `before` all tasks counts like a task, wherever it runs, with one occurrence more
+/// that is left from before: a job waits only while every CPU is taken by something.
 pub fn interference(
     tasks: &[Task],
     before: &[Stream],

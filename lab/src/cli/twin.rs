@@ -1,6 +1,6 @@
 //! The command line of `twin`.
 
-use super::{cpus, kernels, lockings, seed};
+use super::{all_kernels, cpus, kernels, lockings, seed};
 use clap::{Args, Subcommand};
 
 /// What to do with the simulation.
@@ -40,6 +40,9 @@ pub struct Fuzzed {
     /// What guards the kernel; by default none on one CPU, on several it goes by the seed.
     #[arg(long, value_name = "L", value_parser = lockings())]
     pub locking: Option<String>,
+    /// Only this kernel; by default it goes by the seed, and is not `tree`.
+    #[arg(long, value_name = "K", value_parser = all_kernels())]
+    pub kernel: Option<String>,
 }
 
 /// Which run to repeat.

@@ -2,9 +2,11 @@
 //! invariant checked after each step. A run depends on its seed alone.
 
 mod reach;
+mod reserved;
 
 pub use reach::Reach;
 
+use crate::cli::Fuzzed;
 use crate::machine::{self, Boot, MACHINES, Machine, Packed};
 use crate::{image::Images, systems};
 use abi::boot::{HEADER_WORDS, Record};
@@ -60,6 +62,14 @@ impl Plan {
             scarce: seed % 2 == 1,
         })
     }
+
+    /// The plan of a seed on what was asked for.
+    pub fn on(seed: u64, asked: &Fuzzed) -> Result<Plan> {
+        let plan = Plan::of(seed, asked.cpus, asked.locking.as_deref())?;
+        let kernels = manifest::ALL_KERNELS.into_iter();
+        let kernel = kernels.into_iter().find(|name| asked.kernel.as_deref() == Some(*name));
+        Ok(Plan { kernel: kernel.unwrap_or(plan.kernel), ..plan })
+    }
 }
 
 impl fmt::Display for Plan {
@@ -97,13 +107,17 @@ pub fn outcome(plan: &Plan, log: Option<Spelled>) -> Result<Outcome> {
 pub struct Spelled(pub usize);
 
 fn outcome_of(plan: &Plan, check: bool, log: Option<Spelled>) -> Result<Outcome> {
-    let mut system = systems::load(SYSTEM)?;
+    let mut system = match plan.kernel {
+        manifest::TREE => reserved::system(plan.cpus)?,
+        _ => systems::load(SYSTEM)?,
+    };
     let args = system.domains.iter_mut().flat_map(|domain| &mut domain.args);
     for (_, value) in args.filter(|(name, _)| name == "seed") {
         *value = (plan.seed as u32).to_string();
     }
     system.cpus = plan.cpus;
-    for (domain, nth) in system.domains.iter_mut().zip(0..) {
+    let free = system.domains.iter_mut().filter(|domain| domain.reservation.is_none());
+    for (domain, nth) in free.zip(0..) {
         domain.cpu = nth % plan.cpus;
     }
     let scarce = |archive: &mut [u8]| {

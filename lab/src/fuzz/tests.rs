@@ -1,9 +1,21 @@
 use super::*;
+use abi::call::Call;
 
 /// Steps that the test command takes.
 const ENOUGH: u64 = 400_000;
 /// Steps after which what was not reached cannot be reached.
 const MOST: u64 = 10 * ENOUGH;
+
+/// Runs under the scheduling tree.
+const TREE_RUNS: usize = 12;
+/// Calls that the tree alone has.
+const RESERVING: [Call; 5] = [
+    Call::ReservationCreate,
+    Call::ReservationSet,
+    Call::ReservationJoin,
+    Call::Reserve,
+    Call::ReservationInspect,
+];
 
 /// Seeds that have found something.
 const KEPT: [u64; 0] = [];
@@ -44,6 +56,19 @@ fn every_invariant_holds_on_several_cpus() {
         let mut reach = Reach::default();
         assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
         assert!(reach.steps > 1000, "{plan}: only {} steps", reach.steps);
+    }
+}
+
+#[test]
+fn every_invariant_holds_under_the_scheduling_tree() {
+    let mut reach = Reach::default();
+    let lockings = [(1, NO_LOCKING), (2, LOCKINGS[1]), (4, LOCKINGS[2]), (8, LOCKINGS[3])];
+    for (seed, (cpus, locking)) in (1..).zip(lockings.into_iter().cycle()).take(TREE_RUNS) {
+        let plan = Plan { kernel: manifest::TREE, ..plan(seed, cpus, Some(locking)) };
+        assert_eq!(run(&plan, &mut reach), Ok(()), "{plan}");
+    }
+    for call in RESERVING {
+        assert!(reach.has(call, None), "{call:?} never succeeds\n{}", reach.summary());
     }
 }
 

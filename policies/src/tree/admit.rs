@@ -6,8 +6,8 @@
 //! itself and of its own budget by its period. Classes of fixed priorities and of time partitions
 //! promise nothing: what a child of them has is its budget, or without one the whole CPU, if its
 //! siblings leave it that. The class that all CPUs share has all of them: each child gets what it
-//! was promised in the long run, and is late by a bounded time. Below earliest deadlines a node without a limit is promised nothing, and
-//! has nothing to promise.
+//! was promised in the long run, and is late by a bounded time. Below earliest deadlines a node
+//! without a limit is promised nothing, and has nothing to promise.
 
 use super::Tree;
 use super::error::TreeError;

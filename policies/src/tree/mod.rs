@@ -2,9 +2,9 @@
 //!
 //! Inner nodes are *classes*, each with a [`Policy`] of its own; leaves are *reservations*, which
 //! threads use. Each node but a root has a [`Share`] among its siblings and may have a server,
-//! which bounds what it gets ([`Budget`]). Each CPU has a root, a class of fixed priorities. One more
-//! root is shared by all CPUs: a class of earliest deadlines, each child of which is run by one CPU
-//! at a time, whichever has nothing more urgent to do (global EDF).
+//! which bounds what it gets ([`Budget`]). Each CPU has a root, a class of fixed priorities. One
+//! more root is shared by all CPUs: a class of earliest deadlines, each child of which is run by
+//! one CPU at a time, by any that has nothing more urgent to do (global EDF).
 //!
 //! The tree is told what happens ([`Tree::wake`], [`Tree::block`], [`Tree::rotate`]) and asked
 //! whom to run ([`Tree::pick`]). It reads no clock: each of these takes the instant.

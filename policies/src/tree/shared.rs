@@ -8,7 +8,8 @@
 //! deadline. When no CPU is asked any more, none runs anything less urgent than a child that waits.
 //!
 //! With `n` children and `m` CPUs a decision steps over the children that are taken, m at most, and
-//! asking takes O(m² depth) steps at worst: m children that wait, for each of which m CPUs are looked at.
+//! asking takes O(m² depth) steps at worst: m children that wait, for each of which m CPUs are
+//! looked at.
 
 use super::avl::{self, NIL};
 use super::curve::NEVER;

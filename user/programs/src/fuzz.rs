@@ -7,6 +7,7 @@
 //! in for ever.
 
 mod choice;
+mod reserving;
 
 use crate::random::Random;
 use choice::{Bands, Chooser};

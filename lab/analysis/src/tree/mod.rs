@@ -1,5 +1,5 @@
-//! A tree of classes, servers and tasks on one CPU, or below a class that several share, and whether
-//! it fits.
+//! A tree of classes, servers and tasks on one CPU, or below a class that several share, and
+//! whether it fits.
 //!
 //! A class is given a supply by its parent; its policy is tested on that, and says what supply its
 //! children have. So one level after the other is decided, from the root on:

@@ -57,7 +57,7 @@ fn search(asked: &cli::Fuzz) -> Result<Done<'_>> {
     };
     while !interrupts.any() && !enough(&reach) {
         step.detail(&format!("seed {next:#x}, {} steps", reach.steps));
-        let plan = Plan::of(next, asked.on.cpus, asked.on.locking.as_deref())?;
+        let plan = Plan::on(next, &asked.on)?;
         failure = fuzz::run(&plan, &mut reach).err();
         if failure.is_some() {
             thread::sleep(GRACE);
@@ -93,10 +93,11 @@ impl Done<'_> {
 
     /// The command that repeats the seed that failed.
     fn replay(&self) -> String {
-        let cli::Fuzzed { cpus, locking } = &self.asked.on;
-        let locking = locking.iter().map(|locking| format!(" --locking {locking}"));
-        let locking: String = locking.collect();
-        format!("./giusto twin replay {:#x} --cpus {cpus}{locking}", self.next)
+        let cli::Fuzzed { cpus, locking, kernel } = &self.asked.on;
+        let given = [("locking", locking), ("kernel", kernel)].into_iter();
+        let given = given.filter_map(|(key, value)| Some(format!(" --{key} {}", value.as_ref()?)));
+        let given: String = given.collect();
+        format!("./giusto twin replay {:#x} --cpus {cpus}{given}", self.next)
     }
 }
 
@@ -132,7 +133,12 @@ mod tests {
 
     fn asked(steps: u64) -> cli::Fuzz {
         let locking = Some("fine".to_string());
-        cli::Fuzz { steps, minutes: None, seed: 7, on: cli::Fuzzed { cpus: 2, locking } }
+        cli::Fuzz {
+            steps,
+            minutes: None,
+            seed: 7,
+            on: cli::Fuzzed { cpus: 2, locking, kernel: None },
+        }
     }
 
     #[test]

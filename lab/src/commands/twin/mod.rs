@@ -25,7 +25,7 @@ pub fn twin(twin: &Twin, as_json: bool) -> Result<Verdict> {
 }
 
 fn replay(asked: &Replay, as_json: bool) -> Result<Verdict> {
-    let plan = Plan::of(asked.seed, asked.on.cpus, asked.on.locking.as_deref())?;
+    let plan = Plan::on(asked.seed, &asked.on)?;
     if !as_json {
         output::line(&plan);
     }

@@ -196,7 +196,8 @@ proptest! {
                     machine.wake(leaves[at]);
                 }
             }
-            let mut deadlines: Vec<u64> = jobs.iter().filter(|job| job.0 > 0).map(|job| job.1).collect();
+            let left = jobs.iter().filter(|job| job.0 > 0);
+            let mut deadlines: Vec<u64> = left.map(|job| job.1).collect();
             deadlines.sort_unstable();
             deadlines.truncate(cpus);
             let runs: Vec<usize> =

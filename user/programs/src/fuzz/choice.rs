@@ -1,5 +1,6 @@
 //! Which call to make next, and with what.
 
+use super::reserving::Reservations;
 use crate::random::Random;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::message::MAX_WORDS;
@@ -93,6 +94,7 @@ pub struct Chooser {
     random: Random,
     buffer: Option<Words>,
     notes: Words,
+    reservations: Option<Reservations>,
     threads: u64,
     /// The thread probably holds a reply right.
     owes: bool,
@@ -106,7 +108,8 @@ impl Chooser {
         let buffer = buffer.map(|n| env.buffer(n).0);
         let notes = env.mem(env.arg("notes").expect("the name of a memory"));
         let (threads, serves) = (env.threads() as u64, random.below(2) == 0);
-        Chooser { bands, random, buffer, notes, threads, owes: false, serves }
+        let reservations = Reservations::find(env);
+        Chooser { bands, random, buffer, notes, reservations, threads, owes: false, serves }
     }
 
     /// What is in which slot.
@@ -140,7 +143,7 @@ impl Chooser {
     }
 
     /// A slot that is likely to hold an object of a kind.
-    fn of(&mut self, kind: u64) -> u64 {
+    pub fn of(&mut self, kind: u64) -> u64 {
         let slot = match self.below(20) {
             0 if self.below(3) == 0 => return self.anything(),
             1 if self.below(3) == 0 => Slot(self.below(self.bands.limit + 2) as u32),
@@ -169,7 +172,7 @@ impl Chooser {
     }
 
     /// A slot of a band that is likely to be free.
-    fn spare(&mut self, kind: u64) -> u64 {
+    pub fn spare(&mut self, kind: u64) -> u64 {
         let n = WIDTH + self.below(COPIED - WIDTH);
         if self.below(2) == 0 { self.of(kind) } else { self.bands.slot(kind, n).word() }
     }
@@ -183,7 +186,7 @@ impl Chooser {
     }
 
     /// A number below `n`, or now and then anything.
-    fn small(&mut self, n: u64) -> u64 {
+    pub fn small(&mut self, n: u64) -> u64 {
         if self.below(24) == 0 { self.anything() } else { self.below(n) }
     }
 
@@ -205,6 +208,11 @@ impl Chooser {
     pub fn call(&mut self, within: bool) -> (u64, [u64; 6], [u64; 4]) {
         self.fill_buffer();
         let words = core::array::from_fn(|_| self.below(4));
+        if let Some(reservations) = self.reservations
+            && self.below(4) == 0
+        {
+            return reservations.call(self);
+        }
         match self.below(100) {
             0..45 => {
                 let (number, a) = self.message(within);
