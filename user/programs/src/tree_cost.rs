@@ -18,8 +18,8 @@ const POLICIES: [Policy; 3] =
 const DEPTHS: [usize; 2] = [1, 3];
 /// Classes in a class, but in the lowest.
 const FAN: usize = 10;
-/// Nodes: a root, classes, leaves.
-const NODES: usize = 1 + FAN * FAN + FAN + 1 + 4_000;
+/// Nodes: the root of the CPU, the class that all CPUs share, classes, leaves.
+const NODES: usize = 2 + FAN * FAN + FAN + 1 + 4_000;
 /// Numbers of the metrics.
 const DECISION: u16 = 1;
 const ENQUEUE: u16 = 2;
