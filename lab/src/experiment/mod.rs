@@ -23,6 +23,7 @@ mod native_series;
 pub mod parameter;
 mod partitions;
 mod ping_pong;
+mod plugins;
 mod profile;
 mod restart;
 mod run;
@@ -160,7 +161,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 27] = [
+pub static EXPERIMENTS: [&Experiment; 28] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -188,6 +189,7 @@ pub static EXPERIMENTS: [&Experiment; 27] = [
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,
     &adaptive_budgets::EXPERIMENT,
+    &plugins::EXPERIMENT,
 ];
 
 /// The experiment with this name.

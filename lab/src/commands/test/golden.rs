@@ -32,7 +32,7 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, and one counts late
 /// jobs over many seconds.
-const DEEP: [&str; 9] = [
+const DEEP: [&str; 10] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -42,6 +42,7 @@ const DEEP: [&str; 9] = [
     "partitions",
     "mixed-criticality",
     "adaptive-budgets",
+    "plugins",
 ];
 
 /// Each experiment that boots systems, compared.

@@ -1,0 +1,49 @@
+use super::*;
+use crate::experiment::testing::{all_hold, expect, report};
+use results::{Origin, Report, Verdict};
+
+/// Figures that reproduce the claims, but for one.
+fn made_up(change: Option<(&str, &str, u64)>) -> Report {
+    let mut figures: Vec<(&str, String, u64)> = Vec::new();
+    for cpus in CPUS {
+        for load in LOADS {
+            for (policy, latency) in POLICIES.into_iter().zip([1_000, 1_020, 1_500]) {
+                for metric in [LATENCY, MEAN] {
+                    figures.push((metric, case(policy, cpus, load), latency));
+                }
+            }
+        }
+    }
+    if let Some((metric, case, value)) = change {
+        let place = figures.iter_mut().find(|(own, is, _)| *own == metric && is == case);
+        place.expect("the case is among them").2 = value;
+    }
+    let rows: Vec<_> = figures
+        .iter()
+        .map(|(metric, case, value)| (manifest::TREE, *metric, case.as_str(), *value))
+        .collect();
+    report("qemu-x86_64", &rows)
+}
+
+#[test]
+fn policies_that_differ_as_the_papers_do_reproduce() {
+    all_hold(&EXPERIMENT, &made_up(None), &[]);
+}
+
+#[test]
+fn other_differences_contradict() {
+    let contradicted = |metric, policy, value, id| {
+        let changed = made_up(Some((metric, &case(policy, 4, "none"), value)));
+        expect(&EXPERIMENT, &changed, Verdict::Contradicted, &[id]);
+    };
+    contradicted(LATENCY, "psn-edf", 1_200, "S2C-C07a");
+    contradicted(MEAN, "psn-edf", 800, "S2C-C07a");
+    contradicted(LATENCY, "gsn-edf", 1_000, "S2C-C07b");
+    contradicted(MEAN, "gsn-edf", 1_005, "S2C-C07b");
+}
+
+#[test]
+fn the_simulation_does_not_tell_what_a_policy_costs() {
+    let simulated = Report { origin: Origin::SIMULATED, ..made_up(None) };
+    expect(&EXPERIMENT, &simulated, Verdict::NotObservable, &["S2C-C07b"]);
+}
