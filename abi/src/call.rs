@@ -37,6 +37,22 @@ pub enum Call {
     /// A fact about the kernel: `a0` is a [`Fact`], `a1` an index.
     Fact = 7,
 
+    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`: deadline.
+    /// The number word says [how long](crate::futex::number) and in which scope. With success the
+    /// caller owns the mutex.
+    MutexWait = 8,
+    /// Hands the mutex at address `a0` to the first thread that waits for it. The number word says
+    /// the scope.
+    MutexWake = 9,
+    /// Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
+    /// `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
+    /// of [`Call::MutexWait`]. With success the caller owns the mutex.
+    CondWait = 10,
+    /// Lets the first thread that waits for the condition at address `a0`, or all of them if `a1`
+    /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
+    /// is 1 if there was one.
+    CondRequeue = 11,
+
     /// Copies slot `a0` to the empty slot `a1` with at most the rights `a2`. `a3`, if not zero,
     /// becomes the badge of a copy of an unbadged endpoint or notification capability.
     CapCopy = 16,
@@ -150,7 +166,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 42] = [
+    pub const ALL: [Call; 46] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -159,6 +175,10 @@ impl Call {
         Call::Null,
         Call::Clock,
         Call::Fact,
+        Call::MutexWait,
+        Call::MutexWake,
+        Call::CondWait,
+        Call::CondRequeue,
         Call::CapCopy,
         Call::CapDelete,
         Call::CapRevoke,
@@ -276,6 +296,8 @@ pub enum Fact {
     Kernel = 3,
     /// How many CPUs the kernel has, and which one the caller runs on.
     Cpus = 4,
+    /// The caller's ids in [futexes](crate::futex) of its domain and of shared memory.
+    Identity = 5,
 }
 
 /// Tables that [`Call::Inspect`] reads, one row an index; past the last row it fails with
@@ -381,6 +403,8 @@ pub enum ThreadState {
     Receiving = 4,
     /// Blocked until its call is answered.
     Calling = 5,
+    /// Blocked until it owns a mutex.
+    Waiting = 6,
 }
 
 /// Bits of the mask of [`Call::ThreadExchange`].

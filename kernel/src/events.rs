@@ -9,7 +9,7 @@ use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
 use crate::object::deadlines::{Due, TimerEntry};
-use crate::object::thread::flag;
+use crate::object::thread::{State, flag};
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
@@ -355,6 +355,11 @@ impl<S: System> Entry<S> {
             Ok(Done::Words(first, second, words)) => {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
+            }
+            Ok(Done::Blocked) => self.block(me, State::Waiting),
+            Ok(Done::Woke(index)) => {
+                context.set_results(Status::OK, 0, Info(0));
+                self.kernel.threads.get(index).into_iter().for_each(|at| self.wake_slowly(at));
             }
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),

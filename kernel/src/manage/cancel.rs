@@ -36,6 +36,7 @@ impl<P: Port> Manager<'_, P> {
                     self.all.open(server).set_caller(None);
                 }
             }
+            (State::Waiting, _) => self.leave_queue(at),
             (State::Sending | State::Receiving, _) => {}
         }
         if thread.has(flag::DEADLINE) {
@@ -45,7 +46,7 @@ impl<P: Port> Manager<'_, P> {
             // No handler will say how it goes on, and its registers are not a call's.
             thread.clear(flag::FAULT);
             thread.set(flag::SUSPENDED);
-        } else if state == State::Sending {
+        } else if matches!(state, State::Sending | State::Waiting) {
             self.cpu.note(Event::Fail, at, error as u32, 0);
             thread.finish(Status::failed(error));
         } else {

@@ -10,6 +10,7 @@ use crate::uart;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
+use core::sync::atomic::AtomicU32;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::port::{Frame, Port};
@@ -104,6 +105,13 @@ impl Port for X86 {
         // SAFETY: frames come from RAM that `boot` handed out, in the direct map; words are
         // atomics, so that programs may write them meanwhile.
         unsafe { &*direct::<Frame>(address) }
+    }
+
+    #[inline(always)]
+    fn word(&self, address: u64) -> &'static AtomicU32 {
+        // SAFETY: the address lies in a frame, which is RAM in the direct map, and is aligned; the
+        // word is an atomic, so that programs may write it meanwhile.
+        unsafe { &*direct::<AtomicU32>(address) }
     }
 
     #[inline(always)]

@@ -1,0 +1,83 @@
+//! Deterministic futexes (S2H): queues of threads that wait for a mutex or a condition in user
+//! memory.
+//!
+//! The [words](words) belong to programs. The second one names the first waiter; all waiters of a
+//! mutex or condition form a [ring](queue) through links in the threads themselves. A call takes
+//! what the words say as a hint, checks it against what the thread that is named waits for, and
+//! only then stores. So a program that writes anything there at any time misleads its own threads
+//! alone, and every operation is O(1): nothing is searched, counted or allocated.
+//!
+//! The whole kernel is open in all of this, so no lock guards a queue, and plain stores suffice:
+//! programs change the first word of a mutex only while its bit [`WAITERS`] is clear.
+
+pub mod identity;
+mod leave;
+pub mod queue;
+mod requeue;
+mod wait;
+mod wake;
+mod words;
+
+use crate::access::Ref;
+use crate::manage::{Done, Manager};
+use crate::object::{Domain, Thread};
+use crate::port::{Context, Port};
+use abi::Error;
+use abi::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
+use abi::futex::{SCOPE_SHIFT, Scope, WAITERS};
+
+/// Who calls, from which domain, and in which scope.
+struct Caller<P: Port> {
+    thread: Ref<Thread<P>>,
+    domain: Ref<Domain<P>>,
+    scope: Scope,
+}
+
+impl<P: Port> Clone for Caller<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Port> Copy for Caller<P> {}
+
+/// How long a call may block: `None` for ever, else until an instant. 0 is not at all.
+type Until = Option<u64>;
+
+impl<P: Port> Manager<'_, P> {
+    /// Executes a futex call of `thread`.
+    #[inline(never)]
+    pub(crate) fn futex_call(
+        &self,
+        thread: Ref<Thread<P>>,
+        domain: Ref<Domain<P>>,
+        call: Call,
+        args: &[u64; 6],
+    ) -> Result<Done, Error> {
+        let (number, _) = self.all.open(thread).context.call();
+        let shared = number >> SCOPE_SHIFT & 1 != 0;
+        let scope = if shared { Scope::Shared } else { Scope::Domain };
+        let caller = Caller { thread, domain, scope };
+        match call {
+            Call::MutexWait => {
+                self.wait_for_mutex(caller, args[0], args[1], until(number, args[2])?)
+            }
+            Call::MutexWake => self.wake_for_mutex(caller, args[0]),
+            Call::CondWait => {
+                let places = (args[0], args[2]);
+                self.wait_for_condition(caller, places, args[1], until(number, args[3])?)
+            }
+            Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
+            _ => Err(Error::UnknownCall),
+        }
+    }
+}
+
+/// How long a call with this number word and this deadline may block.
+fn until(number: u64, deadline: u64) -> Result<Until, Error> {
+    match number >> SEND_TIMEOUT_SHIFT & 3 {
+        kind if kind == Timeout::Never as u64 => Ok(None),
+        kind if kind == Timeout::Zero as u64 => Ok(Some(0)),
+        kind if kind == Timeout::At as u64 => Ok(Some(deadline)),
+        _ => Err(Error::InvalidArgument),
+    }
+}

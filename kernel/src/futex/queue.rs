@@ -1,0 +1,143 @@
+//! Queues: a ring of threads for each mutex or condition, headed by the one that has waited longest.
+//!
+//! The head alone carries the mark that says of which [`Kind`] its ring is. A ring of a condition
+//! becomes part of its mutex's ring as a whole: no member but the heads is touched, and so a
+//! member that waits for a condition may be in either.
+
+use super::Caller;
+use super::identity;
+use super::words::{Place, Words};
+use crate::access::Ref;
+use crate::list::Ring;
+use crate::manage::Manager;
+use crate::object::Thread;
+use crate::object::thread::{State, Waiting};
+use crate::port::Port;
+use abi::Error;
+use abi::futex::Scope;
+use cells::Cell;
+
+/// What a ring of threads waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// To own a mutex.
+    Mutex,
+    /// To be woken, then to own a mutex.
+    Condition,
+}
+
+/// What a thread in state [`State::Waiting`] waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Who else may wait for it.
+    pub scope: Scope,
+    /// The condition that it has called to wait for, if it has.
+    pub condition: Option<Place>,
+    /// The mutex that it owns behind that.
+    pub mutex: Place,
+}
+
+impl Target {
+    /// The words whose ring of this kind it may be in.
+    pub fn place(&self, kind: Kind) -> Option<Place> {
+        match kind {
+            Kind::Mutex => Some(self.mutex),
+            Kind::Condition => self.condition,
+        }
+    }
+}
+
+/// A thread's place in a queue. What it says counts while the thread is [`State::Waiting`].
+pub struct Waiter {
+    /// What the thread waits for.
+    pub target: Cell<Target>,
+    /// The kind of the ring that it heads, if it heads one.
+    pub heads: Cell<Option<Kind>>,
+}
+
+impl Waiter {
+    /// Of a thread that waits for nothing.
+    pub const fn new() -> Waiter {
+        let (scope, mutex) = (Scope::Domain, Place::NOWHERE);
+        let target = Target { scope, condition: None, mutex };
+        Waiter { target: Cell::new(target), heads: Cell::new(None) }
+    }
+}
+
+impl Default for Waiter {
+    fn default() -> Self {
+        Waiter::new()
+    }
+}
+
+/// The rings.
+pub(super) type Queue<P> = Ring<Thread<P>, Waiting>;
+
+impl<P: Port> Manager<'_, P> {
+    /// The id of a thread as `caller` sees it.
+    pub(super) fn id_of(&self, caller: Caller<P>, thread: Ref<Thread<P>>) -> u32 {
+        identity::id(self.kernel, caller.scope, caller.domain, thread)
+    }
+
+    /// The head of the queue of this kind at a place, by what the words say.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenQueue`]: they name a thread that does not head that queue, or none.
+    pub(super) fn head(
+        &self,
+        caller: Caller<P>,
+        kind: Kind,
+        (place, words): (Place, Words),
+    ) -> Result<Option<Ref<Thread<P>>>, Error> {
+        match words.queue() {
+            0 => Ok(None),
+            id => identity::thread(self.kernel, caller.scope, caller.domain, id)
+                .filter(|at| self.is_head(caller.scope, *at, kind, place.key))
+                .map(Some)
+                .ok_or(Error::BrokenQueue),
+        }
+    }
+
+    /// Whether a thread heads the queue of this kind with this key. In shared memory its own domain
+    /// must have the words still: their frame may have become another memory's.
+    fn is_head(&self, scope: Scope, at: Ref<Thread<P>>, kind: Kind, key: u64) -> bool {
+        let thread = self.all.open(at);
+        let target = thread.futex.target.get();
+        if thread.futex.heads.get() != Some(kind) || target.scope != scope {
+            return false;
+        }
+        let Some(place) = target.place(kind).filter(|place| place.key == key) else { return false };
+        scope == Scope::Domain || self.find_again(thread.domain.get(), scope, place).is_some()
+    }
+
+    /// The mark of a head goes to `next`, if there is one.
+    pub(super) fn succeed(&self, head: Ref<Thread<P>>, next: Option<Ref<Thread<P>>>, kind: Kind) {
+        self.all.open(head).futex.heads.set(None);
+        if let Some(next) = next {
+            self.all.open(next).futex.heads.set(Some(kind));
+        }
+    }
+
+    /// The calling thread joins the queue of this kind behind its head, or begins one, and blocks.
+    pub(super) fn join(
+        &self,
+        caller: Caller<P>,
+        (kind, target): (Kind, Target),
+        head: Option<Ref<Thread<P>>>,
+        words: Words,
+    ) {
+        let me = caller.thread;
+        let thread = self.all.open(me);
+        thread.futex.target.set(target);
+        Queue::form(me);
+        match head {
+            Some(head) => Queue::splice(head, me),
+            None => {
+                thread.futex.heads.set(Some(kind));
+                words.set_queue(self.id_of(caller, me));
+            }
+        }
+        thread.wait_in(State::Waiting);
+    }
+}

@@ -1,0 +1,37 @@
+//! Waking: `MUTEX_WAKE` hands a mutex to the thread that has waited longest (S2H-15). O(1), and
+//! O(log n) if that has a deadline.
+
+use super::queue::{Kind, Queue};
+use super::{Caller, WAITERS};
+use crate::manage::{Done, Manager};
+use crate::object::thread::flag;
+use crate::port::Port;
+use abi::{Error, Status};
+
+impl<P: Port> Manager<'_, P> {
+    /// Hands over the mutex at an address. Without a waiter it is free: one may be between its mark
+    /// and its call, and finds the word changed.
+    pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Done, Error> {
+        let (place, words) = self.find(caller.domain, caller.scope, at)?;
+        let Some(owner) = self.head(caller, Kind::Mutex, (place, words))? else {
+            words.set_first(0);
+            return Ok(Done::Nothing);
+        };
+        let thread = self.all.open(owner);
+        let timed = thread.has(flag::DEADLINE);
+        if timed && self.makes_room() {
+            return Ok(Done::Preempted);
+        }
+        let next = Queue::leave(owner);
+        self.succeed(owner, next, Kind::Mutex);
+        words.set_queue(next.map_or(0, |next| self.id_of(caller, next)));
+        let waiters = if next.is_some() { WAITERS } else { 0 };
+        words.set_first(self.id_of(caller, owner) | waiters);
+        if timed {
+            self.end_timeout(owner);
+        }
+        thread.finish(Status::OK);
+        thread.become_ready();
+        Ok(Done::Woke(owner.index()))
+    }
+}
