@@ -10,7 +10,12 @@ use abi::Error;
 impl<P: Port> Manager<'_, P> {
     /// The first waiter of the condition at `at`, or with `all` = 1 each, waits for its mutex from
     /// now on. The caller owns that, so no program changes its words meanwhile.
-    pub(super) fn requeue_waiters(&self, caller: Caller<P>, at: u64, all: u64) -> Result<Done, Error> {
+    pub(super) fn requeue_waiters(
+        &self,
+        caller: Caller<P>,
+        at: u64,
+        all: u64,
+    ) -> Result<Done, Error> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }

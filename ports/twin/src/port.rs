@@ -14,8 +14,8 @@ use kernel::port::{Frame, Port};
 use kernel::statistics::Statistics;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The machine under a lock policy.
 #[repr(transparent)]

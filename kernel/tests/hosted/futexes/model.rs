@@ -86,12 +86,7 @@ impl Model {
     }
 
     /// The queue that the second word of a pair leads to.
-    fn queue(
-        &self,
-        realm: Realm,
-        is_condition: bool,
-        pair: usize,
-    ) -> Result<Option<usize>, Error> {
+    fn queue(&self, realm: Realm, is_condition: bool, pair: usize) -> Result<Option<usize>, Error> {
         let word = self.words[pair].1;
         if word == 0 {
             return Ok(None);
@@ -121,7 +116,13 @@ impl Model {
         outcome.unwrap_or_else(Outcome::Fails)
     }
 
-    fn waits(&mut self, me: Id, wish: Wish, expected: u32, expired: bool) -> Result<Outcome, Error> {
+    fn waits(
+        &mut self,
+        me: Id,
+        wish: Wish,
+        expected: u32,
+        expired: bool,
+    ) -> Result<Outcome, Error> {
         let pair = wish.condition.unwrap_or(wish.mutex);
         if wish.condition.is_none() && expected & WAITERS == 0 {
             return Err(Error::InvalidArgument);
@@ -175,13 +176,7 @@ impl Model {
         Ok(Outcome::Wakes(owner))
     }
 
-    fn requeues(
-        &mut self,
-        me: Id,
-        realm: Realm,
-        pair: usize,
-        all: bool,
-    ) -> Result<Outcome, Error> {
+    fn requeues(&mut self, me: Id, realm: Realm, pair: usize, all: bool) -> Result<Outcome, Error> {
         if !self.writes(me) {
             return Err(Error::BadAddress);
         }

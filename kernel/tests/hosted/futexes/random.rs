@@ -70,8 +70,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         }
         let mut model = Model { words: vec![(0, 0); PAIRS], ..Model::default() };
         model.writers = vec![1, 2];
-        let mut run =
-            Run { board, model, rng: Rng::new(seed), reach, until: BTreeMap::default() };
+        let mut run = Run { board, model, rng: Rng::new(seed), reach, until: BTreeMap::default() };
         for (thread, (domain, _)) in (1..).zip(THREADS) {
             run.model.domains.insert(thread, domain);
             for realm in [Realm::Domain(domain), Realm::Shared] {
@@ -206,8 +205,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     }
 
     fn performs(&mut self, me: Id) {
-        let realm =
-            if self.rng.once_in(2) { Realm::Shared } else { Realm::Domain(domain_of(me)) };
+        let realm = if self.rng.once_in(2) { Realm::Shared } else { Realm::Domain(domain_of(me)) };
         let until = match self.rng.below(4) {
             0 => Some(0),
             1 => Some(self.board.host.now() + 1 + self.rng.below(3_000_000)),
@@ -278,7 +276,9 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             let now = self.board.host.now();
             let ended = |thread: &Id| self.board.thread(*thread).state.get() == State::Ready;
             let mut gone: Vec<Id> = self.until.keys().copied().filter(ended).collect();
-            gone.sort_by_key(|thread| (-i16::from(THREADS[*thread as usize - 1].1), self.until[thread]));
+            gone.sort_by_key(|thread| {
+                (-i16::from(THREADS[*thread as usize - 1].1), self.until[thread])
+            });
             for thread in gone {
                 let until = self.until.remove(&thread).expect("it had a deadline");
                 assert!(until <= now, "{thread} timed out before its time");
@@ -294,7 +294,8 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
 
     /// What the keeper does: it frees, ends and disturbs the others.
     fn keeps(&mut self) {
-        let others: Vec<Id> = self.model.domains.keys().copied().filter(|id| *id != KEEPER).collect();
+        let others: Vec<Id> =
+            self.model.domains.keys().copied().filter(|id| *id != KEEPER).collect();
         let live = |id: &Id| self.at(*id).life() == Life::Live;
         let others: Vec<Id> = others.into_iter().filter(live).collect();
         if others.is_empty() {

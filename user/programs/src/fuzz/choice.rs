@@ -2,8 +2,10 @@
 
 use crate::random::Random;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::futex::{self, Scope, WAITERS};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
+use core::sync::atomic::Ordering::Relaxed;
 use rt::arch::Outcome;
 use rt::{Env, Rights, Slot, Words, system};
 
@@ -213,9 +215,31 @@ impl Chooser {
             45 => (self.below(256) | self.anything() << 8, [self.anything(); 6], words),
             _ => {
                 let call = Call::ALL[self.below(Call::ALL.len() as u64) as usize];
-                (call as u64, self.arguments(call), words)
+                (self.number(call), self.arguments(call), words)
             }
         }
+    }
+
+    /// The number word of a call. What may block for a mutex does so until a deadline.
+    fn number(&mut self, call: Call) -> u64 {
+        let scope = if self.below(2) == 0 { Scope::Domain } else { Scope::Shared };
+        match call {
+            Call::MutexWait | Call::CondWait if self.below(16) == 0 => call as u64 | 3 << 8,
+            Call::MutexWait | Call::CondWait => futex::number(call, scope, Timeout::At),
+            Call::MutexWake | Call::CondRequeue => futex::number(call, scope, Timeout::Never),
+            _ => call as u64,
+        }
+    }
+
+    /// A mutex or condition in memory of the domain: its address and its first word, in which it
+    /// mostly says that there are waiters.
+    fn futex(&mut self) -> (u64, u64) {
+        let index = 1 + self.below(3);
+        let word = self.notes.word(index as usize);
+        let marked = if self.below(8) > 0 { u64::from(WAITERS) } else { 0 };
+        let first = (word.fetch_or(marked, Relaxed) | marked) as u32;
+        let address = self.notes.address() + 8 * index;
+        (if self.below(16) == 0 { self.anything() } else { address }, first.into())
     }
 
     /// What the next message carries, and where one that comes may leave a capability.
@@ -298,6 +322,17 @@ impl Chooser {
         let any = self.below(BANDS);
         match call {
             Call::Ipc | Call::Call | Call::ReplyWait | Call::Null | Call::Clock => [0; 6],
+            Call::MutexWait => {
+                let (address, first) = self.futex();
+                let expected = if self.below(8) == 0 { self.small(4) } else { first };
+                [address, expected, self.soon(), 0, 0, 0]
+            }
+            Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
+            Call::CondWait => {
+                let ((address, first), (mutex, _)) = (self.futex(), self.futex());
+                [address, first, mutex, self.soon(), 0, 0]
+            }
+            Call::CondRequeue => [self.futex().0, self.small(2), 0, 0, 0, 0],
             Call::Signal => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::Yield if self.below(2) == 0 => [0; 6],
             Call::Yield | Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => {
