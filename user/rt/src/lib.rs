@@ -36,6 +36,7 @@ pub mod console;
 pub mod domain;
 pub mod env;
 pub mod failed;
+pub mod futex;
 pub mod guard;
 mod heartbeat;
 pub mod inbox;

@@ -1,7 +1,7 @@
 //! Which call to make next, and with what.
 
 use crate::random::Random;
-use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::call::{Call, Fact, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::futex::{self, Scope, WAITERS};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
@@ -24,6 +24,9 @@ const WIDTH: u64 = 5;
 const SPAN: u64 = 8;
 /// The slot of a band that a copy of its first with fewer rights goes to.
 pub const COPIED: u64 = SPAN - 1;
+
+/// The word of the notes that is a mutex, the last of three pairs of words.
+const MUTEX: usize = 3;
 
 /// Where pages may be mapped.
 pub const PAGES: u64 = 0x8_0000_0000;
@@ -242,6 +245,11 @@ impl Chooser {
         (if self.below(16) == 0 { self.anything() } else { address }, first.into())
     }
 
+    /// The address of the mutex that waiters for conditions mostly name.
+    fn mutex(&self) -> u64 {
+        self.notes.address() + 8 * MUTEX as u64
+    }
+
     /// What the next message carries, and where one that comes may leave a capability.
     fn fill_buffer(&mut self) {
         let kind = self.below(BANDS);
@@ -329,10 +337,20 @@ impl Chooser {
             }
             Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
             Call::CondWait => {
-                let ((address, first), (mutex, _)) = (self.futex(), self.futex());
+                let (address, first) = self.futex();
+                let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
                 [address, first, mutex, self.soon(), 0, 0]
             }
-            Call::CondRequeue => [self.futex().0, self.small(2), 0, 0, 0, 0],
+            Call::CondRequeue => {
+                // Mostly the caller owns the mutex that waiters name.
+                if self.below(4) > 0
+                    && let Ok((own, _)) = system::fact(Fact::Identity)
+                {
+                    let word = self.notes.word(MUTEX);
+                    word.store(word.load(Relaxed) >> 32 << 32 | own, Relaxed);
+                }
+                [self.futex().0, self.small(2), 0, 0, 0, 0]
+            }
             Call::Signal => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::Yield if self.below(2) == 0 => [0; 6],
             Call::Yield | Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => {
