@@ -171,7 +171,7 @@ impl Hardware {
     }
 
     /// The 32-bit word at this address, a multiple of 4 in a page frame.
-    pub fn word(&self, address: u64) -> &'static AtomicU32 {
+    pub fn half(&self, address: u64) -> &'static AtomicU32 {
         assert!(address.is_multiple_of(4), "no word at {address:#x}");
         let within = address % PAGE;
         let word = &self.frame(address - within)[(within / 8) as usize];

@@ -95,7 +95,7 @@ impl<G: Locking> Port for Twin<G> {
 
     #[inline]
     fn word(&self, address: u64) -> &'static AtomicU32 {
-        self.hardware.word(address)
+        self.hardware.half(address)
     }
 
     #[inline]

@@ -51,7 +51,8 @@ impl Mutex {
     #[inline(always)]
     pub fn try_lock(&self, me: ThreadId) -> Option<Guard<'_>> {
         let free = self.futex.swap(0, me.of(self.futex.scope));
-        free.then_some(Guard { mutex: self, me, owned: true })
+        // Made only then: dropping a guard unlocks.
+        free.then(|| Guard { mutex: self, me, owned: true })
     }
 
     /// [`Mutex::lock`], for a guard that there is.
