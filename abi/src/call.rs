@@ -37,22 +37,6 @@ pub enum Call {
     /// A fact about the kernel: `a0` is a [`Fact`], `a1` an index.
     Fact = 7,
 
-    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`: deadline.
-    /// The number word says [how long](crate::futex::number) and in which scope. With success the
-    /// caller owns the mutex.
-    MutexWait = 8,
-    /// Hands the mutex at address `a0` to the first thread that waits for it. The number word says
-    /// the scope.
-    MutexWake = 9,
-    /// Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
-    /// `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
-    /// of [`Call::MutexWait`]. With success the caller owns the mutex.
-    CondWait = 10,
-    /// Lets the first thread that waits for the condition at address `a0`, or all of them if `a1`
-    /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
-    /// is 1 if there was one.
-    CondRequeue = 11,
-
     /// Copies slot `a0` to the empty slot `a1` with at most the rights `a2`. `a3`, if not zero,
     /// becomes the badge of a copy of an unbadged endpoint or notification capability.
     CapCopy = 16,
@@ -162,6 +146,22 @@ pub enum Call {
     /// [`Observe`], `a2` its value. A kernel that was built without what is asked for does not
     /// know the call.
     Observe = 60,
+
+    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`: deadline.
+    /// The number word says [how long](crate::futex::number) and in which scope. With success the
+    /// caller owns the mutex.
+    MutexWait = 64,
+    /// Hands the mutex at address `a0` to the first thread that waits for it. The number word says
+    /// the scope.
+    MutexWake = 65,
+    /// Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
+    /// `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
+    /// of [`Call::MutexWait`]. With success the caller owns the mutex.
+    CondWait = 66,
+    /// Lets the first thread that waits for the condition at address `a0`, or all of them if `a1`
+    /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
+    /// is 1 if there was one.
+    CondRequeue = 67,
 }
 
 impl Call {
@@ -175,10 +175,6 @@ impl Call {
         Call::Null,
         Call::Clock,
         Call::Fact,
-        Call::MutexWait,
-        Call::MutexWake,
-        Call::CondWait,
-        Call::CondRequeue,
         Call::CapCopy,
         Call::CapDelete,
         Call::CapRevoke,
@@ -213,10 +209,14 @@ impl Call {
         Call::Shutdown,
         Call::Inspect,
         Call::Observe,
+        Call::MutexWait,
+        Call::MutexWake,
+        Call::CondWait,
+        Call::CondRequeue,
     ];
 
-    const TABLE: [Option<Call>; 64] = {
-        let mut table = [None; 64];
+    const TABLE: [Option<Call>; 68] = {
+        let mut table = [None; 68];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);

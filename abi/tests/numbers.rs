@@ -41,13 +41,12 @@ fn errors() {
 #[test]
 fn calls() {
     pinned!(Call: Ipc 0, Call 1, ReplyWait 2, Signal 3, Yield 4, Null 5, Clock 6, Fact 7,
-        MutexWait 8, MutexWake 9, CondWait 10, CondRequeue 11,
         CapCopy 16, CapDelete 17, CapRevoke 18, CapSaveReply 19, CapInspect 20, Destroy 21,
         EndpointCreate 24, NotificationCreate 25, TimerCreate 26, TimerSet 27, InterruptAck 28,
         MemoryCreate 32, Map 33, Protect 34, DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
-        Observe 60);
+        Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67);
     for call in Call::ALL {
         assert_eq!(Call::from_number(call as u64), Some(call));
     }

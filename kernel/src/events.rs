@@ -4,6 +4,7 @@ use crate::access::Ref;
 use crate::cpu::{Cpu, NEAR};
 use crate::entry::{Entry, Guards};
 use crate::fault::Fault;
+use crate::futex::Outcome;
 use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
@@ -22,7 +23,9 @@ use locks::{Kind, LockPolicy};
 const SIGNAL: u8 = Call::Signal as u8;
 const YIELD: u8 = Call::Yield as u8;
 const NULL: u8 = Call::Null as u8;
-// Of the calls that are no messages these come first, so that one comparison finds all others.
+const FUTEXES: u8 = Call::MutexWait as u8;
+// Of the calls that are no messages these come first, so that one comparison finds all others; and
+// futex calls come last, so that one tells them from those of management.
 const _: () = assert!(SIGNAL == 3 && YIELD == 4 && NULL == 5);
 
 /// Deadlines that one timer interrupt serves.
@@ -292,6 +295,9 @@ impl<S: System> Entry<S> {
         let (number, args) = self.own(me).context.call();
         self.entered(number as u8 as u32);
         if number as u8 > NULL {
+            if number as u8 >= FUTEXES {
+                return self.futex_call(me, number);
+            }
             return match Call::from_number(number) {
                 Some(call) => self.manage_call(me, call),
                 None => {
@@ -341,6 +347,30 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
+    /// A futex call, or one that does not exist.
+    #[inline(never)]
+    fn futex_call(&self, me: Ref<Thread<S::Port>>, number: u64) {
+        let context = &self.own(me).context;
+        let (_, args) = context.call();
+        let done = match Call::from_number(number) {
+            Some(call) => self.manage().futex_call(me, (call, number), &args),
+            None => Err(Error::UnknownCall),
+        };
+        match done {
+            Ok(Outcome::Done(value)) => context.set_results(Status::OK, value, Info(0)),
+            Ok(Outcome::Blocked) => self.block(me, State::Waiting),
+            Ok(Outcome::Woke(owner)) => {
+                context.set_results(Status::OK, 0, Info(0));
+                self.wake_slowly(owner);
+            }
+            Ok(Outcome::Preempted) => self.own(me).issue_again(number | RESTARTED, args),
+            Err(error) => {
+                self.note(Event::Fail, me, error as u32, 0);
+                context.set_results(Status::failed(error), 0, Info(0));
+            }
+        }
+    }
+
     #[inline(never)]
     fn manage_call(&self, me: Ref<Thread<S::Port>>, call: Call) {
         let thread = self.own(me);
@@ -355,11 +385,6 @@ impl<S: System> Entry<S> {
             Ok(Done::Words(first, second, words)) => {
                 context.set_words(words);
                 context.set_results(Status::OK, first, Info(second));
-            }
-            Ok(Done::Blocked) => self.block(me, State::Waiting),
-            Ok(Done::Woke(index)) => {
-                context.set_results(Status::OK, 0, Info(0));
-                self.kernel.threads.get(index).into_iter().for_each(|at| self.wake_slowly(at));
             }
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),

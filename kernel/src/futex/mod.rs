@@ -19,9 +19,9 @@ mod wake;
 mod words;
 
 use crate::access::Ref;
-use crate::manage::{Done, Manager};
+use crate::manage::Manager;
 use crate::object::{Domain, Thread};
-use crate::port::{Context, Port};
+use crate::port::Port;
 use abi::Error;
 use abi::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
 use abi::futex::{SCOPE_SHIFT, Scope, WAITERS};
@@ -43,20 +43,30 @@ impl<P: Port> Copy for Caller<P> {}
 /// How long a call may block: `None` for ever, else until an instant. 0 is not at all.
 type Until = Option<u64>;
 
+/// How a call came out.
+pub(crate) enum Outcome<P: Port> {
+    /// As asked, with this result.
+    Done(u64),
+    /// The calling thread has blocked; the call is done when it goes on.
+    Blocked,
+    /// As asked, and this thread became ready.
+    Woke(Ref<Thread<P>>),
+    /// Not yet: an interrupt is pending, and the thread is to issue the call again.
+    Preempted,
+}
+
 impl<P: Port> Manager<'_, P> {
-    /// Executes a futex call of `thread`.
+    /// Executes a futex call of `thread`, with this number word.
     #[inline(never)]
     pub(crate) fn futex_call(
         &self,
         thread: Ref<Thread<P>>,
-        domain: Ref<Domain<P>>,
-        call: Call,
+        (call, number): (Call, u64),
         args: &[u64; 6],
-    ) -> Result<Done, Error> {
-        let (number, _) = self.all.open(thread).context.call();
+    ) -> Result<Outcome<P>, Error> {
         let shared = number >> SCOPE_SHIFT & 1 != 0;
         let scope = if shared { Scope::Shared } else { Scope::Domain };
-        let caller = Caller { thread, domain, scope };
+        let caller = Caller { thread, domain: self.domain_of(thread), scope };
         match call {
             Call::MutexWait => {
                 self.wait_for_mutex(caller, args[0], args[1], until(number, args[2])?)

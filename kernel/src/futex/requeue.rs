@@ -2,8 +2,8 @@
 //! becomes ready. O(1), for one waiter as for all of them.
 
 use super::queue::{Kind, Queue};
-use super::{Caller, WAITERS};
-use crate::manage::{Done, Manager};
+use super::{Caller, Outcome, WAITERS};
+use crate::manage::Manager;
 use crate::port::Port;
 use abi::Error;
 
@@ -15,13 +15,13 @@ impl<P: Port> Manager<'_, P> {
         caller: Caller<P>,
         at: u64,
         all: u64,
-    ) -> Result<Done, Error> {
+    ) -> Result<Outcome<P>, Error> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
         let condition = self.find(caller.domain, caller.scope, at)?;
         let Some(first) = self.head(caller, Kind::Condition, condition)? else {
-            return Ok(Done::Values(0, 0));
+            return Ok(Outcome::Done(0));
         };
         let (body, place) = (self.all.open(first), self.all.open(first).futex.target.get().mutex);
         let found = self.find_again(body.domain.get(), caller.scope, place);
@@ -47,6 +47,6 @@ impl<P: Port> Manager<'_, P> {
             }
         }
         mutex.set_first(owner | WAITERS);
-        Ok(Done::Values(1, 0))
+        Ok(Outcome::Done(1))
     }
 }

@@ -1,9 +1,9 @@
 //! Waiting: `MUTEX_WAIT` and `COND_WAIT` (S2H-15, S2H-16). O(1), and O(log n) with a deadline.
 
 use super::queue::{Kind, Target};
-use super::{Caller, Until, WAITERS};
+use super::{Caller, Outcome, Until, WAITERS};
 use crate::access::Ref;
-use crate::manage::{Done, Manager};
+use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::flag;
 use crate::port::Port;
@@ -18,7 +18,7 @@ impl<P: Port> Manager<'_, P> {
         at: u64,
         expected: u64,
         until: Until,
-    ) -> Result<Done, Error> {
+    ) -> Result<Outcome<P>, Error> {
         let expected = u32::try_from(expected).map_err(|_| Error::InvalidArgument)?;
         if expected & WAITERS == 0 {
             // Programs may change the word while the kernel stores it.
@@ -30,12 +30,12 @@ impl<P: Port> Manager<'_, P> {
         }
         let head = self.head(caller, Kind::Mutex, (place, words))?;
         if self.goes_first(until)? {
-            return Ok(Done::Preempted);
+            return Ok(Outcome::Preempted);
         }
         let target = Target { scope: caller.scope, condition: None, mutex: place };
         self.join(caller, (Kind::Mutex, target), head, words);
         self.limit(caller.thread, until);
-        Ok(Done::Blocked)
+        Ok(Outcome::Blocked)
     }
 
     /// The caller waits for a wake-up of the condition at the first of these addresses, and then
@@ -46,7 +46,7 @@ impl<P: Port> Manager<'_, P> {
         (condition, mutex): (u64, u64),
         expected: u64,
         until: Until,
-    ) -> Result<Done, Error> {
+    ) -> Result<Outcome<P>, Error> {
         let expected = u32::try_from(expected).map_err(|_| Error::InvalidArgument)?;
         let (place, words) = self.find(caller.domain, caller.scope, condition)?;
         let (mutex, _) = self.find(caller.domain, caller.scope, mutex)?;
@@ -63,12 +63,12 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::OtherMutex);
         }
         if self.goes_first(until)? {
-            return Ok(Done::Preempted);
+            return Ok(Outcome::Preempted);
         }
         let target = Target { scope: caller.scope, condition: Some(place), mutex };
         self.join(caller, (Kind::Condition, target), head, words);
         self.limit(caller.thread, until);
-        Ok(Done::Blocked)
+        Ok(Outcome::Blocked)
     }
 
     /// Whether an interrupt goes before a deadline is added. A call whose deadline has passed ends.

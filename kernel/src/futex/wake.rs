@@ -2,8 +2,8 @@
 //! O(log n) if that has a deadline.
 
 use super::queue::{Kind, Queue};
-use super::{Caller, WAITERS};
-use crate::manage::{Done, Manager};
+use super::{Caller, Outcome, WAITERS};
+use crate::manage::Manager;
 use crate::object::thread::flag;
 use crate::port::Port;
 use abi::{Error, Status};
@@ -11,16 +11,16 @@ use abi::{Error, Status};
 impl<P: Port> Manager<'_, P> {
     /// Hands over the mutex at an address. Without a waiter it is free: one may be between its mark
     /// and its call, and finds the word changed.
-    pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Done, Error> {
+    pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Outcome<P>, Error> {
         let (place, words) = self.find(caller.domain, caller.scope, at)?;
         let Some(owner) = self.head(caller, Kind::Mutex, (place, words))? else {
             words.set_first(0);
-            return Ok(Done::Nothing);
+            return Ok(Outcome::Done(0));
         };
         let thread = self.all.open(owner);
         let timed = thread.has(flag::DEADLINE);
         if timed && self.makes_room() {
-            return Ok(Done::Preempted);
+            return Ok(Outcome::Preempted);
         }
         let next = Queue::leave(owner);
         self.succeed(owner, next, Kind::Mutex);
@@ -32,6 +32,6 @@ impl<P: Port> Manager<'_, P> {
         }
         thread.finish(Status::OK);
         thread.become_ready();
-        Ok(Done::Woke(owner.index()))
+        Ok(Outcome::Woke(owner))
     }
 }

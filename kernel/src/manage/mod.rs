@@ -37,10 +37,6 @@ pub enum Done {
     Values(u64, u64),
     /// With two results and four words.
     Words(u64, u64, [u64; 4]),
-    /// The calling thread has blocked; the call is done later.
-    Blocked,
-    /// As asked, and the thread with this index became ready.
-    Woke(u32),
     /// Not yet: an interrupt is pending, or another CPU waits, and the thread is to issue the call
     /// again.
     Preempted,
@@ -67,9 +63,6 @@ impl<P: Port> Manager<'_, P> {
         match call {
             Call::Clock => Ok(Done::Values(self.kernel.port.now(), 0)),
             Call::Fact => self.fact(me, args[0]),
-            Call::MutexWait | Call::MutexWake | Call::CondWait | Call::CondRequeue => {
-                self.futex_call(me, own, call, args)
-            }
             Call::CapCopy => self.copy(own, args),
             Call::CapDelete => self.delete(own, slot?),
             Call::CapRevoke => self.revoke(own, slot?),

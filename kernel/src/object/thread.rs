@@ -250,8 +250,6 @@ pub struct Thread<P: Port> {
     pub last_cpu: Cell<u32>,
     /// What it waits for, but for a mutex or condition.
     pub wait: Cell<Wait<P>>,
-    /// What it waits for as [`State::Waiting`].
-    pub futex: Waiter,
     /// Its message while it is [`State::Sending`], or in a fault.
     pub outgoing: Cell<Outgoing>,
     /// Words of a fault message.
@@ -275,6 +273,8 @@ pub struct Thread<P: Port> {
     /// The name of the last thread here that was given one, and which of all threads here it was.
     /// Nothing need be written when the next one is made.
     pub name: Cell<(u64, [u64; 2])>,
+    /// What it waits for as [`State::Waiting`].
+    pub futex: Waiter,
 }
 
 impl<P: Port> Header<P> {
@@ -343,7 +343,6 @@ impl<P: Port> Thread<P> {
             accepts: Cell::new(0),
             last_cpu: Cell::new(0),
             wait: Cell::new(Wait::Nothing),
-            futex: Waiter::new(),
             outgoing: Cell::new(outgoing),
             fault: Cell::new([0; 4]),
             handler: Cell::new(None),
@@ -356,6 +355,7 @@ impl<P: Port> Thread<P> {
             protected: Cell::new(0),
             ticket: Cell::new(None),
             name: Cell::new((0, [0; 2])),
+            futex: Waiter::new(),
         }
     }
 
