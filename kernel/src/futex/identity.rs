@@ -80,10 +80,9 @@ fn index_bits(size: u32) -> u32 {
     (u32::BITS - size.leading_zeros()).min(WAITERS.trailing_zeros())
 }
 
-/// A thread's number before it is hidden. It stays the same while the thread is being destroyed.
+/// A thread's number before it is hidden.
 fn number<P: Port>(kernel: &Kernel<P>, thread: Ref<Thread<P>>) -> u32 {
-    let lives = thread.incarnation() - u64::from(thread.life() == Life::Dying);
-    let lives = (lives as u32).wrapping_shl(index_bits(kernel.threads.size()));
+    let lives = (thread.incarnation() as u32).wrapping_shl(index_bits(kernel.threads.size()));
     (lives | thread.index()) & MASK
 }
 

@@ -1,9 +1,9 @@
 //! Leaving a queue before its turn: `DEQUEUE` on timeout, cancellation, and the end of a thread or
 //! of its domain (S2H-17). O(1), and it always succeeds, whatever has become of the words.
 
+use super::WAITERS;
 use super::queue::{Kind, Queue};
 use super::words::Words;
-use super::{Caller, WAITERS};
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Thread;
@@ -13,18 +13,17 @@ impl<P: Port> Manager<'_, P> {
     /// A thread that waits for a mutex or condition leaves the queue. If it heads it, the next one
     /// does so from now on. The words are set only where they name the thread that leaves: else a
     /// program has changed them, and they may belong to another queue.
+    #[inline(never)]
     pub(crate) fn leave_queue(&self, thread: Ref<Thread<P>>) {
         let next = Queue::leave(thread);
         let Some(kind) = self.all.open(thread).futex.heads.get() else { return };
         self.succeed(thread, next, kind);
         let words = self.words_of(thread, kind);
         let Some(words) = words.or_else(|| self.words_of(next?, kind)) else { return };
-        let scope = self.all.open(thread).futex.target.get().scope;
-        let caller = Caller { thread, domain: self.domain_of(thread), scope };
-        if words.queue() != self.id_of(caller, thread) {
+        if words.queue() != self.id_of(Some(thread)) {
             return;
         }
-        words.set_queue(next.map_or(0, |next| self.id_of(caller, next)));
+        words.set_queue(self.id_of(next));
         let state = words.first();
         if next.is_none() && kind == Kind::Mutex && state & WAITERS != 0 {
             words.set_first(state & !WAITERS);

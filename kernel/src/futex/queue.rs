@@ -53,6 +53,8 @@ pub struct Waiter {
     pub target: Cell<Target>,
     /// The kind of the ring that it heads, if it heads one.
     pub heads: Cell<Option<Kind>>,
+    /// The thread's id in that scope, which stands in the words while it heads its ring.
+    pub(super) id: Cell<u32>,
 }
 
 impl Waiter {
@@ -60,7 +62,7 @@ impl Waiter {
     pub const fn new() -> Waiter {
         let (scope, mutex) = (Scope::Domain, Place::NOWHERE);
         let target = Target { scope, condition: None, mutex };
-        Waiter { target: Cell::new(target), heads: Cell::new(None) }
+        Waiter { target: Cell::new(target), heads: Cell::new(None), id: Cell::new(0) }
     }
 }
 
@@ -74,9 +76,14 @@ impl Default for Waiter {
 pub(super) type Queue<P> = Ring<Thread<P>, Waiting>;
 
 impl<P: Port> Manager<'_, P> {
-    /// The id of a thread as `caller` sees it.
-    pub(super) fn id_of(&self, caller: Caller<P>, thread: Ref<Thread<P>>) -> u32 {
-        identity::id(self.kernel, caller.scope, caller.domain, thread)
+    /// The id of the calling thread in its scope.
+    pub(super) fn own_id(&self, caller: Caller<P>) -> u32 {
+        identity::id(self.kernel, caller.scope, caller.domain, caller.thread)
+    }
+
+    /// The id of a thread that waits, in the scope in which it does; without one 0.
+    pub(super) fn id_of(&self, thread: Option<Ref<Thread<P>>>) -> u32 {
+        thread.map_or(0, |thread| self.all.open(thread).futex.id.get())
     }
 
     /// The head of the queue of this kind at a place, by what the words say.
@@ -130,12 +137,13 @@ impl<P: Port> Manager<'_, P> {
         let me = caller.thread;
         let thread = self.all.open(me);
         thread.futex.target.set(target);
+        thread.futex.id.set(self.own_id(caller));
         Queue::form(me);
         match head {
             Some(head) => Queue::splice(head, me),
             None => {
                 thread.futex.heads.set(Some(kind));
-                words.set_queue(self.id_of(caller, me));
+                words.set_queue(thread.futex.id.get());
             }
         }
         thread.wait_in(State::Waiting);

@@ -27,7 +27,7 @@ impl<P: Port> Manager<'_, P> {
         let found = self.find_again(body.domain.get(), caller.scope, place);
         let mutex = found.ok_or(Error::BadAddress)?;
         let owner = mutex.first();
-        if owner & !WAITERS != self.id_of(caller, caller.thread) {
+        if owner & !WAITERS != self.own_id(caller) {
             return Err(Error::WrongState);
         }
         let head = self.head(caller, Kind::Mutex, (place, mutex))?;
@@ -35,7 +35,7 @@ impl<P: Port> Manager<'_, P> {
         let (_, words) = condition;
         let left = if all == 1 { None } else { Queue::leave(first) };
         self.succeed(first, left, Kind::Condition);
-        words.set_queue(left.map_or(0, |left| self.id_of(caller, left)));
+        words.set_queue(self.id_of(left));
         if all == 0 {
             Queue::form(first);
         }
@@ -43,7 +43,7 @@ impl<P: Port> Manager<'_, P> {
             Some(head) => Queue::splice(head, first),
             None => {
                 body.futex.heads.set(Some(Kind::Mutex));
-                mutex.set_queue(self.id_of(caller, first));
+                mutex.set_queue(self.id_of(Some(first)));
             }
         }
         mutex.set_first(owner | WAITERS);

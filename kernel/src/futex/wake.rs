@@ -14,7 +14,7 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Outcome<P>, Error> {
         let (place, words) = self.find(caller.domain, caller.scope, at)?;
         let Some(owner) = self.head(caller, Kind::Mutex, (place, words))? else {
-            words.set_first(0);
+            words.release(0);
             return Ok(Outcome::Done(0));
         };
         let thread = self.all.open(owner);
@@ -24,9 +24,9 @@ impl<P: Port> Manager<'_, P> {
         }
         let next = Queue::leave(owner);
         self.succeed(owner, next, Kind::Mutex);
-        words.set_queue(next.map_or(0, |next| self.id_of(caller, next)));
+        words.set_queue(self.id_of(next));
         let waiters = if next.is_some() { WAITERS } else { 0 };
-        words.set_first(self.id_of(caller, owner) | waiters);
+        words.release(self.id_of(Some(owner)) | waiters);
         if timed {
             self.end_timeout(owner);
         }

@@ -8,7 +8,7 @@ use crate::port::{Port, Space};
 use abi::Error;
 use abi::futex::Scope;
 use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Bytes of a pair of words, and what its address is a multiple of: no pair straddles a page.
 const PAIR: u64 = 8;
@@ -38,7 +38,7 @@ pub(super) struct Words {
 impl Words {
     /// `S` of a mutex, `C` of a condition.
     pub fn first(self) -> u32 {
-        self.first.load(Acquire)
+        self.first.load(Relaxed)
     }
 
     /// `Q`: the id of the first waiter, or 0.
@@ -46,8 +46,14 @@ impl Words {
         self.second.load(Relaxed)
     }
 
-    /// Sets `S`. The queue is set before: a program that sees this sees that too.
+    /// Sets `S`, whose owner stays.
     pub fn set_first(self, value: u32) {
+        self.first.store(value, Relaxed);
+    }
+
+    /// Sets `S` to another owner or to none. A program that sees this sees all that the last owner
+    /// has done, and the queue as it is.
+    pub fn release(self, value: u32) {
         self.first.store(value, Release);
     }
 
