@@ -147,9 +147,9 @@ pub enum Call {
     /// know the call.
     Observe = 60,
 
-    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`: deadline.
-    /// The number word says [how long](crate::futex::number) and in which scope. With success the
-    /// caller owns the mutex.
+    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`:
+    /// deadline. The number word says [how long](crate::futex::number) and in which scope. With
+    /// success the caller owns the mutex.
     MutexWait = 64,
     /// Hands the mutex at address `a0` to the first thread that waits for it. The number word says
     /// the scope.
@@ -224,6 +224,24 @@ impl Call {
         }
         table
     };
+
+    /// The part of [`Call::TABLE`] before the last calls.
+    const FIRST: [Option<Call>; 64] = {
+        let mut table = [None; 64];
+        let mut i = 0;
+        while i < table.len() {
+            table[i] = Call::TABLE[i];
+            i += 1;
+        }
+        table
+    };
+
+    /// The system call in a number word, if it is none of the last ones, on
+    /// [mutexes and conditions](crate::futex).
+    #[inline]
+    pub fn of_management(number: u64) -> Option<Call> {
+        Call::FIRST.get(number as u8 as usize).copied().flatten()
+    }
 
     /// The system call in a number word, whose upper bits hold options.
     #[inline]

@@ -4,11 +4,11 @@ use crate::access::Ref;
 use crate::cpu::{Cpu, NEAR};
 use crate::entry::{Entry, Guards};
 use crate::fault::Fault;
-use crate::futex::Outcome;
 use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
+use crate::manage::futex::Outcome;
 use crate::object::deadlines::{Due, TimerEntry};
 use crate::object::thread::{State, flag};
 use crate::object::{Notification, Thread, Timer};
@@ -23,9 +23,7 @@ use locks::{Kind, LockPolicy};
 const SIGNAL: u8 = Call::Signal as u8;
 const YIELD: u8 = Call::Yield as u8;
 const NULL: u8 = Call::Null as u8;
-const FUTEXES: u8 = Call::MutexWait as u8;
-// Of the calls that are no messages these come first, so that one comparison finds all others; and
-// futex calls come last, so that one tells them from those of management.
+// Of the calls that are no messages these come first, so that one comparison finds all others.
 const _: () = assert!(SIGNAL == 3 && YIELD == 4 && NULL == 5);
 
 /// Deadlines that one timer interrupt serves.
@@ -295,15 +293,9 @@ impl<S: System> Entry<S> {
         let (number, args) = self.own(me).context.call();
         self.entered(number as u8 as u32);
         if number as u8 > NULL {
-            if number as u8 >= FUTEXES {
-                return self.futex_call(me, number);
-            }
-            return match Call::from_number(number) {
+            return match Call::of_management(number) {
                 Some(call) => self.manage_call(me, call),
-                None => {
-                    self.note(Event::Fail, me, Error::UnknownCall as u32, 0);
-                    self.own(me).finish(Status::failed(Error::UnknownCall));
-                }
+                None => self.futex_call(),
             };
         }
         let result = match number as u8 {
@@ -347,11 +339,12 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
-    /// A futex call, or one that does not exist.
+    /// The current thread makes a futex call, or one that does not exist.
     #[inline(never)]
-    fn futex_call(&self, me: Ref<Thread<S::Port>>, number: u64) {
+    fn futex_call(&self) {
+        let me = self.cpu.current.get();
         let context = &self.own(me).context;
-        let (_, args) = context.call();
+        let (number, args) = context.call();
         let done = match Call::from_number(number) {
             Some(call) => self.manage().futex_call(me, (call, number), &args),
             None => Err(Error::UnknownCall),

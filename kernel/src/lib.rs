@@ -28,7 +28,6 @@ pub mod entry;
 pub mod events;
 pub mod fault;
 pub mod frames;
-pub mod futex;
 pub mod invariants;
 pub mod ipc;
 pub mod kernel;

@@ -3,10 +3,10 @@
 use super::live;
 use crate::access::Exclusive;
 use crate::events::Machine;
-use crate::futex::queue::Kind;
 use crate::list::{Linked, Ring};
 use crate::object::Thread;
 use crate::object::thread::{State, Waiting};
+use crate::object::waiter::{Kind, Target};
 use crate::port::Port;
 use abi::futex::Scope;
 
@@ -33,9 +33,7 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             assert!(target.scope == own.scope, "waiters of two scopes in one ring");
             let inside = own.scope == Scope::Shared || body.domain.get() == domain;
             assert!(inside, "waiters of two domains in a ring of one");
-            let key = |target: &crate::futex::queue::Target, kind| {
-                target.place(kind).map(|place| place.key)
-            };
+            let key = |target: &Target, kind| target.place(kind).map(|place| place.key);
             let same = key(&target, kind).is_some() && key(&target, kind) == key(&own, kind);
             assert!(same, "waiters for different words in one ring");
             let mutex = kind == Kind::Mutex || target.mutex.key == own.mutex.key;

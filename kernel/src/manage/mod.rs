@@ -6,6 +6,7 @@ mod cancel;
 mod capabilities;
 mod create;
 mod destroy;
+pub mod futex;
 mod inspect;
 mod memory;
 mod naming;
@@ -18,7 +19,6 @@ mod threads;
 use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;
 use crate::entry::Entry;
-use crate::futex::identity;
 use crate::kernel::Kernel;
 use crate::object::deadlines::TimerEntry;
 use crate::object::{Domain, Interrupt, Thread, Timer};
@@ -28,6 +28,7 @@ use abi::call::{Call, Fact, RESTARTED};
 use abi::futex::Scope;
 use abi::trace::point;
 use abi::{Error, Rights};
+use futex::identity;
 
 /// How a call came out.
 pub enum Done {

@@ -14,11 +14,11 @@
 //! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
 //! suspended waits for `resume`.
 
+use super::waiter::Waiter;
 use super::{Domain, Endpoint, Notification, Pooled, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
-use crate::futex::queue::Waiter;
 use crate::leaf::LeafRef;
 use crate::list::{Linked, Links};
 use crate::object::deadlines;

@@ -23,7 +23,8 @@ pub fn identity() -> (u32, u32) {
 /// # Errors
 ///
 /// [`Error::Changed`]: the word is another one; [`Error::Timeout`], [`Error::Cancelled`]; and if
-/// the words are no mutex [`Error::BadAddress`], [`Error::BrokenQueue`], [`Error::InvalidArgument`].
+/// the words are no mutex [`Error::BadAddress`], [`Error::BrokenQueue`] or
+/// [`Error::InvalidArgument`].
 pub fn mutex_wait(address: u64, scope: Scope, expected: u32, wait: Wait) -> Result<(), Error> {
     let a = [word(address), word(expected.into()), word(wait.deadline), ANY, ANY, ANY];
     let number = number(Call::MutexWait, scope, wait.send);

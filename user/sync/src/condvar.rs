@@ -46,10 +46,11 @@ impl Condvar {
     ///
     /// # Errors
     ///
-    /// [`Error::Timeout`] or [`Error::Cancelled`]: the mutex is owned again, and a wake-up that came
-    /// meanwhile is used up. [`Error::InvalidArgument`], [`Error::OtherMutex`]: mutex and condition
-    /// have two scopes, or other threads wait with another mutex. [`Error::BrokenQueue`],
-    /// [`Error::BadAddress`]: a program has written over the words; the mutex may be lost.
+    /// [`Error::Timeout`] or [`Error::Cancelled`]: the mutex is owned again, and a wake-up that
+    /// came meanwhile is used up. [`Error::InvalidArgument`], [`Error::OtherMutex`]: mutex and
+    /// condition have two scopes, or other threads wait with another mutex.
+    /// [`Error::BrokenQueue`], [`Error::BadAddress`]: a program has written over the words; the
+    /// mutex may be lost.
     pub fn wait_within(&self, guard: &mut Guard<'_>, wait: Wait) -> Result<(), Error> {
         let (mutex, Futex { address, scope, .. }) = (guard.mutex, self.futex);
         if mutex.futex.scope != scope {

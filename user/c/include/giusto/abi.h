@@ -35,29 +35,6 @@ enum giusto_call {
     /** A fact about the kernel: `a0` is a `Fact`, `a1` an index. */
     GIUSTO_CALL_FACT = 7,
     /**
-     * Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`:
-     * deadline. The number word says [how long](crate::futex::number) and in which scope. With
-     * success the caller owns the mutex.
-     */
-    GIUSTO_CALL_MUTEX_WAIT = 8,
-    /**
-     * Hands the mutex at address `a0` to the first thread that waits for it. The number word says
-     * the scope.
-     */
-    GIUSTO_CALL_MUTEX_WAKE = 9,
-    /**
-     * Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
-     * `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
-     * of `Call::MutexWait`. With success the caller owns the mutex.
-     */
-    GIUSTO_CALL_COND_WAIT = 10,
-    /**
-     * Lets the first thread that waits for the condition at address `a0`, or all of them if `a1` is
-     * 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0 is 1
-     * if there was one.
-     */
-    GIUSTO_CALL_COND_REQUEUE = 11,
-    /**
      * Copies slot `a0` to the empty slot `a1` with at most the rights `a2`. `a3`, if not zero,
      * becomes the badge of a copy of an unbadged endpoint or notification capability.
      */
@@ -195,6 +172,29 @@ enum giusto_call {
      * `a2` its value. A kernel that was built without what is asked for does not know the call.
      */
     GIUSTO_CALL_OBSERVE = 60,
+    /**
+     * Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`:
+     * deadline. The number word says [how long](crate::futex::number) and in which scope. With
+     * success the caller owns the mutex.
+     */
+    GIUSTO_CALL_MUTEX_WAIT = 64,
+    /**
+     * Hands the mutex at address `a0` to the first thread that waits for it. The number word says
+     * the scope.
+     */
+    GIUSTO_CALL_MUTEX_WAKE = 65,
+    /**
+     * Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
+     * `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
+     * of `Call::MutexWait`. With success the caller owns the mutex.
+     */
+    GIUSTO_CALL_COND_WAIT = 66,
+    /**
+     * Lets the first thread that waits for the condition at address `a0`, or all of them if `a1` is
+     * 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0 is 1
+     * if there was one.
+     */
+    GIUSTO_CALL_COND_REQUEUE = 67,
 };
 
 /** How long one half of an IPC operation may block. */

@@ -1,11 +1,11 @@
 //! Waiting: `MUTEX_WAIT` and `COND_WAIT` (S2H-15, S2H-16). O(1), and O(log n) with a deadline.
 
-use super::queue::{Kind, Target};
 use super::{Caller, Outcome, Until, WAITERS};
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::flag;
+use crate::object::waiter::{Kind, Target};
 use crate::port::Port;
 use abi::Error;
 

@@ -1,9 +1,10 @@
 //! Waking from a condition: `COND_REQUEUE` lets waiters wait for their mutex (S2H-16). No thread
 //! becomes ready. O(1), for one waiter as for all of them.
 
-use super::queue::{Kind, Queue};
+use super::queue::Queue;
 use super::{Caller, Outcome, WAITERS};
 use crate::manage::Manager;
+use crate::object::waiter::Kind;
 use crate::port::Port;
 use abi::Error;
 

@@ -1,10 +1,11 @@
 //! Waking: `MUTEX_WAKE` hands a mutex to the thread that has waited longest (S2H-15). O(1), and
 //! O(log n) if that has a deadline.
 
-use super::queue::{Kind, Queue};
+use super::queue::Queue;
 use super::{Caller, Outcome, WAITERS};
 use crate::manage::Manager;
 use crate::object::thread::flag;
+use crate::object::waiter::Kind;
 use crate::port::Port;
 use abi::{Error, Status};
 

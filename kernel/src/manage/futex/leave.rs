@@ -2,11 +2,12 @@
 //! of its domain (S2H-17). O(1), and it always succeeds, whatever has become of the words.
 
 use super::WAITERS;
-use super::queue::{Kind, Queue};
+use super::queue::Queue;
 use super::words::Words;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Thread;
+use crate::object::waiter::Kind;
 use crate::port::Port;
 
 impl<P: Port> Manager<'_, P> {

@@ -4,6 +4,7 @@
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Domain;
+use crate::object::waiter::Place;
 use crate::port::{Port, Space};
 use abi::Error;
 use abi::futex::Scope;
@@ -12,21 +13,6 @@ use core::sync::atomic::Ordering::{Relaxed, Release};
 
 /// Bytes of a pair of words, and what its address is a multiple of: no pair straddles a page.
 const PAIR: u64 = 8;
-
-/// Where a pair of words is, as the domain of a thread names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its virtual address.
-    pub at: u64,
-    /// What is the same for all that mean this pair: within a domain that address, in shared memory
-    /// the physical one.
-    pub key: u64,
-}
-
-impl Place {
-    /// No pair.
-    pub const NOWHERE: Place = Place { at: 0, key: 0 };
-}
 
 /// A pair of words that is mapped and that its user may write.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
-//! Queues: a ring of threads for each mutex or condition, headed by the one that has waited longest.
+//! Queues: a ring of threads for each mutex or condition, which the one that has waited longest
+//! heads.
 //!
 //! The head alone carries the mark that says of which [`Kind`] its ring is. A ring of a condition
 //! becomes part of its mutex's ring as a whole: no member but the heads is touched, and so a
@@ -6,71 +7,16 @@
 
 use super::Caller;
 use super::identity;
-use super::words::{Place, Words};
+use super::words::Words;
 use crate::access::Ref;
 use crate::list::Ring;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::{State, Waiting};
+use crate::object::waiter::{Kind, Place, Target};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::Scope;
-use cells::Cell;
-
-/// What a ring of threads waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// To own a mutex.
-    Mutex,
-    /// To be woken, then to own a mutex.
-    Condition,
-}
-
-/// What a thread in state [`State::Waiting`] waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Who else may wait for it.
-    pub scope: Scope,
-    /// The condition that it has called to wait for, if it has.
-    pub condition: Option<Place>,
-    /// The mutex that it owns behind that.
-    pub mutex: Place,
-}
-
-impl Target {
-    /// The words whose ring of this kind it may be in.
-    pub fn place(&self, kind: Kind) -> Option<Place> {
-        match kind {
-            Kind::Mutex => Some(self.mutex),
-            Kind::Condition => self.condition,
-        }
-    }
-}
-
-/// A thread's place in a queue. What it says counts while the thread is [`State::Waiting`].
-pub struct Waiter {
-    /// What the thread waits for.
-    pub target: Cell<Target>,
-    /// The kind of the ring that it heads, if it heads one.
-    pub heads: Cell<Option<Kind>>,
-    /// The thread's id in that scope, which stands in the words while it heads its ring.
-    pub(super) id: Cell<u32>,
-}
-
-impl Waiter {
-    /// Of a thread that waits for nothing.
-    pub const fn new() -> Waiter {
-        let (scope, mutex) = (Scope::Domain, Place::NOWHERE);
-        let target = Target { scope, condition: None, mutex };
-        Waiter { target: Cell::new(target), heads: Cell::new(None), id: Cell::new(0) }
-    }
-}
-
-impl Default for Waiter {
-    fn default() -> Self {
-        Waiter::new()
-    }
-}
 
 /// The rings.
 pub(super) type Queue<P> = Ring<Thread<P>, Waiting>;
