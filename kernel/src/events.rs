@@ -345,11 +345,12 @@ impl<S: System> Entry<S> {
         let me = self.cpu.current.get();
         let context = &self.own(me).context;
         let (number, args) = context.call();
-        let done = match Call::from_number(number) {
-            Some(call) => self.manage().futex_call(me, (call, number), &args),
-            None => Err(Error::UnknownCall),
+        let known = Call::from_number(number).filter(|_| S::Port::FUTEXES);
+        let Some(call) = known else {
+            self.note(Event::Fail, me, Error::UnknownCall as u32, 0);
+            return context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
         };
-        match done {
+        match self.manage().futex_call(me, (call, number), &args) {
             Ok(Outcome::Done(value)) => context.set_results(Status::OK, value, Info(0)),
             Ok(Outcome::Blocked) => self.block(me, State::Waiting),
             Ok(Outcome::Woke(owner)) => {

@@ -40,6 +40,9 @@ pub trait Port: Sized + 'static {
     /// Whether there may be a kernel with a scheduling tree.
     const TREE: bool = false;
 
+    /// Whether there are calls on mutexes and conditions.
+    const FUTEXES: bool = true;
+
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
     /// Whether the lengths of queues are kept, for trace and statistics.

@@ -36,8 +36,8 @@ impl<P: Port> Manager<'_, P> {
                     self.all.open(server).set_caller(None);
                 }
             }
-            (State::Waiting, _) => self.leave_queue(at),
-            (State::Sending | State::Receiving, _) => {}
+            (State::Waiting, _) if P::FUTEXES => self.leave_queue(at),
+            (State::Sending | State::Receiving | State::Waiting, _) => {}
         }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(at);

@@ -137,7 +137,7 @@ impl<P: Port> Manager<'_, P> {
             }
             f if f == Fact::Cpus as u64 => (1, 0),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
-            f if f == Fact::Identity as u64 => {
+            f if P::FUTEXES && f == Fact::Identity as u64 => {
                 let id = |scope| identity::id(self.kernel, scope, self.domain_of(me), me);
                 (id(Scope::Domain).into(), id(Scope::Shared).into())
             }

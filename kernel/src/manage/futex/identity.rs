@@ -51,6 +51,7 @@ struct Key {
 
 impl Key {
     /// Of a scope in which this domain is: mixed from the kernel's secret by splitmix64.
+    #[inline(never)]
     fn of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
         let number = match scope {
             Scope::Shared => 0,

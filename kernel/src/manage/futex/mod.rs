@@ -20,6 +20,7 @@ mod words;
 
 use crate::access::Ref;
 use crate::manage::Manager;
+use crate::object::waiter::Kind;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
 use abi::Error;
@@ -68,13 +69,14 @@ impl<P: Port> Manager<'_, P> {
         let scope = if shared { Scope::Shared } else { Scope::Domain };
         let caller = Caller { thread, domain: self.domain_of(thread), scope };
         match call {
-            Call::MutexWait => {
-                self.wait_for_mutex(caller, args[0], args[1], until(number, args[2])?)
-            }
             Call::MutexWake => self.wake_for_mutex(caller, args[0]),
-            Call::CondWait => {
-                let places = (args[0], args[2]);
-                self.wait_for_condition(caller, places, args[1], until(number, args[3])?)
+            Call::MutexWait | Call::CondWait => {
+                let (kind, deadline) = match call {
+                    Call::MutexWait => (Kind::Mutex, args[2]),
+                    _ => (Kind::Condition, args[3]),
+                };
+                let until = until(number, deadline)?;
+                self.wait_for(caller, (kind, args[0], args[2]), args[1], until)
             }
             Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
             _ => Err(Error::UnknownCall),

@@ -13,7 +13,7 @@ use crate::list::Ring;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::{State, Waiting};
-use crate::object::waiter::{Kind, Place, Target};
+use crate::object::waiter::{Kind, Target};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::Scope;
@@ -37,16 +37,17 @@ impl<P: Port> Manager<'_, P> {
     /// # Errors
     ///
     /// [`Error::BrokenQueue`]: they name a thread that does not head that queue, or none.
+    #[inline(never)]
     pub(super) fn head(
         &self,
         caller: Caller<P>,
         kind: Kind,
-        (place, words): (Place, Words),
+        (key, words): (u64, Words),
     ) -> Result<Option<Ref<Thread<P>>>, Error> {
         match words.queue() {
             0 => Ok(None),
             id => identity::thread(self.kernel, caller.scope, caller.domain, id)
-                .filter(|at| self.is_head(caller.scope, *at, kind, place.key))
+                .filter(|at| self.is_head(caller.scope, *at, kind, key))
                 .map(Some)
                 .ok_or(Error::BrokenQueue),
         }

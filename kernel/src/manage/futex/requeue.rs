@@ -20,8 +20,8 @@ impl<P: Port> Manager<'_, P> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
-        let condition = self.find(caller.domain, caller.scope, at)?;
-        let Some(first) = self.head(caller, Kind::Condition, condition)? else {
+        let (condition, words) = self.find(caller.domain, caller.scope, at)?;
+        let Some(first) = self.head(caller, Kind::Condition, (condition.key, words))? else {
             return Ok(Outcome::Done(0));
         };
         let (body, place) = (self.all.open(first), self.all.open(first).futex.target.get().mutex);
@@ -31,9 +31,11 @@ impl<P: Port> Manager<'_, P> {
         if owner & !WAITERS != self.own_id(caller) {
             return Err(Error::WrongState);
         }
-        let head = self.head(caller, Kind::Mutex, (place, mutex))?;
+        let head = self.head(caller, Kind::Mutex, (place.key, mutex))?;
+        if self.makes_room() {
+            return Ok(Outcome::Preempted);
+        }
 
-        let (_, words) = condition;
         let left = if all == 1 { None } else { Queue::leave(first) };
         self.succeed(first, left, Kind::Condition);
         words.set_queue(self.id_of(left));

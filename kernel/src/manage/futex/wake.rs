@@ -14,7 +14,7 @@ impl<P: Port> Manager<'_, P> {
     /// and its call, and finds the word changed.
     pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Outcome<P>, Error> {
         let (place, words) = self.find(caller.domain, caller.scope, at)?;
-        let Some(owner) = self.head(caller, Kind::Mutex, (place, words))? else {
+        let Some(owner) = self.head(caller, Kind::Mutex, (place.key, words))? else {
             words.release(0);
             return Ok(Outcome::Done(0));
         };

@@ -55,6 +55,7 @@ impl<P: Port> Manager<'_, P> {
     /// # Errors
     ///
     /// [`Error::BadAddress`]: it is not aligned, not in user space, or the domain may not write it.
+    #[inline(never)]
     pub(super) fn find(
         &self,
         domain: Ref<Domain<P>>,

@@ -124,11 +124,11 @@ impl Model {
         expired: bool,
     ) -> Result<Outcome, Error> {
         let pair = wish.condition.unwrap_or(wish.mutex);
-        if wish.condition.is_none() && expected & WAITERS == 0 {
-            return Err(Error::InvalidArgument);
-        }
         if !self.writes(me) {
             return Err(Error::BadAddress);
+        }
+        if wish.condition.is_none() && expected & WAITERS == 0 {
+            return Err(Error::InvalidArgument);
         }
         if wish.condition == Some(wish.mutex) {
             return Err(Error::InvalidArgument);
