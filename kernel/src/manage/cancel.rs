@@ -36,7 +36,7 @@ impl<P: Port> Manager<'_, P> {
                     self.all.open(server).set_caller(None);
                 }
             }
-            (State::Waiting, _) if P::FUTEXES => self.leave_queue(at),
+            (State::Waiting, _) if P::FUTEXES => return self.cancel_wait(at, error),
             (State::Sending | State::Receiving | State::Waiting, _) => {}
         }
         if thread.has(flag::DEADLINE) {
@@ -46,7 +46,7 @@ impl<P: Port> Manager<'_, P> {
             // No handler will say how it goes on, and its registers are not a call's.
             thread.clear(flag::FAULT);
             thread.set(flag::SUSPENDED);
-        } else if matches!(state, State::Sending | State::Waiting) {
+        } else if state == State::Sending {
             self.cpu.note(Event::Fail, at, error as u32, 0);
             thread.finish(Status::failed(error));
         } else {
@@ -61,6 +61,20 @@ impl<P: Port> Manager<'_, P> {
         if let Some(server) = unanswered {
             self.caller_changed(server);
         }
+    }
+
+    /// A thread does not get its mutex.
+    #[inline(never)]
+    fn cancel_wait(&self, at: Ref<Thread<P>>, error: Error) {
+        let thread = self.all.open(at);
+        self.leave_queue(at);
+        if thread.has(flag::DEADLINE) {
+            self.end_timeout(at);
+        }
+        self.cpu.note(Event::Fail, at, error as u32, 0);
+        thread.finish(Status::failed(error));
+        thread.become_ready();
+        self.make_ready(at);
     }
 
     /// The deadline of a blocked thread has passed; its call's reply right dies.

@@ -14,7 +14,6 @@ impl<P: Port> Manager<'_, P> {
     /// A thread that waits for a mutex or condition leaves the queue. If it heads it, the next one
     /// does so from now on. The words are set only where they name the thread that leaves: else a
     /// program has changed them, and they may belong to another queue.
-    #[inline(never)]
     pub(crate) fn leave_queue(&self, thread: Ref<Thread<P>>) {
         let next = Queue::leave(thread);
         let Some(kind) = self.all.open(thread).futex.heads.get() else { return };
