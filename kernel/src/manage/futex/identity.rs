@@ -55,7 +55,7 @@ impl Key {
     fn of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
         let number = match scope {
             Scope::Shared => 0,
-            Scope::Domain => domain.incarnation() << 32 | u64::from(domain.index()) + 1,
+            Scope::Domain => domain.incarnation() << 32 | (u64::from(domain.index()) + 1),
         };
         let word = kernel.secret ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

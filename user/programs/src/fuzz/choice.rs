@@ -330,27 +330,6 @@ impl Chooser {
         let any = self.below(BANDS);
         match call {
             Call::Ipc | Call::Call | Call::ReplyWait | Call::Null | Call::Clock => [0; 6],
-            Call::MutexWait => {
-                let (address, first) = self.futex();
-                let expected = if self.below(8) == 0 { self.small(4) } else { first };
-                [address, expected, self.soon(), 0, 0, 0]
-            }
-            Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
-            Call::CondWait => {
-                let (address, first) = self.futex();
-                let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
-                [address, first, mutex, self.soon(), 0, 0]
-            }
-            Call::CondRequeue => {
-                // Mostly the caller owns the mutex that waiters name.
-                if self.below(4) > 0
-                    && let Ok((own, _)) = system::fact(Fact::Identity)
-                {
-                    let word = self.notes.word(MUTEX);
-                    word.store(word.load(Relaxed) >> 32 << 32 | own, Relaxed);
-                }
-                [self.futex().0, self.small(2), 0, 0, 0, 0]
-            }
             Call::Signal => [self.of(NOTIFICATION), 0, 0, 0, 0, 0],
             Call::Yield if self.below(2) == 0 => [0; 6],
             Call::Yield | Call::ThreadResume | Call::ThreadSuspend | Call::ThreadInspect => {
@@ -415,6 +394,34 @@ impl Chooser {
                 [self.system(), self.small(12), index, 0, 0, 0]
             }
             Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
+            _ => self.futex_arguments(call),
+        }
+    }
+
+    /// The same for any other call, which is one on a mutex or condition.
+    fn futex_arguments(&mut self, call: Call) -> [u64; 6] {
+        match call {
+            Call::MutexWait => {
+                let (address, first) = self.futex();
+                let expected = if self.below(8) == 0 { self.small(4) } else { first };
+                [address, expected, self.soon(), 0, 0, 0]
+            }
+            Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
+            Call::CondWait => {
+                let (address, first) = self.futex();
+                let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
+                [address, first, mutex, self.soon(), 0, 0]
+            }
+            _ => {
+                // Mostly the caller owns the mutex that waiters name.
+                if self.below(4) > 0
+                    && let Ok((own, _)) = system::fact(Fact::Identity)
+                {
+                    let word = self.notes.word(MUTEX);
+                    word.store(word.load(Relaxed) >> 32 << 32 | own, Relaxed);
+                }
+                [self.futex().0, self.small(2), 0, 0, 0, 0]
+            }
         }
     }
 
