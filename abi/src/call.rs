@@ -146,11 +146,27 @@ pub enum Call {
     /// [`Observe`], `a2` its value. A kernel that was built without what is asked for does not
     /// know the call.
     Observe = 60,
+
+    /// Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`:
+    /// deadline. The number word says [how long](crate::futex::number) and in which scope. With
+    /// success the caller owns the mutex.
+    MutexWait = 64,
+    /// Hands the mutex at address `a0` to the first thread that waits for it. The number word says
+    /// the scope.
+    MutexWake = 65,
+    /// Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
+    /// `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
+    /// of [`Call::MutexWait`]. With success the caller owns the mutex.
+    CondWait = 66,
+    /// Lets the first thread that waits for the condition at address `a0`, or all of them if `a1`
+    /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
+    /// is 1 if there was one.
+    CondRequeue = 67,
 }
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 42] = [
+    pub const ALL: [Call; 46] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -193,10 +209,14 @@ impl Call {
         Call::Shutdown,
         Call::Inspect,
         Call::Observe,
+        Call::MutexWait,
+        Call::MutexWake,
+        Call::CondWait,
+        Call::CondRequeue,
     ];
 
-    const TABLE: [Option<Call>; 64] = {
-        let mut table = [None; 64];
+    const TABLE: [Option<Call>; 68] = {
+        let mut table = [None; 68];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);
@@ -204,6 +224,24 @@ impl Call {
         }
         table
     };
+
+    /// The part of [`Call::TABLE`] before the last calls.
+    const FIRST: [Option<Call>; 64] = {
+        let mut table = [None; 64];
+        let mut i = 0;
+        while i < table.len() {
+            table[i] = Call::TABLE[i];
+            i += 1;
+        }
+        table
+    };
+
+    /// The system call in a number word, if it is none of the last ones, on
+    /// [mutexes and conditions](crate::futex).
+    #[inline]
+    pub fn of_management(number: u64) -> Option<Call> {
+        Call::FIRST.get(number as u8 as usize).copied().flatten()
+    }
 
     /// The system call in a number word, whose upper bits hold options.
     #[inline]
@@ -276,6 +314,8 @@ pub enum Fact {
     Kernel = 3,
     /// How many CPUs the kernel has, and which one the caller runs on.
     Cpus = 4,
+    /// The caller's ids in [futexes](crate::futex) of its domain and of shared memory.
+    Identity = 5,
 }
 
 /// Tables that [`Call::Inspect`] reads, one row an index; past the last row it fails with
@@ -381,6 +421,8 @@ pub enum ThreadState {
     Receiving = 4,
     /// Blocked until its call is answered.
     Calling = 5,
+    /// Blocked until it owns a mutex.
+    Waiting = 6,
 }
 
 /// Bits of the mask of [`Call::ThreadExchange`].

@@ -41,7 +41,8 @@ pub enum Error {
     NotTaken = 16,
     /// Part of the address range is mapped already.
     AddressInUse = 17,
-    /// The address is not page-aligned or not in user space.
+    /// The address is not aligned or not in user space, or nothing that the caller may write is
+    /// there.
     BadAddress = 18,
     /// The priority is above the domain's maximum.
     PriorityTooHigh = 19,
@@ -59,11 +60,17 @@ pub enum Error {
     Overcommitted = 25,
     /// The scheduling tree would have too many levels.
     TooDeep = 26,
+    /// The word is not what the caller has seen: another thread has changed it meanwhile.
+    Changed = 27,
+    /// The second word of a mutex or condition is not the id of a thread that heads its queue.
+    BrokenQueue = 28,
+    /// The threads that wait for the condition name another mutex.
+    OtherMutex = 29,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 26] = [
+    pub const ALL: [Error; 29] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -90,6 +97,9 @@ impl Error {
         Error::CpuNotAllowed,
         Error::Overcommitted,
         Error::TooDeep,
+        Error::Changed,
+        Error::BrokenQueue,
+        Error::OtherMutex,
     ];
 
     /// The error with this code.

@@ -13,6 +13,7 @@ pub mod call;
 pub mod control;
 pub mod env;
 pub mod error;
+pub mod futex;
 pub mod log;
 pub mod message;
 pub mod object;

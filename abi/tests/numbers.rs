@@ -24,7 +24,8 @@ fn errors() {
         MissingRight 6, SlotOccupied 7, QuotaExceeded 8, PoolExhausted 9, Timeout 10, Destroyed 11,
         Cancelled 12, NoReply 13, NoBuffer 14, TooLong 15, NotTaken 16, AddressInUse 17,
         BadAddress 18, PriorityTooHigh 19, WrongState 20, WriteExecute 21, SelfSend 22,
-        Abandoned 23, CpuNotAllowed 24, Overcommitted 25, TooDeep 26);
+        Abandoned 23, CpuNotAllowed 24, Overcommitted 25, TooDeep 26, Changed 27,
+        BrokenQueue 28, OtherMutex 29);
     for error in Error::ALL {
         assert_eq!(Error::from_code(error as u8), Some(error));
         assert_eq!(Status::failed(error).result(), Err(error));
@@ -32,7 +33,7 @@ fn errors() {
         assert_eq!(Status::failed_in_receive(error).result(), Err(error));
         assert!(Status::failed_in_receive(error).in_receive());
     }
-    assert_eq!((Error::from_code(0), Error::from_code(27)), (None, None));
+    assert_eq!((Error::from_code(0), Error::from_code(30)), (None, None));
     assert_eq!(Status::failed_in_receive(Error::Timeout).0, 0x10a);
     assert_eq!((Status::OK.0, Status::OK.result()), (0, Ok(())));
 }
@@ -45,7 +46,7 @@ fn calls() {
         MemoryCreate 32, Map 33, Protect 34, DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
-        Observe 60);
+        Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67);
     for call in Call::ALL {
         assert_eq!(Call::from_number(call as u64), Some(call));
     }
@@ -56,10 +57,10 @@ fn calls() {
 #[test]
 fn arguments_and_results() {
     pinned!(Timeout: Never 0, Zero 1, At 2);
-    pinned!(Fact: KernelName 0, CounterHz 1, Tick 2, Kernel 3, Cpus 4);
+    pinned!(Fact: KernelName 0, CounterHz 1, Tick 2, Kernel 3, Cpus 4, Identity 5);
     pinned!(Table: Domain 0, Thread 1, Quota 2, Pool 3, Slot 4, Counter 5, Length 6);
     pinned!(Observe: Reset 0, Freeze 1, Record 2, Mark 3, UserBefore 4, UserAfter 5);
-    pinned!(ThreadState: Ready 1, Suspended 2, Sending 3, Receiving 4, Calling 5);
+    pinned!(ThreadState: Ready 1, Suspended 2, Sending 3, Receiving 4, Calling 5, Waiting 6);
     pinned!(Kind: Domain 1, Thread 2, Endpoint 3, Notification 4, Interrupt 5, Memory 6,
         Mapping 7, Timer 8, Reply 9, Console 10, System 11);
     pinned!(Resource: Domains 0, Threads 1, Endpoints 2, Notifications 3, Interrupts 4, Memories 5,

@@ -1,5 +1,7 @@
 //! Kernel invariants, for tests: what holds between any two entries.
 
+mod futexes;
+
 use crate::access::{Exclusive, Life, Ref};
 use crate::cpu::{Cpu, NEAR};
 use crate::events::Machine;
@@ -22,6 +24,7 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     checker.threads();
     checker.ready_queues();
     checker.queues();
+    futexes::check(machine, all);
     checker.deadlines();
     if !P::SMP {
         timer(machine.cpu);

@@ -54,6 +54,9 @@ pub struct Kernel<P: Port> {
     pub chains: bool,
     /// The CPUs.
     pub cpus: Cell<&'static [Cpu<P>]>,
+    /// What [ids of threads](crate::manage::futex) are made with, so that they tell programs
+    /// nothing.
+    pub secret: u64,
     /// TLB shootdowns that were requested so far.
     pub shootdowns: Cell<u64>,
 }

@@ -56,6 +56,62 @@ impl<T: Linked<K>, K> Look for List<T, K> {
     }
 }
 
+/// Queues without an owner: rings through the links that `K` selects, each reached by any of its
+/// members.
+pub struct Ring<T: 'static, K>(PhantomData<(T, K)>);
+
+impl<T: Linked<K>, K> Ring<T, K> {
+    fn links(member: Ref<T>) -> &'static Links<T> {
+        T::links(member.header())
+    }
+
+    /// Makes a ring of a thread that is in none. O(1).
+    pub fn form(alone: Ref<T>) {
+        let links = Self::links(alone);
+        debug_assert!(!links.linked(), "queued twice");
+        T::joins(alone);
+        links.next.set(Some(alone));
+        links.previous.set(Some(alone));
+    }
+
+    /// Puts the ring of `first`, which comes first in it, behind the last member of another ring,
+    /// that of `head`. O(1).
+    pub fn splice(head: Ref<T>, first: Ref<T>) {
+        let (ours, theirs) = (Self::links(head), Self::links(first));
+        let (tail, last) = (ours.previous.get(), theirs.previous.get());
+        debug_assert!(tail.is_some() && last.is_some(), "a ring is spliced with none");
+        ours.previous.set(last);
+        theirs.previous.set(tail);
+        tail.into_iter().for_each(|tail| Self::links(tail).next.set(Some(first)));
+        last.into_iter().for_each(|last| Self::links(last).next.set(Some(head)));
+    }
+
+    /// Takes a thread out of its ring. Returns the next one, if there is another. O(1).
+    pub fn leave(member: Ref<T>) -> Option<Ref<T>> {
+        let links = Self::links(member);
+        let (next, previous) = (links.next.take()?, links.previous.take()?);
+        T::leaves(member);
+        if next == member {
+            return None;
+        }
+        Self::links(next).previous.set(Some(previous));
+        Self::links(previous).next.set(Some(next));
+        Some(next)
+    }
+
+    /// Calls `visit` for each member, in order, from `head` on.
+    pub fn each(head: Ref<T>, mut visit: impl FnMut(Ref<T>)) {
+        let mut at = head;
+        loop {
+            visit(at);
+            match Self::links(at).next.get() {
+                Some(next) if next != head => at = next,
+                _ => return,
+            }
+        }
+    }
+}
+
 /// A queue that is looked at.
 impl<T: Linked<K>, K, O> Peek<List<T, K>, O> {
     /// The first member.

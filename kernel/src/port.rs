@@ -5,7 +5,7 @@ use crate::statistics::Statistics;
 use crate::tlb::Change;
 use abi::message::BUFFER_WORDS;
 use abi::{Info, Rights, Status};
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 use locks::LockPolicy;
 
 /// A page of memory, seen as words. Programs may write it at any time, hence atomics.
@@ -40,6 +40,9 @@ pub trait Port: Sized + 'static {
     /// Whether there may be a kernel with a scheduling tree.
     const TREE: bool = false;
 
+    /// Whether there are calls on mutexes and conditions.
+    const FUTEXES: bool = true;
+
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
     /// Whether the lengths of queues are kept, for trace and statistics.
@@ -60,6 +63,8 @@ pub trait Port: Sized + 'static {
     fn irqs(&self) -> u8;
     /// The words of a page frame.
     fn frame(&self, address: u64) -> &'static Frame;
+    /// The 32-bit word at this physical address, a multiple of 4 in a page frame.
+    fn word(&self, address: u64) -> &'static AtomicU32;
     /// The trace changes a word of a page frame, which vanishes if the section is undone: a machine
     /// that undoes by itself wants to know.
     #[inline(always)]
@@ -178,6 +183,8 @@ pub trait Space: 'static {
     fn is_mapped(&self, port: &impl Port, at: u64) -> bool {
         self.frame(port, at).is_some()
     }
+    /// The frame that is mapped at this address of user space, if user mode may write to it.
+    fn writable(&self, port: &impl Port, at: u64) -> Option<u64>;
     /// Puts a zeroed frame in place of the highest table that an address lacks.
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.

@@ -200,6 +200,7 @@ fn carve_pools<P: Port>(
         trees,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
+        secret: port.stamp(),
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));

@@ -36,7 +36,8 @@ impl<P: Port> Manager<'_, P> {
                     self.all.open(server).set_caller(None);
                 }
             }
-            (State::Sending | State::Receiving, _) => {}
+            (State::Waiting, _) if P::FUTEXES => return self.cancel_wait(at, error),
+            (State::Sending | State::Receiving | State::Waiting, _) => {}
         }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(at);
@@ -60,6 +61,20 @@ impl<P: Port> Manager<'_, P> {
         if let Some(server) = unanswered {
             self.caller_changed(server);
         }
+    }
+
+    /// A thread does not get its mutex.
+    #[inline(never)]
+    fn cancel_wait(&self, at: Ref<Thread<P>>, error: Error) {
+        let thread = self.all.open(at);
+        self.leave_queue(at);
+        if thread.has(flag::DEADLINE) {
+            self.end_timeout(at);
+        }
+        self.cpu.note(Event::Fail, at, error as u32, 0);
+        thread.finish(Status::failed(error));
+        thread.become_ready();
+        self.make_ready(at);
     }
 
     /// The deadline of a blocked thread has passed; its call's reply right dies.

@@ -6,6 +6,7 @@ mod cancel;
 mod capabilities;
 mod create;
 mod destroy;
+pub mod futex;
 mod inspect;
 mod memory;
 mod naming;
@@ -24,8 +25,10 @@ use crate::object::{Domain, Interrupt, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::system::System;
 use abi::call::{Call, Fact, RESTARTED};
+use abi::futex::Scope;
 use abi::trace::point;
 use abi::{Error, Rights};
+use futex::identity;
 
 /// How a call came out.
 pub enum Done {
@@ -60,7 +63,7 @@ impl<P: Port> Manager<'_, P> {
         let slot = u32::try_from(args[0]).map_err(|_| Error::NoCapability);
         match call {
             Call::Clock => Ok(Done::Values(self.kernel.port.now(), 0)),
-            Call::Fact => self.fact(args[0]),
+            Call::Fact => self.fact(me, args[0]),
             Call::CapCopy => self.copy(own, args),
             Call::CapDelete => self.delete(own, slot?),
             Call::CapRevoke => self.revoke(own, slot?),
@@ -117,11 +120,11 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// Whether a call makes room for an interrupt between its checks and its work: it begins anew.
-    fn makes_room(&self) -> bool {
+    pub(crate) fn makes_room(&self) -> bool {
         self.cpu.poll(point::CALL)
     }
 
-    fn fact(&self, fact: u64) -> Result<Done, Error> {
+    fn fact(&self, me: Ref<Thread<P>>, fact: u64) -> Result<Done, Error> {
         let (first, second) = match fact {
             f if f == Fact::KernelName as u64 => {
                 let [low, high] = self.kernel.variant.name;
@@ -134,6 +137,10 @@ impl<P: Port> Manager<'_, P> {
             }
             f if f == Fact::Cpus as u64 => (1, 0),
             f if f == Fact::Kernel as u64 => self.kernel.port.kernel_facts(),
+            f if P::FUTEXES && f == Fact::Identity as u64 => {
+                let id = |scope| identity::id(self.kernel, scope, self.domain_of(me), me);
+                (id(Scope::Domain).into(), id(Scope::Shared).into())
+            }
             _ => return Err(Error::InvalidArgument),
         };
         Ok(Done::Values(first, second))

@@ -12,6 +12,7 @@ pub mod notification;
 pub mod reservation;
 pub mod thread;
 pub mod timer;
+pub mod waiter;
 
 pub use domain::Domain;
 pub use endpoint::Endpoint;

@@ -9,9 +9,12 @@
 //!                                        reply, message, timeout, error
 //! ```
 //!
+//! A ready thread that waits for a mutex or condition is `Waiting` until it owns the mutex.
+//!
 //! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
 //! suspended waits for `resume`.
 
+use super::waiter::Waiter;
 use super::{Domain, Endpoint, Notification, Pooled, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
@@ -46,6 +49,8 @@ pub enum State {
     Receiving,
     /// Blocked until its call or fault is answered.
     Calling,
+    /// Blocked until it owns a mutex, in the queue of that or of a condition.
+    Waiting,
 }
 
 impl State {
@@ -57,6 +62,7 @@ impl State {
             State::Sending => ThreadState::Sending,
             State::Receiving => ThreadState::Receiving,
             State::Calling => ThreadState::Calling,
+            State::Waiting => ThreadState::Waiting,
         }
     }
 }
@@ -112,11 +118,12 @@ impl Word for State {
     }
     #[inline(always)]
     fn of(raw: u32) -> State {
-        match raw & 3 {
+        match raw & 7 {
             0 => State::Ready,
             1 => State::Sending,
             2 => State::Receiving,
-            _ => State::Calling,
+            3 => State::Calling,
+            _ => State::Waiting,
         }
     }
 }
@@ -241,7 +248,7 @@ pub struct Thread<P: Port> {
     pub accepts: Cell<u32>,
     /// The CPU that it ran on last; another than its own only until it has been left there.
     pub last_cpu: Cell<u32>,
-    /// What it waits for.
+    /// What it waits for, but for a mutex or condition.
     pub wait: Cell<Wait<P>>,
     /// Its message while it is [`State::Sending`], or in a fault.
     pub outgoing: Cell<Outgoing>,
@@ -266,6 +273,8 @@ pub struct Thread<P: Port> {
     /// The name of the last thread here that was given one, and which of all threads here it was.
     /// Nothing need be written when the next one is made.
     pub name: Cell<(u64, [u64; 2])>,
+    /// What it waits for as [`State::Waiting`].
+    pub futex: Waiter,
 }
 
 impl<P: Port> Header<P> {
@@ -346,6 +355,7 @@ impl<P: Port> Thread<P> {
             protected: Cell::new(0),
             ticket: Cell::new(None),
             name: Cell::new((0, [0; 2])),
+            futex: Waiter::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 mod agreement;
 mod corruption;
 mod differential;
+mod futexes;
 mod fuzz;
 mod model;
 mod situations;

@@ -44,6 +44,11 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Yield => (true, false, &[WrongState]),
         Call::Null | Call::Clock => (false, false, &[]),
         Call::Fact => (false, false, &[InvalidArgument]),
+        Call::MutexWait | Call::CondWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, Timeout, Cancelled])
+        }
+        Call::MutexWake => (false, false, &[BadAddress, BrokenQueue]),
+        Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
         Call::CapCopy => (true, false, &[SlotOccupied, InvalidArgument]),
         Call::CapRevoke => (true, false, &[]),
         Call::CapSaveReply => (false, false, &[NoCapability, NoReply, SlotOccupied]),

@@ -115,7 +115,10 @@ fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<Strin
     Ok(programs)
 }
 
-/// Builds an image with one kernel only, and returns its path.
+/// The port's feature that images have unless they are to be small: calls on mutexes.
+const FUTEXES: &str = "futexes";
+
+/// Builds an image with one kernel only and as little else as can be; returns its path.
 pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
     let title = format!("building {kernel} alone for {}", machine.name());
     let features = ["--no-default-features", "--features", kernel];
@@ -124,9 +127,10 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
 
 /// Builds an image of the kernel with the scheduling tree, which is not among the others.
 fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    let features = [&[TREE][..], extra.map_or(&[][..], Extra::features)].concat();
-    let title = format!("building {} for {}", features.join(" and "), machine.name());
-    let (name, asked) = (features.join("-"), features.join(","));
+    let features = [&[TREE, FUTEXES][..], extra.map_or(&[][..], Extra::features)].concat();
+    let named: Vec<&str> = features.iter().copied().filter(|name| *name != FUTEXES).collect();
+    let title = format!("building {} for {}", named.join(" and "), machine.name());
+    let (name, asked) = (named.join("-"), features.join(","));
     build_kernel(machine, title, &name, &["--no-default-features", "--features", &asked])
 }
 
@@ -137,11 +141,12 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     crates::check(system)?;
     let programs = programs_of(machine, system)?;
     let extra = extra_for(system).map_or(&[][..], Extra::features);
-    let features = [&[system.kernel.as_str()], extra].concat().join(",");
+    let named = [&[system.kernel.as_str()], extra].concat().join(",");
+    let features = format!("{named},{FUTEXES}");
     let stripped = "profile.metal.strip=\"debuginfo\"";
     let arguments = ["--no-default-features", "--features", &features, "--config", stripped];
     let title = format!("building {} alone for {}", system.kernel, machine.name());
-    let kernel = build_kernel(machine, title, &format!("{features}-shipped"), &arguments)?;
+    let kernel = build_kernel(machine, title, &format!("{named}-shipped"), &arguments)?;
     Ok(Images { kernel, programs, twin: None })
 }
 

@@ -170,12 +170,13 @@ fn thread(row: &control::Thread, machine: &control::Machine, all: &[Reservation]
 }
 
 fn state(code: u64) -> &'static str {
-    const STATES: [(ThreadState, &str); 5] = [
+    const STATES: [(ThreadState, &str); 6] = [
         (ThreadState::Ready, "ready"),
         (ThreadState::Suspended, "suspended"),
         (ThreadState::Sending, "sending"),
         (ThreadState::Receiving, "receiving"),
         (ThreadState::Calling, "calling"),
+        (ThreadState::Waiting, "waiting"),
     ];
     let known = STATES.iter().find(|(state, _)| *state as u64 == code);
     known.map_or("?", |(_, name)| name)

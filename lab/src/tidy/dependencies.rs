@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 21] = [
+const RULE: [(&str, &[&str]); 22] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -18,7 +18,8 @@ const RULE: [(&str, &[&str]); 21] = [
     ("service", &["rt", "service-macro"]),
     ("supervision", &["abi", "service"]),
     ("supervisor", &["abi", "rt", "service", "supervision"]),
-    ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor"]),
+    ("sync", &["rt"]),
+    ("programs", &["abi", "policies", "rt", "service", "supervision", "supervisor", "sync"]),
     ("analysis", &[]),
     ("acceptance", &["abi", "analysis", "policies"]),
     ("manifest", &["abi"]),

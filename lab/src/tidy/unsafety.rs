@@ -20,7 +20,7 @@ const ALLOWED: [&str; 8] = [
 
 /// Packages whose crates of a kind must forbid it. The programs' binaries are an entry point
 /// that a macro of `rt` writes, which is why only their library is listed.
-const FORBIDDEN: [(&str, &str); 18] = [
+const FORBIDDEN: [(&str, &str); 19] = [
     ("abi", "lib"),
     ("cells", "lib"),
     ("locks", "lib"),
@@ -31,6 +31,7 @@ const FORBIDDEN: [(&str, &str); 18] = [
     ("service-macro", "proc-macro"),
     ("supervision", "lib"),
     ("supervisor", "lib"),
+    ("sync", "lib"),
     ("lab", "bin"),
     ("analysis", "lib"),
     ("manifest", "lib"),

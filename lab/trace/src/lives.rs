@@ -33,7 +33,7 @@ pub enum State {
     Calling,
     /// It was stopped, or not yet started.
     Suspended,
-    /// It is blocked in a way that this reader does not know.
+    /// It waits for a mutex, or is blocked in a way that this reader does not know.
     Blocked,
 }
 

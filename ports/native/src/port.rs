@@ -11,8 +11,8 @@ use locks::{Line, LockPolicy};
 use std::array;
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 /// The machine, whose kernel is guarded by `G` and may be built for several CPUs.
 pub struct Native<G, const SMP: bool> {
@@ -104,6 +104,12 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
         // SAFETY: a frame is a page of the machine's memory, which is never freed; physical
         // addresses are the host's, and words are atomics.
         unsafe { &*std::ptr::with_exposed_provenance::<Frame>(address as usize) }
+    }
+
+    fn word(&self, address: u64) -> &'static AtomicU32 {
+        assert!(address.is_multiple_of(4), "no word at {address:#x}");
+        // SAFETY: as for a frame.
+        unsafe { &*std::ptr::with_exposed_provenance::<AtomicU32>(address as usize) }
     }
 
     fn clear(&self, address: u64, words: usize) {

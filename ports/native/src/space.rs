@@ -36,6 +36,10 @@ impl port::Space for Space {
         None
     }
 
+    fn writable(&self, _port: &impl Port, _at: u64) -> Option<u64> {
+        None
+    }
+
     fn add_table(&self, _port: &impl Port, at: u64, _table: u64) {
         unreachable!("no table is missing, not even at {at:#x}");
     }

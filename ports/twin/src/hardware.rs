@@ -18,7 +18,7 @@ use rt::Env;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::io::Write;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::thread_local;
 use twin_protocol::{Calls, Options, Sections, Service};
 
@@ -168,6 +168,16 @@ impl Hardware {
     #[inline]
     pub fn frame(&self, address: u64) -> &'static Frame {
         &self.frames[(address.wrapping_sub(BASE) / PAGE) as usize]
+    }
+
+    /// The 32-bit word at this address, a multiple of 4 in a page frame.
+    pub fn half(&self, address: u64) -> &'static AtomicU32 {
+        assert!(address.is_multiple_of(4), "no word at {address:#x}");
+        let within = address % PAGE;
+        let word = &self.frame(address - within)[(within / 8) as usize];
+        // SAFETY: half of a word of the frame, aligned and as an atomic too; all that uses the
+        // machine is one host thread.
+        unsafe { &*word.as_ptr().cast::<AtomicU32>().add((within % 8 / 4) as usize) }
     }
 
     /// The next interrupt that waits for the running CPU, if any. Devices interrupt the first.

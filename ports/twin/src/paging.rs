@@ -166,6 +166,11 @@ impl port::Space for Space {
         walk(port, self.root, at).map(|(frame, _)| frame)
     }
 
+    fn writable(&self, port: &impl Port, at: u64) -> Option<u64> {
+        let (frame, rights) = walk(port, self.root, at)?;
+        rights.contains(Rights::WRITE).then_some(frame)
+    }
+
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {
         Hardware::current().refuse(Refused::Tables);
         let mut table = self.root;

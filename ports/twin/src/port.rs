@@ -14,8 +14,8 @@ use kernel::port::{Frame, Port};
 use kernel::statistics::Statistics;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The machine under a lock policy.
 #[repr(transparent)]
@@ -91,6 +91,11 @@ impl<G: Locking> Port for Twin<G> {
     #[inline]
     fn frame(&self, address: u64) -> &'static Frame {
         self.hardware.frame(address)
+    }
+
+    #[inline]
+    fn word(&self, address: u64) -> &'static AtomicU32 {
+        self.hardware.half(address)
     }
 
     #[inline]

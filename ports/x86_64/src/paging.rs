@@ -284,6 +284,11 @@ impl port::Space for Space {
         (word & PRESENT != 0).then_some(word & ADDRESS)
     }
 
+    fn writable(&self, _port: &impl port::Port, at: u64) -> Option<u64> {
+        let word = self.leaf(at)?.load(Relaxed);
+        (word & PRESENT != 0 && word & WRITE != 0).then_some(word & ADDRESS)
+    }
+
     fn add_table(&self, _port: &impl port::Port, at: u64, new: u64) {
         let mut below = self.root;
         for level in (1..4).rev() {

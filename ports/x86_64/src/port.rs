@@ -10,6 +10,7 @@ use crate::uart;
 use abi::message::BUFFER_WORDS;
 use core::arch::asm;
 use core::cell::Cell;
+use core::sync::atomic::AtomicU32;
 #[cfg(feature = "smp")]
 use kernel::cpu::Cpu;
 use kernel::port::{Frame, Port};
@@ -68,6 +69,7 @@ impl Port for X86 {
 
     const SMP: bool = cfg!(feature = "smp");
     const TREE: bool = cfg!(feature = "tree");
+    const FUTEXES: bool = cfg!(feature = "futexes");
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
@@ -104,6 +106,13 @@ impl Port for X86 {
         // SAFETY: frames come from RAM that `boot` handed out, in the direct map; words are
         // atomics, so that programs may write them meanwhile.
         unsafe { &*direct::<Frame>(address) }
+    }
+
+    #[inline(always)]
+    fn word(&self, address: u64) -> &'static AtomicU32 {
+        // SAFETY: the address lies in a frame, which is RAM in the direct map, and is aligned; the
+        // word is an atomic, so that programs may write it meanwhile.
+        unsafe { &*direct::<AtomicU32>(address) }
     }
 
     #[inline(always)]

@@ -35,6 +35,7 @@ pub mod supervised;
 mod table;
 pub mod threads;
 pub mod tree_cost;
+pub mod workshop;
 pub mod worst;
 pub mod worst_tree;
 

@@ -22,6 +22,7 @@
 //! | [`system`] | clock, facts, statistics, the end of the run |
 //! | [`log`], [`console`] | time-stamped lines that stay; text for people |
 //! | [`record`], [`statistics`] | figures for people and the laboratory |
+//! | [`futex`] | calls on mutexes and conditions, which the crate `sync` uses |
 //! | [`arch`] | the machine: system call instruction, cycle counter, probes |
 #![no_std]
 #![deny(unsafe_code)]
@@ -36,6 +37,7 @@ pub mod console;
 pub mod domain;
 pub mod env;
 pub mod failed;
+pub mod futex;
 pub mod guard;
 mod heartbeat;
 pub mod inbox;

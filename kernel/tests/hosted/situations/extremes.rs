@@ -7,7 +7,7 @@ use crate::support::effort::some;
 use crate::support::host::Host;
 use crate::support::scene::{
     CONSOLE_SLOT, DOMAIN, ENDPOINT, FREE, INTERRUPT, LEAF, MEMORY, NOTIFICATION, ROOT, SYSTEM_SLOT,
-    THREAD, TIMER, boot, system,
+    THREAD, TIMER, boot, buffer, system,
 };
 use abi::call::{Call, NOTHING, REPLY, Timeout, ipc, partners};
 use abi::{Info, PAGE, USER_TOP};
@@ -41,6 +41,8 @@ fn usual(call: Call) -> [u64; 6] {
     let arguments: &[u64] = match call {
         Call::Ipc => &[partners(ENDPOINT as u32, NOTHING), info, 0],
         Call::Call | Call::ReplyWait => &[ENDPOINT, info],
+        Call::MutexWait | Call::CondWait => &[buffer(1), 1 << 31, buffer(1) + 8, 1],
+        Call::MutexWake | Call::CondRequeue => &[buffer(1), 0],
         Call::Signal => &[NOTIFICATION],
         Call::CapCopy => &[ENDPOINT, FREE, 63, 0],
         Call::CapRevoke | Call::CapInspect => &[ENDPOINT],

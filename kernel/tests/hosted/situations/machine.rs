@@ -42,7 +42,10 @@ fn facts() {
         board.succeeds(2, system(Call::Fact, &[fact as u64]));
         assert_eq!(results(&board), expected);
     }
-    board.fails(2, system(Call::Fact, &[5]), Error::InvalidArgument);
+    board.succeeds(2, system(Call::Fact, &[Fact::Identity as u64]));
+    let (own, shared) = results(&board);
+    assert!((1..1 << 31).contains(&own) && (1..1 << 31).contains(&shared) && own != shared);
+    board.fails(2, system(Call::Fact, &[6]), Error::InvalidArgument);
     board.wait(12_345);
     board.succeeds(2, system(Call::Clock, &[]));
     assert_eq!(results(&board), (12_345, 0));

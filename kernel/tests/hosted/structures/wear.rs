@@ -62,6 +62,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         chains: true,
         guards: (),
         cpus: Cell::new(&[]),
+        secret: 0,
         shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;

@@ -9,6 +9,7 @@ use kernel::port::{Frame, Port};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// IRQs.
@@ -220,6 +221,15 @@ impl Port for Host {
         // SAFETY: within the memory, which is zeroed, aligned, freed with the board that a test
         // has, and made of atomics, so that the arena may hand out parts of it.
         unsafe { &*self.frames.cast::<Frame>().add(index) }
+    }
+
+    fn word(&self, address: u64) -> &'static AtomicU32 {
+        assert!(address.is_multiple_of(4), "no word at {address:#x}");
+        let within = address % PAGE;
+        let word = &self.frame(address - within)[(within / 8) as usize];
+        let half = word.as_ptr().cast::<AtomicU32>();
+        // SAFETY: half of a word of the frame, as an atomic too; a test has one thread.
+        unsafe { &*half.add((within % 8 / 4) as usize) }
     }
 
     fn clear(&self, address: u64, words: usize) {

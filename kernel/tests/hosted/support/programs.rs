@@ -8,12 +8,16 @@ use super::reservations::Manages;
 use super::rng::Rng;
 use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::futex::{Scope, WAITERS, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP};
 use kernel::fault::Fault;
 use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::System;
+
+/// The first of four words of a message buffer that are mutexes and conditions.
+const FUTEXES: u64 = 300;
 
 /// What happens next on a board.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +93,7 @@ pub fn choose<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, mix: &Mix) ->
         2 => return Action::Raise(Event::Irq(1 + rng.below(4) as u8)),
         3 => return Action::Raise(Event::Spurious),
         4 => return Action::Fault(program.fault()),
+        5..8 => return program.futex(),
         _ => {}
     }
     let regs = if rng.below(100) < mix.messages {
@@ -271,6 +276,32 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let number = ipc(rng.pick(&kinds), rng.pick(&kinds));
         let deadline = (self.now() + rng.below(1_000_000)).saturating_sub(100_000);
         Regs::call(number, &[partners(send, receive), info, deadline])
+    }
+
+    /// A call on a pair of words in the message buffer of a thread of the same domain, mostly the
+    /// own one, whose first word mostly says that there are waiters.
+    fn futex(&self) -> Action {
+        let rng = self.rng;
+        let index = FUTEXES + rng.below(2);
+        let own = self.board.thread(self.thread).buffer_at.get();
+        let at = if rng.once_in(3) { town::buffer(rng.below(3)) } else { own };
+        let word = if own == 0 { 0 } else { self.board.read(self.thread, index as usize) };
+        let marked = if rng.once_in(8) { word } else { word | u64::from(WAITERS) };
+        let expected = u64::from(marked as u32);
+        let kinds = [Timeout::Never, Timeout::Zero, Timeout::At, Timeout::At];
+        let scope = rng.pick(&[Scope::Domain, Scope::Shared]);
+        let (first, second) = (at + 8 * index, own + 8 * (FUTEXES + 2 + rng.below(2)));
+        let until = self.now() + rng.below(1_000_000);
+        let (call, args) = match rng.below(6) {
+            0..2 => (Call::MutexWait, [first, expected, until, 0]),
+            2..4 => (Call::MutexWake, [first, 0, 0, 0]),
+            4 => (Call::CondWait, [first, expected, second, until]),
+            _ => (Call::CondRequeue, [first, rng.below(2), 0, 0]),
+        };
+        let mut writes = [(0, 0); 4];
+        writes[0] = (index as usize, if rng.once_in(12) { rng.next() } else { marked });
+        let regs = Regs::call(number(call, scope, rng.pick(&kinds)), &args);
+        Action::Call { writes, regs }
     }
 
     fn nonsense(&self) -> Regs {

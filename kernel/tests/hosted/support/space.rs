@@ -117,6 +117,12 @@ impl Space for HostSpace {
         (word & PRESENT != 0).then_some(word & ADDRESS)
     }
 
+    fn writable(&self, port: &impl Port, at: u64) -> Option<u64> {
+        let word = self.leaf(port, at)?.load(Relaxed);
+        let rights = Rights((word >> RIGHTS_SHIFT) as u8 & 7);
+        (word & PRESENT != 0 && rights.contains(Rights::WRITE)).then_some(word & ADDRESS)
+    }
+
     fn add_table(&self, port: &impl Port, at: u64, new: u64) {
         let mut table = self.root;
         for level in (1..LEVELS).rev() {

@@ -113,6 +113,10 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
             facts.push(("outgoing", i, thread.outgoing.get().info.0));
             facts.push(("outgoing badge", i, thread.outgoing.get().badge));
         }
+        if thread.state.get() == State::Waiting {
+            facts.push(("address waited for", i, thread.futex.target.get().mutex.at));
+            facts.push(("heads a queue", i, thread.futex.heads.get().is_some().into()));
+        }
         if matches!(thread.state.get(), State::Sending | State::Receiving) {
             facts.push((
                 "waits for",

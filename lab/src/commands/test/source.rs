@@ -46,9 +46,12 @@ pub fn jobs() -> Vec<Job> {
         let port = ["clippy", "-q", "--target", machine.target(), "-p", machine.port()];
         let builds = Builds::Own("the port, for clippy");
         let deny = ["--", "-D", "warnings"];
-        let programs =
-            [&port, &["-p", "giusto-rt", "-p", "giusto-service", "-p", "programs"][..], &deny]
-                .concat();
+        let programs = [
+            &port,
+            &["-p", "giusto-rt", "-p", "giusto-service", "-p", "giusto-sync", "-p", "programs"][..],
+            &deny,
+        ]
+        .concat();
         let whole = [&port, &["--features", EVERYTHING][..], &deny].concat();
         let name = machine.name();
         for (what, arguments) in [

@@ -172,6 +172,29 @@ enum giusto_call {
      * `a2` its value. A kernel that was built without what is asked for does not know the call.
      */
     GIUSTO_CALL_OBSERVE = 60,
+    /**
+     * Waits for the [mutex](crate::futex) at address `a0`, whose first word is `a1`; `a2`:
+     * deadline. The number word says [how long](crate::futex::number) and in which scope. With
+     * success the caller owns the mutex.
+     */
+    GIUSTO_CALL_MUTEX_WAIT = 64,
+    /**
+     * Hands the mutex at address `a0` to the first thread that waits for it. The number word says
+     * the scope.
+     */
+    GIUSTO_CALL_MUTEX_WAKE = 65,
+    /**
+     * Waits for a wake-up of the [condition](crate::futex) at address `a0`, whose first word is
+     * `a1`, and for the mutex at address `a2` behind that; `a3`: deadline. The number word is that
+     * of `Call::MutexWait`. With success the caller owns the mutex.
+     */
+    GIUSTO_CALL_COND_WAIT = 66,
+    /**
+     * Lets the first thread that waits for the condition at address `a0`, or all of them if `a1` is
+     * 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0 is 1
+     * if there was one.
+     */
+    GIUSTO_CALL_COND_REQUEUE = 67,
 };
 
 /** How long one half of an IPC operation may block. */
@@ -199,6 +222,8 @@ enum giusto_fact {
     GIUSTO_FACT_KERNEL = 3,
     /** How many CPUs the kernel has, and which one the caller runs on. */
     GIUSTO_FACT_CPUS = 4,
+    /** The caller's ids in [futexes](crate::futex) of its domain and of shared memory. */
+    GIUSTO_FACT_IDENTITY = 5,
 };
 
 /**
@@ -314,6 +339,8 @@ enum giusto_thread_state {
     GIUSTO_THREAD_STATE_RECEIVING = 4,
     /** Blocked until its call is answered. */
     GIUSTO_THREAD_STATE_CALLING = 5,
+    /** Blocked until it owns a mutex. */
+    GIUSTO_THREAD_STATE_WAITING = 6,
 };
 
 /**
@@ -357,7 +384,10 @@ enum giusto_error {
     GIUSTO_ERROR_NOT_TAKEN = 16,
     /** Part of the address range is mapped already. */
     GIUSTO_ERROR_ADDRESS_IN_USE = 17,
-    /** The address is not page-aligned or not in user space. */
+    /**
+     * The address is not aligned or not in user space, or nothing that the caller may write is
+     * there.
+     */
     GIUSTO_ERROR_BAD_ADDRESS = 18,
     /** The priority is above the domain's maximum. */
     GIUSTO_ERROR_PRIORITY_TOO_HIGH = 19,
@@ -375,6 +405,12 @@ enum giusto_error {
     GIUSTO_ERROR_OVERCOMMITTED = 25,
     /** The scheduling tree would have too many levels. */
     GIUSTO_ERROR_TOO_DEEP = 26,
+    /** The word is not what the caller has seen: another thread has changed it meanwhile. */
+    GIUSTO_ERROR_CHANGED = 27,
+    /** The second word of a mutex or condition is not the id of a thread that heads its queue. */
+    GIUSTO_ERROR_BROKEN_QUEUE = 28,
+    /** The threads that wait for the condition name another mutex. */
+    GIUSTO_ERROR_OTHER_MUTEX = 29,
 };
 
 /** `X(constant, name)` for each error. */
@@ -404,7 +440,10 @@ enum giusto_error {
     X(GIUSTO_ERROR_ABANDONED, Abandoned) \
     X(GIUSTO_ERROR_CPU_NOT_ALLOWED, CpuNotAllowed) \
     X(GIUSTO_ERROR_OVERCOMMITTED, Overcommitted) \
-    X(GIUSTO_ERROR_TOO_DEEP, TooDeep)
+    X(GIUSTO_ERROR_TOO_DEEP, TooDeep) \
+    X(GIUSTO_ERROR_CHANGED, Changed) \
+    X(GIUSTO_ERROR_BROKEN_QUEUE, BrokenQueue) \
+    X(GIUSTO_ERROR_OTHER_MUTEX, OtherMutex)
 
 /**
  * What happened, in the label of a fault message. The words are: address or detail, instruction

@@ -2,9 +2,11 @@
 
 use super::reserving::Reservations;
 use crate::random::Random;
-use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::call::{Call, Fact, NOTHING, REPLY, Timeout, exchange, ipc, partners};
+use abi::futex::{self, Scope, WAITERS};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
+use core::sync::atomic::Ordering::Relaxed;
 use rt::arch::Outcome;
 use rt::{Env, Rights, Slot, Words, system};
 
@@ -23,6 +25,9 @@ const WIDTH: u64 = 5;
 const SPAN: u64 = 8;
 /// The slot of a band that a copy of its first with fewer rights goes to.
 pub const COPIED: u64 = SPAN - 1;
+
+/// The word of the notes that is a mutex, the last of three pairs of words.
+const MUTEX: usize = 3;
 
 /// Where pages may be mapped.
 pub const PAGES: u64 = 0x8_0000_0000;
@@ -221,9 +226,36 @@ impl Chooser {
             45 => (self.below(256) | self.anything() << 8, [self.anything(); 6], words),
             _ => {
                 let call = Call::ALL[self.below(Call::ALL.len() as u64) as usize];
-                (call as u64, self.arguments(call), words)
+                (self.number(call), self.arguments(call), words)
             }
         }
+    }
+
+    /// The number word of a call. What may block for a mutex does so until a deadline.
+    fn number(&mut self, call: Call) -> u64 {
+        let scope = if self.below(2) == 0 { Scope::Domain } else { Scope::Shared };
+        match call {
+            Call::MutexWait | Call::CondWait if self.below(16) == 0 => call as u64 | 3 << 8,
+            Call::MutexWait | Call::CondWait => futex::number(call, scope, Timeout::At),
+            Call::MutexWake | Call::CondRequeue => futex::number(call, scope, Timeout::Never),
+            _ => call as u64,
+        }
+    }
+
+    /// A mutex or condition in memory of the domain: its address and its first word, in which it
+    /// mostly says that there are waiters.
+    fn futex(&mut self) -> (u64, u64) {
+        let index = 1 + self.below(3);
+        let word = self.notes.word(index as usize);
+        let marked = if self.below(8) > 0 { u64::from(WAITERS) } else { 0 };
+        let first = (word.fetch_or(marked, Relaxed) | marked) as u32;
+        let address = self.notes.address() + 8 * index;
+        (if self.below(16) == 0 { self.anything() } else { address }, first.into())
+    }
+
+    /// The address of the mutex that waiters for conditions mostly name.
+    fn mutex(&self) -> u64 {
+        self.notes.address() + 8 * MUTEX as u64
     }
 
     /// What the next message carries, and where one that comes may leave a capability.
@@ -370,6 +402,34 @@ impl Chooser {
                 [self.system(), self.small(12), index, 0, 0, 0]
             }
             Call::Observe => [self.system(), self.small(6), self.anything(), 0, 0, 0],
+            _ => self.futex_arguments(call),
+        }
+    }
+
+    /// The same for any other call, which is one on a mutex or condition.
+    fn futex_arguments(&mut self, call: Call) -> [u64; 6] {
+        match call {
+            Call::MutexWait => {
+                let (address, first) = self.futex();
+                let expected = if self.below(8) == 0 { self.small(4) } else { first };
+                [address, expected, self.soon(), 0, 0, 0]
+            }
+            Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
+            Call::CondWait => {
+                let (address, first) = self.futex();
+                let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
+                [address, first, mutex, self.soon(), 0, 0]
+            }
+            _ => {
+                // Mostly the caller owns the mutex that waiters name.
+                if self.below(4) > 0
+                    && let Ok((own, _)) = system::fact(Fact::Identity)
+                {
+                    let word = self.notes.word(MUTEX);
+                    word.store(word.load(Relaxed) >> 32 << 32 | own, Relaxed);
+                }
+                [self.futex().0, self.small(2), 0, 0, 0, 0]
+            }
         }
     }
 

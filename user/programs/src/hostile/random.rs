@@ -68,6 +68,7 @@ enum Shape {
     Info,
     Both,
     Soon,
+    Words,
     Mapping,
     Handler,
 }
@@ -87,6 +88,10 @@ fn shapes(call: u64) -> &'static [Shape] {
     match call {
         Call::Ipc => &[Both, Info, Soon],
         Call::Call | Call::ReplyWait => &[ENDPOINT, Info],
+        Call::MutexWait => &[Words, Any, Soon],
+        Call::MutexWake => &[Words],
+        Call::CondWait => &[Words, Small, Words, Soon],
+        Call::CondRequeue => &[Words, Small],
         Call::Signal => &[NOTIFICATION],
         Call::Yield => &[THREAD],
         Call::Null | Call::Clock => &[],
@@ -170,6 +175,7 @@ impl Random {
                 end() | end() << 32
             }
             Shape::Handler => table.handler.word(),
+            Shape::Words => PAGES + 8 * self.below(4),
             Shape::Soon => system::clock() + self.below(100_000),
             Shape::Mapping => {
                 let slot = u64::from(table.first) + TOYS + self.below(FREE);

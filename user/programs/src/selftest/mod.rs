@@ -10,6 +10,7 @@ mod domains;
 mod dying;
 mod faults;
 mod floods;
+mod futexes;
 mod looks;
 mod memory;
 mod messages;
@@ -56,6 +57,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("moves", moves::CHECKS),
     ("shootdown", shootdown::CHECKS),
     ("floods", floods::CHECKS),
+    ("futexes", futexes::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("looks", looks::CHECKS),

@@ -173,12 +173,13 @@ fn time(shell: &Shell, thread: u64) {
 }
 
 fn state(code: u64) -> Option<&'static str> {
-    const STATES: [(ThreadState, &str); 5] = [
+    const STATES: [(ThreadState, &str); 6] = [
         (ThreadState::Ready, "ready"),
         (ThreadState::Suspended, "suspended"),
         (ThreadState::Sending, "sending"),
         (ThreadState::Receiving, "receiving"),
         (ThreadState::Calling, "calling"),
+        (ThreadState::Waiting, "waiting"),
     ];
     STATES.into_iter().find(|(state, _)| *state as u64 == code).map(|(_, name)| name)
 }

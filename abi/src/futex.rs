@@ -1,0 +1,32 @@
+//! Mutexes and conditions in user memory (S2H-10, S2H-11): two 32-bit words, aligned to 8 bytes.
+//!
+//! | word | mutex | condition |
+//! |---|---|---|
+//! | first | [`WAITERS`] and the owner's id, or 0 | how many wake-ups there were, modulo 2^32 |
+//! | second | id of the first waiter, or 0 | the same |
+//!
+//! Both words of a new one are 0. Programs change the first word alone, by compare-and-swap, and
+//! that of a mutex only while [`WAITERS`] is clear.
+
+use crate::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
+
+/// Set in a mutex while threads wait for it. The other bits are the owner's id, 1 to 2^31 - 1.
+pub const WAITERS: u32 = 1 << 31;
+
+/// Where the bit of the scope stands in the number word of a futex call: 1 is [`Scope::Shared`].
+pub const SCOPE_SHIFT: u32 = 16;
+
+/// Which threads use a mutex or condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Scope {
+    /// Those of one domain, at one address.
+    Domain = 0,
+    /// Those of any domain that has the memory mapped writable, at whatever addresses.
+    Shared = 1,
+}
+
+/// The number word of a futex call.
+pub const fn number(call: Call, scope: Scope, timeout: Timeout) -> u64 {
+    call as u64 | (timeout as u64) << SEND_TIMEOUT_SHIFT | (scope as u64) << SCOPE_SHIFT
+}

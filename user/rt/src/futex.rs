@@ -1,0 +1,76 @@
+//! Futex calls, and the ids of threads in futexes (S2H). Mutexes and conditions themselves are in
+//! the package `giusto-sync`, which uses these.
+
+use crate::arch::{self, ANY, word};
+use crate::ipc::Wait;
+use crate::system;
+use abi::Error;
+use abi::call::{Call, Fact};
+use abi::futex::number;
+
+pub use abi::futex::{Scope, WAITERS};
+
+/// The ids of the calling thread: in futexes of its domain, and in those of shared memory. They do
+/// not change, and mean nothing elsewhere.
+pub fn identity() -> (u32, u32) {
+    let (own, shared) = system::fact(Fact::Identity).unwrap_or_default();
+    (own as u32, shared as u32)
+}
+
+/// Waits for the mutex at `address`, whose first word is `expected`, no longer than the send half
+/// of a message with this limit might. The caller then owns it.
+///
+/// # Errors
+///
+/// [`Error::Changed`]: the word is another one; [`Error::Timeout`], [`Error::Cancelled`]; and if
+/// the words are no mutex [`Error::BadAddress`], [`Error::BrokenQueue`] or
+/// [`Error::InvalidArgument`].
+pub fn mutex_wait(address: u64, scope: Scope, expected: u32, wait: Wait) -> Result<(), Error> {
+    let a = [word(address), word(expected.into()), word(wait.deadline), ANY, ANY, ANY];
+    let number = number(Call::MutexWait, scope, wait.send);
+    arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// Hands the mutex at `address` to the thread that has waited longest, or frees it.
+///
+/// # Errors
+///
+/// [`Error::BadAddress`], [`Error::BrokenQueue`].
+pub fn mutex_wake(address: u64, scope: Scope) -> Result<(), Error> {
+    let number = number(Call::MutexWake, scope, Wait::NEVER.send);
+    let a = [word(address), ANY, ANY, ANY, ANY, ANY];
+    arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// Waits for the condition at `address`, whose first word is `expected`, and then for the mutex at
+/// `mutex`, which the caller then owns.
+///
+/// # Errors
+///
+/// Those of [`mutex_wait`]; [`Error::OtherMutex`]: another thread waits for the condition with
+/// another mutex. The caller does not own the mutex then.
+pub fn cond_wait(
+    address: u64,
+    scope: Scope,
+    expected: u32,
+    mutex: u64,
+    wait: Wait,
+) -> Result<(), Error> {
+    let a = [word(address), word(expected.into()), word(mutex), word(wait.deadline), ANY, ANY];
+    let number = number(Call::CondWait, scope, wait.send);
+    arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// Lets the thread that has waited longest for the condition at `address`, or all that do, wait for
+/// their mutex, which the caller owns. Whether there was one.
+///
+/// # Errors
+///
+/// [`Error::WrongState`]: the caller does not own the mutex; [`Error::BadAddress`],
+/// [`Error::BrokenQueue`].
+pub fn cond_requeue(address: u64, scope: Scope, all: bool) -> Result<bool, Error> {
+    let number = number(Call::CondRequeue, scope, Wait::NEVER.send);
+    let a = [word(address), word(all.into()), ANY, ANY, ANY, ANY];
+    let outcome = arch::syscall(number, a, arch::words([]));
+    outcome.status.result().map(|()| outcome.badge != 0)
+}

@@ -1,0 +1,39 @@
+//! Mutexes and conditions over the kernel's futexes (S2H), and what is built of them.
+//!
+//! Each lies in [shared words](rt::Words) that its threads have: of a memory in the manifest, of a
+//! mapping, of a message buffer. All words of a new one are 0, and a handle is made by every thread
+//! for itself; it is two addresses. The words behind a mutex are what it protects, so no cell is
+//! needed, and domains can share it ([`Scope::Shared`]).
+//!
+//! | | words | |
+//! |---|---|---|
+//! | [`Mutex`] | 1 and what it protects | one thread at a time |
+//! | [`Condvar`] | 2 | waiting with a mutex until another thread has changed something |
+//! | [`Semaphore`] | 4 | permits |
+//! | [`RwLock`] | 7 and what it protects | one writer or any number of readers |
+//! | [`Barrier`] | 5 | waiting until all have come |
+//! | [`Queue`] | 7 and one for each place | values from thread to thread, in order |
+//!
+//! Locking a free mutex, and unlocking one that no thread waits for, is one compare-and-swap. A
+//! waiting thread is handed the mutex by the one that unlocks it, in the order of arrival; so a
+//! mutex is never taken past a thread that waits. Threads do not inherit priorities.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod barrier;
+mod condvar;
+mod futex;
+mod identity;
+mod mutex;
+mod queue;
+mod rwlock;
+mod semaphore;
+
+pub use barrier::Barrier;
+pub use condvar::Condvar;
+pub use identity::ThreadId;
+pub use mutex::{Guard, Mutex};
+pub use queue::Queue;
+pub use rt::futex::Scope;
+pub use rwlock::{ReadGuard, RwLock, WriteGuard};
+pub use semaphore::Semaphore;
