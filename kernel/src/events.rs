@@ -8,9 +8,8 @@ use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
-use crate::manage::futex::Outcome;
 use crate::object::deadlines::{Due, TimerEntry};
-use crate::object::thread::{State, flag};
+use crate::object::thread::flag;
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
@@ -295,7 +294,7 @@ impl<S: System> Entry<S> {
         if number as u8 > NULL {
             return match Call::of_management(number) {
                 Some(call) => self.manage_call(me, call),
-                None => self.futex_call(),
+                None => self.manage().futex_call(me),
             };
         }
         let result = match number as u8 {
@@ -337,32 +336,6 @@ impl<S: System> Entry<S> {
         S::Scheduler::yield_to(self.cpu, me, to);
         self.donated(me, to);
         Ok(())
-    }
-
-    /// The current thread makes a futex call, or one that does not exist.
-    #[inline(never)]
-    fn futex_call(&self) {
-        let me = self.cpu.current.get();
-        let context = &self.own(me).context;
-        let (number, args) = context.call();
-        let known = Call::from_number(number).filter(|_| S::Port::FUTEXES);
-        let Some(call) = known else {
-            self.note(Event::Fail, me, Error::UnknownCall as u32, 0);
-            return context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
-        };
-        match self.manage().futex_call(me, (call, number), &args) {
-            Ok(Outcome::Done(value)) => context.set_results(Status::OK, value, Info(0)),
-            Ok(Outcome::Blocked) => self.block(me, State::Waiting),
-            Ok(Outcome::Woke(owner)) => {
-                context.set_results(Status::OK, 0, Info(0));
-                self.wake_slowly(owner);
-            }
-            Ok(Outcome::Preempted) => self.own(me).issue_again(number | RESTARTED, args),
-            Err(error) => {
-                self.note(Event::Fail, me, error as u32, 0);
-                context.set_results(Status::failed(error), 0, Info(0));
-            }
-        }
     }
 
     #[inline(never)]
