@@ -174,11 +174,11 @@ impl Supply {
                 self.left = self.left.saturating_sub(idled).max(self.left.min(0));
             }
             Server::Constant | Server::ConstantSoft => {
-                if self.is_throttled {
-                    if now >= self.until {
-                        self.begin_period(now, budget, period);
-                    }
-                } else if self.is_stale(now, budget, period) {
+                if self.is_throttled && now >= self.until {
+                    self.begin_period(now, budget, period);
+                }
+                // What came while nothing was ready goes by the same rule as what was left.
+                if self.left > 0 && self.is_stale(now, budget, period) {
                     self.until = now.saturating_add(period);
                     self.left = amount(budget);
                 }

@@ -363,3 +363,28 @@ fn leaves_take_no_windows() {
     run(&mut tree, 0, 100 * MS);
     assert_eq!((tree.service(owner), tree.service(thief)), (100 * MS, 0));
 }
+
+/// A server that has used up its budget sleeps, and wakes shortly before the period after its
+/// deadline is over: what it has then is due a period later, and no leaf beside it is late.
+#[test]
+fn budget_that_came_in_sleep_is_no_burst() {
+    for server in [Server::Constant, Server::ConstantSoft] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::EarliestDeadline);
+        let [thief, victim] = [(50, 100), (20, 40)].map(|(budget, period)| {
+            let at = leaf(&mut tree, class, Share::Deadline);
+            let limits = Budget::new(server, budget * MS, period * MS);
+            assert_eq!(tree.set_budget(at, Some(limits), 0), Ok(()));
+            at
+        });
+        tree.wake(thief, 0);
+        run(&mut tree, 0, 50 * MS);
+        tree.block(thief, 50 * MS, true);
+        let woken = 190 * MS;
+        tree.wake(thief, woken);
+        tree.wake(victim, woken);
+        run(&mut tree, woken, woken + 40 * MS);
+        assert!(tree.service(victim) >= 20 * MS, "{server:?} {}", tree.service(victim));
+    }
+}

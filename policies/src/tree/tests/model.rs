@@ -382,6 +382,10 @@ impl ModelNode {
             if ready {
                 server.wake(now);
             } else {
+                // What comes at this instant has come before.
+                if server.event().is_some_and(|event| event <= now) {
+                    server.replenish(now);
+                }
                 server.idle = Some(now);
             }
         }

@@ -108,10 +108,13 @@ impl ModelServer {
                 let floor = self.left.min(0);
                 self.left = (self.left - i128::from(now.saturating_sub(since))).max(floor);
             }
-            Server::Constant | Server::ConstantSoft if self.throttled => self.catch_up(now),
             Server::Constant | Server::ConstantSoft => {
+                if self.throttled {
+                    self.catch_up(now);
+                }
                 let time = i128::from(self.until) - i128::from(now);
-                if time <= 0 || self.left * i128::from(period) >= time * full {
+                let is_much = time <= 0 || self.left * i128::from(period) >= time * full;
+                if self.left > 0 && is_much {
                     (self.until, self.left) = (now + period, full);
                 }
             }

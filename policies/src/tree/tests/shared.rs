@@ -13,6 +13,8 @@ struct Machine<'a> {
     tree: Tree<'a>,
     runs: Vec<Option<NodeId>>,
     until: Vec<u64>,
+    /// What each ran by when it decided.
+    keys: Vec<u128>,
     now: u64,
 }
 
@@ -22,7 +24,8 @@ impl<'a> Machine<'a> {
         let mut tree = storage.tree();
         let shared = tree.shared();
         assert_eq!(tree.set_share(shared, Share::Priority(SHARED), 0), Ok(()));
-        let mut new = Machine { tree, runs: vec![None; cpus], until: vec![0; cpus], now: 0 };
+        let (runs, until) = (vec![None; cpus], vec![0; cpus]);
+        let mut new = Machine { tree, runs, until, keys: vec![0; cpus], now: 0 };
         new.settle();
         new
     }
@@ -38,6 +41,7 @@ impl<'a> Machine<'a> {
     fn pick(&mut self, cpu: usize) {
         let pick = self.tree.pick(cpu, self.now);
         (self.runs[cpu], self.until[cpu]) = (pick.leaf, pick.until);
+        self.keys[cpu] = pick.leaf.and_then(|leaf| self.key(leaf)).unwrap_or(0);
     }
 
     /// All CPUs decide that have to.
@@ -113,6 +117,9 @@ impl<'a> Machine<'a> {
                         assert!(self.until[cpu] - self.now < LEAST_BUDGET, "{leaf:?} runs on");
                         continue;
                     };
+                    // What others have delayed by more than a period has a later deadline as
+                    // soon as it is charged; the next decision goes by that.
+                    let key = key.min(self.keys[cpu]);
                     assert!(waits.iter().all(|other| key <= *other), "a later deadline runs");
                 }
                 None => {
