@@ -294,7 +294,7 @@ impl<S: System> Entry<S> {
         if number as u8 > NULL {
             return match Call::of_management(number) {
                 Some(call) => self.manage_call(me, call),
-                None => self.manage().futex_call(me),
+                None => self.futex_call(),
             };
         }
         let result = match number as u8 {
@@ -336,6 +336,12 @@ impl<S: System> Entry<S> {
         S::Scheduler::yield_to(self.cpu, me, to);
         self.donated(me, to);
         Ok(())
+    }
+
+    /// Out of line, so that messages find their registers as without it.
+    #[inline(never)]
+    fn futex_call(&self) {
+        self.manage().futex_call(self.cpu.current.get());
     }
 
     #[inline(never)]
