@@ -272,11 +272,13 @@ impl Supply {
         let before = self.replenishments.head().at;
         self.replenishments.charge(time, now, limits);
         let next = self.replenishments.head().at;
-        if next > now && !self.is_throttled {
+        let is_over = next > now && !self.is_throttled;
+        if is_over {
             self.is_throttled = true;
             self.overruns = self.overruns.saturating_add(1);
         }
-        next != before
+        // The instant may be the same: that of an amount from a time ahead of this CPU.
+        is_over || next != before
     }
 
     /// When it can run again, while something inside is ready and waits for budget: when what was

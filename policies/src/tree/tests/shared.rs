@@ -289,3 +289,21 @@ fn an_inner_class_is_on_one_cpu() {
     machine.advance(4 * MS);
     assert!(machine.runs.contains(&Some(high)));
 }
+
+/// A sporadic budget from a time ahead, that of the CPU which woke the leaf: a leaf that is charged
+/// before it waits for it.
+#[test]
+fn a_budget_from_a_time_ahead_waits() {
+    let mut storage = Storage::of_cpus(1, 4);
+    let mut tree = storage.tree();
+    let shared = tree.shared();
+    let child = leaf(&mut tree, shared, Share::Deadline);
+    let budget = Some(Budget::new(Server::Sporadic, 2 * MS, 10 * MS));
+    assert_eq!(tree.set_budget(child, budget, 0), Ok(()));
+    tree.wake(child, 3 * MS);
+    assert_eq!(tree.pick(0, MS).leaf, Some(child));
+    tree.account(0, 2 * MS);
+    tree.check();
+    assert_eq!(tree.pick(0, 2 * MS).leaf, None);
+    assert_eq!(tree.pick(0, 3 * MS).leaf, Some(child));
+}
