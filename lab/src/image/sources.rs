@@ -77,8 +77,13 @@ mod tests {
 
     #[test]
     fn dependencies_are_part_of_it_and_nothing_else() {
-        let services =
-            ["user/service", "user/service/macro", "user/supervision", "user/supervisor"];
+        let services = [
+            "user/service",
+            "user/service/macro",
+            "user/supervision",
+            "user/supervisor",
+            "user/sync",
+        ];
         let programs = [&["abi", "policies", "user/programs", "user/rt"][..], &services].concat();
         assert_eq!(of("programs"), programs);
         let port = crate::machine::MACHINES[0].emulator().unwrap().port();

@@ -1,11 +1,11 @@
 //! Deterministic futexes (S2H): queues of threads that wait for a mutex or a condition in user
 //! memory.
 //!
-//! The [words](words) belong to programs. The second one names the first waiter; all waiters of a
-//! mutex or condition form a [ring](queue) through links in the threads themselves. A call takes
-//! what the words say as a hint, checks it against what the thread that is named waits for, and
-//! only then stores. So a program that writes anything there at any time misleads its own threads
-//! alone, and every operation is O(1): nothing is searched, counted or allocated.
+//! The words (`words.rs`) belong to programs. The second one names the first waiter; all waiters
+//! of a mutex or condition form a ring (`queue.rs`) through links in the threads themselves. A
+//! call takes what the words say as a hint, checks it against what the thread that is named waits
+//! for, and only then stores. So a program that writes anything there at any time misleads its
+//! own threads alone, and every operation is O(1): nothing is searched, counted or allocated.
 //!
 //! The whole kernel is open in all of this, so no lock guards a queue, and plain stores suffice:
 //! programs change the first word of a mutex only while its bit [`WAITERS`] is clear.
@@ -22,11 +22,10 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::waiter::Kind;
 use crate::object::{Domain, Thread};
-use crate::port::{Context, Port};
-use abi::call::{Call, RESTARTED, SEND_TIMEOUT_SHIFT, Timeout};
+use crate::port::Port;
+use abi::Error;
+use abi::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
 use abi::futex::{SCOPE_SHIFT, Scope, WAITERS};
-use abi::trace::Event;
-use abi::{Error, Info, Status};
 
 /// Who calls, from which domain, and in which scope.
 struct Caller<P: Port> {
@@ -46,7 +45,7 @@ impl<P: Port> Copy for Caller<P> {}
 type Until = Option<u64>;
 
 /// How a call came out.
-enum Outcome<P: Port> {
+pub(crate) enum Outcome<P: Port> {
     /// As asked, with this result.
     Done(u64),
     /// The calling thread has blocked; the call is done when it goes on.
@@ -58,34 +57,9 @@ enum Outcome<P: Port> {
 }
 
 impl<P: Port> Manager<'_, P> {
-    /// Executes the futex call that `me` has issued, or one that does not exist, and leaves its
-    /// results.
+    /// Executes a futex call of `thread`, with this number word.
     #[inline(never)]
-    pub(crate) fn futex_call(&self, me: Ref<Thread<P>>) {
-        let thread = self.all.open(me);
-        let (number, args) = thread.context.call();
-        let known = Call::from_number(number).filter(|_| P::FUTEXES);
-        let done = match known {
-            Some(call) => self.futex(me, (call, number), &args),
-            None => Err(Error::UnknownCall),
-        };
-        let (status, value) = match done {
-            Ok(Outcome::Done(value)) => (Status::OK, value),
-            Ok(Outcome::Woke(owner)) => {
-                self.make_ready(owner);
-                (Status::OK, 0)
-            }
-            Ok(Outcome::Blocked) => return self.block(me),
-            Ok(Outcome::Preempted) => return thread.issue_again(number | RESTARTED, args),
-            Err(error) => {
-                self.cpu.note(Event::Fail, me, error as u32, 0);
-                (Status::failed(error), 0)
-            }
-        };
-        thread.context.set_results(status, value, Info(0));
-    }
-
-    fn futex(
+    pub(crate) fn futex_call(
         &self,
         thread: Ref<Thread<P>>,
         (call, number): (Call, u64),
