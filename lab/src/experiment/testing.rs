@@ -18,6 +18,26 @@ pub fn report(machine: &str, rows: &[Row]) -> Report {
     }
 }
 
+/// A report of one kernel's figures: metric, case, value; of one of them with another value.
+pub fn report_but<'a>(
+    machine: &str,
+    kernel: &'a str,
+    figures: &'a [(&'a str, String, u64)],
+    change: Option<(&str, &str, u64)>,
+) -> Report {
+    let is_it = |(metric, case, _): &&(&str, String, u64)| {
+        change.is_some_and(|(own, is, _)| own == *metric && is == case)
+    };
+    let found = figures.iter().filter(is_it).count();
+    assert_eq!(found, usize::from(change.is_some()), "the case is among them, once");
+    let row = |figure @ (metric, case, value): &'a (&'a str, String, u64)| {
+        let changed = change.filter(|_| is_it(&figure)).map(|(.., value)| value);
+        (kernel, *metric, case.as_str(), changed.unwrap_or(*value))
+    };
+    let rows: Vec<Row> = figures.iter().map(row).collect();
+    report(machine, &rows)
+}
+
 /// A fact.
 pub fn fact(name: &str, value: u64) -> Fact {
     Fact { name: name.into(), value, unit: String::new(), note: String::new() }

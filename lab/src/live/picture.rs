@@ -216,12 +216,24 @@ fn reservations(answer: &Answer, entry: &Entry) -> Vec<Reservation> {
     for (index, depth) in order {
         let row = rows[index];
         let class = made.iter().find(|one| one.node == row.class);
-        let name = (row.class == NONE).then(|| format!("cpu{roots}"));
-        roots += u32::from(name.is_some());
+        let is_root = row.class == NONE;
+        if is_shared(row) && !rows.iter().any(|inner| inner.class == row.node) {
+            continue;
+        }
+        let name = match is_shared(row) {
+            true => Some("cpus".to_string()),
+            false => is_root.then(|| format!("cpu{roots}")),
+        };
+        roots += u32::from(is_root);
         let one = reservation(row, held(row.node), entry, (class, depth, name));
         made.push(one);
     }
     made
+}
+
+/// Whether it is the class that all CPUs share: of the roots that one alone goes by deadlines.
+fn is_shared(row: &control::Reservation) -> bool {
+    row.class == NONE && row.policy == Policy::EarliestDeadline as u64
 }
 
 fn reservation(
@@ -251,7 +263,7 @@ fn reservation(
         node: row.node,
         policy: Policy::from_code(row.policy),
         above: class.and_then(|class| class.policy),
-        share: Share::decode(row.share, words).filter(|_| row.class != NONE),
+        share: Share::decode(row.share, words).filter(|_| row.class != NONE || is_shared(row)),
         limit: server.map(|server| Budget { server, budget: row.budget, period: row.period }),
         timing,
         slot: known.map(|known| known.slot),

@@ -41,8 +41,7 @@ pub fn reports(system: &System, overheads: Overheads) -> Vec<(u32, Report)> {
     let (name, priority) = (NAME.to_string(), system.shared_priority.into());
     let shared = Open { name, priority, demand: uses };
     let of_cpu = |cpu| (cpu, of_cpu(system, overheads, cpu, Some((&class, &shared))));
-    let each = cpus.into_iter().map(of_cpu);
-    each.collect::<Vec<_>>().into_iter().chain([(ALL_CPUS, report)]).collect()
+    cpus.into_iter().map(of_cpu).chain([(ALL_CPUS, report)]).collect()
 }
 
 /// What on any CPU comes before the shared class and may take all of that CPU.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::experiment::parameter::Set;
-use crate::experiment::testing::{all_hold, expect, report};
+use crate::experiment::testing::{all_hold, expect, report, report_but};
 use crate::experiment::{Asked, Session, run};
 use results::{Limit, Report, Verdict};
 
@@ -21,15 +21,7 @@ fn made_up(change: Option<(&str, &str, u64)>) -> Report {
         figures.push((EVENT_WORST, event_case("background", frame), 500));
         figures.push((EVENT_WORST, event_case("partition", frame), frame * 6 / 10));
     }
-    if let Some((metric, case, value)) = change {
-        let place = figures.iter_mut().find(|(own, is, _)| *own == metric && is == case);
-        place.expect("the case is among them").2 = value;
-    }
-    let rows: Vec<_> = figures
-        .iter()
-        .map(|(metric, case, value)| (manifest::TREE, *metric, case.as_str(), *value))
-        .collect();
-    report("twin", &rows)
+    report_but("twin", manifest::TREE, &figures, change)
 }
 
 #[test]

@@ -71,6 +71,26 @@ fn reservations_stand_behind_their_classes_with_the_names_of_the_manifest() {
 }
 
 #[test]
+fn the_class_that_all_cpus_share_is_shown_if_something_is_in_it() {
+    let (share, share_a) = Share::Priority(256).encode();
+    let policy = Policy::EarliestDeadline as u64;
+    let row = control::Reservation {
+        node: 11,
+        class: NONE,
+        policy,
+        share,
+        share_a: share_a[0],
+        ..Default::default()
+    };
+    let rows = [node(10, NONE), Row::Reservation(row), node(20, 10)];
+    assert_eq!(shown(&picture(&rows)), [("cpu0", 0, None), ("number-20", 1, Some("cpu0"))]);
+    let rows = [&rows[..], &[node(40, 11)]].concat();
+    let picture = picture(&rows);
+    assert_eq!(shown(&picture)[2..], [("cpus", 0, None), ("number-40", 1, Some("cpus"))]);
+    assert_eq!(picture.reservations[2].share, Some(Share::Priority(256)));
+}
+
+#[test]
 fn what_jobs_are_like_now_counts() {
     let changed = |deadline, separation| {
         let row = control::Held {

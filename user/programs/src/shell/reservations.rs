@@ -48,6 +48,11 @@ impl Known {
         };
         Some((what != 0).then_some(known))
     }
+
+    /// Whether it is the class that all CPUs share: of the roots that one alone goes by deadlines.
+    fn is_shared(&self) -> bool {
+        self.class == u32::MAX && self.policy == Some(Policy::EarliestDeadline)
+    }
 }
 
 /// All reservations, as they were at one instant, more or less.
@@ -116,7 +121,9 @@ fn show(shell: &Shell, picture: &Picture, before: Option<&Picture>) {
         "spent",
         "late"
     );
-    picture.below(u32::MAX).for_each(|root| node(shell, picture, before, (root, 0)));
+    let is_used = |root: &&Known| !root.is_shared() || picture.below(root.node).next().is_some();
+    let roots = picture.below(u32::MAX).filter(is_used);
+    roots.for_each(|root| node(shell, picture, before, (root, 0)));
 }
 
 fn node(
@@ -165,8 +172,9 @@ fn share(shell: &Shell, known: &Known) {
     let mut text = Text::<24>::new();
     let row = system::inspect(shell.system(), Table::Share, known.index).ok();
     let share = row.and_then(|row| Share::decode(row.results[0], row.words));
+    let share = share.filter(|_| known.class != u32::MAX || known.is_shared());
     let percent = |slope: u32| slope / (WHOLE / 100);
-    let _ = match share.filter(|_| known.class != u32::MAX) {
+    let _ = match share {
         None => Ok(()),
         Some(Share::Priority(priority)) => {
             core::fmt::write(&mut text, format_args!("priority {priority}"))
@@ -251,6 +259,7 @@ impl<'a> Shell<'a> {
         let domain = thread.and_then(|(_, row)| self.domains().find(|it| it.index == row.words[0]));
         match domain {
             Some(domain) => core::fmt::write(to, format_args!("{}", domain.title(self.system()))),
+            None if known.is_shared() => core::fmt::write(to, format_args!("all CPUs")),
             None if known.class == u32::MAX => {
                 core::fmt::write(to, format_args!("CPU {}", known.index))
             }
