@@ -8,9 +8,8 @@ use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
-use crate::manage::futex::Outcome;
 use crate::object::deadlines::{Due, TimerEntry};
-use crate::object::thread::{State, flag};
+use crate::object::thread::flag;
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
@@ -339,28 +338,16 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
-    /// The current thread makes a futex call, or one that does not exist.
+    /// The current thread makes a futex call, or one that does not exist, which enters as a reader.
     #[inline(never)]
     fn futex_call(&self) {
         let me = self.cpu.current.get();
         let context = &self.own(me).context;
-        let (number, args) = context.call();
-        let known = Call::from_number(number).filter(|_| S::Port::FUTEXES);
-        let Some(call) = known else {
-            self.note(Event::Fail, me, Error::UnknownCall as u32, 0);
-            return context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
-        };
-        match self.manage().futex_call(me, (call, number), &args) {
-            Ok(Outcome::Done(value)) => context.set_results(Status::OK, value, Info(0)),
-            Ok(Outcome::Blocked) => self.block(me, State::Waiting),
-            Ok(Outcome::Woke(owner)) => {
-                context.set_results(Status::OK, 0, Info(0));
-                self.wake_slowly(owner);
-            }
-            Ok(Outcome::Preempted) => self.own(me).issue_again(number | RESTARTED, args),
-            Err(error) => {
-                self.note(Event::Fail, me, error as u32, 0);
-                context.set_results(Status::failed(error), 0, Info(0));
+        match Call::from_number(context.call().0).filter(|_| S::Port::FUTEXES) {
+            Some(call) => self.manage().futex_call(me, call),
+            None => {
+                self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);
+                context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }
         }
     }

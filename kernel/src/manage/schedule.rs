@@ -52,6 +52,15 @@ impl<P: Port> Manager<'_, P> {
         self.reconsider(at);
     }
 
+    /// The calling thread, which waits from now on, does not run.
+    pub(crate) fn block(&self, me: Ref<Thread<P>>) {
+        P::cost(CostEvent::Block(me.index()));
+        let state = self.all.open(me).state.get();
+        self.cpu.note(Event::Block, me, 0, state.shown() as u16);
+        (self.kernel.variant.events.halt)(self.cpu, self.cpu, me);
+        self.reconsider(me);
+    }
+
     /// A thread is not to run any more: it is marked, and stays where it is queued.
     pub(crate) fn stop(&self, at: Ref<Thread<P>>) {
         let thread = self.all.open(at);

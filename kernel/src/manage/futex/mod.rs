@@ -22,10 +22,11 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::waiter::Kind;
 use crate::object::{Domain, Thread};
-use crate::port::Port;
-use abi::Error;
-use abi::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
+use crate::port::{Context, Port};
+use abi::call::{Call, RESTARTED, SEND_TIMEOUT_SHIFT, Timeout};
 use abi::futex::{SCOPE_SHIFT, Scope, WAITERS};
+use abi::trace::Event;
+use abi::{Error, Info, Status};
 
 /// Who calls, from which domain, and in which scope.
 struct Caller<P: Port> {
@@ -45,7 +46,7 @@ impl<P: Port> Copy for Caller<P> {}
 type Until = Option<u64>;
 
 /// How a call came out.
-pub(crate) enum Outcome<P: Port> {
+enum Outcome<P: Port> {
     /// As asked, with this result.
     Done(u64),
     /// The calling thread has blocked; the call is done when it goes on.
@@ -57,9 +58,28 @@ pub(crate) enum Outcome<P: Port> {
 }
 
 impl<P: Port> Manager<'_, P> {
-    /// Executes a futex call of `thread`, with this number word.
+    /// Executes the futex call that `me` has issued, and leaves its results.
     #[inline(never)]
-    pub(crate) fn futex_call(
+    pub(crate) fn futex_call(&self, me: Ref<Thread<P>>, call: Call) {
+        let thread = self.all.open(me);
+        let (number, args) = thread.context.call();
+        let (status, value) = match self.futex(me, (call, number), &args) {
+            Ok(Outcome::Done(value)) => (Status::OK, value),
+            Ok(Outcome::Woke(owner)) => {
+                self.make_ready(owner);
+                (Status::OK, 0)
+            }
+            Ok(Outcome::Blocked) => return self.block(me),
+            Ok(Outcome::Preempted) => return thread.issue_again(number | RESTARTED, args),
+            Err(error) => {
+                self.cpu.note(Event::Fail, me, error as u32, 0);
+                (Status::failed(error), 0)
+            }
+        };
+        thread.context.set_results(status, value, Info(0));
+    }
+
+    fn futex(
         &self,
         thread: Ref<Thread<P>>,
         (call, number): (Call, u64),

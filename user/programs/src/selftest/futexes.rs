@@ -431,6 +431,10 @@ fn queue_of(common: Words) -> Queue {
     Queue::new(common.part(MUTEX, Queue::WORDS + 3), Scope::Domain)
 }
 
+/// Longer than all that injected interrupts delay while [`VALUES`] are passed on, of up to a second
+/// each.
+const LONG: u64 = 1_000_000 * MS;
+
 /// Helper: sends numbers in a row.
 fn produce(env: &Env, argument: u64) {
     let (me, id) = (Me::new(env, argument), ThreadId::current());
@@ -446,7 +450,7 @@ fn queue(bench: &Bench) -> Check {
     refused(queue.pop(me, Wait::ZERO), Error::Timeout, "it is empty")?;
     for priority in [HIGH, LOW] {
         bench.helper(priority, produce, Slot::NONE, Slot::NONE)?;
-        let limit = Wait::until(system::clock() + 2_000 * MS);
+        let limit = Wait::until(system::clock() + LONG);
         for value in 0..VALUES {
             expect(queue.pop(me, limit)? == value, "values come in order, each once")?;
         }
