@@ -3,7 +3,9 @@
 use crate::{Condvar, Mutex, Scope, ThreadId};
 use rt::{Error, Wait, Words};
 
-/// Permits, which threads take and give back. They are handed out in the order of asking.
+/// Permits, which threads take and give back. Those that wait are woken in the order of asking. A
+/// permit is not handed over: a thread that asks while one is being given may take it, and the one
+/// that was woken then waits again, behind all others.
 #[derive(Clone, Copy)]
 pub struct Semaphore {
     mutex: Mutex,

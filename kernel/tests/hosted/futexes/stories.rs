@@ -217,3 +217,37 @@ fn corruptions_are_found() {
         Ring::<Thread<Host>, Waiting>::leave(reference(board, 2));
     });
 }
+
+/// The ends of what arguments can say.
+#[test]
+fn extreme_arguments() {
+    let board: Machine = boot(&[(1, 10), (1, 20)]);
+    let marked = u64::from(WAITERS | 5);
+    board.write(1, MUTEX, marked);
+    let wait = number(Call::MutexWait, Scope::Domain, Timeout::At);
+    let unmapped = [0, 0x7fff_ffff_fff8, 1 << 47, 1 << 63, at(MUTEX) | 1 << 48, u64::MAX - 7];
+    for nowhere in unmapped.into_iter().chain([4, at(MUTEX) + 4, u64::MAX]) {
+        board.fails(2, Regs::call(wait, &[nowhere, marked, u64::MAX]), Error::BadAddress);
+        board.fails(2, local(Call::MutexWake, &[nowhere]), Error::BadAddress);
+        board.fails(2, local(Call::CondRequeue, &[nowhere, 1]), Error::BadAddress);
+        board.fails(2, local(Call::CondWait, &[at(CONDITION), 0, nowhere]), Error::BadAddress);
+    }
+    for expected in [marked | 1 << 32, u64::MAX, 5] {
+        board.fails(2, Regs::call(wait, &[at(MUTEX), expected, u64::MAX]), Error::InvalidArgument);
+    }
+    board.fails(2, Regs::call(wait | 3 << 8, &[at(MUTEX), marked, 0]), Error::InvalidArgument);
+    board.fails(2, local(Call::CondWait, &[at(MUTEX), marked, at(MUTEX)]), Error::InvalidArgument);
+    board.fails(2, local(Call::CondRequeue, &[at(MUTEX), u64::MAX]), Error::InvalidArgument);
+    for unknown in [0x44_u64, 0x80, 0xff, 0xff40_44, 0x3f, 0x3e] {
+        board.fails(2, Regs::call(unknown, &[at(MUTEX), marked, 0]), Error::UnknownCall);
+    }
+    // Other bits of the number word mean nothing, and this deadline never comes.
+    board.does(2, Regs::call(wait | u64::MAX << 17, &[at(MUTEX), marked, u64::MAX]));
+    assert_eq!(board.thread(2).state.get(), State::Waiting);
+    board.check();
+    board.succeeds(1, system(Call::ThreadSuspend, &[THREAD + 2]));
+    let cancel = [THREAD + 2, 0, 0, 0, 0, abi::call::exchange::CANCEL];
+    board.succeeds(1, system(Call::ThreadExchange, &cancel));
+    assert_eq!(board.read(1, MUTEX), 5);
+    board.check();
+}
