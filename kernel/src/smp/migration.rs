@@ -9,6 +9,7 @@ use crate::object::thread::Running;
 use crate::object::thread::flag;
 use crate::object::{Domain, Thread};
 use crate::port::Port;
+use crate::sched::Scheduler;
 use crate::system::System;
 use crate::tree::Home;
 
@@ -36,13 +37,22 @@ impl<S: System> Entry<S> {
     pub(crate) fn adopt(&self, thread: Ref<Thread<S::Port>>) -> bool {
         let manager = self.manage();
         let its = manager.all.open(thread);
-        let is_shared = self.kernel.trees.home_of(its.reservation.get(&manager.all));
         let is_bound = its.has(flag::DEADLINE) || thread.is_woken_remotely();
-        if is_shared != Some(Home::Any) || is_bound || manager.runs_on(thread).is_some() {
+        if !self.is_anywhere(thread) || is_bound || manager.runs_on(thread).is_some() {
             return false;
         }
         thread.cpu.set(&manager.all, self.cpu.number);
         true
+    }
+
+    /// Whether any CPU may run a thread, of which this entry holds all.
+    pub(crate) fn is_anywhere(&self, thread: Ref<Thread<S::Port>>) -> bool {
+        if !S::Scheduler::TREE {
+            return false;
+        }
+        let manager = self.manage();
+        let reservation = manager.all.open(thread).reservation.get(&manager.all);
+        self.kernel.trees.home_of(reservation) == Some(Home::Any)
     }
 
     /// Whether a thread that is held belongs to another CPU and has not run there since it was made

@@ -52,11 +52,13 @@ impl<P: Port> Cpu<P> {
 
 impl<S: System> Entry<S> {
     /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
-    /// threads: those who move it to and fro do not interrupt each time.
+    /// threads: those who move it to and fro do not interrupt each time. One that any CPU may run is
+    /// not: for that this CPU would have to ask others, and it may be on its way out.
     #[inline(never)]
     pub(crate) fn wake_remotely(&self, thread: Ref<Thread<S::Port>>) {
         // What is not open is not new there: that was found out before.
-        match self.section.is_exclusive() && self.is_new_there(thread) {
+        let is_exclusive = self.section.is_exclusive();
+        match is_exclusive && self.is_new_there(thread) && !self.is_anywhere(thread) {
             true => self.manage().enqueue(thread),
             false => self.cpu.wake_remotely(self.kernel.cpu_of(thread), thread),
         }

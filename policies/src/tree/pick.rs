@@ -99,8 +99,15 @@ impl Tree<'_> {
     /// What runs while more instants have come than a decision serves: the first that can, as if
     /// none of them had come.
     #[cold]
-    fn last_resort(&self, cpu: usize) -> u32 {
+    fn last_resort(&mut self, cpu: usize) -> u32 {
         let mut at = self.cpus[cpu].root;
+        if self.looks_at_shared(cpu) {
+            let rank = self.nodes[self.shared().0 as usize].rank();
+            let child = self.first_for(cpu);
+            if child != NIL && self.goes_before(rank, at) {
+                at = child;
+            }
+        }
         while let Some(policy) = self.policy_of(at) {
             at = match policy {
                 Policy::Partitions => self.pick_partition(at),

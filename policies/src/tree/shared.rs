@@ -90,7 +90,7 @@ impl Tree<'_> {
 
     /// The first child in the queue that no other CPU has taken; while decisions are made by chance
     /// one behind it, perhaps.
-    fn first_for(&mut self, cpu: usize) -> u32 {
+    pub(super) fn first_for(&mut self, cpu: usize) -> u32 {
         let mut skips = if self.chaos == 0 { 0 } else { self.chance(4) };
         let queue = self.nodes[self.shared().0 as usize].queue;
         let (mut at, mut found) = (avl::first::<Node, ByKey>(self.nodes, queue), NIL);
@@ -108,7 +108,7 @@ impl Tree<'_> {
     }
 
     /// Whether the shared class goes before what is ready below a CPU's root.
-    fn goes_before(&mut self, rank: u64, root: u32) -> bool {
+    pub(super) fn goes_before(&mut self, rank: u64, root: u32) -> bool {
         if self.chaos != 0 {
             return self.chance(2) == 0;
         }

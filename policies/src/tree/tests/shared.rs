@@ -307,3 +307,37 @@ fn a_budget_from_a_time_ahead_waits() {
     assert_eq!(tree.pick(0, 2 * MS).leaf, None);
     assert_eq!(tree.pick(0, 3 * MS).leaf, Some(child));
 }
+
+/// While more budgets come back than a decision serves, what runs is still the most urgent.
+#[test]
+fn many_budgets_displace_nothing() {
+    let mut storage = Storage::of_cpus(2, 16);
+    let mut machine = Machine::new(&mut storage);
+    let shared = machine.tree.shared();
+    let own = [0, 1].map(|cpu| {
+        let root = machine.tree.root(cpu);
+        leaf(&mut machine.tree, root, Share::Priority(SHARED - 1))
+    });
+    let urgent = leaf(&mut machine.tree, shared, Share::Deadline);
+    let budget = |budget, period| Some(Budget::new(Server::Constant, budget, period));
+    let others: Vec<_> = (0..6).map(|_| leaf(&mut machine.tree, shared, Share::Deadline)).collect();
+    for other in &others {
+        assert_eq!(machine.tree.set_budget(*other, budget(MS / 10, 20 * MS), 0), Ok(()));
+    }
+    assert_eq!(machine.tree.set_budget(urgent, budget(3 * MS, 4 * MS), 0), Ok(()));
+    own.iter().for_each(|leaf| machine.wake(*leaf));
+    // All are used up.
+    for other in &others {
+        machine.wake(*other);
+        machine.advance(machine.now + MS / 2);
+        assert!(machine.tree.inspect(*other).is_some_and(|state| state.is_throttled));
+    }
+    // All have come back when the urgent one is to run.
+    machine.advance(10 * MS);
+    machine.now = 25 * MS;
+    machine.tree.wake(urgent, machine.now);
+    let pick = machine.tree.pick(0, machine.now);
+    assert_eq!(pick, Pick { leaf: Some(urgent), until: machine.now });
+    machine.settle();
+    assert!(machine.runs.contains(&Some(urgent)));
+}
