@@ -70,7 +70,7 @@ impl Tree<'_> {
         if fixed <= now && fixed != NEVER {
             return Err(Due::Fixed(shared));
         }
-        let instants = self.due_in(class, now).map_err(Due::Budget)?.min(fixed);
+        let budgets = self.due_in(class, now).map_err(Due::Budget)?;
         let child = self.first_for(cpu);
         let rank = self.nodes[class as usize].rank();
         let mut chosen = if child != NIL && self.goes_before(rank, root) {
@@ -80,7 +80,12 @@ impl Tree<'_> {
         } else {
             self.choose(root, now)?
         };
-        // One CPU looks at the class when its next instant comes.
+        // One CPU looks at the class when its next instant comes; for budgets none that runs what
+        // goes before the class.
+        let instants = match self.own_key(chosen.0) {
+            0 => fixed,
+            _ => budgets.min(fixed),
+        };
         let mut others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
         if others.all(|(_, other)| other.until > instants) {
             chosen.1 = chosen.1.min(instants);
@@ -188,10 +193,28 @@ impl Tree<'_> {
             }
             at = avl::next::<Node, ByKey>(self.nodes, at);
         }
-        let instant = self.first_event(class, NEVER).1.min(self.next_fixed(shared));
-        let is_late = |cpu: &TreeCpu| cpu.until > instant && cpu.asked == Asked::No;
-        if instant != NEVER && self.cpus[..shared].iter().all(is_late) {
-            self.cpus[0].request();
+        self.ask_at(self.next_fixed(shared), |_| true);
+        // Budgets matter to no CPU that runs what goes before the class.
+        self.ask_at(self.first_event(class, NEVER).1, |runs| runs > 0);
+    }
+
+    /// Of the CPUs for which an instant of the class matters, by what they run, the least urgent
+    /// one is to decide then, unless one of them does so already.
+    fn ask_at(&mut self, instant: u64, matters: impl Fn(u128) -> bool) {
+        let shared = self.shared_cpu();
+        let all = self.cpus[..shared].iter().enumerate();
+        let all = all.map(|(number, cpu)| (self.runs(cpu), number));
+        let them = || all.clone().filter(|(runs, _)| matters(*runs));
+        let looks = |number: usize| {
+            let cpu = &self.cpus[number];
+            cpu.until <= instant || cpu.asked != Asked::No
+        };
+        if instant == NEVER || them().any(|(_, number)| looks(number)) {
+            return;
+        }
+        let least = them().max_by_key(|(runs, number)| (*runs, Reverse(*number)));
+        if let Some((_, number)) = least {
+            self.cpus[number].request();
         }
     }
 
@@ -210,13 +233,19 @@ impl Tree<'_> {
     fn runs(&self, cpu: &TreeCpu) -> u128 {
         match self.nodes.get(cpu.taken as usize) {
             Some(taken) => taken.key,
-            None if cpu.running == NIL => u128::MAX,
-            None => {
-                let rank = self.nodes[self.top(cpu.running).1 as usize].rank();
-                let is_before = rank < self.nodes[self.shared().0 as usize].rank();
-                if is_before { 0 } else { OWN + u128::from(rank) }
-            }
+            None => self.own_key(cpu.running),
         }
+    }
+
+    /// The same of a leaf of a CPU's own: 0 if it goes before the class.
+    fn own_key(&self, leaf: u32) -> u128 {
+        if leaf == NIL {
+            return u128::MAX;
+        }
+        let (root, top) = self.top(leaf);
+        let rank = self.nodes[top as usize].rank();
+        let is_before = rank < self.nodes[self.shared().0 as usize].rank();
+        if is_before && !self.is_shared_class(root) { 0 } else { OWN + u128::from(rank) }
     }
 
     /// A CPU that is to decide again because of the shared class, once for each time that it is

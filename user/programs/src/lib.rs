@@ -20,6 +20,7 @@ pub mod meter;
 pub mod micro;
 pub mod mix;
 pub mod monitor;
+pub mod moved;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;

@@ -102,6 +102,10 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
     } else {
         jobs.push(job("a guest in which all wait is ended with a message", plain, stuck));
+        let locking = manifest::LOCKINGS[1];
+        let one =
+            Configuration { kernel: manifest::TREE, system: "moved", cpus: 2, locking, ..plain };
+        jobs.push(job("a thread that is given to all CPUs runs at once", one, ends_well));
     }
     for kernel in manifest::KERNELS {
         let class = if KERNELS.contains(&kernel) { Class::Usual } else { Class::Deep };
@@ -136,6 +140,14 @@ fn shell(one: &Configuration) -> Result<()> {
     in_order(&outcome.console, &ANSWERS)?;
     in_order(&outcome.console, &[statistics])?;
     listed(&outcome.console, one.machine.emulator().is_some())
+}
+
+/// The programs find nothing wrong.
+fn ends_well(one: &Configuration) -> Result<()> {
+    let outcome = one.boot(&one.load()?, |boot: Boot| machine::boot(&boot.inspect(false)))?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    Ok(())
 }
 
 /// The monitor says what the kernel leaves in its accounts.

@@ -341,3 +341,32 @@ fn many_budgets_displace_nothing() {
     machine.settle();
     assert!(machine.runs.contains(&Some(urgent)));
 }
+
+/// What runs before the shared class is not interrupted for its budgets.
+#[test]
+fn budgets_of_the_class_do_not_interrupt_what_goes_before_it() {
+    let mut storage = Storage::of_cpus(2, 40);
+    let mut machine = Machine::new(&mut storage);
+    let (shared, root) = (machine.tree.shared(), machine.tree.root(0));
+    let above = leaf(&mut machine.tree, root, Share::Priority(SHARED + 1));
+    let child = leaf(&mut machine.tree, shared, Share::Deadline);
+    machine.wake(above);
+    let budget = |period| Some(Budget::new(Server::Constant, MS / 10, period));
+    assert_eq!(machine.tree.set_budget(child, budget(40 * MS), 0), Ok(()));
+    machine.wake(child);
+    machine.advance(MS);
+    let mut asked = 0;
+    for step in 1..20 {
+        machine.now += 10 * US;
+        let now = machine.now;
+        let child = leaf(&mut machine.tree, shared, Share::Deadline);
+        assert_eq!(machine.tree.set_budget(child, budget(39 * MS - step * MS), now), Ok(()));
+        machine.tree.wake(child, now);
+        machine.tree.preempts(child);
+        while let Some(cpu) = machine.tree.take_asked() {
+            asked += usize::from(cpu == 0);
+            machine.pick(cpu);
+        }
+    }
+    assert_eq!((asked, machine.until[0] > 41 * MS), (0, true), "CPU 0 until {}", machine.until[0]);
+}
