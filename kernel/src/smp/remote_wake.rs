@@ -52,8 +52,8 @@ impl<P: Port> Cpu<P> {
 
 impl<S: System> Entry<S> {
     /// A thread of another CPU became ready. One that has yet to run there is queued as calls queue
-    /// threads: those who move it to and fro do not interrupt each time. One that any CPU may run is
-    /// not: for that this CPU would have to ask others, and it may be on its way out.
+    /// threads: those who move it to and fro do not interrupt each time. One that any CPU may run
+    /// is not: for that this CPU would have to ask others, and it may be on its way out.
     #[inline(never)]
     pub(crate) fn wake_remotely(&self, thread: Ref<Thread<S::Port>>) {
         // What is not open is not new there: that was found out before.
