@@ -16,6 +16,7 @@
 //! | `pick.rs` | the decision |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
+//! | `background.rs` | what has run out of time runs on where a CPU would idle |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
 //! | `chaos.rs` | decisions by chance, for tests |
@@ -26,6 +27,7 @@
 
 mod admit;
 pub mod avl;
+mod background;
 mod change;
 mod chaos;
 #[cfg(test)]
@@ -51,6 +53,7 @@ mod windows;
 pub use abi::reservation::{
     Budget, Curve, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
 };
+pub use background::Fallback;
 pub use curve::NEVER;
 pub use error::TreeError;
 pub use frame::{Frame, PARTITIONS};
@@ -83,12 +86,24 @@ pub struct TreeCpu {
     until: u64,
     /// Whether its last decision has served instants, which takes its time.
     has_served: bool,
+    /// The nodes of the background that are ready.
+    background: u32,
+    /// The one of them that runs, or in which `running` does; none: a CPU runs by its tree.
+    behind: u32,
 }
 
 impl TreeCpu {
     /// A CPU without a root.
-    pub const NEW: TreeCpu =
-        TreeCpu { root: NIL, running: NIL, since: 0, fixed: NIL, until: NEVER, has_served: false };
+    pub const NEW: TreeCpu = TreeCpu {
+        root: NIL,
+        running: NIL,
+        since: 0,
+        fixed: NIL,
+        until: NEVER,
+        has_served: false,
+        background: NIL,
+        behind: NIL,
+    };
 }
 
 /// The tree, with a root for each CPU.

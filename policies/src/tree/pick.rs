@@ -24,12 +24,13 @@ impl Tree<'_> {
             return Pick { leaf: None, until: NEVER };
         }
         let now = self.account_to(cpu, now);
+        self.cpus[cpu].behind = NIL;
         let mut left = EVENTS;
         let (leaf, until) = loop {
             let fixed = self.next_fixed(cpu);
             let due = match fixed <= now && fixed != NEVER {
                 true => NIL,
-                false => match self.choose(self.cpus[cpu].root, now) {
+                false => match self.choose(cpu, now) {
                     Ok((leaf, until)) => break (leaf, until.min(fixed)),
                     Err(due) => due,
                 },
@@ -66,10 +67,15 @@ impl Tree<'_> {
     }
 
     #[inline(always)]
-    fn choose(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
-        match self.chaos {
+    fn choose(&mut self, cpu: usize, now: u64) -> Result<(u32, u64), u32> {
+        let root = self.cpus[cpu].root;
+        let (leaf, until) = match self.chaos {
             0 => self.descend(root, now),
             _ => self.descend_by_chance(root, now),
+        }?;
+        match leaf == NIL && self.cpus[cpu].background != NIL {
+            true => self.choose_behind(cpu, until, now),
+            false => Ok((leaf, until)),
         }
     }
 
@@ -86,18 +92,20 @@ impl Tree<'_> {
         running
     }
 
-    /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
-    /// must be served before.
-    fn descend(&mut self, root: u32, now: u64) -> Result<(u32, u64), u32> {
+    /// The leaf that is chosen in a root, or in a node whose own limit does not hold, or [`NIL`], and
+    /// until when; or a node whose instant has come, which must be served before.
+    pub(super) fn descend(&mut self, top: u32, now: u64) -> Result<(u32, u64), u32> {
         let mut until = NEVER;
-        let mut at = root;
+        let mut at = top;
         while let Some(node) = self.nodes.get(at as usize) {
-            if node.server.is_overdue(now) {
-                return Err(at);
+            if at != top {
+                if node.server.is_overdue(now) {
+                    return Err(at);
+                }
+                let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
+                let period = if by_deadline { node.server.period_end() } else { NEVER };
+                until = until.min(now.saturating_add(node.server.left())).min(period);
             }
-            let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
-            let period = if by_deadline { node.server.period_end() } else { NEVER };
-            until = until.min(now.saturating_add(node.server.left())).min(period);
             let (queue, role) = (node.queue, node.role);
             if role == Role::Leaf {
                 return Ok((at, until));

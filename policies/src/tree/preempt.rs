@@ -12,8 +12,8 @@ impl Tree<'_> {
         let Some(cpu) = self.nodes.get(root as usize).map(|root| usize::from(root.cpu)) else {
             return false;
         };
-        let TreeCpu { running, until, .. } = self.cpus[cpu];
-        if running == NIL || self.next_fixed(cpu) < until {
+        let TreeCpu { running, until, behind, .. } = self.cpus[cpu];
+        if running == NIL || behind != NIL || self.next_fixed(cpu) < until {
             return true;
         }
         let (_, runs) = self.top(running);

@@ -6,6 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 mod abuse;
+mod background;
 mod chaos;
 mod composition;
 mod curves;
