@@ -359,7 +359,8 @@ impl<S: System> Entry<S> {
             // The arguments lie in the context still: nothing is to be written.
             Ok(Done::Preempted) => thread.issue_again(number | RESTARTED, context.call().1),
             Err(error) => {
-                self.note(Event::Fail, me, error as u32, 0);
+                // Not of a path with or without trace points: there is one copy of this.
+                self.cpu.note(Event::Fail, me, error as u32, 0);
                 context.set_results(Status::failed(error), 0, Info(0));
             }
         }

@@ -143,17 +143,14 @@ impl<P: Port> crate::kernel::Kernel<P> {
         if let Some(inner) = inner {
             self.write_name(b"/", inner);
         }
-        self.port.console_write(b", thread ");
-        self.port.console_write(&hex(thread.into()));
+        let write = |text: &[u8]| self.port.console_write(text);
+        write_number(write, b", thread ", thread.into());
         if of_thread != [0; 2] {
             self.write_name(b" ", of_thread);
         }
-        let facts: [(&[u8], u64); 3] =
-            [(b", detail ", fault.detail), (b", code ", fault.code), (b", at ", at)];
-        for (what, value) in facts {
-            self.port.console_write(what);
-            self.port.console_write(&hex(value));
-        }
+        write_number(write, b", detail ", fault.detail);
+        write_number(write, b", code ", fault.code);
+        write_number(write, b", at ", at);
         self.port.console_write(b"; no handler, thread suspended\n");
     }
 
@@ -167,9 +164,15 @@ impl<P: Port> crate::kernel::Kernel<P> {
     }
 }
 
-/// A number in hexadecimal.
+/// Writes a text and a number in hexadecimal behind it.
 #[inline(never)]
-pub fn hex(value: u64) -> [u8; 18] {
+pub fn write_number(write: impl Fn(&[u8]), before: &[u8], value: u64) {
+    write(before);
+    write(&hex(value));
+}
+
+#[inline(never)]
+fn hex(value: u64) -> [u8; 18] {
     let mut text = *b"0x0000000000000000";
     let mut rest = value;
     for digit in text.iter_mut().rev() {

@@ -1,6 +1,7 @@
 //! Free page frames. A frame comes into use zeroed, which is done in parts, with preemption points.
 
 use crate::arena::Arena;
+use crate::assertion::panic_cold;
 use crate::port::Port;
 use abi::message::BUFFER_WORDS;
 use cells::Cell;
@@ -87,13 +88,16 @@ impl FrameStack {
 
     /// The frame that will be taken next.
     pub fn next(&self) -> Option<Fresh<'_>> {
-        let frame = self.frames[self.count.get().checked_sub(1)?].get();
+        // None left: one before the first, which is beyond the last.
+        let frame = self.frames.get(self.count.get().wrapping_sub(1))?.get();
         Some(Fresh::new(frame, &self.steps))
     }
 
     /// Takes a frame that a quota has promised, zeroed.
     pub fn take(&self, port: &impl Port) -> u64 {
-        let Some(fresh) = self.next() else { panic!("a quota promised a frame that is not there") };
+        let Some(fresh) = self.next() else {
+            panic_cold!("a quota promised a frame that is not there")
+        };
         self.count.set(self.count.get() - 1);
         fresh.finish(port)
     }

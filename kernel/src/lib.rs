@@ -19,6 +19,7 @@
 pub mod access;
 #[allow(unsafe_code)]
 pub mod arena;
+mod assertion;
 pub mod boot;
 pub mod cost;
 pub mod cpu;

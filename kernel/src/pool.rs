@@ -2,6 +2,7 @@
 
 use crate::access::{Exclusive, Guarded, Life, Ref, Slot};
 use crate::arena::Arena;
+use crate::assertion::{assert_cold, panic_cold};
 use crate::object::{Domain, Pooled};
 use crate::port::Port;
 use abi::Error;
@@ -36,7 +37,7 @@ impl FreeList {
     fn take(&self, all: &Exclusive<'_>, slot: &Slot) {
         self.first.set(slot.next_free.get());
         self.used.set(self.used.get() + 1);
-        assert!(slot.life.get() == Life::Vacant, "a free slot holds an object");
+        assert_cold!(slot.life.get() == Life::Vacant, "a free slot holds an object");
         slot.life.set(all, Life::Live);
     }
 
@@ -114,7 +115,7 @@ impl<T> Pool<T> {
     where
         T: Pooled<P>,
     {
-        let at = Ref::new(&self.slots[self.list.first.get() as usize]);
+        let Some(at) = self.free_slot() else { panic_cold!("a pool has no slot left") };
         self.list.take(all, at.pool_slot());
         all.open(at).owner().set(owner);
         if let Some(owner) = owner {

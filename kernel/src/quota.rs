@@ -1,6 +1,7 @@
 //! Quotas: what a domain may create. Quotas sum to at most the pool, so a charge that fits the
 //! quota finds a free slot, and no domain can exhaust another's resources.
 
+use crate::assertion::assert_cold;
 use abi::Error;
 use abi::object::Resource;
 use cells::Cell;
@@ -67,7 +68,7 @@ impl Quotas {
     pub fn charge_all(&self, counts: &Counts) {
         for (limit, used, count) in self.each(counts) {
             let now = used.get() + count;
-            assert!(now <= limit.get(), "a charge beyond the quota");
+            assert_cold!(now <= limit.get(), "a charge beyond the quota");
             used.set(now);
         }
     }
@@ -97,14 +98,14 @@ impl Quotas {
     /// Uses `count`, which [`Quotas::check`] has allowed.
     pub fn charge(&self, resource: Resource, count: u32) {
         let used = self.used(resource) + count;
-        assert!(used <= self.limit(resource), "a charge beyond the quota");
+        assert_cold!(used <= self.limit(resource), "a charge beyond the quota");
         self.used[resource as usize].set(used);
     }
 
     /// Gives `count` back.
     pub fn refund(&self, resource: Resource, count: u32) {
         let used = self.used(resource);
-        assert!(count <= used, "a refund of what was not charged");
+        assert_cold!(count <= used, "a refund of what was not charged");
         self.used[resource as usize].set(used - count);
     }
 }

@@ -43,6 +43,7 @@ Examples:
   ./giusto run cyclictest --auto 50us    stop at a late wake-up, and say why
   ./giusto run crash --log debug         show all lines that programs log
   ./giusto run mixed-criticality --control    for ps, sched and top
+  ./giusto run stress --kernel tree --machine twin --decisions 7    any policy's
   ./giusto run hello --gdb               wait for gdb; it has all symbols
   echo ps | ./giusto run shell";
 
@@ -259,6 +260,11 @@ pub struct Run {
     /// On the twin: check the kernel's invariants after each step.
     #[arg(long)]
     pub check: bool,
+    /// Under kernel tree: decide by chance among all that may run, from this seed, instead of by
+    /// the policies. For tests.
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    #[arg(conflicts_with_all = ["statistics", "auto"])]
+    pub decisions: Option<u64>,
     /// An argument of the system's programs, instead of the manifest's; several times for several.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub args: Vec<String>,
@@ -470,7 +476,7 @@ pub struct LabRun {
     #[arg(long, value_name = "SYSTEM", conflicts_with_all = ["all", "cpus", "blame"])]
     pub system: Option<String>,
     /// Only these kernels, such as fastpath,direct-lazy; may be given several times.
-    #[arg(long, value_name = "K", value_parser = kernels(), value_delimiter = ',')]
+    #[arg(long, value_name = "K", value_parser = all_kernels(), value_delimiter = ',')]
     pub kernel: Vec<String>,
     /// Give a parameter of the experiment other values than the usual ones: one, several
     /// (threads=50,250) or a range with both its ends (threads=50..250:50). `lab list EXPERIMENT`

@@ -83,7 +83,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<String> {
         }
     }
     if shown.is_empty() {
-        shown.push(match loader.find_symbol(address) {
+        shown.push(match symbol() {
             Some(symbol) => format!("{symbol} at {address:#x}"),
             None => format!("{address:#x}"),
         });

@@ -5,6 +5,7 @@ use super::decode::{Source, Target, Unanswered, UnderLocks, halves};
 use super::kind;
 use super::transfer::{self, Message};
 use crate::access::Ref;
+use crate::assertion::assert_cold;
 use crate::entry::Entry;
 use crate::object::Thread;
 use crate::object::thread::{State, flag};
@@ -125,7 +126,7 @@ impl<S: System> Entry<S> {
         info: Info,
         timeout: IpcTimeout,
     ) -> Result<Target<S::Port>, Refusal> {
-        assert!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
+        assert_cold!(self.hold(me).state.get() == State::Ready, "a blocked thread made a call");
         let receiver = match &target {
             Target::Nothing | Target::Dropped(_) => return Ok(target),
             Target::Reply(caller) => *caller,

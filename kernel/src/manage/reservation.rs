@@ -311,15 +311,13 @@ impl<P: Port> Manager<'_, P> {
         reservation: Option<Ref<Reservation<P>>>,
     ) -> Result<(), Error> {
         let leaf = match reservation {
-            Some(reservation) => {
-                let leaf = self.leaf_named(reservation)?;
-                if self.kernel.trees.cpu_of(leaf) != Some(at.cpu.get()) {
-                    return Err(Error::CpuNotAllowed);
-                }
-                leaf
-            }
+            Some(reservation) => self.leaf_named(reservation)?,
             None => self.all.open(self.domain_of(at)).reservation.get(),
         };
+        let cpu = self.kernel.trees.cpu_of(leaf);
+        if cpu.is_some_and(|cpu| cpu != at.cpu.get()) {
+            return Err(Error::CpuNotAllowed);
+        }
         self.all.open(at).reservation.set(&self.all, leaf);
         self.caller_changed(at);
         Ok(())

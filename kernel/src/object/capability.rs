@@ -1,6 +1,7 @@
 //! Capabilities: what a domain can name.
 
 use crate::access::{Exclusive, Life, Ref};
+use crate::assertion::panic_cold;
 use crate::object::domain::Header;
 use crate::object::kinds::kinds;
 use crate::object::{
@@ -265,7 +266,10 @@ impl<P: Port> Header<P> {
 
     /// Fills a slot that [`Header::empty`] has accepted, or changes it.
     pub fn put(&self, all: &Exclusive<'_>, slot: u32, capability: Capability<P>) {
-        self.slots[slot as usize].set(all, capability);
+        let Some(cell) = self.slots.get(slot as usize) else {
+            panic_cold!("a slot beyond the domain's table")
+        };
+        cell.set(all, capability);
     }
 
     /// [`Header::put`], out of line.

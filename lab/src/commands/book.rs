@@ -10,6 +10,7 @@ use fs_err as fs;
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
+use walkdir::WalkDir;
 
 const SETTINGS: &str = "\
 [book]
@@ -23,6 +24,11 @@ build-dir = \"html\"
 [output.html]
 no-section-label = true
 ";
+
+/// Files that pages link to and that are no pages.
+const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+/// What mdBook makes beside the pages: its links are those of other places.
+const WITHOUT_PLACE: [&str; 3] = ["404.html", "print.html", "toc.html"];
 
 /// Makes the book.
 pub fn book(as_json: bool) -> Result<Verdict> {
@@ -38,6 +44,8 @@ pub fn book(as_json: bool) -> Result<Verdict> {
     ensure!(made.status.success(), "mdbook fails:\n{}", said.trim_end());
     let index = folder.join("html/index.html");
     ensure!(index.exists(), "mdbook has made no {}", index.display());
+    let dead = dead_links(&folder.join("html"))?;
+    ensure!(dead.is_empty(), "links of the book lead nowhere:\n{}", dead.join("\n"));
     match as_json {
         true => print_json(&json!({"index": index})),
         false => output::line(format!("the book: {}", workspace::shown(&index))),
@@ -54,12 +62,48 @@ fn stage(root: &Path, folder: &Path) -> Result<()> {
     for page in links::files(root)? {
         let to = source.join(&page);
         fs::create_dir_all(to.parent().expect("a page lies in a folder"))?;
-        fs::copy(root.join(&page), to)?;
+        fs::write(to, of_book(&fs::read_to_string(root.join(&page))?))?;
+    }
+    for file in LICENCES {
+        fs::copy(root.join(file), source.join(file))?;
     }
     let contents = fs::read_to_string(root.join(CONTENTS))?;
     fs::remove_file(source.join(CONTENTS))?;
     fs::write(source.join("SUMMARY.md"), from_root(&contents))?;
     Ok(fs::write(folder.join("book.toml"), SETTINGS)?)
+}
+
+/// A page whose links go by mdBook's names: it calls a folder's page `index`, which is also where
+/// links to the table of contents lead.
+fn of_book(page: &str) -> String {
+    let named = |name: &str, page: &str| {
+        let after =
+            [")", "#"].map(|after| (format!("{name}.md{after}"), format!("index.md{after}")));
+        after.iter().fold(page.to_string(), |page, (from, to)| page.replace(from, to))
+    };
+    named("README", &named("SUMMARY", page))
+}
+
+/// The links within the pages that were made whose files are not there. The page that holds all
+/// others has no place of its own.
+fn dead_links(html: &Path) -> Result<Vec<String>> {
+    let mut dead = Vec::new();
+    for entry in WalkDir::new(html).sort_by_file_name() {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy());
+        if !name.ends_with(".html") || WITHOUT_PLACE.contains(&&*name) {
+            continue;
+        }
+        let text = fs::read_to_string(path)?;
+        for link in text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let file = link.split('#').next().unwrap_or_default();
+            let folder = path.parent().unwrap_or(html);
+            if !file.is_empty() && !file.contains(':') && !folder.join(file).exists() {
+                dead.push(format!("{}: {link}", path.strip_prefix(html)?.display()));
+            }
+        }
+    }
+    Ok(dead)
 }
 
 /// The table of contents of `docs/` with the paths from the root.
@@ -77,6 +121,26 @@ mod tests {
         let expected =
             "[All](docs/README.md)\n- [A](docs/a.md)\n    - [B](docs/design/b.md)\n- [C](C.md)\n";
         assert_eq!(from_root(contents), expected);
+    }
+
+    #[test]
+    fn links_go_by_the_names_of_the_book() {
+        let page = "[a](docs/README.md), [b](README.md#c), [d](docs/SUMMARY.md), README.md";
+        let expected = "[a](docs/index.md), [b](index.md#c), [d](docs/index.md), README.md";
+        assert_eq!(of_book(page), expected);
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = "<a href=\"b.html#x\"><a href=\"https://x.y\"><a href=\"#z\"><a href=\"d/\">";
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        fs::create_dir(folder.path().join("d")).unwrap();
+        write("a.html", page);
+        write("print.html", "<a href=\"nowhere.html\">");
+        assert_eq!(dead_links(folder.path()).unwrap(), ["a.html: b.html#x"]);
+        write("b.html", "");
+        assert!(dead_links(folder.path()).unwrap().is_empty());
     }
 
     #[test]

@@ -10,13 +10,13 @@ use crate::gdb::Session;
 use crate::image::{self, Extra, Images};
 use crate::live::Registration;
 use crate::logs::{self, Line, Logs};
-use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, Simulation};
+use crate::machine::{self, Boot, Console, Exit, Input, Machine, Outcome, STUCK, Simulation};
 use crate::restarts::{self, Restarts};
 use crate::systems;
 use abi::log::Level;
 use abi::trace::Keep;
 use anyhow::Result;
-use manifest::{Control, System};
+use manifest::{Control, System, TREE};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -54,10 +54,7 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     let control = run.control.then(|| system.add_control());
     let control = control.map(|it| registration(run, &system, &it, machine)).transpose()?;
     let left = system.add_accounts();
-    let images = match run.statistics {
-        true => image::build_system(machine, &system, Some(Extra::counted(system.locking())))?,
-        false => image::build_for(machine, &system)?,
-    };
+    let images = build(run, machine, &system)?;
     if let (Some(limit), Some(memory)) = (run.auto, &memory) {
         let mut launch = launch(run, machine, &images, &system)?;
         launch.timeout = run.timeout.map(Duration::from_secs);
@@ -90,12 +87,29 @@ pub fn run(run: &cli::Run, as_json: bool) -> Result<Verdict> {
     // The host's clock keeps no bound.
     let late = launch.icount.is_some() && accounts.reservations.iter().any(Account::exceeds);
     Ok(match outcome.exit {
-        Exit::Done(0) | Exit::Interrupted | Exit::Hang if failed => Verdict::Faulted,
+        Exit::Done(0) | Exit::Interrupted | Exit::Hang | Exit::Stuck if failed => Verdict::Faulted,
         Exit::Done(0) | Exit::Interrupted if late => Verdict::Late,
         Exit::Done(0) | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
-        Exit::Done(_) | Exit::Hang | Exit::Emulator(_) => Verdict::Failed,
+        Exit::Done(_) | Exit::Hang | Exit::Stuck | Exit::Emulator(_) => Verdict::Failed,
     })
+}
+
+/// Builds what a system needs that is to run so.
+fn build(run: &cli::Run, machine: &dyn Machine, system: &System) -> Result<Images> {
+    if run.decisions.is_some() && (system.kernel != TREE || system.trace.is_some()) {
+        let message = "--decisions is about the scheduling tree: it needs `--kernel tree`, and a \
+                       manifest without a trace";
+        return Err(usage(message));
+    }
+    if run.decisions == Some(0) {
+        return Err(usage("--decisions takes a seed from 1 on: with 0 the policies would decide"));
+    }
+    match (run.statistics, run.decisions) {
+        (true, _) => image::build_system(machine, system, Some(Extra::counted(system.locking()))),
+        (_, Some(_)) => image::build_system(machine, system, Some(Extra::chaos(system.locking()))),
+        (false, None) => image::build_for(machine, system),
+    }
 }
 
 /// How a system is entered among those that run.
@@ -146,6 +160,7 @@ fn launch<'a>(
     let boot = Boot::new(machine, images, system)
         .board(board(machine, run.board.as_deref())?)
         .kernel(&system.kernel)
+        .decisions(run.decisions.unwrap_or(0))
         .simulation(simulation);
     Ok(match seed(run, machine)? {
         Some(seed) => boot.seed(seed),
@@ -196,6 +211,7 @@ fn print_outcome(system: &str, machine: &dyn Machine, board: &str, outcome: &Out
         Exit::Done(status) => ("done", Some(*status)),
         Exit::Panic => ("panic", None),
         Exit::Hang => ("hang", None),
+        Exit::Stuck => ("stuck", None),
         Exit::Interrupted => ("interrupted", None),
         Exit::Emulator(_) => ("emulator", None),
     };
@@ -241,6 +257,7 @@ fn show_end(outcome: &Outcome, seed: Option<u64>) {
         Exit::Panic => eprintln!("{}", panicked(outcome, seed)),
         Exit::Hang => eprintln!("the system was still running at the timeout and was ended"),
         Exit::Interrupted => eprintln!("\ninterrupted"),
+        Exit::Stuck => eprintln!("error: {STUCK}"),
         Exit::Emulator(what) => eprintln!("error: {what}"),
     }
     if !outcome.backtrace.is_empty() {

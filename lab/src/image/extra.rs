@@ -33,6 +33,14 @@ pub enum Extra {
     FineCounted,
     /// Several CPUs, with one lock that transactions leave out, and statistics.
     ElidedCounted,
+    /// Decisions of the scheduling tree by chance.
+    Chaos,
+    /// Several CPUs, with one lock, and decisions by chance.
+    SeveralChaos,
+    /// Several CPUs, with locks for single objects, and decisions by chance.
+    FineChaos,
+    /// Several CPUs, with one lock that transactions leave out, and decisions by chance.
+    ElidedChaos,
 }
 
 impl Extra {
@@ -66,8 +74,18 @@ impl Extra {
         }
     }
 
+    /// What the scheduling tree with a locking needs to decide by chance.
+    pub fn chaos(locking: &str) -> Extra {
+        match locking {
+            "big" => Extra::SeveralChaos,
+            "fine" => Extra::FineChaos,
+            "elided" => Extra::ElidedChaos,
+            _ => Extra::Chaos,
+        }
+    }
+
     /// How many there are.
-    pub const KINDS: usize = 14;
+    pub const KINDS: usize = 18;
 
     /// The port's features.
     pub fn features(self) -> &'static [&'static str] {
@@ -86,6 +104,10 @@ impl Extra {
             Extra::SeveralCounted => &["smp", "statistics"],
             Extra::FineCounted => &["fine", "statistics"],
             Extra::ElidedCounted => &["elided", "statistics"],
+            Extra::Chaos => &["chaos"],
+            Extra::SeveralChaos => &["smp", "chaos"],
+            Extra::FineChaos => &["fine", "chaos"],
+            Extra::ElidedChaos => &["elided", "chaos"],
         }
     }
 }

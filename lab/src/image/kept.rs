@@ -19,6 +19,9 @@ pub struct Recipe<'a> {
     pub title: String,
     /// The package.
     pub package: &'a str,
+    /// Whether what it depends on has the features that all of the host's packages ask for, as
+    /// where their tests are built: so that it is built once.
+    pub beside_tests: bool,
     /// The profile.
     pub profile: &'a str,
     /// Cargo's further arguments, but for the executables.
@@ -55,9 +58,11 @@ pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
             return Ok(kept.all(recipe));
         }
         let only = missing.iter().flat_map(|name| ["--bin", name]);
-        let what = ["--profile", recipe.profile, "-p", recipe.package];
-        let arguments: Vec<&str> =
-            what.iter().chain(recipe.arguments).copied().chain(only).collect();
+        let package = ["-p", recipe.package];
+        let package = if recipe.beside_tests { &[][..] } else { &package };
+        let profile = ["--profile", recipe.profile];
+        let arguments = profile.iter().chain(package).chain(recipe.arguments).copied();
+        let arguments: Vec<&str> = arguments.chain(only).collect();
         let built = cargo::build(&recipe.title, &arguments)?;
         if Kept::of(&store, recipe)? == kept {
             kept.take(&missing, &built)?;
@@ -178,7 +183,9 @@ mod tests {
         fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
             let (package, profile) = ("kernel", "metal");
             let (title, executables) = (String::new(), &[][..]);
-            let recipe = Recipe { name: "k", title, package, profile, arguments, executables };
+            let beside_tests = false;
+            let recipe =
+                Recipe { name: "k", title, package, beside_tests, profile, arguments, executables };
             let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
             hash(self.0.path(), &recipe, variables).unwrap()
         }

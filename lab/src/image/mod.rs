@@ -145,10 +145,13 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     Ok(Images { kernel, programs, twin: None })
 }
 
+/// The profile of what is developed here and not measured.
+const DEVELOPED: &str = "dev";
+
 /// Builds the twin, and returns its program's path. It is built for development: arithmetic is
 /// checked, and a panic unwinds.
 pub fn twin() -> Result<PathBuf> {
-    build_program("twin", "twin", "giusto-twin", "dev")
+    build_program("twin", "twin", "giusto-twin", DEVELOPED)
 }
 
 /// Builds the program that measures on this host; returns its path. What else the laboratory
@@ -195,6 +198,7 @@ fn build_kernel(
         name: &format!("kernel-{name}"),
         title,
         package: machine.port(),
+        beside_tests: false,
         profile: "metal",
         arguments: &[&target, features].concat(),
         executables: &[machine.kernel_binary().to_string()],
@@ -214,19 +218,21 @@ fn build_programs(
         name: "programs",
         title: format!("building programs for {}", machine.name()),
         package: "programs",
+        beside_tests: false,
         profile: "program",
         arguments: &["--target", machine.target()],
         executables: programs,
     })
 }
 
-/// Builds a machine that is a program of the host. What else the laboratory consists of has no part
-/// in it: not its features either.
+/// Builds a machine that is a program of the host. Where it measures, what else the laboratory
+/// consists of has no part in it: not its features either.
 fn build_program(machine: &str, package: &str, program: &str, profile: &str) -> Result<PathBuf> {
     let built = kept::obtain(&Recipe {
         name: machine,
         title: format!("building the machine {machine}"),
         package,
+        beside_tests: profile == DEVELOPED,
         profile,
         arguments: &[],
         executables: &[program.to_string()],

@@ -177,7 +177,9 @@ impl Place {
     }
 }
 
-/// The workspace's manifest: Giusto's profiles, as far as they are about what is built here.
+/// The workspace's manifest: Giusto's profiles, as far as they are about what is built here. What
+/// they say of all dependencies is not: here the crates are among them, whose faults are told with
+/// their lines.
 fn workspace_manifest() -> Result<String> {
     let root = workspace::root();
     let text = fs::read_to_string(root.join("Cargo.toml"))?;
@@ -185,7 +187,7 @@ fn workspace_manifest() -> Result<String> {
     let known = sources::packages(root, "twin")?;
     for profile in profiles.as_table_mut().into_iter().flat_map(Table::iter_mut) {
         if let Some(packages) = profile.1.get_mut("package").and_then(Value::as_table_mut) {
-            packages.retain(|name, _| name == "*" || known.contains_key(name));
+            packages.retain(|name, _| known.contains_key(name));
         }
     }
     let workspace = Table::from_iter([("profile".to_string(), profiles)]);
@@ -241,5 +243,21 @@ fn remove(path: &Path) -> Result<()> {
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_keep_their_lines_and_giustos_packages_their_profiles() {
+        let manifest: Table = workspace_manifest().unwrap().parse().unwrap();
+        let dev = &manifest["profile"]["dev"];
+        assert_eq!(dev["debug"].as_str(), Some("line-tables-only"));
+        let packages = dev["package"].as_table().unwrap();
+        assert!(packages.contains_key("twin") && packages.contains_key("programs"));
+        assert!(packages.values().all(|package| package.get("debug").is_none()), "{packages:?}");
+        assert!(!packages.contains_key("lab"), "cargo would warn of it");
     }
 }

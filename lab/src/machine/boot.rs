@@ -47,6 +47,9 @@ pub struct Boot<'a> {
     /// Where all CPUs share one clock: whether the kernel hands out slices of it, without which a
     /// program that neither pauses nor waits keeps other CPUs from running.
     pub slices: bool,
+    /// Seed of the scheduling tree's decisions by chance; 0: its policies decide. An image for that
+    /// has [`Extra::chaos`](crate::image::Extra::chaos).
+    pub decisions: u64,
     /// The kernel keeps a log of its primitive steps, which the outcome is to hold.
     pub log: bool,
     /// The kernel takes samples, which the outcome is to hold.
@@ -73,6 +76,7 @@ impl<'a> Boot<'a> {
             inspect: false,
             simulation: Simulation::default(),
             slices: true,
+            decisions: 0,
             log: false,
             sampling: None,
             debugger: None,
@@ -118,6 +122,11 @@ impl<'a> Boot<'a> {
     /// With slices of a shared clock handed out, or not.
     pub fn slices(self, slices: bool) -> Boot<'a> {
         Boot { slices, ..self }
+    }
+
+    /// With decisions by chance from this seed, if it is not 0.
+    pub fn decisions(self, seed: u64) -> Boot<'a> {
+        Boot { decisions: seed, ..self }
     }
 
     /// With the log of primitive steps in the outcome.
@@ -208,16 +217,16 @@ pub fn boot_spoilt(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<Outcome> {
 const SLICE: u64 = 100_000;
 
 fn command_line(boot: &Boot) -> String {
-    let kernel = boot.kernel;
-    match boot.sampling {
-        Some(Sampling { period, seed }) => {
-            format!("kernel={kernel} profile={period} profile_seed={seed}")
-        }
-        None if boot.slices && boot.system.cpus > 1 && boot.icount.is_some() => {
-            format!("kernel={kernel} slices={SLICE}")
-        }
-        None => format!("kernel={kernel}"),
+    let mut line = format!("kernel={}", boot.kernel);
+    if let Some(Sampling { period, seed }) = boot.sampling {
+        line += &format!(" profile={period} profile_seed={seed}");
+    } else if boot.slices && boot.system.cpus > 1 && boot.icount.is_some() {
+        line += &format!(" slices={SLICE}");
     }
+    if boot.decisions > 0 {
+        line += &format!(" decisions={}", boot.decisions);
+    }
+    line
 }
 
 /// The steps that a kernel has written down, as far as there was room.

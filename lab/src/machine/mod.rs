@@ -20,7 +20,7 @@ pub use boot::{Boot, boot, boot_spoilt, pack};
 pub use computed::Computed;
 pub use console::{Console, Input, Interrupts, RawTerminal};
 pub use memory::{MEMORY_FILES, SharedFile, WORD, word_at};
-pub use outcome::{Exit, Outcome};
+pub use outcome::{Exit, Outcome, STUCK};
 pub use remains::{Finding, Remains};
 pub use round_trip::{Count, round_trip};
 pub use samples::{Mode, Sample, Samples, Sampling};

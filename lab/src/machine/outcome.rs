@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 /// Lines of console that a failure shows.
 const SHOWN_LINES: usize = 15;
 
+/// What is said where no thread will ever run again.
+pub const STUCK: &str = "every thread waits, and nothing will happen";
+
 /// How a machine stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -15,6 +18,8 @@ pub enum Exit {
     Panic,
     /// It was still running at the timeout and was ended.
     Hang,
+    /// All of its threads waited, and the simulation saw that nothing would wake one.
+    Stuck,
     /// The user ended it.
     Interrupted,
     /// The emulator failed or stopped by itself.
@@ -70,6 +75,7 @@ impl Outcome {
             Exit::Done(status) => format!("the system shut itself down with status {status}"),
             Exit::Panic => "the kernel panicked".to_string(),
             Exit::Hang => "the system was still running at the timeout and was ended".to_string(),
+            Exit::Stuck => STUCK.to_string(),
             Exit::Interrupted => "interrupted".to_string(),
             Exit::Emulator(what) => what.clone(),
         };

@@ -32,7 +32,7 @@ impl Promise {
 
 /// Within which time below earliest deadlines a budget may be used: a server of constant bandwidth
 /// goes by its own deadlines, the others by those of its jobs.
-fn span(limits: Budget, timing: Option<Timing>) -> u64 {
+pub(super) fn span(limits: Budget, timing: Option<Timing>) -> u64 {
     match (limits.server, timing) {
         (Server::Periodic | Server::Sporadic, Some(timing)) => limits.period.min(timing.deadline),
         _ => limits.period,

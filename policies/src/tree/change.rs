@@ -1,7 +1,7 @@
 //! Making, changing, moving and removing nodes, at any time. Each checks everything first; an
 //! error leaves the tree as it was.
 
-use super::admit::Promise;
+use super::admit::{Promise, span};
 use super::avl::NIL;
 use super::curve::NEVER;
 use super::error::TreeError;
@@ -129,8 +129,10 @@ impl Tree<'_> {
         self.exchange((parent, old), (parent, new))?;
         self.account_to(self.cpu_of(at.0), now);
         let is_fresh = self.is_fresh(at.0, parent);
+        let by_deadline = self.policy_of(parent) == Some(Policy::EarliestDeadline);
+        let span = limits.filter(|_| by_deadline).map(|limits| span(limits, timing));
         self.change(at.0, now, |node, now| {
-            node.server.change(limits, is_fresh, now);
+            node.server.change(limits, is_fresh, span, now);
             if node.ready {
                 node.server.wake(now);
             }
@@ -158,7 +160,14 @@ impl Tree<'_> {
         let Node { parent, share, ref server, .. } = self.nodes[at.index()];
         let new = Promise::new(share, server.limits, timing);
         self.exchange((parent, self.promise_of(at.0)), (parent, new))?;
-        self.change(at.0, now, |node, now| node.job.set(timing, now));
+        let now = self.account_to(self.cpu_of(at.0), now);
+        self.catch_up(at.0, now);
+        let before = self.budget_deadline(at.0);
+        self.change(at.0, now, |node, now| {
+            node.job.set(timing, now);
+            // What it has now keeps its deadline, unless that is a later one.
+            node.server.earliest = before.max(node.server.earliest);
+        });
         Ok(())
     }
 
@@ -233,7 +242,7 @@ impl Tree<'_> {
         }
         let now = self.account_to(self.cpu_of(at.0), now);
         if let Some(own) = self.frames.get_mut(self.nodes[at.index()].frame as usize) {
-            own.set_windows(frame);
+            own.set_windows(frame, now);
         }
         if let Some(since) = self.refresh_class(at.0, now) {
             self.refresh(at.0, since);

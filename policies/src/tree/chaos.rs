@@ -21,6 +21,7 @@ const IDLES: u64 = 16;
 impl Tree<'_> {
     /// From now on decisions are made by chance, the same ones for the same seed; with 0 by the
     /// policies again.
+    #[cfg(any(test, feature = "chaos"))]
     pub fn set_chaos(&mut self, seed: u64) {
         self.chaos = seed;
     }

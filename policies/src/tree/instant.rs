@@ -11,8 +11,11 @@ use super::avl::{self, NIL};
 use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEvent, ByFixed, ByKey, ByUrgency, Node, Role};
-use super::{EVENTS, NodeId, Tree};
+use super::{NodeId, Tree};
 use abi::reservation::{Policy, Share};
+
+/// Instants that are served at most before a node is changed.
+const CAUGHT_UP: u32 = 8;
 
 impl Tree<'_> {
     /// A node's instants have changed, perhaps.
@@ -200,7 +203,7 @@ impl Tree<'_> {
     /// A node is about to be changed: what has come to it, or to what is in it, is served. Of
     /// several instants inside the first one that makes it ready is enough.
     pub(super) fn catch_up(&mut self, at: u32, now: u64) {
-        for _ in 0..EVENTS {
+        for _ in 0..CAUGHT_UP {
             let node = &self.nodes[at as usize];
             let mut due = at;
             if self.shows_inner(at) {
@@ -224,7 +227,7 @@ impl Tree<'_> {
     #[inline(never)]
     pub(super) fn serve(&mut self, at: u32, now: u64) {
         let node = &mut self.nodes[at as usize];
-        let came = node.server.period_end().min(now);
+        let came = node.server.event(true).min(now);
         node.server.replenish(now);
         self.sort_by_deadline(at);
         self.refresh(at, came);

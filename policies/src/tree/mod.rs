@@ -69,7 +69,7 @@ use avl::NIL;
 /// Levels of the tree, the root's included.
 pub const DEPTH: u8 = 8;
 /// Instants that one decision serves; more follow with the next one, which is due at once.
-pub const EVENTS: u32 = 8;
+pub const EVENTS: u32 = 2;
 
 /// What the tree keeps of a CPU.
 #[derive(Clone, Debug)]

@@ -36,7 +36,6 @@ impl Tree<'_> {
                 },
             };
             if left == 0 {
-                // What is chosen now is right but for instants that are served at once.
                 break (self.last_resort(cpu), now);
             }
             left -= 1;
@@ -79,17 +78,18 @@ impl Tree<'_> {
         }
     }
 
-    /// What runs while more instants have come than a decision serves: what has run, if it may.
+    /// What runs while more instants have come than a decision serves: the first that can, as if
+    /// none of them had come.
+    #[cold]
     fn last_resort(&self, cpu: usize) -> u32 {
-        let running = self.cpus[cpu].running;
-        let mut at = running;
-        while let Some(node) = self.nodes.get(at as usize) {
-            if node.parent != NIL && !node.is_queued() {
-                return NIL;
-            }
-            at = node.parent;
+        let mut at = self.cpus[cpu].root;
+        while let Some(policy) = self.policy_of(at) {
+            at = match policy {
+                Policy::Partitions => self.pick_partition(at),
+                _ => avl::first::<Node, ByKey>(self.nodes, self.nodes[at as usize].queue),
+            };
         }
-        running
+        at
     }
 
     /// The leaf that is chosen in a root, or in a node whose own limit does not hold, or [`NIL`], and
@@ -201,6 +201,7 @@ impl Tree<'_> {
 
     /// The partition whose window it is or the background partition, whichever is more urgent; a
     /// tie goes to the background (S2D-08).
+    #[inline(always)]
     fn pick_partition(&self, class: u32) -> u32 {
         let node = &self.nodes[class as usize];
         let queue = node.queue;

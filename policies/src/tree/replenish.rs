@@ -36,14 +36,14 @@ impl Replenishments {
         new
     }
 
-    /// The budget is another one: what is more may be used with the first amount, what is less is
-    /// taken from the first ones.
-    pub(super) fn resize(&mut self, old: u64, new: u64) {
+    /// The budget is another one: of what is more a part may be used with the first amount, and the
+    /// rest a period later; what is less is taken from the first ones.
+    pub(super) fn resize(&mut self, [now, later]: [u64; 2], mut less: u64, period: u64) {
         if self.count == 0 {
             return;
         }
-        self.list[0].amount += new.saturating_sub(old);
-        let mut less = old.saturating_sub(new);
+        let first = self.list[0].at;
+        self.list[0].amount += now;
         while less > 0 {
             let taken = less.min(self.list[0].amount);
             less -= taken;
@@ -51,6 +51,10 @@ impl Replenishments {
             if self.list[0].amount == 0 {
                 self.drop_first(1);
             }
+        }
+        if later > 0 {
+            let at = first.saturating_add(period).max(self.last());
+            self.push(Replenishment { at, amount: later });
         }
         self.join_small();
     }

@@ -1,8 +1,10 @@
 //! What happens to nodes: they become ready and block, are charged, and their instants come.
 
+use super::admit::span;
 use super::avl::{self, NIL};
 use super::curve::NEVER;
-use super::node::{ByEligible, ByKey, Node, Role};
+use super::frame::Frame;
+use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
 use super::{NodeId, Tree};
 use abi::reservation::{LEVELS, Policy, Share};
 
@@ -189,9 +191,41 @@ impl Tree<'_> {
             node.server.sleep(now);
             return Some(now);
         }
-        let since = self.first_event(class, NEVER).1.min(now);
+        let since = self.ready_since(class, now);
         self.nodes[class as usize].server.wake(since);
         Some(since)
+    }
+
+    /// Since when a class has a choice, which a child has given it at an instant: something else
+    /// inside may have come before.
+    fn ready_since(&self, class: u32, now: u64) -> u64 {
+        let node = &self.nodes[class as usize];
+        match self.frames.get(node.frame as usize) {
+            Some(frame) => self.partition_since(node, frame, now),
+            None => self.first_event(class, NEVER).1.min(now),
+        }
+    }
+
+    /// The same of a class of time partitions: a partition is no choice before its window begins.
+    /// As many steps as there are partitions.
+    fn partition_since(&self, class: &Node, frame: &Frame, now: u64) -> u64 {
+        let queued = |number| match self.partition(class.queue, number) {
+            NIL => NEVER,
+            _ => now,
+        };
+        let (mut background, mut current) = (queued(0), queued(frame.partition()));
+        let mut at = avl::first::<Node, ByEvent>(self.nodes, class.events);
+        while let Some(child) = self.nodes.get(at as usize).filter(|child| child.event_at < now) {
+            match child.share {
+                Share::Partition { number: 0, .. } => background = background.min(child.event_at),
+                Share::Partition { number, .. } if number == frame.partition() => {
+                    current = current.min(child.event_at);
+                }
+                _ => {}
+            }
+            at = avl::next::<Node, ByEvent>(self.nodes, at);
+        }
+        background.min(current.max(frame.began()))
     }
 
     /// Whether a class has a child that can be chosen now.
@@ -340,14 +374,20 @@ impl Tree<'_> {
     fn deadline_of(&self, at: u32) -> u128 {
         let node = &self.nodes[at as usize];
         match (node.server.deadline(), node.job.timing) {
-            (Some(budget), Some(timing)) if !node.server.is_constant() => {
-                let period = node.server.limits.map_or(0, |limits| limits.period);
-                let early = period.saturating_sub(timing.deadline);
-                node.job.deadline.max(budget - early).into()
+            (Some(_), Some(_)) if !node.server.is_constant() => {
+                let budget = self.budget_deadline(at);
+                node.job.deadline.max(budget).max(node.server.earliest).into()
             }
             (Some(budget), _) => budget.into(),
             (None, _) => u128::from(node.job.deadline) + UNPROMISED,
         }
+    }
+
+    /// The deadline of the budget that a node has now; 0 without a limit.
+    pub(super) fn budget_deadline(&self, at: u32) -> u64 {
+        let Node { ref server, ref job, .. } = self.nodes[at as usize];
+        let (Some(limits), Some(deadline)) = (server.limits, server.deadline()) else { return 0 };
+        deadline.saturating_sub(limits.period - span(limits, job.timing))
     }
 
     #[inline(always)]

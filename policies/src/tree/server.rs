@@ -30,6 +30,8 @@ pub(super) struct Supply {
     pub(super) is_throttled: bool,
     /// Since when it has waited.
     waits: u64,
+    /// Where it goes by deadlines: that of what is left is not before this one.
+    pub(super) earliest: u64,
     /// How often its budget was exhausted.
     pub(super) overruns: u32,
 }
@@ -44,6 +46,7 @@ impl Supply {
         replenishments: Replenishments::NONE,
         is_throttled: false,
         waits: 0,
+        earliest: 0,
         overruns: 0,
     };
 
@@ -67,8 +70,15 @@ impl Supply {
     }
 
     /// It has these limits from now on; `is_fresh`: with the whole budget. Else what was used stays
-    /// used, so that no change brings budget.
-    pub(super) fn change(&mut self, limits: Option<Budget>, is_fresh: bool, now: u64) {
+    /// used, so that no change brings budget. `span`: where budgets are promised by deadlines,
+    /// within which time each may be used.
+    pub(super) fn change(
+        &mut self,
+        limits: Option<Budget>,
+        is_fresh: bool,
+        span: Option<u64>,
+        now: u64,
+    ) {
         let overruns = self.overruns;
         if self.idle != NEVER {
             // Up to date.
@@ -76,9 +86,12 @@ impl Supply {
             self.sleep(now);
         }
         match (self.limits, limits) {
-            (_, None) => *self = Supply::NONE,
+            // The next limit begins behind this one.
+            (_, None) => *self = Supply { until: self.last(), ..Supply::NONE },
             (_, Some(_)) if is_fresh => *self = Supply::new(limits, now),
-            (Some(old), Some(new)) if self.goes_on_as(new) => self.resize(old.budget, new, now),
+            (Some(old), Some(new)) if self.goes_on_as(new) => {
+                self.resize(old.budget, new, span, now);
+            }
             (old, Some(new)) => {
                 let was_soft = old.is_some_and(|old| old.server == Server::ConstantSoft);
                 let goes_on = was_soft && !self.is_throttled;
@@ -94,11 +107,22 @@ impl Supply {
         self.overruns = overruns;
     }
 
-    /// The same server with another budget.
-    fn resize(&mut self, old: u64, new: Budget, now: u64) {
+    /// The same server with another budget. Of what it is more now, by deadlines as much comes as
+    /// there is time left of the span.
+    fn resize(&mut self, old: u64, new: Budget, span: Option<u64>, now: u64) {
+        let more = new.budget.saturating_sub(old);
+        let at_once = match (span, self.deadline()) {
+            (Some(span), Some(end)) => {
+                let end = end.saturating_sub(new.period - span);
+                let time = end.saturating_sub(now).min(span);
+                (u128::from(more) * u128::from(time) / u128::from(span)) as u64
+            }
+            _ => more,
+        };
+        let less = old.saturating_sub(new.budget);
         self.limits = Some(new);
-        self.left = self.left.saturating_sub(amount(old)).saturating_add(amount(new.budget));
-        self.replenishments.resize(old, new.budget);
+        self.left = self.left.saturating_sub(amount(less)).saturating_add(amount(at_once));
+        self.replenishments.resize([at_once, more - at_once], less, new.period);
         self.waits = now;
         if new.server == Server::ConstantSoft && self.left <= 0 && !self.is_throttled {
             self.postpone(new);
@@ -110,7 +134,7 @@ impl Supply {
     /// would have come back.
     pub(super) fn begin_empty(&mut self, now: u64) {
         let Some(new) = self.limits else { return };
-        let (overruns, before) = (self.overruns, self.until.max(self.replenishments.last()));
+        let (overruns, before) = (self.overruns, self.last());
         let until = now.saturating_add(new.period).max(before);
         *self = Supply::new(self.limits, now);
         (self.left, self.until, self.overruns, self.waits) = (0, until, overruns, now);
@@ -118,6 +142,11 @@ impl Supply {
             self.replenishments = Replenishments::new(until, new.budget);
         }
         self.set_throttled(now);
+    }
+
+    /// When all that was used has come back.
+    fn last(&self) -> u64 {
+        self.until.max(self.replenishments.last())
     }
 
     /// What is left of the budget; [`NEVER`] without a limit.
@@ -216,8 +245,12 @@ impl Supply {
             self.begin_period(now, limits.budget, limits.period);
         }
         self.left = self.left.saturating_sub(amount(time));
-        if self.left > 0 || self.is_throttled {
+        if self.left > 0 {
             return is_over;
+        }
+        if self.is_throttled {
+            // It comes back later, perhaps.
+            return true;
         }
         self.overruns = self.overruns.saturating_add(1);
         if limits.server == Server::ConstantSoft {
@@ -230,7 +263,7 @@ impl Supply {
 
     /// A soft server has another budget at once, and a later deadline.
     fn postpone(&mut self, limits: Budget) {
-        let periods = self.left.unsigned_abs() / limits.budget + 1;
+        let periods = self.debt() / limits.budget + 1;
         self.until = self.until.saturating_add(limits.period.saturating_mul(periods));
         self.left = self.left.saturating_add(amount(limits.budget.saturating_mul(periods)));
     }
@@ -246,24 +279,63 @@ impl Supply {
         next != before
     }
 
-    /// When budget comes back, while something inside is ready and waits for it.
+    /// When it can run again, while something inside is ready and waits for budget: when what was
+    /// used too much is repaid.
     #[inline(always)]
     pub(super) fn event(&self, is_ready: bool) -> u64 {
         match self.limits {
-            _ if !is_ready || !self.is_throttled => NEVER,
-            Some(Budget { server: Server::Sporadic, .. }) => self.replenishments.head().at,
-            Some(Budget { server: Server::Periodic, .. }) => self.until,
-            Some(_) => self.until.max(self.waits),
-            None => NEVER,
+            Some(limits) if is_ready && self.is_throttled => self.comes_back(limits),
+            _ => NEVER,
         }
     }
 
-    /// When the period of a periodic server ends, or budget comes back to one that waits.
+    #[inline(always)]
+    fn comes_back(&self, limits: Budget) -> u64 {
+        let next = self.next_period(limits);
+        let debt = self.debt();
+        if limits.server == Server::Sporadic || debt < limits.budget {
+            return next;
+        }
+        self.repaid(debt, next, limits)
+    }
+
+    /// When a debt of a budget and more is repaid: a budget for each period.
+    #[cold]
+    fn repaid(&self, debt: u64, next: u64, Budget { budget, period, .. }: Budget) -> u64 {
+        let missed = (next - self.until) / period;
+        let first = budget.saturating_mul(missed.saturating_add(1));
+        if debt < first {
+            return next;
+        }
+        let until = if missed > 0 { next } else { self.until };
+        let periods = (debt - first) / budget + 1;
+        until.saturating_add(period.saturating_mul(periods))
+    }
+
+    /// What was used beyond the budget.
+    #[inline(always)]
+    fn debt(&self) -> u64 {
+        self.left.min(0).unsigned_abs()
+    }
+
+    /// When the next budget comes to a server that waits.
+    #[inline(always)]
+    fn next_period(&self, limits: Budget) -> u64 {
+        match limits.server {
+            Server::Sporadic => self.replenishments.head().at,
+            Server::Periodic => self.until,
+            Server::Constant | Server::ConstantSoft => self.until.max(self.waits),
+        }
+    }
+
+    /// When the period of a periodic server ends, or budget comes to one that waits.
     #[inline(always)]
     pub(super) fn period_end(&self) -> u64 {
         match self.limits {
-            Some(Budget { server: Server::Periodic, .. }) => self.until,
-            _ => self.event(true),
+            Some(limits) if limits.server == Server::Periodic || self.is_throttled => {
+                self.next_period(limits)
+            }
+            _ => NEVER,
         }
     }
 
@@ -286,7 +358,7 @@ impl Supply {
                 if self.left <= 0 && self.until <= now {
                     // Periods that repay what was used too much.
                     let passed = (now - self.until) / period + 1;
-                    let periods = passed.min(self.left.unsigned_abs() / budget + 1);
+                    let periods = passed.min(self.debt() / budget + 1);
                     self.add_periods(periods, budget, period);
                 }
             }

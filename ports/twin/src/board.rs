@@ -177,6 +177,11 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         let version = env!("CARGO_PKG_VERSION");
         twin.write(format!("giusto {version}, kernel {}\n", S::NAME).as_bytes());
         let machine = boot::carve(twin, Variant::of::<S>(), archive, arena);
+        if options.decisions > 0 {
+            machine.kernel.trees.with(|tree| tree.set_chaos(options.decisions));
+            let text = format!("decisions: by chance, seed {}\n", options.decisions);
+            twin.write(text.as_bytes());
+        }
         let fibers = RefCell::new(Fibers::new(twin));
         // SAFETY: dropped behind the boards and the coroutines of their CPUs.
         let fibers = unsafe { lengthen(&fibers) };

@@ -138,6 +138,8 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
     let (mut arena, archive) = memory(info, image);
     let machine = boot::carve(&state::PORT.0, Variant::of::<S>(), archive, &mut arena);
     state::set_machine(machine);
+    #[cfg(feature = "chaos")]
+    decide_by_chance(machine, info.option("decisions"));
     // The words at the top stay zero: the end of every chain of frames.
     machine.cpu.local.stack.set(segments::stacks(0).kernel - 16);
     #[cfg(feature = "smp")]
@@ -175,6 +177,15 @@ fn run<S: System<Port = X86>>(info: StartInfo, image: &Image, counter: u64) -> !
         begin::<S::Observed>(machine, image)
     }
     begin::<S>(machine, image)
+}
+
+/// With `decisions=SEED` the scheduling tree decides by chance.
+#[cfg(feature = "chaos")]
+#[init]
+fn decide_by_chance(machine: Machine<X86>, seed: Option<&str>) {
+    let Some(seed) = seed.and_then(|seed| seed.parse().ok()) else { return };
+    machine.kernel.trees.with(|tree| tree.set_chaos(seed));
+    let _ = writeln!(uart::Uart, "decisions: by chance, seed {seed}");
 }
 
 /// Makes the first decision and leaves for the first program.

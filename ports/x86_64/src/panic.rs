@@ -11,7 +11,7 @@ use core::fmt::Write;
 use core::panic::PanicInfo;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use kernel::fault::hex;
+use kernel::fault::write_number;
 
 /// Words that are shown at most.
 const DEPTH: u32 = 48;
@@ -43,10 +43,7 @@ fn panic(info: &PanicInfo) -> ! {
     }
     write(b"\n");
     write(b"backtrace:");
-    backtrace(|address| {
-        write(b" ");
-        write(&hex(address as u64));
-    });
+    backtrace(|address| write_number(write, b" ", address as u64));
     write(b"\n");
     exit(EXIT_PANIC)
 }

@@ -9,7 +9,7 @@ use crate::segments::Vector;
 use crate::{state, uart};
 use abi::message::FaultKind;
 use core::arch::naked_asm;
-use kernel::fault::{Fault, hex};
+use kernel::fault::{Fault, write_number};
 use kernel::port::Port;
 use kernel::system::System;
 use section::init;
@@ -189,12 +189,10 @@ fn describe(number: u64, code: u64) -> Fault {
 
 extern "sysv64" fn kernel_fault(number: u64, code: u64, at: u64) -> ! {
     let address = if number == PAGE_FAULT { fault_address() } else { 0 };
-    let facts: [(&[u8], u64); 4] =
-        [(b"exception ", number), (b", code ", code), (b", at ", at), (b", address ", address)];
-    for (what, value) in facts {
-        uart::write(what);
-        uart::write(&hex(value));
-    }
+    write_number(uart::write, b"exception ", number);
+    write_number(uart::write, b", code ", code);
+    write_number(uart::write, b", at ", at);
+    write_number(uart::write, b", address ", address);
     panic!("an exception in the kernel")
 }
 

@@ -67,4 +67,10 @@ impl core::fmt::Write for Uart {
         write(text.as_bytes());
         Ok(())
     }
+
+    /// Numbers and what they are padded with: the default would encode any character.
+    fn write_char(&mut self, letter: char) -> core::fmt::Result {
+        write(&[u8::try_from(letter).unwrap_or(b'?')]);
+        Ok(())
+    }
 }

@@ -36,6 +36,7 @@ mod table;
 pub mod threads;
 pub mod tree_cost;
 pub mod worst;
+pub mod worst_tree;
 
 pub use supervisor;
 pub use table::{PROGRAMS, Program};

@@ -8,11 +8,12 @@ use crate::support::scene::{
     ENDPOINT, FREE, INTERRUPT, LEAF, NOTIFICATION, THREAD, boot, call, receive, reply_wait, send,
     system, timed,
 };
-use abi::call::{Call, REPLY, Setting, Timeout};
+use abi::call::{Call, NOTHING, REPLY, Setting, Timeout, exchange};
 use abi::reservation::Share;
-use abi::{Error, Info};
+use abi::{Error, Info, PRIORITIES};
 use kernel::port::Port;
 use kernel::system::Tree;
+use policies::tree::NodeId;
 
 const MESSAGE: Info = Info::new(0, 0);
 const SERVER: u32 = 1;
@@ -20,6 +21,8 @@ const MEDIUM: u32 = 2;
 const CLIENT: u32 = 3;
 /// Far below the client's deadline.
 const LONG: u64 = 50 * TICK;
+/// The node of the scene's leaf: behind the root and the leaves of priorities.
+const PAYS: NodeId = NodeId(1 + PRIORITIES as u32);
 
 /// A server below a thread below a client. The server waits for requests, the others for signals:
 /// the client on the first notification.
@@ -44,9 +47,28 @@ fn serving() -> Board<Tree<Host>> {
     board
 }
 
+/// As [`serving`], but the server was not there when the client called: it has taken the call from
+/// the queue.
+fn serving_queued() -> Board<Tree<Host>> {
+    let board = boot(&[(1, 50), (1, 100), (1, 200), (1, 60)]);
+    let until = board.host.now() + LONG;
+    board.does(CLIENT, timed(ENDPOINT, REPLY.into(), MESSAGE, Timeout::At, until));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    board.does(4, receive(ENDPOINT + 1));
+    board.succeeds(SERVER, receive(ENDPOINT));
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board
+}
+
+/// Both: how the call came to the server makes no difference.
+const SERVING: [fn() -> Board<Tree<Host>>; 2] = [serving, serving_queued];
+
 #[test]
 fn a_server_runs_on_its_callers_time() {
-    let board = serving();
+    SERVING.iter().for_each(|serving| runs_on_its_callers_time(&serving()));
+}
+
+fn runs_on_its_callers_time(board: &Board<Tree<Host>>) {
     board.wait(TICK);
     assert_eq!(board.running(), Some(SERVER), "on the client's time");
     board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
@@ -55,25 +77,23 @@ fn a_server_runs_on_its_callers_time() {
     assert_eq!(board.running(), Some(MEDIUM));
 }
 
-#[test]
-fn a_call_that_was_queued_is_paid_for_too() {
-    let board: Board<Tree<Host>> = boot(&[(1, 50), (1, 100), (1, 200)]);
-    board.does(CLIENT, call(ENDPOINT, MESSAGE));
-    board.does(MEDIUM, receive(NOTIFICATION + 1));
-    board.succeeds(SERVER, receive(ENDPOINT));
-    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
-    board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
-    board.sees(CLIENT, Ok(()));
-}
-
 /// What a client pays for ends when its call does, in each way.
 #[test]
 fn a_donation_ends_with_the_call() {
+    SERVING.into_iter().for_each(ends_with_the_call);
+}
+
+fn ends_with_the_call(serving: fn() -> Board<Tree<Host>>) {
     let board = serving();
     board.wait(LONG);
     board.sees_in_receive(CLIENT, Error::Timeout);
     board.does(CLIENT, receive(NOTIFICATION));
     assert_eq!(board.running(), Some(MEDIUM), "behind a timeout");
+
+    let board = serving();
+    board.succeeds(SERVER, system(Call::ThreadSuspend, &[THREAD + 3]));
+    board.does(SERVER, system(Call::ThreadExchange, &[THREAD + 3, 0, 0, 0, 0, exchange::CANCEL]));
+    assert_eq!(board.running(), Some(MEDIUM), "behind a cancellation");
 
     for (end, args, why) in [
         (Call::Destroy, [THREAD + 3, 0], "the client is destroyed"),
@@ -86,9 +106,34 @@ fn a_donation_ends_with_the_call() {
     }
 }
 
+/// A server that takes a call while it owes another answer gives the earlier caller up: it has the
+/// time of the later one alone.
+#[test]
+fn a_later_call_from_the_queue_pays_instead() {
+    let board = serving();
+    board.host.raise(Event::Irq(3));
+    board.settle();
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(SERVER));
+    // The thread between them calls as well, as soon as the server sleeps.
+    let until = board.host.now() + TICK;
+    board.does(SERVER, timed(NOTHING.into(), NOTHING.into(), MESSAGE, Timeout::At, until));
+    board.does(MEDIUM, call(ENDPOINT, MESSAGE));
+    board.wait(TICK);
+    board.does(SERVER, receive(ENDPOINT));
+    board.sees_in_receive(CLIENT, Error::Abandoned);
+    board.does(CLIENT, receive(NOTIFICATION + 1));
+    assert_eq!(board.running(), Some(SERVER), "it has the time of the thread between them");
+    board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(MEDIUM, Ok(()));
+}
+
 #[test]
 fn an_answer_without_a_wait_ends_it() {
-    let board = serving();
+    SERVING.iter().for_each(|serving| ends_without_a_wait(&serving()));
+}
+
+fn ends_without_a_wait(board: &Board<Tree<Host>>) {
     board.does(SERVER, send(REPLY.into(), MESSAGE));
     board.sees(CLIENT, Ok(()));
     board.does(CLIENT, receive(NOTIFICATION));
@@ -98,7 +143,10 @@ fn an_answer_without_a_wait_ends_it() {
 /// A server of the server runs on the client's time, until the client gives up.
 #[test]
 fn a_donation_is_passed_on() {
-    let board = serving();
+    SERVING.iter().for_each(|serving| is_passed_on(&serving()));
+}
+
+fn is_passed_on(board: &Board<Tree<Host>>) {
     board.does(SERVER, call(ENDPOINT + 1, MESSAGE));
     assert_eq!(board.running(), Some(4));
     board.wait(LONG - TICK);
@@ -110,6 +158,29 @@ fn a_donation_is_passed_on() {
     board.does(MEDIUM, receive(NOTIFICATION + 1));
     board.does(4, reply_wait(ENDPOINT + 1, MESSAGE));
     board.sees(SERVER, Ok(()));
+}
+
+/// The client's reservation is charged for what the server does from when it takes the call, and
+/// for nothing of what it does while the call waits.
+#[test]
+fn a_queued_calls_reservation_is_charged_from_when_it_is_taken() {
+    let board: Board<Tree<Host>> = boot(&[(1, 50), (1, 100), (1, 200)]);
+    board.succeeds(CLIENT, system(Call::Reserve, &[THREAD + u64::from(CLIENT), LEAF]));
+    let service = || board.machine.cpu.trees.with(|tree| tree.service(PAYS));
+    board.does(CLIENT, call(ENDPOINT, MESSAGE));
+    board.does(MEDIUM, receive(NOTIFICATION + 1));
+    let before = service();
+    board.wait(3 * TICK);
+    board.succeeds(SERVER, receive(ENDPOINT));
+    assert_eq!(service(), before, "the call waits");
+    board.succeeds(SERVER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.wait(2 * TICK);
+    board.does(SERVER, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(CLIENT, Ok(()));
+    board.does(CLIENT, receive(NOTIFICATION));
+    let paid = service().zip(before).map_or(0, |(now, before)| now - before);
+    assert!((2 * TICK..3 * TICK).contains(&paid), "{paid} ns");
+    assert_eq!(board.running(), Some(MEDIUM));
 }
 
 /// A server that is more important than its client stays so: others wait for it too.

@@ -58,6 +58,8 @@ pub struct Configuration {
     pub watch: Watch,
     /// How the twin's CPUs take turns: in order of time, or by chance in this many accesses.
     pub chaos: u64,
+    /// The seed of the scheduling tree's decisions by chance; 0: its policies decide.
+    pub decisions: u64,
     /// The seed of the machine, which its name does not tell.
     pub seed: u64,
 }
@@ -79,7 +81,10 @@ impl fmt::Display for Configuration {
             Watch::Samples => ", sampled",
             Watch::Log => ", logged",
         })?;
-        if *chaos > 0 { write!(f, ", chaos {chaos}") } else { Ok(()) }
+        if *chaos > 0 {
+            write!(f, ", chaos {chaos}")?;
+        }
+        if self.decisions > 0 { f.write_str(", decisions by chance") } else { Ok(()) }
     }
 }
 
@@ -96,6 +101,7 @@ impl Configuration {
             cpus: 1,
             watch: Watch::Nothing,
             chaos: 0,
+            decisions: 0,
             seed: 1,
         }
     }
@@ -103,6 +109,7 @@ impl Configuration {
     /// What the image needs that it boots from.
     pub fn extra(&self) -> Option<Extra> {
         match self.watch {
+            Watch::Nothing if self.decisions > 0 => Some(Extra::chaos(self.locking)),
             Watch::Nothing => Extra::of_locking(self.locking),
             Watch::Trace => Some(Extra::traced(self.locking)),
             Watch::Statistics => Some(Extra::counted(self.locking)),
@@ -150,6 +157,7 @@ impl Configuration {
             .board(self.board)
             .kernel(self.kernel)
             .seed(self.seed)
+            .decisions(self.decisions)
             .timeout(TIMEOUT)
             .inspect(matches!(self.watch, Watch::Nothing | Watch::Statistics))
             .sampling((self.watch == Watch::Samples).then_some(OFTEN))

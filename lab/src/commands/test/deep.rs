@@ -84,8 +84,9 @@ fn fuzz(steps: u64, cpus: usize, locking: &'static str) -> Vec<Job> {
 
 /// Packages whose properties are tried more often, and of the laboratory what it tries for seeds.
 fn properties() -> Vec<Job> {
-    let whole = ["acceptance", "analysis", "kernel", "locks", "model", "results", "trace"]
-        .map(|package| (package, ""));
+    let whole =
+        ["acceptance", "analysis", "kernel", "locks", "model", "policies", "results", "trace"]
+            .map(|package| (package, ""));
     whole
         .into_iter()
         .chain([("lab", "planted_causes")])

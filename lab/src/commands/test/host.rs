@@ -48,7 +48,7 @@ fn follow_cargo(
 const LONG_MODELS: [&str; 0] = [];
 
 /// Tests that run the simulation: the program and the module, which is a file.
-const SIMULATED: [(&str, &str); 11] = [
+const SIMULATED: [(&str, &str); 13] = [
     ("lab", "commands::cyclictest"),
     ("lab", "commands::run"),
     ("lab", "commands::trace"),
@@ -56,7 +56,9 @@ const SIMULATED: [(&str, &str); 11] = [
     ("lab", "commands::twin::fuzz"),
     ("lab", "experiment::latency::blame"),
     ("lab", "experiment::lock_scaling::pairs"),
+    ("lab", "experiment::partitions"),
     ("lab", "experiment::setup"),
+    ("lab", "experiment::user_system"),
     ("lab", "fuzz"),
     ("lab", "machine::twin::client"),
     ("lab/stopping", ""),

@@ -4,12 +4,12 @@
 use super::configuration::Configuration;
 use super::findings::{Findings, nothing_of};
 use super::job::{Class, Job};
-use super::suites::{CHAOS, judge, page_tables, passes};
+use super::suites::{CHAOS, DECISIONS, judge, page_tables, passes};
 use crate::cli::Group;
 use crate::machine::{self, Exit, MACHINES, Outcome, Simulation};
 use crate::systems;
 use anyhow::{Result, bail, ensure};
-use manifest::{LOCKINGS, System};
+use manifest::{LOCKINGS, System, TREE};
 use std::ops::Range;
 
 /// The system in which CPUs do to each other all that they can, and on how many in the simulation.
@@ -26,7 +26,32 @@ const EMULATED: [u32; 4] = [4, 1, 2, 8];
 /// Each locking on the usual machine and in the simulation.
 pub fn jobs() -> Vec<Job> {
     let of = |locking: &&'static str| emulated(locking).into_iter().chain(simulated(locking));
-    LOCKINGS[1..].iter().flat_map(of).collect()
+    LOCKINGS[1..].iter().flat_map(of).chain(by_chance()).collect()
+}
+
+/// Where a scheduling tree decides by chance: what holds, holds under any policy.
+fn by_chance() -> Vec<Job> {
+    let on = |machine| Configuration {
+        kernel: TREE,
+        decisions: DECISIONS,
+        locking: "fine",
+        cpus: 4,
+        ..Configuration::plain(machine, STRESS)
+    };
+    let mut jobs = Vec::new();
+    for locking in ["big", "fine"] {
+        let one = Configuration { locking, chaos: CHAOS[1], ..on(MACHINES[1]) };
+        let class = if locking == "fine" { Class::Usual } else { Class::Deep };
+        jobs.push(one.job(one.to_string(), stressed).class(class));
+        let one = Configuration { locking, ..on(MACHINES[0]) };
+        let fuzz = Configuration { system: FUZZ, ..one };
+        jobs.push(one.job(one.to_string(), stressed).class(Class::Deep));
+        jobs.push(fuzz.job(fuzz.to_string(), fuzzed).class(Class::Deep));
+    }
+    let one = on(MACHINES[1]);
+    let name = format!("{STRESS}, decisions by chance, on twin: a seed is a run");
+    jobs.push(one.job(name, repeats).class(Class::Deep));
+    jobs
 }
 
 fn emulated(locking: &'static str) -> Vec<Job> {
@@ -74,7 +99,8 @@ fn stressed(one: &Configuration, findings: &mut Findings) -> Result<()> {
 fn seeded(one: &Configuration, seed: u64) -> Result<String> {
     let mut system = one.load()?;
     systems::set(&mut system, "seed", &seed.to_string());
-    let outcome = checked(&Configuration { seed, ..*one }, &system)?;
+    let decisions = if one.decisions > 0 { seed } else { 0 };
+    let outcome = checked(&Configuration { seed, decisions, ..*one }, &system)?;
     match outcome.failure() {
         None => Ok(outcome.console),
         Some(failure) => bail!("seed {seed}: {failure}"),
@@ -92,8 +118,7 @@ fn repeats(one: &Configuration, _: &mut Findings) -> Result<()> {
 /// Seeds of the stress under each locking, so many in each job.
 pub fn seeds(total: u64, each: u64) -> Vec<Job> {
     let plain = Configuration { cpus: 4, chaos: 3, ..Configuration::plain(MACHINES[1], STRESS) };
-    let job = |locking: &'static str, seeds: Range<u64>| {
-        let one = Configuration { locking, ..plain };
+    let job = |one: Configuration, seeds: Range<u64>| {
         let name = format!("{one}, seeds {} to {}", seeds.start, seeds.end - 1);
         let work = move |_: &mut Findings| {
             let failed = seeds.filter_map(|seed| seeded(&one, seed).err());
@@ -102,11 +127,10 @@ pub fn seeds(total: u64, each: u64) -> Vec<Job> {
         Job::new(Group::Search, name, work).class(Class::Deep).seconds(each as f64 * 0.3)
     };
     let lots = (0..total / each).map(|lot| lot * each + 1..(lot + 1) * each + 1);
-    let of = |locking: &&'static str| {
-        let locking: &'static str = locking;
-        lots.clone().map(move |lot| job(locking, lot))
-    };
-    LOCKINGS[1..].iter().flat_map(of).collect()
+    let locked = LOCKINGS[1..].iter().map(|locking| Configuration { locking, ..plain });
+    let tree = Configuration { kernel: TREE, decisions: DECISIONS, locking: "fine", ..plain };
+    let of = |one: Configuration| lots.clone().map(move |lot| job(one, lot));
+    locked.chain([tree]).flat_map(of).collect()
 }
 
 /// Domains are spread over the CPUs, and the number of CPUs is the seed. The run may end with any

@@ -16,6 +16,15 @@ const SYSTEMS: [&str; 4] = [SELFTEST, "hostile", "threads", "servers"];
 /// The system that looks at statistics from inside, and its argument that says whether there are.
 const SELFTEST: &str = "selftest";
 const STATISTICS: &str = "statistics";
+/// Its argument that picks subjects.
+const ONLY: &str = "only";
+
+/// Its subjects that hold in whatever order threads run, if each check is tried again: those that
+/// remain where a scheduling tree decides by chance.
+const IN_ANY_ORDER: &str = "capabilities+memory+domains+rearming+statistics+looks+nested";
+
+/// Seed of decisions by chance.
+pub const DECISIONS: u64 = 1;
 
 /// Numbers of CPUs, on a machine that is emulated and on one that is not.
 const EMULATED: [u32; 4] = [1, 2, 4, 8];
@@ -100,7 +109,8 @@ fn of(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
     covering::all(&values).into_iter().filter_map(class).collect()
 }
 
-/// The same for the kernel that has a scheduling tree, which has images of its own.
+/// The same for the kernel that has a scheduling tree, which has images of its own; also with
+/// decisions by chance, to which the kernel has to hold as to any policy's.
 fn on_tree(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
     let plain = |system| Configuration { kernel: TREE, ..Configuration::plain(machine, system) };
     let mut all: Vec<_> = SYSTEMS.map(|system| (plain(system), Class::Usual)).into();
@@ -114,8 +124,17 @@ fn on_tree(machine: &'static dyn Machine) -> Vec<(Configuration, Class)> {
                     Configuration { watch: Watch::Statistics, ..plain(system) },
                     Class::Deep,
                 ));
+                let locks = [(NO_LOCKING, 1), ("big", 4), ("fine", 4)];
+                all.extend(locks.map(|(locking, cpus)| {
+                    let decisions = DECISIONS;
+                    (Configuration { decisions, locking, cpus, ..plain(system) }, Class::Deep)
+                }));
             }
             None => {
+                let decisions = DECISIONS;
+                all.push((Configuration { decisions, ..plain(system) }, class));
+                let several = Configuration { locking: "fine", cpus: 4, ..plain(system) };
+                all.push((Configuration { decisions, chaos: CHAOS[1], ..several }, Class::Deep));
                 let chaos = CHAOS[1];
                 all.push((
                     Configuration { locking: "big", cpus: 16, chaos, ..plain(system) },
@@ -134,6 +153,9 @@ fn prepare(one: &Configuration, system: &mut System) -> Option<String> {
     let said = if counted { "yes" } else { "no" };
     for domain in system.domains.iter_mut().filter(|domain| domain.program == SELFTEST) {
         domain.args.push((STATISTICS.to_string(), said.to_string()));
+        if one.decisions > 0 {
+            domain.args.push((ONLY.to_string(), IN_ANY_ORDER.to_string()));
+        }
     }
     let bytes = tracing::USUAL.max(u64::from(one.cpus) * tracing::USUAL / 2);
     (one.watch == Watch::Trace).then(|| system.add_trace(bytes, Keep::First))

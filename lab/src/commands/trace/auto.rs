@@ -104,7 +104,7 @@ pub fn verdict(outcome: &Outcome, late: bool) -> Verdict {
         _ if late => Verdict::Late,
         Exit::Done(0) | Exit::Hang | Exit::Interrupted => Verdict::Held,
         Exit::Panic => Verdict::Panicked,
-        Exit::Done(_) | Exit::Emulator(_) => Verdict::Failed,
+        Exit::Done(_) | Exit::Stuck | Exit::Emulator(_) => Verdict::Failed,
     }
 }
 

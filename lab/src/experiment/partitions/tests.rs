@@ -49,7 +49,7 @@ fn whatever_disturbs_a_window_or_an_event_contradicts() {
     contradicted(RESPONSE, &window("background"), 2_100_000, "S2D-C02b");
     contradicted(START, &window("overrun"), 1_000, "S2D-C02b");
     let event = |via| event_case(via, 20_000_000);
-    contradicted(EVENT_WORST, &event("background"), 600, "S2D-C03");
+    contradicted(EVENT_WORST, &event("background"), 800, "S2D-C03");
     contradicted(EVENT_WORST, &event("partition"), 3_000_000, "S2D-C03");
     let slow = event_case("background", 10_000_000);
     contradicted(EVENT_WORST, &slow, 1_000, "S2D-C03");

@@ -6,7 +6,7 @@ use crate::systems::set;
 use abi::call::ThreadState;
 use abi::trace::Event;
 use anyhow::{Context, Result};
-use manifest::System;
+use manifest::{System, TREE};
 use std::collections::BTreeMap;
 use trace::{Entry, Moment, Section, Trace, Unpolled, unpolled};
 
@@ -33,8 +33,17 @@ const RUNS: [(&str, Change); 6] = [
     }),
 ];
 
+/// What is run as well where there is a scheduling tree.
+const RUNS_OF_TREE: [(&str, Change); 4] = [
+    ("worst-tree", |_, _| {}),
+    ("budgets", |_, _| {}),
+    ("mixed-criticality", |_, _| {}),
+    ("mixed-curves", |_, _| {}),
+];
+
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    of_runs(setup, kernel, TRACE, &RUNS)
+    let of_tree = if kernel == TREE { &RUNS_OF_TREE[..] } else { &[] };
+    of_runs(setup, kernel, TRACE, &[&RUNS[..], of_tree].concat())
 }
 
 /// The same of a user's system.

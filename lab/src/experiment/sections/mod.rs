@@ -12,6 +12,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     about: "How long the kernel keeps interrupts off, by operation",
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &[Measure::Emulated(measure::measure)],
+    kernels: &manifest::ALL_KERNELS,
     metrics: &[LONGEST, MEDIAN],
     parameters: &[Parameter::count("samples", [1, 500], &[30], "of a case of the storm")],
     conditions: &[
@@ -20,6 +21,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("suites", "the self-test, and 20,000 random calls of a hostile program"),
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
+        ("under tree", "40 budgets that come back together, deep and large classes, monitors"),
     ],
     notes: &[STRETCH, OUTSIDE],
     user_system: Some(UserSystem {

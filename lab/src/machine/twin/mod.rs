@@ -112,6 +112,7 @@ pub fn simulate(boot: &Boot, spoil: &dyn Fn(&mut [u8])) -> Result<(Outcome, Seen
         limit: boot.timeout.map_or(u64::MAX, |time| time.as_secs().saturating_mul(STEPS)),
         log: boot.log,
         chaos: boot.simulation.chaos,
+        decisions: boot.decisions,
         topology: boot.simulation.topology,
         weakly_ordered: boot.simulation.weakly_ordered,
         check: boot.simulation.check,

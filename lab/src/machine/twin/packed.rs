@@ -55,7 +55,7 @@ impl Packed {
         let mut console = ran.console;
         let exit = match ran.end {
             End::Done(status) => Exit::Done(status),
-            End::Stuck => Exit::Emulator("every thread waits, and nothing will happen".into()),
+            End::Stuck => Exit::Stuck,
             End::Deadlock(cpus) => Exit::Emulator(format!(
                 "CPUs wait for each other in the kernel for ever: {}",
                 cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")

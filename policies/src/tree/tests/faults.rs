@@ -418,3 +418,107 @@ fn a_late_replenishment_has_a_whole_period() {
     assert_eq!(decide(&mut tree, 36 * MS), Pick { leaf: Some(leaf), until: 37 * MS });
     assert_eq!(decide(&mut tree, 37 * MS), Pick { leaf: None, until: 46 * MS });
 }
+
+/// While more instants have come than a decision serves, the CPU does not idle.
+#[test]
+fn a_crowd_of_instants_leaves_the_cpu_no_time() {
+    let mut storage = Storage::new(48);
+    let mut tree = storage.tree();
+    let root = tree.root(0);
+    let low = leaf(&mut tree, root, Share::Priority(1));
+    for _ in 0..40 {
+        let urgent = leaf(&mut tree, root, Share::Priority(2));
+        assert_eq!(tree.set_budget(urgent, budget(Server::Periodic, US, MS), 0), Ok(()));
+        tree.wake(urgent, 0);
+    }
+    tree.wake(low, 0);
+    run(&mut tree, 0, MS / 2);
+    for blocks in [false, true] {
+        if blocks {
+            run(&mut tree, MS, 3 * MS / 2);
+            tree.block(low, 3 * MS / 2, true);
+            tree.wake(low, 3 * MS / 2);
+        }
+        let now = if blocks { 2 * MS } else { MS };
+        tree.account(0, now);
+        let picks = [tree.pick(0, now), tree.pick_again(0, now)];
+        assert!(picks.iter().all(|pick| pick.leaf.is_some()), "{picks:?}");
+        assert_eq!(picks.map(|pick| pick.until), [now; 2], "more instants are to be served");
+    }
+}
+
+/// A node that has used more than its new, smaller budget has no instant before it has repaid that.
+#[test]
+fn debts_bring_no_instants() {
+    for server in [Server::Periodic, Server::Constant] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        assert_eq!(tree.set_budget(leaf, budget(server, 99 * US, 100 * US), 0), Ok(()));
+        tree.wake(leaf, 0);
+        run(&mut tree, 0, 99 * US);
+        assert_eq!(tree.set_budget(leaf, budget(server, US, 100 * US), 99 * US), Ok(()));
+        // In 98 periods the debt is repaid, and with the next one there is a budget again.
+        let back = 99 * 100 * US;
+        assert_eq!(decide(&mut tree, 99 * US), Pick { leaf: None, until: back }, "{server:?}");
+        assert_eq!(decide(&mut tree, back), Pick { leaf: Some(leaf), until: back + US });
+    }
+}
+
+/// What comes back in a partition before its window begins makes the class ready with the window:
+/// until then the class idles, and uses up its budget.
+#[test]
+fn a_window_makes_nothing_ready_before_it_begins() {
+    for sets in [false, true] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let busy = leaf(&mut tree, root, Share::Priority(20));
+        let class = class(&mut tree, Policy::Partitions);
+        assert_eq!(tree.set_budget(class, budget(Server::Periodic, 50 * MS, 100 * MS), 0), Ok(()));
+        let own = leaf(&mut tree, class, Share::Partition { number: 1, priority: 0 });
+        assert_eq!(tree.set_budget(own, budget(Server::Sporadic, MS, 10 * MS), 0), Ok(()));
+        let windows = |middle| {
+            let windows = [(MS, 1), (middle, 2), (100 * MS, 1)];
+            windows.map(|(end, partition)| Window { end, partition })
+        };
+        let first = Frame::new(&windows(if sets { 99 * MS } else { 90 * MS }), 0).expect("fits");
+        assert_eq!(tree.set_frame(class, first, 0), Ok(()));
+        tree.wake(own, 0);
+        run(&mut tree, 0, MS);
+        tree.wake(busy, MS);
+        run(&mut tree, MS, 90 * MS);
+        if sets {
+            let second = Frame::new(&windows(50 * MS), 0).expect("fits");
+            assert_eq!(tree.set_frame(class, second, 90 * MS), Ok(()));
+        }
+        tree.block(busy, 90 * MS, true);
+        let left = |tree: &Tree<'_>| tree.nodes[class.index()].server.left();
+        decide(&mut tree, 90 * MS);
+        assert_eq!(left(&tree), 0, "{sets}");
+    }
+}
+
+/// What runs on while it waits for budget comes back later for it.
+#[test]
+fn a_debt_that_grows_moves_the_instant() {
+    for server in [Server::Periodic, Server::Constant] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let leaf = leaf(&mut tree, root, Share::Priority(1));
+        assert_eq!(tree.set_budget(leaf, budget(server, US, 100 * US), 0), Ok(()));
+        tree.wake(leaf, 0);
+        decide(&mut tree, 0);
+        for time in [2 * US, 50 * US] {
+            tree.account(0, time);
+            tree.check();
+        }
+        assert_eq!(
+            decide(&mut tree, 50 * US),
+            Pick { leaf: None, until: 5_000 * US },
+            "{server:?}"
+        );
+    }
+}

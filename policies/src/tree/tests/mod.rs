@@ -7,17 +7,20 @@ use std::vec::Vec;
 
 mod abuse;
 mod background;
+mod changes;
 mod chaos;
 mod composition;
 mod curves;
 mod deadlines;
 mod fairness;
 mod faults;
+mod hierarchies;
 mod model;
 mod model_server;
 mod notices;
 mod priorities;
 mod random;
+mod reference;
 mod servers;
 
 const US: u64 = 1_000;

@@ -35,6 +35,8 @@ pub(super) struct ModelNode {
     pub(super) share: Share,
     pub(super) server: Option<ModelServer>,
     overruns: u32,
+    /// When all that an earlier server had used has come back.
+    gave_up: u64,
     pub(super) timing: Option<Timing>,
     job: ModelJob,
     pub(super) windows: (Vec<Window>, u64),
@@ -78,6 +80,7 @@ impl Model {
             share,
             server: None,
             overruns: 0,
+            gave_up: 0,
             timing: None,
             job: ModelJob::default(),
             windows: (vec![], 0),
@@ -210,7 +213,7 @@ impl Model {
             _ => true,
         };
         let instant = |child: &ModelNode| match (child.ready, &child.server) {
-            (true, Some(server)) if server.throttled => server.event(),
+            (true, Some(server)) if server.throttled => server.comes_back(),
             (true, _) if self.is_inner_curves(child) => Some(self.next_event(child.id, 0, now)),
             (true, _) => None,
             (false, _) => Some(self.next_event(child.id, 0, now)),
@@ -236,7 +239,11 @@ impl Model {
         self.account(now);
         let class = self.node(id).parent.expect("no root has a limit");
         let is_fresh = self.is_fresh(id, class);
-        self.change(id, now, |node| node.set_budget(limits, is_fresh, now));
+        let by_deadline = self.node(class).policy == Some(Policy::EarliestDeadline);
+        self.change(id, now, |node| {
+            let span = limits.filter(|_| by_deadline).map(|limits| node.span(limits));
+            node.set_budget(limits, is_fresh, span, now);
+        });
     }
 
     /// Moves a node to a class.
@@ -398,17 +405,16 @@ impl ModelNode {
             |limits: Budget| !matches!(limits.server, Server::Periodic | Server::Sporadic);
         match (&self.server, self.timing) {
             (None, _) => (true, job),
-            (Some(server), Some(timing)) if !constant(server.limits) => {
-                let begin = server.deadline() - server.limits.period;
-                let relative = timing.deadline.min(server.limits.period);
-                (false, job.max(begin + relative))
+            (Some(server), Some(_)) if !constant(server.limits) => {
+                let budget = server.deadline() - server.limits.period + self.span(server.limits);
+                (false, job.max(budget).max(server.earliest))
             }
             (Some(server), _) => (false, server.deadline()),
         }
     }
 
     /// `is_fresh`: with the whole budget.
-    fn set_budget(&mut self, limits: Option<Budget>, is_fresh: bool, now: u64) {
+    fn set_budget(&mut self, limits: Option<Budget>, is_fresh: bool, span: Option<u64>, now: u64) {
         let limits = limits.filter(|limits| limits.budget < limits.period);
         let old = self.server.take().map(|mut server| {
             if server.idle.is_some() {
@@ -421,15 +427,37 @@ impl ModelNode {
         let overruns = self.overruns;
         self.server = match (old, limits) {
             (_, Some(limits)) if is_fresh => Some(ModelServer::new(limits, now, overruns)),
-            (old, Some(limits)) => Some(ModelServer::after(old, limits, now, overruns)),
-            (_, None) => None,
+            (old, Some(limits)) => {
+                let mut server = ModelServer::after(old, limits, span, (now, overruns));
+                if self.gave_up > server.until {
+                    server.until = self.gave_up;
+                    server.list = vec![(self.gave_up, limits.budget)];
+                }
+                Some(server)
+            }
+            (old, None) => {
+                self.gave_up = old.map_or(self.gave_up, |old| old.last());
+                None
+            }
         };
         if let (Some(server), true) = (&mut self.server, self.ready) {
             server.wake(now);
         }
     }
 
+    /// Within which time a budget may be used.
+    fn span(&self, limits: Budget) -> u64 {
+        let jobs =
+            self.timing.filter(|_| matches!(limits.server, Server::Periodic | Server::Sporadic));
+        jobs.map_or(limits.period, |timing| limits.period.min(timing.deadline))
+    }
+
     pub(super) fn set_timing(&mut self, timing: Option<Timing>, now: u64) {
+        let span = self.server.as_ref().map_or(0, |server| self.span(server.limits));
+        if let Some(server) = &mut self.server {
+            let before = server.deadline() + span - server.limits.period;
+            server.earliest = server.earliest.max(before);
+        }
         self.timing = timing;
         (self.job.next, self.job.regular) = (0, self.job.regular.min(now));
         if self.job.open {

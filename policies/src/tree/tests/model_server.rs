@@ -3,6 +3,7 @@
 use super::*;
 use abi::reservation::LEAST_BUDGET;
 
+#[derive(Clone)]
 pub(super) struct ModelServer {
     pub(super) limits: Budget,
     pub(super) left: i128,
@@ -12,6 +13,7 @@ pub(super) struct ModelServer {
     pub(super) list: Vec<(u64, u64)>,
     pub(super) throttled: bool,
     pub(super) waits: u64,
+    pub(super) earliest: u64,
     pub(super) overruns: u32,
 }
 
@@ -27,6 +29,7 @@ impl ModelServer {
             list,
             throttled: false,
             waits: 0,
+            earliest: 0,
             overruns,
         }
     }
@@ -35,8 +38,8 @@ impl ModelServer {
     pub(super) fn after(
         old: Option<ModelServer>,
         limits: Budget,
-        now: u64,
-        overruns: u32,
+        span: Option<u64>,
+        (now, overruns): (u64, u32),
     ) -> ModelServer {
         let kind = |limits: Budget| (limits.server, limits.period);
         let was_soft = old
@@ -45,15 +48,25 @@ impl ModelServer {
         let goes_on = old.as_ref().is_some_and(|old| kind(old.limits) == kind(limits));
         let mut server = match old {
             Some(mut old) if goes_on => {
-                old.left += i128::from(limits.budget) - i128::from(old.limits.budget);
+                let more = limits.budget.saturating_sub(old.limits.budget);
                 let mut less = old.limits.budget.saturating_sub(limits.budget);
-                old.list[0].1 += limits.budget.saturating_sub(old.limits.budget);
+                let at_once = span.map_or(more, |span| {
+                    let end = i128::from(old.deadline()) - i128::from(limits.period - span);
+                    let time = (end - i128::from(now)).clamp(0, span.into());
+                    (i128::from(more) * time / i128::from(span)) as u64
+                });
+                old.left += i128::from(at_once) - i128::from(less);
+                let later = old.list[0].0 + limits.period;
+                old.list[0].1 += at_once;
                 while less > 0 {
                     let taken = less.min(old.list[0].1);
                     (less, old.list[0].1) = (less - taken, old.list[0].1 - taken);
                     if old.list[0].1 == 0 {
                         old.list.remove(0);
                     }
+                }
+                if more > at_once {
+                    old.push(later, more - at_once);
                 }
                 old.join_small();
                 ModelServer { limits, waits: now, ..old }
@@ -75,11 +88,7 @@ impl ModelServer {
         now: u64,
         overruns: u32,
     ) -> ModelServer {
-        let last = |old: ModelServer| match old.limits.server {
-            Server::Sporadic => old.list.last().map_or(0, |entry| entry.0).max(old.until),
-            _ => old.until,
-        };
-        let until = old.map_or(0, last).max(now + limits.period);
+        let until = old.map_or(0, |old| old.last()).max(now + limits.period);
         let new = ModelServer::new(limits, now, overruns);
         let list = vec![(until, limits.budget)];
         let mut server = ModelServer { left: 0, until, list, waits: now, ..new };
@@ -149,6 +158,22 @@ impl ModelServer {
         }
     }
 
+    /// When all that was used has come back.
+    pub(super) fn last(&self) -> u64 {
+        match self.limits.server {
+            Server::Sporadic => self.list.last().map_or(0, |entry| entry.0).max(self.until),
+            _ => self.until,
+        }
+    }
+
+    fn push(&mut self, at: u64, amount: u64) {
+        let full = self.list.len() == REPLENISHMENTS;
+        match self.list.last_mut() {
+            Some(last) if full || last.0 >= at => *last = (at.max(last.0), last.1 + amount),
+            _ => self.list.push((at, amount)),
+        }
+    }
+
     pub(super) fn charge(&mut self, time: u64, now: u64) {
         let Budget { server, budget, period } = self.limits;
         let mut late = i128::from(time);
@@ -170,11 +195,7 @@ impl ModelServer {
             if self.list[0].1 == 0 {
                 self.list.remove(0);
             }
-            let full = self.list.len() == REPLENISHMENTS;
-            match self.list.last_mut() {
-                Some(last) if full || last.0 == at => *last = (at, last.1 + used),
-                _ => self.list.push((at, used)),
-            }
+            self.push(at, used);
         }
         self.join_small();
         if self.throttled || !self.is_exhausted(now) {
@@ -198,6 +219,19 @@ impl ModelServer {
             }
             Server::Sporadic => self.throttled.then_some(self.list[0].0),
         }
+    }
+
+    /// When it can run again, if it waits for budget.
+    pub(super) fn comes_back(&self) -> Option<u64> {
+        let (mut then, mut at) = (self.clone(), self.event());
+        while let Some(event) = at {
+            then.replenish(event);
+            if !then.throttled {
+                break;
+            }
+            at = then.event();
+        }
+        at
     }
 
     pub(super) fn replenish(&mut self, now: u64) {

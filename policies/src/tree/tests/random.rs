@@ -229,6 +229,7 @@ proptest! {
     ) {
         let mut storage = Storage::new(24);
         let mut tree = storage.tree();
+        add_partitions(&mut tree);
         let mut now = 0;
         for (kind, seed) in seeds.into_iter().map(|seed| (0, seed)).chain(steps) {
             let mut dice = Dice(seed);
@@ -338,6 +339,18 @@ fn extreme_step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) {
         21 => tree.rotate(at, now),
         22 => tree.account(dice.below(2) as usize, now),
         _ => drop(tree.pick(dice.below(2) as usize, now)),
+    }
+}
+
+/// A class of time partitions with three leaves each in the background and in another partition.
+fn add_partitions(tree: &mut Tree<'_>) {
+    let partitions = class(tree, Policy::Partitions);
+    for number in [0, 1] {
+        let share = Share::Partition { number, priority: 3 };
+        let fixed = tree.create(partitions, Some(Policy::FixedPriority), share).expect("fits");
+        for priority in 1..4 {
+            leaf(tree, fixed, Share::Priority(priority));
+        }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Options {
     /// Something is injected once in so many work boundaries and preemption points, and another
     /// CPU goes on once in so many accesses to the kernel's state; 0: never.
     pub chaos: u64,
+    /// Seed of a scheduling tree's decisions by chance; 0: its policies decide.
+    pub decisions: u64,
     /// Bytes of RAM.
     pub memory: u64,
     /// Entries into the kernel, and stretches of work, after which the run is given up.
@@ -54,6 +56,7 @@ impl Default for Options {
             weakly_ordered: false,
             seed: 1,
             chaos: 0,
+            decisions: 0,
             memory: 256 << 20,
             limit: 1 << 40,
             check: false,

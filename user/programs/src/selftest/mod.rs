@@ -66,15 +66,17 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("dying", dying::LAST),
 ];
 
-/// The suite: every kind of capability, memory `shared`. The argument `only` picks a subject;
-/// `tries` is how often a check may be repeated where time is not the machine's own (a host that
-/// does something else for a while makes a deadline late). Each repetition is told. `statistics`
-/// says whether the kernel keeps some, `yes` or `no`; without it either will do.
+/// The suite: every kind of capability, memory `shared`. The argument `only` picks subjects, such
+/// as `memory+domains`; `tries` is how often a check may be repeated where time is not the
+/// machine's own (a host that does something else for a while makes a deadline late). Each
+/// repetition is told. `statistics` says whether the kernel keeps some, `yes` or `no`; without it
+/// either will do.
 pub fn main(env: &Env) {
     let (console, bench) = (env.console(), Bench::new(env));
     let (mut passed, mut failed) = (0u64, 0u64);
     let (only, tries) = (env.arg("only"), env.number("tries", 1));
-    for (subject, checks) in SUBJECTS.iter().filter(|(name, _)| only.is_none_or(|o| o == *name)) {
+    let wanted = |name: &str| only.is_none_or(|only| only.split('+').any(|one| one == name));
+    for (subject, checks) in SUBJECTS.iter().filter(|(name, _)| wanted(name)) {
         for (name, check) in *checks {
             let held = (1..=tries).any(|attempt| {
                 let result = check(&bench);

@@ -1,0 +1,126 @@
+//! What changes of one node's reservation, or a new one, could take from its siblings by earliest
+//! deadlines: each is played against a victim that is promised half of the class, and takes it.
+
+use super::*;
+
+const HARD: [Server; 3] = [Server::Periodic, Server::Constant, Server::Sporadic];
+/// A short period of a victim, and a long one.
+const SHORT: u64 = 10 * MS;
+const LONG: u64 = 100 * MS;
+
+/// A class, and in it a victim with jobs one behind the other from the start.
+struct Scene<'a, 'b> {
+    tree: &'a mut Tree<'b>,
+    class: NodeId,
+    victim: NodeId,
+    period: u64,
+    now: u64,
+    next: u64,
+}
+
+impl<'a, 'b> Scene<'a, 'b> {
+    fn new(tree: &'a mut Tree<'b>, period: u64) -> Scene<'a, 'b> {
+        let class = class(tree, Policy::EarliestDeadline);
+        let victim = leaf(tree, class, Share::Deadline);
+        let limits = Budget::new(Server::Constant, period / 2, period);
+        assert_eq!(tree.set_budget(victim, Some(limits), 0), Ok(()));
+        let timing = Timing { deadline: period, period };
+        assert_eq!(tree.set_timing(victim, Some(timing), 0), Ok(()));
+        Scene { tree, class, victim, period, now: 0, next: 0 }
+    }
+
+    /// Plays until an instant.
+    fn play(&mut self, end: u64) {
+        while self.now < end {
+            let victim = self.tree.service(self.victim);
+            if victim == self.next / 2 {
+                self.tree.block(self.victim, self.now, true);
+                if self.now >= self.next {
+                    self.tree.wake(self.victim, self.now);
+                    self.next += self.period;
+                }
+            }
+            let left = (self.next / 2).saturating_sub(victim);
+            let release = if left == 0 { self.next } else { self.now + left };
+            let pick = decide(self.tree, self.now);
+            self.now = pick.until.min(release).min(end);
+            self.tree.account(0, self.now);
+        }
+    }
+
+    fn add(&mut self, server: Server, budget: u64, period: u64) -> NodeId {
+        let leaf = leaf(self.tree, self.class, Share::Deadline);
+        self.set(leaf, server, budget, period);
+        leaf
+    }
+
+    fn set(&mut self, leaf: NodeId, server: Server, budget: u64, period: u64) {
+        let limits = Budget::new(server, budget, period);
+        assert_eq!(self.tree.set_budget(leaf, Some(limits), self.now), Ok(()));
+    }
+
+    fn keeps_its_deadlines(&mut self, what: &str) {
+        self.play(self.next + 20 * self.period);
+        let jobs = self.tree.inspect(self.victim).expect("it exists").jobs;
+        assert_eq!(jobs.missed, 0, "{what}: the victim was late by {} ns", jobs.latest);
+    }
+}
+
+fn played(what: &str, period: u64, attack: impl FnOnce(&mut Scene<'_, '_>)) {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let mut scene = Scene::new(&mut tree, period);
+    attack(&mut scene);
+    scene.keeps_its_deadlines(what);
+}
+
+/// A budget that grows shortly before its deadline.
+#[test]
+fn growth_comes_with_time() {
+    for server in HARD {
+        for at in [1, 30, 60, 95, 99] {
+            played(&std::format!("{server:?} {at}"), SHORT, |scene| {
+                let thief = scene.add(server, US, 100 * MS);
+                scene.play(500 * US);
+                scene.tree.wake(thief, scene.now);
+                scene.play(at * MS);
+                scene.set(thief, server, 50 * MS, 100 * MS);
+            });
+        }
+    }
+}
+
+/// A deadline that becomes shorter while a budget is there.
+#[test]
+fn an_earlier_deadline_comes_with_the_next_budget() {
+    for server in HARD {
+        played(&std::format!("{server:?}"), SHORT, |scene| {
+            let other = scene.add(Server::Constant, 45 * MS, 100 * MS);
+            let thief = scene.add(server, 50 * MS, 1_000 * MS);
+            scene.tree.wake(other, 0);
+            scene.tree.wake(thief, 0);
+            scene.play(95 * MS);
+            assert_eq!(scene.tree.remove_node(other, scene.now), Ok(()));
+            let timing = Timing { deadline: 100 * MS, period: 100 * MS };
+            assert_eq!(scene.tree.set_timing(thief, Some(timing), scene.now), Ok(()));
+        });
+    }
+}
+
+/// What a node has used before its deadline is not used again with another limit.
+#[test]
+fn what_was_used_early_is_not_used_again() {
+    for server in HARD {
+        for gives_up in [false, true] {
+            played(&std::format!("{server:?} {gives_up}"), LONG, |scene| {
+                let thief = scene.add(server, 49 * MS, 98 * MS);
+                scene.tree.wake(thief, 0);
+                scene.play(49 * MS);
+                if gives_up {
+                    assert_eq!(scene.tree.set_budget(thief, None, scene.now), Ok(()));
+                }
+                scene.set(thief, server, MS, 2 * MS);
+            });
+        }
+    }
+}
