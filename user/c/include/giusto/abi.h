@@ -284,6 +284,11 @@ enum giusto_setting {
      * is used up. Zero bits stand for no signal.
      */
     GIUSTO_SETTING_MONITOR = 5,
+    /**
+     * It runs on below everything else on its CPU: with `w0` 1 where its budget is used up, until
+     * it comes back; with `w1` 1 where a job has not ended by its deadline, until it ends.
+     */
+    GIUSTO_SETTING_BACKGROUND = 6,
 };
 
 /** What `Call::Observe` does. */
