@@ -260,6 +260,11 @@ impl Reservation {
     pub fn limit(&self) -> Option<Budget> {
         self.limit.filter(|limit| limit.budget < limit.period)
     }
+
+    /// What follows an overrun and a miss, as manifests spell it; none where that is as usual.
+    pub fn reactions(&self) -> [Option<&'static str>; 2] {
+        [self.overrun, self.miss].map(Reaction::name)
+    }
 }
 
 /// What follows an overrun or a miss, beside what its monitor is told.
@@ -271,6 +276,17 @@ pub enum Reaction {
     Background,
     /// The supervisor makes the domain again that runs on it.
     Restart,
+}
+
+impl Reaction {
+    /// How manifests spell it; none for what is usual.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Reaction::Usual => None,
+            Reaction::Background => Some("background"),
+            Reaction::Restart => Some("restart"),
+        }
+    }
 }
 
 /// What is signalled when a job misses its deadline, or the budget is used up.
