@@ -59,6 +59,7 @@ fn member(random: &mut Random, nth: usize) -> (Child, Vec<Map>, Vec<Grant>) {
         fresh_pages: random.next() % 513,
         faults: random.slot(),
         told: (random.even()).then(|| random.slot()),
+        reservation: (random.even()).then(|| random.slot()),
         always: random.even(),
         at_most: random.next() % 17,
         within: random.next(),

@@ -44,6 +44,10 @@ pub struct Held {
     pub name: String,
     /// Deadline and separation of a reservation's jobs at boot, in nanoseconds.
     pub timing: Option<[u64; 2]>,
+    /// What follows when the budget of a reservation is used up, and when a job of it is late, if
+    /// that is not as usual.
+    #[serde(default)]
+    pub reactions: [Option<String>; 2],
 }
 
 impl Held {
@@ -53,11 +57,14 @@ impl Held {
             Target::Reservation(index) => {
                 let one = &system.reservations[index];
                 let timing = one.timing.map(|Timing { deadline, period }| [deadline, period]);
-                Some(Held { slot: *slot, is_reservation: true, name: one.name.clone(), timing })
+                let reactions = one.reactions().map(|it| it.map(str::to_string));
+                let name = one.name.clone();
+                Some(Held { slot: *slot, is_reservation: true, name, timing, reactions })
             }
             Target::Thread(index) => {
                 let name = system.domains[index].name.clone();
-                Some(Held { slot: *slot, is_reservation: false, name, timing: None })
+                let reactions = [None, None];
+                Some(Held { slot: *slot, is_reservation: false, name, timing: None, reactions })
             }
             _ => None,
         };

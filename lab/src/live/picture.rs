@@ -95,6 +95,8 @@ pub struct Reservation {
     pub missed: u64,
     /// The longest time from a job's release to its end, if that is known.
     pub worst: Option<u64>,
+    /// What follows when its budget is used up, and when a job is late, if that is not as usual.
+    pub reactions: [Option<String>; 2],
 }
 
 impl Picture {
@@ -273,6 +275,7 @@ fn reservation(
         jobs: row.jobs,
         missed: row.missed,
         worst: held.map(|held| held.worst),
+        reactions: known.map(|known| known.reactions.clone()).unwrap_or_default(),
     }
 }
 

@@ -138,11 +138,20 @@ impl Decoded {
                     expect(fields[0], Record::Reservation);
                     expect(fields[1], Record::Notification);
                 }
+                Record::Background => {
+                    expect(fields[0], Record::Reservation);
+                    assert!(fields[1] <= 1 && fields[2] <= 1 && fields[1] + fields[2] > 0);
+                }
                 Record::Reserve => {
-                    expect(fields[0], Record::Domain);
                     expect(fields[1], Record::Reservation);
                     let threads = made.iter().filter(|kind| **kind == Record::Thread).count();
-                    assert_eq!(threads as u64, fields[0], "right before the domain's thread");
+                    if made.get(fields[0] as usize) == Some(&Record::Domain) {
+                        assert_eq!(threads as u64, fields[0], "right before the domain's thread");
+                    } else {
+                        expect(fields[0], Record::Thread);
+                        let is_maker = system.supervisor == Some(threads - 1);
+                        assert!(is_maker, "all others run on what their domains run on");
+                    }
                 }
                 Record::Root => assert!(fields[0] < 64 || fields[0] == u64::from(ALL_CPUS)),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
@@ -298,6 +307,7 @@ impl Decoded {
 fn creates(record: Record) -> bool {
     let makes_none = [
         Record::Pools,
+        Record::Background,
         Record::Map,
         Record::Capability,
         Record::Trace,

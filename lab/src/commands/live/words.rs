@@ -78,6 +78,8 @@ pub fn document(one: &Reservation) -> Value {
         "jobs": one.jobs,
         "missed": one.missed,
         "worst_ns": one.worst,
+        "overrun": one.reactions[0],
+        "miss": one.reactions[1],
     })
 }
 

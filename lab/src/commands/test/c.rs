@@ -29,10 +29,11 @@ const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werro
 /// Sources of the library that are compared with the host's.
 const COMPARED: [&str; 4] = ["string.c", "format.c", "snprintf.c", "malloc.c"];
 /// The programs, each with its sources and how far it is optimised.
-const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+const PROGRAMS: [(&str, &str, &[&str]); 4] = [
     ("suite.elf", "-O2", &["suite.c", "strings.c", "formats.c", "heap.c", "kernel.c"]),
     ("greeter.elf", "-O2", &["greeter.c"]),
     ("careless.elf", "-O0", &["careless.c"]),
+    ("reservations.elf", "-O2", &["reservations.c"]),
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
 const PANICS: [(&str, &str, &str); 5] = [
@@ -92,6 +93,8 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     let one = Configuration::plain(EMULATOR, "c-suite");
     ensure!(suite.name == one.system, "the suite is called {}", suite.name);
     suites::judge(findings, &one, &outcome);
+    let (_, _, outcome) = run(place.path(), "reservations.toml")?;
+    findings.record("a program in C makes and uses reservations", held(&outcome));
     let (system, images, outcome) = run(place.path(), "mixed.toml")?;
     findings.record("a client in Rust is answered by a server in C", answered(&outcome));
     let told = faults::told(&outcome.console, &system, &images);
@@ -148,6 +151,14 @@ fn answered(outcome: &Outcome) -> Result<()> {
     ensure!(failure.is_none(), "{}", failure.unwrap_or_default());
     let last = "guest: greeting 3 came back as 9; the server has seen 3";
     ensure!(outcome.console.contains(last), "`{last}` is missing in:\n{}", outcome.console);
+    Ok(())
+}
+
+/// Whether a program that counts what does not hold has ended well, and has said what does.
+fn held(outcome: &Outcome) -> Result<()> {
+    let failure = outcome.failure();
+    let all = outcome.console.contains("ok and is not there any more");
+    ensure!(failure.is_none() && all, "{}\n{}", failure.unwrap_or_default(), outcome.console);
     Ok(())
 }
 

@@ -25,6 +25,7 @@ fn one(name: &str, class: Option<(&str, Policy)>, place: u32, share: Share) -> R
         jobs: 0,
         missed: 0,
         worst: None,
+        reactions: [None, None],
     }
 }
 
