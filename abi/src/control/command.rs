@@ -9,6 +9,7 @@ pub const COMMAND_WORDS: usize = HEAD + 2 * WINDOWS;
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and programs have no heap")]
 pub enum Command {
     /// All rows.
     Picture {
@@ -21,6 +22,7 @@ pub enum Command {
 
 /// A change of how a thread or a reservation is scheduled. Slots are the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and programs have no heap")]
 pub enum Change {
     /// A thread gets another priority.
     Priority {
