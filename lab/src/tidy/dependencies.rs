@@ -27,6 +27,7 @@ const RULE: [(&str, &[&str]); 22] = [
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("results", &["abi"]),
+    ("rtsim", &["abi", "manifest"]),
     ("trace", &["abi", "results"]),
     (
         "lab",
@@ -37,6 +38,7 @@ const RULE: [(&str, &[&str]); 22] = [
             "manifest",
             "model",
             "results",
+            "rtsim",
             "trace",
             "twin-protocol",
         ],
