@@ -5,6 +5,7 @@ mod cyclictest;
 mod image;
 mod live;
 pub mod model;
+mod rtsim;
 mod test;
 mod twin;
 
@@ -12,6 +13,7 @@ pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
+pub use rtsim::{Rtsim, Scheduler as RtsimScheduler, Switch};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
@@ -399,6 +401,9 @@ pub enum Lab {
     /// confidence interval and effect size.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
+    /// Run a task set of RTSim's language on the kernel: response times, and who ran when.
+    #[command(after_help = rtsim::EXAMPLES)]
+    Rtsim(Rtsim),
     /// Queueing models that predict what experiments measure.
     #[command(subcommand)]
     Model(model::Model),

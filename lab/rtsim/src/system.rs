@@ -64,10 +64,11 @@ pub fn manifest(set: &TaskSet, run: Run) -> Result<String, String> {
     let mut text = String::new();
     let mut add = |lines: String| text += &lines;
     add(format!("[system]\nname = \"rtsim\"\nkernel = \"{kernel}\"\ncpus = {}\n", cpus(set)));
-    add(format!("\n[[memory]]\nname = \"shared-objects\"\nsize = \"{bytes}\"\n"));
+    add(format!("\n[[memory]]\nname = \"shared-objects\"\nsize = \"{}K\"\n", bytes >> 10));
     for task in &set.tasks {
         let bytes = (8 * (1 + JOB_WORDS as u64 * most_jobs(set, task))).next_multiple_of(4096);
-        add(format!("\n[[memory]]\nname = \"{}\"\nsize = \"{bytes}\"\nhost = true\n", task.name));
+        let (name, size) = (&task.name, bytes >> 10);
+        add(format!("\n[[memory]]\nname = \"{name}\"\nsize = \"{size}K\"\nhost = true\n"));
     }
     for cpu in (0..cpus(set)).filter(|_| edf) {
         let name = format!("name = \"edf-{cpu}\"\ncpu = {cpu}");
