@@ -19,7 +19,7 @@ pub enum Scheduler {
 pub struct Run {
     /// Who runs.
     pub scheduler: Scheduler,
-    /// Nanoseconds of a unit of time.
+    /// Nanoseconds of a unit of time, a multiple of 1,000.
     pub unit: u64,
 }
 
@@ -131,13 +131,12 @@ fn domain(set: &TaskSet, task: &Task, run: Run) -> Result<String, String> {
 
 /// The reservation that a task runs on, if it is not its priority.
 fn reservation(task: &Task, priority: u64, run: Run) -> Result<Option<String>, String> {
-    let time = |units: u64| format!("\"{}ns\"", units * run.unit);
+    let time = |units: u64| format!("\"{}us\"", units * run.unit / 1_000);
     let budget = task
         .budget
         .map(|(budget, period)| format!("budget = {}, period = {}", time(budget), time(period)));
     if run.scheduler == Scheduler::FixedPriorities {
-        let cpu = task.cpu;
-        return Ok(budget.map(|budget| format!("cpu = {cpu}, priority = {priority}, {budget}")));
+        return Ok(budget.map(|budget| format!("priority = {priority}, {budget}")));
     }
     let own = match task.activation {
         Activation::Period(period) => Some(period),

@@ -77,6 +77,7 @@ pub enum Switch {
 /// A unit of time: long against what the kernel takes, and no sum of times passes 2^64 ns.
 fn unit(text: &str) -> Result<u64, String> {
     let unit = duration(text)?;
-    let fits = (1_000..=1_000_000_000).contains(&unit);
-    fits.then_some(unit).ok_or_else(|| "give a time from 1us to 1s, such as 100us".to_string())
+    let fits = (1_000..=1_000_000_000).contains(&unit) && unit.is_multiple_of(1_000);
+    let wrong = || "give whole microseconds from 1us to 1s, such as 100us".to_string();
+    fits.then_some(unit).ok_or_else(wrong)
 }

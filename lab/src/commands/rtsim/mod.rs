@@ -47,21 +47,13 @@ pub struct Ran {
 
 /// Does what the command line says.
 pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
-    refuse_inheritance(asked)?;
-    let mut set = read(asked)?;
-    set.seed = asked.seed.unwrap_or(set.seed);
-    let scheduler = match asked.scheduler {
-        RtsimScheduler::Fp => Scheduler::FixedPriorities,
-        RtsimScheduler::Edf => Scheduler::EarliestDeadline,
-    };
-    let run = Run { scheduler, unit: asked.unit };
-    let text = rtsim::manifest(&set, run).map_err(usage)?;
+    let set = read(asked)?;
     if let Some(path) = &asked.manifest {
-        fs::write(path, text)?;
+        fs::write(path, rtsim::manifest(&set, way(asked)?).map_err(usage)?)?;
         show::written(path, as_json);
         return Ok(Verdict::Held);
     }
-    let ran = carry_out(asked, set, run, &text)?;
+    let ran = play(asked, set)?;
     let (report, samples) = report(asked, &ran)?;
     let directory = keep(&report, &samples)?;
     let exported = export::export(&directory, &report, &asked.export)?;
@@ -71,6 +63,16 @@ pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
         show::show(asked, &ran, &directory, &exported);
     }
     Ok(Verdict::Held)
+}
+
+/// How a task set is to run.
+fn way(asked: &cli::Rtsim) -> Result<Run> {
+    refuse_inheritance(asked)?;
+    let scheduler = match asked.scheduler {
+        RtsimScheduler::Fp => Scheduler::FixedPriorities,
+        RtsimScheduler::Edf => Scheduler::EarliestDeadline,
+    };
+    Ok(Run { scheduler, unit: asked.unit })
 }
 
 /// No mutex or condition of the kernel inherits priorities.
@@ -93,12 +95,16 @@ fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
     let name = asked.file.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("cannot read {name}: {error}")))?;
-    rtsim::parse(&Source { name, text }).map_err(|problem| Problems::from(problem).into())
+    let mut set = rtsim::parse(&Source { name, text }).map_err(Problems::from)?;
+    set.seed = asked.seed.unwrap_or(set.seed);
+    Ok(set)
 }
 
 /// Runs a task set as the system that it has become.
-fn carry_out(asked: &cli::Rtsim, set: TaskSet, run: Run, text: &str) -> Result<Ran> {
-    let mut system = manifest::parse("the task set as a system", text)?;
+fn play(asked: &cli::Rtsim, set: TaskSet) -> Result<Ran> {
+    let run = way(asked)?;
+    let text = rtsim::manifest(&set, run).map_err(usage)?;
+    let mut system = manifest::parse("the task set as a system", &text)?;
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     if system.cpus > machine.most_cpus() {
         bail!("{} has {} CPUs at most", machine.name(), machine.most_cpus());

@@ -34,8 +34,8 @@ impl Activation {
 
 /// A task. Arguments `code` ([`abi::rtsim`]); `release` (nanoseconds since boot), of the first job;
 /// `period` (nanoseconds), or 0 and `forever`; `unit`, nanoseconds of a unit of time; `blocking`,
-/// units that a wait takes which blocks; `seed`. Memory `shared-objects`; one of the domain's name for
-/// the records of jobs. Capabilities `console`, and `system` to end a run that went wrong.
+/// units that a wait takes which blocks; `seed`. Memory `shared-objects`, and one of the domain's
+/// name for the records of jobs. Capabilities `console`, and `system` to end a run that went wrong.
 pub fn task(env: &Env) {
     let objects = Objects::new(env.mem("shared-objects"));
     let records = env.mem(env.name());
