@@ -6,6 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 mod abuse;
+mod background;
 mod changes;
 mod chaos;
 mod composition;
@@ -14,6 +15,7 @@ mod deadlines;
 mod fairness;
 mod faults;
 mod hierarchies;
+mod lockstep;
 mod model;
 mod model_server;
 mod notices;
