@@ -117,7 +117,7 @@ impl Parser<'_> {
 
     fn refuse_inheritance<T>(&self, span: &Span) -> Result<T, Problem> {
         let help = "leave it out: tasks then run with their own priorities";
-        self.wrong(span, "the kernel's mutexes and conditions do not inherit priorities", help)
+        self.wrong(span, "mutexes and conditions of task sets do not inherit priorities", help)
     }
 
     fn objects(&mut self, object: Object) -> Result<(), Problem> {

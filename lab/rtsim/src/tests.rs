@@ -1,4 +1,5 @@
-use crate::{Activation, Instruction, Operand, TaskSet, Time, parse};
+use crate::{Activation, Instruction, Operand, Run, Scheduler, TaskSet, Time};
+use crate::{manifest, parse, priority};
 use manifest::{Problem, Source};
 
 fn read(text: &str) -> Result<TaskSet, Problem> {
@@ -48,6 +49,9 @@ fn what_is_wrong_has_its_place_and_a_mend() {
         (task("lock(*M);"), 2, 32, "`M` is a mutex"),
         (task("fixed(uniform(4, 2));"), 2, 43, "the number is too small"),
         (task("fixed(9)"), 2, 35, "`;` is missing"),
+        (task("fixed(4294967296);"), 2, 32, "the number is too great"),
+        ("duration 9; task A priority 1 cpu 64 once { fixed(1); }".into(), 1, 31, "no such CPU"),
+        ("duration 9; task A priority 1 budget 5 once".into(), 1, 40, "a number is missing"),
         (task("helpers_add(M, A);"), 2, 26, "do not inherit priorities"),
         (task(""), 2, 6, "the task does nothing"),
         ("inherit mutexes;".into(), 1, 1, "do not inherit priorities"),
@@ -62,4 +66,24 @@ fn what_is_wrong_has_its_place_and_a_mend() {
         assert_eq!((problem.line, problem.column), (line, column), "{text}");
         assert!(!problem.help.is_empty(), "{text}");
     }
+}
+
+#[test]
+fn a_task_set_becomes_a_system_that_the_manifest_knows() {
+    let text = include_str!("../../../tests/rtsim/budget.rts");
+    let set = read(text).unwrap();
+    for scheduler in [Scheduler::FixedPriorities, Scheduler::EarliestDeadline] {
+        let text = manifest(&set, Run { scheduler, unit: 100_000 }).unwrap();
+        let system = manifest::parse("a task set", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!((system.domains.len(), &*system.kernel), (3, "tree"));
+    }
+}
+
+#[test]
+fn only_the_order_of_priorities_counts() {
+    let text = "duration 9; task A priority 70 once { fixed(1); }
+        task B priority 3000 once { fixed(1); } task C priority 70 once { fixed(1); }";
+    let set = read(text).unwrap();
+    let of = |task: usize| priority(&set, &set.tasks[task]);
+    assert_eq!([of(0), of(1), of(2)], [240, 239, 240]);
 }

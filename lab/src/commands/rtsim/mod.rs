@@ -75,12 +75,12 @@ fn way(asked: &cli::Rtsim) -> Result<Run> {
     Ok(Run { scheduler, unit: asked.unit })
 }
 
-/// No mutex or condition of the kernel inherits priorities.
+/// No mutex or condition that domains share inherits priorities.
 fn refuse_inheritance(asked: &cli::Rtsim) -> Result<()> {
     for (option, switch) in [("--pi", asked.pi), ("--pi-cv", asked.pi_cv)] {
         if switch == Switch::On {
             return Err(usage(format!(
-                "{option} on: the kernel's mutexes and conditions do not inherit priorities; \
+                "{option} on: mutexes and conditions of task sets do not inherit priorities; \
                  leave {option} out"
             )));
         }

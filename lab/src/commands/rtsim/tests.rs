@@ -90,8 +90,8 @@ fn what_goes_wrong_in_a_job_is_told() {
 fn what_cannot_be_is_refused() {
     let text = "duration 9; task A priority 1 once { fixed(1); }";
     for (options, what) in [
-        (&["--pi", "on"][..], "--pi on: the kernel's mutexes"),
-        (&["--pi-cv", "on"], "--pi-cv on: the kernel's mutexes"),
+        (&["--pi", "on"][..], "--pi on: mutexes and conditions"),
+        (&["--pi-cv", "on"], "--pi-cv on: mutexes and conditions"),
         (&["--scheduler", "edf"], "task A has no deadline"),
     ] {
         let error = ran(text, options).err().expect(what).to_string();
