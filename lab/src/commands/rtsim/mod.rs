@@ -7,13 +7,14 @@ use super::lab::{export, keep};
 use super::trace::{auto, names};
 use crate::cli::{self, RtsimScheduler, Switch};
 use crate::failure::{Verdict, usage};
+use crate::image::{self, Images};
 use crate::machine::{self, Boot, Exit};
 use crate::progress::Step;
-use crate::{image, workspace};
+use crate::workspace;
 use abi::trace::Keep;
 use anyhow::{Result, bail};
 use fs_err as fs;
-use manifest::{Problems, Source};
+use manifest::{Problems, Source, System};
 use picture::Picture;
 use results::{Report, Samples};
 use rtsim::{Jobs, Run, Scheduler, TaskSet};
@@ -100,18 +101,34 @@ fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
     Ok(set)
 }
 
-/// Runs a task set as the system that it has become.
+/// Runs a task set.
 fn play(asked: &cli::Rtsim, set: TaskSet) -> Result<Ran> {
     let run = way(asked)?;
-    let text = rtsim::manifest(&set, run).map_err(usage)?;
-    let mut system = manifest::parse("the task set as a system", &text)?;
+    let system = system(&set, run)?;
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     if system.cpus > machine.most_cpus() {
         bail!("{} has {} CPUs at most", machine.name(), machine.most_cpus());
     }
-    let memory = system.add_trace(asked.size << 20, Keep::First);
     let images = image::build_for(machine, &system)?;
-    let boot = Boot::new(machine, &images, &system).seed(set.seed).timeout(TIMEOUT).slices(false);
+    carry_out(asked, (set, run), system, &images)
+}
+
+/// The system that a task set becomes.
+fn system(set: &TaskSet, run: Run) -> Result<System> {
+    let text = rtsim::manifest(set, run).map_err(usage)?;
+    Ok(manifest::parse("the task set as a system", &text)?)
+}
+
+/// Runs a task set as the system that it has become, and reads what it leaves.
+fn carry_out(
+    asked: &cli::Rtsim,
+    (set, run): (TaskSet, Run),
+    mut system: System,
+    images: &Images,
+) -> Result<Ran> {
+    let machine = machine::find(&asked.machine).expect("the command line knows the machines");
+    let memory = system.add_trace(asked.size << 20, Keep::First);
+    let boot = Boot::new(machine, images, &system).seed(set.seed).timeout(TIMEOUT).slices(false);
     let outcome = {
         let _step = Step::start(format!("running {}", asked.file.display()));
         machine::boot(&boot)?
