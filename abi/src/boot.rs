@@ -115,6 +115,9 @@ pub enum Record {
     /// Leaves what reservations have had in a memory, when the system is shut down
     /// ([accounts](crate::account)): memory.
     Accounts = 17,
+    /// Lets a reservation run on below everything else: reservation, 1 if that is when its budget
+    /// is used up, 1 if that is when a job has missed its deadline.
+    Background = 18,
 }
 
 impl Record {
@@ -138,6 +141,7 @@ impl Record {
             15 => Record::Reserve,
             16 => Record::Monitor,
             17 => Record::Accounts,
+            18 => Record::Background,
             _ => return None,
         })
     }
@@ -162,6 +166,7 @@ impl Record {
             Record::Window => 3,
             Record::Reserve => 2,
             Record::Monitor => 4,
+            Record::Background => 3,
             Record::Accounts => 1,
         }
     }

@@ -396,6 +396,9 @@ pub enum Setting {
     /// none: the bits `w0` when a job of a leaf has not ended by its deadline, `w1` when its budget
     /// is used up. Zero bits stand for no signal.
     Monitor = 5,
+    /// It runs on below everything else on its CPU: with `w0` 1 where its budget is used up, until
+    /// it comes back; with `w1` 1 where a job has not ended by its deadline, until it ends.
+    Background = 6,
 }
 
 /// What [`Call::Observe`] does.

@@ -9,7 +9,7 @@
 use crate::object::Resource;
 
 /// First word of an inventory; the last character is the version of its layout.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS1");
+pub const MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOS2");
 /// First word of a journal, with a version likewise.
 pub const JOURNAL_MAGIC: u64 = u64::from_le_bytes(*b"GIUSTOJ1");
 
@@ -22,6 +22,12 @@ pub const MOST_RESTARTS: u64 = 16;
 pub const FAULTS: &str = "supervisor-faults";
 /// The name of a child's capability to signal its heartbeat.
 pub const BEATS: &str = "supervisor-beats";
+/// The name of the notification by which the supervisor is told of children that run out of time:
+/// the bit with a child's number when it has used its budget up, the one [`MISSED`] further left
+/// when a job of it has missed its deadline.
+pub const TIMES: &str = "supervisor-times";
+/// See [`TIMES`].
+pub const MISSED: u32 = 32;
 /// Set in the badges of [`FAULTS`] capabilities; the other bits are the child's number.
 pub const CHILD_BADGE: u64 = 1 << 63;
 /// The label of the message that a child's first thread sends through [`FAULTS`] when its function
@@ -64,6 +70,8 @@ pub struct Child {
     pub faults: u32,
     /// The supervisor's slot with the notification that tells of its restarts, if there is one.
     pub told: Option<u32>,
+    /// The supervisor's slot with the leaf that its threads run on, if there is one.
+    pub reservation: Option<u32>,
     /// Whether it is made again also if its program ends.
     pub always: bool,
     /// How many restarts it is allowed within the window.
@@ -112,7 +120,7 @@ pub struct Grant {
 
 impl Child {
     /// Words that a child takes, without maps and grants.
-    pub const WORDS: usize = 24;
+    pub const WORDS: usize = 25;
 
     /// The child as words.
     pub fn to_words(&self) -> [u64; Child::WORDS] {
@@ -121,7 +129,8 @@ impl Child {
         let start = [self.entry, self.stack, self.argument, self.buffer, self.fresh_pages];
         let slots = [self.faults.into(), self.told.unwrap_or(NO_SLOT).into()];
         let policy = [self.always.into(), self.at_most, self.within, self.heartbeat.unwrap_or(0)];
-        let rest = [self.depends.into(), self.maps as u64, self.grants as u64];
+        let leaf = self.reservation.unwrap_or(NO_SLOT).into();
+        let rest = [self.depends.into(), self.maps as u64, self.grants as u64, leaf];
         let mut words = [0; Child::WORDS];
         let all = self.name.iter().chain(&numbers).chain(&quotas).chain(&start).chain(&slots);
         for (word, value) in words.iter_mut().zip(all.chain(&policy).chain(&rest)) {
@@ -164,6 +173,7 @@ impl Child {
             depends: small(words[21])?,
             maps: small(words[22])? as usize,
             grants: small(words[23])? as usize,
+            reservation: slot(words[24])?,
         })
     }
 
@@ -324,6 +334,10 @@ pub enum Reason {
     Asked = 4,
     /// It was to be made, at the start or with another one.
     Making = 5,
+    /// It had used its budget up: `detail` is how often by then.
+    Overran = 6,
+    /// A job had not ended by its deadline: `detail` is its number, 1 for the first one.
+    Missed = 7,
 }
 
 /// An entry of a journal.
@@ -372,6 +386,8 @@ impl Entry {
             3 => Reason::Ended,
             4 => Reason::Asked,
             5 => Reason::Making,
+            6 => Reason::Overran,
+            7 => Reason::Missed,
             _ => return None,
         };
         let (child, kind) = (u32::from((what >> 16) as u16), (what >> 32) as u32);

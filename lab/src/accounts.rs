@@ -42,6 +42,10 @@ pub struct Account {
     pub latest_ns: u64,
     /// What that can be at most by the analysis; none if that says nothing.
     pub bound_ns: Option<u64>,
+    /// What follows when the budget is used up, if that is not to wait.
+    pub overrun: Option<&'static str>,
+    /// What follows when a job is late, if that is not to go on.
+    pub miss: Option<&'static str>,
 }
 
 impl Account {
@@ -82,7 +86,8 @@ fn read(bytes: &[u8], system: &System) -> Accounts {
     let account = |(index, node): (usize, &manifest::Reservation)| {
         let record = roots + index;
         let field = |field: usize| word(HEADER_WORDS + record * RECORD_WORDS + field);
-        let is_limited = node.limit.is_some_and(|limit| limit.budget < limit.period);
+        let is_limited = node.limit().is_some();
+        let [overrun, miss] = node.reactions();
         (record < records && field(EXISTS) == 1).then(|| Account {
             name: node.name.clone(),
             is_leaf: node.policy.is_none(),
@@ -93,6 +98,8 @@ fn read(bytes: &[u8], system: &System) -> Accounts {
             worst_ns: field(WORST),
             latest_ns: field(LATEST),
             bound_ns: None,
+            overrun,
+            miss,
         })
     };
     let reservations = system.reservations.iter().enumerate().filter_map(account).collect();
@@ -116,9 +123,9 @@ impl fmt::Display for Accounts {
             rows.add_row([
                 account.name.clone(),
                 format!("{:.1}%", 100.0 * share),
-                number(account.overruns),
+                then(number(account.overruns), account.overrun),
                 number(account.missed.map(|_| account.jobs)),
-                number(account.missed),
+                then(number(account.missed), account.miss),
                 timed.unwrap_or("-".to_string()),
                 bound.unwrap_or("-".to_string()),
             ]);
@@ -132,6 +139,11 @@ impl fmt::Display for Accounts {
         }
         Ok(())
     }
+}
+
+/// How often something has happened, and what follows it, if that is said.
+pub fn then(count: String, reaction: Option<&str>) -> String {
+    reaction.map_or(count.clone(), |reaction| format!("{count}, {reaction}"))
 }
 
 /// Whole microseconds, if it is as long as that: what is below tells nothing in a table.

@@ -94,6 +94,13 @@ fn restart(entry: &Entry, domain: &Domain, system: &System, images: &Images) -> 
         Reason::Silent => (format!("{name} did not signal its heartbeat"), Vec::new()),
         Reason::Ended => (format!("the program of {name} ended"), Vec::new()),
         Reason::Asked => (format!("a client killed {name}"), Vec::new()),
+        Reason::Overran => {
+            let times = if entry.detail == 1 { "time" } else { "times" };
+            (format!("{name} used its budget up, {} {times} by then", entry.detail), Vec::new())
+        }
+        Reason::Missed => {
+            (format!("job {} of {name} missed its deadline", entry.detail), Vec::new())
+        }
         Reason::Making => {
             let error = abi::Error::from_code(entry.detail as u8);
             let error = error.map_or("no reason".to_string(), |error| format!("{error:?}"));

@@ -369,6 +369,7 @@ impl<P: Port> Builder<'_, '_, P> {
             Record::Window => return self.window(at),
             Record::Reserve => return self.reserve(at),
             Record::Monitor => return self.monitor(at),
+            Record::Background => return self.background(at),
             Record::Accounts => return self.accounts(at),
             Record::Map => return self.map(at),
             Record::Capability => return self.capability(at),

@@ -87,6 +87,12 @@ impl<P: Port> Builder<'_, '_, P> {
     }
 
     #[init]
+    pub(super) fn background(&self, at: usize) {
+        let words = [self.field(at, 2), self.field(at, 3), 0, 0];
+        self.set(at, self.reservation_named(at, 1), Setting::Background, words);
+    }
+
+    #[init]
     pub(super) fn accounts(&self, at: usize) {
         match self.object(at, 1) {
             Made::Memory(memory) => {

@@ -12,7 +12,7 @@ use abi::call::{Call, Setting};
 use abi::object::Resource;
 use abi::reservation::{Budget, Policy, Share, Timing, Window, Words};
 use abi::{Error, Kind, Rights};
-use policies::tree::{Frame, NodeId, NodeState, Tree, TreeError};
+use policies::tree::{Fallback, Frame, NodeId, NodeState, Tree, TreeError};
 
 impl<P: Port> Manager<'_, P> {
     /// Does something with the tree.
@@ -176,6 +176,10 @@ impl<P: Port> Manager<'_, P> {
                 let partition = u16::try_from(words[1]).map_err(|_| Error::InvalidArgument)?;
                 let window = Window { end: words[0], partition };
                 self.tree(|tree| tree.add_window(node, window, now))
+            }
+            s if s == Setting::Background as u64 => {
+                let [overrun, miss] = [flag(words[0])?, flag(words[1])?];
+                self.tree(|tree| tree.set_background(node, Fallback { overrun, miss }, now))
             }
             _ => return Err(Error::InvalidArgument),
         };
@@ -423,6 +427,11 @@ impl<P: Port> Manager<'_, P> {
     fn requeue(&self, thread: Ref<Thread<P>>) {
         (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(thread), thread);
     }
+}
+
+/// A word that is 0 or 1.
+fn flag(word: u64) -> Result<bool, Error> {
+    if word <= 1 { Ok(word == 1) } else { Err(Error::InvalidArgument) }
 }
 
 /// Why the tree refuses, as programs are told.

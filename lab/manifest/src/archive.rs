@@ -16,7 +16,7 @@ use crate::elf::Image;
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, buffer};
 use crate::problem::{Problem, Problems, quote};
-use crate::system::{Domain, Monitor, System, Target};
+use crate::system::{Domain, Monitor, Reaction, System, Target};
 
 const WORD: usize = size_of::<u64>();
 
@@ -85,14 +85,21 @@ pub fn pack(
             fault.map_or(NONE, |fault| numbers.of_target(Target::Endpoint(fault.endpoint)));
         let badge = fault.map_or(0, |fault| fault.badge);
         let (owner, priority) = (index as u64, domain.priority.into());
-        if let Some(reservation) = domain.reservation {
-            let reservation = numbers.of_target(Target::Reservation(reservation));
-            writer.record(Record::Reserve, &[index as u64, reservation]);
+        let reservation = domain.reservation.map(Target::Reservation);
+        let reservation = reservation.map(|leaf| numbers.of_target(leaf));
+        // The domains that the supervisor makes do not run on what is its own.
+        let is_maker = system.supervisor == Some(index);
+        if let Some(leaf) = reservation.filter(|_| !is_maker) {
+            writer.record(Record::Reserve, &[index as u64, leaf]);
         }
         let (start, cpu) = ([entry, STACKS, ENVIRONMENT, buffer(0)], domain.cpu.into());
         let [entry, stack, argument, buffer] = start;
         let fields = [owner, priority, entry, stack, argument, buffer, handler, badge, cpu];
         writer.record(Record::Thread, &fields);
+        if let Some(leaf) = reservation.filter(|_| is_maker) {
+            let thread = numbers.of_target(Target::Thread(index));
+            writer.record(Record::Reserve, &[thread, leaf]);
+        }
     }
     mappings(&mut writer, &areas, &numbers);
     for (index, domain) in system.booted().iter().enumerate() {
@@ -222,13 +229,19 @@ fn reservations(writer: &mut Writer, system: &System, numbers: &Numbers) {
     }
 }
 
-/// What is told of the reservations.
+/// What happens when reservations run out of time, and what is told of that.
 fn monitors(writer: &mut Writer, system: &System, numbers: &Numbers) {
     for (index, reservation) in system.reservations.iter().enumerate() {
         if let Some(Monitor { notification, missed, overran }) = reservation.monitor {
             let watched = numbers.of_target(Target::Reservation(index));
             let told = numbers.of_target(Target::Notification(notification));
             writer.record(Record::Monitor, &[watched, told, missed, overran]);
+        }
+        let falls = [reservation.overrun, reservation.miss].map(|it| it == Reaction::Background);
+        if falls.contains(&true) {
+            let at = numbers.of_target(Target::Reservation(index));
+            let [overrun, miss] = falls.map(u64::from);
+            writer.record(Record::Background, &[at, overrun, miss]);
         }
     }
 }

@@ -7,7 +7,7 @@ use abi::{PRIORITIES, Rights, control};
 use crate::TREE;
 use crate::problem::{Problem, Span};
 use crate::schema::{Manifest, Number};
-use crate::system::{Capability, Domain, Map, Origin, Reservation, System, Target};
+use crate::system::{Capability, Domain, Map, Origin, Reaction, Reservation, System, Target};
 use crate::units::spell_duration;
 use crate::values::Values;
 
@@ -154,16 +154,24 @@ impl System {
     /// A reservation for the program alone, so that it runs while others use up theirs.
     fn add_own(&mut self, name: &str) -> usize {
         let Choices { priority, budget, period, .. } = self.control;
+        let limit = Budget::new(Server::Periodic, budget, period);
+        self.add_leaf(name, priority.unwrap_or(LEVELS - 1), limit)
+    }
+
+    /// A leaf below the root of CPU 0 that the manifest does not have.
+    pub(crate) fn add_leaf(&mut self, name: &str, priority: u16, limit: Budget) -> usize {
         self.reservations.push(Reservation {
             name: name.to_string(),
             class: None,
             cpu: 0,
             policy: None,
-            share: Share::Priority(priority.unwrap_or(LEVELS - 1)),
-            limit: Some(Budget::new(Server::Periodic, budget, period)),
+            share: Share::Priority(priority),
+            limit: Some(limit),
             timing: None,
             windows: Vec::new(),
             execution: None,
+            overrun: Reaction::Usual,
+            miss: Reaction::Usual,
             monitor: None,
             adaptive: None,
             at: Span::default(),

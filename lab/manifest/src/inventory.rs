@@ -8,7 +8,7 @@ use crate::budget::Amounts;
 use crate::elf::Image;
 use crate::layout::{Area, Contents, ENVIRONMENT, STACKS, areas, buffer, tables};
 use crate::problem::{Problem, quote};
-use crate::supervisor::{cap_name, image_name, map_name, told_name};
+use crate::supervisor::{cap_name, image_name, leaf_name, map_name, told_name};
 use crate::system::{Capability, Domain, System};
 
 /// Pages that one mapping has at most, and a memory object that is made at run time.
@@ -228,6 +228,7 @@ fn child(
         fresh_pages: 0,
         faults: slots.of(&cap_name(domain, FAULTS)),
         told: slots.find(&told_name(domain)),
+        reservation: slots.find(&leaf_name(domain)),
         always: restart.always,
         at_most: restart.at_most,
         within: restart.within,

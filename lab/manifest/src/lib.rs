@@ -41,7 +41,7 @@ pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
     Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Notification, Origin,
-    Overheads, Reservation, Restart, System, Target, Timer, Trace,
+    Overheads, Reaction, Reservation, Restart, System, Target, Timer, Trace,
 };
 pub use units::{spell_duration, spell_percent, spell_size};
 

@@ -117,6 +117,8 @@ pub struct Memory {
 pub struct Supervisor {
     pub priority: Option<Number>,
     pub log_priority: Option<Number>,
+    pub budget: Option<Word>,
+    pub period: Option<Word>,
 }
 
 /// `[control]`: how the program runs that `run --control` adds.
@@ -158,6 +160,8 @@ pub struct Reservation {
     pub background: Option<Spanned<bool>>,
     pub deadline: Option<Word>,
     pub execution: Option<Word>,
+    pub overrun: Option<Word>,
+    pub miss: Option<Word>,
     pub monitor: Option<Spanned<WordOr<Monitor>>>,
     pub adaptive: Option<Spanned<Adaptive>>,
 }

@@ -209,8 +209,8 @@ pub fn together(values: &Values, manifest: &Manifest) -> Vec<Problem> {
 fn none_supervised(values: &Values, manifest: &Manifest) -> Vec<Problem> {
     let help = "give a domain `restart = \"on-failure\"`, or leave this out";
     let section = manifest.supervisor.as_ref().and_then(|it| {
-        let number = it.priority.as_ref().or(it.log_priority.as_ref())?;
-        Some(number.span())
+        let numbers = it.priority.as_ref().or(it.log_priority.as_ref()).map(Spanned::span);
+        numbers.or(it.budget.as_ref().or(it.period.as_ref()).map(Spanned::span))
     });
     let caps = manifest.domain.iter().flat_map(|domain| &domain.get_ref().caps);
     let caps = caps.filter_map(|cap| Some(cap.get_ref().supervisor.as_ref()?.span()));
@@ -225,6 +225,10 @@ fn taken(values: &Values, manifest: &Manifest, kind: &str, name: &str) -> Option
         "endpoint" => manifest.endpoint.iter().map(|it| &it.name).find(|it| it.get_ref() == name),
         "notification" => {
             manifest.notification.iter().map(|it| &it.name).find(|it| it.get_ref() == name)
+        }
+        "reservation" => {
+            let mut names = manifest.reservation.iter().filter_map(|it| it.get_ref().name.as_ref());
+            names.find(|it| it.get_ref() == name)
         }
         "memory" => manifest.memory.iter().map(|it| &it.name).find(|it| it.get_ref() == name),
         _ => domains().find(|it| it.get_ref() == name),

@@ -2,13 +2,16 @@
 
 use abi::Rights;
 use abi::object::Resource;
-use abi::supervision::{BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MOST_CHILDREN};
+use abi::reservation::{Budget, LEAST_BUDGET, LEVELS, SHORTEST, Server};
+use abi::supervision::{BEATS, CHILD_BADGE, FAULTS, JOURNAL_BYTES, MISSED, MOST_CHILDREN, TIMES};
 
 use crate::problem::{Problem, Span};
-use crate::schema::Manifest;
+use crate::schema::{Manifest, Word};
 use crate::system::{
-    Capability, Domain, Endpoint, Map, Memory, Notification, Origin, System, Target,
+    Capability, Domain, Endpoint, Map, Memory, Monitor, Notification, Origin, Reaction, System,
+    Target,
 };
+use crate::units::spell_duration;
 use crate::values::Values;
 
 /// The supervisor's domain, and its program, and its endpoint.
@@ -18,15 +21,21 @@ pub const JOURNAL: &str = "supervisor-journal";
 /// The notification that wakes the thread that prints.
 const NEWS: &str = "supervisor-news";
 /// The names of its objects, by kind.
-pub const NAMES: [(&str, &str); 5] = [
+pub const NAMES: [(&str, &str); 7] = [
     ("domain", DOMAIN),
+    ("reservation", DOMAIN),
     ("endpoint", DOMAIN),
     ("notification", BEATS),
     ("notification", NEWS),
+    ("notification", TIMES),
     ("memory", JOURNAL),
 ];
 /// Its stack: what it knows of each child stands there.
 const STACK: u64 = 64 << 10;
+/// Its budget and its period where children have reservations: about five restarts.
+const LIMIT: [u64; 2] = [1_000_000, 20_000_000];
+/// The longest period that it can be given.
+const LONGEST_PERIOD: u64 = 1_000_000_000;
 /// Slots for each child, for its domain and its memory, and for what it holds for a moment.
 const SLOTS: [u64; 2] = [2, 8];
 
@@ -37,35 +46,41 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     }
     let booted = order(system);
     system.supervisor = Some(booted);
-    let beats = system.notifications.len();
+    let beats_at = system.notifications.len();
     for name in [BEATS, NEWS] {
         system.notifications.push(Notification { name: name.to_string() });
     }
     // Where `supervisor = true` stands for it.
     assert_eq!(system.endpoints.len(), values.count("endpoint"));
     let endpoint = Target::Endpoint(system.endpoints.len());
-    system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification: None });
+    let notification = times(system, booted);
+    system.endpoints.push(Endpoint { name: DOMAIN.to_string(), notification });
     let journal = Memory { name: JOURNAL.to_string(), bytes: pages(JOURNAL_BYTES), host: true };
     system.memories.push(journal);
-    let beats = Target::Notification(beats);
+    let beats = Target::Notification(beats_at);
     for (number, child) in system.domains[booted..].iter_mut().enumerate() {
         child.caps.push(cap(FAULTS, endpoint, Rights::SEND, CHILD_BADGE | number as u64));
         if child.restart.as_ref().is_some_and(|restart| restart.heartbeat.is_some()) {
             child.caps.push(cap(BEATS, beats, Rights::SEND, 1 << number));
         }
     }
-    let news = Target::Notification(system.notifications.len() - 1);
+    let news = Target::Notification(beats_at + 1);
     let mut caps = vec![
         cap("console", Target::Console, Rights::CONTROL, 0),
         cap(DOMAIN, endpoint, Rights::RECEIVE, 0),
         cap(BEATS, beats, Rights::RECEIVE, 0),
         cap(NEWS, news, Rights::SEND.or(Rights::RECEIVE), 1),
     ];
+    if let Some(times) = notification {
+        caps.push(cap(TIMES, Target::Notification(times), Rights::RECEIVE, 0));
+    }
     let children = &system.domains[booted..];
     caps.extend(
         children.iter().enumerate().flat_map(|(number, child)| held(system, number, child)),
     );
-    let supervisor = domain(values, manifest, system, caps)?;
+    let mut supervisor = domain(values, manifest, system, caps)?;
+    let limit = limit(values, manifest, system)?;
+    supervisor.reservation = limit.map(|limit| system.add_leaf(DOMAIN, LEVELS - 1, limit));
     let shift = |domain: &mut Domain| {
         let restart = domain.restart.as_mut();
         restart.into_iter().for_each(|it| it.depends.iter_mut().for_each(|index| *index += 1));
@@ -73,6 +88,31 @@ pub fn add(values: &Values, manifest: &Manifest, system: &mut System) -> Result<
     system.domains[booted..].iter_mut().for_each(shift);
     system.domains.insert(booted, supervisor);
     Ok(())
+}
+
+/// The notification by which the supervisor is told of children that run out of time, if any are
+/// to be restarted for that. It comes through the supervisor's endpoint.
+fn times(system: &mut System, booted: usize) -> Option<usize> {
+    let notification = system.notifications.len();
+    let mut is_told = false;
+    for (number, child) in system.domains[booted..].iter().enumerate() {
+        let Some(leaf) = child.reservation.and_then(|leaf| system.reservations.get_mut(leaf))
+        else {
+            continue;
+        };
+        let bit = |reaction, bit: u32| if reaction == Reaction::Restart { 1 << bit } else { 0 };
+        let overran = bit(leaf.overrun, number as u32);
+        let missed = bit(leaf.miss, number as u32 + MISSED);
+        if overran | missed != 0 {
+            leaf.monitor = Some(Monitor { notification, missed, overran });
+            is_told = true;
+        }
+    }
+    if !is_told {
+        return None;
+    }
+    system.notifications.push(Notification { name: TIMES.to_string() });
+    Some(notification)
 }
 
 /// Puts domains that boot in front of the supervised ones, and each of these behind those that it
@@ -117,6 +157,9 @@ fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
     if let Some((notification, badge)) = child.restart.as_ref().and_then(|restart| restart.told) {
         held.push(cap(&told_name(child), Target::Notification(notification), Rights::SEND, badge));
     }
+    if let Some(leaf) = child.reservation {
+        held.push(cap(&leaf_name(child), Target::Reservation(leaf), Rights::RESERVE, 0));
+    }
     for map in &child.maps {
         let name = map_name(child, &system.memories[map.memory].name);
         held.push(cap(&name, Target::Memory(map.memory), map.rights, 0));
@@ -131,7 +174,7 @@ fn held(system: &System, number: usize, child: &Domain) -> Vec<Capability> {
 }
 
 /// The supervisor's names for what it holds for a child: the image, the notification that is told,
-/// a memory that the child maps, and a capability of the child's.
+/// the leaf that it runs on, a memory that the child maps, and a capability of the child's.
 pub fn image_name(child: &Domain) -> String {
     format!("{}.image", child.name)
 }
@@ -139,6 +182,11 @@ pub fn image_name(child: &Domain) -> String {
 /// See [`image_name`].
 pub fn told_name(child: &Domain) -> String {
     format!("{}.told", child.name)
+}
+
+/// See [`image_name`].
+pub fn leaf_name(child: &Domain) -> String {
+    format!("{}.reservation", child.name)
 }
 
 /// See [`image_name`].
@@ -157,6 +205,39 @@ fn cap(name: &str, target: Target, rights: Rights, badge: u64) -> Capability {
 
 fn pages(bytes: u64) -> u64 {
     bytes.next_multiple_of(abi::PAGE)
+}
+
+/// What the supervisor may use of the CPU, above all that it makes: where that has reservations, a
+/// priority alone would be below it. Its budget waits for the next failure, whenever that comes.
+fn limit(values: &Values, manifest: &Manifest, system: &System) -> Result<Option<Budget>, Problem> {
+    let given = manifest.supervisor.as_ref();
+    let [budget, period] =
+        [given.and_then(|it| it.budget.as_ref()), given.and_then(|it| it.period.as_ref())];
+    let mut children = system.domains.iter().filter(|domain| domain.restart.is_some());
+    if children.all(|child| child.reservation.is_none()) {
+        let Some((word, key)) = budget.map(|it| (it, "budget")).or(period.map(|it| (it, "period")))
+        else {
+            return Ok(None);
+        };
+        let message = format!("`{key}` means nothing here: no supervised domain has a reservation");
+        return Err(values.problem(word, message, "leave it out"));
+    }
+    let time = |word: Option<&Word>, usual, least| {
+        word.map_or(Ok(usual), |word| values.duration(word, least..=LONGEST_PERIOD))
+    };
+    let [usual, usual_period] = LIMIT;
+    let limit = Budget::new(
+        Server::Sporadic,
+        time(budget, usual, LEAST_BUDGET)?,
+        time(period, usual_period, SHORTEST)?,
+    );
+    if limit.budget <= limit.period {
+        return Ok(Some(limit));
+    }
+    let [budget_is, period_is] = [limit.budget, limit.period].map(spell_duration);
+    let message = format!("a budget of {budget_is} exceeds its period of {period_is}");
+    let at = budget.or(period).map_or(0..0, |word| word.span());
+    Err(values.source.problem(&at, message, "lower `budget`, or lengthen `period`"))
 }
 
 /// The supervisor's domain.

@@ -246,12 +246,50 @@ pub struct Reservation {
     pub windows: Vec<Window>,
     /// The longest execution time of a leaf's jobs, for the analysis.
     pub execution: Option<u64>,
+    /// What follows when its budget is used up.
+    pub overrun: Reaction,
+    /// What follows when a job has not ended by its deadline.
+    pub miss: Reaction,
     /// What is told of it.
     pub monitor: Option<Monitor>,
     /// How its budget follows demand, if it does.
     pub adaptive: Option<Adaptive>,
     /// Where the manifest has it.
     pub at: Span,
+}
+
+impl Reservation {
+    /// Its limit, if its budget is less than its period.
+    pub fn limit(&self) -> Option<Budget> {
+        self.limit.filter(|limit| limit.budget < limit.period)
+    }
+
+    /// What follows an overrun and a miss, as manifests spell it; none where that is as usual.
+    pub fn reactions(&self) -> [Option<&'static str>; 2] {
+        [self.overrun, self.miss].map(Reaction::name)
+    }
+}
+
+/// What follows an overrun or a miss, beside what its monitor is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Without budget it waits, as its server says; a late job goes on.
+    Usual,
+    /// It goes on below everything else, until its budget comes back or the job ends.
+    Background,
+    /// The supervisor makes the domain again that runs on it.
+    Restart,
+}
+
+impl Reaction {
+    /// How manifests spell it; none for what is usual.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Reaction::Usual => None,
+            Reaction::Background => Some("background"),
+            Reaction::Restart => Some("restart"),
+        }
+    }
 }
 
 /// What is signalled when a job misses its deadline, or the budget is used up.

@@ -44,6 +44,13 @@ pub struct Held {
     pub name: String,
     /// Deadline and separation of a reservation's jobs at boot, in nanoseconds.
     pub timing: Option<[u64; 2]>,
+    /// The windows of a class at boot: where each ends, in nanoseconds, and whose it is.
+    #[serde(default)]
+    pub windows: Vec<(u64, u16)>,
+    /// What follows when the budget of a reservation is used up, and when a job of it is late, if
+    /// that is not as usual.
+    #[serde(default)]
+    pub reactions: [Option<String>; 2],
 }
 
 impl Held {
@@ -53,11 +60,16 @@ impl Held {
             Target::Reservation(index) => {
                 let one = &system.reservations[index];
                 let timing = one.timing.map(|Timing { deadline, period }| [deadline, period]);
-                Some(Held { slot: *slot, is_reservation: true, name: one.name.clone(), timing })
+                let reactions = one.reactions().map(|it| it.map(str::to_string));
+                let windows = one.windows.iter().map(|one| (one.end, one.partition)).collect();
+                let name = one.name.clone();
+                Some(Held { slot: *slot, is_reservation: true, name, timing, windows, reactions })
             }
             Target::Thread(index) => {
                 let name = system.domains[index].name.clone();
-                Some(Held { slot: *slot, is_reservation: false, name, timing: None })
+                let (windows, reactions) = (Vec::new(), [None, None]);
+                let timing = None;
+                Some(Held { slot: *slot, is_reservation: false, name, timing, windows, reactions })
             }
             _ => None,
         };

@@ -3,7 +3,7 @@
 //! the crate's source; the values of constants are its own.
 
 use super::Finding;
-use abi::{Info, Rights, Status, answer, call, message};
+use abi::{Info, Rights, Status, answer, call, message, reservation};
 use anyhow::{Context, Result};
 use fs_err as fs;
 use std::collections::BTreeMap;
@@ -32,10 +32,11 @@ const COLUMNS: usize = 100;
 const ERRORS: &str = "Error";
 
 /// Files of the crate that are read.
-const FILES: [&str; 7] = ["answer", "call", "error", "lib", "message", "object", "rights"];
+const FILES: [&str; 8] =
+    ["answer", "call", "error", "lib", "message", "object", "reservation", "rights"];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
-const ENUMERATIONS: [(&str, &str); 11] = [
+const ENUMERATIONS: [(&str, &str); 13] = [
     ("call", "Call"),
     ("call", "Timeout"),
     ("call", "Fact"),
@@ -47,6 +48,8 @@ const ENUMERATIONS: [(&str, &str); 11] = [
     ("message", "FaultKind"),
     ("object", "Kind"),
     ("object", "Resource"),
+    ("reservation", "Policy"),
+    ("reservation", "Server"),
 ];
 
 /// A constant: the file of the crate, what comes before its name in C, its name, its value.
@@ -89,6 +92,9 @@ const CONSTANTS: &[Constant] = constants! {
     "rights", "RIGHTS_": Rights::NONE, Rights::SEND, Rights::RECEIVE, Rights::GRANT, Rights::READ,
         Rights::WRITE, Rights::EXECUTE, Rights::CONTROL, Rights::COPY, Rights::REVOKE,
         Rights::DESTROY, Rights::RESERVE, Rights::DIVIDE, Rights::ALL;
+    "reservation", "": reservation::LEVELS, reservation::WHOLE, reservation::LONGEST,
+        reservation::SHORTEST, reservation::SHORTEST_WINDOW, reservation::LEAST_BUDGET,
+        reservation::WINDOWS;
     "answer", "ANSWER_": answer::DONE, answer::REFUSED, answer::UNKNOWN, answer::NOT_SENT;
 };
 

@@ -265,7 +265,7 @@ impl Tree<'_> {
     }
 
     /// Changes a node outside of its class's queue.
-    fn change(&mut self, at: u32, now: u64, change: impl FnOnce(&mut Node, u64)) {
+    pub(super) fn change(&mut self, at: u32, now: u64, change: impl FnOnce(&mut Node, u64)) {
         let now = self.account_to(self.cpu_of(at), now);
         self.catch_up(at, now);
         let ready = core::mem::replace(&mut self.nodes[at as usize].ready, false);

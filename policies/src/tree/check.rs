@@ -1,6 +1,7 @@
 //! What must hold at any time, for tests.
 
 use super::avl::{self, NIL, Order};
+use super::background::ByTurn;
 use super::curve::NEVER;
 use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node, Role};
 use super::notice::ByNotice;
@@ -51,6 +52,11 @@ impl Tree<'_> {
             let listed = members::<ByFixed>(self.nodes, self.cpus[cpu].fixed);
             let fixed = |at: &usize| self.nodes[*at].fixed_at != NEVER && self.is_of(*at, cpu);
             same(listed, (0..self.nodes.len()).filter(fixed), "instants that are not deferred");
+            for at in members::<ByTurn>(self.nodes, self.cpus[cpu].background) {
+                let node = &self.nodes[at as usize];
+                assert!(self.is_of(at as usize, cpu) && node.is_out_of_time(), "not out of time");
+                assert!(!node.is_queued(), "in its class and in the background");
+            }
             let running = self.cpus[cpu].running;
             if let Some(node) = self.nodes.get(running as usize) {
                 assert!(node.role == Role::Leaf && node.ready, "what runs is no ready leaf");
@@ -109,7 +115,7 @@ impl Tree<'_> {
 
     fn check_vacant(&self, at: usize) {
         let node = &self.nodes[at];
-        let links = [node.place, node.event, node.fixed, node.fair.eligible];
+        let links = [node.place, node.event, node.fixed, node.fair.eligible, node.behind.place];
         assert!(links.iter().all(|links| !links.is_in()), "a vacant node is in a set");
         assert_eq!(node.events, NIL);
         assert!(!node.watch.has_seen(), "a vacant node has a notice");
@@ -185,7 +191,7 @@ impl Tree<'_> {
 
     fn check_class(&self, at: usize) {
         let node = &self.nodes[at];
-        let can = |at: &usize| self.nodes[*at].ready && !self.nodes[*at].server.is_throttled;
+        let can = |at: &usize| self.nodes[*at].wants();
         let queue = members::<ByKey>(self.nodes, node.queue);
         same(queue.clone(), self.children(at).filter(can), "the queue");
         let numbers = self.children(at).filter_map(|child| match self.nodes[child].share {

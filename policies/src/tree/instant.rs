@@ -195,6 +195,7 @@ impl Tree<'_> {
         let at = avl::first::<Node, ByFixed>(self.nodes, self.cpus[cpu].fixed);
         if self.nodes[at as usize].job.see(now) {
             self.notice_miss(at);
+            self.fall_behind(at, now);
         }
         if matches!(self.policy(NodeId(at)), Some(Policy::Partitions)) {
             if let Some(since) = self.refresh_class(at, now) {

@@ -19,6 +19,7 @@
 //! | `shared.rs` | the class that all CPUs share |
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
+//! | `background.rs` | what has run out of time runs on where a CPU would idle |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
 //! | `chaos.rs` | decisions by chance, for tests |
@@ -29,6 +30,7 @@
 
 mod admit;
 pub mod avl;
+mod background;
 mod change;
 mod chaos;
 #[cfg(test)]
@@ -55,6 +57,7 @@ mod windows;
 pub use abi::reservation::{
     Budget, Curve, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
 };
+pub use background::Fallback;
 pub use curve::NEVER;
 pub use error::TreeError;
 pub use frame::{Frame, PARTITIONS};
@@ -92,6 +95,10 @@ pub struct TreeCpu {
     taken: u32,
     /// Whether it is to decide again for the shared class.
     asked: shared::Asked,
+    /// The nodes of the background that are ready.
+    background: u32,
+    /// The one of them that runs, or in which `running` does; none: a CPU runs by its tree.
+    behind: u32,
 }
 
 impl TreeCpu {
@@ -105,6 +112,8 @@ impl TreeCpu {
         has_served: false,
         taken: NIL,
         asked: shared::Asked::No,
+        background: NIL,
+        behind: NIL,
     };
 }
 

@@ -2,6 +2,7 @@
 
 use super::DEPTH;
 use super::avl::{Links, NIL, Order};
+use super::background::Behind;
 use super::curve::NEVER;
 use super::fair::Fair;
 use super::job::Job;
@@ -104,6 +105,8 @@ pub struct Node {
     pub(super) service: u64,
     /// What a monitor is told of it.
     pub(super) watch: Watch,
+    /// Its part in the background.
+    pub(super) behind: Behind,
 }
 
 impl Node {
@@ -133,6 +136,7 @@ impl Node {
             fixed: Links::OUT,
             service: 0,
             watch: Watch::NONE,
+            behind: Behind::NONE,
         }
     }
 

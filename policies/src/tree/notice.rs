@@ -81,7 +81,7 @@ impl Tree<'_> {
         self.forget(at.0);
         let node = &mut self.nodes[at.index()];
         node.watch = Watch { wanted, overruns: node.server.overruns, ..Watch::NONE };
-        node.job.watch(wanted.missed, now);
+        node.job.watch(wanted.missed || node.behind.wanted.miss, now);
         self.plan(at.0);
         Ok(())
     }
@@ -108,10 +108,12 @@ impl Tree<'_> {
         }
     }
 
-    /// A job of a node that is watched for that has missed its deadline.
+    /// A job of a node has missed its deadline, for its monitor, if it has one.
     pub(super) fn notice_miss(&mut self, at: u32) {
-        self.nodes[at as usize].watch.seen.missed = true;
-        self.notice(at);
+        if self.nodes[at as usize].watch.wanted.missed {
+            self.nodes[at as usize].watch.seen.missed = true;
+            self.notice(at);
+        }
     }
 
     /// A node's budget may have been used up.

@@ -33,6 +33,7 @@ impl Tree<'_> {
             return Pick { leaf: None, until: NEVER };
         }
         let now = self.account_to(cpu, now);
+        self.cpus[cpu].behind = NIL;
         let mut left = EVENTS;
         let (leaf, until) = loop {
             let due = match self.decide(cpu, now) {
@@ -68,7 +69,11 @@ impl Tree<'_> {
             true => self.choose_with_shared(cpu, now)?,
             false => self.choose(self.cpus[cpu].root, now)?,
         };
-        Ok((leaf, until.min(fixed)))
+        let until = until.min(fixed);
+        match leaf == NIL && self.cpus[cpu].background != NIL {
+            true => self.choose_behind(cpu, until, now).map_err(Due::Budget),
+            false => Ok((leaf, until)),
+        }
     }
 
     /// Whether a CPU's last decision has served instants. That takes long, and no leaf is charged:
@@ -90,7 +95,7 @@ impl Tree<'_> {
     #[inline(always)]
     pub(super) fn choose(&mut self, top: u32, now: u64) -> Result<(u32, u64), Due> {
         let chosen = match self.chaos {
-            0 => self.descend(top, now),
+            0 => self.descend(top, NIL, now),
             _ => self.descend_by_chance(top, now),
         };
         chosen.map_err(Due::Budget)
@@ -118,17 +123,19 @@ impl Tree<'_> {
     }
 
     /// The leaf that is chosen, or [`NIL`], and until when; or a node whose instant has come, which
-    /// must be served before.
-    fn descend(&mut self, top: u32, now: u64) -> Result<(u32, u64), u32> {
+    /// must be served before. The limit of one node does not hold.
+    pub(super) fn descend(&mut self, top: u32, free: u32, now: u64) -> Result<(u32, u64), u32> {
         let mut until = NEVER;
         let mut at = top;
         while let Some(node) = self.nodes.get(at as usize) {
-            if node.server.is_overdue(now) {
-                return Err(at);
+            if at != free {
+                if node.server.is_overdue(now) {
+                    return Err(at);
+                }
+                let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
+                let period = if by_deadline { node.server.period_end() } else { NEVER };
+                until = until.min(now.saturating_add(node.server.left())).min(period);
             }
-            let by_deadline = self.policy_of(node.parent) == Some(Policy::EarliestDeadline);
-            let period = if by_deadline { node.server.period_end() } else { NEVER };
-            until = until.min(now.saturating_add(node.server.left())).min(period);
             let (queue, role) = (node.queue, node.role);
             if role == Role::Leaf {
                 return Ok((at, until));

@@ -16,8 +16,8 @@ impl Tree<'_> {
         if cpu == self.shared_cpu() {
             return self.asks_for(at);
         }
-        let TreeCpu { running, until, .. } = self.cpus[cpu];
-        if running == NIL || self.next_fixed(cpu) < until {
+        let TreeCpu { running, until, behind, .. } = self.cpus[cpu];
+        if running == NIL || behind != NIL || self.next_fixed(cpu) < until {
             return true;
         }
         let (root, runs) = self.top(running);

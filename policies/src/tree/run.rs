@@ -42,6 +42,7 @@ impl Tree<'_> {
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
         let is_miss = ends_job && node.job.end(now);
+        node.behind.is_late &= !ends_job;
         node.server.sleep(now);
         self.refresh(leaf.0, now);
         if is_miss {
@@ -84,13 +85,17 @@ impl Tree<'_> {
         if leaf == NIL || time == 0 {
             return now;
         }
+        let behind = state.behind;
         let (mut at, mut changed) = (leaf, false);
-        while at != NIL {
+        while at != behind && at != NIL {
             changed |= self.charge(at, time, now);
             at = self.nodes[at as usize].parent;
         }
         if changed {
             self.throttle(leaf, now);
+        }
+        if at != NIL {
+            self.charge_behind(at, time);
         }
         now
     }
@@ -153,8 +158,9 @@ impl Tree<'_> {
     /// own readiness.
     pub(super) fn refresh(&mut self, mut at: u32, mut now: u64) {
         loop {
+            self.follow_background(at);
             let node = &self.nodes[at as usize];
-            let (parent, wants) = (node.parent, node.ready && !node.server.is_throttled);
+            let (parent, wants) = (node.parent, node.wants());
             if parent == NIL || wants == node.is_queued() {
                 return self.plan(at);
             }

@@ -233,6 +233,7 @@ impl Tree<'_> {
     fn runs(&self, cpu: &TreeCpu) -> u128 {
         match self.nodes.get(cpu.taken as usize) {
             Some(taken) => taken.key,
+            None if cpu.behind != NIL => u128::MAX,
             None => self.own_key(cpu.running),
         }
     }

@@ -14,6 +14,7 @@
  * | `giusto/message.h` | messages: send, receive, call, reply |
  * | `giusto/object.h` | capabilities, endpoints, notifications, timers, memory |
  * | `giusto/thread.h` | further threads |
+ * | `giusto/reservation.h` | reservations of CPU time, under the kernel `tree` |
  * | `giusto/system.h` | clock, sleep, console, the end of the run |
  * | `giusto/panic.h` | errors that the program does not survive |
  */
@@ -26,6 +27,7 @@
 #include <giusto/message.h>
 #include <giusto/object.h>
 #include <giusto/panic.h>
+#include <giusto/reservation.h>
 #include <giusto/system.h>
 #include <giusto/thread.h>
 

@@ -119,6 +119,17 @@ pub fn set_monitor(slot: Slot, notification: Slot, missed: u64, overran: u64) ->
     set(slot, Setting::Monitor, notification.word(), [missed, overran, 0, 0])
 }
 
+/// Lets a reservation run on where its CPU would idle, without using budgets: with `overrun` when
+/// its budget is used up, until that comes back, with `miss` when a job of a leaf has not ended by
+/// its deadline, until it ends. In a class that waits for budget itself, or has windows, and in the
+/// one that all CPUs share, it waits as if that were not wanted.
+///
+/// # Errors
+/// [`Error::InvalidArgument`]: a class has no jobs to miss. [`Error::WrongState`]: it is a root.
+pub fn set_background(slot: Slot, overrun: bool, miss: bool) -> Result<(), Error> {
+    set(slot, Setting::Background, 0, [overrun.into(), miss.into(), 0, 0])
+}
+
 /// Moves a reservation into another class of the same CPU.
 ///
 /// # Errors

@@ -107,6 +107,8 @@ impl fmt::Display for Told {
             Reason::Silent => f.write_str("no heartbeat"),
             Reason::Ended => f.write_str("its program ended"),
             Reason::Asked => f.write_str("killed by a client"),
+            Reason::Overran => write!(f, "it used its budget up ({})", entry.detail),
+            Reason::Missed => write!(f, "its job {} missed the deadline", entry.detail),
             Reason::Making => match Error::from_code(entry.detail as u8) {
                 Some(error) => write!(f, "{error:?}"),
                 None => f.write_str("no reason"),

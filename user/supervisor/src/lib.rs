@@ -5,6 +5,7 @@
 //! | `policy.rs` | what is done when a child fails: pure |
 //! | `maker.rs` | making children, and taking them away |
 //! | `beats.rs` | heartbeats: when the next is due |
+//! | `times.rs` | children that run out of time |
 //! | `journal.rs` | what has happened, for the laboratory and the console |
 //! | `service.rs` | what clients can ask |
 //! | `table.rs` | the inventory, which says what to make |
@@ -20,6 +21,7 @@ mod maker;
 mod policy;
 mod service;
 mod table;
+mod times;
 
 use abi::supervision::{CHILD_BADGE, Child, ENDED, Entry, Event, MOST_CHILDREN, Reason};
 use beats::Beats;
@@ -28,6 +30,7 @@ use maker::Maker;
 use policy::{Policy, Rule, Set, Verdict, each};
 use rt::{Env, Fault, Received, Request, Slot, SlotPool, Wait, ipc, signal, system};
 use supervision::{State, Supervision};
+use times::Times;
 
 /// The supervisor's end of the endpoint.
 const ENDPOINT: &str = "supervisor";
@@ -61,6 +64,7 @@ struct Supervisor {
     maker: Maker,
     policy: Policy,
     beats: Beats,
+    times: Times,
     journal: Journal,
     restarts: [u32; MOST_CHILDREN],
 }
@@ -76,6 +80,7 @@ impl Supervisor {
         Supervisor {
             endpoint: env.cap(ENDPOINT),
             policy: Policy::new(maker.children().map(rule)),
+            times: Times::new(env),
             beats: Beats::new(env, maker.children().map(|child| child.heartbeat)),
             journal: Journal::open(env, SlotPool::new(env).take().keep()),
             restarts: [0; MOST_CHILDREN],
@@ -102,13 +107,20 @@ impl Supervisor {
             self.take(received);
         }
         // One after the other: the restart of one may be that of another.
+        while let Some((child, reason)) = self.times.next() {
+            let detail = self.maker.child(child).map_or(0, |it| times::count(it, reason));
+            self.fail(child, Failure { detail, ..Failure::because(reason) });
+        }
         while let Some(child) = self.beats.silent() {
             self.fail(child, Failure::because(Reason::Silent));
         }
     }
 
-    /// A fault, the end of a program, or a request.
+    /// A fault, the end of a program, a request, or that children ran out of time.
     fn take(&mut self, received: Received) {
+        if received.info.is_notification() {
+            return self.times.take(received.badge);
+        }
         // A client that may copy its capability can choose any badge.
         let child = (received.badge & !CHILD_BADGE) as usize;
         let of_child = received.badge & CHILD_BADGE != 0 && self.maker.child(child).is_some();
@@ -163,6 +175,7 @@ impl Supervisor {
             self.maker.take_away(child);
             self.beats.stop(child);
         }
+        self.times.forget(set);
     }
 
     /// Makes children in order. One that cannot be made is given up, and those that depend on it

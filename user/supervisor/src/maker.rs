@@ -2,10 +2,10 @@
 
 use abi::boot::{name_bytes, name_text};
 use abi::supervision::{Child, Inventory, MOST_CHILDREN, Map};
-use rt::domain;
 use rt::memory::{self, Range};
 use rt::thread::{self, Registers, Spec};
 use rt::{At, Env, Error, Mapping, MemoryObject, OwnedSlot, Rights, Slot, SlotPool, Window};
+use rt::{domain, reservation};
 
 use crate::table::{self, Table};
 
@@ -109,6 +109,9 @@ impl Maker {
         fresh: Option<&MemoryObject>,
     ) -> Result<(), Error> {
         let (_, child) = place;
+        if let Some(leaf) = child.reservation {
+            reservation::run_on(domain, Slot(leaf))?;
+        }
         for map in self.inventory.maps(place) {
             let own = fresh.map_or(Slot::NONE, MemoryObject::slot);
             let memory = map.memory.map_or(own, Slot);

@@ -1,5 +1,6 @@
 //! Stories: what the core does in situations that random programs rarely meet.
 
+mod background;
 mod badges;
 mod chains;
 mod confinement;

@@ -56,7 +56,7 @@ impl<S: System<Port = Host>> Manages<'_, S> {
 
     fn set(&self, at: u64) -> Regs {
         let (rng, now) = (self.rng, self.board.host.now());
-        let (setting, code, words) = match rng.below(10) {
+        let (setting, code, words) = match rng.below(11) {
             0..2 => {
                 let (code, words) = self.share_among(at);
                 (Setting::Share, code, words)
@@ -67,7 +67,8 @@ impl<S: System<Port = Host>> Manages<'_, S> {
                 let told = if rng.once_in(6) { 0 } else { NOTIFICATION + rng.below(2) };
                 (Setting::Monitor, told, [rng.below(2), rng.below(2), 0, 0])
             }
-            8 => (Setting::Frame, 0, [now, 0, 0, 0]),
+            8 => (Setting::Background, 0, [rng.below(2), rng.below(2), 0, 0]),
+            9 => (Setting::Frame, 0, [now, 0, 0, 0]),
             _ => (Setting::Window, 0, [rng.below(1_000_000), rng.below(3), 0, 0]),
         };
         call(Call::ReservationSet, &[at, setting as u64, code]).with_words(words)

@@ -22,11 +22,6 @@ pub fn used(
 ) -> Vec<Result<Option<usize>, Problem>> {
     let used = |domain: &schema::Domain| {
         let Some(reservation) = &domain.reservation else { return Ok(None) };
-        if domain.restart.is_some() {
-            let message = "a supervised domain cannot have a reservation";
-            let help = "its supervisor makes it, and has none to give: leave one of the two out";
-            return Err(values.problem(reservation, message, help));
-        }
         let index = match reservation.get_ref() {
             WordOr::Word(name) => {
                 let word = Word::new(reservation.span(), name.clone());

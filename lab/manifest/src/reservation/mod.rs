@@ -6,6 +6,7 @@ mod domains;
 mod node;
 mod place;
 mod promised;
+mod reaction;
 mod windows;
 
 pub use adaptive::lines;
@@ -89,6 +90,7 @@ pub fn read(values: &Values, manifest: &Manifest, cpus: u32) -> Result<Found, Ve
     if problems.is_empty() {
         problems.extend(promised::excess(values, &drafts, &all, cpus));
         problems.extend(adaptive::too_many(values, &drafts, &all));
+        problems.extend(reaction::together(values, manifest, &drafts, &all, &used));
     }
     if problems.is_empty() { Ok(Found { reservations: all, used }) } else { Err(problems) }
 }

@@ -6,7 +6,7 @@ use abi::reservation::{
 use toml::Spanned;
 
 use super::place::{Place, name};
-use super::{Draft, adaptive, span_of};
+use super::{Draft, adaptive, reaction, span_of};
 use crate::problem::{Problem, Span, quote};
 use crate::schema::{Bent, Number, Word, WordOr};
 use crate::system::{Monitor, Reservation};
@@ -60,6 +60,8 @@ pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation
         let help = "the budget of a period is for one job: raise it, or shorten the job";
         return Err(values.problem(word, message, help));
     }
+    let some_limit = limit.filter(|_| is_limited);
+    let [overrun, miss] = reaction::read(values, draft, place, some_limit, timing.is_some())?;
     Ok(Reservation {
         name: name(draft).to_string(),
         class: place.class,
@@ -71,7 +73,9 @@ pub fn read(values: &Values, draft: &Draft, place: &Place) -> Result<Reservation
         windows: Vec::new(),
         execution,
         monitor: monitor(values, draft, timing.is_some(), is_limited)?,
-        adaptive: adaptive::read(values, draft, place, limit.filter(|_| is_limited))?,
+        overrun,
+        miss,
+        adaptive: adaptive::read(values, draft, place, some_limit)?,
         at: draft.at.clone(),
     })
 }

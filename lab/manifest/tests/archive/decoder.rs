@@ -123,26 +123,29 @@ impl Decoded {
                 Record::Capability => expect(fields[0], Record::Domain),
                 Record::Trace | Record::Accounts => expect(fields[0], Record::Memory),
                 Record::Reservation => {
-                    assert_eq!(fields[0], boot::NO_OWNER);
                     let class = made.get(fields[1] as usize);
                     assert!(matches!(class, Some(Record::Root | Record::Reservation)));
-                    let policy = Policy::from_code(fields[2]);
-                    assert!(policy.is_some() || fields[2] == 0);
-                    let words = fields[4..8].try_into().expect("four words");
-                    assert!(Share::decode(fields[3], words).is_some());
-                    let limit = Budget::decode([fields[8], fields[9], fields[10], 0]);
-                    assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
+                    check_reservation(fields);
                 }
                 Record::Window => expect(fields[0], Record::Reservation),
                 Record::Monitor => {
                     expect(fields[0], Record::Reservation);
                     expect(fields[1], Record::Notification);
                 }
+                Record::Background => {
+                    expect(fields[0], Record::Reservation);
+                    assert!(fields[1] <= 1 && fields[2] <= 1 && fields[1] + fields[2] > 0);
+                }
                 Record::Reserve => {
-                    expect(fields[0], Record::Domain);
                     expect(fields[1], Record::Reservation);
                     let threads = made.iter().filter(|kind| **kind == Record::Thread).count();
-                    assert_eq!(threads as u64, fields[0], "right before the domain's thread");
+                    if made.get(fields[0] as usize) == Some(&Record::Domain) {
+                        assert_eq!(threads as u64, fields[0], "right before the domain's thread");
+                    } else {
+                        expect(fields[0], Record::Thread);
+                        let is_maker = system.supervisor == Some(threads - 1);
+                        assert!(is_maker, "all others run on what their domains run on");
+                    }
                 }
                 Record::Root => assert!(fields[0] < 64 || fields[0] == u64::from(ALL_CPUS)),
                 Record::Pools => assert!(made.is_empty(), "the pools come first"),
@@ -298,6 +301,7 @@ impl Decoded {
 fn creates(record: Record) -> bool {
     let makes_none = [
         Record::Pools,
+        Record::Background,
         Record::Map,
         Record::Capability,
         Record::Trace,
@@ -307,4 +311,14 @@ fn creates(record: Record) -> bool {
         Record::Accounts,
     ];
     !makes_none.contains(&record)
+}
+
+/// The words of a reservation mean something.
+fn check_reservation(fields: &[u64]) {
+    assert_eq!(fields[0], boot::NO_OWNER);
+    assert!(Policy::from_code(fields[2]).is_some() || fields[2] == 0);
+    let words = fields[4..8].try_into().expect("four words");
+    assert!(Share::decode(fields[3], words).is_some());
+    let limit = Budget::decode([fields[8], fields[9], fields[10], 0]);
+    assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
 }

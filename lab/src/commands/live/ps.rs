@@ -1,6 +1,7 @@
 //! `ps`: what a running system is doing.
 
 use super::{Live, words};
+use crate::accounts::then;
 use crate::cli;
 use crate::commands::print_json;
 use crate::failure::Verdict;
@@ -69,15 +70,16 @@ fn reservations(picture: &Picture) -> String {
     let mut table = plain_table(&titles, output::columns());
     for one in &picture.reservations {
         let is_leaf = one.policy.is_none();
+        let [overrun, miss] = one.reactions.each_ref().map(Option::as_deref);
         let jobs = |number: u64| if is_leaf { number.to_string() } else { "-".to_string() };
         table.add_row([
             whole(name(one)),
             whole(words::share(one)),
             words::limit(one),
             format!("{:.1}", words::percent(one.service, picture.now)),
-            one.limit.map_or("-".to_string(), |_| one.overruns.to_string()),
+            one.limit.map_or("-".to_string(), |_| then(one.overruns.to_string(), overrun)),
             jobs(one.jobs),
-            one.timing.map_or("-".to_string(), |_| one.missed.to_string()),
+            one.timing.map_or("-".to_string(), |_| then(one.missed.to_string(), miss)),
             one.worst.filter(|worst| is_leaf && *worst > 0).map_or("-".to_string(), time),
         ]);
     }

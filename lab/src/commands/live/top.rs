@@ -71,6 +71,8 @@ fn document(before: &Picture, now: &Picture) -> Value {
             "overruns": had.overruns,
             "jobs": had.jobs,
             "missed": had.missed,
+            "overrun": one.reactions[0],
+            "miss": one.reactions[1],
         })
     });
     let threads = rows::threads(before, now).into_iter().map(|(domain, thread, had)| {

@@ -18,21 +18,25 @@ use manifest::System;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// The compilers; the second knows C++ too.
 const COMPILERS: [&str; 2] = ["cc", CLANG];
 const CLANG: &str = "clang";
 /// Where the programs are, from the root of the work tree.
 const FOLDER: &str = "tests/c";
+/// After which a program has not ended.
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// What the library and all programs are to be compiled with without a word.
 const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 /// Sources of the library that are compared with the host's.
 const COMPARED: [&str; 4] = ["string.c", "format.c", "snprintf.c", "malloc.c"];
 /// The programs, each with its sources and how far it is optimised.
-const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+const PROGRAMS: [(&str, &str, &[&str]); 4] = [
     ("suite.elf", "-O2", &["suite.c", "strings.c", "formats.c", "heap.c", "kernel.c"]),
     ("greeter.elf", "-O2", &["greeter.c"]),
     ("careless.elf", "-O0", &["careless.c"]),
+    ("reservations.elf", "-O2", &["reservations.c"]),
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
 const PANICS: [(&str, &str, &str); 5] = [
@@ -92,6 +96,8 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     let one = Configuration::plain(EMULATOR, "c-suite");
     ensure!(suite.name == one.system, "the suite is called {}", suite.name);
     suites::judge(findings, &one, &outcome);
+    let (_, _, outcome) = run(place.path(), "reservations.toml")?;
+    findings.record("a program in C makes and uses reservations", held(&outcome));
     let (system, images, outcome) = run(place.path(), "mixed.toml")?;
     findings.record("a client in Rust is answered by a server in C", answered(&outcome));
     let told = faults::told(&outcome.console, &system, &images);
@@ -138,7 +144,7 @@ fn run(folder: &Path, manifest: &str) -> Result<(System, Images, Outcome)> {
     fs::copy(path(manifest), &place)?;
     let system = systems::load(place.to_str().context("a path is text")?)?;
     let images = built(image::build_for(EMULATOR, &system))?;
-    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1);
+    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1).timeout(TIMEOUT);
     let outcome = machine::boot(&boot)?;
     Ok((system, images, outcome))
 }
@@ -148,6 +154,14 @@ fn answered(outcome: &Outcome) -> Result<()> {
     ensure!(failure.is_none(), "{}", failure.unwrap_or_default());
     let last = "guest: greeting 3 came back as 9; the server has seen 3";
     ensure!(outcome.console.contains(last), "`{last}` is missing in:\n{}", outcome.console);
+    Ok(())
+}
+
+/// Whether a program that counts what does not hold has ended well, and has said what does.
+fn held(outcome: &Outcome) -> Result<()> {
+    let failure = outcome.failure();
+    let all = outcome.console.contains("ok and is not there any more");
+    ensure!(failure.is_none() && all, "{}\n{}", failure.unwrap_or_default(), outcome.console);
     Ok(())
 }
 

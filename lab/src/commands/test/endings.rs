@@ -13,6 +13,10 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Restarts of each of the programs that run out of time, on the emulator and in the simulation.
+const FEW: &[(&str, &str)] = &[("restarts", "20")];
+const MANY: &[(&str, &str)] = &[("restarts", "1000")];
+
 /// Kernels whose shell is tried in each run: the one with most and the one with fewest shortcuts.
 const KERNELS: [&str; 2] = ["fastpath", "strict-eager"];
 
@@ -118,6 +122,11 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
+    let restarts = if machine.emulator().is_some() { FEW } else { MANY };
+    let args: &[_] = restarts;
+    let one = Configuration { kernel: manifest::TREE, system: "overruns", args, ..plain };
+    let name = format!("{} restarts of each of two that run out of time", restarts[0].1);
+    jobs.push(job(&name, one, overruns).configuration());
     jobs
 }
 
@@ -147,6 +156,28 @@ fn ends_well(one: &Configuration) -> Result<()> {
     let outcome = one.boot(&one.load()?, |boot: Boot| machine::boot(&boot.inspect(false)))?;
     let failure = outcome.failure();
     ensure!(failure.is_none(), failure.unwrap_or_default());
+    Ok(())
+}
+
+/// Nothing is lost by restarts, which the program `tally` looks at itself, and each of them is told
+/// and has a reason in the accounts.
+fn overruns(one: &Configuration) -> Result<()> {
+    let mut system = one.load()?;
+    let left = system.add_accounts();
+    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    in_order(&outcome.console, &["restarted", "what is in use is as before"])?;
+    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let restarts: u64 = one.args[0].1.parse()?;
+    let of = |name| told.of(name).with_context(|| format!("{name} had a reservation"));
+    let (spender, late, steady) = (of("spender")?, of("late")?, of("steady")?);
+    ensure!(
+        spender.overrun == Some("restart") && spender.overruns >= Some(restarts),
+        "{spender:?}"
+    );
+    ensure!(late.miss == Some("restart") && late.missed >= Some(restarts), "{late:?}");
+    ensure!(steady.missed == Some(0) && steady.jobs > 0, "{steady:?}");
     Ok(())
 }
 

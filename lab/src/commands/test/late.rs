@@ -36,11 +36,6 @@ pub struct Limit {
 impl Asked {
     /// The limits for a system.
     pub fn limits(&self, system: &System) -> Result<Vec<Limit>> {
-        let time = |text: &String| {
-            let ns = scaled(text, &NANOSECONDS).filter(|ns| *ns >= 1.0);
-            let wrong = || usage(format!("`{text}` is no time; write for example \"50us\""));
-            ns.map(|ns| ns as u64).ok_or_else(wrong)
-        };
         let each = match self {
             Asked::All(text) => {
                 return Ok(vec![Limit { domain: None, number: 0, ns: time(text)? }]);
@@ -57,6 +52,13 @@ impl Asked {
         };
         each.iter().map(limit).collect()
     }
+}
+
+/// A time of at least a nanosecond.
+pub fn time(text: &str) -> Result<u64> {
+    let ns = scaled(text, &NANOSECONDS).filter(|ns| *ns >= 1.0);
+    let wrong = || usage(format!("`{text}` is no time; write for example \"50us\""));
+    ns.map(|ns| ns as u64).ok_or_else(wrong)
 }
 
 /// Judges a run by its trace. A limit that no wake-up was measured against does not hold.

@@ -3,7 +3,7 @@
 use super::findings::{Findings, nothing_of};
 use super::job::Job;
 use super::late;
-use crate::accounts::Accounts;
+use crate::accounts::{Account, Accounts};
 use crate::cli::Group;
 use crate::failure::usage;
 use crate::faults::{self, Fault};
@@ -13,7 +13,7 @@ use crate::restarts;
 use crate::{commands, systems, workspace};
 use abi::trace::Keep;
 use anyhow::{Context, Result, bail, ensure};
-use manifest::{Origin, Reservation, System};
+use manifest::{Origin, Reservation, System, spell_duration};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,6 +61,9 @@ struct Test {
     /// How often a reservation's budget may be used up.
     #[serde(default)]
     overruns: BTreeMap<String, u64>,
+    /// How long a job of a reservation may take from its release to its end.
+    #[serde(default)]
+    response: BTreeMap<String, String>,
 }
 
 /// The manifest of a user's system, if that is what a word of the command line names.
@@ -136,23 +139,27 @@ fn machines(test: &Test, system: &System) -> Result<Vec<&'static dyn Machine>> {
 
 /// Asks for accounts, if a test is about them, of reservations that have what it asks for.
 fn accounts(test: &Test, system: &mut System) -> Result<Option<String>> {
+    let is_leaf = |node: &Reservation| node.policy.is_none();
     let is_timed = |node: &Reservation| node.timing.is_some();
     let is_limited = |node: &Reservation| node.limit.is_some();
-    for (key, asked, fits) in [
-        ("late", &test.late, &is_timed as &dyn Fn(&Reservation) -> bool),
-        ("overruns", &test.overruns, &is_limited),
+    let [late, overruns] = [&test.late, &test.overruns].map(|asked| asked.keys().collect());
+    let response = test.response.keys().collect::<Vec<_>>();
+    for (asked, what, fits) in [
+        (late, "a deadline", &is_timed as &dyn Fn(&Reservation) -> bool),
+        (overruns, "a budget", &is_limited),
+        (response, "jobs", &is_leaf),
     ] {
-        for name in asked.keys() {
+        for name in asked {
             let mut nodes = system.reservations.iter();
             if !nodes.any(|node| node.name == *name && fits(node)) {
-                let what = if key == "late" { "a deadline" } else { "a budget" };
                 let test = &test.name;
                 let message = format!("test `{test}`: no reservation `{name}` has {what}");
                 return Err(usage(message));
             }
         }
     }
-    let is_asked = !test.late.is_empty() || !test.overruns.is_empty();
+    test.response.values().try_for_each(|text| late::time(text).map(drop))?;
+    let is_asked = !test.late.is_empty() || !test.overruns.is_empty() || !test.response.is_empty();
     Ok(if is_asked { system.add_accounts() } else { None })
 }
 
@@ -251,7 +258,7 @@ impl One {
     }
 
     fn judge_accounts(&self, outcome: &Outcome) -> Result<()> {
-        let Test { late, overruns, .. } = &self.test;
+        let Test { late, overruns, response, .. } = &self.test;
         let none = BTreeMap::new();
         let told = Accounts::told(outcome, &self.system, self.accounts.as_ref(), &none);
         for (name, most) in late {
@@ -263,6 +270,14 @@ impl One {
             let used = told.of(name).and_then(|account| account.overruns);
             let used = used.with_context(|| format!("nothing is known of `{name}`"))?;
             ensure!(used <= *most, "`{name}` used its budget up {used} times, more than {most}");
+        }
+        for (name, most) in response {
+            // A job that is still late counts as one that has ended.
+            let done = |account: &&Account| account.jobs > 0 || account.missed > Some(0);
+            let worst = told.of(name).filter(done).map(|account| account.worst_ns);
+            let worst = worst.with_context(|| format!("no job of `{name}` has ended"))?;
+            let took = spell_duration(worst);
+            ensure!(worst <= late::time(most)?, "a job of `{name}` took {took}, more than {most}");
         }
         Ok(())
     }

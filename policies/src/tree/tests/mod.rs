@@ -6,6 +6,7 @@ use std::vec;
 use std::vec::Vec;
 
 mod abuse;
+mod background;
 mod changes;
 mod chaos;
 mod composition;

@@ -309,6 +309,11 @@ enum giusto_setting {
      * is used up. Zero bits stand for no signal.
      */
     GIUSTO_SETTING_MONITOR = 5,
+    /**
+     * It runs on below everything else on its CPU: with `w0` 1 where its budget is used up, until
+     * it comes back; with `w1` 1 where a job has not ended by its deadline, until it ends.
+     */
+    GIUSTO_SETTING_BACKGROUND = 6,
 };
 
 /** What `Call::Observe` does. */
@@ -521,6 +526,33 @@ enum giusto_resource {
     GIUSTO_RESOURCE_RESERVATIONS = 11,
 };
 
+/** How a class chooses among its children. */
+enum giusto_policy {
+    /** The highest priority; equals take turns, a time slice each (S2C-07). */
+    GIUSTO_POLICY_FIXED_PRIORITY = 1,
+    /** The earliest deadline (S2C-07). */
+    GIUSTO_POLICY_EARLIEST_DEADLINE = 2,
+    /**
+     * Service curves (S4-04): the earliest deadline of those that must be served, else the least
+     * virtual time.
+     */
+    GIUSTO_POLICY_SERVICE_CURVES = 3,
+    /** Time partitions in windows of a major frame (S2D-07). */
+    GIUSTO_POLICY_PARTITIONS = 4,
+};
+
+/** How a server's budget comes back. */
+enum giusto_server {
+    /** The budget at the beginning of each period (S2B-01). */
+    GIUSTO_SERVER_PERIODIC = 1,
+    /** Constant bandwidth: out of budget, it waits for its deadline. */
+    GIUSTO_SERVER_CONSTANT = 2,
+    /** Constant bandwidth: out of budget, it goes on with a later deadline. */
+    GIUSTO_SERVER_CONSTANT_SOFT = 3,
+    /** Each use comes back a period later. */
+    GIUSTO_SERVER_SPORADIC = 4,
+};
+
 /**
  * Bytes in a page, the unit of mapping and of memory objects. Programs are compiled for this size;
  * the kernel asks its port.
@@ -691,6 +723,33 @@ enum giusto_resource {
 
 /** Every right. */
 #define GIUSTO_RIGHTS_ALL 63
+
+/**
+ * Fixed priorities that a class tells apart (S2C-07). Threads without a reservation use the lower
+ * half.
+ */
+#define GIUSTO_LEVELS 512
+
+/** The slope of a whole CPU. */
+#define GIUSTO_WHOLE 1000000
+
+/** The longest time: instants and debts never wrap. */
+#define GIUSTO_LONGEST UINT64_C(0x4000000000000000)
+
+/**
+ * The shortest period and deadline: what follows an instant of them takes a CPU's time from
+ * whichever thread runs.
+ */
+#define GIUSTO_SHORTEST 100000
+
+/** The shortest window: windows are followed whatever runs. */
+#define GIUSTO_SHORTEST_WINDOW 500000
+
+/** The least budget. */
+#define GIUSTO_LEAST_BUDGET 1000
+
+/** Windows that one class of time partitions can have, gaps included. */
+#define GIUSTO_WINDOWS 32
 
 /** The label of an answer with a value. */
 #define GIUSTO_ANSWER_DONE 0

@@ -1,6 +1,7 @@
 //! A control loop whose programs are supervised: a controller asks a sensor each period and tells a
 //! logger. The saboteur makes each of them fail.
 
+pub mod lapse;
 pub mod saboteur;
 pub mod victim;
 

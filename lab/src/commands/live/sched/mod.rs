@@ -4,6 +4,7 @@ mod plan;
 mod proof;
 mod refusal;
 mod target;
+mod windows;
 
 use super::{Live, ps, words};
 use crate::cli;
@@ -122,24 +123,31 @@ fn reservation(picture: &Picture, one: &crate::live::Reservation) -> String {
     let class = one.class.as_ref().map(|class| format!(" in {class}")).unwrap_or_default();
     let kind = one.policy.map_or("reservation", |_| "class");
     let mut text = format!("{kind} {}{class}:", one.name);
-    for (key, value) in plan::settings(one) {
+    for (key, value) in plan::settings(one, picture) {
         text += &format!(" {key}={value}");
     }
     let share = words::percent(one.service, picture.now);
     text += &format!("\n  {share:.1} % of the CPU since boot");
     if one.limit.is_some() {
-        text += &format!(", budget exhausted {} times", one.overruns);
+        text += &format!(", budget exhausted {} times{}", one.overruns, then(&one.reactions[0]));
     }
     if one.policy.is_none() {
         text += &format!(", {} jobs", one.jobs);
         let worst = one.worst.filter(|_| one.jobs > 0).map(ps::time);
         match (one.timing, worst) {
-            (Some(_), Some(worst)) => text += &format!(", {} late, worst {worst}", one.missed),
+            (Some(_), Some(worst)) => {
+                text += &format!(", {} late{}, worst {worst}", one.missed, then(&one.reactions[1]))
+            }
             (None, Some(worst)) => text += &format!(", worst {worst}"),
             _ => {}
         }
     }
     text + "\n"
+}
+
+/// What follows, if that is not as usual.
+fn then(reaction: &Option<String>) -> String {
+    reaction.as_ref().map_or(String::new(), |reaction| format!(" (then {reaction})"))
 }
 
 #[cfg(test)]
