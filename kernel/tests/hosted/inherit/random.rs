@@ -394,7 +394,7 @@ fn effective_priorities() {
 fn hostile_words() {
     for seed in seeds(0..24) {
         let (mut reach, rng) = (Reach::default(), Rng::new(!seed));
-        let mut run = Run::<DirectLazy<Host>>::new(0x9400_0000 + seed, &mut reach);
+        let run = Run::<DirectLazy<Host>>::new(0x9400_0000 + seed, &mut reach);
         for _ in 0..steps(800) {
             while let Some(event) = run.board.host.waiting() {
                 run.board.take(event);
