@@ -162,11 +162,18 @@ pub enum Call {
     /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
     /// is 1 if there was one.
     CondRequeue = 67,
+    /// Waits for the [inheriting mutex](crate::futex) at address `a0`, whose first word is `a1`;
+    /// `a2`: deadline. The number word is that of [`Call::MutexWait`]. With success the caller owns
+    /// the mutex; result 0 is [`OWNER_DIED`](crate::futex::OWNER_DIED) if its last owner has ended.
+    InheritWait = 68,
+    /// Hands the inheriting mutex at address `a0`, which the caller owns, to the waiting thread of
+    /// the highest priority.
+    InheritWake = 69,
 }
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 46] = [
+    pub const ALL: [Call; 48] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -213,10 +220,12 @@ impl Call {
         Call::MutexWake,
         Call::CondWait,
         Call::CondRequeue,
+        Call::InheritWait,
+        Call::InheritWake,
     ];
 
-    const TABLE: [Option<Call>; 68] = {
-        let mut table = [None; 68];
+    const TABLE: [Option<Call>; 70] = {
+        let mut table = [None; 70];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);

@@ -13,6 +13,10 @@ use crate::call::{Call, SEND_TIMEOUT_SHIFT, Timeout};
 /// Set in a mutex while threads wait for it. The other bits are the owner's id, 1 to 2^31 - 1.
 pub const WAITERS: u32 = 1 << 31;
 
+/// The result of a wait for an inheriting mutex whose last owner has ended: what the mutex protects
+/// may be halfway through a change.
+pub const OWNER_DIED: u64 = 1;
+
 /// Where the bit of the scope stands in the number word of a futex call: 1 is [`Scope::Shared`].
 pub const SCOPE_SHIFT: u32 = 16;
 

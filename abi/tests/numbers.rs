@@ -46,7 +46,8 @@ fn calls() {
         MemoryCreate 32, Map 33, Protect 34, DomainCreate 40, DomainGrant 41, ThreadCreate 42,
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
-        Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67);
+        Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
+        InheritWake 69);
     for call in Call::ALL {
         assert_eq!(Call::from_number(call as u64), Some(call));
     }

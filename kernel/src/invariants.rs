@@ -1,6 +1,7 @@
 //! Kernel invariants, for tests: what holds between any two entries.
 
 mod futexes;
+mod inherit;
 
 use crate::access::{Exclusive, Life, Ref};
 use crate::cpu::{Cpu, NEAR};
@@ -25,6 +26,7 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     checker.ready_queues();
     checker.queues();
     futexes::check(machine, all);
+    inherit::check(machine, all);
     checker.deadlines();
     if !P::SMP {
         timer(machine.cpu);
@@ -103,7 +105,7 @@ impl<P: Port> Checker<'_, '_, P> {
                 );
             let linked = <Thread<P> as Linked<Waiting>>::links(thread).linked();
             assert!(!in_heap || !linked, "a sender is in a list beside its heap");
-            let waits = linked || in_heap;
+            let waits = linked || in_heap || thread.inherit.waits.get().is_some();
             if at.life() == Life::Vacant {
                 let linked = waits || thread.queued() || thread.deadline.queued();
                 assert!(!linked, "a destroyed thread is in a queue");

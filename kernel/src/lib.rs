@@ -36,6 +36,7 @@ pub mod leaf;
 pub mod list;
 pub mod manage;
 pub mod object;
+pub mod order;
 pub mod pool;
 pub mod port;
 pub mod quota;

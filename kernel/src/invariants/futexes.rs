@@ -17,7 +17,8 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     let (mut waiting, mut found) = (0, 0);
     for at in live(threads) {
         let thread = all.open(at);
-        let waits = thread.state.get() == State::Waiting;
+        let inherits = thread.inherit.waits.get().is_some();
+        let waits = thread.state.get() == State::Waiting && !inherits;
         waiting += u32::from(waits);
         let Some(kind) = thread.futex.heads.get() else { continue };
         assert!(waits, "a thread that waits for no mutex heads a queue");

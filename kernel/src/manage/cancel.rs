@@ -67,7 +67,10 @@ impl<P: Port> Manager<'_, P> {
     #[inline(never)]
     fn cancel_wait(&self, at: Ref<Thread<P>>, error: Error) {
         let thread = self.all.open(at);
-        self.leave_queue(at);
+        match thread.inherit.waits.get() {
+            Some(mutex) => self.leave_inheriting(at, mutex),
+            None => self.leave_queue(at),
+        }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(at);
         }

@@ -226,6 +226,9 @@ impl<P: Port> Manager<'_, P> {
         if waited && comes_back && self.preempted() {
             return false;
         }
+        if P::FUTEXES && !self.bequeath(at) {
+            return false;
+        }
         let owed = thread.caller.get().is_some();
         self.abandon(at, Error::Destroyed);
         if !self.is_off_cpu(at) || (owed && comes_back && self.preempted()) {
@@ -246,6 +249,9 @@ impl<P: Port> Manager<'_, P> {
     /// What ends with the calling thread and takes long, or is waited for, ends while it lives:
     /// once stopped it would not come back. False: not yet.
     fn gets_ready_to_end(&self, me: Ref<Thread<P>>) -> bool {
+        if P::FUTEXES && !self.bequeath(me) {
+            return false;
+        }
         let owed = self.all.open(me).caller.get().is_some();
         self.abandon(me, Error::Destroyed);
         if owed && self.preempted() {

@@ -7,6 +7,7 @@ mod capabilities;
 mod create;
 mod destroy;
 pub mod futex;
+pub mod inherit;
 mod inspect;
 mod memory;
 mod naming;

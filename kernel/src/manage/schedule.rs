@@ -71,9 +71,29 @@ impl<P: Port> Manager<'_, P> {
         thread.set(flag::SUSPENDED);
     }
 
-    /// Gives a thread another priority, and its place in each queue that goes by that: of ready
-    /// threads, of senders, of deadlines.
+    /// Gives a thread another priority of its own. What it has inherited stays.
     pub(crate) fn change_priority(&self, at: Ref<Thread<P>>, priority: i16) {
+        self.all.open(at).base_priority.set(&self.all, priority);
+        if P::FUTEXES && !self.kernel.variant.tree {
+            return self.propagate(at);
+        }
+        self.requeue_by(at, priority);
+        if P::FUTEXES {
+            self.propagate(at);
+        }
+    }
+
+    /// Gives a thread another effective priority, unless it has it. Where a tree orders threads,
+    /// the priority is that of a leaf, and no thread has another one.
+    pub(crate) fn apply_priority(&self, at: Ref<Thread<P>>, priority: i16) {
+        if !self.kernel.variant.tree && self.all.open(at).priority.get() != priority {
+            self.requeue_by(at, priority);
+        }
+    }
+
+    /// Gives a thread another effective priority, and its place in each queue that goes by that: of
+    /// ready threads, of senders, of deadlines.
+    fn requeue_by(&self, at: Ref<Thread<P>>, priority: i16) {
         let (thread, cpu) = (self.all.open(at), self.cpu_of(at));
         let before = thread.priority.get();
         let senders = &self.kernel.variant.senders;
@@ -86,7 +106,6 @@ impl<P: Port> Manager<'_, P> {
         if let Some(endpoint) = sending {
             (senders.remove)(endpoint, at);
         }
-        thread.base_priority.set(&self.all, priority);
         self.cpu.note(Event::Priority, at, 0, priority as u16);
         (self.kernel.variant.events.change_priority)(self.cpu, cpu, (&self.all, at), priority);
         if let Some(endpoint) = sending {

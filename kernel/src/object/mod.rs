@@ -4,6 +4,7 @@ pub mod capability;
 pub mod deadlines;
 pub mod domain;
 pub mod endpoint;
+pub mod inherit;
 pub mod interrupt;
 pub(crate) mod kinds;
 pub mod mapping;

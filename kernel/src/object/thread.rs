@@ -14,6 +14,7 @@
 //! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
 //! suspended waits for `resume`.
 
+use super::inherit::Inherit;
 use super::waiter::Waiter;
 use super::{Domain, Endpoint, Notification, Pooled, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
@@ -275,6 +276,8 @@ pub struct Thread<P: Port> {
     pub name: Cell<(u64, [u64; 2])>,
     /// What it waits for as [`State::Waiting`].
     pub futex: Waiter,
+    /// Its part in inheriting mutexes.
+    pub inherit: Inherit<P>,
 }
 
 impl<P: Port> Header<P> {
@@ -356,6 +359,7 @@ impl<P: Port> Thread<P> {
             ticket: Cell::new(None),
             name: Cell::new((0, [0; 2])),
             futex: Waiter::new(),
+            inherit: Inherit::new(),
         }
     }
 

@@ -5,6 +5,7 @@ mod corruption;
 mod differential;
 mod futexes;
 mod fuzz;
+mod inherit;
 mod model;
 mod situations;
 mod structures;

@@ -48,6 +48,10 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
             (false, false, &[InvalidArgument, BadAddress, Changed, Timeout, Cancelled])
         }
         Call::MutexWake => (false, false, &[BadAddress, BrokenQueue]),
+        Call::InheritWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
+        }
+        Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
         Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
         Call::CapCopy => (true, false, &[SlotOccupied, InvalidArgument]),
         Call::CapRevoke => (true, false, &[]),

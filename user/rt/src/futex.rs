@@ -6,7 +6,7 @@ use crate::ipc::Wait;
 use crate::system;
 use abi::Error;
 use abi::call::{Call, Fact};
-use abi::futex::number;
+use abi::futex::{OWNER_DIED, number};
 
 pub use abi::futex::{Scope, WAITERS};
 
@@ -73,4 +73,31 @@ pub fn cond_requeue(address: u64, scope: Scope, all: bool) -> Result<bool, Error
     let a = [word(address), word(all.into()), ANY, ANY, ANY, ANY];
     let outcome = arch::syscall(number, a, arch::words([]));
     outcome.status.result().map(|()| outcome.badge != 0)
+}
+
+/// Waits for the inheriting mutex at `address` of the caller's domain, whose first word is
+/// `expected`; otherwise as [`mutex_wait`]. Whether its last owner has ended.
+///
+/// # Errors
+///
+/// Those of [`mutex_wait`]; [`Error::SelfSend`]: the thread would wait for itself;
+/// [`Error::TooDeep`]: too many threads would wait in a row.
+pub fn inherit_wait(address: u64, expected: u32, wait: Wait) -> Result<bool, Error> {
+    let a = [word(address), word(expected.into()), word(wait.deadline), ANY, ANY, ANY];
+    let number = number(Call::InheritWait, Scope::Domain, wait.send);
+    let outcome = arch::syscall(number, a, arch::words([]));
+    outcome.status.result().map(|()| outcome.badge == OWNER_DIED)
+}
+
+/// Hands the inheriting mutex at `address`, which the caller owns, to the thread of the highest
+/// priority that waits for it, or frees it.
+///
+/// # Errors
+///
+/// [`Error::WrongState`]: the caller does not own it; [`Error::BadAddress`],
+/// [`Error::BrokenQueue`].
+pub fn inherit_wake(address: u64) -> Result<(), Error> {
+    let number = number(Call::InheritWake, Scope::Domain, Wait::NEVER.send);
+    let a = [word(address), ANY, ANY, ANY, ANY, ANY];
+    arch::syscall(number, a, arch::words([])).status.result()
 }

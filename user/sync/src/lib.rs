@@ -8,6 +8,7 @@
 //! | | words | |
 //! |---|---|---|
 //! | [`Mutex`] | 1 and what it protects | one thread at a time |
+//! | [`InheritMutex`] | 2 and what it protects | the same, with priority inheritance |
 //! | [`Condvar`] | 2 | waiting with a mutex until another thread has changed something |
 //! | [`Semaphore`] | 4 | permits |
 //! | [`RwLock`] | 7 and what it protects | one writer or any number of readers |
@@ -16,7 +17,8 @@
 //!
 //! Locking a free mutex, and unlocking one that no thread waits for, is one compare-and-swap. A
 //! waiting thread is handed the mutex by the one that unlocks it, in the order of arrival; so a
-//! mutex is never taken past a thread that waits. Threads do not inherit priorities.
+//! mutex is never taken past a thread that waits. The owner of an [`InheritMutex`]
+//! alone inherits priorities.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -24,6 +26,7 @@ mod barrier;
 mod condvar;
 mod futex;
 mod identity;
+mod inherit;
 mod mutex;
 mod queue;
 mod rwlock;
@@ -32,6 +35,7 @@ mod semaphore;
 pub use barrier::Barrier;
 pub use condvar::Condvar;
 pub use identity::ThreadId;
+pub use inherit::{InheritGuard, InheritMutex};
 pub use mutex::{Guard, Mutex};
 pub use queue::Queue;
 pub use rt::futex::Scope;

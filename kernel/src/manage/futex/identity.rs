@@ -103,7 +103,7 @@ pub fn id<P: Port>(
 }
 
 /// The thread that has this id in a scope of `domain`, if there is one.
-pub(super) fn thread<P: Port>(
+pub(in crate::manage) fn thread<P: Port>(
     kernel: &'static Kernel<P>,
     scope: Scope,
     domain: Ref<Domain<P>>,

@@ -16,7 +16,7 @@ pub mod queue;
 mod requeue;
 mod wait;
 mod wake;
-mod words;
+pub(in crate::manage) mod words;
 
 use crate::access::Ref;
 use crate::manage::Manager;
@@ -29,10 +29,10 @@ use abi::trace::Event;
 use abi::{Error, Info, Status};
 
 /// Who calls, from which domain, and in which scope.
-struct Caller<P: Port> {
-    thread: Ref<Thread<P>>,
-    domain: Ref<Domain<P>>,
-    scope: Scope,
+pub(super) struct Caller<P: Port> {
+    pub thread: Ref<Thread<P>>,
+    pub domain: Ref<Domain<P>>,
+    pub scope: Scope,
 }
 
 impl<P: Port> Clone for Caller<P> {
@@ -43,10 +43,10 @@ impl<P: Port> Clone for Caller<P> {
 impl<P: Port> Copy for Caller<P> {}
 
 /// How long a call may block: `None` for ever, else until an instant. 0 is not at all.
-type Until = Option<u64>;
+pub(super) type Until = Option<u64>;
 
 /// How a call came out.
-enum Outcome<P: Port> {
+pub(super) enum Outcome<P: Port> {
     /// As asked, with this result.
     Done(u64),
     /// The calling thread has blocked; the call is done when it goes on.
@@ -99,13 +99,13 @@ impl<P: Port> Manager<'_, P> {
                 self.wait_for(caller, (kind, args[0], args[2]), args[1], until)
             }
             Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
-            _ => Err(Error::UnknownCall),
+            _ => self.inherit(caller, (call, number), args),
         }
     }
 }
 
 /// How long a call with this number word and this deadline may block.
-fn until(number: u64, deadline: u64) -> Result<Until, Error> {
+pub(super) fn until(number: u64, deadline: u64) -> Result<Until, Error> {
     match number >> SEND_TIMEOUT_SHIFT & 3 {
         kind if kind == Timeout::Never as u64 => Ok(None),
         kind if kind == Timeout::Zero as u64 => Ok(Some(0)),

@@ -28,7 +28,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The id of a thread that waits, in the scope in which it does; without one 0.
-    pub(super) fn id_of(&self, thread: Option<Ref<Thread<P>>>) -> u32 {
+    pub(in crate::manage) fn id_of(&self, thread: Option<Ref<Thread<P>>>) -> u32 {
         thread.map_or(0, |thread| self.all.open(thread).futex.id.get())
     }
 

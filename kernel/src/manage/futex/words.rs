@@ -16,7 +16,7 @@ const PAIR: u64 = 8;
 
 /// A pair of words that is mapped and that its user may write.
 #[derive(Clone, Copy)]
-pub(super) struct Words {
+pub(in crate::manage) struct Words {
     first: &'static AtomicU32,
     second: &'static AtomicU32,
 }
@@ -56,7 +56,7 @@ impl<P: Port> Manager<'_, P> {
     ///
     /// [`Error::BadAddress`]: it is not aligned, not in user space, or the domain may not write it.
     #[inline(never)]
-    pub(super) fn find(
+    pub(in crate::manage) fn find(
         &self,
         domain: Ref<Domain<P>>,
         scope: Scope,

@@ -41,8 +41,10 @@ fn usual(call: Call) -> [u64; 6] {
     let arguments: &[u64] = match call {
         Call::Ipc => &[partners(ENDPOINT as u32, NOTHING), info, 0],
         Call::Call | Call::ReplyWait => &[ENDPOINT, info],
-        Call::MutexWait | Call::CondWait => &[buffer(1), 1 << 31, buffer(1) + 8, 1],
-        Call::MutexWake | Call::CondRequeue => &[buffer(1), 0],
+        Call::MutexWait | Call::CondWait | Call::InheritWait => {
+            &[buffer(1), 1 << 31, buffer(1) + 8, 1]
+        }
+        Call::MutexWake | Call::CondRequeue | Call::InheritWake => &[buffer(1), 0],
         Call::Signal => &[NOTIFICATION],
         Call::CapCopy => &[ENDPOINT, FREE, 63, 0],
         Call::CapRevoke | Call::CapInspect => &[ENDPOINT],

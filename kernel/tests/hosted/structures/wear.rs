@@ -69,6 +69,7 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
     kernel.domains.take(&whole(), None);
     let idle = kernel.threads.take(&whole(), None);
     body(idle).priority.set(&whole(), -1);
+    body(idle).base_priority.set(&whole(), -1);
     body(idle).mark(flag::FULL);
     let settings = Settings { tick: TICK, slice: SLICE as u32, eager: false, lazy_dequeues: 16 };
     let cpu = arena.one(Cpu::new(0, idle, (host, &kernel.trees), settings))?;

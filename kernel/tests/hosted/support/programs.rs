@@ -292,10 +292,12 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let scope = rng.pick(&[Scope::Domain, Scope::Shared]);
         let (first, second) = (at + 8 * index, own + 8 * (FUTEXES + 2 + rng.below(2)));
         let until = self.now() + rng.below(1_000_000);
-        let (call, args) = match rng.below(6) {
+        let (call, args) = match rng.below(8) {
             0..2 => (Call::MutexWait, [first, expected, until, 0]),
             2..4 => (Call::MutexWake, [first, 0, 0, 0]),
             4 => (Call::CondWait, [first, expected, second, until]),
+            5 => (Call::InheritWait, [first, expected, until, 0]),
+            6 => (Call::InheritWake, [first, 0, 0, 0]),
             _ => (Call::CondRequeue, [first, rng.below(2), 0, 0]),
         };
         let mut writes = [(0, 0); 4];

@@ -195,6 +195,17 @@ enum giusto_call {
      * if there was one.
      */
     GIUSTO_CALL_COND_REQUEUE = 67,
+    /**
+     * Waits for the [inheriting mutex](crate::futex) at address `a0`, whose first word is `a1`;
+     * `a2`: deadline. The number word is that of `Call::MutexWait`. With success the caller owns
+     * the mutex; result 0 is `OWNER_DIED` if its last owner has ended.
+     */
+    GIUSTO_CALL_INHERIT_WAIT = 68,
+    /**
+     * Hands the inheriting mutex at address `a0`, which the caller owns, to the waiting thread of
+     * the highest priority.
+     */
+    GIUSTO_CALL_INHERIT_WAKE = 69,
 };
 
 /** How long one half of an IPC operation may block. */

@@ -235,8 +235,14 @@ impl Chooser {
     fn number(&mut self, call: Call) -> u64 {
         let scope = if self.below(2) == 0 { Scope::Domain } else { Scope::Shared };
         match call {
-            Call::MutexWait | Call::CondWait if self.below(16) == 0 => call as u64 | 3 << 8,
+            Call::MutexWait | Call::CondWait | Call::InheritWait if self.below(16) == 0 => {
+                call as u64 | 3 << 8
+            }
             Call::MutexWait | Call::CondWait => futex::number(call, scope, Timeout::At),
+            Call::InheritWait if self.below(8) > 0 => {
+                futex::number(call, Scope::Domain, Timeout::At)
+            }
+            Call::InheritWait => futex::number(call, scope, Timeout::At),
             Call::MutexWake | Call::CondRequeue => futex::number(call, scope, Timeout::Never),
             _ => call as u64,
         }
@@ -409,12 +415,12 @@ impl Chooser {
     /// The same for any other call, which is one on a mutex or condition.
     fn futex_arguments(&mut self, call: Call) -> [u64; 6] {
         match call {
-            Call::MutexWait => {
+            Call::MutexWait | Call::InheritWait => {
                 let (address, first) = self.futex();
                 let expected = if self.below(8) == 0 { self.small(4) } else { first };
                 [address, expected, self.soon(), 0, 0, 0]
             }
-            Call::MutexWake => [self.futex().0, 0, 0, 0, 0, 0],
+            Call::MutexWake | Call::InheritWake => [self.futex().0, 0, 0, 0, 0, 0],
             Call::CondWait => {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };

@@ -88,8 +88,8 @@ fn shapes(call: u64) -> &'static [Shape] {
     match call {
         Call::Ipc => &[Both, Info, Soon],
         Call::Call | Call::ReplyWait => &[ENDPOINT, Info],
-        Call::MutexWait => &[Words, Any, Soon],
-        Call::MutexWake => &[Words],
+        Call::MutexWait | Call::InheritWait => &[Words, Any, Soon],
+        Call::MutexWake | Call::InheritWake => &[Words],
         Call::CondWait => &[Words, Small, Words, Soon],
         Call::CondRequeue => &[Words, Small],
         Call::Signal => &[NOTIFICATION],

@@ -11,6 +11,7 @@ mod dying;
 mod faults;
 mod floods;
 mod futexes;
+mod inherit;
 mod looks;
 mod memory;
 mod messages;
@@ -58,6 +59,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("shootdown", shootdown::CHECKS),
     ("floods", floods::CHECKS),
     ("futexes", futexes::CHECKS),
+    ("inherit", inherit::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("looks", looks::CHECKS),

@@ -1,0 +1,121 @@
+//! Effective priorities along chains of waits. At most [`LINKS`] links, O(1) each.
+
+use super::LINKS;
+use crate::access::Ref;
+use crate::manage::Manager;
+use crate::object::Thread;
+use crate::port::Port;
+use abi::Error;
+
+impl<P: Port> Manager<'_, P> {
+    /// The effective priority that a thread is to have: the greatest of its own and of those that
+    /// wait for what it owns. Where a tree orders threads, it orders mutexes' waiters alone.
+    pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
+        let thread = self.all.open(at);
+        let own = thread.base_priority.get();
+        match self.mutexes().first(&thread.inherit.owned) {
+            Some(mutex) => own.max(self.mutexes().key(mutex).into()),
+            None => own,
+        }
+    }
+
+    /// That as a key.
+    pub(super) fn key_of(&self, at: Ref<Thread<P>>) -> u8 {
+        self.urgency(at).clamp(0, u8::MAX.into()) as u8
+    }
+
+    /// The thread that owns what another one waits for.
+    fn awaited(&self, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+        self.turnstile(self.all.open(at).inherit.waits.get()?).owner.get()
+    }
+
+    /// Checks that `me` may wait for what `owner` owns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SelfSend`]: `owner` waits, through others, for `me`. [`Error::TooDeep`]: a chain
+    /// would have more than [`LINKS`] links.
+    pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
+        let mut height = self.all.open(me).inherit.height.get();
+        let (mut at, mut deep) = (Some(owner), false);
+        // Those that wait already are at most so many in a row.
+        while let Some(here) = at {
+            if here == me {
+                return Err(Error::SelfSend);
+            }
+            height = self.all.open(here).inherit.height.get().max(height + 1);
+            deep |= height > LINKS;
+            at = self.awaited(here);
+        }
+        if deep { Err(Error::TooDeep) } else { Ok(()) }
+    }
+
+    /// `me` waits: the threads behind it stand higher.
+    pub(super) fn raise_heights(&self, me: Ref<Thread<P>>) {
+        let mut height = self.all.open(me).inherit.height.get();
+        let mut at = self.awaited(me);
+        while let Some(here) = at {
+            let above = &self.all.open(here).inherit.height;
+            if above.get() > height {
+                return;
+            }
+            height += 1;
+            above.set(height);
+            at = self.awaited(here);
+        }
+    }
+
+    /// Gives a thread the effective priority that it is to have, and each behind it in its chain.
+    pub(crate) fn propagate(&self, from: Ref<Thread<P>>) {
+        let mut at = from;
+        loop {
+            self.apply_priority(at, self.urgency(at));
+            let Some(mutex) = self.all.open(at).inherit.waits.get() else { return };
+            let (key, turnstile) = (self.key_of(at), self.turnstile(mutex));
+            if self.waiters().key(at) == key {
+                return;
+            }
+            self.waiters().remove(&turnstile.waiters, at);
+            self.waiters().insert(&turnstile.waiters, at, key);
+            match self.reorder(mutex) {
+                Some(owner) => at = owner,
+                None => return,
+            }
+        }
+    }
+
+    /// The waiters of a mutex have changed. If their first one has another priority than the one
+    /// before, the owner's is to follow.
+    pub(super) fn reorder(&self, mutex: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+        let turnstile = self.turnstile(mutex);
+        let owner = turnstile.owner.get()?;
+        let first = self.waiters().first(&turnstile.waiters)?;
+        let key = self.waiters().key(first);
+        if self.mutexes().key(mutex) == key {
+            return None;
+        }
+        self.disown(mutex, owner);
+        self.own(mutex, owner, key);
+        Some(owner)
+    }
+
+    /// A thread owns a mutex, whose first waiter has this key.
+    pub(super) fn own(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>, key: u8) {
+        self.turnstile(mutex).owner.set(Some(owner));
+        self.mutexes().insert(&self.all.open(owner).inherit.owned, mutex, key);
+    }
+
+    /// A thread does not own a mutex any more.
+    pub(super) fn disown(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
+        self.turnstile(mutex).owner.set(None);
+        self.mutexes().remove(&self.all.open(owner).inherit.owned, mutex);
+    }
+
+    /// A thread for which no other one waits stands lowest.
+    pub(super) fn settle(&self, at: Ref<Thread<P>>) {
+        let inherit = &self.all.open(at).inherit;
+        if inherit.owned.get().is_none() {
+            inherit.height.set(0);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Mutexes whose owner has the priority of the threads that wait (S2G-01, S2G-03).
+
+use crate::ThreadId;
+use crate::futex::{Futex, first};
+use core::ops::Deref;
+use rt::futex::{self, Scope, WAITERS};
+use rt::{Error, Wait, Words};
+
+/// A mutex of one domain, and the words that it protects. While threads wait, its owner runs with
+/// the highest of their priorities, and they own it in the order of these. If its owner ends, the
+/// next one learns it.
+#[derive(Clone, Copy)]
+pub struct InheritMutex {
+    futex: Futex,
+    words: Words,
+}
+
+/// The word behind the two of the mutex: what an owner that ended has left behind. The owner alone
+/// uses it.
+const LEFT: usize = 1;
+/// [`LEFT`]: all is well.
+const WHOLE: u64 = 0;
+/// [`LEFT`]: no owner since then has said that the words are right again.
+const BROKEN: u64 = 1;
+/// [`LEFT`]: one has given the mutex up without saying so.
+const GIVEN_UP: u64 = 2;
+
+impl InheritMutex {
+    /// Words that it takes beside those that it protects.
+    pub const WORDS: usize = 2;
+
+    /// The mutex in the first of these words, and what it protects in the others. All words of a
+    /// new one are 0.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer than [`InheritMutex::WORDS`] words.
+    pub fn new(words: Words) -> InheritMutex {
+        assert!(words.len() >= InheritMutex::WORDS, "an inheriting mutex takes two words");
+        InheritMutex { futex: Futex::new(words, 0, Scope::Domain), words }
+    }
+
+    /// Waits until the calling thread owns the mutex.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SelfSend`]: it, or a thread that waits for it, owns the mutex, and it would wait
+    /// for ever. [`Error::TooDeep`]: more than eight threads would wait in a row.
+    /// [`Error::WrongState`]: an owner has ended, and the next one has not called
+    /// [`InheritGuard::make_consistent`]. [`Error::Cancelled`]; and if a program has written over
+    /// the words [`Error::BrokenQueue`] or [`Error::BadAddress`].
+    pub fn lock(&self, me: ThreadId) -> Result<InheritGuard<'_>, Error> {
+        self.lock_within(me, Wait::NEVER)
+    }
+
+    /// [`InheritMutex::lock`] with a limit, that of a message's send half.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`InheritMutex::lock`]; [`Error::Timeout`].
+    pub fn lock_within(&self, me: ThreadId, wait: Wait) -> Result<InheritGuard<'_>, Error> {
+        if !self.futex.swap(0, me.of(Scope::Domain)) && self.lock_slowly(me, wait)? {
+            self.words.set(LEFT, BROKEN);
+        }
+        let words = self.words.part(InheritMutex::WORDS, self.words.len() - InheritMutex::WORDS);
+        let guard = InheritGuard { mutex: self, words, me, owned: true };
+        match self.words.get(LEFT) {
+            GIVEN_UP => Err(Error::WrongState),
+            _ => Ok(guard),
+        }
+    }
+
+    /// Waits until the thread owns the mutex. Whether its last owner has ended.
+    #[cold]
+    #[inline(never)]
+    fn lock_slowly(&self, me: ThreadId, wait: Wait) -> Result<bool, Error> {
+        let own = me.of(Scope::Domain);
+        loop {
+            let seen = self.futex.load();
+            let state = first(seen);
+            if state == 0 {
+                if self.futex.replace(seen, own) {
+                    return Ok(false);
+                }
+                continue;
+            }
+            let marked = state | WAITERS;
+            if state != marked && !self.futex.replace(seen, marked) {
+                continue;
+            }
+            match futex::inherit_wait(self.futex.address, marked, wait) {
+                Err(Error::Changed) => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    fn unlock(&self, me: ThreadId) -> Result<(), Error> {
+        if self.words.get(LEFT) == BROKEN {
+            self.words.set(LEFT, GIVEN_UP);
+        }
+        match self.futex.swap(me.of(Scope::Domain), 0) {
+            true => Ok(()),
+            false => futex::inherit_wake(self.futex.address),
+        }
+    }
+}
+
+/// The calling thread owns a mutex until this is dropped. It is what the mutex protects.
+#[must_use = "the mutex is given up at once"]
+pub struct InheritGuard<'m> {
+    mutex: &'m InheritMutex,
+    words: Words,
+    me: ThreadId,
+    owned: bool,
+}
+
+impl InheritGuard<'_> {
+    /// Whether an owner has ended with the mutex, so that the words may be halfway through a
+    /// change, and none since has said that they are right again.
+    pub fn owner_died(&self) -> bool {
+        self.mutex.words.get(LEFT) == BROKEN
+    }
+
+    /// The words are right again. Without this, the mutex can never be locked again once it is
+    /// given up.
+    pub fn make_consistent(&self) {
+        self.mutex.words.set(LEFT, WHOLE);
+    }
+
+    /// Gives the mutex up, as dropping the guard does, and says whether that went well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::BrokenQueue`], [`Error::BadAddress`] or [`Error::WrongState`]: a program has
+    /// written over the words, and the mutex may stay locked.
+    pub fn unlock(mut self) -> Result<(), Error> {
+        self.owned = false;
+        self.mutex.unlock(self.me)
+    }
+}
+
+impl Deref for InheritGuard<'_> {
+    type Target = Words;
+    fn deref(&self) -> &Words {
+        &self.words
+    }
+}
+
+impl Drop for InheritGuard<'_> {
+    fn drop(&mut self) {
+        if self.owned
+            && let Err(error) = self.mutex.unlock(self.me)
+        {
+            panic!("a mutex cannot be unlocked, its words were written over: {error:?}");
+        }
+    }
+}
