@@ -162,11 +162,23 @@ pub enum Call {
     /// is 1, wait for their mutex, which the caller owns. The number word says the scope. Result 0
     /// is 1 if there was one.
     CondRequeue = 67,
+
+    /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
+    /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
+    /// [`STACKS`](crate::train::STACKS)) of `a4` bytes each, the lowest of which begins at `a3`.
+    TrainCreate = 72,
+    /// Enters the domain of the train in slot `a0` with all message words, and goes on when
+    /// [`Call::TrainReturn`] is called there. `a2`: deadline; the number word says
+    /// [how long](crate::train::number) the caller waits for a stack.
+    TrainCall = 73,
+    /// Goes back to where the thread has entered this domain, with result 0 `a0` and all message
+    /// words.
+    TrainReturn = 74,
 }
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 46] = [
+    pub const ALL: [Call; 49] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -213,10 +225,13 @@ impl Call {
         Call::MutexWake,
         Call::CondWait,
         Call::CondRequeue,
+        Call::TrainCreate,
+        Call::TrainCall,
+        Call::TrainReturn,
     ];
 
-    const TABLE: [Option<Call>; 68] = {
-        let mut table = [None; 68];
+    const TABLE: [Option<Call>; 75] = {
+        let mut table = [None; 75];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);
@@ -237,7 +252,7 @@ impl Call {
     };
 
     /// The system call in a number word, if it is none of the last ones, on
-    /// [mutexes and conditions](crate::futex).
+    /// [mutexes and conditions](crate::futex) and [trains](crate::train).
     #[inline]
     pub fn of_management(number: u64) -> Option<Call> {
         Call::FIRST.get(number as u8 as usize).copied().flatten()

@@ -23,6 +23,7 @@ pub mod rights;
 pub mod statistics;
 pub mod supervision;
 pub mod trace;
+pub mod train;
 
 pub use error::{Error, Status};
 pub use message::Info;

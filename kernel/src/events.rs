@@ -338,12 +338,20 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
-    /// The current thread makes a futex call, or one that does not exist, which enters as a reader.
+    /// The current thread makes a call on futexes or trains, or one that does not exist, which enters as a reader.
     #[inline(never)]
     fn futex_call(&self) {
         let me = self.cpu.current.get();
         let context = &self.own(me).context;
-        match Call::from_number(context.call().0).filter(|_| S::Port::FUTEXES) {
+        let known = |call: &Call| match call {
+            Call::TrainCreate | Call::TrainCall | Call::TrainReturn => S::Port::TRAINS,
+            _ => S::Port::FUTEXES,
+        };
+        let any = S::Port::FUTEXES || S::Port::TRAINS;
+        match Call::from_number(context.call().0).filter(|call| any && known(call)) {
+            Some(call @ (Call::TrainCreate | Call::TrainCall | Call::TrainReturn)) => {
+                self.manage().train_call(me, call);
+            }
             Some(call) => self.manage().futex_call(me, call),
             None => {
                 self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);

@@ -15,7 +15,7 @@
 //! suspended waits for `resume`.
 
 use super::waiter::Waiter;
-use super::{Domain, Endpoint, Notification, Pooled, Weak};
+use super::{Activation, Domain, Endpoint, Notification, Pooled, Train, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
@@ -167,6 +167,8 @@ pub enum Wait<P: Port> {
     Endpoint(Ref<Endpoint<P>>),
     /// A notification.
     Notification(Ref<Notification<P>>),
+    /// A stack of a train.
+    Train(Ref<Train<P>>),
 }
 
 impl<P: Port> Clone for Wait<P> {
@@ -213,7 +215,7 @@ pub struct Header<P: Port> {
     pub cpu: Steady<u32>,
     /// Ticks left of its time slice.
     pub slice: OfCpu<u32>,
-    /// The domain that it runs in.
+    /// The domain that it runs in: its own, or one that it has entered.
     pub domain: Steady<Ref<Domain<P>>>,
     /// The thread whose call it has received and not yet answered: the reply right.
     pub caller: Peek<Link<Thread<P>>, Thread<P>>,
@@ -275,6 +277,8 @@ pub struct Thread<P: Port> {
     pub name: Cell<(u64, [u64; 2])>,
     /// What it waits for as [`State::Waiting`].
     pub futex: Waiter,
+    /// What it has entered last, while it is in another domain than its own.
+    pub inside: Cell<Option<Ref<Activation<P>>>>,
 }
 
 impl<P: Port> Header<P> {
@@ -356,6 +360,7 @@ impl<P: Port> Thread<P> {
             ticket: Cell::new(None),
             name: Cell::new((0, [0; 2])),
             futex: Waiter::new(),
+            inside: Cell::new(None),
         }
     }
 

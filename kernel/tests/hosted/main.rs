@@ -10,3 +10,4 @@ mod situations;
 mod structures;
 mod support;
 mod trace;
+mod trains;
