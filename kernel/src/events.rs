@@ -343,17 +343,13 @@ impl<S: System> Entry<S> {
     fn futex_call(&self) {
         let me = self.cpu.current.get();
         let context = &self.own(me).context;
-        let known = |call: &Call| match call {
-            Call::TrainCreate | Call::TrainCall | Call::TrainReturn => S::Port::TRAINS,
-            _ => S::Port::FUTEXES,
-        };
-        let any = S::Port::FUTEXES || S::Port::TRAINS;
-        match Call::from_number(context.call().0).filter(|call| any && known(call)) {
-            Some(call @ (Call::TrainCreate | Call::TrainCall | Call::TrainReturn)) => {
+        let call = Call::from_number(context.call().0);
+        match call.filter(|_| S::Port::FUTEXES || S::Port::TRAINS) {
+            Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
                 self.manage().train_call(me, call);
             }
-            Some(call) => self.manage().futex_call(me, call),
-            None => {
+            Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
+            _ => {
                 self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }
