@@ -166,14 +166,14 @@ pub enum Call {
     /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
     /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
     /// [`STACKS`](crate::train::STACKS)) of `a4` bytes each, the lowest of which begins at `a3`.
-    TrainCreate = 72,
+    TrainCreate = 128,
     /// Enters the domain of the train in slot `a0` with all message words, and goes on when
     /// [`Call::TrainReturn`] is called there. `a2`: deadline; the number word says
     /// [how long](crate::train::number) the caller waits for a stack.
-    TrainCall = 73,
+    TrainCall = 129,
     /// Goes back to where the thread has entered this domain, with result 0 `a0` and all message
     /// words.
-    TrainReturn = 74,
+    TrainReturn = 130,
 }
 
 impl Call {
@@ -230,8 +230,8 @@ impl Call {
         Call::TrainReturn,
     ];
 
-    const TABLE: [Option<Call>; 75] = {
-        let mut table = [None; 75];
+    const TABLE: [Option<Call>; 131] = {
+        let mut table = [None; 131];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);

@@ -102,6 +102,22 @@ pub unsafe fn go_on<S: System, F: Found<S::Port>>(
     core.leave()
 }
 
+/// The current thread makes this call on a train; one without options.
+///
+/// # Safety
+/// As for [`Entry::enter`].
+#[inline(always)]
+pub unsafe fn train<S: System, const CALL: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(u32::from(CALL));
+    if S::Port::TRAINS {
+        let me = core.cpu.current.get();
+        core.manage().train_call(me, CALL);
+    }
+    core.leave()
+}
+
 /// The current thread has faulted.
 ///
 /// # Safety
@@ -346,7 +362,7 @@ impl<S: System> Entry<S> {
         let call = Call::from_number(context.call().0);
         match call.filter(|_| S::Port::FUTEXES || S::Port::TRAINS) {
             Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
-                self.manage().train_call(me, call);
+                self.train_call_slowly(me, call as u8);
             }
             Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
             _ => {
@@ -354,6 +370,11 @@ impl<S: System> Entry<S> {
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }
         }
+    }
+
+    #[inline(never)]
+    fn train_call_slowly(&self, me: Ref<Thread<S::Port>>, call: u8) {
+        self.manage().train_call(me, call);
     }
 
     #[inline(never)]

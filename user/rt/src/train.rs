@@ -9,7 +9,7 @@
 //! impl Entry for Sum {
 //!     type Question = [u64; 4];
 //!     type Answer = [u64; 4];
-//!     fn enter(_env: &Env, _visitor: Visitor, numbers: [u64; 4]) -> [u64; 4] {
+//!     fn enter(_visitor: Visitor, numbers: [u64; 4]) -> [u64; 4] {
 //!         [numbers.iter().sum(), 0, 0, 0]
 //!     }
 //! }
@@ -39,6 +39,15 @@ pub struct Visitor {
     pub badge: u64,
     /// What the train was exported with.
     pub argument: u64,
+    /// The address of the program's environment.
+    pub(crate) environment: u64,
+}
+
+impl Visitor {
+    /// The environment of the program that is visited. Reading it takes a search for its end.
+    pub fn env(&self) -> Env {
+        Env::at(self.environment)
+    }
 }
 
 /// What threads of other domains run here.
@@ -49,17 +58,17 @@ pub trait Entry {
     type Answer: Into<[u64; 4]>;
     /// Runs on a stack of the train, at the visitor's priority, while other visitors may run it on
     /// others. It has no message buffer.
-    fn enter(env: &Env, visitor: Visitor, question: Self::Question) -> Self::Answer;
+    fn enter(visitor: Visitor, question: Self::Question) -> Self::Answer;
 }
 
 /// A handler without its types.
-pub type Handler = fn(&Env, Visitor, [u64; 4]) -> [u64; 4];
+pub type Handler = fn(Visitor, [u64; 4]) -> [u64; 4];
 
 /// Words in front of the stacks that say what visitors run: function, environment and argument.
 pub(crate) const RECORD_WORDS: usize = 4;
 
-fn run<E: Entry>(env: &Env, visitor: Visitor, words: [u64; 4]) -> [u64; 4] {
-    E::enter(env, visitor, words.into()).into()
+fn run<E: Entry>(visitor: Visitor, words: [u64; 4]) -> [u64; 4] {
+    E::enter(visitor, words.into()).into()
 }
 
 /// Makes a train in an empty slot, with so many stacks (1 to [`STACKS`](abi::train::STACKS)) of

@@ -4,19 +4,21 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::capabilities::slot;
 use crate::object::capability::{Cap, Capability};
-use crate::object::{Activation, Domain, Pooled, Train};
+use crate::object::{Activation, Pooled, Thread, Train};
 use crate::port::Port;
 use abi::train::{ALIGNMENT, STACKS};
-use abi::{Error, Rights};
+use abi::{Error, Rights, Status};
 
 impl<P: Port> Manager<'_, P> {
     /// Makes a train of the caller's domain with stacks that lie next to each other there. What is
     /// mapped at its addresses shows when a thread runs there. O(stacks), which are few.
+    #[inline(never)]
     pub(super) fn create_train(
         &self,
-        own: Ref<Domain<P>>,
+        me: Ref<Thread<P>>,
         args: &[u64; 6],
     ) -> Result<(), Error> {
+        let own = self.domain_of(me);
         let [to, entry, word, base, size, count] = *args;
         let to = slot(to)?;
         if count == 0 || count > STACKS || size == 0 || !size.is_multiple_of(ALIGNMENT) {
@@ -44,6 +46,7 @@ impl<P: Port> Manager<'_, P> {
             train.stacks.push_back(stack);
         }
         domain.put_slowly(&self.all, to, Capability::Train(Cap::<Train<P>>::new(at, Rights::ALL, 0)));
+        self.all.open(me).finish(Status::OK);
         Ok(())
     }
 }

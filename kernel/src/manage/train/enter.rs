@@ -17,7 +17,6 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn enter_train(
         &self,
         me: Ref<Thread<P>>,
-        number: u64,
         args: &[u64; 6],
     ) -> Result<(), Error> {
         let thread = self.all.open(me);
@@ -37,7 +36,7 @@ impl<P: Port> Manager<'_, P> {
                 self.put_inside(me, (train, cap.badge), stack);
                 Ok(())
             }
-            None => self.wait_for_stack(me, cap, number, args[2]),
+            None => self.wait_for_stack(me, cap),
         }
     }
 
@@ -75,16 +74,14 @@ impl<P: Port> Manager<'_, P> {
         &self,
         me: Ref<Thread<P>>,
         cap: Cap<Train<P>>,
-        number: u64,
-        deadline: u64,
     ) -> Result<(), Error> {
-        let until = until(number, deadline)?;
+        let (number, args) = self.all.open(me).context.call();
+        let until = until(number, args[2])?;
         if until.is_some_and(|until| until <= self.kernel.port.now()) {
             return Err(Error::Timeout);
         }
         let (thread, queue) = (self.all.open(me), &self.all.open(cap.at).queue);
         if until.is_some() && self.makes_room() {
-            let (number, args) = thread.context.call();
             thread.issue_again(number | RESTARTED, args);
             return Ok(());
         }

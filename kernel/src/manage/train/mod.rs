@@ -20,26 +20,30 @@ use crate::object::{Activation, Domain, Thread, Train};
 use crate::port::{Context, Port};
 use abi::call::Call;
 use abi::trace::Event;
-use abi::{Info, Status};
+use abi::{Error, Info, Status};
 
 impl<P: Port> Manager<'_, P> {
     /// Executes the call on trains that `me` has issued, and leaves its results.
     #[inline(always)]
-    pub(crate) fn train_call(&self, me: Ref<Thread<P>>, call: Call) {
-        let thread = self.all.open(me);
-        let (number, args) = thread.context.call();
-        let failed = match call {
-            Call::TrainCall => self.enter_train(me, number, &args),
-            Call::TrainReturn => self.return_from_train(me, args[0]),
-            _ => match self.create_train(self.domain_of(me), &args) {
-                Ok(()) => return thread.finish(Status::OK),
-                Err(error) => Err(error),
-            },
+    pub(crate) fn train_call(&self, me: Ref<Thread<P>>, call: u8) {
+        const CALL: u8 = Call::TrainCall as u8;
+        const RETURN: u8 = Call::TrainReturn as u8;
+        let args = self.all.open(me).context.call().1;
+        let done = match call {
+            CALL => self.enter_train(me, &args),
+            RETURN => self.return_from_train(me, args[0]),
+            _ => self.create_train(me, &args),
         };
-        if let Err(error) = failed {
-            self.cpu.note(Event::Fail, me, error as u32, 0);
-            thread.context.set_results(Status::failed(error), 0, Info(0));
+        if let Err(error) = done {
+            self.fail(me, error);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fail(&self, me: Ref<Thread<P>>, error: Error) {
+        self.cpu.note(Event::Fail, me, error as u32, 0);
+        self.all.open(me).context.set_results(Status::failed(error), 0, Info(0));
     }
 
     /// The activations of a thread, from the inside out: at most [`abi::train::DEPTH`].

@@ -181,8 +181,7 @@ extern "C" fn visit(
     w2: u64,
     w3: u64,
 ) -> ! {
-    let visitor = Visitor { badge, argument };
-    train::leave(handler(&Env::at(environment), visitor, [w0, w1, w2, w3]))
+    train::leave(handler(Visitor { badge, argument, environment }, [w0, w1, w2, w3]))
 }
 
 /// A further thread's first instruction. On its stack, from the stack pointer up: entry

@@ -77,12 +77,13 @@ fn visit(start: Start) {
         return machine().fault(FaultKind::Memory, false);
     }
     let record = Words::at(record, 8 * train::RECORD_WORDS as u64);
-    let visitor = Visitor { badge, argument: record.get(2) };
+    let environment = record.get(1);
+    let visitor = Visitor { badge, argument: record.get(2), environment };
     match machine().handler_of(record.get(0)) {
-        Some(handler) => guarded(record.get(1), |env| {
+        Some(handler) => guarded(environment, |_| {
             // A visitor without room for a call on its stack would go no further.
             Words::at(start.stack - 8, 8).set(0, 0);
-            train::leave(handler(env, visitor, start.words));
+            train::leave(handler(visitor, start.words));
         }),
         None => machine().fault(FaultKind::Instruction, false),
     }
