@@ -354,7 +354,7 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
-    /// The current thread makes a call on futexes or trains, or one that does not exist, which enters as a reader.
+    /// The current thread makes a call on futexes or trains, or one that does not exist.
     #[inline(never)]
     fn futex_call(&self) {
         let me = self.cpu.current.get();
@@ -362,7 +362,7 @@ impl<S: System> Entry<S> {
         let call = Call::from_number(context.call().0);
         match call.filter(|_| S::Port::FUTEXES || S::Port::TRAINS) {
             Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
-                self.train_call_slowly(me, call as u8);
+                self.manage().train_call_slowly(me, call as u8);
             }
             Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
             _ => {
@@ -370,11 +370,6 @@ impl<S: System> Entry<S> {
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }
         }
-    }
-
-    #[inline(never)]
-    fn train_call_slowly(&self, me: Ref<Thread<S::Port>>, call: u8) {
-        self.manage().train_call(me, call);
     }
 
     #[inline(never)]

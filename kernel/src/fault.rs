@@ -10,11 +10,11 @@ use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
 use crate::system::System;
-use abi::{Error, Info};
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
 use abi::trace::{Event, point};
+use abi::{Error, Info};
 
 /// A fault, as a port reports it.
 #[derive(Clone, Copy, Debug)]
@@ -92,8 +92,8 @@ impl<S: System> Entry<S> {
         S::Scheduler::block::<S::Port, S::Notes>(self.cpu, me, State::Calling);
     }
 
-    /// The code that a thread has entered has faulted: the thread is back where it has entered, with
-    /// an error. The domain's people are told; what its handler would be told is another domain's.
+    /// The code that a thread has entered has faulted: the thread is back where it has entered,
+    /// with an error. The domain's people are told; what its handler would be told is another domain's.
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {

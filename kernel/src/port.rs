@@ -90,8 +90,8 @@ pub trait Port: Sized + 'static {
     fn shutdown(&self, status: u32) -> !;
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
     fn forget(&self, local: &Self::Local, thread: &Self::Context);
-    /// A thread that has made a system call enters another domain at an instruction and with a stack
-    /// pointer: all that is to be as it was when it comes back is kept, and nothing of it is left
+    /// A thread that has made a system call enters another domain at an instruction and with a
+    /// stack pointer: all that is to be as it was when it comes back is kept, and nothing of it is left
     /// but the message words. The core sets results behind that, as what the code there is given.
     fn enter(
         &self,

@@ -34,7 +34,10 @@ pub(super) fn check<P: Port>(checker: &Checker<'_, '_, P>) {
         checker.senders(&train.queue, waits);
         let idle = train.queue.root.get().is_none() && train.queue.senders.is_empty();
         let ends = at.life() == Life::Dying;
-        assert!(idle || ends || train.free.get().is_none(), "a thread waits for a stack that is free");
+        assert!(
+            idle || ends || train.free.get().is_none(),
+            "a thread waits for a stack that is free"
+        );
         let (mut free, mut next) = (0, train.free.get());
         while let Some(stack) = next {
             free += 1;

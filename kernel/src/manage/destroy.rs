@@ -319,8 +319,8 @@ impl<P: Port> Manager<'_, P> {
         at
     }
 
-    /// Empties a domain: trains, threads, then mappings, other objects, capabilities and page tables.
-    /// False: an interrupt is pending.
+    /// Empties a domain: trains, threads, then mappings, other objects, capabilities and page
+    /// tables. False: an interrupt is pending.
     fn sweep(&self, at: Ref<Domain<P>>) -> bool {
         let domain = self.all.open(at);
         let kernel = self.kernel;

@@ -50,4 +50,3 @@ impl<P: Port> Pooled<P> for Train<P> {
         &self.owner
     }
 }
-

@@ -67,7 +67,7 @@ impl Special {
             self.owner.set(None);
             // SAFETY: the area of the thread, to which the registers belong.
             unsafe { asm!("clts", "fxsave64 [{}]", in(reg) thread.fpu.0.get(), options(nostack)) };
-            // What is in force is set on the way out, where a thread without the mark is locked out.
+            // The way out locks the registers, which are in force, for a thread without the mark.
             self.live.set(self.live.get() | special::FPU);
         }
         // SAFETY: no reference to either area exists, and they are not the same.

@@ -127,7 +127,8 @@ pub fn client(env: &Env) {
         })
     };
     let null = cost(&mut || wrong += u64::from(system::null().is_err()));
-    let entered = cost(&mut || wrong += u64::from(train.call(Numbers([0; 4]), Wait::NEVER).is_err()));
+    let entered =
+        cost(&mut || wrong += u64::from(train.call(Numbers([0; 4]), Wait::NEVER).is_err()));
     let called = cost(&mut || wrong += u64::from(sums.sum(0, 0, 0, 0).is_err()));
     println!(console, "{}: empty call {null}, train {entered}, endpoint {called}", env.name());
     if env.arg("fails").is_some() {

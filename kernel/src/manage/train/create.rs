@@ -13,11 +13,7 @@ impl<P: Port> Manager<'_, P> {
     /// Makes a train of the caller's domain with stacks that lie next to each other there. What is
     /// mapped at its addresses shows when a thread runs there. O(stacks), which are few.
     #[inline(never)]
-    pub(super) fn create_train(
-        &self,
-        me: Ref<Thread<P>>,
-        args: &[u64; 6],
-    ) -> Result<(), Error> {
+    pub(super) fn create_train(&self, me: Ref<Thread<P>>, args: &[u64; 6]) -> Result<(), Error> {
         let own = self.domain_of(me);
         let [to, entry, word, base, size, count] = *args;
         let to = slot(to)?;
@@ -45,7 +41,11 @@ impl<P: Port> Manager<'_, P> {
             activation.next.set(train.free.replace(Some(stack)));
             train.stacks.push_back(stack);
         }
-        domain.put_slowly(&self.all, to, Capability::Train(Cap::<Train<P>>::new(at, Rights::ALL, 0)));
+        domain.put_slowly(
+            &self.all,
+            to,
+            Capability::Train(Cap::<Train<P>>::new(at, Rights::ALL, 0)),
+        );
         self.all.open(me).finish(Status::OK);
         Ok(())
     }

@@ -14,11 +14,7 @@ use abi::{Error, Info, Rights, Status};
 impl<P: Port> Manager<'_, P> {
     /// The current thread enters the domain of a train, or waits for one of its stacks.
     #[inline(always)]
-    pub(super) fn enter_train(
-        &self,
-        me: Ref<Thread<P>>,
-        args: &[u64; 6],
-    ) -> Result<(), Error> {
+    pub(super) fn enter_train(&self, me: Ref<Thread<P>>, args: &[u64; 6]) -> Result<(), Error> {
         let thread = self.all.open(me);
         let cap = thread.domain.get().named::<Train<P>>(args[0] as u32, Rights::SEND)?;
         // The code that it enters could answer.
@@ -70,11 +66,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// No stack is free: the current thread waits for one as a sender does.
     #[inline(never)]
-    fn wait_for_stack(
-        &self,
-        me: Ref<Thread<P>>,
-        cap: Cap<Train<P>>,
-    ) -> Result<(), Error> {
+    fn wait_for_stack(&self, me: Ref<Thread<P>>, cap: Cap<Train<P>>) -> Result<(), Error> {
         let (number, args) = self.all.open(me).context.call();
         let until = until(number, args[2])?;
         if until.is_some_and(|until| until <= self.kernel.port.now()) {

@@ -39,6 +39,12 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// [`Manager::train_call`], out of line, once for all kernels.
+    #[inline(never)]
+    pub(crate) fn train_call_slowly(&self, me: Ref<Thread<P>>, call: u8) {
+        self.train_call(me, call);
+    }
+
     #[cold]
     #[inline(never)]
     fn fail(&self, me: Ref<Thread<P>>, error: Error) {
@@ -47,10 +53,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The activations of a thread, from the inside out: at most [`abi::train::DEPTH`].
-    fn activations_of(
-        &self,
-        at: Ref<Thread<P>>,
-    ) -> impl Iterator<Item = Ref<Activation<P>>> + '_ {
+    fn activations_of(&self, at: Ref<Thread<P>>) -> impl Iterator<Item = Ref<Activation<P>>> + '_ {
         let innermost = if P::TRAINS { self.all.open(at).inside.get() } else { None };
         core::iter::successors(innermost, |at| self.all.open(*at).outer.get())
     }
@@ -63,7 +66,10 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The domain that a thread is in and those that it will come back to.
-    pub(super) fn domains_of(&self, at: Ref<Thread<P>>) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
+    pub(super) fn domains_of(
+        &self,
+        at: Ref<Thread<P>>,
+    ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
         let before = self.activations_of(at).filter_map(|at| self.all.open(at).from.get());
         core::iter::once(self.domain_of(at)).chain(before)
     }

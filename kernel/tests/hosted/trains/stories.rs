@@ -1,6 +1,8 @@
 //! Entering and returning, nested; what goes along and what does not; waiting for a stack.
 
-use super::{STACK, STACKS, TRAIN, back, behind, create, enter, enter_until, entry, grant, position, sleep};
+use super::{
+    STACK, STACKS, TRAIN, back, behind, create, enter, enter_until, entry, grant, position, sleep,
+};
 use crate::support::board::{Board, body};
 use crate::support::host::Host;
 use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, buffer, call, receive, system};
@@ -40,7 +42,11 @@ fn a_thread_enters_and_returns() {
     board.succeeds(1, enter(2, [1, 2, 3, 4]));
     let regs = board.regs.get();
     assert_eq!((regs.args[0], regs.args[1], regs.words), (0x79, 0, [1, 2, 3, 4]));
-    assert_eq!(position(&board, 1), (entry(2), STACKS + 2 * STACK), "the stack used last goes first");
+    assert_eq!(
+        position(&board, 1),
+        (entry(2), STACKS + 2 * STACK),
+        "the stack used last goes first"
+    );
     assert_eq!(domain_of(&board, 1), 2);
     let thread = board.thread(1);
     assert_eq!((thread.priority.get(), thread.base_priority.get()), (10, 10));

@@ -14,8 +14,8 @@ mod probe;
 mod start;
 
 pub use probe::*;
-pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
 pub use start::Start;
+pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
 pub(crate) use start::{function, handler, thread_entry, train_entry};
 
 use super::Outcome;

@@ -1,8 +1,8 @@
 //! How a program's threads begin, and how a panic ends one.
 
 use super::{Handler, Instruction, MACHINE, Program, TEXT, machine, std};
-use crate::train::{self, Visitor};
 use crate::start::tell_end;
+use crate::train::{self, Visitor};
 use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, error, exit, ipc, println, system};
 use abi::Rights;
 use abi::message::{self, FaultKind};
