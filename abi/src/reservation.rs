@@ -231,6 +231,39 @@ pub struct Window {
     pub partition: u16,
 }
 
+/// All windows of a major frame, each ending behind the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    list: [Window; WINDOWS],
+    count: usize,
+}
+
+impl Windows {
+    /// These windows; the frame ends with the last one.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`]: there are none or more than [`WINDOWS`], one is shorter than
+    /// [`SHORTEST_WINDOW`], or the frame is longer than [`LONGEST`].
+    pub fn new(windows: &[Window]) -> Result<Windows, Error> {
+        let (mut list, mut begin) = ([Window { end: 0, partition: 0 }; WINDOWS], 0);
+        let room = list.get_mut(..windows.len()).ok_or(Error::InvalidArgument)?;
+        for (place, window) in room.iter_mut().zip(windows) {
+            let length = window.end.checked_sub(begin).ok_or(Error::InvalidArgument)?;
+            if length < SHORTEST_WINDOW || window.end > LONGEST {
+                return Err(Error::InvalidArgument);
+            }
+            (*place, begin) = (*window, window.end);
+        }
+        let count = windows.len();
+        if count == 0 { Err(Error::InvalidArgument) } else { Ok(Windows { list, count }) }
+    }
+
+    /// They, in their order.
+    pub fn list(&self) -> &[Window] {
+        &self.list[..self.count]
+    }
+}
+
 /// What is counted of a reservation's jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jobs {

@@ -3,9 +3,9 @@
 
 use abi::control::{
     COMMAND_WORDS, Change, Command, Domain, Held, MOST_WORDS, Machine, Malformed, Reservation, Row,
-    Rows, Thread, number,
+    Rows, Thread, Window, number,
 };
-use abi::reservation::{Budget, Curve, Server, Share, Timing};
+use abi::reservation::{self, Budget, Curve, SHORTEST_WINDOW, Server, Share, Timing, Windows};
 
 /// Numbers from a seed, for tests of what depends on nothing.
 struct Random(u64);
@@ -39,7 +39,7 @@ fn share(random: &mut Random) -> Share {
 
 fn command(random: &mut Random) -> Command {
     let (slot, is_some) = (random.next() as u32, random.below(3) > 0);
-    match random.below(5) {
+    match random.below(6) {
         0 => Command::Picture { stacks: is_some },
         1 => Command::Set(Change::Priority { slot, priority: random.next() }),
         2 => Command::Set(Change::Share { slot, share: share(random) }),
@@ -47,6 +47,15 @@ fn command(random: &mut Random) -> Command {
             let server = Server::ALL[random.below(4) as usize];
             let budget = is_some.then(|| Budget::new(server, random.next(), random.next()));
             Command::Set(Change::Budget { slot, budget })
+        }
+        4 => {
+            let mut end = 0;
+            let window = |_| {
+                end += SHORTEST_WINDOW + random.below(9);
+                reservation::Window { end, partition: random.next() as u16 }
+            };
+            let list: Vec<_> = (0..1 + slot % 32).map(window).collect();
+            Command::Set(Change::Windows { slot, windows: Windows::new(&list).unwrap() })
         }
         _ => {
             let timing = Timing { deadline: 1 + random.below(9), period: random.next() };
@@ -57,11 +66,12 @@ fn command(random: &mut Random) -> Command {
 
 fn row(random: &mut Random) -> Row {
     let (index, a, b) = (random.next(), random.next(), random.next());
-    match random.below(5) {
+    match random.below(6) {
         0 => Row::Machine(Machine { now: a, looks: b, ..Machine::default() }),
         1 => Row::Domain(Domain { index, name_low: a, slots: b, ..Domain::default() }),
         2 => Row::Thread(Thread { index, state: a, stack: b, ..Thread::default() }),
         3 => Row::Reservation(Reservation { index, node: a, share_d: b, ..Reservation::default() }),
+        4 => Row::Window(Window { slot: index, end: a, partition: b }),
         _ => Row::Held(Held { slot: index, worst: a, separation: b, ..Held::default() }),
     }
 }
@@ -94,8 +104,17 @@ fn any_words_are_a_command_or_none() {
             assert_eq!(Command::decode(command.encode()), Some(command));
         }
     }
-    assert_eq!(Command::decode([6, 0, 0, 0, 0, 0, 0, 0]), None, "there is no such command");
-    assert_eq!(Command::decode([2, 1 << 32, 0, 0, 0, 0, 0, 0]), None, "slots are 32 bits wide");
+    let of = |first: &[u64]| {
+        let mut words = [0; COMMAND_WORDS];
+        words[..first.len()].copy_from_slice(first);
+        Command::decode(words)
+    };
+    assert_eq!(of(&[7]), None, "there is no such command");
+    assert_eq!(of(&[2, 1 << 32]), None, "slots are 32 bits wide");
+    assert_eq!(of(&[6, 1, 0]), None, "no windows");
+    assert_eq!(of(&[6, 1, 33]), None, "more than there is room for");
+    assert_eq!(of(&[6, 1, 1, 0, 0, 0, 0, 0, SHORTEST_WINDOW - 1]), None, "too short");
+    assert_eq!(of(&[6, 1, 1, 0, 0, 0, 0, 0, SHORTEST_WINDOW, 1 << 16]), None, "a partition");
 }
 
 #[test]

@@ -126,13 +126,21 @@ fn random_map(random: &mut Random) -> Map {
 #[test]
 fn journal_entries_come_back() {
     let events = [Event::Restarted, Event::GivenUp, Event::NotMade];
-    let reasons = [Reason::Fault, Reason::Silent, Reason::Ended, Reason::Asked, Reason::Making];
+    let reasons = [
+        Reason::Fault,
+        Reason::Silent,
+        Reason::Ended,
+        Reason::Asked,
+        Reason::Making,
+        Reason::Overran,
+        Reason::Missed,
+    ];
     for (event, reason) in events.into_iter().flat_map(|event| reasons.map(|why| (event, why))) {
         let (child, kind) = (MOST_CHILDREN as u32 - 1, 5);
         let entry = Entry { child, event, reason, kind, detail: 1 << 63, at: 2, seen: 3, done: 4 };
         assert_eq!(Entry::from_words(entry.to_words()), Some(entry));
     }
-    for wrong in [0, 0x100, 0x001, 0x601, 0x104] {
+    for wrong in [0, 0x100, 0x001, 0x801, 0x104] {
         assert_eq!(Entry::from_words([wrong, 0, 0, 0, 0, 0]), None, "{wrong:#x}");
     }
     let last = 8 * (Entry::place(ENTRIES as u64 - 1) + Entry::WORDS) as u64;

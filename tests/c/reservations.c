@@ -29,7 +29,7 @@ static int classes(giusto_slot root)
 {
     giusto_slot edf = giusto_fresh_slot(), leaf = giusto_fresh_slot();
     giusto_slot frames = giusto_fresh_slot(), part = giusto_fresh_slot();
-    giusto_slot curves = giusto_fresh_slot();
+    giusto_slot curves = giusto_fresh_slot(), other = giusto_fresh_slot();
     const struct giusto_window windows[2] = {{5 * MS, 1}, {20 * MS, 0}};
     const struct giusto_curve tenth = {100000, 0, 100000}, whole = {1000000, 0, 1000000};
     int failed = check("classes are made in the root",
@@ -43,9 +43,11 @@ static int classes(giusto_slot root)
         giusto_create_leaf(leaf, edf, giusto_by_deadline()) == 0
             && giusto_set_timing(leaf, 5 * MS, 10 * MS) == 0);
     failed += check("no more is promised than there is",
-        giusto_set_budget(leaf, GIUSTO_SERVER_SPORADIC, 6 * MS, 10 * MS)
+        giusto_set_budget(leaf, GIUSTO_SERVER_SPORADIC, 4 * MS, 10 * MS) == 0
+            && giusto_create_leaf(other, edf, giusto_by_deadline()) == 0
+            && giusto_set_budget(other, GIUSTO_SERVER_SPORADIC, 3 * MS, 10 * MS)
                 == GIUSTO_ERROR_OVERCOMMITTED
-            && giusto_set_budget(leaf, GIUSTO_SERVER_SPORADIC, 4 * MS, 10 * MS) == 0);
+            && giusto_set_budget(other, GIUSTO_SERVER_SPORADIC, 1 * MS, 10 * MS) == 0);
     failed += check("windows are set, and a partition is made",
         giusto_set_windows(frames, windows, 2) == 0
             && giusto_create_leaf(part, frames, giusto_by_window(1, 3)) == 0);
@@ -66,8 +68,9 @@ int main(void)
 {
     giusto_slot root = giusto_cap("root"), leaf = giusto_fresh_slot();
     giusto_slot thread = giusto_fresh_slot(), notification = giusto_fresh_slot();
+    giusto_slot signals = giusto_fresh_slot();
     struct giusto_usage usage = {0};
-    struct giusto_message message;
+    struct giusto_message message = {0};
     int failed = classes(root);
     failed += check("a leaf is made and limited",
         giusto_create_leaf(leaf, root, giusto_by_priority(300)) == 0
@@ -75,7 +78,8 @@ int main(void)
             && giusto_set_budget(leaf, GIUSTO_SERVER_PERIODIC, BUDGET, PERIOD) == 0);
     failed += check("its monitor is set",
         giusto_create_notification(notification) == 0
-            && giusto_set_monitor(leaf, notification, 1, 2) == 0);
+            && giusto_mint(notification, signals, GIUSTO_RIGHTS_SEND, 1 | 2) == 0
+            && giusto_set_monitor(leaf, signals, 1, 2) == 0);
     failed += check("a thread runs on it",
         giusto_start_thread(1, thread, 10, spin, 0) == 0 && giusto_run_on(thread, leaf) == 0);
     failed += check("an overrun is told",

@@ -1,12 +1,15 @@
 //! What the host asks for.
 
-use crate::reservation::{Budget, Share, Timing};
+use crate::reservation::{Budget, Share, Timing, WINDOWS, Window, Windows};
 
+/// Words before those of windows.
+const HEAD: usize = 8;
 /// Words of a command.
-pub const COMMAND_WORDS: usize = 8;
+pub const COMMAND_WORDS: usize = HEAD + 2 * WINDOWS;
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and programs have no heap")]
 pub enum Command {
     /// All rows.
     Picture {
@@ -19,6 +22,7 @@ pub enum Command {
 
 /// A change of how a thread or a reservation is scheduled. Slots are the program's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one, and programs have no heap")]
 pub enum Change {
     /// A thread gets another priority.
     Priority {
@@ -48,6 +52,13 @@ pub enum Change {
         /// What its jobs are like from now on.
         timing: Option<Timing>,
     },
+    /// A class of time partitions gets other windows, the first of which begins at once.
+    Windows {
+        /// The slot of the reservation.
+        slot: u32,
+        /// Its new windows.
+        windows: Windows,
+    },
 }
 
 const PICTURE: u64 = 1;
@@ -55,10 +66,12 @@ const PRIORITY: u64 = 2;
 const SHARE: u64 = 3;
 const BUDGET: u64 = 4;
 const TIMING: u64 = 5;
+const WINDOWS_OF: u64 = 6;
 
 impl Command {
     /// Its words.
     pub fn encode(&self) -> [u64; COMMAND_WORDS] {
+        let mut words = [0; COMMAND_WORDS];
         let (code, slot, kind, [a, b, c, d]) = match *self {
             Command::Picture { stacks } => (PICTURE, 0, stacks.into(), [0; 4]),
             Command::Set(Change::Priority { slot, priority }) => (PRIORITY, slot, priority, [0; 4]),
@@ -72,12 +85,21 @@ impl Command {
             Command::Set(Change::Timing { slot, timing }) => {
                 (TIMING, slot, 0, Timing::encode(timing))
             }
+            Command::Set(Change::Windows { slot, windows }) => {
+                let list = windows.list();
+                for (place, window) in words[HEAD..].chunks_exact_mut(2).zip(list) {
+                    place.copy_from_slice(&[window.end, window.partition.into()]);
+                }
+                (WINDOWS_OF, slot, list.len() as u64, [0; 4])
+            }
         };
-        [code, slot.into(), kind, a, b, c, d, 0]
+        words[..HEAD - 1].copy_from_slice(&[code, slot.into(), kind, a, b, c, d]);
+        words
     }
 
     /// The command of these words; none if there is no such command.
-    pub fn decode([code, slot, kind, a, b, c, d, _]: [u64; COMMAND_WORDS]) -> Option<Command> {
+    pub fn decode(all: [u64; COMMAND_WORDS]) -> Option<Command> {
+        let [code, slot, kind, a, b, c, d, _, windows @ ..] = all;
         let (slot, words) = (u32::try_from(slot).ok()?, [a, b, c, d]);
         Some(match code {
             PICTURE => Command::Picture { stacks: kind != 0 },
@@ -85,7 +107,20 @@ impl Command {
             SHARE => Command::Set(Change::Share { slot, share: Share::decode(kind, words)? }),
             BUDGET => Command::Set(Change::Budget { slot, budget: Budget::decode(words).ok()? }),
             TIMING => Command::Set(Change::Timing { slot, timing: Timing::decode(words) }),
+            WINDOWS_OF => {
+                Command::Set(Change::Windows { slot, windows: windows_of(&windows, kind)? })
+            }
             _ => return None,
         })
     }
+}
+
+/// So many windows of these words.
+fn windows_of(words: &[u64], count: u64) -> Option<Windows> {
+    let count = usize::try_from(count).ok().filter(|count| *count <= WINDOWS)?;
+    let mut list = [Window { end: 0, partition: 0 }; WINDOWS];
+    for (window, words) in list[..count].iter_mut().zip(words.chunks_exact(2)) {
+        *window = Window { end: words[0], partition: u16::try_from(words[1]).ok()? };
+    }
+    Windows::new(&list[..count]).ok()
 }

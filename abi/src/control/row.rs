@@ -168,6 +168,15 @@ rows! {
         /// Their separation in nanoseconds.
         separation,
     }
+    /// A window of a class, if the program has changed those; in their order.
+    Window = 6 {
+        /// The slot of the class.
+        slot,
+        /// Where it ends, from the frame's begin, in nanoseconds.
+        end,
+        /// Whose it is.
+        partition,
+    }
 }
 
 /// Reads rows; ends behind the first words that are none.

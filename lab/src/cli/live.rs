@@ -19,6 +19,7 @@ Examples:
   ./giusto sched set others priority=120
   ./giusto sched set interactive curve=30%       or curve=60%,10ms,20%
   ./giusto sched set guest budget=none
+  ./giusto sched set frames windows=a:0ms+8ms,b:8ms+2ms
   ./giusto sched set thread:guest priority=7     a thread, by its domain";
 
 /// Examples of `top`.

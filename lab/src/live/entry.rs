@@ -44,6 +44,9 @@ pub struct Held {
     pub name: String,
     /// Deadline and separation of a reservation's jobs at boot, in nanoseconds.
     pub timing: Option<[u64; 2]>,
+    /// The windows of a class at boot: where each ends, in nanoseconds, and whose it is.
+    #[serde(default)]
+    pub windows: Vec<(u64, u16)>,
     /// What follows when the budget of a reservation is used up, and when a job of it is late, if
     /// that is not as usual.
     #[serde(default)]
@@ -58,13 +61,15 @@ impl Held {
                 let one = &system.reservations[index];
                 let timing = one.timing.map(|Timing { deadline, period }| [deadline, period]);
                 let reactions = one.reactions().map(|it| it.map(str::to_string));
+                let windows = one.windows.iter().map(|one| (one.end, one.partition)).collect();
                 let name = one.name.clone();
-                Some(Held { slot: *slot, is_reservation: true, name, timing, reactions })
+                Some(Held { slot: *slot, is_reservation: true, name, timing, windows, reactions })
             }
             Target::Thread(index) => {
                 let name = system.domains[index].name.clone();
-                let reactions = [None, None];
-                Some(Held { slot: *slot, is_reservation: false, name, timing: None, reactions })
+                let (windows, reactions) = (Vec::new(), [None, None]);
+                let timing = None;
+                Some(Held { slot: *slot, is_reservation: false, name, timing, windows, reactions })
             }
             _ => None,
         };

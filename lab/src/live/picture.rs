@@ -5,7 +5,7 @@ use super::entry::{self, Entry};
 use abi::boot::name_bytes;
 use abi::call::ThreadState;
 use abi::control::{self, Row};
-use abi::reservation::{Budget, Policy, Server, Share, Timing};
+use abi::reservation::{Budget, Policy, Server, Share, Timing, Window};
 use anyhow::{Context, Result};
 use std::collections::HashSet;
 
@@ -81,6 +81,8 @@ pub struct Reservation {
     pub limit: Option<Budget>,
     /// What its jobs are like.
     pub timing: Option<Timing>,
+    /// Its windows, of a class of time partitions.
+    pub windows: Vec<Window>,
     /// The slot by which the control domain may change it.
     pub slot: Option<u32>,
     /// Whether it waits for budget.
@@ -227,10 +229,34 @@ fn reservations(answer: &Answer, entry: &Entry) -> Vec<Reservation> {
             false => is_root.then(|| format!("cpu{roots}")),
         };
         roots += u32::from(is_root);
-        let one = reservation(row, held(row.node), entry, (class, depth, name));
+        let mut one = reservation(row, held(row.node), entry, (class, depth, name));
+        change_windows(&mut one, answer);
         made.push(one);
     }
     made
+}
+
+/// The windows that a class had at boot.
+fn windows(known: &entry::Held) -> Vec<Window> {
+    known
+        .windows
+        .iter()
+        .map(|(end, partition)| Window { end: *end, partition: *partition })
+        .collect()
+}
+
+/// Gives a class the windows that the answer has of it, if they were changed.
+fn change_windows(one: &mut Reservation, answer: &Answer) {
+    let of = |row: &Row| match row {
+        Row::Window(window) if one.slot.map(u64::from) == Some(window.slot) => {
+            Some(Window { end: window.end, partition: u16::try_from(window.partition).ok()? })
+        }
+        _ => None,
+    };
+    let changed: Vec<Window> = answer.rows.iter().filter_map(of).collect();
+    if !changed.is_empty() {
+        one.windows = changed;
+    }
 }
 
 /// Whether it is the class that all CPUs share: of the roots that one alone goes by deadlines.
@@ -268,6 +294,7 @@ fn reservation(
         share: Share::decode(row.share, words).filter(|_| row.class != NONE || is_shared(row)),
         limit: server.map(|server| Budget { server, budget: row.budget, period: row.period }),
         timing,
+        windows: known.map(windows).unwrap_or_default(),
         slot: known.map(|known| known.slot),
         throttled: row.throttled != 0,
         service: row.service,

@@ -28,8 +28,8 @@ use core::time::Duration;
 /// needs the right `control`.
 ///
 /// # Errors
-/// As [`thread::set_priority`], [`reservation::set_share`], [`reservation::set_budget`] and
-/// [`reservation::set_timing`] say. Nothing has changed then.
+/// As [`thread::set_priority`], [`reservation::set_share`], [`reservation::set_budget`],
+/// [`reservation::set_timing`] and [`reservation::set_windows`] say. Nothing has changed then.
 pub fn set(change: Change) -> Result<(), Error> {
     match change {
         Change::Priority { slot, priority } => thread::set_priority(Slot(slot), priority),
@@ -41,6 +41,7 @@ pub fn set(change: Change) -> Result<(), Error> {
             };
             reservation::set_timing(Slot(slot), timing.map(times))
         }
+        Change::Windows { slot, windows } => reservation::set_windows(Slot(slot), windows.list()),
     }
 }
 

@@ -87,7 +87,7 @@ pub fn together(
     let of = |index: usize| {
         let given = drafts[index].given;
         let keys = [(&given.overrun, all[index].overrun), (&given.miss, all[index].miss)];
-        let wrong = keys.into_iter().find_map(|(word, reaction)| {
+        keys.into_iter().find_map(|(word, reaction)| {
             let (message, help) = match reaction {
                 Reaction::Usual => None,
                 Reaction::Background => confined(drafts, all, index),
@@ -95,8 +95,7 @@ pub fn together(
             }?;
             let at = span_of(word.as_ref(), &drafts[index].at);
             Some(values.source.problem(&at, message, help))
-        });
-        wrong
+        })
     };
     (0..all.len()).filter_map(of).collect()
 }

@@ -123,15 +123,9 @@ impl Decoded {
                 Record::Capability => expect(fields[0], Record::Domain),
                 Record::Trace | Record::Accounts => expect(fields[0], Record::Memory),
                 Record::Reservation => {
-                    assert_eq!(fields[0], boot::NO_OWNER);
                     let class = made.get(fields[1] as usize);
                     assert!(matches!(class, Some(Record::Root | Record::Reservation)));
-                    let policy = Policy::from_code(fields[2]);
-                    assert!(policy.is_some() || fields[2] == 0);
-                    let words = fields[4..8].try_into().expect("four words");
-                    assert!(Share::decode(fields[3], words).is_some());
-                    let limit = Budget::decode([fields[8], fields[9], fields[10], 0]);
-                    assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
+                    check_reservation(fields);
                 }
                 Record::Window => expect(fields[0], Record::Reservation),
                 Record::Monitor => {
@@ -317,4 +311,14 @@ fn creates(record: Record) -> bool {
         Record::Accounts,
     ];
     !makes_none.contains(&record)
+}
+
+/// The words of a reservation mean something.
+fn check_reservation(fields: &[u64]) {
+    assert_eq!(fields[0], boot::NO_OWNER);
+    assert!(Policy::from_code(fields[2]).is_some() || fields[2] == 0);
+    let words = fields[4..8].try_into().expect("four words");
+    assert!(Share::decode(fields[3], words).is_some());
+    let limit = Budget::decode([fields[8], fields[9], fields[10], 0]);
+    assert!(limit.is_ok_and(|limit| limit.is_none_or(|it| it.budget <= it.period)));
 }

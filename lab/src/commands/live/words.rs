@@ -72,6 +72,9 @@ pub fn document(one: &Reservation) -> Value {
         "period_ns": one.limit.map(|limit| limit.period),
         "deadline_ns": one.timing.map(|timing| timing.deadline),
         "separation_ns": one.timing.map(|timing| timing.period),
+        "windows": one.windows.iter().map(|window| json!({
+            "end_ns": window.end, "partition": window.partition,
+        })).collect::<Vec<_>>(),
         "throttled": one.throttled,
         "service_ns": one.service,
         "overruns": one.overruns,

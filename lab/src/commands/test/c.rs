@@ -18,12 +18,15 @@ use manifest::System;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// The compilers; the second knows C++ too.
 const COMPILERS: [&str; 2] = ["cc", CLANG];
 const CLANG: &str = "clang";
 /// Where the programs are, from the root of the work tree.
 const FOLDER: &str = "tests/c";
+/// After which a program has not ended.
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// What the library and all programs are to be compiled with without a word.
 const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 /// Sources of the library that are compared with the host's.
@@ -141,7 +144,7 @@ fn run(folder: &Path, manifest: &str) -> Result<(System, Images, Outcome)> {
     fs::copy(path(manifest), &place)?;
     let system = systems::load(place.to_str().context("a path is text")?)?;
     let images = built(image::build_for(EMULATOR, &system))?;
-    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1);
+    let boot = machine::Boot::new(EMULATOR, &images, &system).seed(1).timeout(TIMEOUT);
     let outcome = machine::boot(&boot)?;
     Ok((system, images, outcome))
 }

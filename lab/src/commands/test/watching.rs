@@ -27,10 +27,44 @@ priority = 40
 max_priority = 50
 "#;
 
-/// Both kinds of system on each machine with an emulator.
+/// Two programs that never wait, each in half of the time.
+const HALVES: &str = r#"
+[system]
+name = "halves"
+
+[[reservation]]
+name = "frames"
+policy = "partitions"
+priority = 100
+major_frame = "10ms"
+
+[[reservation]]
+name = "left"
+in = "frames"
+windows = [{ offset = "0ms", duration = "5ms" }]
+
+[[reservation]]
+name = "right"
+in = "frames"
+windows = [{ offset = "5ms", duration = "5ms" }]
+
+[[domain]]
+name = "left"
+program = "runaway"
+priority = 10
+reservation = "left"
+
+[[domain]]
+name = "right"
+program = "runaway"
+priority = 10
+reservation = "right"
+"#;
+
+/// All kinds of system on each machine with an emulator.
 pub fn jobs() -> Vec<Job> {
     let machines = MACHINES.into_iter().filter(|machine| machine.emulator().is_some());
-    machines.flat_map(|machine| [tree(machine), priorities(machine)]).collect()
+    machines.flat_map(|machine| [tree(machine), windows(machine), priorities(machine)]).collect()
 }
 
 fn job(name: &str, machine: &dyn Machine, builds: Builds, check: fn() -> Result<()>) -> Job {
@@ -84,6 +118,36 @@ fn tree(machine: &dyn Machine) -> Job {
         let wrong = running.ask(&["sched", "get", "visoin"])?;
         let said = unbroken(&wrong.errors);
         ensure!(wrong.code() == Some(2) && said.contains("did you mean `vision`?"), "{said}");
+        running.end()
+    })
+}
+
+fn windows(machine: &dyn Machine) -> Job {
+    let builds = Builds::Tree(machine.name(), None);
+    job("windows of a running system are shown and changed", machine, builds, || {
+        let folder = tempfile::tempdir()?;
+        let manifest = folder.path().join("halves.toml");
+        fs_err::write(&manifest, HALVES)?;
+        let running = Running::start(&[manifest.to_str().context("the path is UTF-8")?])?;
+        let shown = running.ask(&["sched", "get", "frames"])?;
+        let says = "major_frame=10ms windows=left:0us+5ms,right:5ms+5ms";
+        ensure!(unbroken(&shown.output).contains(says), "{}", shown.output);
+        let changed =
+            running.json(&["sched", "set", "frames", "windows=left:0ms+8ms,right:8ms+2ms"])?;
+        let ends = |value: &Value| -> Vec<Option<u64>> {
+            let windows = value["reservation"]["windows"].as_array();
+            windows.into_iter().flatten().map(|window| window["end_ns"].as_u64()).collect()
+        };
+        ensure!(ends(&changed) == [Some(8_000_000), Some(10_000_000)], "{changed}");
+        let top = running.json(&["top", "-n", "1", "-d", "400ms"])?;
+        let had = |name| -> Result<u64> {
+            let one = named(&top["rounds"][0]["reservations"], name)?;
+            one["service_ns"].as_u64().context("it has run")
+        };
+        ensure!(had("left")? > 2 * had("right")?, "{top}");
+        let refused = running.ask(&["sched", "set", "frames", "windows=left:0ms+11ms"])?;
+        ensure!(refused.code() == Some(2), "{}", refused.errors);
+        ensure!(ends(&running.json(&["sched", "get", "frames"])?) == ends(&changed), "as it was");
         running.end()
     })
 }

@@ -9,6 +9,7 @@ fn entry() -> Entry {
         is_reservation,
         name: name.to_string(),
         timing,
+        windows: vec![(9, 1)],
         reactions: [None, Some("restart".to_string())],
     };
     Entry {

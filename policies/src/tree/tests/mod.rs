@@ -15,6 +15,7 @@ mod deadlines;
 mod fairness;
 mod faults;
 mod hierarchies;
+mod lockstep;
 mod model;
 mod model_server;
 mod notices;

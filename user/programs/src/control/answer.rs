@@ -1,6 +1,6 @@
 //! Rows, as far as there is room.
 
-use super::jobs::Jobs;
+use super::kept::Kept;
 use abi::control::{Machine, Row, Thread, WORD_ROWS};
 use rt::prelude::*;
 use rt::{Kind, Words, cap, sched};
@@ -47,7 +47,7 @@ impl Answer {
 }
 
 /// Rows of everything.
-pub fn picture(env: &Env, answer: &mut Answer, jobs: &Jobs, (looks, stacks): (u64, bool)) {
+pub fn picture(env: &Env, answer: &mut Answer, kept: &Kept, (looks, stacks): (u64, bool)) {
     let system = env.cap("system");
     let machine = Machine { looks, ..sched::machine() };
     answer.row(Row::Machine(machine));
@@ -56,7 +56,8 @@ pub fn picture(env: &Env, answer: &mut Answer, jobs: &Jobs, (looks, stacks): (u6
     for (_, slot) in env.caps() {
         let is_reservation = cap::inspect(slot).is_ok_and(|held| held.kind == Kind::Reservation);
         if let (true, Ok(held)) = (is_reservation, sched::held(slot)) {
-            answer.row(Row::Held(jobs.tell(held)));
+            answer.row(Row::Held(kept.tell(held)));
+            kept.windows(held.slot).for_each(|window| answer.row(Row::Window(window)));
         }
     }
     sched::domains(system).for_each(|domain| answer.row(Row::Domain(domain)));

@@ -2,7 +2,7 @@
 //! layout of [`abi::control`].
 
 mod answer;
-mod jobs;
+mod kept;
 
 use abi::control::{
     COMMAND_WORDS, Command, MAGIC, WORD_ANSWER, WORD_ANSWER_CHECK, WORD_COMMAND, WORD_CUT,
@@ -10,7 +10,7 @@ use abi::control::{
 };
 use answer::Answer;
 use core::sync::atomic::{Ordering, fence};
-use jobs::Jobs;
+use kept::Kept;
 use rt::prelude::*;
 use rt::{Words, sched};
 
@@ -19,14 +19,14 @@ use rt::{Words, sched};
 pub fn main(env: &Env) {
     let memory = env.mem(env.arg("memory").unwrap_or("control"));
     let mut ticker = Ticker::every(env.number("poll", 20_000).us());
-    let (mut jobs, mut looks) = (Jobs::default(), 0);
+    let (mut kept, mut looks) = (Kept::default(), 0);
     memory.set(WORD_MAGIC, MAGIC);
     loop {
         ticker.wait();
         looks += 1;
         let Some(request) = asked(memory) else { continue };
         let answer = Answer::new(memory);
-        answer_to(env, command(memory), answer, (&mut jobs, looks));
+        answer_to(env, command(memory), answer, (&mut kept, looks));
         fence(Ordering::Release);
         memory.set(WORD_ANSWER_CHECK, !request);
         memory.set(WORD_ANSWER, request);
@@ -52,15 +52,18 @@ fn answer_to(
     env: &Env,
     command: Option<Command>,
     mut answer: Answer,
-    (jobs, looks): (&mut Jobs, u64),
+    (kept, looks): (&mut Kept, u64),
 ) {
     let done = match command {
         None => Err(Error::InvalidArgument),
         Some(Command::Picture { stacks }) => {
-            answer::picture(env, &mut answer, jobs, (looks, stacks));
+            answer::picture(env, &mut answer, kept, (looks, stacks));
             Ok(())
         }
-        Some(Command::Set(change)) => sched::set(change).inspect(|()| jobs.note(change)),
+        Some(Command::Set(change)) => {
+            let done = kept.fits(change).and_then(|()| sched::set(change));
+            done.inspect(|()| kept.note(change))
+        }
     };
     let memory = answer.memory();
     memory.set(WORD_STATUS, done.map_or_else(|error| error as u64, |()| 0));

@@ -4,6 +4,7 @@ mod plan;
 mod proof;
 mod refusal;
 mod target;
+mod windows;
 
 use super::{Live, ps, words};
 use crate::cli;
@@ -122,7 +123,7 @@ fn reservation(picture: &Picture, one: &crate::live::Reservation) -> String {
     let class = one.class.as_ref().map(|class| format!(" in {class}")).unwrap_or_default();
     let kind = one.policy.map_or("reservation", |_| "class");
     let mut text = format!("{kind} {}{class}:", one.name);
-    for (key, value) in plan::settings(one) {
+    for (key, value) in plan::settings(one, picture) {
         text += &format!(" {key}={value}");
     }
     let share = words::percent(one.service, picture.now);

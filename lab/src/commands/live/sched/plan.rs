@@ -2,11 +2,13 @@
 
 use super::super::words;
 use super::target::Target;
+use super::windows;
 use crate::failure::{did_you_mean, usage};
 use crate::live::{Picture, Reservation};
 use abi::control::Change;
 use abi::reservation::{
-    Budget, Curve, LEAST_BUDGET, LEVELS, LONGEST, Policy, SHORTEST, Server, Share, Timing,
+    Budget, Curve, LEAST_BUDGET, LEVELS, LONGEST, Policy, SHORTEST, SHORTEST_WINDOW, Server, Share,
+    Timing,
 };
 use anyhow::Result;
 use manifest::units::{duration, percent};
@@ -22,7 +24,17 @@ pub struct Step {
 }
 
 /// Keys of reservations.
-const KEYS: [&str; 7] = ["priority", "budget", "period", "server", "deadline", "curve", "share"];
+const KEYS: [&str; 9] = [
+    "priority",
+    "budget",
+    "period",
+    "server",
+    "deadline",
+    "curve",
+    "share",
+    "windows",
+    "major_frame",
+];
 
 /// The changes that these words ask for, in the order in which they are made.
 pub fn steps(target: &Target, picture: &Picture, changes: &[String]) -> Result<Vec<Step>> {
@@ -36,8 +48,9 @@ pub fn steps(target: &Target, picture: &Picture, changes: &[String]) -> Result<V
             };
             let asked = Asked::of(&pairs)?;
             let steps = [share(one, slot, &asked)?, limit(one, slot, &asked)?];
-            let steps = steps.into_iter().chain([timing(one, slot, &asked)?]).flatten();
-            Ok(steps.collect())
+            let windows = (asked.windows.as_deref(), asked.major_frame);
+            let rest = [timing(one, slot, &asked)?, windows::step(one, slot, picture, windows)?];
+            Ok(steps.into_iter().chain(rest).flatten().collect())
         }
     }
 }
@@ -122,6 +135,8 @@ struct Asked {
     deadline: Option<Option<u64>>,
     curve: Option<Option<Curve>>,
     share: Option<Curve>,
+    windows: Option<String>,
+    major_frame: Option<u64>,
 }
 
 impl Asked {
@@ -144,6 +159,8 @@ impl Asked {
                 "curve" if *value == "none" => asked.curve = Some(None),
                 "curve" => asked.curve = Some(Some(curve(key, value)?)),
                 "share" => asked.share = Some(curve(key, value)?),
+                "windows" => asked.windows = Some((*value).to_string()),
+                "major_frame" => asked.major_frame = Some(time(key, value, SHORTEST_WINDOW)?),
                 _ => {
                     let (keys, hint) = (KEYS.join(", "), did_you_mean(key, KEYS));
                     return Err(usage(format!("there is no key `{key}`, only {keys}{hint}")));
@@ -332,7 +349,7 @@ fn timing(one: &Reservation, slot: u32, asked: &Asked) -> Result<Option<Step>> {
 }
 
 /// What can be set of a reservation, as it is now.
-pub fn settings(one: &Reservation) -> Vec<(&'static str, String)> {
+pub fn settings(one: &Reservation, picture: &Picture) -> Vec<(&'static str, String)> {
     let spelled = |curve: Curve| {
         let [slope, rest] = [curve.slope, curve.rest].map(|slope| spell_percent(slope.into()));
         let bend = spell_duration(curve.bend);
@@ -359,5 +376,6 @@ pub fn settings(one: &Reservation) -> Vec<(&'static str, String)> {
             settings.push(("period", spell_duration(period)));
         }
     }
+    settings.extend(windows::settings(one, picture));
     settings
 }

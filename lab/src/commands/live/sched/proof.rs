@@ -56,6 +56,7 @@ fn as_in(mut system: System, picture: &Picture) -> System {
         if let Some(now) = now {
             one.share = now.share.unwrap_or(one.share);
             (one.limit, one.timing) = (now.limit, now.timing);
+            one.windows.clone_from(&now.windows);
         }
     }
     system

@@ -2,7 +2,7 @@ use super::target::Target;
 use super::*;
 use crate::failure::Usage;
 use crate::live::Reservation;
-use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing};
+use abi::reservation::{Budget, Curve, Policy, Server, Share, Timing, Window, Windows};
 
 const MS: u64 = 1_000_000;
 
@@ -18,6 +18,7 @@ fn one(name: &str, class: Option<(&str, Policy)>, place: u32, share: Share) -> R
         share: Some(share),
         limit: None,
         timing: None,
+        windows: Vec::new(),
         slot: Some(place),
         throttled: false,
         service: 0,
@@ -41,6 +42,11 @@ fn picture() -> Picture {
     let class = |one: Reservation, policy| Reservation { policy: Some(policy), ..one };
     let timing = Some(Timing { deadline: 40 * MS, period: 40 * MS });
     let vision = Reservation { timing, ..one("vision", edf, 5, Share::Deadline) };
+    let windows = [(4, 1), (5, 0), (10, 2)]
+        .map(|(end, partition)| Window { end: end * MS, partition })
+        .to_vec();
+    let frames = Some(("frames", Policy::Partitions));
+    let part = |number| Share::Partition { number, priority: 3 };
     let linear = |percent: u32| Share::curve(Curve::linear(percent * 10_000));
     Picture {
         system: "made-up".to_string(),
@@ -58,6 +64,13 @@ fn picture() -> Picture {
             one("quick", curves, 7, linear(50)),
             one("slow", curves, 8, linear(30)),
             one("log", root, 9, Share::Priority(1)),
+            Reservation {
+                windows,
+                ..class(one("frames", root, 10, Share::Priority(2)), Policy::Partitions)
+            },
+            one("left", frames, 11, part(1)),
+            one("right", frames, 12, part(2)),
+            one("below", frames, 13, part(0)),
         ],
         cut: false,
     }
@@ -186,11 +199,51 @@ fn refusals_of_admission_say_who_has_what() {
 
 #[test]
 fn settings_can_be_given_back_as_they_are_shown() {
-    for one in &picture().reservations {
-        let shown = plan::settings(one).into_iter().map(|(key, value)| format!("{key}={value}"));
+    let picture = picture();
+    for one in &picture.reservations {
+        let shown =
+            plan::settings(one, &picture).into_iter().map(|(key, value)| format!("{key}={value}"));
         let words = shown.collect::<Vec<_>>().join(" ");
         if one.slot.is_some() && !words.is_empty() {
             assert_eq!(changes(&one.name, &words), [], "{}: {words}", one.name);
         }
     }
+}
+
+fn windows(list: &[(u64, u16)]) -> Change {
+    let list: Vec<_> = list
+        .iter()
+        .map(|(end, partition)| Window { end: end * MS, partition: *partition })
+        .collect();
+    Change::Windows { slot: 10, windows: Windows::new(&list).unwrap() }
+}
+
+#[test]
+fn windows_are_given_all_at_once() {
+    let step = |words| {
+        let mut steps = asked("frames", words).unwrap();
+        let step = steps.pop().unwrap();
+        assert_eq!(step.undo, windows(&[(4, 1), (5, 0), (10, 2)]));
+        step.change
+    };
+    assert_eq!(step("windows=left:0ms+8ms,right:8ms+2ms"), windows(&[(8, 1), (10, 2)]));
+    assert_eq!(step("windows=right:2ms+2ms"), windows(&[(2, 0), (4, 2), (10, 0)]), "gaps");
+    assert_eq!(step("major_frame=20ms"), windows(&[(4, 1), (5, 0), (10, 2), (20, 0)]));
+    assert_eq!(step("windows=left:0ms+6ms major_frame=6ms"), windows(&[(6, 1)]));
+    assert_eq!(changes("frames", "major_frame=10ms windows=left:0ms+4ms,right:5ms+5ms"), []);
+    for (words, said) in [
+        ("windows=left", "is not PARTITION:OFFSET+DURATION"),
+        ("windows=left:0ms+100us", "too short: 500us at least"),
+        ("windows=lefd:0ms+1ms", "did you mean `left`?"),
+        ("windows=below:0ms+1ms", "below is the background partition, which has no windows"),
+        ("windows=left:0ms+5ms,right:4ms+1ms", "right:4ms+1ms overlaps the one before it"),
+        ("windows=left:0ms+12ms", "ends behind the major frame of 10ms"),
+        ("windows=left:0ms+4ms,right:4100us+1ms", "from 4ms to 4100us no partition has a window"),
+        ("major_frame=8ms", "the window from 5ms ends behind the major frame of 8ms"),
+    ] {
+        let message = refused("frames", words);
+        assert!(message.contains(said), "{words}: {message}");
+    }
+    let message = refused("critical", "windows=left:0ms+1ms");
+    assert!(message.ends_with("it is no class of time partitions"), "{message}");
 }

@@ -1,0 +1,337 @@
+//! Each decision of classes of service curves, by the rules of the ledger (S4-03, S4-04).
+//!
+//! The reference goes where the tree goes, and says of each choice whether it is one of the best.
+//! Two runs that choose between equals apart may differ by much later: a quantum of a slope of 2 %
+//! is 50 quanta of virtual time, at which a leaf that wakes may join. So what is compared is not
+//! what leaves have in the end, but each choice. The reference computes in fractions of 2^-32 ns,
+//! so that only the tree rounds; [`ROUNDED`] is what that may amount to.
+//!
+//! Two rules are the tree's: a newcomer's virtual time is the least of its siblings', not the
+//! middle of them, if the last one is ahead by more than a quantum of its share; and where none is
+//! ready it is above all that were.
+
+use super::random::Dice;
+use super::std::string::String;
+use super::*;
+use proptest::prelude::*;
+
+/// By how much instants may differ from exact ones, in nanoseconds: a hundredth of a quantum.
+const ROUNDED: i128 = 10_000 * ONE;
+/// A nanosecond.
+const ONE: i128 = 1 << 32;
+/// In place of an instant: never.
+const FAR: i128 = i128::MAX / 4;
+const MILLION: i128 = WHOLE as i128;
+
+/// The time in which a slope amounts to this much, rounded up.
+fn up(service: i128, slope: i128) -> i128 {
+    (service * MILLION + slope - 1) / slope
+}
+
+/// A curve of two pieces from a point on.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    x: i128,
+    y: i128,
+    dx: i128,
+    dy: i128,
+    first: i128,
+    rest: i128,
+}
+
+impl Line {
+    fn new(curve: Curve, x: i128, y: i128) -> Line {
+        let [first, rest] = [curve.slope, curve.rest].map(i128::from);
+        let dx = i128::from(curve.bend) * ONE;
+        Line { x, y, dx, dy: dx * first / MILLION, first, rest }
+    }
+
+    fn at(&self, x: i128) -> i128 {
+        match x - self.x {
+            before if before <= 0 => self.y,
+            inside if inside <= self.dx => self.y + inside * self.first / MILLION,
+            behind => self.y + self.dy + (behind - self.dx) * self.rest / MILLION,
+        }
+    }
+
+    /// Rounded up, so that the curve has reached there what it is to reach: a convex curve whose
+    /// leaf wakes where it went to sleep begins anew, which a rounding must not undo.
+    fn inverse(&self, y: i128) -> i128 {
+        match y - self.y {
+            below if below < 0 => self.x,
+            inside if inside <= self.dy && self.dy > 0 => self.x + up(inside, self.first),
+            above => self.x + self.dx + up((above - self.dy).max(0), self.rest),
+        }
+    }
+
+    /// The least of itself and a curve that begins at a point.
+    fn min(&mut self, curve: Curve, x: i128, y: i128) {
+        let here = self.at(x);
+        let new = Line::new(curve, x, y);
+        if new.first <= new.rest {
+            if here >= y {
+                (self.x, self.y) = (x, y);
+            }
+        } else if here > y && self.at(x + new.dx) >= y + new.dy {
+            *self = new;
+        } else if here > y {
+            let meet = (here - y) * MILLION / (new.first - new.rest);
+            let dx = meet + (self.x + self.dx - x).max(0);
+            *self = Line { dx, dy: dx * new.first / MILLION, ..new };
+        }
+    }
+
+    fn eligible(self) -> Line {
+        if self.first > self.rest { self } else { Line { dx: 0, dy: 0, ..self } }
+    }
+}
+
+/// A node of the reference; the first one is the top class.
+struct Twin {
+    id: NodeId,
+    parent: usize,
+    is_leaf: bool,
+    guaranteed: Option<Curve>,
+    share: Curve,
+    deadlines: Option<Line>,
+    virtual_curve: Option<Line>,
+    virtual_time: i128,
+    /// Of a class: above this no child was that went to sleep.
+    above: i128,
+    /// Service by its guarantee, and all of it.
+    counted: i128,
+    had: i128,
+    is_ready: bool,
+}
+
+impl Twin {
+    fn new(id: NodeId, parent: usize, is_leaf: bool, share: Share) -> Twin {
+        let Share::Curve { guaranteed, share } = share else { unreachable!("it has a curve") };
+        let (deadlines, virtual_curve) = (None, None);
+        let (virtual_time, above, counted, had, is_ready) = (0, 0, 0, 0, false);
+        Twin {
+            id,
+            parent,
+            is_leaf,
+            guaranteed,
+            share,
+            deadlines,
+            virtual_curve,
+            virtual_time,
+            above,
+            counted,
+            had,
+            is_ready,
+        }
+    }
+
+    /// Whether a quantum by its share may have brought it so far ahead of the least.
+    fn is_fair(&self, least: i128) -> bool {
+        let Curve { slope, rest, .. } = self.share;
+        let slope = if slope == 0 { rest } else { slope.min(rest) };
+        self.virtual_time - least <= up(i128::from(QUANTUM) * ONE, slope.into())
+    }
+
+    /// From when on it must be served.
+    fn eligible_at(&self) -> i128 {
+        self.deadlines.map_or(FAR, |curve| curve.eligible().inverse(self.counted))
+    }
+
+    fn deadline(&self) -> i128 {
+        let quantum = i128::from(QUANTUM) * ONE;
+        self.deadlines.map_or(FAR, |curve| curve.inverse(self.counted + quantum))
+    }
+}
+
+/// The reference.
+struct Reference(Vec<Twin>);
+
+impl Reference {
+    fn ready_children(&self, class: usize) -> impl Iterator<Item = &Twin> {
+        let children = self.0.iter().skip(1).filter(move |twin| twin.parent == class);
+        children.filter(|twin| twin.is_ready)
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = &Twin> {
+        self.0.iter().filter(|twin| twin.is_leaf && twin.is_ready)
+    }
+
+    fn wake(&mut self, at: usize, now: u64) {
+        if at == 0 || self.0[at].is_ready {
+            return;
+        }
+        let parent = self.0[at].parent;
+        let ready = || self.ready_children(parent);
+        let least = ready().map(|twin| twin.virtual_time).min();
+        let start = match (least, ready().max_by_key(|twin| twin.virtual_time)) {
+            (Some(least), Some(last)) if last.is_fair(least) => (least + last.virtual_time) / 2,
+            (least, _) => least.unwrap_or(self.0[parent].above),
+        };
+        let twin = &mut self.0[at];
+        twin.is_ready = true;
+        let (had, from) = (twin.had, twin.virtual_time.max(start));
+        let curve = twin.virtual_curve.get_or_insert_with(|| Line::new(twin.share, from, had));
+        curve.min(twin.share, from, had);
+        twin.virtual_time = from.max(curve.inverse(had));
+        if let Some(guaranteed) = twin.guaranteed.filter(|_| twin.is_leaf) {
+            let (x, y) = (i128::from(now) * ONE, twin.counted);
+            twin.deadlines.get_or_insert_with(|| Line::new(guaranteed, x, y)).min(guaranteed, x, y);
+        }
+        self.wake(parent, now);
+    }
+
+    fn sleep(&mut self, at: usize) {
+        let (parent, reached) = (self.0[at].parent, self.0[at].virtual_time);
+        self.0[at].is_ready = false;
+        self.0[parent].above = self.0[parent].above.max(reached);
+        if parent != 0 && self.ready_children(parent).next().is_none() {
+            self.sleep(parent);
+        }
+    }
+
+    /// Whether this choice is one of the best; if not, why.
+    fn check(&self, at: usize, is_due: bool, now: u64) -> Result<(), String> {
+        let (now, chosen) = (i128::from(now) * ONE, &self.0[at]);
+        let mut due = self.leaves().filter(|twin| twin.eligible_at() <= now - ROUNDED);
+        if is_due {
+            let is_early = chosen.eligible_at() > now + ROUNDED;
+            let sooner = due.find(|twin| twin.deadline() < chosen.deadline() - ROUNDED);
+            return match (is_early, sooner) {
+                (false, None) => Ok(()),
+                (early, sooner) => Err(std::format!(
+                    "{at} by its guarantee: early {early}, due sooner {:?}",
+                    sooner.map(|t| t.id)
+                )),
+            };
+        }
+        if let Some(twin) = due.next() {
+            return Err(std::format!("{at} by its share, while {:?} is due", twin.id));
+        }
+        let mut at = at;
+        while at != 0 {
+            let Twin { parent, virtual_time, .. } = self.0[at];
+            let least = self.ready_children(parent).map(|twin| twin.virtual_time).min();
+            if least.is_some_and(|least| least < virtual_time - ROUNDED) {
+                let behind = (virtual_time - least.unwrap_or(0)) / ONE;
+                return Err(std::format!("{at} by its share, {behind} ns ahead"));
+            }
+            at = parent;
+        }
+        Ok(())
+    }
+
+    /// Of a time that ends now its guarantee has brought what it had to have by now, and if it was
+    /// chosen for that a quantum beyond.
+    fn charge(&mut self, at: usize, is_due: bool, time: u64, now: u64) {
+        let [time, now, beyond] =
+            [time, now, if is_due { QUANTUM } else { 0 }].map(|time| i128::from(time) * ONE);
+        let twin = &mut self.0[at];
+        let had_to = twin.deadlines.map(|curve| curve.eligible().at(now));
+        let part = had_to.map_or(0, |had_to| (had_to - twin.counted).max(0) + beyond);
+        twin.counted += part.min(time);
+        let mut above = at;
+        while above != 0 {
+            let twin = &mut self.0[above];
+            twin.had += time;
+            let reached = twin.virtual_curve.map_or(0, |curve| curve.inverse(twin.had));
+            twin.virtual_time = twin.virtual_time.max(reached);
+            above = twin.parent;
+        }
+    }
+}
+
+/// Concave, convex and linear curves; some have no guarantee, since all is promised.
+fn create(tree: &mut Tree<'_>, class: NodeId, is_leaf: bool, dice: &mut Dice) -> (NodeId, Share) {
+    let (least, most) = if is_leaf { (20_000, 220_000) } else { (200_000, 300_000) };
+    let mut slope = || least + dice.below(most) as u32;
+    let (slope, rest) = (slope(), slope());
+    let curve = Curve { slope, bend: dice.one_of(&[0, 20 * MS, 100 * MS, 400 * MS]), rest };
+    let policy = (!is_leaf).then_some(Policy::ServiceCurves);
+    let share = Share::curve(curve);
+    if let Ok(node) = tree.create(class, policy, share) {
+        return (node, share);
+    }
+    let share = Share::Curve { guaranteed: None, share: curve };
+    (tree.create(class, policy, share).expect("nothing is promised"), share)
+}
+
+/// One to four levels of classes, with leaves on each.
+fn build(tree: &mut Tree<'_>, dice: &mut Dice) -> Reference {
+    let top = class(tree, Policy::ServiceCurves);
+    let unused = Share::curve(Curve::linear(WHOLE));
+    let mut twins = vec![Twin::new(top, 0, false, unused)];
+    let mut classes = vec![(0, 1)];
+    for _ in 0..dice.below(4) {
+        let (parent, level) = dice.one_of(&classes);
+        if level < 4 {
+            let (id, share) = create(tree, twins[parent].id, false, dice);
+            classes.push((twins.len(), level + 1));
+            twins.push(Twin::new(id, parent, false, share));
+        }
+    }
+    for (class, _) in classes {
+        for _ in 0..2 + dice.below(3) {
+            let (id, share) = create(tree, twins[class].id, true, dice);
+            twins.push(Twin::new(id, class, true, share));
+        }
+    }
+    Reference(twins)
+}
+
+/// Runs until an instant; the tree decides at least once in a quantum.
+fn run_both(
+    tree: &mut Tree<'_>,
+    model: &mut Reference,
+    mut now: u64,
+    end: u64,
+) -> Result<(), String> {
+    while now < end {
+        let pick = decide(tree, now);
+        let until = pick.until.min(end).min(now + QUANTUM);
+        match pick.leaf {
+            Some(leaf) => {
+                let is_due = tree.nodes[leaf.index()].fair.is_due;
+                let at = model.0.iter().position(|twin| twin.id == leaf).expect("it is known");
+                model.check(at, is_due, now).map_err(|why| std::format!("at {now}: {why}"))?;
+                model.charge(at, is_due, until - now, until);
+            }
+            None if model.leaves().next().is_some() => return Err("it idles".into()),
+            None => {}
+        }
+        now = until;
+    }
+    tree.account(0, end);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 0, ..ProptestConfig::default() })]
+
+    /// Leaves on up to four levels sleep and wake at any time, and each choice is one of the best.
+    #[test]
+    fn each_choice_is_one_that_the_rules_allow(seed in any::<u64>()) {
+        let mut dice = Dice(seed);
+        let mut storage = Storage::new(32);
+        let mut tree = storage.tree();
+        let mut model = build(&mut tree, &mut dice);
+        let mut now = 0;
+        for _ in 0..60 {
+            for at in 0..model.0.len() {
+                if !model.0[at].is_leaf || dice.below(3) > 0 {
+                    continue;
+                }
+                if model.0[at].is_ready {
+                    tree.block(model.0[at].id, now, true);
+                    model.sleep(at);
+                } else {
+                    tree.wake(model.0[at].id, now);
+                    model.wake(at, now);
+                }
+            }
+            let next = now + MS + dice.below(60 * MS);
+            let result = run_both(&mut tree, &mut model, now, next);
+            prop_assert!(result.is_ok(), "{result:?}");
+            now = next;
+        }
+    }
+}
