@@ -141,7 +141,8 @@ fn a_system_can_begin_with_classes_of_service_curves() {
     let text = "[system]\nname = \"classes\"\ndefault_classes = true\ncpus = 2\n\
                 [[reservation]]\nname = \"video\"\nin = \"C1\"\ncurve = \"4%\"\n\
                 [[domain]]\nname = \"one\"\nprogram = \"idle\"\npriority = 1\n\
-                [[domain]]\nname = \"two\"\nprogram = \"idle\"\npriority = 1\nreservation = \"video\"\n\
+                [[domain]]\nname = \"two\"\nprogram = \"idle\"\npriority = 1\n\
+                reservation = \"video\"\n\
                 [[domain]]\nname = \"three\"\nprogram = \"idle\"\npriority = 1\ncpu = 1\n";
     let system = parse("classes.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
     let tree = system.summary();

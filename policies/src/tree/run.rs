@@ -262,7 +262,8 @@ impl Tree<'_> {
         self.insert(class, at);
     }
 
-    /// A child of a class of service curves joins its ready siblings, or begins above all that were.
+    /// A child of a class of service curves joins its ready siblings, or begins above all that
+    /// were.
     fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u128 {
         let siblings = match self.nodes[class as usize].queue {
             NIL => self.nodes[class as usize].fair.above,

@@ -305,7 +305,11 @@ fn run_both(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, max_shrink_iters: 0, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        max_shrink_iters: 0,
+        ..ProptestConfig::default()
+    })]
 
     /// Leaves on up to four levels sleep and wake at any time, and each choice is one of the best.
     #[test]
