@@ -169,11 +169,23 @@ pub enum Call {
     /// Hands the inheriting mutex at address `a0`, which the caller owns, to the waiting thread of
     /// the highest priority.
     InheritWake = 69,
+
+    /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
+    /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
+    /// [`STACKS`](crate::train::STACKS)) of `a4` bytes each, the lowest of which begins at `a3`.
+    TrainCreate = 128,
+    /// Enters the domain of the train in slot `a0` with all message words, and goes on when
+    /// [`Call::TrainReturn`] is called there. `a2`: deadline; the number word says
+    /// [how long](crate::train::number) the caller waits for a stack.
+    TrainCall = 129,
+    /// Goes back to where the thread has entered this domain, with result 0 `a0` and all message
+    /// words.
+    TrainReturn = 130,
 }
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 48] = [
+    pub const ALL: [Call; 51] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -222,10 +234,13 @@ impl Call {
         Call::CondRequeue,
         Call::InheritWait,
         Call::InheritWake,
+        Call::TrainCreate,
+        Call::TrainCall,
+        Call::TrainReturn,
     ];
 
-    const TABLE: [Option<Call>; 70] = {
-        let mut table = [None; 70];
+    const TABLE: [Option<Call>; 131] = {
+        let mut table = [None; 131];
         let mut i = 0;
         while i < Call::ALL.len() {
             table[Call::ALL[i] as usize] = Some(Call::ALL[i]);
@@ -246,7 +261,7 @@ impl Call {
     };
 
     /// The system call in a number word, if it is none of the last ones, on
-    /// [mutexes and conditions](crate::futex).
+    /// [mutexes and conditions](crate::futex) and [trains](crate::train).
     #[inline]
     pub fn of_management(number: u64) -> Option<Call> {
         Call::FIRST.get(number as u8 as usize).copied().flatten()

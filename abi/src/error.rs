@@ -58,7 +58,8 @@ pub enum Error {
     CpuNotAllowed = 24,
     /// The class would promise more CPU time than it has.
     Overcommitted = 25,
-    /// The scheduling tree would have too many levels.
+    /// The scheduling tree would have too many levels, or the caller has entered as many domains as
+    /// a thread can.
     TooDeep = 26,
     /// The word is not what the caller has seen: another thread has changed it meanwhile.
     Changed = 27,
@@ -66,11 +67,13 @@ pub enum Error {
     BrokenQueue = 28,
     /// The threads that wait for the condition name another mutex.
     OtherMutex = 29,
+    /// The code that the caller has entered by a train has faulted.
+    Faulted = 30,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 29] = [
+    pub const ALL: [Error; 30] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -100,6 +103,7 @@ impl Error {
         Error::Changed,
         Error::BrokenQueue,
         Error::OtherMutex,
+        Error::Faulted,
     ];
 
     /// The error with this code.

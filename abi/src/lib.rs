@@ -24,6 +24,7 @@ pub mod rtsim;
 pub mod statistics;
 pub mod supervision;
 pub mod trace;
+pub mod train;
 
 pub use error::{Error, Status};
 pub use message::Info;

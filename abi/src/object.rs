@@ -28,11 +28,13 @@ pub enum Kind {
     System = 11,
     /// A right to CPU time, or a class of such rights.
     Reservation = 12,
+    /// An entry into a domain, with stacks for those who enter.
+    Train = 13,
 }
 
 impl Kind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Domain,
         Kind::Thread,
         Kind::Endpoint,
@@ -45,6 +47,7 @@ impl Kind {
         Kind::Console,
         Kind::System,
         Kind::Reservation,
+        Kind::Train,
     ];
 
     /// The kind with this code.
@@ -67,6 +70,7 @@ impl Kind {
             Kind::Console => "console",
             Kind::System => "system",
             Kind::Reservation => "reservation",
+            Kind::Train => "train",
         }
     }
 }
@@ -100,11 +104,15 @@ pub enum Resource {
     Slots = 10,
     /// Reservations of CPU time.
     Reservations = 11,
+    /// Trains.
+    Trains = 12,
+    /// Stacks of trains, each with what the kernel keeps of the thread on it.
+    Stacks = 13,
 }
 
 impl Resource {
     /// How many resources there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 14;
 
     /// All resources, in order.
     pub const ALL: [Resource; Resource::COUNT] = [
@@ -120,6 +128,8 @@ impl Resource {
         Resource::Tables,
         Resource::Slots,
         Resource::Reservations,
+        Resource::Trains,
+        Resource::Stacks,
     ];
 
     /// The resource's name, as manifests and the shell spell it.
@@ -137,6 +147,8 @@ impl Resource {
             Resource::Tables => "tables",
             Resource::Slots => "slots",
             Resource::Reservations => "reservations",
+            Resource::Trains => "trains",
+            Resource::Stacks => "stacks",
         }
     }
 }

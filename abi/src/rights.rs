@@ -20,7 +20,7 @@ pub struct Rights(pub u8);
 impl Rights {
     /// No right at all.
     pub const NONE: Rights = Rights(0);
-    /// Endpoint: send and call. Notification: signal.
+    /// Endpoint: send and call. Notification: signal. Train: enter.
     pub const SEND: Rights = Rights(1);
     /// Endpoint, notification: receive.
     pub const RECEIVE: Rights = Rights(2);

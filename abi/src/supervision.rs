@@ -120,11 +120,11 @@ pub struct Grant {
 
 impl Child {
     /// Words that a child takes, without maps and grants.
-    pub const WORDS: usize = 25;
+    pub const WORDS: usize = 26;
 
     /// The child as words.
     pub fn to_words(&self) -> [u64; Child::WORDS] {
-        let [quotas @ .., _] = self.quota_words();
+        let quotas = self.quota_words();
         let numbers = [self.priority, self.max_priority, self.slots, self.cpus, self.cpu];
         let start = [self.entry, self.stack, self.argument, self.buffer, self.fresh_pages];
         let slots = [self.faults.into(), self.told.unwrap_or(NO_SLOT).into()];
@@ -159,21 +159,21 @@ impl Child {
             cpus: words[5],
             cpu: words[6],
             quotas: core::array::from_fn(quota),
-            entry: words[10],
-            stack: words[11],
-            argument: words[12],
-            buffer: words[13],
-            fresh_pages: words[14],
-            faults: small(words[15])?,
-            told: slot(words[16])?,
-            always: words[17] != 0,
-            at_most: words[18],
-            within: words[19],
-            heartbeat: Some(words[20]).filter(|length| *length > 0),
-            depends: small(words[21])?,
-            maps: small(words[22])? as usize,
-            grants: small(words[23])? as usize,
-            reservation: slot(words[24])?,
+            entry: words[11],
+            stack: words[12],
+            argument: words[13],
+            buffer: words[14],
+            fresh_pages: words[15],
+            faults: small(words[16])?,
+            told: slot(words[17])?,
+            always: words[18] != 0,
+            at_most: words[19],
+            within: words[20],
+            heartbeat: Some(words[21]).filter(|length| *length > 0),
+            depends: small(words[22])?,
+            maps: small(words[23])? as usize,
+            grants: small(words[24])? as usize,
+            reservation: slot(words[25])?,
         })
     }
 

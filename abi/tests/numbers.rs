@@ -25,7 +25,7 @@ fn errors() {
         Cancelled 12, NoReply 13, NoBuffer 14, TooLong 15, NotTaken 16, AddressInUse 17,
         BadAddress 18, PriorityTooHigh 19, WrongState 20, WriteExecute 21, SelfSend 22,
         Abandoned 23, CpuNotAllowed 24, Overcommitted 25, TooDeep 26, Changed 27,
-        BrokenQueue 28, OtherMutex 29);
+        BrokenQueue 28, OtherMutex 29, Faulted 30);
     for error in Error::ALL {
         assert_eq!(Error::from_code(error as u8), Some(error));
         assert_eq!(Status::failed(error).result(), Err(error));
@@ -33,7 +33,7 @@ fn errors() {
         assert_eq!(Status::failed_in_receive(error).result(), Err(error));
         assert!(Status::failed_in_receive(error).in_receive());
     }
-    assert_eq!((Error::from_code(0), Error::from_code(30)), (None, None));
+    assert_eq!((Error::from_code(0), Error::from_code(31)), (None, None));
     assert_eq!(Status::failed_in_receive(Error::Timeout).0, 0x10a);
     assert_eq!((Status::OK.0, Status::OK.result()), (0, Ok(())));
 }
@@ -47,7 +47,7 @@ fn calls() {
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
         Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
-        InheritWake 69);
+        InheritWake 69, TrainCreate 128, TrainCall 129, TrainReturn 130);
     for call in Call::ALL {
         assert_eq!(Call::from_number(call as u64), Some(call));
     }

@@ -102,6 +102,22 @@ pub unsafe fn go_on<S: System, F: Found<S::Port>>(
     core.leave()
 }
 
+/// The current thread makes this call on a train; one without options.
+///
+/// # Safety
+/// As for [`Entry::enter`].
+#[inline(always)]
+pub unsafe fn train<S: System, const CALL: u8>(machine: Machine<S::Port>) -> Ref<Thread<S::Port>> {
+    // SAFETY: passed on to the caller.
+    let core = unsafe { Entry::<S>::enter(machine.kernel, machine.cpu) };
+    core.entered(u32::from(CALL));
+    if S::Port::TRAINS {
+        let me = core.cpu.current.get();
+        core.manage().train_call(me, CALL);
+    }
+    core.leave()
+}
+
 /// The current thread has faulted.
 ///
 /// # Safety
@@ -338,14 +354,18 @@ impl<S: System> Entry<S> {
         Ok(())
     }
 
-    /// The current thread makes a futex call, or one that does not exist, which enters as a reader.
+    /// The current thread makes a call on futexes or trains, or one that does not exist.
     #[inline(never)]
     fn futex_call(&self) {
         let me = self.cpu.current.get();
         let context = &self.own(me).context;
-        match Call::from_number(context.call().0).filter(|_| S::Port::FUTEXES) {
-            Some(call) => self.manage().futex_call(me, call),
-            None => {
+        let call = Call::from_number(context.call().0);
+        match call.filter(|_| S::Port::FUTEXES || S::Port::TRAINS) {
+            Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
+                self.manage().train_call_slowly(me, call as u8);
+            }
+            Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
+            _ => {
                 self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }

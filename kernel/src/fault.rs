@@ -10,11 +10,11 @@ use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
 use crate::system::System;
-use abi::Info;
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
 use abi::message::FaultKind;
 use abi::trace::{Event, point};
+use abi::{Error, Info};
 
 /// A fault, as a port reports it.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,9 @@ impl<S: System> Entry<S> {
         let me = self.cpu.current.get();
         let thread = self.hold(me);
         let (instruction, stack) = thread.context.position();
+        if S::Port::TRAINS && thread.inside.get().is_some() {
+            return self.fault_inside(me, fault, instruction);
+        }
         let handler = thread.handler.get().and_then(|weak| weak.get());
         let receiver = handler.and_then(|handler| self.hold(handler).receivers.head());
         if receiver.is_some_and(|receiver| self.makes_room_for_fault(receiver, fault.kind)) {
@@ -81,6 +84,28 @@ impl<S: System> Entry<S> {
     #[cold]
     #[inline(never)]
     fn stop_unhandled(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
+        self.tell_console(me, fault, instruction);
+        self.hold(me).set(flag::SUSPENDED);
+        S::Port::cost(CostEvent::Block(me.index()));
+        self.note(Event::Block, me, 0, ThreadState::Suspended as u16);
+        // It waits for an answer that does not come.
+        S::Scheduler::block::<S::Port, S::Notes>(self.cpu, me, State::Calling);
+    }
+
+    /// The code that a thread has entered has faulted: the thread is back where it has entered,
+    /// with an error. The domain's people are told; what its handler would be told is another domain's.
+    #[cold]
+    #[inline(never)]
+    fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
+        self.note(Event::Fault, me, fault.kind as u32, 0);
+        self.tell_console(me, fault, instruction);
+        self.manage().go_back(me, Error::Faulted);
+    }
+
+    /// Tells the console of a fault, if the domain may still have it told.
+    #[inline(always)]
+    fn tell_console(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
+        let inside = S::Port::TRAINS && self.hold(me).inside.get().is_some();
         let domain = self.hold(me).domain.get();
         let manager = self.manage();
         let outermost = manager.outermost(domain);
@@ -90,13 +115,8 @@ impl<S: System> Entry<S> {
             let own = manager.all.open(domain);
             let inner = (outermost != domain).then(|| own.name.get());
             let names = (payer.name.get(), inner, manager.name_of(me));
-            self.kernel.report_fault(names, me.index(), fault, instruction);
+            self.kernel.report_fault(names, me.index(), fault, (instruction, inside));
         }
-        self.hold(me).set(flag::SUSPENDED);
-        S::Port::cost(CostEvent::Block(me.index()));
-        self.note(Event::Block, me, 0, ThreadState::Suspended as u16);
-        // It waits for an answer that does not come.
-        S::Scheduler::block::<S::Port, S::Notes>(self.cpu, me, State::Calling);
     }
 
     /// The handler has answered the fault of `thread`. Returns it if it is ready.
@@ -135,7 +155,7 @@ impl<P: Port> crate::kernel::Kernel<P> {
         (outer, inner, of_thread): ([u64; 2], Option<[u64; 2]>, [u64; 2]),
         thread: u32,
         fault: Fault,
-        at: u64,
+        (at, inside): (u64, bool),
     ) {
         self.port.console_write(b"fault: ");
         self.port.console_write(fault.kind.name().as_bytes());
@@ -151,7 +171,10 @@ impl<P: Port> crate::kernel::Kernel<P> {
         write_number(write, b", detail ", fault.detail);
         write_number(write, b", code ", fault.code);
         write_number(write, b", at ", at);
-        self.port.console_write(b"; no handler, thread suspended\n");
+        self.port.console_write(match inside {
+            true => b"; the call that has entered fails\n",
+            false => b"; no handler, thread suspended\n",
+        });
     }
 
     #[inline(never)]

@@ -2,6 +2,7 @@
 
 mod futexes;
 mod inherit;
+mod trains;
 
 use crate::access::{Exclusive, Life, Ref};
 use crate::cpu::{Cpu, NEAR};
@@ -27,6 +28,9 @@ pub fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     checker.queues();
     futexes::check(machine, all);
     inherit::check(machine, all);
+    if P::TRAINS {
+        trains::check(&checker);
+    }
     checker.deadlines();
     if !P::SMP {
         timer(machine.cpu);
@@ -101,7 +105,7 @@ impl<P: Port> Checker<'_, '_, P> {
             let in_heap = self.machine.kernel.variant.senders.heap
                 && matches!(
                     (thread.state.get(), thread.wait.get()),
-                    (State::Sending, Wait::Endpoint(_))
+                    (State::Sending, Wait::Endpoint(_) | Wait::Train(_))
                 );
             let linked = <Thread<P> as Linked<Waiting>>::links(thread).linked();
             assert!(!in_heap || !linked, "a sender is in a list beside its heap");
@@ -208,7 +212,7 @@ impl<P: Port> Checker<'_, '_, P> {
         for at in live(&self.machine.kernel.endpoints) {
             let endpoint: &Endpoint<P> = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Endpoint(other) if other == at);
-            self.members(endpoint.senders(), State::Sending, here);
+            self.senders(endpoint, here);
             self.members(endpoint.receivers(), State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
@@ -218,15 +222,6 @@ impl<P: Port> Checker<'_, '_, P> {
             let ends = at.life() == Life::Dying;
             let idle = !pending || ends || endpoint.receivers.is_empty();
             assert!(idle, "signals that an endpoint receives are pending while a thread waits");
-            let waits = |member: &Ref<Thread<P>>| {
-                let thread = self.all.open(*member);
-                thread.state.get() == State::Sending && here(thread.wait.get())
-            };
-            if self.machine.kernel.variant.senders.heap {
-                let members = self.heap(endpoint, waits);
-                let waiting = live(&self.machine.kernel.threads).filter(|at| waits(at)).count();
-                assert!(members == waiting, "a sender is in no heap");
-            }
         }
         for at in live(&self.machine.kernel.notifications) {
             let notification = self.all.open(at);
@@ -234,6 +229,20 @@ impl<P: Port> Checker<'_, '_, P> {
             self.members(notification.receivers(), State::Receiving, here);
             let idle = notification.bits.get() == 0 || notification.receivers.is_empty();
             assert!(idle, "signals are pending while a receiver waits");
+        }
+    }
+
+    /// The threads that send to an endpoint, in a list or a heap.
+    fn senders(&self, endpoint: &Endpoint<P>, here: impl Fn(Wait<P>) -> bool) {
+        self.members(endpoint.senders(), State::Sending, &here);
+        let waits = |member: &Ref<Thread<P>>| {
+            let thread = self.all.open(*member);
+            thread.state.get() == State::Sending && here(thread.wait.get())
+        };
+        if self.machine.kernel.variant.senders.heap {
+            let members = self.heap(endpoint, waits);
+            let waiting = live(&self.machine.kernel.threads).filter(|at| waits(at)).count();
+            assert!(members == waiting, "a sender is in no heap");
         }
     }
 
@@ -271,7 +280,9 @@ impl<P: Port> Checker<'_, '_, P> {
             cpu.ready.each(|_, _| queued += 1);
             assert!(cpu.ready.length() == queued, "a ready queue is miscounted");
         }
-        let kept: u32 = live(&kernel.endpoints).map(|at| self.all.open(at).queued.get()).sum();
+        let endpoints = live(&kernel.endpoints).map(|at| self.all.open(at).queued.get());
+        let trains = live(&kernel.trains).map(|at| self.all.open(at).queue.queued.get());
+        let kept: u32 = endpoints.chain(trains).sum();
         let senders = live(&kernel.threads).filter(|at| {
             let thread = self.all.open(*at);
             thread.state.get() == State::Sending
@@ -321,7 +332,7 @@ impl<P: Port> Checker<'_, '_, P> {
             let domain = self.all.open(at);
             // A thread that is being destroyed counts until that is complete.
             let inside =
-                live(&kernel.threads).filter(|thread| self.all.open(*thread).domain.get() == at);
+                live(&kernel.threads).filter(|thread| trains::home(self.all, *thread) == at);
             // The idle threads are the kernel's own and not counted.
             let cpus = kernel.cpus.get().iter();
             let idle = cpus.filter(|cpu| self.all.open(cpu.idle).domain.get() == at).count();
@@ -379,6 +390,8 @@ impl<P: Port> Checker<'_, '_, P> {
         self.charged(&kernel.mappings);
         self.charged(&kernel.timers);
         self.charged(&kernel.reservations);
+        self.charged(&kernel.trains);
+        self.charged(&kernel.activations);
         for at in live(&kernel.domains) {
             let domain = self.all.open(at);
             for resource in Resource::ALL {

@@ -4,7 +4,8 @@ use crate::access::{Life, Ref};
 use crate::cpu::Cpu;
 use crate::frames::FrameStack;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer, Weak,
+    Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
+    Timer, Train, Weak,
 };
 use crate::pool::Pool;
 use crate::port::Port;
@@ -40,6 +41,10 @@ pub struct Kernel<P: Port> {
     pub timers: Pool<Timer<P>>,
     /// Reservations; the roots of the CPUs come first.
     pub reservations: Pool<Reservation<P>>,
+    /// Trains.
+    pub trains: Pool<Train<P>>,
+    /// Their stacks.
+    pub activations: Pool<Activation<P>>,
     /// Free frames for memory objects.
     pub frames: FrameStack,
     /// Free frames for page tables.
@@ -81,6 +86,8 @@ impl<P: Port> Kernel<P> {
             Resource::Tables => swap(self.tables.size_and_used()),
             Resource::Slots => (self.slots_in_use(), self.slots),
             Resource::Reservations => of(&self.reservations),
+            Resource::Trains => of(&self.trains),
+            Resource::Stacks => of(&self.activations),
         }
     }
 

@@ -27,6 +27,8 @@ pub trait Port: Sized + 'static {
     type Local: Default + 'static;
     /// What guards the kernel on several CPUs.
     type LockPolicy: LockPolicy;
+    /// What is kept of a thread's registers while it is in another domain.
+    type Kept: Default + 'static;
 
     /// Bytes in a page, the unit of mapping and of memory objects. A message buffer is one.
     const PAGE: u64;
@@ -42,6 +44,9 @@ pub trait Port: Sized + 'static {
 
     /// Whether there are calls on mutexes and conditions.
     const FUTEXES: bool = true;
+
+    /// Whether there are trains, for which there may be one CPU.
+    const TRAINS: bool = !Self::SMP;
 
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;
@@ -85,6 +90,20 @@ pub trait Port: Sized + 'static {
     fn shutdown(&self, status: u32) -> !;
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
     fn forget(&self, local: &Self::Local, thread: &Self::Context);
+    /// A thread that has made a system call enters another domain at an instruction and with a
+    /// stack pointer: all that is to be as it was when it comes back is kept, and nothing of it is left
+    /// but the message words. The core sets results behind that, as what the code there is given.
+    fn enter(
+        &self,
+        local: &Self::Local,
+        thread: &Self::Context,
+        kept: &Self::Kept,
+        entry: u64,
+        stack: u64,
+    );
+    /// A thread, however it has stopped, is back behind the system call for which this was kept,
+    /// without anything from there but the message words. The core sets the results.
+    fn come_back(&self, local: &Self::Local, thread: &Self::Context, kept: &Self::Kept);
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
     /// elsewhere next. Only with several CPUs.
     fn save_lazy_state(&self, _local: &Self::Local, _thread: &Self::Context) {}

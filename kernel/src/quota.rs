@@ -9,6 +9,12 @@ use cells::Cell;
 /// A number of each resource, in the order of [`Resource::ALL`].
 pub type Counts = [u32; Resource::COUNT];
 
+/// How many resources there are. The compiler does not see it: it would write each loop out.
+#[inline(always)]
+fn count() -> usize {
+    core::hint::black_box(Resource::COUNT)
+}
+
 /// A domain's quotas and what it has used of them.
 #[derive(Default)]
 pub struct Quotas {
@@ -47,7 +53,7 @@ impl Quotas {
         counts: &'a Counts,
     ) -> impl Iterator<Item = (&'a Cell<u32>, &'a Cell<u32>, u32)> {
         let pairs = self.limit.iter().zip(&self.used);
-        pairs.zip(counts).map(|((limit, used), count)| (limit, used, *count))
+        pairs.zip(counts).take(count()).map(|((limit, used), count)| (limit, used, *count))
     }
 
     /// Sets all limits, none of which may be below what is in use.
@@ -75,7 +81,7 @@ impl Quotas {
 
     /// Takes back what a domain that is gone was given.
     pub fn reclaim(&self, gone: &Quotas) {
-        for (used, limit) in self.used.iter().zip(&gone.limit) {
+        for (used, limit) in self.used.iter().zip(&gone.limit).take(count()) {
             assert!(limit.get() <= used.get(), "a refund of what was not charged");
             used.set(used.get() - limit.get());
         }
@@ -83,7 +89,7 @@ impl Quotas {
 
     /// Nothing is in use any more, and nothing may be created.
     pub fn clear(&self) {
-        for (limit, used) in self.limit.iter().zip(&self.used) {
+        for (limit, used) in self.limit.iter().zip(&self.used).take(count()) {
             limit.set(0);
             used.set(0);
         }

@@ -16,7 +16,8 @@ use crate::object::capability::{Cap, Capability};
 use crate::object::memory::Frames;
 use crate::object::thread::flag;
 use crate::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer, Weak,
+    Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
+    Timer, Train, Weak,
 };
 use crate::pool::Pool;
 use crate::port::{Context, Frame, Port};
@@ -175,6 +176,8 @@ fn carve_pools<P: Port>(
     let reservations = Pool::carve(arena, roots + size(Resource::Reservations), 0, |_, _| {
         Some(Reservation::new())
     })?;
+    let trains = pool!(Trains, Train);
+    let activations = pool!(Stacks, Activation);
     let frames = FrameStack::carve::<P>(arena, frames, size(Resource::Frames))?;
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
@@ -193,6 +196,8 @@ fn carve_pools<P: Port>(
         mappings,
         timers,
         reservations,
+        trains,
+        activations,
         frames,
         tables,
         slots,

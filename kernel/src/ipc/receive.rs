@@ -323,7 +323,7 @@ impl<S: System> Entry<S> {
             Wait::Notification(notification) => {
                 self.hold(notification).receivers().remove(receiver);
             }
-            Wait::Nothing => {}
+            Wait::Nothing | Wait::Train(_) => {}
         }
         self.receives_again(receiver);
     }

@@ -24,6 +24,7 @@ impl<P: Port> Manager<'_, P> {
                 (self.kernel.variant.senders.remove)(queue, at);
                 queue.sender_left();
             }
+            (State::Sending, Wait::Train(train)) if P::TRAINS => self.leave_train(train, at),
             (State::Receiving, Wait::Endpoint(endpoint)) => {
                 self.all.open(endpoint).receivers().remove(at);
             }

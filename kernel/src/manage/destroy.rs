@@ -14,6 +14,7 @@ use crate::object::memory::Frames;
 use crate::object::thread::State;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Reservation, Thread, Timer,
+    Train,
 };
 use crate::port::{Port, Space, Taken};
 use abi::object::Resource;
@@ -87,15 +88,28 @@ impl<P: Port> Manager<'_, P> {
     #[inline(always)]
     fn may_end_thread(&self, me: Ref<Thread<P>>, cap: Cap<Thread<P>>) -> Result<bool, Error> {
         let itself = cap.at == me && cap.check(Rights::DESTROY).is_ok();
+        if P::TRAINS && itself && self.all.open(me).inside.get().is_some() {
+            // It has to come out first, and would not come back to be destroyed.
+            return Err(Error::WrongState);
+        }
         Ok(!itself || self.gets_ready_to_end(me))
     }
 
     /// No domain is destroyed by a thread within.
     #[inline(always)]
     fn may_end_domain(&self, me: Ref<Thread<P>>, cap: Cap<Domain<P>>) -> Result<bool, Error> {
-        match self.ancestors(self.domain_of(me)).any(|domain| domain == cap.at) {
+        match self.domains_of(me).any(|domain| self.ancestors(domain).any(|at| at == cap.at)) {
             true => Err(Error::WrongState),
             false => Ok(true),
+        }
+    }
+
+    /// There are trains where a port has them. No train is destroyed by a thread that is inside.
+    #[inline(always)]
+    fn may_end_train(&self, me: Ref<Thread<P>>, cap: Cap<Train<P>>) -> Result<bool, Error> {
+        match P::TRAINS && !self.has_entered(me, cap.at) {
+            true => Ok(true),
+            false => Err(Error::WrongState),
         }
     }
 
@@ -125,7 +139,7 @@ impl<P: Port> Manager<'_, P> {
         slot.begin_end(&self.all);
     }
 
-    fn wake_all(&self, mut next: impl FnMut() -> Option<Ref<Thread<P>>>) -> bool {
+    pub(super) fn wake_all(&self, mut next: impl FnMut() -> Option<Ref<Thread<P>>>) -> bool {
         while let Some(thread) = next() {
             self.cancel(thread, Error::Destroyed);
             if self.preempted() {
@@ -231,6 +245,11 @@ impl<P: Port> Manager<'_, P> {
         }
         let owed = thread.caller.get().is_some();
         self.abandon(at, Error::Destroyed);
+        while P::TRAINS && !self.bring_home(at, Error::Destroyed) {
+            if comes_back {
+                return false;
+            }
+        }
         if !self.is_off_cpu(at) || (owed && comes_back && self.preempted()) {
             return false;
         }
@@ -306,8 +325,8 @@ impl<P: Port> Manager<'_, P> {
         at
     }
 
-    /// Empties a domain: threads, then mappings, other objects, capabilities and page tables.
-    /// False: an interrupt is pending.
+    /// Empties a domain: trains, threads, then mappings, other objects, capabilities and page
+    /// tables. False: an interrupt is pending.
     fn sweep(&self, at: Ref<Domain<P>>) -> bool {
         let domain = self.all.open(at);
         let kernel = self.kernel;
@@ -338,20 +357,22 @@ impl<P: Port> Manager<'_, P> {
                 };
             }
             let more = match stage {
-                0 => objects!(threads, destroy_thread, |thread| self.domain_of(thread) == at),
-                1 => objects!(mappings, destroy_mapping, |mapping: Ref<Mapping<P>>| {
+                0 if P::TRAINS => objects!(trains, destroy_train, |_| false),
+                0 => false,
+                1 => objects!(threads, destroy_thread, |thread| self.home_of(thread) == at),
+                2 => objects!(mappings, destroy_mapping, |mapping: Ref<Mapping<P>>| {
                     self.all.open(mapping).domain.get() == Some(at)
                 }),
-                2 => objects!(endpoints, destroy_endpoint, |_| false),
-                3 => objects!(notifications, destroy_notification, |_| false),
-                4 => objects!(interrupts, destroy_interrupt, |_| false),
-                5 => objects!(timers, destroy_timer, |_| false),
-                6 => objects!(memories, destroy_memory, |_| false),
-                7 if P::TREE => objects!(reservations, destroy_reservation, |_| false),
-                7 => false,
-                8 => self.sweep_slot(domain, index),
-                9 if !self.is_unloaded(at) => return false,
-                9 => match domain.space.take_table(kernel.port) {
+                3 => objects!(endpoints, destroy_endpoint, |_| false),
+                4 => objects!(notifications, destroy_notification, |_| false),
+                5 => objects!(interrupts, destroy_interrupt, |_| false),
+                6 => objects!(timers, destroy_timer, |_| false),
+                7 => objects!(memories, destroy_memory, |_| false),
+                8 if P::TREE => objects!(reservations, destroy_reservation, |_| false),
+                8 => false,
+                9 => self.sweep_slot(domain, index),
+                10 if !self.is_unloaded(at) => return false,
+                10 => match domain.space.take_table(kernel.port) {
                     Taken::Table(table) => {
                         kernel.tables.give(table);
                         true

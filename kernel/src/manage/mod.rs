@@ -16,6 +16,7 @@ pub(crate) use memory::Range;
 mod reservation;
 mod schedule;
 mod threads;
+mod train;
 
 use crate::access::{Exclusive, Ref};
 use crate::cpu::Cpu;

@@ -311,7 +311,7 @@ impl<P: Port> Manager<'_, P> {
         at: Ref<Thread<P>>,
         reservation: Option<Ref<Reservation<P>>>,
     ) -> Result<(), Error> {
-        let domain = self.all.open(self.domain_of(at));
+        let domain = self.all.open(self.home_of(at));
         let leaf = match reservation {
             Some(reservation) => self.leaf_named(reservation)?,
             None => domain.reservation.get(),

@@ -101,6 +101,9 @@ impl<P: Port> Manager<'_, P> {
             (State::Sending, Wait::Endpoint(endpoint)) if senders.sorted => {
                 Some(self.all.open(endpoint))
             }
+            (State::Sending, Wait::Train(train)) if P::TRAINS && senders.sorted => {
+                Some(&self.all.open(train).queue)
+            }
             _ => None,
         };
         if let Some(endpoint) = sending {

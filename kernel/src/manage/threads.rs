@@ -32,7 +32,7 @@ impl<P: Port> Manager<'_, P> {
         priority: u64,
     ) -> Result<Done, Error> {
         let at = self.thread(own, slot)?;
-        let own_limit = self.all.open(self.domain_of(at)).max_priority.get();
+        let own_limit = self.all.open(self.home_of(at)).max_priority.get();
         let limit = self.all.open(own).max_priority.get().min(own_limit);
         let priority = checked_priority(priority, limit)?;
         let priority = i16::from(priority);
@@ -69,6 +69,15 @@ impl<P: Port> Manager<'_, P> {
         }
         if !self.is_off_cpu(at) {
             return Ok(Done::Preempted);
+        }
+        if P::TRAINS && thread.inside.get().is_some() {
+            // What it is in the midst of is another domain's: it comes out first.
+            if mask & exchange::CANCEL == 0 {
+                return Err(Error::WrongState);
+            }
+            if !self.bring_home(at, Error::Cancelled) {
+                return Ok(Done::Preempted);
+            }
         }
         if thread.state.get() != State::Ready {
             if mask & exchange::CANCEL == 0 && mask != 0 {
@@ -107,7 +116,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::InvalidArgument);
         }
         let allowed = self.all.open(own).cpus.get();
-        if allowed & self.all.open(self.domain_of(at)).cpus.get() & 1 << number == 0 {
+        if allowed & self.all.open(self.home_of(at)).cpus.get() & 1 << number == 0 {
             return Err(Error::CpuNotAllowed);
         }
         let number = number as u32;

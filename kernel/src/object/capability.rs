@@ -6,6 +6,7 @@ use crate::object::domain::Header;
 use crate::object::kinds::kinds;
 use crate::object::{
     Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Pooled, Reservation, Thread, Timer,
+    Train,
 };
 use crate::port::Port;
 use abi::{Error, Kind, Rights};

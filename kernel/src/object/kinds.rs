@@ -27,6 +27,8 @@ macro_rules! kinds {
             Timer plain may_end destroy_timer,
             /// A reservation of CPU time.
             Reservation plain may_end_reservation destroy_reservation,
+            /// A train.
+            Train badge may_end_train destroy_train,
         }
     };
 }

@@ -1,5 +1,6 @@
 //! Kernel objects: one file each.
 
+pub mod activation;
 pub mod capability;
 pub mod deadlines;
 pub mod domain;
@@ -13,8 +14,10 @@ pub mod notification;
 pub mod reservation;
 pub mod thread;
 pub mod timer;
+pub mod train;
 pub mod waiter;
 
+pub use activation::Activation;
 pub use domain::Domain;
 pub use endpoint::Endpoint;
 pub use interrupt::Interrupt;
@@ -24,6 +27,7 @@ pub use notification::Notification;
 pub use reservation::Reservation;
 pub use thread::Thread;
 pub use timer::Timer;
+pub use train::Train;
 
 use crate::access::{Object, Ref};
 use crate::port::{Lock, Port};
@@ -70,15 +74,21 @@ macro_rules! headers {
 
 headers! {
     Domain in domain, Thread in thread, Endpoint in endpoint, Notification in notification,
-    Interrupt in interrupt, Mapping in mapping, Timer in timer, Reservation in reservation
+    Interrupt in interrupt, Mapping in mapping, Timer in timer, Reservation in reservation,
+    Activation in activation
 }
 
-impl<P: Port> Object for Memory<P> {
-    type Header = ();
-    fn header(&self) -> &() {
-        &()
-    }
+macro_rules! without_headers {
+    ($($kind:ident)*) => {$(
+        impl<P: Port> Object for $kind<P> {
+            type Header = ();
+            fn header(&self) -> &() {
+                &()
+            }
+        }
+    )*};
 }
+without_headers!(Memory Train);
 
 macro_rules! lockable {
     ($($kind:ident)*) => {$(

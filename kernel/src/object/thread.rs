@@ -16,7 +16,7 @@
 
 use super::inherit::Inherit;
 use super::waiter::Waiter;
-use super::{Domain, Endpoint, Notification, Pooled, Weak};
+use super::{Activation, Domain, Endpoint, Notification, Pooled, Train, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
 use crate::cost::{CostEvent, Queue};
 use crate::frames::Fresh;
@@ -168,6 +168,8 @@ pub enum Wait<P: Port> {
     Endpoint(Ref<Endpoint<P>>),
     /// A notification.
     Notification(Ref<Notification<P>>),
+    /// A stack of a train.
+    Train(Ref<Train<P>>),
 }
 
 impl<P: Port> Clone for Wait<P> {
@@ -214,7 +216,7 @@ pub struct Header<P: Port> {
     pub cpu: Steady<u32>,
     /// Ticks left of its time slice.
     pub slice: OfCpu<u32>,
-    /// The domain that it runs in.
+    /// The domain that it runs in: its own, or one that it has entered.
     pub domain: Steady<Ref<Domain<P>>>,
     /// The thread whose call it has received and not yet answered: the reply right.
     pub caller: Peek<Link<Thread<P>>, Thread<P>>,
@@ -278,6 +280,8 @@ pub struct Thread<P: Port> {
     pub futex: Waiter,
     /// Its part in inheriting mutexes.
     pub inherit: Inherit<P>,
+    /// What it has entered last, while it is in another domain than its own.
+    pub inside: Cell<Option<Ref<Activation<P>>>>,
 }
 
 impl<P: Port> Header<P> {
@@ -360,6 +364,7 @@ impl<P: Port> Thread<P> {
             name: Cell::new((0, [0; 2])),
             futex: Waiter::new(),
             inherit: Inherit::new(),
+            inside: Cell::new(None),
         }
     }
 

@@ -11,3 +11,4 @@ mod situations;
 mod structures;
 mod support;
 mod trace;
+mod trains;

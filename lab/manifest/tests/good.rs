@@ -36,6 +36,8 @@ fn the_smallest_manifest_has_defaults() {
         tables           11       0    11    11
         slots            64       0    64    64
         reservations      0       0     0     0
+        trains            0       0     0     0
+        stacks            0       0     0     0
     "#]]
     .assert_eq(&system.summary());
 }
@@ -117,6 +119,8 @@ fn a_rich_manifest_is_resolved() {
         tables           50       0    50    50
         slots           208      32   240   240
         reservations      9       4    13    13
+        trains            0       0     0     0
+        stacks            0       0     0     0
     "#]]
     .assert_eq(&system.summary());
 }

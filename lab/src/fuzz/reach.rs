@@ -53,6 +53,9 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
         Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
+        Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
+        Call::TrainCall => (true, false, &[Timeout, Faulted]),
+        Call::TrainReturn => (false, false, &[WrongState]),
         Call::CapCopy => (true, false, &[SlotOccupied, InvalidArgument]),
         Call::CapRevoke => (true, false, &[]),
         Call::CapSaveReply => (false, false, &[NoCapability, NoReply, SlotOccupied]),

@@ -115,8 +115,8 @@ fn programs_of(machine: &dyn Emulator, system: &System) -> Result<BTreeMap<Strin
     Ok(programs)
 }
 
-/// The port's feature that images have unless they are to be small: calls on mutexes.
-const FUTEXES: &str = "futexes";
+/// The port's features that images have unless they are to be small: calls on mutexes and trains.
+const USUAL: [&str; 2] = ["futexes", "trains"];
 
 /// Builds an image with one kernel only and as little else as can be; returns its path.
 pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
@@ -127,8 +127,8 @@ pub fn build_alone(machine: &dyn Emulator, kernel: &str) -> Result<PathBuf> {
 
 /// Builds an image of the kernel with the scheduling tree, which is not among the others.
 fn build_tree(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> {
-    let features = [&[TREE, FUTEXES][..], extra.map_or(&[][..], Extra::features)].concat();
-    let named: Vec<&str> = features.iter().copied().filter(|name| *name != FUTEXES).collect();
+    let features = [&[TREE][..], &USUAL, extra.map_or(&[][..], Extra::features)].concat();
+    let named: Vec<&str> = features.iter().copied().filter(|name| !USUAL.contains(name)).collect();
     let title = format!("building {} for {}", named.join(" and "), machine.name());
     let (name, asked) = (named.join("-"), features.join(","));
     build_kernel(machine, title, &name, &["--no-default-features", "--features", &asked])
@@ -142,7 +142,7 @@ pub fn build_shipped(machine: &dyn Emulator, system: &System) -> Result<Images> 
     let programs = programs_of(machine, system)?;
     let extra = extra_for(system).map_or(&[][..], Extra::features);
     let named = [&[system.kernel.as_str()], extra].concat().join(",");
-    let features = format!("{named},{FUTEXES}");
+    let features = format!("{named},{}", USUAL.join(","));
     let stripped = "profile.metal.strip=\"debuginfo\"";
     let arguments = ["--no-default-features", "--features", &features, "--config", stripped];
     let title = format!("building {} alone for {}", system.kernel, machine.name());

@@ -66,6 +66,7 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
     type Context = Context;
     type Space = Space;
     type Local = Local;
+    type Kept = ();
     type LockPolicy = G;
 
     const PAGE: u64 = abi::PAGE;
@@ -147,6 +148,14 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
     }
 
     fn forget(&self, _local: &Local, _thread: &Context) {}
+
+    fn enter(&self, _: &Local, _: &Context, (): &(), entry: u64, _: u64) {
+        panic!("an entry at {entry:#x}: there are no trains here");
+    }
+
+    fn come_back(&self, _: &Local, _: &Context, (): &()) {
+        panic!("a thread comes back that has entered nothing");
+    }
 
     fn send_ipi(&self, cpu: u32) {
         self.interrupted[cpu as usize].store(true, Release);

@@ -32,7 +32,7 @@ use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
 use kernel::variant::Variant;
-use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING};
+use rt::arch::hosted::{Instruction, LENGTH, PROBING, RUNNING, Start};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
@@ -320,8 +320,9 @@ impl<G: Locking, S: System<Port = Twin<G>>> Board<G, S> {
         context.trap.set(Trap::Start);
         match self.fetch(at) {
             Ok(instruction) => {
-                let argument = context.regs.get().args[0];
-                let fiber = self.fibers.borrow_mut().begin(instruction, argument, stack);
+                let Regs { args: [first, second, ..], words, .. } = context.regs.get();
+                let start = Start { arguments: [first, second], stack, words };
+                let fiber = self.fibers.borrow_mut().begin(instruction, start);
                 context.fiber.set(fiber);
                 context.at.set((RUNNING, stack));
             }

@@ -75,6 +75,37 @@ impl Context {
     }
 }
 
+/// What is kept of a thread that is in another domain: where its coroutine stands, which waits.
+#[derive(Default)]
+pub struct Kept {
+    fiber: Cell<u32>,
+    at: Cell<(u64, u64)>,
+    pointer: Cell<u64>,
+}
+
+impl Context {
+    /// The thread enters another domain, with a coroutine of its own there.
+    pub fn enter(&self, kept: &Kept, at: (u64, u64)) {
+        kept.fiber.set(self.fiber.take());
+        kept.at.set(self.at.replace(at));
+        kept.pointer.set(self.pointer.take());
+        self.moved.set(true);
+        self.trap.set(Trap::Start);
+    }
+
+    /// The thread is back in the coroutine that waits. Returns the one that it leaves, 0 if it had
+    /// none yet.
+    pub fn come_back(&self, kept: &Kept) -> u32 {
+        self.at.set(kept.at.get());
+        self.pointer.set(kept.pointer.get());
+        self.moved.set(false);
+        self.again.set(false);
+        self.interrupted.set(false);
+        self.trap.set(Trap::Call);
+        self.fiber.replace(kept.fiber.take())
+    }
+}
+
 impl port::Context for Context {
     fn new() -> Self {
         Context::default()

@@ -6,7 +6,7 @@ use crate::programs;
 use crate::signals::{self, RESERVE, Refusal, WayOut};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use rt::arch::hosted::{self, Instruction, Panic};
+use rt::arch::hosted::{self, Instruction, Panic, Start};
 use std::cell::Cell;
 use std::thread_local;
 
@@ -46,8 +46,8 @@ impl Fibers {
     }
 
     /// A new coroutine for a thread that begins with an instruction.
-    pub fn begin(&mut self, instruction: Instruction, argument: u64, stack: u64) -> u32 {
-        self.run(move || hosted::begin(instruction, programs::all(), argument, stack))
+    pub fn begin(&mut self, instruction: Instruction, start: Start) -> u32 {
+        self.run(move || hosted::begin(instruction, programs::all(), start))
     }
 
     /// A new coroutine for a thread's work, which does not return.

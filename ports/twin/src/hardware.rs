@@ -109,6 +109,8 @@ pub struct Hardware {
     pub dead: RefCell<Vec<u32>>,
     /// Functions that further threads begin with.
     pub functions: RefCell<Vec<Function>>,
+    /// What visitors of trains run.
+    pub handlers: RefCell<Vec<rt::train::Handler>>,
     /// System calls and how they ended, if they are counted.
     pub calls: Option<RefCell<Calls>>,
 }
@@ -144,6 +146,7 @@ impl Hardware {
             most_blocked: Cell::new(0),
             dead: RefCell::default(),
             functions: RefCell::default(),
+            handlers: RefCell::default(),
             calls: options.count.then(RefCell::default),
         }
     }

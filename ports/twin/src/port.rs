@@ -1,6 +1,6 @@
 //! The kernel's port to the hardware.
 
-use crate::context::Context;
+use crate::context::{Context, Kept};
 use crate::hardware::{HZ, Hardware, IRQS, Shutdown};
 use crate::locking::Locking;
 use crate::meter;
@@ -45,6 +45,7 @@ impl<G: Locking> Port for Twin<G> {
     type Space = Space;
     type Local = ();
     type LockPolicy = G;
+    type Kept = Kept;
 
     const PAGE: u64 = abi::PAGE;
     const USER_TOP: u64 = abi::USER_TOP;
@@ -151,6 +152,17 @@ impl<G: Locking> Port for Twin<G> {
     fn forget(&self, _local: &(), thread: &Context) {
         self.refuse(Refused::Forget);
         let fiber = thread.fiber.take();
+        if fiber != 0 {
+            self.dead.borrow_mut().push(fiber);
+        }
+    }
+
+    fn enter(&self, _local: &(), thread: &Context, kept: &Kept, entry: u64, stack: u64) {
+        thread.enter(kept, (entry, stack));
+    }
+
+    fn come_back(&self, _local: &(), thread: &Context, kept: &Kept) {
+        let fiber = thread.come_back(kept);
         if fiber != 0 {
             self.dead.borrow_mut().push(fiber);
         }

@@ -10,7 +10,7 @@ use abi::{Info, Rights, Status};
 use kernel::locks::Unlocked;
 use rt::Env;
 use rt::arch::Outcome;
-use rt::arch::hosted::Machine;
+use rt::arch::hosted::{Handler, Machine};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU64;
 
@@ -20,6 +20,9 @@ const PATIENCE: u32 = 4096;
 
 /// Marks the words that stand for functions.
 const FUNCTION: u64 = u64::from_le_bytes(*b"\0\0\0\0FUNC");
+
+/// Marks the words that stand for what visitors run.
+const HANDLER: u64 = u64::from_le_bytes(*b"\0\0\0\0VISI");
 
 impl Hardware {
     /// A program has called a function of the machine, on its own stack: if that has no room for
@@ -171,6 +174,23 @@ impl Machine for Hardware {
         let _inside = self.enter();
         let index = word.checked_sub(FUNCTION)?;
         self.functions.borrow().get(usize::try_from(index).ok()?).copied()
+    }
+
+    fn handler(&self, handler: Handler) -> u64 {
+        let _inside = self.enter();
+        let mut handlers = self.handlers.borrow_mut();
+        let same = handlers.iter().position(|other| *other as usize == handler as usize);
+        let index = same.unwrap_or_else(|| {
+            handlers.push(handler);
+            handlers.len() - 1
+        });
+        HANDLER | index as u64
+    }
+
+    fn handler_of(&self, word: u64) -> Option<Handler> {
+        let _inside = self.enter();
+        let index = word.checked_sub(HANDLER)?;
+        self.handlers.borrow().get(usize::try_from(index).ok()?).copied()
     }
 
     fn vector(&self) -> &Cell<u64> {

@@ -94,6 +94,52 @@ impl Context {
     }
 }
 
+/// What is kept of a thread that is in another domain. What it has beside general registers is
+/// there if `special` says so.
+pub struct Kept {
+    rip: Cell<u64>,
+    rflags: Cell<u64>,
+    rsp: Cell<u64>,
+    /// Bits of [`special`].
+    pub special: Cell<u64>,
+    /// The thread pointer.
+    pub pointer: Cell<u64>,
+    /// x87 and SSE registers.
+    pub fpu: FpuState,
+}
+
+impl Default for Kept {
+    fn default() -> Kept {
+        let [rip, rflags, rsp, special, pointer] = [const { Cell::new(0) }; 5];
+        Kept { rip, rflags, rsp, special, pointer, fpu: FpuState(UnsafeCell::new([0; 512])) }
+    }
+}
+
+impl Context {
+    /// The thread enters another domain. A way out behind a system call zeroes what carries
+    /// neither results nor words; flags are a program's to set, and so are put back as well.
+    #[inline(always)]
+    pub fn enter(&self, kept: &Kept, entry: u64, stack: u64) {
+        kept.rip.set(self.rip.replace(entry));
+        kept.rsp.set(self.rsp.replace(stack));
+        kept.rflags.set(self.rflags.replace(INITIAL_FLAGS));
+    }
+
+    /// The thread is back behind its system call.
+    #[inline(always)]
+    pub fn come_back(&self, kept: &Kept) {
+        self.rip.set(kept.rip.get());
+        self.rsp.set(kept.rsp.get());
+        self.rflags.set(kept.rflags.get());
+    }
+
+    /// x87 and SSE registers as a new thread has them.
+    pub fn reset_fpu(&self) {
+        // SAFETY: no reference to the area exists; the CPU reads and writes it only in `fpu`.
+        unsafe { self.fpu.0.get().write(INITIAL_FPU) };
+    }
+}
+
 impl port::Context for Context {
     fn new() -> Context {
         Context {
@@ -174,8 +220,7 @@ impl port::Context for Context {
         }
         port::Context::set_words(self, [0; 4]);
         self.rflags.set(INITIAL_FLAGS);
-        // SAFETY: no reference to the area exists; the CPU reads and writes it only in `fpu`.
-        unsafe { self.fpu.0.get().write(INITIAL_FPU) };
+        self.reset_fpu();
     }
 
     fn position(&self) -> (u64, u64) {

@@ -203,12 +203,38 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         // The upper bits of a number are for options, which a fast path has none of.
         "3:",
         "jb 13f",
+        // Calls on trains have the highest numbers: the comparison is one of signed bytes.
         "cmp al, {reply_wait}",
-        "ja 8f",
+        "jg 8f",
         "je 6f",
         "test al, al",
-        "jnz 5f",
-        "jmp 7f",
+        "jz 7f",
+        "jns 5f",
+        ".if {trains}",
+        "cmp eax, {train_call}",
+        "je 9f",
+        "cmp eax, {train_return}",
+        "je 19f",
+        ".endif",
+        "jmp 8f",
+        // Calls on trains: what they have as arguments, and the words.
+        ".if {trains}",
+        "9:",
+        "mov [rbp + {rdi}], rdi",
+        "mov dword ptr [rbp + {rax}], {train_call}",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
+        "jmp {train_call_path}",
+        "19:",
+        "mov [rbp + {rdi}], rdi",
+        "mov [rbp + {r12}], r12",
+        "mov [rbp + {r13}], r13",
+        "mov [rbp + {r14}], r14",
+        "mov [rbp + {r15}], r15",
+        "jmp {train_return_path}",
+        ".endif",
         // No timeouts: with both halves? The test of the upper one looks at a bit more, which no
         // slot has.
         "13:",
@@ -228,6 +254,11 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         ;
         short = const REGISTER_WORDS,
         upper = const i32::MIN,
+        trains = const X86::TRAINS as u8,
+        train_call = const Call::TrainCall as u64,
+        train_return = const Call::TrainReturn as u64,
+        train_call_path = sym train::<S, { Call::TrainCall as u8 }>,
+        train_return_path = sym train::<S, { Call::TrainReturn as u8 }>,
         fast_call = sym fast_call::<S>,
         fast_reply_wait = sym fast_reply_wait::<S>,
         fast_exchange = sym fast_exchange::<S>,
@@ -399,6 +430,13 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
 pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { events::ipc::<S, KIND>(state::machine()) };
+    leave::<S>(next)
+}
+
+/// A call on a train without options, which goes a way of its own.
+extern "sysv64" fn train<S: System<Port = X86>, const CALL: u8>() -> ! {
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let next = unsafe { events::train::<S, CALL>(state::machine()) };
     leave::<S>(next)
 }
 

@@ -5,7 +5,7 @@
 //! others; they are saved when another thread needs them. A thread without the mark traps on its
 //! first such instruction and gets the mark.
 
-use crate::context::{Context, special};
+use crate::context::{Context, Kept, special};
 use crate::machine::write_msr;
 use core::arch::asm;
 use core::cell::Cell;
@@ -58,6 +58,36 @@ impl Special {
             // SAFETY: the area of a thread that this CPU still runs; the registers are unlocked.
             unsafe { asm!("clts", "fxsave64 [{}]", in(reg) thread.fpu.0.get(), options(nostack)) };
         }
+    }
+
+    /// The current thread enters another domain, where it has none of this.
+    #[cold]
+    pub fn put_aside(&self, thread: &Context, kept: &Kept) {
+        if self.owner.get().is_some_and(|owner| ptr::eq(owner, thread)) {
+            self.owner.set(None);
+            // SAFETY: the area of the thread, to which the registers belong.
+            unsafe { asm!("clts", "fxsave64 [{}]", in(reg) thread.fpu.0.get(), options(nostack)) };
+            // The way out locks the registers, which are in force, for a thread without the mark.
+            self.live.set(self.live.get() | special::FPU);
+        }
+        // SAFETY: no reference to either area exists, and they are not the same.
+        unsafe { ptr::copy_nonoverlapping(thread.fpu.0.get(), kept.fpu.0.get(), 1) };
+        thread.reset_fpu();
+        kept.special.set(thread.special.take());
+        kept.pointer.set(thread.pointer.take());
+    }
+
+    /// The thread is back from another domain: what it had there is void.
+    #[cold]
+    pub fn take_back(&self, thread: &Context, kept: &Kept) {
+        self.forget(thread);
+        // SAFETY: as in `put_aside`.
+        unsafe { ptr::copy_nonoverlapping(kept.fpu.0.get(), thread.fpu.0.get(), 1) };
+        if kept.special.get() & special::FPU == 0 {
+            thread.reset_fpu();
+        }
+        thread.special.set(kept.special.take());
+        thread.pointer.set(kept.pointer.take());
     }
 
     /// The thread is gone: its registers are not to be saved.

@@ -2,7 +2,7 @@
 
 use crate::apic;
 use crate::clock::Clock;
-use crate::context::Context;
+use crate::context::{Context, Kept};
 use crate::fpu::Special;
 use crate::machine::{counter, halt, out32};
 use crate::paging::{self, Space, direct};
@@ -63,6 +63,7 @@ impl Port for X86 {
     type Space = Space;
     type Local = Local;
     type LockPolicy = Guards;
+    type Kept = Kept;
 
     const PAGE: u64 = paging::PAGE;
     const USER_TOP: u64 = paging::USER_TOP;
@@ -70,6 +71,7 @@ impl Port for X86 {
     const SMP: bool = cfg!(feature = "smp");
     const TREE: bool = cfg!(feature = "tree");
     const FUTEXES: bool = cfg!(feature = "futexes");
+    const TRAINS: bool = cfg!(all(feature = "trains", not(feature = "smp")));
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));
@@ -164,6 +166,22 @@ impl Port for X86 {
 
     fn forget(&self, local: &Local, thread: &Context) {
         local.special.forget(thread);
+    }
+
+    #[inline(always)]
+    fn enter(&self, local: &Local, thread: &Context, kept: &Kept, entry: u64, stack: u64) {
+        if thread.special.get() != 0 {
+            local.special.put_aside(thread, kept);
+        }
+        thread.enter(kept, entry, stack);
+    }
+
+    #[inline(always)]
+    fn come_back(&self, local: &Local, thread: &Context, kept: &Kept) {
+        if thread.special.get() | kept.special.get() != 0 {
+            local.special.take_back(thread, kept);
+        }
+        thread.come_back(kept);
     }
 
     #[cfg(feature = "smp")]

@@ -64,6 +64,7 @@ pub mod thread;
 pub mod ticker;
 pub mod time;
 pub mod trace;
+pub mod train;
 pub mod window;
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl<P: Port> Manager<'_, P> {
 }
 
 /// How long a call with this number word and this deadline may block.
-pub(super) fn until(number: u64, deadline: u64) -> Result<Until, Error> {
+pub(in crate::manage) fn until(number: u64, deadline: u64) -> Result<Until, Error> {
     match number >> SEND_TIMEOUT_SHIFT & 3 {
         kind if kind == Timeout::Never as u64 => Ok(None),
         kind if kind == Timeout::Zero as u64 => Ok(Some(0)),

@@ -162,7 +162,7 @@ fn run(other: &str, seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
 fn they_differ_once_the_first_sender_is_not_the_highest() {
     for other in BY_PRIORITY {
         let mut reach = Reach::default();
-        for seed in seeds(0..20) {
+        for seed in seeds(0..24) {
             let mix = [TALK, TALK, MANAGE][seed as usize % 3];
             run(other, 0x8600_0000 + seed, steps(1_000), &mix, &mut reach);
         }

@@ -290,6 +290,7 @@ fn agree_on(model: &plain::Thread, id: Id, thread: &Thread<Host>) {
         (State::Receiving, Wait::Nothing) => Doing::Receiving(Place::Nowhere),
         (State::Sending, _) => panic!("thread {id} sends to nothing"),
         (State::Waiting, _) => panic!("thread {id} waits for a mutex, which the model has not"),
+        (_, Wait::Train(_)) => panic!("thread {id} waits for a stack, which the model has not"),
     };
     assert_eq!(doing, model.doing, "what thread {id} does");
     assert_eq!(thread.has(flag::SUSPENDED), model.suspended, "whether {id} is stopped");

@@ -45,6 +45,9 @@ fn usual(call: Call) -> [u64; 6] {
             &[buffer(1), 1 << 31, buffer(1) + 8, 1]
         }
         Call::MutexWake | Call::CondRequeue | Call::InheritWake => &[buffer(1), 0],
+        Call::TrainCreate => &[FREE, 0x1000, 7, 0x10_0000, 0x1000, 2],
+        Call::TrainCall => &[FREE, 0, 1],
+        Call::TrainReturn => &[1],
         Call::Signal => &[NOTIFICATION],
         Call::CapCopy => &[ENDPOINT, FREE, 63, 0],
         Call::CapRevoke | Call::CapInspect => &[ENDPOINT],

@@ -19,7 +19,8 @@ use kernel::kernel::Kernel;
 use kernel::object::capability::Capability;
 use kernel::object::thread::flag;
 use kernel::object::{
-    Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread, Timer,
+    Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
+    Timer, Train,
 };
 use kernel::pool::Pool;
 use kernel::system::DirectLazy;
@@ -55,6 +56,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         mappings: Pool::carve(arena, 1, 0, |_, _| Some(Mapping::new()))?,
         timers: Pool::carve(arena, 1, 0, |_, _| Some(Timer::new()))?,
         reservations: Pool::carve(arena, 0, 0, |_, _| Some(Reservation::new()))?,
+        trains: Pool::carve(arena, 0, 0, |_, _| Some(Train::new()))?,
+        activations: Pool::carve(arena, 0, 0, |_, _| Some(Activation::new()))?,
         frames: FrameStack::carve::<Host>(arena, frames, 4)?,
         tables: FrameStack::carve::<Host>(arena, tables, 4)?,
         slots: 48,

@@ -69,7 +69,26 @@ pub struct HostContext {
     pub interrupted: Cell<bool>,
 }
 
+/// What is kept of a thread that is in another domain: position and thread pointer.
+#[derive(Default)]
+pub struct HostKept(Cell<((u64, u64), u64)>);
+
 impl HostContext {
+    /// The thread enters another domain.
+    pub fn enter(&self, kept: &HostKept, entry: u64, stack: u64) {
+        self.expect_call();
+        kept.0.set((self.at.replace((entry, stack)), self.pointer.replace(0)));
+    }
+
+    /// The thread is back.
+    pub fn come_back(&self, kept: &HostKept) {
+        let (at, pointer) = kept.0.get();
+        self.at.set(at);
+        self.pointer.set(pointer);
+        self.interrupted.set(false);
+        self.change(|regs| regs.again = false);
+    }
+
     fn change(&self, change: impl FnOnce(&mut Regs)) {
         let mut regs = self.regs.get();
         change(&mut regs);

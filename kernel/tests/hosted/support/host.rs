@@ -1,6 +1,6 @@
 //! The hardware: memory, time, interrupts, a console.
 
-use super::context::HostContext;
+use super::context::{HostContext, HostKept};
 use super::rng::Rng;
 use super::space::HostSpace;
 use abi::PAGE;
@@ -175,6 +175,7 @@ impl Port for Host {
     type Space = HostSpace;
     type Local = ();
     type LockPolicy = kernel::locks::Unlocked;
+    type Kept = HostKept;
 
     const PAGE: u64 = abi::PAGE;
     const USER_TOP: u64 = abi::USER_TOP;
@@ -266,4 +267,12 @@ impl Port for Host {
     }
 
     fn forget(&self, _local: &(), _thread: &HostContext) {}
+
+    fn enter(&self, _: &(), thread: &HostContext, kept: &HostKept, entry: u64, stack: u64) {
+        thread.enter(kept, entry, stack);
+    }
+
+    fn come_back(&self, _: &(), thread: &HostContext, kept: &HostKept) {
+        thread.come_back(kept);
+    }
 }

@@ -7,13 +7,13 @@ use abi::{PAGE, Rights};
 use kernel::access::{Exclusive, Life, Ref};
 use kernel::events::Machine;
 use kernel::object::memory::Frames;
-use kernel::object::{Domain, Mapping};
+use kernel::object::{Domain, Mapping, Thread};
 use kernel::port::Port;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Stage and index at which a domain's destruction gives its page tables back.
-const TABLES_STAGE: u8 = 9;
+const TABLES_STAGE: u8 = 10;
 
 /// Checks that each domain's page tables hold what its mappings and message buffers say and
 /// nothing else, and that the tables are those it is charged for.
@@ -73,13 +73,22 @@ fn buffers(machine: Machine<Host>, whole: &Exclusive<'_>, domain: Ref<Domain<Hos
     threads
         .filter(|thread| thread.life() != Life::Vacant)
         .map(|thread| whole.open(thread))
-        .filter(|thread| thread.domain.get() == domain && thread.buffer_at.get() != 0)
-        .map(|thread| Page {
-            at: thread.buffer_at.get(),
-            frame: thread.buffer,
-            rights: Rights::READ.or(Rights::WRITE).0,
-        })
+        .map(|thread| (thread.buffer, at_home(whole, thread)))
+        .filter(|(_, (home, at))| *home == domain && *at != 0)
+        .map(|(frame, (_, at))| Page { at, frame, rights: Rights::READ.or(Rights::WRITE).0 })
         .collect()
+}
+
+/// The domain that a thread belongs to, and the address of its message buffer there.
+fn at_home(whole: &Exclusive<'_>, thread: &Thread<Host>) -> (Ref<Domain<Host>>, u64) {
+    let mut at = (thread.domain.get(), thread.buffer_at.get());
+    let mut next = thread.inside.get();
+    while let Some(stack) = next {
+        let activation = whole.open(stack);
+        let from = activation.from.get().expect("a thread has come from somewhere");
+        (at, next) = ((from, activation.buffer_at.get()), activation.outer.get());
+    }
+    at
 }
 
 fn pages_of(machine: Machine<Host>, mapping: &Mapping<Host>, whole: &Exclusive<'_>) -> Vec<Page> {

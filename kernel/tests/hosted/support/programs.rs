@@ -10,7 +10,7 @@ use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::futex::{Scope, WAITERS, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
-use abi::{Info, Kind as Object, PAGE, USER_TOP};
+use abi::{Info, Kind as Object, PAGE, USER_TOP, train};
 use kernel::fault::Fault;
 use kernel::object::thread::{State, flag};
 use kernel::port::Port;
@@ -48,12 +48,16 @@ pub struct Mix {
     pub nonsense: u64,
     /// Destroying things, once in so many of the rest.
     pub destroy_once_in: u64,
+    /// Calls on trains, in percent, before all else.
+    pub trains: u64,
 }
 
 /// Mostly messages.
-pub const TALK: Mix = Mix { messages: 85, orderly: 70, nonsense: 5, destroy_once_in: 30 };
+pub const TALK: Mix =
+    Mix { messages: 85, orderly: 70, nonsense: 5, destroy_once_in: 30, trains: 0 };
 /// Mostly everything else.
-pub const MANAGE: Mix = Mix { messages: 30, orderly: 30, nonsense: 8, destroy_once_in: 8 };
+pub const MANAGE: Mix =
+    Mix { messages: 30, orderly: 30, nonsense: 8, destroy_once_in: 8, trains: 0 };
 
 /// Lets an action happen; [`Board::settle`] or [`Board::step`] then does what follows from it.
 pub fn apply<S: System<Port = Host>>(board: &Board<S>, action: &Action) {
@@ -96,7 +100,9 @@ pub fn choose<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, mix: &Mix) ->
         5..8 => return program.futex(),
         _ => {}
     }
-    let regs = if rng.below(100) < mix.messages {
+    let regs = if mix.trains > 0 && rng.below(100) < mix.trains {
+        program.manage_trains()
+    } else if rng.below(100) < mix.messages {
         if rng.below(100) < mix.orderly { program.converse() } else { program.message() }
     } else if rng.below(100) < mix.nonsense {
         program.nonsense()
@@ -361,6 +367,22 @@ impl<S: System<Port = Host>> Program<'_, S> {
             0 => self.manage_capabilities(),
             1 => self.manage_threads(),
             _ => self.manage_objects(),
+        }
+    }
+
+    fn manage_trains(&self) -> Regs {
+        let rng = self.rng;
+        match rng.below(8) {
+            0 | 1 => {
+                let args = [self.free_slot(true), 0x1000, 7, 0x2000, 0x100, rng.below(4)];
+                call(Call::TrainCreate, &args)
+            }
+            2 | 3 => call(Call::TrainReturn, &[rng.next()]),
+            _ => {
+                let kind = rng.pick(&[Timeout::Never, Timeout::Zero, Timeout::At]);
+                let until = self.now() + rng.below(1_000_000);
+                Regs::call(train::number(kind), &[self.slot_of(Object::Train), 0, until])
+            }
         }
     }
 

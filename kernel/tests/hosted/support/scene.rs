@@ -62,6 +62,8 @@ pub fn plenty() -> Amounts {
         (Resource::Tables, 64),
         (Resource::Slots, SLOTS + 512),
         (Resource::Reservations, 16),
+        (Resource::Trains, 6),
+        (Resource::Stacks, 40),
     ])
 }
 

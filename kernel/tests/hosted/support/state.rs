@@ -125,6 +125,7 @@ fn threads<S: System<Port = Host>>(board: &Board<S>, facts: &mut Vec<Fact>) {
                     Wait::Nothing => NONE,
                     Wait::Endpoint(at) => u64::from(at.index()),
                     Wait::Notification(at) => 1 << 32 | u64::from(at.index()),
+                    Wait::Train(at) => 2 << 32 | u64::from(at.index()),
                 },
             ));
         }

@@ -86,6 +86,8 @@ fn quotas() -> Amounts {
         (Resource::Tables, 24),
         (Resource::Slots, SLOTS + 100),
         (Resource::Reservations, 5),
+        (Resource::Trains, 2),
+        (Resource::Stacks, 4),
     ])
 }
 

@@ -81,7 +81,7 @@ impl Packed {
 }
 
 /// An executable file of one page of text there that begins with these words.
-fn executable(begin: u64, text: &[u64; 2]) -> Vec<u8> {
+fn executable(begin: u64, text: &[u64; 3]) -> Vec<u8> {
     const HEADER: u64 = 64;
     let header = [
         u64::from_le_bytes(*b"\x7fELF\x02\x01\x01\0"),
@@ -98,7 +98,7 @@ fn executable(begin: u64, text: &[u64; 2]) -> Vec<u8> {
         PAGE,
         begin,
         begin,
-        16,
+        8 * text.len() as u64,
         PAGE,
         PAGE,
     ];

@@ -59,5 +59,5 @@ pub struct About {
     /// Where the text of a program lies, which is also where it begins.
     pub text: u64,
     /// Its programs: names, and words for the first addresses of the text.
-    pub programs: Vec<(String, [u64; 2])>,
+    pub programs: Vec<(String, [u64; 3])>,
 }

@@ -206,6 +206,22 @@ enum giusto_call {
      * the highest priority.
      */
     GIUSTO_CALL_INHERIT_WAKE = 69,
+     * Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
+     * caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most `STACKS`) of
+     * `a4` bytes each, the lowest of which begins at `a3`.
+     */
+    GIUSTO_CALL_TRAIN_CREATE = 128,
+    /**
+     * Enters the domain of the train in slot `a0` with all message words, and goes on when
+     * `Call::TrainReturn` is called there. `a2`: deadline; the number word says [how
+     * long](crate::train::number) the caller waits for a stack.
+     */
+    GIUSTO_CALL_TRAIN_CALL = 129,
+    /**
+     * Goes back to where the thread has entered this domain, with result 0 `a0` and all message
+     * words.
+     */
+    GIUSTO_CALL_TRAIN_RETURN = 130,
 };
 
 /** How long one half of an IPC operation may block. */
@@ -419,7 +435,10 @@ enum giusto_error {
     GIUSTO_ERROR_CPU_NOT_ALLOWED = 24,
     /** The class would promise more CPU time than it has. */
     GIUSTO_ERROR_OVERCOMMITTED = 25,
-    /** The scheduling tree would have too many levels. */
+    /**
+     * The scheduling tree would have too many levels, or the caller has entered as many domains as
+     * a thread can.
+     */
     GIUSTO_ERROR_TOO_DEEP = 26,
     /** The word is not what the caller has seen: another thread has changed it meanwhile. */
     GIUSTO_ERROR_CHANGED = 27,
@@ -427,6 +446,8 @@ enum giusto_error {
     GIUSTO_ERROR_BROKEN_QUEUE = 28,
     /** The threads that wait for the condition name another mutex. */
     GIUSTO_ERROR_OTHER_MUTEX = 29,
+    /** The code that the caller has entered by a train has faulted. */
+    GIUSTO_ERROR_FAULTED = 30,
 };
 
 /** `X(constant, name)` for each error. */
@@ -459,7 +480,8 @@ enum giusto_error {
     X(GIUSTO_ERROR_TOO_DEEP, TooDeep) \
     X(GIUSTO_ERROR_CHANGED, Changed) \
     X(GIUSTO_ERROR_BROKEN_QUEUE, BrokenQueue) \
-    X(GIUSTO_ERROR_OTHER_MUTEX, OtherMutex)
+    X(GIUSTO_ERROR_OTHER_MUTEX, OtherMutex) \
+    X(GIUSTO_ERROR_FAULTED, Faulted)
 
 /**
  * What happened, in the label of a fault message. The words are: address or detail, instruction
@@ -504,6 +526,8 @@ enum giusto_kind {
     GIUSTO_KIND_SYSTEM = 11,
     /** A right to CPU time, or a class of such rights. */
     GIUSTO_KIND_RESERVATION = 12,
+    /** An entry into a domain, with stacks for those who enter. */
+    GIUSTO_KIND_TRAIN = 13,
 };
 
 /** Resources that have a pool and a quota, in the order of the quota arrays of `crate::boot`. */
@@ -535,6 +559,10 @@ enum giusto_resource {
     GIUSTO_RESOURCE_SLOTS = 10,
     /** Reservations of CPU time. */
     GIUSTO_RESOURCE_RESERVATIONS = 11,
+    /** Trains. */
+    GIUSTO_RESOURCE_TRAINS = 12,
+    /** Stacks of trains, each with what the kernel keeps of the thread on it. */
+    GIUSTO_RESOURCE_STACKS = 13,
 };
 
 /** How a class chooses among its children. */
@@ -693,7 +721,7 @@ enum giusto_server {
 /** No right at all. */
 #define GIUSTO_RIGHTS_NONE 0
 
-/** Endpoint: send and call. Notification: signal. */
+/** Endpoint: send and call. Notification: signal. Train: enter. */
 #define GIUSTO_RIGHTS_SEND 1
 
 /** Endpoint, notification: receive. */

@@ -6,6 +6,7 @@ use abi::call::{Call, Fact, NOTHING, REPLY, Timeout, exchange, ipc, partners};
 use abi::futex::{self, Scope, WAITERS};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
+use abi::train;
 use core::sync::atomic::Ordering::Relaxed;
 use rt::arch::Outcome;
 use rt::{Env, Rights, Slot, Words, system};
@@ -243,6 +244,7 @@ impl Chooser {
                 futex::number(call, Scope::Domain, Timeout::At)
             }
             Call::InheritWait => futex::number(call, scope, Timeout::At),
+            Call::TrainCall => train::number(Timeout::At),
             Call::MutexWake | Call::CondRequeue => futex::number(call, scope, Timeout::Never),
             _ => call as u64,
         }
@@ -412,7 +414,7 @@ impl Chooser {
         }
     }
 
-    /// The same for any other call, which is one on a mutex or condition.
+    /// The same for any other call, which is one on a mutex, a condition or a train.
     fn futex_arguments(&mut self, call: Call) -> [u64; 6] {
         match call {
             Call::MutexWait | Call::InheritWait => {
@@ -421,6 +423,12 @@ impl Chooser {
                 [address, expected, self.soon(), 0, 0, 0]
             }
             Call::MutexWake | Call::InheritWake => [self.futex().0, 0, 0, 0, 0, 0],
+            Call::TrainCreate => {
+                let [empty, stacks] = [self.spare(COPY), self.small(18)];
+                [empty, self.anything(), 7, PAGES, self.small(3) * 1024, stacks]
+            }
+            Call::TrainCall => [self.of(COPY), 0, self.soon(), 0, 0, 0],
+            Call::TrainReturn => [self.anything(), 0, 0, 0, 0, 0],
             Call::CondWait => {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };

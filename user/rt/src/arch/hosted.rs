@@ -14,10 +14,12 @@ mod probe;
 mod start;
 
 pub use probe::*;
+pub use start::Start;
 pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
-pub(crate) use start::{function, thread_entry};
+pub(crate) use start::{function, handler, thread_entry, train_entry};
 
 use super::Outcome;
+pub use crate::train::Handler;
 use crate::{Buffer, Env};
 use abi::Rights;
 use abi::message::FaultKind;
@@ -58,6 +60,8 @@ pub enum Instruction {
     Thread,
     /// The server of [`tiny_server`].
     Server,
+    /// The entry of a train: function, environment and argument are in its record.
+    Train,
 }
 
 impl Instruction {
@@ -69,6 +73,7 @@ impl Instruction {
             Instruction::Program(index) => 1 << 32 | index as u64,
             Instruction::Thread => 2 << 32,
             Instruction::Server => 3 << 32,
+            Instruction::Train => 4 << 32,
         };
         Instruction::MARK | code
     }
@@ -82,14 +87,16 @@ impl Instruction {
             1 => Some(Instruction::Program(word as u32)),
             2 => Some(Instruction::Thread),
             3 => Some(Instruction::Server),
+            4 => Some(Instruction::Train),
             _ => None,
         }
     }
 }
 
 /// The text of the program with this index, which starts at its first word.
-pub const fn text(index: u32) -> [u64; 2] {
-    [Instruction::Program(index).word(), Instruction::Thread.word()]
+pub const fn text(index: u32) -> [u64; 3] {
+    let further = [Instruction::Thread.word(), Instruction::Train.word()];
+    [Instruction::Program(index).word(), further[0], further[1]]
 }
 
 /// What stands for the hardware. Each function may suspend the thread for any time, or for ever.
@@ -124,6 +131,14 @@ pub trait Machine {
     /// The function that a word stands for.
     fn function_of(&self, word: u64) -> Option<fn(&Env, u64)> {
         panic!("no function of {word:#x} here")
+    }
+    /// A word that stands for what visitors of a train run until the machine ends.
+    fn handler(&self, handler: Handler) -> u64 {
+        panic!("no train for {handler:?} here")
+    }
+    /// What visitors run for which a word stands.
+    fn handler_of(&self, word: u64) -> Option<Handler> {
+        panic!("no handler of {word:#x} here")
     }
     /// The thread's vector state.
     fn vector(&self) -> &Cell<u64> {

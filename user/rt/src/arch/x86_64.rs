@@ -22,6 +22,7 @@ pub use registers::*;
 
 use super::{Outcome, Word};
 use crate::Env;
+use crate::train::{self, Handler, Visitor};
 use abi::{Info, Status};
 use core::arch::{asm, naked_asm};
 
@@ -137,6 +138,50 @@ pub(crate) fn thread_entry() -> u64 {
 /// The word that stands for a thread's function on its stack.
 pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
     work as usize as u64
+}
+
+/// The address of a train's first instruction.
+pub(crate) fn train_entry() -> u64 {
+    train_start as *const () as u64
+}
+
+/// The word that stands for what visitors run.
+pub(crate) fn handler(handler: Handler) -> u64 {
+    handler as usize as u64
+}
+
+/// A visitor's first instruction. Its registers are the address of the train's record (function,
+/// environment, argument), the badge, and the message words; its stack is empty.
+#[unsafe(naked)]
+extern "C" fn train_start() -> ! {
+    naked_asm!(
+        "mov rcx, rsi",
+        "mov rsi, [rdi + 8]",
+        "mov rdx, [rdi + 16]",
+        "mov rdi, [rdi]",
+        "mov r8, r12",
+        "mov r9, r13",
+        "push r15",
+        "push r14",
+        "call {}",
+        "ud2",
+        sym visit
+    )
+}
+
+/// A visitor's first compiled function.
+#[allow(improper_ctypes_definitions)] // The handler comes from `export`, through the record.
+extern "C" fn visit(
+    handler: Handler,
+    environment: u64,
+    argument: u64,
+    badge: u64,
+    w0: u64,
+    w1: u64,
+    w2: u64,
+    w3: u64,
+) -> ! {
+    train::leave(handler(Visitor { badge, argument, environment }, [w0, w1, w2, w3]))
 }
 
 /// A further thread's first instruction. On its stack, from the stack pointer up: entry

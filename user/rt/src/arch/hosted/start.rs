@@ -1,7 +1,8 @@
 //! How a program's threads begin, and how a panic ends one.
 
-use super::{Instruction, MACHINE, Program, TEXT, machine, std};
+use super::{Handler, Instruction, MACHINE, Program, TEXT, machine, std};
 use crate::start::tell_end;
+use crate::train::{self, Visitor};
 use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, error, exit, ipc, println, system};
 use abi::Rights;
 use abi::message::{self, FaultKind};
@@ -21,8 +22,30 @@ pub(crate) fn function(work: fn(&Env, u64)) -> u64 {
     machine().function(work)
 }
 
+/// The address of a train's first instruction.
+pub(crate) fn train_entry() -> u64 {
+    TEXT + 16
+}
+
+/// The word that stands for what visitors run.
+pub(crate) fn handler(handler: Handler) -> u64 {
+    machine().handler(handler)
+}
+
+/// The registers that a thread begins with.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// The first two arguments.
+    pub arguments: [u64; 2],
+    /// The stack pointer.
+    pub stack: u64,
+    /// The message words.
+    pub words: [u64; 4],
+}
+
 /// Runs a thread that begins with an instruction of a program's text. `programs` are the machine's.
-pub fn begin(instruction: Instruction, programs: &[Program], argument: u64, stack: u64) -> ! {
+pub fn begin(instruction: Instruction, programs: &[Program], start: Start) -> ! {
+    let Start { arguments: [argument, _], stack, .. } = start;
     match instruction {
         Instruction::Program(index) => match programs.get(index as usize) {
             Some((_, program)) => guarded(argument, |env| {
@@ -42,8 +65,28 @@ pub fn begin(instruction: Instruction, programs: &[Program], argument: u64, stac
             }
         }
         Instruction::Server => serve(),
+        Instruction::Train => visit(start),
     }
     exit()
+}
+
+/// Runs what a visitor runs, as the record says that the train's word leads to.
+fn visit(start: Start) {
+    let [record, badge] = start.arguments;
+    if record == 0 || !record.is_multiple_of(8) {
+        return machine().fault(FaultKind::Memory, false);
+    }
+    let record = Words::at(record, 8 * train::RECORD_WORDS as u64);
+    let environment = record.get(1);
+    let visitor = Visitor { badge, argument: record.get(2), environment };
+    match machine().handler_of(record.get(0)) {
+        Some(handler) => guarded(environment, |_| {
+            // A visitor without room for a call on its stack would go no further.
+            Words::at(start.stack - 8, 8).set(0, 0);
+            train::leave(handler(visitor, start.words));
+        }),
+        None => machine().fault(FaultKind::Instruction, false),
+    }
 }
 
 /// The server of [`tiny_server`](super::tiny_server).

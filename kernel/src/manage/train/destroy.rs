@@ -1,0 +1,48 @@
+//! The end of a train: who waits for a stack is told, who is inside goes back to the nearest domain
+//! that stays, and the stacks go.
+
+use crate::access::Ref;
+use crate::manage::Manager;
+use crate::object::Train;
+use crate::port::Port;
+use abi::Error;
+
+impl<P: Port> Manager<'_, P> {
+    /// Ends a train in steps: one for each thread that waits, for each stack, and for each domain
+    /// that was entered from there. False: not yet.
+    #[inline(never)]
+    pub(in crate::manage) fn destroy_train(&self, at: Ref<Train<P>>) -> bool {
+        let train = self.all.open(at);
+        train.free.set(None);
+        if !self.wake_all(|| (self.kernel.variant.senders.first)(&train.queue)) {
+            return false;
+        }
+        while let Some(stack) = train.stacks.head() {
+            let activation = self.all.open(stack);
+            if let Some(thread) = activation.thread.get() {
+                // One that was taken out of a domain further out is not here any more.
+                if self.activations_of(thread).any(|inside| inside == stack) {
+                    self.take_out(thread, stack, Error::Destroyed);
+                } else if let Some(outer) = activation.outer.get() {
+                    self.all.open(outer).inner.set(activation.inner.take());
+                    if let Some(inner) = self.all.open(outer).inner.get() {
+                        self.all.open(inner).outer.set(Some(outer));
+                    }
+                    activation.thread.set(None);
+                }
+            }
+            if !self.give_up_inner(stack) {
+                return false;
+            }
+            train.stacks.remove(stack);
+            activation.train.set(None);
+            self.begin_destroy_slowly(stack);
+            self.kernel.activations.release(&self.all, stack);
+            if self.preempted() {
+                return false;
+            }
+        }
+        self.kernel.trains.release(&self.all, at);
+        true
+    }
+}

@@ -1,0 +1,75 @@
+//! Threads that are taken out of domains that they have entered: by a fault there, by the end of a
+//! train, by the end of the thread, or because its holder cancels what it does.
+
+use crate::access::Ref;
+use crate::manage::Manager;
+use crate::object::thread::flag;
+use crate::object::{Activation, Thread};
+use crate::port::{Context, Port};
+use abi::trace::Event;
+use abi::{Error, Status};
+
+impl<P: Port> Manager<'_, P> {
+    /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
+    /// entered the domain that it is in.
+    pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) {
+        if let Some(stack) = self.all.open(at).inside.get() {
+            // A caller that was received there is not answered from elsewhere.
+            self.abandon(at, Error::Abandoned);
+            self.all.open(at).set_caller(None);
+            self.fail_entry(at, stack, error);
+            self.give_stack(stack);
+        }
+    }
+
+    /// A thread that does not run goes back to its own domain with an error, a step for each domain
+    /// that it has entered. False: not yet.
+    pub(crate) fn bring_home(&self, at: Ref<Thread<P>>, error: Error) -> bool {
+        self.cancel(at, error);
+        while self.all.open(at).inside.get().is_some() {
+            self.go_back(at, error);
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Takes a thread out of the domain of an activation, and out of all that it has entered from
+    /// there, at once. Their stacks follow in steps.
+    pub(super) fn take_out(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>, error: Error) {
+        self.cancel(at, error);
+        self.abandon(at, Error::Abandoned);
+        self.all.open(at).set_caller(None);
+        self.fail_entry(at, stack, error);
+    }
+
+    /// Gives up the stacks of what was entered from an activation's domain, when its thread was
+    /// taken out of that. False: not yet.
+    pub(super) fn give_up_inner(&self, stack: Ref<Activation<P>>) -> bool {
+        let activation = self.all.open(stack);
+        while let Some(inner) = activation.inner.get() {
+            let next = self.all.open(inner);
+            activation.inner.set(next.inner.take());
+            next.thread.set(None);
+            self.give_stack(inner);
+            if self.preempted() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The call that has led to this activation has failed.
+    fn fail_entry(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>, error: Error) {
+        let thread = self.all.open(at);
+        self.put_back(at, stack);
+        // What it did there is over, however far it was.
+        thread.clear(flag::FULL);
+        thread.protected.set(0);
+        thread.ticket.set(None);
+        self.cpu.note(Event::Fail, at, error as u32, 0);
+        thread.context.set_words([0; 4]);
+        thread.finish(Status::failed(error));
+    }
+}

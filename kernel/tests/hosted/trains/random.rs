@@ -1,0 +1,142 @@
+//! Random programs that enter, return, wait, fault, and end what others are in, with interrupts at
+//! random preemption points: every invariant holds behind each step.
+
+use super::{TRAIN, create, enter, enter_until, grant, sleep};
+use crate::support::board::Board;
+use crate::support::context::Regs;
+use crate::support::effort::{seeds, steps};
+use crate::support::host::Host;
+use crate::support::rng::Rng;
+use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, call, receive, system};
+use abi::call::{Call, Timeout, exchange};
+use abi::message::FaultKind;
+use abi::{Info, Rights};
+use kernel::fault::Fault;
+use kernel::port::Port as _;
+use kernel::system::{DirectLazy, IpcHeap, StrictEager, System, Tree};
+
+/// Threads in three domains. The last one lets the others go on.
+const THREADS: [(u32, u8); 8] =
+    [(1, 10), (1, 30), (2, 20), (2, 10), (3, 30), (3, 20), (1, 20), (1, 1)];
+const KEEPER: u32 = THREADS.len() as u32;
+
+/// What a run has come across.
+#[derive(Default, Debug)]
+struct Reach {
+    entered: u64,
+    returned: u64,
+    deepest: u32,
+    faulted: u64,
+    destroyed: u64,
+    waited: u64,
+}
+
+fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
+    let domain = rng.below(3) + 1;
+    let thread = THREAD + 1 + rng.below(u64::from(KEEPER) - 1);
+    if me == KEEPER {
+        return match rng.below(3) {
+            0 => system(Call::ThreadSuspend, &[thread]),
+            1 => system(Call::ThreadExchange, &[thread, 0x5000, 0, 0, 0, exchange::CANCEL | 1]),
+            _ => system(Call::ThreadResume, &[thread]),
+        };
+    }
+    let train = TRAIN + domain;
+    match rng.below(40) {
+        0..14 => enter(domain, [rng.next(); 4]),
+        14..17 => {
+            let kind = rng.pick(&[Timeout::Zero, Timeout::At]);
+            enter_until(domain, kind, board.host.now() + rng.below(1_000_000))
+        }
+        17..24 => super::back(rng.next(), [rng.next(); 4]),
+        24..27 => {
+            let own = u64::from(board.thread(me).domain.get().index());
+            create(own, rng.below(3) + 1)
+        }
+        27..29 => {
+            let own = u64::from(board.thread(me).domain.get().index());
+            grant(DOMAIN + rng.below(3), own, Rights::ALL)
+        }
+        29 if rng.once_in(3) => system(Call::Destroy, &[train]),
+        29 if rng.once_in(3) => system(rng.pick(&[Call::CapRevoke, Call::CapDelete]), &[train]),
+        29 => system(Call::ThreadSuspend, &[thread]),
+        30..34 => system(Call::ThreadResume, &[thread]),
+        34 => system(Call::ThreadExchange, &[thread, 0x5000, 0, 0, 0, exchange::CANCEL | 1]),
+        35 => system(Call::ThreadPriority, &[thread, rng.below(40)]),
+        36 if rng.once_in(12) => system(Call::Destroy, &[thread]),
+        36 if rng.once_in(24) => system(Call::Destroy, &[DOMAIN + 1 + rng.below(2)]),
+        36 => system(Call::CapSaveReply, &[FREE + rng.below(4)]),
+        37 => call(ENDPOINT, Info::new(0, 1)),
+        38 => receive(ENDPOINT),
+        _ => sleep(board.host.now() + rng.below(2_000_000)),
+    }
+}
+
+fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
+    struct Told(u64);
+    impl Drop for Told {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("seed {:#x} fails", self.0);
+            }
+        }
+    }
+    let _told = Told(seed);
+    let rng = Rng::new(seed);
+    let board: Board<S> = boot(&THREADS);
+    board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));
+    for _ in 0..actions {
+        let me = board.running().expect("the keeper runs");
+        if rng.once_in(30) && board.thread(me).inside.get().is_some() {
+            board.fault(Fault { kind: FaultKind::Memory, detail: 1, code: 0 });
+            reach.faulted += 1;
+        } else {
+            let regs = act(&board, &rng, me);
+            board.call(regs);
+            let done = board.running() == Some(me) && board.regs.get().number == 0;
+            reach.entered += u64::from(done && regs.number as u8 == Call::TrainCall as u8);
+            reach.returned += u64::from(done && regs.number == Call::TrainReturn as u64);
+            reach.destroyed += u64::from(done && regs.number == Call::Destroy as u64);
+        }
+        for thread in 1..=THREADS.len() as u32 {
+            let wait = board.thread(thread).wait.get();
+            reach.waited += u64::from(matches!(wait, kernel::object::thread::Wait::Train(_)));
+        }
+        if let Some(stack) = board.thread(me).inside.get() {
+            let depth = crate::support::board::body(stack).depth.get();
+            reach.deepest = reach.deepest.max(depth);
+        }
+        if rng.once_in(3) {
+            board.settle();
+        } else {
+            board.step();
+        }
+        board.check();
+    }
+}
+
+fn runs<S: System<Port = Host>>() {
+    let mut reach = Reach::default();
+    for seed in seeds(0..60) {
+        run::<S>(seed, steps(400), &mut reach);
+    }
+    let Reach { entered, returned, deepest, faulted, destroyed, waited } = reach;
+    let all = entered > 0 && returned > 0 && deepest > 3 && faulted > 0 && destroyed > 0;
+    assert!(all && waited > 0, "the programs did not get anywhere: {reach:?}");
+}
+
+#[test]
+fn random_programs_with_lists() {
+    runs::<DirectLazy<Host>>();
+}
+
+#[test]
+fn random_programs_with_heaps() {
+    runs::<IpcHeap<Host>>();
+    runs::<StrictEager<Host>>();
+}
+
+#[test]
+fn random_programs_on_reservations() {
+    runs::<Tree<Host>>();
+}

@@ -1,0 +1,5 @@
+//! Adds numbers.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::train::server);
