@@ -50,7 +50,12 @@ impl<P: Port> Manager<'_, P> {
         let activation = self.all.open(stack);
         while let Some(inner) = activation.inner.get() {
             let next = self.all.open(inner);
-            activation.inner.set(next.inner.take());
+            let further = next.inner.take();
+            activation.inner.set(further);
+            if let Some(further) = further {
+                // The train of that one may end first, and takes it off this list.
+                self.all.open(further).outer.set(Some(stack));
+            }
             next.thread.set(None);
             self.give_stack(inner);
             if self.preempted() {

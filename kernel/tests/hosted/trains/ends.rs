@@ -3,8 +3,10 @@
 use super::stories::three;
 use super::{TRAIN, back, behind, create, enter, entry, position, sleep};
 use crate::support::board::Board;
-use crate::support::host::Host;
-use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system};
+use crate::support::host::{Event, Host};
+use crate::support::scene::{
+    DOMAIN, FREE, NOTIFICATION, THREAD, boot, receive, system,
+};
 use abi::Error;
 use abi::call::{Call, exchange};
 use abi::message::FaultKind;
@@ -168,4 +170,43 @@ fn a_long_call_inside_is_forgotten() {
     board.does(1, system(Call::Destroy, &[TRAIN + 1]));
     board.sees(2, Err(Error::Destroyed));
     assert!(!board.regs.get().again);
+}
+
+/// Two trains on one path end at a time, while a stack of the path has a thread on it again.
+#[test]
+fn two_trains_of_one_path_end() {
+    let mut overtaken = 0;
+    for polls in 0..4 {
+        let board: Machine = three();
+        wakes(&board, 3);
+        board.does(3, receive(NOTIFICATION));
+        wakes(&board, 2);
+        for domain in [3, 1, 2] {
+            board.succeeds(2, enter(domain, [0; 4]));
+        }
+        board.does(2, sleep(u64::MAX));
+        board.host.interrupt_after(polls);
+        board.call(system(Call::Destroy, &[TRAIN + 3]));
+        board.check_all();
+        if !board.regs.get().again {
+            continue;
+        }
+        // Thread 3 is woken meanwhile, and goes twice where thread 2 was.
+        board.host.raise(Event::Irq(3));
+        board.step();
+        board.check_all();
+        board.succeeds(3, enter(1, [0; 4]));
+        board.succeeds(3, enter(1, [0; 4]));
+        board.succeeds(3, system(Call::Destroy, &[TRAIN + 2]));
+        board.check_all();
+        let args = [FREE, entry(1), 0, super::STACKS, super::STACK, 2];
+        board.succeeds(3, system(Call::TrainCreate, &args));
+        for _ in 0..2 {
+            board.succeeds(3, system(Call::TrainCall, &[FREE]));
+        }
+        board.does(3, sleep(u64::MAX));
+        board.check_all();
+        overtaken += 1;
+    }
+    assert!(overtaken > 1, "the end was not interrupted");
 }
