@@ -57,6 +57,7 @@ impl<P: Port> Manager<'_, P> {
                 self.all.open(further).outer.set(Some(stack));
             }
             next.thread.set(None);
+            self.kernel.port.give_up(&next.kept);
             self.give_stack(inner);
             if self.preempted() {
                 return false;
