@@ -4,9 +4,7 @@ use super::stories::three;
 use super::{TRAIN, back, behind, create, enter, entry, position, sleep};
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
-use crate::support::scene::{
-    DOMAIN, FREE, NOTIFICATION, THREAD, boot, receive, system,
-};
+use crate::support::scene::{DOMAIN, FREE, NOTIFICATION, THREAD, boot, receive, system};
 use abi::Error;
 use abi::call::{Call, exchange};
 use abi::message::FaultKind;
