@@ -208,3 +208,26 @@ fn two_trains_of_one_path_end() {
     }
     assert!(overtaken > 1, "the end was not interrupted");
 }
+
+/// A thread destroys the domain that pays for it, while it is inside a third one.
+#[test]
+fn a_thread_inside_ends_with_who_pays_for_it() {
+    for noise in [0, 1, 2] {
+        let board: Machine = three();
+        board.succeeds(1, system(Call::ThreadCreate, &[FREE, DOMAIN + 1, 5, 0, 0]));
+        let start = [FREE, 0x5000, 0x6000, 0, 0, exchange::INSTRUCTION | exchange::STACK];
+        board.succeeds(1, system(Call::ThreadExchange, &start));
+        board.succeeds(1, system(Call::ThreadResume, &[FREE]));
+        board.does(1, sleep(u64::MAX));
+        let made = board.running().expect("the new thread runs");
+        board.succeeds(made, enter(3, [0; 4]));
+        board.succeeds(made, enter(2, [0; 4]));
+        board.host.noise_once_in.set(noise);
+        board.call(system(Call::Destroy, &[DOMAIN]));
+        board.host.noise_once_in.set(0);
+        board.settle();
+        board.check_all();
+        assert!(board.thread(made).inside.get().is_none(), "it is still inside");
+        assert_eq!(board.running(), None);
+    }
+}
