@@ -104,6 +104,8 @@ pub trait Port: Sized + 'static {
     /// A thread, however it has stopped, is back behind the system call for which this was kept,
     /// without anything from there but the message words. The core sets the results.
     fn come_back(&self, local: &Self::Local, thread: &Self::Context, kept: &Self::Kept);
+    /// The thread for which this was kept does not come back there: nothing is kept any more.
+    fn give_up(&self, kept: &Self::Kept);
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
     /// elsewhere next. Only with several CPUs.
     fn save_lazy_state(&self, _local: &Self::Local, _thread: &Self::Context) {}

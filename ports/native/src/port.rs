@@ -157,6 +157,10 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
         panic!("a thread comes back that has entered nothing");
     }
 
+    fn give_up(&self, (): &()) {
+        panic!("nothing is kept of a thread here");
+    }
+
     fn send_ipi(&self, cpu: u32) {
         self.interrupted[cpu as usize].store(true, Release);
     }

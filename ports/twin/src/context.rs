@@ -83,6 +83,13 @@ pub struct Kept {
     pointer: Cell<u64>,
 }
 
+impl Kept {
+    /// The thread does not come back there. Returns the coroutine that waits.
+    pub fn give_up(&self) -> u32 {
+        self.fiber.take()
+    }
+}
+
 impl Context {
     /// The thread enters another domain, with a coroutine of its own there.
     pub fn enter(&self, kept: &Kept, at: (u64, u64)) {

@@ -168,6 +168,13 @@ impl<G: Locking> Port for Twin<G> {
         }
     }
 
+    fn give_up(&self, kept: &Kept) {
+        let fiber = kept.give_up();
+        if fiber != 0 {
+            self.dead.borrow_mut().push(fiber);
+        }
+    }
+
     fn send_ipi(&self, cpu: u32) {
         self.refuse(Refused::Ipi);
         self.hardware.send_ipi(cpu);

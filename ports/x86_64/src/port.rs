@@ -184,6 +184,11 @@ impl Port for X86 {
         thread.come_back(kept);
     }
 
+    fn give_up(&self, kept: &Kept) {
+        kept.special.set(0);
+        kept.pointer.set(0);
+    }
+
     #[cfg(feature = "smp")]
     fn save_lazy_state(&self, local: &Local, thread: &Context) {
         local.special.save_lazy_state(thread);

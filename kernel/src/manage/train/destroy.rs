@@ -29,6 +29,7 @@ impl<P: Port> Manager<'_, P> {
                         self.all.open(inner).outer.set(Some(outer));
                     }
                     activation.thread.set(None);
+                    self.kernel.port.give_up(&activation.kept);
                 }
             }
             if !self.give_up_inner(stack) {

@@ -50,8 +50,14 @@ impl<P: Port> Manager<'_, P> {
         let activation = self.all.open(stack);
         while let Some(inner) = activation.inner.get() {
             let next = self.all.open(inner);
-            activation.inner.set(next.inner.take());
+            let further = next.inner.take();
+            activation.inner.set(further);
+            if let Some(further) = further {
+                // The train of that one may end first, and takes it off this list.
+                self.all.open(further).outer.set(Some(stack));
+            }
             next.thread.set(None);
+            self.kernel.port.give_up(&next.kept);
             self.give_stack(inner);
             if self.preempted() {
                 return false;

@@ -71,18 +71,26 @@ pub struct HostContext {
 
 /// What is kept of a thread that is in another domain: position and thread pointer.
 #[derive(Default)]
-pub struct HostKept(Cell<((u64, u64), u64)>);
+pub struct HostKept(Cell<Option<((u64, u64), u64)>>);
+
+impl HostKept {
+    /// The thread does not come back there.
+    pub fn give_up(&self) {
+        assert!(self.0.take().is_some(), "nothing is kept of the thread");
+    }
+}
 
 impl HostContext {
     /// The thread enters another domain.
     pub fn enter(&self, kept: &HostKept, entry: u64, stack: u64) {
         self.expect_call();
-        kept.0.set((self.at.replace((entry, stack)), self.pointer.replace(0)));
+        let own = (self.at.replace((entry, stack)), self.pointer.replace(0));
+        assert!(kept.0.replace(Some(own)).is_none(), "something of another thread is kept here");
     }
 
     /// The thread is back.
     pub fn come_back(&self, kept: &HostKept) {
-        let (at, pointer) = kept.0.get();
+        let (at, pointer) = kept.0.take().expect("a thread comes back of which nothing is kept");
         self.at.set(at);
         self.pointer.set(pointer);
         self.interrupted.set(false);

@@ -275,4 +275,8 @@ impl Port for Host {
     fn come_back(&self, _: &(), thread: &HostContext, kept: &HostKept) {
         thread.come_back(kept);
     }
+
+    fn give_up(&self, kept: &HostKept) {
+        kept.give_up();
+    }
 }

@@ -3,8 +3,8 @@
 use super::stories::three;
 use super::{TRAIN, back, behind, create, enter, entry, position, sleep};
 use crate::support::board::Board;
-use crate::support::host::Host;
-use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system};
+use crate::support::host::{Event, Host};
+use crate::support::scene::{DOMAIN, FREE, NOTIFICATION, THREAD, boot, receive, system};
 use abi::Error;
 use abi::call::{Call, exchange};
 use abi::message::FaultKind;
@@ -168,4 +168,66 @@ fn a_long_call_inside_is_forgotten() {
     board.does(1, system(Call::Destroy, &[TRAIN + 1]));
     board.sees(2, Err(Error::Destroyed));
     assert!(!board.regs.get().again);
+}
+
+/// Two trains on one path end at a time, while a stack of the path has a thread on it again.
+#[test]
+fn two_trains_of_one_path_end() {
+    let mut overtaken = 0;
+    for polls in 0..4 {
+        let board: Machine = three();
+        wakes(&board, 3);
+        board.does(3, receive(NOTIFICATION));
+        wakes(&board, 2);
+        for domain in [3, 1, 2] {
+            board.succeeds(2, enter(domain, [0; 4]));
+        }
+        board.does(2, sleep(u64::MAX));
+        board.host.interrupt_after(polls);
+        board.call(system(Call::Destroy, &[TRAIN + 3]));
+        board.check_all();
+        if !board.regs.get().again {
+            continue;
+        }
+        // Thread 3 is woken meanwhile, and goes twice where thread 2 was.
+        board.host.raise(Event::Irq(3));
+        board.step();
+        board.check_all();
+        board.succeeds(3, enter(1, [0; 4]));
+        board.succeeds(3, enter(1, [0; 4]));
+        board.succeeds(3, system(Call::Destroy, &[TRAIN + 2]));
+        board.check_all();
+        let args = [FREE, entry(1), 0, super::STACKS, super::STACK, 2];
+        board.succeeds(3, system(Call::TrainCreate, &args));
+        for _ in 0..2 {
+            board.succeeds(3, system(Call::TrainCall, &[FREE]));
+        }
+        board.does(3, sleep(u64::MAX));
+        board.check_all();
+        overtaken += 1;
+    }
+    assert!(overtaken > 1, "the end was not interrupted");
+}
+
+/// A thread destroys the domain that pays for it, while it is inside a third one.
+#[test]
+fn a_thread_inside_ends_with_who_pays_for_it() {
+    for noise in [0, 1, 2] {
+        let board: Machine = three();
+        board.succeeds(1, system(Call::ThreadCreate, &[FREE, DOMAIN + 1, 5, 0, 0]));
+        let start = [FREE, 0x5000, 0x6000, 0, 0, exchange::INSTRUCTION | exchange::STACK];
+        board.succeeds(1, system(Call::ThreadExchange, &start));
+        board.succeeds(1, system(Call::ThreadResume, &[FREE]));
+        board.does(1, sleep(u64::MAX));
+        let made = board.running().expect("the new thread runs");
+        board.succeeds(made, enter(3, [0; 4]));
+        board.succeeds(made, enter(2, [0; 4]));
+        board.host.noise_once_in.set(noise);
+        board.call(system(Call::Destroy, &[DOMAIN]));
+        board.host.noise_once_in.set(0);
+        board.settle();
+        board.check_all();
+        assert!(board.thread(made).inside.get().is_none(), "it is still inside");
+        assert_eq!(board.running(), None);
+    }
 }

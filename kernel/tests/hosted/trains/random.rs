@@ -49,15 +49,15 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
             enter_until(domain, kind, board.host.now() + rng.below(1_000_000))
         }
         17..24 => super::back(rng.next(), [rng.next(); 4]),
-        24..27 => {
+        24..26 => {
             let own = u64::from(board.thread(me).domain.get().index());
             create(own, rng.below(3) + 1)
         }
-        27..29 => {
+        26..29 => {
             let own = u64::from(board.thread(me).domain.get().index());
             grant(DOMAIN + rng.below(3), own, Rights::ALL)
         }
-        29 if rng.once_in(3) => system(Call::Destroy, &[train]),
+        29 if !rng.once_in(3) => system(Call::Destroy, &[train]),
         29 if rng.once_in(3) => system(rng.pick(&[Call::CapRevoke, Call::CapDelete]), &[train]),
         29 => system(Call::ThreadSuspend, &[thread]),
         30..34 => system(Call::ThreadResume, &[thread]),
