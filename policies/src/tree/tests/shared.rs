@@ -383,7 +383,9 @@ fn a_cpu_above_the_class_does_not_look_at_its_budgets() {
     let limit = Budget::new(Server::Periodic, MS, 100 * MS);
     assert_eq!(tree.set_budget(child, Some(limit), 0), Ok(()));
     tree.wake(child, 0);
-    above.iter().for_each(|leaf| drop(tree.wake(*leaf, 0)));
+    for leaf in above {
+        assert!(tree.wake(leaf, 0));
+    }
     // These are equals: the CPU decides again when a time slice has passed.
     assert_eq!(tree.pick(1, 0).until, SLICE);
     assert_eq!(tree.pick(0, 0).leaf, Some(child));
