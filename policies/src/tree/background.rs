@@ -3,7 +3,8 @@
 //! A node of which that is wanted comes to the background when its budget is used up, until that
 //! comes back, or when a job of it has not ended by its deadline, until the job ends. There it
 //! takes turns with the others, below everything else on its CPU, and uses no budget, neither its
-//! own nor that of a class above it: what is promised is not less by that. Inside a class that is
+//! own nor that of a class above it: what is promised is not less by that. Nor does a late job save
+//! budget there: its server takes it to sleep. Inside a class that is
 //! in the background its policy and the limits of its children hold as before.
 //!
 //! A limit or a window holds for all that is in a class. So nothing in a class that waits for
@@ -88,7 +89,9 @@ impl Tree<'_> {
         }
         self.change(at.0, now, |node, now| {
             node.behind.wanted = wanted;
-            node.behind.is_late &= wanted.miss;
+            if !wanted.miss {
+                node.catch_up(now);
+            }
             node.job.watch(wanted.miss || node.watch.wanted.missed, now);
         });
         self.plan(at.0);
@@ -97,23 +100,23 @@ impl Tree<'_> {
 
     /// A node's readiness or its budget has changed, or its job is late or has ended.
     #[inline(always)]
-    pub(super) fn follow_background(&mut self, at: u32) {
+    pub(super) fn follow_background(&mut self, at: u32, now: u64) {
         let node = &self.nodes[at as usize];
         if node.is_out_of_time() != node.behind.place.is_in() {
-            self.enter_or_leave(at);
+            self.enter_or_leave(at, now);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn enter_or_leave(&mut self, at: u32) {
+    fn enter_or_leave(&mut self, at: u32, now: u64) {
         if self.nodes[at as usize].behind.place.is_in() {
             self.leave_background(at);
         } else if self.may_run_behind(at) {
             self.enter_background(at);
         } else {
             // A class above it was changed: the late job goes on as if that were not wanted.
-            self.nodes[at as usize].behind.is_late = false;
+            self.nodes[at as usize].catch_up(now);
         }
     }
 
@@ -149,7 +152,12 @@ impl Tree<'_> {
     /// A job has not ended by its deadline.
     pub(super) fn fall_behind(&mut self, at: u32, now: u64) {
         if self.nodes[at as usize].behind.wanted.miss && self.may_run_behind(at) {
-            self.nodes[at as usize].behind.is_late = true;
+            let node = &mut self.nodes[at as usize];
+            node.behind.is_late = true;
+            if node.ready {
+                // Until its job ends its budget goes by as if it slept.
+                node.server.sleep(now);
+            }
             self.refresh(at, now);
         }
     }
@@ -204,6 +212,13 @@ impl Tree<'_> {
 }
 
 impl Node {
+    /// Its job goes on as if it were not late.
+    fn catch_up(&mut self, now: u64) {
+        if core::mem::replace(&mut self.behind.is_late, false) && self.ready {
+            self.server.wake(now);
+        }
+    }
+
     /// Whether it can be chosen in its class.
     #[inline(always)]
     pub(super) fn wants(&self) -> bool {

@@ -137,7 +137,7 @@ impl Tree<'_> {
         let span = limits.filter(|_| by_deadline).map(|limits| span(limits, timing));
         self.change(at.0, now, |node, now| {
             node.server.change(limits, is_fresh, span, now);
-            if node.ready {
+            if node.ready && !node.behind.is_late {
                 node.server.wake(now);
             }
         });

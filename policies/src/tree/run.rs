@@ -22,7 +22,9 @@ impl Tree<'_> {
         let node = &mut self.nodes[leaf.index()];
         node.ready = true;
         node.job.release(now);
-        node.server.wake(now);
+        if !node.behind.is_late {
+            node.server.wake(now);
+        }
         self.refresh(leaf.0, now);
         true
     }
@@ -42,8 +44,10 @@ impl Tree<'_> {
         let node = &mut self.nodes[leaf.index()];
         node.ready = false;
         let is_miss = ends_job && node.job.end(now);
+        if !node.behind.is_late {
+            node.server.sleep(now);
+        }
         node.behind.is_late &= !ends_job;
-        node.server.sleep(now);
         self.refresh(leaf.0, now);
         if is_miss {
             self.notice_miss(leaf.0);
@@ -158,7 +162,7 @@ impl Tree<'_> {
     /// own readiness.
     pub(super) fn refresh(&mut self, mut at: u32, mut now: u64) {
         loop {
-            self.follow_background(at);
+            self.follow_background(at, now);
             let node = &self.nodes[at as usize];
             let (parent, wants) = (node.parent, node.wants());
             if parent == NIL || wants == node.is_queued() {

@@ -82,13 +82,14 @@ impl Tree<'_> {
         };
         // One CPU looks at the class when its next instant comes; for budgets none that runs what
         // goes before the class.
-        let instants = match self.own_key(chosen.0) {
-            0 => fixed,
-            _ => budgets.min(fixed),
-        };
-        let mut others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
-        if others.all(|(_, other)| other.until > instants) {
-            chosen.1 = chosen.1.min(instants);
+        let others = self.cpus[..shared].iter().enumerate().filter(|(other, _)| *other != cpu);
+        let others = || others.clone().map(|(_, other)| other);
+        if others().all(|other| other.until > fixed) {
+            chosen.1 = chosen.1.min(fixed);
+        }
+        let looks = |other: &TreeCpu| other.until <= budgets && self.runs(other) > 0;
+        if self.own_key(chosen.0) > 0 && !others().any(looks) {
+            chosen.1 = chosen.1.min(budgets);
         }
         Ok(chosen)
     }

@@ -111,6 +111,34 @@ fn limits_and_windows_hold_for_all_that_is_inside() {
     assert_eq!(tree.service(one), had + 10 * MS);
 }
 
+/// What a late job does in the background saves no budget: no two budgets follow each other.
+#[test]
+fn a_late_job_saves_no_budget() {
+    for server in [Server::Periodic, Server::Sporadic, Server::Constant] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let root = tree.root(0);
+        let [one, other] = [2, 1].map(|priority| leaf(&mut tree, root, Share::Priority(priority)));
+        let limit = Budget::new(server, 2 * MS, 10 * MS);
+        assert_eq!(tree.set_budget(one, Some(limit), 0), Ok(()));
+        let timing = Timing { deadline: 5 * MS, period: 10 * MS };
+        assert_eq!(tree.set_timing(one, Some(timing), 0), Ok(()));
+        assert_eq!(tree.set_background(one, MISS, 0), Ok(()));
+        tree.wake(one, 0);
+        tree.block(one, 0, false);
+        tree.wake(other, 0);
+        run(&mut tree, 0, 10 * MS);
+        tree.wake(one, 10 * MS);
+        run(&mut tree, 10 * MS, 18 * MS);
+        assert_eq!(tree.service(one), 0, "in the background");
+        // Its next job comes when its period is about to end.
+        tree.block(one, 18 * MS, true);
+        tree.wake(one, 18 * MS);
+        run(&mut tree, 18 * MS, 23 * MS);
+        assert!(tree.service(one) <= 3 * MS, "{server:?}: {}", tree.service(one));
+    }
+}
+
 #[test]
 fn a_class_of_the_background_keeps_its_policy() {
     let mut storage = Storage::new(8);

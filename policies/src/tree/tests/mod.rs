@@ -7,6 +7,7 @@ use std::vec::Vec;
 
 mod abuse;
 mod background;
+mod background_random;
 mod changes;
 mod chaos;
 mod composition;

@@ -27,7 +27,7 @@ impl Dice {
     }
 
     /// A share for a child of such a class, now and then one for another.
-    fn share(&mut self, policy: Option<Policy>) -> Share {
+    pub(super) fn share(&mut self, policy: Option<Policy>) -> Share {
         match if self.below(20) == 0 { Some(self.one_of(&Policy::ALL)) } else { policy } {
             Some(Policy::EarliestDeadline) => Share::Deadline,
             Some(Policy::ServiceCurves) => {
@@ -53,13 +53,13 @@ impl Dice {
         Some(Budget::new(self.one_of(&Server::ALL), budget, period))
     }
 
-    fn timing(&mut self) -> Option<Timing> {
+    pub(super) fn timing(&mut self) -> Option<Timing> {
         let mut time = || SHORTEST + self.below(3 * MS);
         let timing = Timing { deadline: time(), period: time() };
         (self.below(4) > 0).then_some(timing)
     }
 
-    fn windows(&mut self) -> Vec<Window> {
+    pub(super) fn windows(&mut self) -> Vec<Window> {
         let mut end = 0;
         let mut window = |_| {
             end += abi::reservation::SHORTEST_WINDOW + self.below(2 * MS);

@@ -370,3 +370,27 @@ fn budgets_of_the_class_do_not_interrupt_what_goes_before_it() {
     }
     assert_eq!((asked, machine.until[0] > 41 * MS), (0, true), "CPU 0 until {}", machine.until[0]);
 }
+
+/// Of a budget that comes back a CPU that runs what goes before the class takes no notice, however
+/// soon it decides: the one that idles looks at it, and is not asked again and again.
+#[test]
+fn a_cpu_above_the_class_does_not_look_at_its_budgets() {
+    let mut storage = Storage::of_cpus(2, 4);
+    let mut tree = storage.tree();
+    let (root, shared) = (tree.root(1), tree.shared());
+    let above = [(); 2].map(|()| leaf(&mut tree, root, Share::Priority(300)));
+    let child = leaf(&mut tree, shared, Share::Deadline);
+    let limit = Budget::new(Server::Periodic, MS, 100 * MS);
+    assert_eq!(tree.set_budget(child, Some(limit), 0), Ok(()));
+    tree.wake(child, 0);
+    for leaf in above {
+        assert!(tree.wake(leaf, 0));
+    }
+    // These are equals: the CPU decides again when a time slice has passed.
+    assert_eq!(tree.pick(1, 0).until, SLICE);
+    assert_eq!(tree.pick(0, 0).leaf, Some(child));
+    let idle = tree.pick(0, MS);
+    assert_eq!(idle, Pick { leaf: None, until: 100 * MS });
+    assert_eq!(tree.take_asked(), None);
+    tree.check();
+}
