@@ -253,6 +253,14 @@ impl<P: Port> Trees<P> {
         self.of_priority(cpu, priority)
     }
 
+    /// A thread with a reservation ends: its job does not go on for another one.
+    pub fn end_job(&self, owner: &impl Owner, thread: Ref<Thread<P>>, now: u64) {
+        let reservation = thread.reservation.get(owner);
+        if self.home_of(reservation).is_some() {
+            self.with(|tree| tree.end_job(NodeId(reservation.node), now));
+        }
+    }
+
     /// Whether a thread that owes `caller` an answer uses the leaf that this one uses.
     #[inline(always)]
     pub fn lends(

@@ -253,6 +253,9 @@ impl<P: Port> Manager<'_, P> {
         if !self.is_off_cpu(at) || (owed && comes_back && self.preempted()) {
             return false;
         }
+        if P::TREE {
+            self.kernel.trees.end_job(&self.all, at, self.kernel.port.now());
+        }
         self.cpu.resched.set(true);
         self.kernel.port.forget(&self.cpu.local, &thread.context);
         let mapped = thread.buffer_at.get() != 0;

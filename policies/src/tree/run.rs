@@ -54,6 +54,19 @@ impl Tree<'_> {
         }
     }
 
+    /// The thread whose job it was has ended: so has the job, unless other threads of this leaf are
+    /// ready. What runs on it next begins with a job of its own. No monitor is told.
+    pub fn end_job(&mut self, leaf: NodeId, now: u64) {
+        if !self.is_leaf(leaf) || self.nodes[leaf.index()].ready {
+            return;
+        }
+        let now = self.account_to(self.cpu_of(leaf.0), now);
+        let node = &mut self.nodes[leaf.index()];
+        node.job.end(now);
+        node.behind.is_late = false;
+        self.refresh(leaf.0, now);
+    }
+
     /// A leaf that is ready goes behind its equals, in a class of fixed priorities.
     pub fn rotate(&mut self, leaf: NodeId, now: u64) {
         if !self.is_leaf(leaf) {

@@ -193,7 +193,7 @@ fn meet([direct, strict]: [&dyn Runner; 2], by_yield: bool) -> bool {
 #[test]
 fn they_differ_while_a_direct_switch_keeps_a_higher_thread_waiting() {
     let mut reach = Reach::default();
-    for seed in seeds(0..16) {
+    for seed in seeds(0..20) {
         let mix = [TALK, MANAGE][seed as usize / 2 % 2];
         reach += run(PAIRS[seed as usize % 2], 0x8500_0000 + seed, steps(3_000), &mix);
     }

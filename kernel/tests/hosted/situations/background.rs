@@ -73,6 +73,29 @@ fn a_late_job_is_below_all_until_it_ends() {
 }
 
 #[test]
+fn a_job_ends_with_its_thread() {
+    let board = falls([0, 1]);
+    let timing = Timing { deadline: 5 * MS, period: 10 * MS };
+    board.succeeds(OWNER, set(LEAF, Setting::Timing, Timing::encode(Some(timing))));
+    board.does(OWNER, receive(NOTIFICATION));
+    board.wait(6 * MS);
+    board.does(OTHER, receive(NOTIFICATION + 1));
+    assert_eq!(board.running(), Some(TASK), "late, in the background");
+    board.does(TASK, system(Call::Signal, &[NOTIFICATION]));
+    board.succeeds(OWNER, system(Call::Destroy, &[THREAD + u64::from(TASK)]));
+    board.succeeds(OWNER, system(Call::ReservationInspect, &[LEAF]));
+    let [ended, missed, ..] = board.regs.get().words;
+    assert_eq!((ended, missed), (1, 1));
+    // What runs there next is in time: the owner is above the lowest thread again.
+    board.succeeds(OWNER, reserve(THREAD + u64::from(OTHER), LEAF));
+    board.succeeds(OWNER, system(Call::Signal, &[NOTIFICATION + 1]));
+    board.does(OWNER, receive(NOTIFICATION));
+    board.sees(OTHER, Ok(()));
+    board.succeeds(OTHER, system(Call::ReservationInspect, &[LEAF]));
+    assert_eq!(board.regs.get().words[1], 1, "its job is not late");
+}
+
+#[test]
 fn its_owner_alone_decides() {
     let board = falls([1, 1]);
     board.fails(OWNER, background(LEAF, [2, 0]), Error::InvalidArgument);
