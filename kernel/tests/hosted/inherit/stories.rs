@@ -249,6 +249,30 @@ fn rings_and_long_chains() {
     board.sees(3, Ok(()));
 }
 
+/// Two threads that others wait for all the time take turns with one more mutex: no chain is longer
+/// than two, however often.
+#[test]
+fn a_chain_is_as_long_as_it_is() {
+    let board = threads(4);
+    let rests = |thread| board.does(thread, sleep(board.host.now() + 1_000_000));
+    lock(&board, 1, 0);
+    lock(&board, 2, 1);
+    lock(&board, 4, 1);
+    rests(2);
+    lock(&board, 3, 0);
+    lock(&board, 1, 2);
+    board.wait(1_000_000);
+    for _ in 0..=LINKS {
+        lock(&board, 2, 2);
+        board.does(1, wake(2));
+        assert_eq!(board.running(), Some(2));
+        rests(2);
+        lock(&board, 1, 2);
+        board.wait(1_000_000);
+        board.does(2, wake(2));
+    }
+}
+
 /// What is refused: another scope, a word without the mark, one that has changed, a mutex of
 /// another thread, words that name a thread that does not wait here.
 #[test]
