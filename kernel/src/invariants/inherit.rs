@@ -54,7 +54,8 @@ fn thread<P: Port>(
 ) {
     let thread = all.open(at);
     let own = thread.base_priority.get();
-    let (mut urgency, height) = (own, thread.inherit.height.get());
+    let (mut urgency, height) = (own, thread.inherit.behind.top());
+    let mut highest = 0;
     assert!(height <= LINKS, "a chain of waits is too long");
     Order::<_, ByMutex>::of(all).each(&thread.inherit.owned, &mut |mutex: Ref<Thread<P>>| {
         let turnstile = &all.open(mutex).inherit.turnstile;
@@ -71,7 +72,7 @@ fn thread<P: Port>(
             assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
             assert!(body.inherit.waits.get() == Some(mutex), "a waiter of another mutex");
             assert!(body.domain.get() == thread.domain.get(), "a chain leaves its domain");
-            assert!(body.inherit.height.get() < height, "a chain is longer than it says");
+            highest = highest.max(body.inherit.behind.top() + 1);
             let listed = machine.kernel.variant.tree || key == body.priority.get();
             assert!(listed, "a waiter is listed by another priority than it has");
         });
@@ -94,6 +95,7 @@ fn thread<P: Port>(
             spare = all.open(next).inherit.turnstile.spare.get();
         }
     });
+    assert!(highest == height, "a chain has another length than it says");
     if let Some(mutex) = thread.inherit.waits.get() {
         let key = i16::from(Order::<_, ByWaiter>::of(all).key(at));
         assert!(key == urgency, "a waiter is listed by what it should not have");

@@ -336,8 +336,13 @@ impl<P: Port> Manager<'_, P> {
         let own = |owner: &cells::Cell<Option<Ref<Domain<P>>>>| owner.get() == Some(at);
         // The calling thread, if it is to end too, waits while it lives.
         let me = self.cpu.current.get();
-        if P::SMP && own(self.all.open(me).owner()) && !self.unmap_buffer(me) {
-            return false;
+        if own(self.all.open(me).owner()) {
+            if P::FUTEXES && !self.bequeath(me) {
+                return false;
+            }
+            if P::SMP && !self.unmap_buffer(me) {
+                return false;
+            }
         }
         loop {
             let (stage, index) = domain.sweep.get();

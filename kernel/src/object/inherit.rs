@@ -12,6 +12,38 @@ use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
 use cells::Cell;
 
+/// How many threads may wait for each other in a row.
+pub const LINKS: u8 = 8;
+
+/// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
+pub struct Heights([Cell<u32>; LINKS as usize]);
+
+impl Heights {
+    const fn new() -> Heights {
+        Heights([const { Cell::new(0) }; LINKS as usize])
+    }
+
+    /// The height of the thread that they wait for.
+    pub fn top(&self) -> u8 {
+        self.0.iter().rposition(|count| count.get() != 0).map_or(0, |height| height as u8 + 1)
+    }
+
+    /// A thread's height changes; with `None` it waits no longer, or does so from now on.
+    pub fn change(&self, from: Option<u8>, to: Option<u8>) {
+        let count = |height: Option<u8>| self.0.get(usize::from(height?));
+        count(from).into_iter().for_each(|count| count.set(count.get() - 1));
+        count(to).into_iter().for_each(|count| count.set(count.get() + 1));
+    }
+
+    /// These, which `old` has among others, are among those of `new`.
+    pub fn go(&self, old: &Heights, new: &Heights) {
+        for (count, (old, new)) in self.0.iter().zip(old.0.iter().zip(&new.0)) {
+            old.set(old.get() - count.get());
+            new.set(new.get() + count.get());
+        }
+    }
+}
+
 /// Selects the places of threads among the waiters of a mutex.
 pub struct ByWaiter;
 /// Selects the places of turnstiles among those of the mutexes that a thread owns.
@@ -23,6 +55,8 @@ pub struct Turnstile<P: Port> {
     pub owner: Cell<Option<Ref<Thread<P>>>>,
     /// The threads that wait for it, by effective priority.
     pub waiters: Root<Thread<P>>,
+    /// Them by height.
+    pub heights: Heights,
     /// The waiter whose id is in its second word, unless a program has written there.
     pub named: Cell<Option<Ref<Thread<P>>>>,
     /// Its address in the domain of all of them.
@@ -40,8 +74,8 @@ pub struct Inherit<P: Port> {
     pub brings: Cell<Option<Ref<Thread<P>>>>,
     /// Turnstiles of mutexes that it owns and others wait for, by their first waiters' priorities.
     pub owned: Root<Thread<P>>,
-    /// At least the length of the longest chain of threads that ends in a wait for this one.
-    pub height: Cell<u8>,
+    /// The threads that wait for those, by height.
+    pub behind: Heights,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
     place: Place<Thread<P>>,
@@ -53,6 +87,7 @@ impl<P: Port> Inherit<P> {
         let turnstile = Turnstile {
             owner: Cell::new(None),
             waiters: Cell::new(None),
+            heights: Heights::new(),
             named: Cell::new(None),
             address: Cell::new(0),
             spare: Cell::new(None),
@@ -62,7 +97,7 @@ impl<P: Port> Inherit<P> {
             waits: Cell::new(None),
             brings: Cell::new(None),
             owned: Cell::new(None),
-            height: Cell::new(0),
+            behind: Heights::new(),
             turnstile,
             place: Place::new(),
         }

@@ -36,32 +36,44 @@ impl<P: Port> Manager<'_, P> {
     /// [`Error::SelfSend`]: `owner` waits, through others, for `me`. [`Error::TooDeep`]: a chain
     /// would have more than [`LINKS`] links.
     pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
-        let mut height = self.all.open(me).inherit.height.get();
+        let mut height = self.height(me);
         let (mut at, mut deep) = (Some(owner), false);
         // Those that wait already are at most so many in a row.
         while let Some(here) = at {
             if here == me {
                 return Err(Error::SelfSend);
             }
-            height = self.all.open(here).inherit.height.get().max(height + 1);
+            height = self.height(here).max(height + 1);
             deep |= height > LINKS;
             at = self.awaited(here);
         }
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
-    /// `me` waits: the threads behind it stand higher.
-    pub(super) fn raise_heights(&self, me: Ref<Thread<P>>) {
-        let mut height = self.all.open(me).inherit.height.get();
-        let mut at = self.awaited(me);
-        while let Some(here) = at {
-            let above = &self.all.open(here).inherit.height;
-            if above.get() > height {
-                return;
-            }
-            height += 1;
-            above.set(height);
-            at = self.awaited(here);
+    /// The length of the longest chain of waits that ends in one for this thread.
+    pub(super) fn height(&self, at: Ref<Thread<P>>) -> u8 {
+        self.all.open(at).inherit.behind.top()
+    }
+
+    /// The height of a thread among a mutex's waiters changes, and so may those along the chain;
+    /// with `None` it is none of them.
+    pub(super) fn change_height(
+        &self,
+        mutex: Ref<Thread<P>>,
+        mut from: Option<u8>,
+        mut to: Option<u8>,
+    ) {
+        let mut at = mutex;
+        loop {
+            let turnstile = self.turnstile(at);
+            turnstile.heights.change(from, to);
+            let Some(owner) = turnstile.owner.get() else { return };
+            let inherit = &self.all.open(owner).inherit;
+            let before = inherit.behind.top();
+            inherit.behind.change(from, to);
+            let after = inherit.behind.top();
+            let Some(next) = inherit.waits.get().filter(|_| before != after) else { return };
+            (at, from, to) = (next, Some(before), Some(after));
         }
     }
 
@@ -109,13 +121,5 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn disown(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
         self.turnstile(mutex).owner.set(None);
         self.mutexes().remove(&self.all.open(owner).inherit.owned, mutex);
-    }
-
-    /// A thread for which no other one waits stands lowest.
-    pub(super) fn settle(&self, at: Ref<Thread<P>>) {
-        let inherit = &self.all.open(at).inherit;
-        if inherit.owned.get().is_none() {
-            inherit.height.set(0);
-        }
     }
 }

@@ -12,6 +12,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn leave_inheriting(&self, at: Ref<Thread<P>>, mutex: Ref<Thread<P>>) {
         let turnstile = self.turnstile(mutex);
         let words = self.words_that_name(mutex);
+        self.change_height(mutex, Some(self.height(at)), None);
         self.waiters().remove(&turnstile.waiters, at);
         self.all.open(at).inherit.waits.set(None);
         self.take_along(at, mutex);
@@ -32,7 +33,6 @@ impl<P: Port> Manager<'_, P> {
         } else {
             self.reorder(mutex);
         }
-        self.settle(owner);
         self.propagate(owner);
     }
 }

@@ -24,8 +24,7 @@ use abi::Error;
 use abi::call::Call;
 use abi::futex::Scope;
 
-/// How many threads may wait for each other in a row.
-pub const LINKS: u8 = 8;
+pub use crate::object::inherit::LINKS;
 
 impl<P: Port> Manager<'_, P> {
     /// Executes a call on an inheriting mutex.

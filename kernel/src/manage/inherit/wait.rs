@@ -106,7 +106,7 @@ impl<P: Port> Manager<'_, P> {
             self.own(mutex, owner, key);
         }
         thread.wait_in(State::Waiting);
-        self.raise_heights(me);
+        self.change_height(mutex, None, Some(self.height(me)));
         self.propagate(owner);
     }
 

@@ -47,6 +47,8 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(mutex);
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
+        self.change_height(mutex, Some(self.height(heir)), None);
+        turnstile.heights.go(&self.all.open(old).inherit.behind, &thread.inherit.behind);
         self.disown(mutex, old);
         self.waiters().remove(&turnstile.waiters, heir);
         thread.inherit.waits.set(None);
@@ -54,8 +56,6 @@ impl<P: Port> Manager<'_, P> {
         let next = self.waiters().first(&turnstile.waiters);
         if let Some(next) = next {
             self.own(mutex, heir, self.waiters().key(next));
-            let height = self.all.open(old).inherit.height.get();
-            thread.inherit.height.set(thread.inherit.height.get().max(height));
         }
         if turnstile.named.get() == Some(heir) {
             turnstile.named.set(next);
@@ -65,7 +65,6 @@ impl<P: Port> Manager<'_, P> {
             let waiters = if next.is_some() { WAITERS } else { 0 };
             words.release(self.id_of(Some(heir)) | waiters);
         }
-        self.settle(old);
         self.propagate(old);
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);

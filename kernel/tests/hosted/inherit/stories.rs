@@ -3,8 +3,8 @@
 use super::{MUTEX, effective, id, mark, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
-use crate::support::host::Host;
-use crate::support::scene::{THREAD, boot, system, timed};
+use crate::support::host::{Event, Host};
+use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system, timed};
 use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
@@ -203,6 +203,43 @@ fn an_owner_ends() {
     assert_eq!(board.read(1, MUTEX + 1), 0);
 }
 
+/// A thread destroys the domain that is charged for it, and ends with that: an interrupt between two
+/// of its mutexes does not leave the other one.
+#[test]
+fn an_owner_ends_with_what_is_charged() {
+    let board: Machine = boot(&[(1, 10), (2, 5), (1, 40), (1, 41)]);
+    board.does(4, sleep(1_000_000));
+    board.does(3, sleep(1_000_000));
+    let quotas = [0x0001_0001_0002_0001, 0, 0x0010_0008_0000, 0];
+    board.succeeds(1, system(Call::DomainCreate, &[FREE, 8, 100]).with_words(quotas));
+    board.succeeds(1, system(Call::DomainGrant, &[FREE, DOMAIN, 1, 63]));
+    board.succeeds(1, system(Call::ThreadCreate, &[FREE + 1, FREE, 90, 0, 0]));
+    board.does(1, system(Call::ThreadResume, &[FREE + 1]));
+    board.succeeds(5, system(Call::ThreadCreate, &[2, 1, 95, 0, 0]));
+    board.does(5, system(Call::ThreadResume, &[2]));
+    lock(&board, 6, 0);
+    lock(&board, 6, 1);
+    board.does(6, sleep(5_000_000));
+    board.does(5, sleep(50_000_000));
+    board.wait(2_000_000);
+    lock(&board, 4, 0);
+    lock(&board, 3, 1);
+    board.wait(5_000_000);
+    assert_eq!(board.running(), Some(6));
+    board.host.raise(Event::Spurious);
+    board.call(system(Call::Destroy, &[FREE]));
+    board.interrupts();
+    while board.running() == Some(6) {
+        board.host.raise(Event::Spurious);
+        board.reissue();
+        board.interrupts();
+    }
+    assert_eq!([3, 4].map(|thread| board.thread(thread).state.get()), [State::Ready; 2]);
+    board.sees(4, Ok(()));
+    assert_eq!(board.regs.get().badge(), OWNER_DIED);
+    assert_eq!(board.read(1, MUTEX + 1), id(&board, 3).into());
+}
+
 /// Waiters end, the one that the words name first; and the turnstile of an ended thread serves on.
 #[test]
 fn waiters_end() {
@@ -247,6 +284,30 @@ fn rings_and_long_chains() {
     fails(&board, 2, 1, Error::TooDeep);
     board.does(2, wake(2));
     board.sees(3, Ok(()));
+}
+
+/// Two threads that others wait for all the time take turns with one more mutex: no chain is longer
+/// than two, however often.
+#[test]
+fn a_chain_is_as_long_as_it_is() {
+    let board = threads(4);
+    let rests = |thread| board.does(thread, sleep(board.host.now() + 1_000_000));
+    lock(&board, 1, 0);
+    lock(&board, 2, 1);
+    lock(&board, 4, 1);
+    rests(2);
+    lock(&board, 3, 0);
+    lock(&board, 1, 2);
+    board.wait(1_000_000);
+    for _ in 0..=LINKS {
+        lock(&board, 2, 2);
+        board.does(1, wake(2));
+        assert_eq!(board.running(), Some(2));
+        rests(2);
+        lock(&board, 1, 2);
+        board.wait(1_000_000);
+        board.does(2, wake(2));
+    }
 }
 
 /// What is refused: another scope, a word without the mark, one that has changed, a mutex of
