@@ -93,7 +93,8 @@ impl<S: System> Entry<S> {
     }
 
     /// The code that a thread has entered has faulted: the thread is back where it has entered,
-    /// with an error. The domain's people are told; what its handler would be told is another domain's.
+    /// with an error. The domain's people are told; what its handler would be told is another
+    /// domain's.
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {

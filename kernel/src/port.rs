@@ -91,8 +91,9 @@ pub trait Port: Sized + 'static {
     /// The port's state of `thread` in this CPU, if any, is void: it was destroyed or restarted.
     fn forget(&self, local: &Self::Local, thread: &Self::Context);
     /// A thread that has made a system call enters another domain at an instruction and with a
-    /// stack pointer: all that is to be as it was when it comes back is kept, and nothing of it is left
-    /// but the message words. The core sets results behind that, as what the code there is given.
+    /// stack pointer: all that is to be as it was when it comes back is kept, and nothing of it is
+    /// left but the message words. The core sets results behind that, as what the code there is
+    /// given.
     fn enter(
         &self,
         local: &Self::Local,

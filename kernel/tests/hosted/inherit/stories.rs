@@ -203,8 +203,8 @@ fn an_owner_ends() {
     assert_eq!(board.read(1, MUTEX + 1), 0);
 }
 
-/// A thread destroys the domain that is charged for it, and ends with that: an interrupt between two
-/// of its mutexes does not leave the other one.
+/// A thread destroys the domain that is charged for it, and ends with that: an interrupt between
+/// two of its mutexes does not leave the other one.
 #[test]
 fn an_owner_ends_with_what_is_charged() {
     let board: Machine = boot(&[(1, 10), (2, 5), (1, 40), (1, 41)]);

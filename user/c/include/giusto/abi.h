@@ -206,6 +206,7 @@ enum giusto_call {
      * the highest priority.
      */
     GIUSTO_CALL_INHERIT_WAKE = 69,
+    /**
      * Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
      * caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most `STACKS`) of
      * `a4` bytes each, the lowest of which begins at `a3`.
