@@ -122,6 +122,29 @@ impl Runtime {
         *self = Runtime { dx, dy: rise(dx, curve.slope), ..new };
     }
 
+    /// Another curve in its place, from an instant on, at which a service has been reached: what
+    /// this one has brought by then and was not served, or was served too early, stays so. The new
+    /// one rises above its second slope by no more than both have left to.
+    pub fn continued_as(&self, curve: &Curve, x: u128, served: u64) -> Runtime {
+        let brought = self.eligible().service(x);
+        let y = served.min(brought);
+        let new = Runtime::new(curve, x, y);
+        if !curve.is_concave() {
+            return new;
+        }
+        let time = clamped(self.x.saturating_add(self.dx.into()).saturating_sub(x));
+        let ahead = rise(time, self.slope.saturating_sub(self.rest));
+        let left = self.service(x).saturating_sub(y).saturating_add(ahead);
+        let steeper = u128::from(curve.slope - curve.rest);
+        let dx = clamped(u128::from(left) * u128::from(WHOLE) / steeper).min(curve.bend);
+        Runtime { dx, dy: rise(dx, curve.slope), ..new }
+    }
+
+    /// The same curve from another instant on.
+    pub fn moved_to(self, x: u128) -> Runtime {
+        Runtime { x, ..self }
+    }
+
     /// The curve of eligible instants for a deadline curve (S4-03): itself if it is concave, else
     /// the line of its second slope from its origin.
     pub fn eligible(&self) -> Runtime {
