@@ -78,7 +78,8 @@ impl Tree<'_> {
     }
 
     /// Changes what a node is among its siblings. A curve goes on from what the node has had: of a
-    /// burst there is no more than is left of the old one's. The class that all CPUs share has a priority.
+    /// burst there is no more than is left of the old one's. The class that all CPUs share has a
+    /// priority.
     ///
     /// # Errors
     /// [`TreeError::WrongShare`], [`TreeError::InvalidParameter`], [`TreeError::Overcommitted`],

@@ -218,6 +218,31 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// Set again, a concave curve goes on, but for rounding. Another one rises by no more above
+        /// its rest than the first one would have.
+        #[test]
+        fn a_curve_goes_on(
+            curve in curve(), other in curve(), x in 0u64..20_000_000, later in 0u64..40_000_000,
+        ) {
+            let old = Runtime::new(&curve, 0, 0);
+            let (x, at) = (u128::from(x), u128::from(x + later));
+            let served = old.service(x);
+            if curve.is_concave() {
+                let same = old.continued_as(&curve, x, served);
+                prop_assert!(same.service(at).abs_diff(old.service(at)) <= 3);
+            }
+            let next = old.continued_as(&other, x, served);
+            // Of the old one there is no more than this above its rest, whenever.
+            let end = x.max(curve.bend.into());
+            let had = old.service(end).saturating_sub(rise((end - x) as u64, curve.rest));
+            if other.is_concave() {
+                let above = next.service(at).saturating_sub(rise(later, other.rest));
+                prop_assert!(above <= had.max(served) + 3, "{next:?} {old:?}");
+            }
+        }
+    }
+
     #[test]
     fn sums_are_compared_at_every_bend() {
         let whole = Curve::linear(WHOLE);

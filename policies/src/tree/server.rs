@@ -144,8 +144,8 @@ impl Supply {
         self.set_throttled(now);
     }
 
-    /// It comes to a class of earliest deadlines, with jobs of this kind. `is_fresh`: with its whole
-    /// budget.
+    /// It comes to a class of earliest deadlines, with jobs of this kind. `is_fresh`: with its
+    /// whole budget.
     pub(super) fn arrive(
         &mut self,
         is_fresh: bool,
