@@ -20,6 +20,7 @@ pub mod object;
 pub mod reservation;
 pub mod results;
 pub mod rights;
+pub mod rtsim;
 pub mod statistics;
 pub mod supervision;
 pub mod trace;

@@ -5,13 +5,16 @@ mod cyclictest;
 mod image;
 mod live;
 pub mod model;
+mod rtsim;
 mod test;
 mod twin;
+mod values;
 
 pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
+pub use rtsim::{Rtsim, Scheduler as RtsimScheduler, Switch};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
@@ -20,8 +23,8 @@ use crate::machine::{Computed, MACHINES, MEASURED, Platform};
 use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use manifest::units::{NANOSECONDS, scaled};
 use std::path::PathBuf;
+use values::{duration, period, seed, threshold};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -399,6 +402,9 @@ pub enum Lab {
     /// confidence interval and effect size.
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(Compare),
+    /// Run a task set of RTSim's language on the kernel: response times, and who ran when.
+    #[command(after_help = rtsim::EXAMPLES)]
+    Rtsim(Rtsim),
     /// Queueing models that predict what experiments measure.
     #[command(subcommand)]
     Model(model::Model),
@@ -563,37 +569,6 @@ fn experiments() -> PossibleValuesParser {
 
 fn repeats() -> clap::builder::RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=1000)
-}
-
-/// A duration in nanoseconds, or with a unit.
-fn duration(text: &str) -> Result<u64, String> {
-    let parsed = scaled(text, &NANOSECONDS).or_else(|| scaled(text, &[("", 1.0)]));
-    let parsed = parsed.map(|nanoseconds| nanoseconds as u64);
-    parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
-}
-
-/// A duration that is not zero.
-fn threshold(text: &str) -> Result<u64, String> {
-    match duration(text)? {
-        0 => Err("give a time above zero, such as 2us".to_string()),
-        threshold => Ok(threshold),
-    }
-}
-
-/// A sampling period in nanoseconds.
-fn period(text: &str) -> Result<u64, String> {
-    let period = duration(text)?;
-    let known = (10_000..=25_000_000).contains(&period);
-    known.then_some(period).ok_or_else(|| "give a time from 10us to 25ms, such as 25us".to_string())
-}
-
-/// A seed in decimal or, behind `0x`, in hexadecimal.
-fn seed(text: &str) -> Result<u64, String> {
-    let parsed = match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    parsed.map_err(|_| "give a number, such as 31 or 0x1f".to_string())
 }
 
 #[cfg(test)]

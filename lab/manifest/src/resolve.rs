@@ -42,7 +42,8 @@ const LAST_IRQ: u64 = 23;
 
 /// Reads and checks a manifest. What can be checked by itself is, so that all problems show.
 pub fn system(source: &Source) -> Result<System, Problems> {
-    let manifest = reader::read(source)?;
+    let mut manifest = reader::read(source)?;
+    reservation::add_default_classes(&mut manifest);
     let values = Values::of(source, &manifest);
     let mut problems = values.wrong_names();
     let mut system = match general(&values, &manifest) {

@@ -54,6 +54,7 @@ pub struct General {
     pub timeslice: Option<Word>,
     pub cpus: Option<Number>,
     pub shared_priority: Option<Number>,
+    pub default_classes: Option<Spanned<bool>>,
     pub locking: Option<Word>,
     pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,
@@ -141,7 +142,7 @@ pub struct Analysis {
 }
 
 /// `[[reservation]]`, or the table of a domain's own one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Reservation {
     pub name: Option<Word>,

@@ -131,3 +131,27 @@ fn every_project_system_is_right() {
         assert!(system.summary().lines().all(|line| line.chars().count() <= 100));
     }
 }
+
+#[test]
+fn a_system_can_begin_with_classes_of_service_curves() {
+    let text = "[system]\nname = \"classes\"\ndefault_classes = true\ncpus = 2\n\
+                [[reservation]]\nname = \"video\"\nin = \"C1\"\ncurve = \"4%\"\n\
+                [[domain]]\nname = \"one\"\nprogram = \"idle\"\npriority = 1\n\
+                [[domain]]\nname = \"two\"\nprogram = \"idle\"\npriority = 1\n\
+                reservation = \"video\"\n\
+                [[domain]]\nname = \"three\"\nprogram = \"idle\"\npriority = 1\ncpu = 1\n";
+    let system = parse("classes.toml", text).unwrap_or_else(|problem| panic!("{problem}"));
+    let tree = system.summary();
+    let tree: Vec<&str> =
+        tree.lines().skip_while(|line| !line.starts_with("reservation")).collect();
+    expect![[r#"
+        reservation  share         limit  policy or domains
+        cpu0                              fixed priorities
+          hfsc       priority 256         service curves
+            C0       90%                  service curves
+              one    0.1%                 one
+            C1       10%                  service curves
+              video  4%                   two"#]]
+    .assert_eq(&tree[..7].join("\n"));
+    assert_eq!(system.domains[2].reservation, None, "it runs on another CPU");
+}

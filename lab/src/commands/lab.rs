@@ -1,7 +1,7 @@
 //! `lab`: experiments.
 
 mod all;
-mod export;
+pub mod export;
 mod kept;
 mod list;
 
@@ -18,13 +18,13 @@ use crate::progress::Step;
 use crate::{systems, workspace};
 use anyhow::{Context, Result};
 use fs_err as fs;
-use kept::{Kept, keep};
+use kept::Kept;
 use results::{Golden, Limit, Report};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::Command;
 
-pub use kept::{is_whole, whole_runs};
+pub use kept::{is_whole, keep, whole_runs};
 
 /// Does what the command line says.
 pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
@@ -34,6 +34,7 @@ pub fn lab(lab: &Lab, as_json: bool) -> Result<Verdict> {
         Lab::Run(run) => return run_named(run, as_json),
         Lab::Compare(asked) => return super::compare::compare(asked, as_json),
         Lab::Claims(asked) => return super::claims::claims(asked, as_json),
+        Lab::Rtsim(asked) => return super::rtsim::rtsim(asked, as_json),
         Lab::Model(asked) => return super::model::model(asked, as_json),
         Lab::Report { open } => report(*open, as_json)?,
     }

@@ -15,6 +15,7 @@ mod live;
 mod model;
 mod new;
 mod profile;
+mod rtsim;
 mod run;
 mod test;
 mod tidy;

@@ -6,7 +6,7 @@ use cargo_metadata::Metadata;
 use std::fs;
 
 /// Which package may depend on what inside the project, as `(package, dependencies)`.
-const RULE: [(&str, &[&str]); 22] = [
+const RULE: [(&str, &[&str]); 23] = [
     ("abi", &[]),
     ("cells", &[]),
     ("policies", &["abi", "cells"]),
@@ -27,6 +27,7 @@ const RULE: [(&str, &[&str]); 22] = [
     ("twin", &["abi", "cells", "kernel", "rt", "programs", "twin-protocol"]),
     ("model", &[]),
     ("results", &["abi"]),
+    ("rtsim", &["abi", "manifest"]),
     ("trace", &["abi", "results"]),
     (
         "lab",
@@ -37,6 +38,7 @@ const RULE: [(&str, &[&str]); 22] = [
             "manifest",
             "model",
             "results",
+            "rtsim",
             "trace",
             "twin-protocol",
         ],

@@ -239,6 +239,15 @@ pub fn first<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
     if root == NIL { NIL } else { leftmost::<N, O>(nodes, root) }
 }
 
+/// The node of the greatest key, or [`NIL`]. O(log n).
+pub fn last<N, O: Order<N>>(nodes: &[N], root: u32) -> u32 {
+    let mut at = root;
+    while at != NIL && links::<N, O>(nodes, at).right != NIL {
+        at = links::<N, O>(nodes, at).right;
+    }
+    at
+}
+
 /// The node behind a node, or [`NIL`]. O(log n).
 pub fn next<N, O: Order<N>>(nodes: &[N], at: u32) -> u32 {
     let right = links::<N, O>(nodes, at).right;

@@ -6,7 +6,7 @@ use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
 use super::{NodeId, Tree};
-use abi::reservation::{LEVELS, Policy, Share};
+use abi::reservation::{LEVELS, Policy, Share, WHOLE};
 
 /// Added to the deadlines of what has no limit: above all others.
 const UNPROMISED: u128 = 1 << 64;
@@ -262,15 +262,12 @@ impl Tree<'_> {
         self.insert(class, at);
     }
 
-    /// A child of a class of service curves joins its ready siblings at the least of their virtual
-    /// times. S4-04 has the midpoint of the least and the greatest, which presumes one curve for
-    /// both purposes: a sibling that is served by its guarantee, or whose share is flat at first,
-    /// may be ahead by any time, and the newcomer would wait for half of that.
+    /// A child of a class of service curves joins its ready siblings, or begins above all that
+    /// were.
     fn wake_curves(&mut self, class: u32, at: u32, now: u64) -> u128 {
-        let queue = self.nodes[class as usize].queue;
-        let siblings = match queue {
+        let siblings = match self.nodes[class as usize].queue {
             NIL => self.nodes[class as usize].fair.above,
-            _ => self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize].key,
+            queue => self.between(queue),
         };
         let quantum = self.quantum;
         let node = &mut self.nodes[at as usize];
@@ -284,6 +281,19 @@ impl Tree<'_> {
             self.join_waiting(top, at);
         }
         key
+    }
+
+    /// The midpoint of the least and the greatest virtual time (S4-04), if a quantum by its share
+    /// has brought the last sibling so far ahead. One that is served by its guarantee, or whose
+    /// share is flat at first, may be ahead by any time: a newcomer waits for no part of that.
+    fn between(&self, queue: u32) -> u128 {
+        let first = &self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize];
+        let last = &self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize];
+        let Share::Curve { share, .. } = last.share else { return first.key };
+        let slope = if share.slope == 0 { share.rest } else { share.slope.min(share.rest) };
+        let quantum = (self.quantum.saturating_mul(WHOLE.into())).div_ceil(slope.max(1).into());
+        let is_fair = last.key - first.key <= quantum.into();
+        if is_fair { first.key.midpoint(last.key) } else { first.key }
     }
 
     pub(super) fn dequeue(&mut self, class: u32, at: u32) {

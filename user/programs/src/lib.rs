@@ -28,6 +28,7 @@ pub mod potato;
 pub mod queue;
 mod random;
 pub mod reader;
+pub mod rtsim;
 pub mod runaway;
 pub mod selftest;
 pub mod shell;

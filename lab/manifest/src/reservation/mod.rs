@@ -2,6 +2,7 @@
 //! tables of domains to a tree that the kernel accepts.
 
 mod adaptive;
+mod defaults;
 mod domains;
 mod node;
 mod place;
@@ -10,6 +11,7 @@ mod reaction;
 mod windows;
 
 pub use adaptive::lines;
+pub use defaults::add as add_default_classes;
 pub use domains::{load, target};
 
 use abi::boot::ALL_CPUS;

@@ -181,3 +181,15 @@ fn all_that_is_wrong_with_a_domain_is_told() {
     let lines: Vec<_> = places.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [7, 8, 9, 9, 10, 11]);
 }
+
+#[test]
+fn the_default_classes_are_like_others() {
+    let begin = "[system]\nname = \"good\"\ndefault_classes = true\n[[reservation]]\n";
+    let end = "[[domain]]\nname = \"one\"\nprogram = \"idle\"\npriority = 1\n";
+    let mut golden = Golden::default();
+    let big = format!("{begin}name = \"big\"\nin = \"C1\"\ncurve = \"11%\"\n{end}");
+    golden.shown("more than there is in C1", &problems(&big));
+    let twice = format!("{begin}name = \"C0\"\npriority = 3\n{end}");
+    golden.shown("a name of theirs", &problems(&twice));
+    golden.check(expect_file!["golden/default_classes.txt"]);
+}

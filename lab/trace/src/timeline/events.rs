@@ -23,6 +23,9 @@ pub(super) fn list(
     window: Window,
     most: usize,
 ) -> String {
+    if most == 0 {
+        return String::new();
+    }
     let notable = notable(trace, names, lives, window);
     let mut text = String::new();
     for Notable { sentence, first, last, count } in notable.iter().take(most) {

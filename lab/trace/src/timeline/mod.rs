@@ -29,7 +29,7 @@ pub struct View {
     pub to: Option<u64>,
     /// At most so many threads, the busiest; the others are counted.
     pub threads: usize,
-    /// At most so many notable events, the first; the others are counted.
+    /// At most so many notable events, the first; the others are counted, unless this is 0.
     pub events: usize,
 }
 

@@ -2,7 +2,7 @@
 //! (S4-03, S4-04) with lists in place of queues: one class, curves and phases by chance.
 //!
 //! One rule is the tree's: a newcomer's virtual time is the least of its siblings', not the middle
-//! of them, since those that guarantees serve may be far ahead.
+//! of them, if the last one is ahead by more than a quantum of its share.
 
 use super::random::Dice;
 use super::*;
@@ -99,8 +99,15 @@ impl Reference {
     }
 
     fn wake(&mut self, at: usize, now: f64) {
-        let ready = self.leaves.iter().filter(|leaf| leaf.is_ready).map(|leaf| leaf.virtual_time);
-        let start = ready.reduce(f64::min).unwrap_or(0.0);
+        let ready = self.leaves.iter().filter(|leaf| leaf.is_ready);
+        let by = |one: &&Leaf, other: &&Leaf| one.virtual_time.total_cmp(&other.virtual_time);
+        let start = ready.clone().min_by(by).zip(ready.max_by(by)).map_or(0.0, |(least, most)| {
+            let Moved { first, rest, .. } = most.curve;
+            let quantum = QUANTUM as f64 / if first == 0.0 { rest } else { first.min(rest) };
+            let is_fair = most.virtual_time - least.virtual_time <= quantum + 1.0;
+            let up_to = if is_fair { most.virtual_time } else { least.virtual_time };
+            f64::midpoint(least.virtual_time, up_to)
+        });
         let leaf = &mut self.leaves[at];
         leaf.is_ready = true;
         let (curve, counted, had) = (leaf.curve, leaf.counted, leaf.had);

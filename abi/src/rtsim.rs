@@ -1,0 +1,118 @@
+//! The code of a task of RTSim's language (S2G-08), as the laboratory gives it to the program that
+//! carries it out: steps with `;` between them, each a letter and numbers with `,` between them.
+
+use core::fmt;
+
+/// The most objects of a task set.
+pub const OBJECTS: usize = 64;
+/// Words of shared memory that each object has.
+pub const OBJECT_WORDS: usize = 256;
+/// Words of a message in a queue: what it refers to.
+pub const MESSAGE_WORDS: usize = 3;
+/// The most messages in a queue, behind the two words that count what came and what went.
+pub const MESSAGES: usize = (OBJECT_WORDS - 2) / MESSAGE_WORDS;
+/// Words that the record of a job has: nanoseconds since boot at its release, when it began, and
+/// when it was complete. The first word of the memory counts jobs.
+pub const JOB_WORDS: usize = 3;
+/// The most numbers of a step.
+pub const NUMBERS: usize = 4;
+
+/// What a step does. Objects are told by their index, twice, plus one if what the pointer with this
+/// index refers to is meant. Lengths of time are in units of the task set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Act {
+    /// Computes for a length of time.
+    Fixed = b'f',
+    /// From one length to another.
+    Uniform = b'u',
+    /// With this mean.
+    Exponential = b'e',
+    /// Sleeps for a length of time.
+    Delay = b'D',
+    /// The same, at random.
+    DelayUniform = b'U',
+    /// The same.
+    DelayExponential = b'E',
+    /// Locks a mutex.
+    Lock = b'l',
+    /// Unlocks it.
+    Unlock = b'k',
+    /// Waits, with a mutex, for a condition.
+    Wait = b'w',
+    /// Wakes a task that waits so.
+    Signal = b's',
+    /// Adds one to a counter.
+    Inc = b'i',
+    /// Takes one from it.
+    Dec = b'd',
+    /// Sets it to a value.
+    Set = b'v',
+    /// Waits, with a mutex, for a condition, until a counter is not 0.
+    WaitCounter = b'c',
+    /// The same, until a queue is not empty.
+    WaitQueue = b'q',
+    /// Appends a message to a queue.
+    Push = b'p',
+    /// Takes one.
+    Pop = b'o',
+    /// Appends a message that refers to three objects.
+    PushReferences = b'P',
+    /// Takes one, and has three pointers refer to what it refers to.
+    PopReferences = b'O',
+}
+
+impl Act {
+    /// All of them.
+    pub const ALL: [Act; 19] = [
+        Act::Fixed,
+        Act::Uniform,
+        Act::Exponential,
+        Act::Delay,
+        Act::DelayUniform,
+        Act::DelayExponential,
+        Act::Lock,
+        Act::Unlock,
+        Act::Wait,
+        Act::Signal,
+        Act::Inc,
+        Act::Dec,
+        Act::Set,
+        Act::WaitCounter,
+        Act::WaitQueue,
+        Act::Push,
+        Act::Pop,
+        Act::PushReferences,
+        Act::PopReferences,
+    ];
+}
+
+/// A step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What it does.
+    pub act: Act,
+    /// With what; those that it has no use for are 0.
+    pub numbers: [u64; NUMBERS],
+}
+
+impl Step {
+    /// The step that a text says, if it says one.
+    pub fn parse(text: &str) -> Option<Step> {
+        let letter = *text.as_bytes().first()?;
+        let act = Act::ALL.into_iter().find(|act| *act as u8 == letter)?;
+        let mut numbers = [0; NUMBERS];
+        for (index, number) in text.get(1..)?.split(',').enumerate() {
+            *numbers.get_mut(index)? = number.parse().ok()?;
+        }
+        Some(Step { act, numbers })
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let last = self.numbers.iter().rposition(|number| *number != 0).unwrap_or(0);
+        write!(f, "{}{}", char::from(self.act as u8), self.numbers[0])?;
+        self.numbers[1..=last].iter().try_for_each(|number| write!(f, ",{number}"))
+    }
+}

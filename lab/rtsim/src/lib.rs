@@ -1,0 +1,22 @@
+//! RTSim's task language (S2G-08): from text to a typed task set, and to a system that carries it
+//! out on the kernel. What is wrong is told as with manifests: where, what and how to mend it.
+//!
+//! ```text
+//! text -> tokens -> TaskSet -> manifest      a domain for each task
+//!                   memories of a run -> Jobs
+//! ```
+#![forbid(unsafe_code)]
+
+mod jobs;
+mod parser;
+mod set;
+mod system;
+mod token;
+
+pub use jobs::{Done, Jobs};
+pub use parser::parse;
+pub use set::{Activation, Instruction, Object, Operand, Task, TaskSet, Time};
+pub use system::{END_NAME, Run, Scheduler, begin, cpus, manifest, priority, step};
+
+#[cfg(test)]
+mod tests;

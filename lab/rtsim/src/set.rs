@@ -1,0 +1,118 @@
+//! Task sets.
+
+/// A task set. Times are in units of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSet {
+    /// Objects in the order of the file; operands are their indices.
+    pub objects: Vec<(String, Object)>,
+    /// Tasks in the order of the file.
+    pub tasks: Vec<Task>,
+    /// How long the run takes.
+    pub duration: u64,
+    /// The seed of random times.
+    pub seed: u64,
+    /// How long a wait takes before it blocks.
+    pub blocking: u64,
+}
+
+/// A kind of object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Object {
+    /// A mutex.
+    Mutex,
+    /// A condition variable.
+    Condition,
+    /// A counter, 0 at first.
+    Counter,
+    /// A queue of messages without synchronisation.
+    Queue,
+    /// A reference to an object that a message has brought.
+    Pointer,
+}
+
+/// An object, or what a pointer refers to, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// The index of the object.
+    pub object: usize,
+    /// Whether the object that this pointer refers to is meant.
+    pub through: bool,
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its name.
+    pub name: String,
+    /// Its priority; 1 is the most urgent.
+    pub priority: u64,
+    /// When its code runs.
+    pub activation: Activation,
+    /// The instant of the first job.
+    pub phase: u64,
+    /// From a job's release to its deadline, if one is told.
+    pub deadline: Option<u64>,
+    /// A limit of its CPU time, if it has one: the budget, and the period in which it has it.
+    pub budget: Option<(u64, u64)>,
+    /// The CPU that it runs on.
+    pub cpu: u64,
+    /// The code of a job.
+    pub code: Vec<Instruction>,
+}
+
+/// When the code of a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// Once for each period.
+    Period(u64),
+    /// Again and again.
+    Forever,
+    /// Once.
+    Once,
+}
+
+/// A length of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// Always the same.
+    Fixed(u64),
+    /// From one length to another, both included, each equally likely.
+    Uniform(u64, u64),
+    /// Exponential with this mean.
+    Exponential(u64),
+}
+
+/// An instruction (S2G-08).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// Computes.
+    Compute(Time),
+    /// Suspends the task.
+    Delay(Time),
+    /// Locks a mutex.
+    Lock(Operand),
+    /// Unlocks it.
+    Unlock(Operand),
+    /// Releases the mutex and waits for the condition.
+    Wait(Operand, Operand),
+    /// Wakes a task that waits for the condition.
+    Signal(Operand, Operand),
+    /// Adds one to a counter.
+    Inc(Operand),
+    /// Takes one from it.
+    Dec(Operand),
+    /// Sets it.
+    Set(Operand, u64),
+    /// Waits until a counter is not 0.
+    WaitCounter(Operand, Operand, Operand),
+    /// Appends a message to a queue.
+    Push(Operand),
+    /// Takes one.
+    Pop(Operand),
+    /// Appends a message that refers to a queue, a condition and a mutex, which stand behind it.
+    PushReferences(Operand, [Operand; 3]),
+    /// Takes one, and leaves its references in three pointers.
+    PopReferences(Operand, [Operand; 3]),
+    /// Waits until a queue is not empty.
+    WaitQueue(Operand, Operand, Operand),
+}

@@ -1,0 +1,34 @@
+//! Values of options: times and seeds.
+
+use manifest::units::{NANOSECONDS, scaled};
+
+/// A duration in nanoseconds, or with a unit.
+pub fn duration(text: &str) -> Result<u64, String> {
+    let parsed = scaled(text, &NANOSECONDS).or_else(|| scaled(text, &[("", 1.0)]));
+    let parsed = parsed.map(|nanoseconds| nanoseconds as u64);
+    parsed.ok_or_else(|| "give a number with a unit, such as 2us or 1.5ms".to_string())
+}
+
+/// A duration that is not zero.
+pub fn threshold(text: &str) -> Result<u64, String> {
+    match duration(text)? {
+        0 => Err("give a time above zero, such as 2us".to_string()),
+        threshold => Ok(threshold),
+    }
+}
+
+/// A sampling period in nanoseconds.
+pub fn period(text: &str) -> Result<u64, String> {
+    let period = duration(text)?;
+    let known = (10_000..=25_000_000).contains(&period);
+    known.then_some(period).ok_or_else(|| "give a time from 10us to 25ms, such as 25us".to_string())
+}
+
+/// A seed in decimal or, behind `0x`, in hexadecimal.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| "give a number, such as 31 or 0x1f".to_string())
+}

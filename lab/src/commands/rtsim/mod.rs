@@ -1,0 +1,179 @@
+//! `lab rtsim`: task sets of RTSim's language (S2G-08) on the kernel.
+
+mod picture;
+mod show;
+
+use super::lab::{export, keep};
+use super::trace::{auto, names};
+use crate::cli::{self, RtsimScheduler, Switch};
+use crate::failure::{Verdict, usage};
+use crate::image::{self, Images};
+use crate::machine::{self, Boot, Exit};
+use crate::progress::Step;
+use crate::workspace;
+use abi::trace::Keep;
+use anyhow::{Result, bail};
+use fs_err as fs;
+use manifest::{Problems, Source, System};
+use picture::Picture;
+use results::{Report, Samples};
+use rtsim::{Jobs, Run, Scheduler, TaskSet};
+use std::time::Duration;
+use trace::Traces;
+
+/// Longer than any run is meant to take on the host.
+const TIMEOUT: Duration = Duration::from_secs(600);
+/// The metric of response times.
+const RESPONSE: &str = "response";
+
+/// What a run gave.
+pub struct Ran {
+    /// What ran.
+    pub set: TaskSet,
+    /// How.
+    pub run: Run,
+    /// The name of the file.
+    pub name: String,
+    /// The kernel under which it ran.
+    pub kernel: String,
+    /// The jobs of each task.
+    pub jobs: Vec<Jobs>,
+    /// When each task ran.
+    pub picture: Picture,
+    /// Events of the trace that there was no room for.
+    pub lost: u64,
+    traces: Traces,
+    names: trace::Names,
+}
+
+/// Does what the command line says.
+pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
+    let set = read(asked)?;
+    if let Some(path) = &asked.manifest {
+        fs::write(path, rtsim::manifest(&set, way(asked)?).map_err(usage)?)?;
+        show::written(path, as_json);
+        return Ok(Verdict::Held);
+    }
+    let ran = play(asked, set)?;
+    let (report, samples) = report(asked, &ran)?;
+    let directory = keep(&report, &samples)?;
+    let exported = export::export(&directory, &report, &asked.export)?;
+    if as_json {
+        super::print_json(&show::document(&ran, &directory));
+    } else {
+        show::show(asked, &ran, &directory, &exported);
+    }
+    Ok(Verdict::Held)
+}
+
+/// How a task set is to run.
+fn way(asked: &cli::Rtsim) -> Result<Run> {
+    refuse_inheritance(asked)?;
+    let scheduler = match asked.scheduler {
+        RtsimScheduler::Fp => Scheduler::FixedPriorities,
+        RtsimScheduler::Edf => Scheduler::EarliestDeadline,
+    };
+    Ok(Run { scheduler, unit: asked.unit })
+}
+
+/// No mutex or condition that domains share inherits priorities.
+fn refuse_inheritance(asked: &cli::Rtsim) -> Result<()> {
+    for (option, switch) in [("--pi", asked.pi), ("--pi-cv", asked.pi_cv)] {
+        if switch == Switch::On {
+            return Err(usage(format!(
+                "{option} on: mutexes and conditions of task sets do not inherit priorities; \
+                 leave {option} out"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
+    // A path that works in the root of the work tree works everywhere, as with systems.
+    let inside = workspace::root().join(&asked.file);
+    let path = if asked.file.is_file() { &asked.file } else { &inside };
+    let name = asked.file.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| usage(format!("cannot read {name}: {error}")))?;
+    let mut set = rtsim::parse(&Source { name, text }).map_err(Problems::from)?;
+    set.seed = asked.seed.unwrap_or(set.seed);
+    Ok(set)
+}
+
+/// Runs a task set.
+fn play(asked: &cli::Rtsim, set: TaskSet) -> Result<Ran> {
+    let run = way(asked)?;
+    let system = system(&set, run)?;
+    let machine = machine::find(&asked.machine).expect("the command line knows the machines");
+    if system.cpus > machine.most_cpus() {
+        bail!("{} has {} CPUs at most", machine.name(), machine.most_cpus());
+    }
+    let images = image::build_for(machine, &system)?;
+    carry_out(asked, (set, run), system, &images)
+}
+
+/// The system that a task set becomes.
+fn system(set: &TaskSet, run: Run) -> Result<System> {
+    let text = rtsim::manifest(set, run).map_err(usage)?;
+    Ok(manifest::parse("the task set as a system", &text)?)
+}
+
+/// Runs a task set as the system that it has become, and reads what it leaves.
+fn carry_out(
+    asked: &cli::Rtsim,
+    (set, run): (TaskSet, Run),
+    mut system: System,
+    images: &Images,
+) -> Result<Ran> {
+    let machine = machine::find(&asked.machine).expect("the command line knows the machines");
+    let memory = system.add_trace(asked.size << 20, Keep::First);
+    let boot = Boot::new(machine, images, &system).seed(set.seed).timeout(TIMEOUT).slices(false);
+    let outcome = {
+        let _step = Step::start(format!("running {}", asked.file.display()));
+        machine::boot(&boot)?
+    };
+    if !matches!(outcome.exit, Exit::Done(0)) {
+        let said = outcome.console.lines().filter(|line| line.starts_with("task "));
+        let said: Vec<&str> = said.collect();
+        match said[..] {
+            [] => bail!("{}", outcome.failure().unwrap_or_else(|| "the run ended early".into())),
+            _ => bail!("{}", said.join("\n")),
+        }
+    }
+    let names = names(&system);
+    let traces = Traces::decode(&auto::recorded(&outcome, &memory)?)?;
+    let picture = picture::of(&set, run, &traces.all, &names);
+    let of = |task: &rtsim::Task| {
+        let bytes = outcome.memories.get(&task.name).map_or(&[][..], Vec::as_slice);
+        Jobs::read(&set, task, bytes)
+    };
+    let jobs = set.tasks.iter().map(of).collect();
+    let name = asked.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let (name, lost) = (name.unwrap_or_default(), traces.lost());
+    Ok(Ran { set, run, name, kernel: outcome.kernel, jobs, picture, lost, traces, names })
+}
+
+/// What is kept of a run: response times, and charts.
+fn report(asked: &cli::Rtsim, ran: &Ran) -> Result<(Report, Samples)> {
+    let mut samples = Samples::default();
+    for (task, jobs) in ran.set.tasks.iter().zip(&ran.jobs) {
+        let responses = jobs.responses();
+        if !responses.is_empty() {
+            samples.push(&ran.kernel, RESPONSE, &format!("task={}", task.name), responses);
+        }
+    }
+    let machine = machine::find(&asked.machine).expect("the command line knows the machines");
+    let report = Report {
+        commit: workspace::commit(),
+        seed: ran.set.seed,
+        rows: samples.rows(),
+        curves: vec![picture::cdf(ran), ran.picture.gantt(ran)],
+        notes: show::assumptions(ran),
+        ..Report::new("rtsim", machine.name(), machine.origin(), "ns")
+    };
+    Ok((report, samples))
+}
+
+#[cfg(test)]
+mod tests;
