@@ -77,8 +77,9 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Changes what a node is among its siblings. A curve begins with the next activation, now if
-    /// the node is ready. The class that all CPUs share has a priority.
+    /// Changes what a node is among its siblings. A curve goes on from what the node has had: of a
+    /// burst there is no more than is left of the old one's. The class that all CPUs share has a
+    /// priority.
     ///
     /// # Errors
     /// [`TreeError::WrongShare`], [`TreeError::InvalidParameter`], [`TreeError::Overcommitted`],
@@ -94,9 +95,9 @@ impl Tree<'_> {
         self.check_children(at.0, parent, share, self.nodes[at.index()].server.limits)?;
         let old = self.promise_of(at.0);
         self.exchange((parent, old), (parent, Promise { share, ..old }))?;
-        self.change(at.0, now, |node, _| {
+        self.change(at.0, now, |node, now| {
             node.share = share;
-            node.fair.reset();
+            node.fair.change(share, now);
         });
         Ok(())
     }
@@ -175,7 +176,9 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// Moves a node below another class of the same CPU (S4-02).
+    /// Moves a node below another class of the same CPU (S4-02). Below earliest deadlines it is due
+    /// there like one that comes now: its budget begins anew, the first one a period later unless
+    /// nothing in the class has run, and its job is not due earlier than one released now.
     ///
     /// # Errors
     /// [`TreeError::Cycle`], [`TreeError::OtherCpu`], [`TreeError::Busy`] for a class of service
@@ -224,11 +227,13 @@ impl Tree<'_> {
             old_parent != parent.0 && self.policy_of(parent.0) == Some(Policy::EarliestDeadline);
         let is_fresh = self.is_fresh(at.0, parent.0);
         let node = &mut self.nodes[at.index()];
-        if enters && !is_fresh {
-            node.server.begin_empty(now);
+        if enters {
+            node.server.arrive(is_fresh, node.job.timing, was_ready, now);
         }
-        node.fair.reset();
-        node.fair.virtual_time = 0;
+        node.fair.change(share, now);
+        if old_parent != parent.0 {
+            node.fair.begin_in_class();
+        }
         (node.share, node.parent, node.ready) = (share, parent.0, was_ready);
         self.count_child(parent.0, None, Some(height));
         self.show(at.0);

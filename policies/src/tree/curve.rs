@@ -122,6 +122,29 @@ impl Runtime {
         *self = Runtime { dx, dy: rise(dx, curve.slope), ..new };
     }
 
+    /// Another curve in its place, from an instant on, at which a service has been reached: what
+    /// this one has brought by then and was not served, or was served too early, stays so. The new
+    /// one rises above its second slope by no more than both have left to.
+    pub fn continued_as(&self, curve: &Curve, x: u128, served: u64) -> Runtime {
+        let brought = self.eligible().service(x);
+        let y = served.min(brought);
+        let new = Runtime::new(curve, x, y);
+        if !curve.is_concave() {
+            return new;
+        }
+        let time = clamped(self.x.saturating_add(self.dx.into()).saturating_sub(x));
+        let ahead = rise(time, self.slope.saturating_sub(self.rest));
+        let left = self.service(x).saturating_sub(y).saturating_add(ahead);
+        let steeper = u128::from(curve.slope - curve.rest);
+        let dx = clamped(u128::from(left) * u128::from(WHOLE) / steeper).min(curve.bend);
+        Runtime { dx, dy: rise(dx, curve.slope), ..new }
+    }
+
+    /// The same curve from another instant on.
+    pub fn moved_to(self, x: u128) -> Runtime {
+        Runtime { x, ..self }
+    }
+
     /// The curve of eligible instants for a deadline curve (S4-03): itself if it is concave, else
     /// the line of its second slope from its origin.
     pub fn eligible(&self) -> Runtime {
@@ -191,6 +214,31 @@ mod tests {
                 prop_assert!(envelope.abs_diff(low) <= 3, "{envelope} {low}");
             } else {
                 prop_assert!(envelope <= old.service(at).max(new.service(at)) + 3);
+            }
+        }
+    }
+
+    proptest! {
+        /// Set again, a concave curve goes on, but for rounding. Another one rises by no more above
+        /// its rest than the first one would have.
+        #[test]
+        fn a_curve_goes_on(
+            curve in curve(), other in curve(), x in 0u64..20_000_000, later in 0u64..40_000_000,
+        ) {
+            let old = Runtime::new(&curve, 0, 0);
+            let (x, at) = (u128::from(x), u128::from(x + later));
+            let served = old.service(x);
+            if curve.is_concave() {
+                let same = old.continued_as(&curve, x, served);
+                prop_assert!(same.service(at).abs_diff(old.service(at)) <= 3);
+            }
+            let next = old.continued_as(&other, x, served);
+            // Of the old one there is no more than this above its rest, whenever.
+            let end = x.max(curve.bend.into());
+            let had = old.service(end).saturating_sub(rise((end - x) as u64, curve.rest));
+            if other.is_concave() {
+                let above = next.service(at).saturating_sub(rise(later, other.rest));
+                prop_assert!(above <= had.max(served) + 3, "{next:?} {old:?}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::avl::{Links, NIL};
 use super::curve::{NEVER, Runtime, clamped};
-use abi::reservation::Curve;
+use abi::reservation::{Curve, Share};
 
 /// State of a child of a class of service curves; of a class that is the top of such classes also
 /// the set of those below it that have a guarantee.
@@ -103,8 +103,24 @@ impl Fair {
         }
     }
 
-    /// Its curves are replaced: they begin with the next activation.
-    pub(super) fn reset(&mut self) {
-        (self.virtual_curve, self.deadlines, self.eligibles) = (None, None, None);
+    /// It has another share: what it has had so far stays had, so that no change brings a burst
+    /// anew. Without a curve nothing is guaranteed from now on.
+    pub(super) fn change(&mut self, share: Share, now: u64) {
+        let none = Curve::linear(0);
+        let (guaranteed, share) = match share {
+            Share::Curve { guaranteed, share } => (guaranteed.unwrap_or(none), share),
+            _ => (none, none),
+        };
+        let (at, service) = (self.virtual_time, self.service);
+        self.virtual_curve = self.virtual_curve.map(|old| old.continued_as(&share, at, service));
+        let (now, served) = (now.into(), self.guaranteed);
+        self.deadlines = self.deadlines.map(|old| old.continued_as(&guaranteed, now, served));
+        self.eligibles = None;
+    }
+
+    /// It is in another class, where virtual times are others.
+    pub(super) fn begin_in_class(&mut self) {
+        self.virtual_curve = self.virtual_curve.map(|curve| curve.moved_to(0));
+        self.virtual_time = 0;
     }
 }

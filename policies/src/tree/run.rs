@@ -406,7 +406,7 @@ impl Tree<'_> {
                 node.job.deadline.max(budget).max(node.server.earliest).into()
             }
             (Some(budget), _) => budget.into(),
-            (None, _) => u128::from(node.job.deadline) + UNPROMISED,
+            (None, _) => u128::from(node.job.deadline.max(node.server.earliest)) + UNPROMISED,
         }
     }
 

@@ -10,7 +10,7 @@
 
 use super::curve::NEVER;
 use super::replenish::Replenishments;
-use abi::reservation::{Budget, Server};
+use abi::reservation::{Budget, Server, Timing};
 
 /// A node's server, with what is left.
 #[derive(Clone, Debug)]
@@ -142,6 +142,26 @@ impl Supply {
             self.replenishments = Replenishments::new(until, new.budget);
         }
         self.set_throttled(now);
+    }
+
+    /// It comes to a class of earliest deadlines, with jobs of this kind. `is_fresh`: with its
+    /// whole budget.
+    pub(super) fn arrive(
+        &mut self,
+        is_fresh: bool,
+        jobs: Option<Timing>,
+        is_ready: bool,
+        now: u64,
+    ) {
+        if is_fresh && self.limits.is_some() {
+            *self = Supply { overruns: self.overruns, ..Supply::new(self.limits, now) };
+        } else {
+            self.begin_empty(now);
+        }
+        if is_ready {
+            self.wake(now);
+        }
+        self.earliest = jobs.map_or(0, |jobs| now.saturating_add(jobs.deadline));
     }
 
     /// When all that was used has come back.

@@ -29,6 +29,9 @@ const REPLENISH: u16 = 5;
 /// Nanoseconds.
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
+/// Of the servers: a quantum and a time slice are longer, and all leaves' fit into a class of EDF.
+const BUDGET: u64 = 100 * US;
+const PERIOD: u64 = 1_000 * MS;
 
 /// Measures all cases: memory `recording`, capability `system`, argument `rounds`.
 pub fn main(env: &Env) {
@@ -140,27 +143,44 @@ impl<'a> Grown<'a> {
         }
     }
 
-    /// Decisions at instants at which one budget comes back.
+    /// Decisions at which the one server comes back that is exhausted.
     fn replenish(mut self, seen: &mut Seen, rounds: u64) {
-        let (period, budget) = (1_000 * MS, 500 * MS / self.leaves as u64);
-        for leaf in 0..self.leaves {
-            let limit = Budget::new(Server::Constant, budget, period);
-            self.tree.set_budget(self.leaf(leaf), Some(limit), self.now).expect("it fits");
-        }
-        // They have run without a limit: their budgets come all at once now, and one by one from
-        // then on.
-        self.pass(period);
-        while self.tree.pick(0, self.now).until <= self.now {}
-        for round in 0..rounds.min(self.leaves as u64) {
-            self.pass(budget);
+        let urgent = self.limit_all();
+        for round in 0..rounds {
+            let served = self.tree.pick(0, self.now).leaf.expect("a leaf is ready");
+            self.pass(BUDGET);
             self.tree.account(0, self.now);
-            while self.tree.pick(0, self.now).until <= self.now {}
-            self.pass(period);
-            self.tree.account(0, self.now);
+            // A more urgent leaf has the CPU until the instant has come.
+            self.tree.wake(urgent, self.now);
+            assert_eq!(self.tree.pick(0, self.now).leaf, Some(urgent));
+            self.pass(PERIOD);
+            self.tree.block(urgent, self.now, true);
+            assert!(self.is_throttled(served), "a leaf was not exhausted");
             let (tree, now) = (&mut self.tree, self.now);
             seen.span(REPLENISH, round, || tree.pick(0, now));
-            while self.tree.pick(0, self.now).until <= self.now {}
+            assert!(!self.is_throttled(served), "the decision has replenished nothing");
         }
+    }
+
+    /// Gives each leaf a server, with all of its budget. A leaf that is more urgent than the class.
+    fn limit_all(&mut self) -> NodeId {
+        for leaf in (self.first..self.first + self.leaves as u32).map(NodeId) {
+            self.tree.block(leaf, self.now, true);
+            let limit = Budget::new(Server::Constant, BUDGET, PERIOD);
+            self.tree.set_budget(leaf, Some(limit), self.now).expect("it fits");
+        }
+        // What has run before has its first budget a period later.
+        self.pass(PERIOD);
+        for leaf in (self.first..self.first + self.leaves as u32).map(NodeId) {
+            self.pass(US);
+            self.tree.wake(leaf, self.now);
+            assert!(!self.is_throttled(leaf), "a leaf has no budget");
+        }
+        self.tree.create(self.tree.root(0), None, Share::Priority(11)).expect("a leaf")
+    }
+
+    fn is_throttled(&self, leaf: NodeId) -> bool {
+        self.tree.inspect(leaf).expect("it is a leaf").is_throttled
     }
 }
 

@@ -29,7 +29,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         "Beside `pair` the counts are of the kernel's tree as a program runs it, with nodes of its \
          own: no kernel entry and no thread has a part in them.",
         "`decision` follows the wake-up of a leaf, and takes the tree's account; `charge` is 100 \
-         us of the leaf that runs; `replenish` is a decision at the end of a budget's period.",
+         us of the leaf that runs; `replenish` is a decision at which one \
+         server's budget comes back, that of the leaf that ran last, while all others are ready.",
         "`pair` is a call and its answer of ping-pong across domains, without words.",
         "`overrun` is what a program had by the middle of a period beyond the budgets of all \
          periods until then, in nanoseconds, which are instructions here; `timer-latency` is how \

@@ -388,3 +388,135 @@ fn budget_that_came_in_sleep_is_no_burst() {
         assert!(tree.service(victim) >= 20 * MS, "{server:?} {}", tree.service(victim));
     }
 }
+
+/// What a leaf of service curves has of the CPU in a second beside one that never waits, if after
+/// each quantum of its own its share is changed; and what it would have had.
+fn with_changes(share: Share, change: impl Fn(&mut Tree<'_>, NodeId, NodeId, u64)) -> [u64; 2] {
+    [false, true].map(|changes| {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let class = class(&mut tree, Policy::ServiceCurves);
+        let rest = Share::Curve { guaranteed: None, share: Curve::linear(WHOLE / 10 * 9) };
+        let hog = leaf(&mut tree, class, rest);
+        let own = leaf(&mut tree, class, share);
+        tree.wake(hog, 0);
+        tree.wake(own, 0);
+        let mut now = 0;
+        while now < END {
+            let pick = decide(&mut tree, now);
+            now = pick.until.min(now + MS).min(END);
+            tree.account(0, now);
+            if changes && pick.leaf == Some(own) {
+                change(&mut tree, class, own, now);
+                tree.check();
+            }
+        }
+        tree.service(own)
+    })
+}
+
+#[test]
+fn a_curve_that_is_set_again_brings_no_burst() {
+    let burst = Curve { slope: WHOLE / 2, bend: 10 * MS, rest: WHOLE / 10 };
+    let little = Curve::linear(1);
+    let guaranteed = Share::Curve { guaranteed: Some(burst), share: little };
+    let shared = Share::Curve { guaranteed: None, share: burst };
+    for share in [guaranteed, shared, Share::curve(burst)] {
+        let between = [
+            share,
+            Share::curve(Curve::linear(WHOLE / 10)),
+            Share::Curve { guaranteed: None, share: little },
+            Share::curve(Curve { slope: 1, bend: 10 * MS, rest: WHOLE / 10 }),
+            Share::curve(Curve { bend: 9 * MS, ..burst }),
+        ];
+        for between in between {
+            let [honest, had] = with_changes(share, |tree, _, own, now| {
+                assert_eq!(tree.set_share(own, between, now), Ok(()));
+                assert_eq!(tree.set_share(own, share, now), Ok(()));
+            });
+            assert!(had <= honest + 2 * MS, "{share:?} {between:?}: {had} {honest}");
+        }
+        let [honest, had] = with_changes(share, |tree, class, own, now| {
+            assert_eq!(tree.join(own, class, share, now), Ok(()));
+        });
+        assert!(had <= honest + 2 * MS, "{share:?}, moved: {had} {honest}");
+    }
+}
+
+/// The burst is there again after a sleep in which the rest would have brought it.
+#[test]
+fn a_curve_that_is_set_has_its_burst_after_a_sleep() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::ServiceCurves);
+    let burst = Curve { slope: WHOLE / 2, bend: 10 * MS, rest: WHOLE / 10 };
+    let rest = Share::Curve { guaranteed: None, share: Curve::linear(WHOLE) };
+    let share = Share::Curve { guaranteed: Some(burst), share: Curve::linear(1) };
+    let [hog, own] = [rest, share].map(|share| leaf(&mut tree, class, share));
+    tree.wake(hog, 0);
+    tree.wake(own, 0);
+    run(&mut tree, 0, 100 * MS);
+    let longer = Curve { bend: 20 * MS, ..burst };
+    let share = Share::Curve { guaranteed: Some(longer), share: Curve::linear(1) };
+    assert_eq!(tree.set_share(own, share, 100 * MS), Ok(()));
+    tree.block(own, 100 * MS, true);
+    run(&mut tree, 100 * MS, 300 * MS);
+    let before = tree.service(own);
+    tree.wake(own, 300 * MS);
+    run(&mut tree, 300 * MS, 320 * MS);
+    assert!(tree.service(own) - before >= 9 * MS, "{}", tree.service(own) - before);
+}
+
+/// A leaf with budget and a job that are due at once moves into a class of earliest deadlines in
+/// which nothing has run: it is due as if it had come there now.
+#[test]
+fn a_leaf_that_moves_brings_no_early_deadline() {
+    for server in Server::ALL {
+        for timing in [None, Some(Timing { deadline: 100 * MS, period: 100 * MS })] {
+            let mut storage = Storage::new(8);
+            let mut tree = storage.tree();
+            let (root, now) = (tree.root(0), 99 * MS);
+            let deadlines = class(&mut tree, Policy::EarliestDeadline);
+            let victim = leaf(&mut tree, deadlines, Share::Deadline);
+            let promised = Budget::new(Server::Constant, 5 * MS, 10 * MS);
+            assert_eq!(tree.set_budget(victim, Some(promised), 0), Ok(()));
+            let thief = leaf(&mut tree, root, Share::Priority(0));
+            let limits = Budget::new(server, 50 * MS, 100 * MS);
+            assert_eq!(tree.set_budget(thief, Some(limits), 0), Ok(()));
+            assert_eq!(tree.set_timing(thief, timing, 0), Ok(()));
+            tree.wake(thief, 0);
+            assert_eq!(tree.join(thief, deadlines, Share::Deadline, now), Ok(()));
+            tree.wake(victim, now);
+            run(&mut tree, now, now + 10 * MS);
+            assert_eq!(tree.service(victim), 5 * MS, "{server:?} {timing:?}");
+        }
+    }
+}
+
+/// The same of leaves without limits, and of one whose class has run.
+#[test]
+fn a_job_that_moves_is_due_as_a_new_one() {
+    for limits in [None, Some(Budget::new(Server::Periodic, MS, 10 * MS))] {
+        let mut storage = Storage::new(8);
+        let mut tree = storage.tree();
+        let (root, now) = (tree.root(0), 99 * MS);
+        let deadlines = class(&mut tree, Policy::EarliestDeadline);
+        let first = leaf(&mut tree, deadlines, Share::Deadline);
+        let moved = leaf(&mut tree, root, Share::Priority(0));
+        for leaf in [first, moved] {
+            assert_eq!(tree.set_budget(leaf, limits, 0), Ok(()));
+            let timing = Timing { deadline: 100 * MS, period: 100 * MS };
+            assert_eq!(tree.set_timing(leaf, Some(timing), 0), Ok(()));
+        }
+        tree.wake(moved, 0);
+        tree.wake(first, 50 * MS);
+        run(&mut tree, 50 * MS, now);
+        assert_eq!(tree.join(moved, deadlines, Share::Deadline, now), Ok(()));
+        // Its budget comes a period later, and is due by its job's deadline.
+        let began = now + 11 * MS;
+        let before = tree.service(moved);
+        run(&mut tree, now, began);
+        assert!(tree.nodes[moved.index()].key >= u128::from(now + 100 * MS), "{limits:?}");
+        assert!(limits.is_some() || tree.service(moved) == before, "{limits:?}");
+    }
+}

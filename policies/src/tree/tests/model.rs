@@ -37,6 +37,8 @@ pub(super) struct ModelNode {
     overruns: u32,
     /// When all that an earlier server had used has come back.
     gave_up: u64,
+    /// Without a server: before this it is not due.
+    earliest: u64,
     pub(super) timing: Option<Timing>,
     job: ModelJob,
     pub(super) windows: (Vec<Window>, u64),
@@ -81,6 +83,7 @@ impl Model {
             server: None,
             overruns: 0,
             gave_up: 0,
+            earliest: 0,
             timing: None,
             job: ModelJob::default(),
             windows: (vec![], 0),
@@ -250,18 +253,20 @@ impl Model {
     pub(super) fn join(&mut self, id: NodeId, to: NodeId, share: Share, now: u64) {
         self.account(now);
         let enters = self.node(id).parent != Some(to)
-            && self.node(to).policy == Some(Policy::EarliestDeadline)
-            && !self.is_fresh(id, to);
+            && self.node(to).policy == Some(Policy::EarliestDeadline);
+        let is_fresh = self.is_fresh(id, to);
         self.change(id, now, |node| {
             (node.share, node.parent) = (share, Some(to));
             if let Some(server) = node.server.take() {
-                node.server = Some(match enters {
-                    true => {
-                        let (limits, overruns) = (server.limits, server.overruns);
-                        ModelServer::empty(Some(server), limits, now, overruns)
-                    }
-                    false => server,
+                let (limits, overruns) = (server.limits, server.overruns);
+                node.server = Some(match (enters, is_fresh) {
+                    (true, true) => ModelServer::new(limits, now, overruns),
+                    (true, false) => ModelServer::empty(Some(server), limits, now, overruns),
+                    (false, _) => server,
                 });
+            }
+            if enters {
+                node.arrive(now);
             }
         });
     }
@@ -408,7 +413,7 @@ impl ModelNode {
         let constant =
             |limits: Budget| !matches!(limits.server, Server::Periodic | Server::Sporadic);
         match (&self.server, self.timing) {
-            (None, _) => (true, job),
+            (None, _) => (true, job.max(self.earliest)),
             (Some(server), Some(_)) if !constant(server.limits) => {
                 let budget = server.deadline() - server.limits.period + self.span(server.limits);
                 (false, job.max(budget).max(server.earliest))
@@ -428,6 +433,7 @@ impl ModelNode {
             server
         });
         self.overruns = old.as_ref().map_or(self.overruns, |server| server.overruns);
+        self.earliest = 0;
         let overruns = self.overruns;
         self.server = match (old, limits) {
             (_, Some(limits)) if is_fresh => Some(ModelServer::new(limits, now, overruns)),
@@ -446,6 +452,20 @@ impl ModelNode {
         };
         if let (Some(server), true) = (&mut self.server, self.ready) {
             server.wake(now);
+        }
+    }
+
+    /// It has come to a class of earliest deadlines.
+    fn arrive(&mut self, now: u64) {
+        let earliest = self.timing.map_or(0, |timing| now + timing.deadline);
+        match &mut self.server {
+            Some(server) => {
+                if self.ready {
+                    server.wake(now);
+                }
+                server.earliest = earliest;
+            }
+            None => self.earliest = earliest,
         }
     }
 
