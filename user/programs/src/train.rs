@@ -1,6 +1,5 @@
-//! A service of sums in three forms (S4-E05, X-08): by a train, which the caller's thread enters;
-//! by an endpoint, whose server runs on the caller's time while it waits; and by an endpoint whose
-//! server is a thread with a priority of its own, below the caller's.
+//! A service of sums in two forms: by a train, which the caller's thread enters, and by an
+//! endpoint, whose server answers.
 
 use rt::arch::counter;
 use rt::prelude::*;
