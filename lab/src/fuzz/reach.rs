@@ -44,18 +44,6 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Yield => (true, false, &[WrongState]),
         Call::Null | Call::Clock => (false, false, &[]),
         Call::Fact => (false, false, &[InvalidArgument]),
-        Call::MutexWait | Call::CondWait => {
-            (false, false, &[InvalidArgument, BadAddress, Changed, Timeout, Cancelled])
-        }
-        Call::MutexWake => (false, false, &[BadAddress, BrokenQueue]),
-        Call::InheritWait => {
-            (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
-        }
-        Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
-        Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
-        Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
-        Call::TrainCall => (true, false, &[Timeout, Faulted]),
-        Call::TrainReturn => (false, false, &[WrongState]),
         Call::CapCopy => (true, false, &[SlotOccupied, InvalidArgument]),
         Call::CapRevoke => (true, false, &[]),
         Call::CapSaveReply => (false, false, &[NoCapability, NoReply, SlotOccupied]),
@@ -87,6 +75,27 @@ fn errors(call: Call) -> (bool, bool, &'static [Error]) {
         Call::Shutdown => (true, false, &[]),
         Call::Inspect => (true, false, &[InvalidArgument]),
         Call::Observe => (true, false, &[InvalidArgument, WrongState]),
+        _ => errors_of_waits(call),
+    }
+}
+
+/// The same of calls on mutexes, conditions and trains.
+fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
+    use Error::*;
+    match call {
+        Call::MutexWait | Call::CondWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, Timeout, Cancelled])
+        }
+        Call::MutexWake => (false, false, &[BadAddress, BrokenQueue]),
+        Call::InheritWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
+        }
+        Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
+        Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
+        Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
+        Call::TrainCall => (true, false, &[Timeout, Faulted]),
+        Call::TrainReturn => (false, false, &[WrongState]),
+        _ => (false, false, &[]),
     }
 }
 
