@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(judged(&outcome(Exit::Done(0), &format!("{BOOT}FAILED one\n"))), (1, 2));
         let other = Outcome { kernel: "other".to_string(), ..outcome(Exit::Done(0), "ok one\n") };
         assert_eq!(judged(&other), (1, 2));
-        let slow = BOOT.replace('3', "5000001");
+        let slow = BOOT.replace('3', &(BOOT_LIMIT + 1).to_string());
         assert_eq!(judged(&outcome(Exit::Done(0), &format!("{slow}ok one\n"))), (2, 1));
         assert_eq!(judged(&outcome(Exit::Done(0), "ok one\n")), (2, 1));
         let mut found = outcome(Exit::Done(0), &format!("{BOOT}ok one\n"));
