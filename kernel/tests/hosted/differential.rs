@@ -6,13 +6,13 @@ use crate::support::effort::{INTERPRETED, cases, seeds, steps};
 use crate::support::host::Host;
 use crate::support::programs::{MANAGE, Mix, TALK, apply, choose};
 use crate::support::rng::Rng;
+use crate::support::seed::Seed;
 use crate::support::state::{Fact, buffer, facts};
 use crate::support::town::{self, Plan};
 use kernel::sched::{Direct, Lazy, Switched};
 use kernel::send_queue::Fifo;
 use kernel::system::{DirectLazy, System};
 use proptest::prelude::*;
-use std::cell::Cell;
 
 /// The fast path in front of direct-lazy: what it does must be what that kernel does.
 struct FastDirectLazy;
@@ -96,20 +96,12 @@ impl Pair {
 /// Runs one seed, printing it if that fails. Returns the kernel entries, and how many of them
 /// the fast path did.
 fn run(seed: u64, actions: u64, mix: &Mix) -> (u64, u64) {
-    struct Told(u64, Cell<u64>);
-    impl Drop for Told {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("seed {:#x} fails at action {}", self.0, self.1.get());
-            }
-        }
-    }
-    let told = Told(seed, Cell::new(0));
+    let told = Seed::of(seed);
     let rng = Rng::new(seed);
     let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
     let mut pair = Pair::new(&plan, rng.pick(&[0, 3, 20]));
     for action in 0..actions {
-        told.1.set(action);
+        told.at(action);
         pair.step(&rng, mix);
         if pair.fast.ended.get().is_some() {
             break;

@@ -6,6 +6,7 @@ use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::host::Host;
 use crate::support::programs::{Action, MANAGE, Mix, TALK, apply, choose};
 use crate::support::rng::Rng;
+use crate::support::seed::Seed;
 use crate::support::town::{self, Plan};
 use abi::Error;
 use abi::call::Call;
@@ -75,15 +76,7 @@ fn run_by<S: System<Port = Host>>(
     reach: &mut Reach,
     chaos: u64,
 ) {
-    struct Told(u64);
-    impl Drop for Told {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("seed {:#x} fails", self.0);
-            }
-        }
-    }
-    let _told = Told(seed);
+    let _told = Seed::of(seed);
     let rng = Rng::new(seed);
     let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
     let board: Board<S> = town::boot(&plan);

@@ -114,6 +114,8 @@ const NEVER: &[(Call, Error)] = &[
     (Call::Observe, Error::Stale),
     // There is room for as many as the quotas promise.
     (Call::TrainCreate, Error::PoolExhausted),
+    // Two capabilities to one train, by one of which it ends, are too rare to wait for.
+    (Call::TrainCall, Error::Stale),
 ];
 
 /// Calls that never succeed here: the address that a train leads to is any one, so that each visit

@@ -2,6 +2,7 @@
 
 use crate::barriers;
 use crate::costs::Costs;
+use crate::functions::Functions;
 use crate::lines::{LINE, Lines};
 use crate::locking::{ElidedLock, FineLocks};
 use crate::memory::BASE;
@@ -108,9 +109,9 @@ pub struct Hardware {
     /// Coroutines of threads that were destroyed or restarted.
     pub dead: RefCell<Vec<u32>>,
     /// Functions that further threads begin with.
-    pub functions: RefCell<Vec<Function>>,
+    pub functions: Functions<Function>,
     /// What visitors of trains run.
-    pub handlers: RefCell<Vec<rt::train::Handler>>,
+    pub handlers: Functions<rt::train::Handler>,
     /// System calls and how they ended, if they are counted.
     pub calls: Option<RefCell<Calls>>,
 }
@@ -145,8 +146,8 @@ impl Hardware {
             limit: options.limit,
             most_blocked: Cell::new(0),
             dead: RefCell::default(),
-            functions: RefCell::default(),
-            handlers: RefCell::default(),
+            functions: Functions::new(b"\0\0\0\0FUNC"),
+            handlers: Functions::new(b"\0\0\0\0VISI"),
             calls: options.count.then(RefCell::default),
         }
     }

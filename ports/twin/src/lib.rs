@@ -33,6 +33,7 @@ mod context;
 mod costs;
 mod cpus;
 mod fiber;
+mod functions;
 mod hardware;
 mod kernels;
 mod lines;

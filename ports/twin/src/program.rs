@@ -18,12 +18,6 @@ use std::sync::atomic::AtomicU64;
 /// further one takes a unit of it.
 const PATIENCE: u32 = 4096;
 
-/// Marks the words that stand for functions.
-const FUNCTION: u64 = u64::from_le_bytes(*b"\0\0\0\0FUNC");
-
-/// Marks the words that stand for what visitors run.
-const HANDLER: u64 = u64::from_le_bytes(*b"\0\0\0\0VISI");
-
 impl Hardware {
     /// A program has called a function of the machine, on its own stack: if that has no room for
     /// the function, it has overflowed.
@@ -161,36 +155,22 @@ impl Machine for Hardware {
 
     fn function(&self, function: fn(&Env, u64)) -> u64 {
         let _inside = self.enter();
-        let mut functions = self.functions.borrow_mut();
-        let same = functions.iter().position(|other| *other as usize == function as usize);
-        let index = same.unwrap_or_else(|| {
-            functions.push(function);
-            functions.len() - 1
-        });
-        FUNCTION | index as u64
+        self.functions.word(function)
     }
 
     fn function_of(&self, word: u64) -> Option<fn(&Env, u64)> {
         let _inside = self.enter();
-        let index = word.checked_sub(FUNCTION)?;
-        self.functions.borrow().get(usize::try_from(index).ok()?).copied()
+        self.functions.of(word)
     }
 
     fn handler(&self, handler: Handler) -> u64 {
         let _inside = self.enter();
-        let mut handlers = self.handlers.borrow_mut();
-        let same = handlers.iter().position(|other| *other as usize == handler as usize);
-        let index = same.unwrap_or_else(|| {
-            handlers.push(handler);
-            handlers.len() - 1
-        });
-        HANDLER | index as u64
+        self.handlers.word(handler)
     }
 
     fn handler_of(&self, word: u64) -> Option<Handler> {
         let _inside = self.enter();
-        let index = word.checked_sub(HANDLER)?;
-        self.handlers.borrow().get(usize::try_from(index).ok()?).copied()
+        self.handlers.of(word)
     }
 
     fn vector(&self) -> &Cell<u64> {

@@ -49,7 +49,7 @@ impl Times {
     }
 }
 
-/// Which overrun of a child it is, or which of its jobs: its leaf counts, whoever runs on it.
+/// Which overrun of a child it is, or which of its jobs: its leaf counts across restarts.
 pub fn count(child: &Child, reason: Reason) -> u64 {
     let usage = child.reservation.and_then(|leaf| reservation::usage(Slot(leaf)).ok());
     usage.map_or(0, |usage| match reason {

@@ -7,6 +7,7 @@ use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{DOMAIN, FREE, MEMORY, THREAD, boot, system};
+use crate::support::seed::Seed;
 use abi::call::{Call, Timeout, exchange};
 use abi::futex::{Scope, WAITERS, number};
 use abi::{Error, PAGE};
@@ -431,15 +432,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
 }
 
 fn run<S: System<Port = Host>>(seed: u64, count: u64, reach: &mut Reach) {
-    struct Told(u64);
-    impl Drop for Told {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("seed {:#x} fails", self.0);
-            }
-        }
-    }
-    let _told = Told(seed);
+    let _told = Seed::of(seed);
     let mut run = Run::<S>::new(seed, reach);
     for _ in 0..count {
         run.step();

@@ -7,6 +7,7 @@ use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{THREAD, boot, system, timed};
+use crate::support::seed::Seed;
 use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{OWNER_DIED, WAITERS};
 use abi::{Error, Info};
@@ -356,8 +357,10 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
 }
 
 fn run<S: System<Port = Host>>(seed: u64, count: u64, reach: &mut Reach) {
+    let told = Seed::of(seed);
     let mut run = Run::<S>::new(seed, reach);
-    for _ in 0..count {
+    for action in 0..count {
+        told.at(action);
         run.step();
     }
 }

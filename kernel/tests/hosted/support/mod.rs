@@ -11,6 +11,7 @@ pub mod programs;
 pub mod reservations;
 pub mod rng;
 pub mod scene;
+pub mod seed;
 pub mod space;
 pub mod state;
 pub mod town;

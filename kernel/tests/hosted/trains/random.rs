@@ -8,6 +8,7 @@ use crate::support::effort::{seeds, steps};
 use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, call, receive, system};
+use crate::support::seed::Seed;
 use abi::call::{Call, Timeout, exchange};
 use abi::message::FaultKind;
 use abi::{Info, Rights};
@@ -73,15 +74,7 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
 }
 
 fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
-    struct Told(u64);
-    impl Drop for Told {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("seed {:#x} fails", self.0);
-            }
-        }
-    }
-    let _told = Told(seed);
+    let _told = Seed::of(seed);
     let rng = Rng::new(seed);
     let board: Board<S> = boot(&THREADS);
     board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));

@@ -48,8 +48,9 @@ fn follow_cargo(
 const LONG_MODELS: [&str; 0] = [];
 
 /// Tests that run the simulation: the program and the module, which is a file.
-const SIMULATED: [(&str, &str); 13] = [
+const SIMULATED: [(&str, &str); 14] = [
     ("lab", "commands::cyclictest"),
+    ("lab", "commands::rtsim"),
     ("lab", "commands::run"),
     ("lab", "commands::trace"),
     ("lab", "commands::trace::auto"),

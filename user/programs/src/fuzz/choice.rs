@@ -245,7 +245,10 @@ impl Chooser {
             }
             Call::InheritWait => futex::number(call, scope, Timeout::At),
             Call::TrainCall => train::number(Timeout::At),
-            Call::MutexWake | Call::CondRequeue => futex::number(call, scope, Timeout::Never),
+            Call::InheritWake if self.below(8) > 0 => call as u64,
+            Call::MutexWake | Call::CondRequeue | Call::InheritWake => {
+                futex::number(call, scope, Timeout::Never)
+            }
             _ => call as u64,
         }
     }
@@ -401,7 +404,10 @@ impl Chooser {
             Call::ReservationSet => [self.of(any), self.small(5), self.small(5), 0, 0, 0],
             Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
-            Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), 0x61, 0, 0, 0, 0],
+            Call::Name => {
+                let name = if self.below(4) == 0 { self.anything() } else { 0x61 };
+                [self.of([THREAD, DOMAIN][any as usize % 2]), name, 0, 0, 0, 0]
+            }
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             // The run is to last: for its end this holds a capability only by chance.
             Call::ConsoleRead | Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
@@ -432,7 +438,8 @@ impl Chooser {
             Call::CondWait => {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
-                [address, first, mutex, self.soon(), 0, 0]
+                let expected = if self.below(8) == 0 { self.small(4) } else { first };
+                [address, expected, mutex, self.soon(), 0, 0]
             }
             _ => {
                 // Mostly the caller owns the mutex that waiters name.
