@@ -14,7 +14,7 @@ pub use c::C;
 pub use cyclictest::Cyclictest;
 pub use image::Image;
 pub use live::{Ps, Sched, Top, Which};
-pub use rtsim::{Rtsim, Scheduler as RtsimScheduler, Switch};
+pub use rtsim::{Rtsim, Scheduler as RtsimScheduler};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 

@@ -23,12 +23,6 @@ pub struct Rtsim {
     /// Who runs: the most urgent task, or on each CPU the one with the earliest deadline.
     #[arg(long, value_name = "S", default_value = "fp")]
     pub scheduler: Scheduler,
-    /// Whether the owner of a mutex inherits the priorities of tasks that wait for it.
-    #[arg(long, value_name = "on|off", default_value = "off")]
-    pub pi: Switch,
-    /// Whether the helpers of a condition inherit the priorities of tasks that wait for it.
-    #[arg(long, value_name = "on|off", default_value = "off")]
-    pub pi_cv: Switch,
     /// How long a unit of time of the file takes.
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = unit)]
     pub unit: u64,
@@ -63,15 +57,6 @@ pub enum Scheduler {
     Fp,
     /// The earliest deadline first.
     Edf,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    /// On.
-    On,
-    /// Off.
-    Off,
 }
 
 /// A unit of time: long against what the kernel takes, and no sum of times passes 2^64 ns.

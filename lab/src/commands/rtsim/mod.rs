@@ -5,7 +5,7 @@ mod show;
 
 use super::lab::{export, keep};
 use super::trace::{auto, names};
-use crate::cli::{self, RtsimScheduler, Switch};
+use crate::cli::{self, RtsimScheduler};
 use crate::failure::{Verdict, usage};
 use crate::image::{self, Images};
 use crate::machine::{self, Boot, Exit};
@@ -50,7 +50,7 @@ pub struct Ran {
 pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
     let set = read(asked)?;
     if let Some(path) = &asked.manifest {
-        fs::write(path, rtsim::manifest(&set, way(asked)?).map_err(usage)?)?;
+        fs::write(path, rtsim::manifest(&set, way(asked)).map_err(usage)?)?;
         show::written(path, as_json);
         return Ok(Verdict::Held);
     }
@@ -67,26 +67,12 @@ pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
 }
 
 /// How a task set is to run.
-fn way(asked: &cli::Rtsim) -> Result<Run> {
-    refuse_inheritance(asked)?;
+fn way(asked: &cli::Rtsim) -> Run {
     let scheduler = match asked.scheduler {
         RtsimScheduler::Fp => Scheduler::FixedPriorities,
         RtsimScheduler::Edf => Scheduler::EarliestDeadline,
     };
-    Ok(Run { scheduler, unit: asked.unit })
-}
-
-/// No mutex or condition that domains share inherits priorities.
-fn refuse_inheritance(asked: &cli::Rtsim) -> Result<()> {
-    for (option, switch) in [("--pi", asked.pi), ("--pi-cv", asked.pi_cv)] {
-        if switch == Switch::On {
-            return Err(usage(format!(
-                "{option} on: mutexes and conditions of task sets do not inherit priorities; \
-                 leave {option} out"
-            )));
-        }
-    }
-    Ok(())
+    Run { scheduler, unit: asked.unit }
 }
 
 fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
@@ -103,7 +89,7 @@ fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
 
 /// Runs a task set.
 fn play(asked: &cli::Rtsim, set: TaskSet) -> Result<Ran> {
-    let run = way(asked)?;
+    let run = way(asked);
     let system = system(&set, run)?;
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     if system.cpus > machine.most_cpus() {
