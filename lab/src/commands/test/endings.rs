@@ -111,6 +111,10 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
             Configuration { kernel: manifest::TREE, system: "moved", cpus: 2, locking, ..plain };
         jobs.push(job("a thread that is given to all CPUs runs at once", one, ends_well));
     }
+    let one = Configuration { system: "train", ..plain };
+    jobs.push(job("threads enter another domain and return", one, ends_well).configuration());
+    let one = Configuration { kernel: manifest::TREE, ..one };
+    jobs.push(job("the same under tree", one, ends_well).configuration());
     for kernel in manifest::KERNELS {
         let class = if KERNELS.contains(&kernel) { Class::Usual } else { Class::Deep };
         let one = Configuration { kernel, system: "shell", ..plain };
