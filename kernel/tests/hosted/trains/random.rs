@@ -93,7 +93,7 @@ fn lock<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
     let pair = board.read(holder, word);
     let id = identity::id(board.machine.kernel, Scope::Domain, domain, at);
     if rng.once_in(40) {
-        board.write(holder, word, rng.pick(&[0, pair << 32 | pair >> 32, pair & !0xff]));
+        board.write(holder, word, rng.pick(&[0, pair.rotate_right(32), pair & !0xff]));
     } else if pair == 0 {
         board.write(holder, word, id.into());
     } else if pair as u32 & !WAITERS == id {
