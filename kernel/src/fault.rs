@@ -98,6 +98,10 @@ impl<S: System> Entry<S> {
     #[cold]
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
+        if !self.manage().gives_up_inside(me) {
+            // The instruction faults again.
+            return;
+        }
         self.note(Event::Fault, me, fault.kind as u32, 0);
         self.tell_console(me, fault, instruction);
         self.manage().go_back(me, Error::Faulted);

@@ -184,7 +184,7 @@ impl<'a, T: Ordered<K>, K> Order<'a, T, K> {
         }
     }
 
-    /// Calls `visit` for each member, in no order that means anything; for checks.
+    /// Calls `visit` for each member, in no order that means anything.
     pub fn each(&self, root: &Root<T>, visit: &mut impl FnMut(Ref<T>)) {
         let Some(head) = root.get() else { return };
         let mut at = head;

@@ -5,9 +5,9 @@ use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::manage::inherit::LINKS;
-use crate::object::Thread;
 use crate::object::inherit::{ByMutex, ByWaiter};
 use crate::object::thread::State;
+use crate::object::{Domain, Thread};
 use crate::order::Order;
 use crate::port::Port;
 
@@ -71,7 +71,8 @@ fn thread<P: Port>(
             greatest = key.max(greatest);
             assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
             assert!(body.inherit.waits.get() == Some(mutex), "a waiter of another mutex");
-            assert!(body.domain.get() == thread.domain.get(), "a chain leaves its domain");
+            let here = is_or_comes_back(all, at, body.domain.get());
+            assert!(here, "the owner of a mutex has left its domain");
             highest = highest.max(body.inherit.behind.top() + 1);
             let listed = machine.kernel.variant.tree || key == body.priority.get();
             assert!(listed, "a waiter is listed by another priority than it has");
@@ -103,4 +104,20 @@ fn thread<P: Port>(
     }
     let effective = thread.priority.get() == urgency;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
+}
+
+/// Whether a thread is in a domain, or comes back to it.
+fn is_or_comes_back<P: Port>(
+    all: &Exclusive<'_>,
+    at: Ref<Thread<P>>,
+    domain: Ref<Domain<P>>,
+) -> bool {
+    let thread = all.open(at);
+    let mut inside = thread.inside.get();
+    let mut found = thread.domain.get() == domain;
+    while let Some(stack) = inside.map(|at| all.open(at)) {
+        found |= stack.from.get() == Some(domain);
+        inside = stack.outer.get();
+    }
+    found
 }

@@ -102,8 +102,20 @@ pub fn id<P: Port>(
     }
 }
 
-/// The thread that has this id in a scope of `domain`, if there is one.
+/// The thread that has this id in a scope of `domain`, if there is one and it is in that.
 pub(in crate::manage) fn thread<P: Port>(
+    kernel: &'static Kernel<P>,
+    scope: Scope,
+    domain: Ref<Domain<P>>,
+    id: u32,
+) -> Option<Ref<Thread<P>>> {
+    let thread = named(kernel, scope, domain, id)?;
+    let inside = scope == Scope::Shared || thread.domain.get() == domain;
+    inside.then_some(thread)
+}
+
+/// The same, wherever it is.
+pub(in crate::manage) fn named<P: Port>(
     kernel: &'static Kernel<P>,
     scope: Scope,
     domain: Ref<Domain<P>>,
@@ -117,8 +129,7 @@ pub(in crate::manage) fn thread<P: Port>(
     let index = shown & ((1 << index_bits(kernel.threads.size())) - 1);
     let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Live)?;
     let same = id & WAITERS == 0 && number(kernel, thread) == shown;
-    let inside = scope == Scope::Shared || thread.domain.get() == domain;
-    (same && inside).then_some(thread)
+    same.then_some(thread)
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl<P: Port> Manager<'_, P> {
         let found = self.described(caller, at, words)?;
         let owner = match found {
             Some(mutex) => self.turnstile(mutex).owner.get(),
-            None => self.owner_in(caller, state & !WAITERS),
+            None => self.owner_of(caller, state & !WAITERS),
         };
         let Some(owner) = owner else {
             // It has ended with the mutex, before any thread waited for that.
@@ -53,8 +53,15 @@ impl<P: Port> Manager<'_, P> {
         Ok(Outcome::Blocked)
     }
 
-    /// The thread of the caller's domain that has this id.
-    fn owner_in(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
+    /// The thread with this id that is in the caller's domain, or that comes back to it.
+    fn owner_of(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
+        let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
+        let is_here = |at: &_| self.domains_of(*at).any(|domain| domain == caller.domain);
+        found.filter(|at| id != 0 && is_here(at))
+    }
+
+    /// The thread in the caller's domain that has this id.
+    fn waiter_in(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
         let found = identity::thread(self.kernel, Scope::Domain, caller.domain, id);
         found.filter(|_| id != 0)
     }
@@ -74,7 +81,7 @@ impl<P: Port> Manager<'_, P> {
         if id == 0 {
             return Ok(None);
         }
-        let named = self.owner_in(caller, id).ok_or(Error::BrokenQueue)?;
+        let named = self.waiter_in(caller, id).ok_or(Error::BrokenQueue)?;
         let mutex = self.all.open(named).inherit.waits.get().ok_or(Error::BrokenQueue)?;
         let turnstile = self.turnstile(mutex);
         let meant = turnstile.named.get() == Some(named) && turnstile.address.get() == at;

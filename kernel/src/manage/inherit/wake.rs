@@ -5,8 +5,8 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
-use crate::object::Thread;
 use crate::object::thread::flag;
+use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
 use abi::futex::{OWNER_DIED, Scope, WAITERS};
 use abi::{Error, Info, Status};
@@ -79,15 +79,49 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn bequeath(&self, at: Ref<Thread<P>>) -> bool {
         let thread = self.all.open(at);
         while let Some(mutex) = self.mutexes().first(&thread.inherit.owned) {
-            let words = self.words_that_name(mutex);
-            if let Some(heir) = self.hand_over(mutex, at, (words, OWNER_DIED)) {
-                self.make_ready(heir);
-            }
+            self.pass_on(mutex, at);
             if self.preempted() {
                 return false;
             }
         }
         true
+    }
+
+    /// A thread leaves the domain of an activation, and all that it has entered from there: mutexes
+    /// that it owns there, and others wait for, go to those, since nothing there runs on this
+    /// thread any more. False: not all yet.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::manage) fn bequeath_inside(
+        &self,
+        at: Ref<Thread<P>>,
+        stack: Ref<Activation<P>>,
+    ) -> bool {
+        let outwards = || core::iter::successors(Some(stack), |at| self.all.open(*at).outer.get());
+        let stays = |domain| outwards().any(|at| self.all.open(at).from.get() == Some(domain));
+        let owned = &self.all.open(at).inherit.owned;
+        loop {
+            let mut inside = None;
+            self.mutexes().each(owned, &mut |mutex| {
+                let waiter = self.turnstile(mutex).named.get();
+                if waiter.is_some_and(|waiter| !stays(self.domain_of(waiter))) {
+                    inside = Some(mutex);
+                }
+            });
+            let Some(mutex) = inside else { return true };
+            self.pass_on(mutex, at);
+            if self.preempted() {
+                return false;
+            }
+        }
+    }
+
+    /// A mutex goes from an owner that does not give it up to the first thread that waits for it.
+    fn pass_on(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
+        let words = self.words_that_name(mutex);
+        if let Some(heir) = self.hand_over(mutex, owner, (words, OWNER_DIED)) {
+            self.make_ready(heir);
+        }
     }
 
     /// The words of a mutex, if they are there still and name the waiter that they should name:

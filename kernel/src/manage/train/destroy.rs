@@ -22,6 +22,9 @@ impl<P: Port> Manager<'_, P> {
             if let Some(thread) = activation.thread.get() {
                 // One that was taken out of a domain further out is not here any more.
                 if self.activations_of(thread).any(|inside| inside == stack) {
+                    if !self.leaves_nothing(thread, stack) {
+                        return false;
+                    }
                     self.take_out(thread, stack, Error::Destroyed);
                 } else if let Some(outer) = activation.outer.get() {
                     self.all.open(outer).inner.set(activation.inner.take());

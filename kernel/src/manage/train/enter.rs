@@ -102,6 +102,11 @@ impl<P: Port> Manager<'_, P> {
         if thread.caller.get().is_some() {
             return Err(Error::WrongState);
         }
+        if !self.leaves_nothing(me, stack) {
+            let (number, args) = thread.context.call();
+            thread.issue_again(number | RESTARTED, args);
+            return Ok(());
+        }
         self.put_back(me, stack);
         thread.context.set_results(Status::OK, result, Info(0));
         self.give_stack(stack);

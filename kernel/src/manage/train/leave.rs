@@ -10,16 +10,33 @@ use abi::trace::Event;
 use abi::{Error, Status};
 
 impl<P: Port> Manager<'_, P> {
+    /// What a thread owns in the domain of an activation, and in those that it has entered from
+    /// there, is given to those that wait for it, before it leaves. False: not all yet.
+    #[inline(always)]
+    pub(super) fn leaves_nothing(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>) -> bool {
+        let owns = P::FUTEXES && self.all.open(at).inherit.owned.get().is_some();
+        !owns || self.bequeath_inside(at, stack)
+    }
+
+    /// The same for the domain that a thread is in.
+    pub(crate) fn gives_up_inside(&self, at: Ref<Thread<P>>) -> bool {
+        self.all.open(at).inside.get().is_none_or(|stack| self.leaves_nothing(at, stack))
+    }
+
     /// A thread that runs, or that is blocked in nothing, goes back with an error to where it has
-    /// entered the domain that it is in.
-    pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) {
+    /// entered the domain that it is in. False: not yet, an interrupt is pending.
+    pub(crate) fn go_back(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         if let Some(stack) = self.all.open(at).inside.get() {
+            if !self.leaves_nothing(at, stack) {
+                return false;
+            }
             // A caller that was received there is not answered from elsewhere.
             self.abandon(at, Error::Abandoned);
             self.all.open(at).set_caller(None);
             self.fail_entry(at, stack, error);
             self.give_stack(stack);
         }
+        true
     }
 
     /// A thread that does not run goes back to its own domain with an error, a step for each domain
@@ -27,8 +44,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn bring_home(&self, at: Ref<Thread<P>>, error: Error) -> bool {
         self.cancel(at, error);
         while self.all.open(at).inside.get().is_some() {
-            self.go_back(at, error);
-            if self.preempted() {
+            if !self.go_back(at, error) || self.preempted() {
                 return false;
             }
         }

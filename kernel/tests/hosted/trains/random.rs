@@ -7,12 +7,14 @@ use crate::support::context::Regs;
 use crate::support::effort::{seeds, steps};
 use crate::support::host::Host;
 use crate::support::rng::Rng;
-use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, call, receive, system};
+use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, buffer, call, receive, system};
 use crate::support::seed::Seed;
 use abi::call::{Call, Timeout, exchange};
+use abi::futex::{Scope, WAITERS, number};
 use abi::message::FaultKind;
 use abi::{Info, Rights};
 use kernel::fault::Fault;
+use kernel::manage::futex::identity;
 use kernel::port::Port as _;
 use kernel::system::{DirectLazy, IpcHeap, StrictEager, System, Tree};
 
@@ -30,6 +32,10 @@ struct Reach {
     faulted: u64,
     destroyed: u64,
     waited: u64,
+    /// Threads that own what others wait for, inside another domain than theirs.
+    owned: u64,
+    /// Those that have left with it, by a return or a fault.
+    left: u64,
 }
 
 fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
@@ -43,7 +49,7 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
         };
     }
     let train = TRAIN + domain;
-    match rng.below(40) {
+    match rng.below(46) {
         0..14 => enter(domain, [rng.next(); 4]),
         14..17 => {
             let kind = rng.pick(&[Timeout::Zero, Timeout::At]);
@@ -69,8 +75,37 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
         36 => system(Call::CapSaveReply, &[FREE + rng.below(4)]),
         37 => call(ENDPOINT, Info::new(0, 1)),
         38 => receive(ENDPOINT),
-        _ => sleep(board.host.now() + rng.below(2_000_000)),
+        39 => sleep(board.host.now() + rng.below(2_000_000)),
+        _ => lock(board, rng, me),
     }
+}
+
+/// The running thread takes a mutex of the domain that it is in, waits for it, or gives it up; now
+/// and then another one has written there.
+fn lock<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
+    let at = board.machine.kernel.threads.get(me).expect("a thread of that index");
+    let domain = at.domain.get();
+    let holder = [1, 3, 5][domain.index() as usize - 1];
+    let word = 300 + rng.below(2) as usize;
+    let address = buffer(u64::from(holder)) + 8 * word as u64;
+    let call = |call, kind, args: [u64; 2]| {
+        Regs::call(number(call, Scope::Domain, kind), &[address, args[0], args[1]])
+    };
+    let pair = board.read(holder, word);
+    let id = identity::id(board.machine.kernel, Scope::Domain, domain, at);
+    if rng.once_in(40) {
+        board.write(holder, word, rng.pick(&[0, pair.rotate_right(32), pair & !0xff]));
+    } else if pair == 0 {
+        board.write(holder, word, id.into());
+    } else if pair as u32 & !WAITERS == id {
+        return call(Call::InheritWake, Timeout::Never, [0; 2]);
+    } else {
+        board.write(holder, word, pair | u64::from(WAITERS));
+        let kind = rng.pick(&[Timeout::Never, Timeout::At, Timeout::At]);
+        let until = board.host.now() + rng.below(2_000_000);
+        return call(Call::InheritWait, kind, [u64::from(pair as u32 | WAITERS), until]);
+    }
+    system(Call::Yield, &[])
 }
 
 fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
@@ -79,7 +114,12 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
     let board: Board<S> = boot(&THREADS);
     board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));
     for _ in 0..actions {
+        // A search for the next thread makes room for interrupts.
+        while board.running().is_none() && board.step() {}
         let me = board.running().expect("the keeper runs");
+        let body = board.thread(me);
+        let before = body.inside.get().is_some() && body.inherit.owned.get().is_some();
+        reach.owned += u64::from(before);
         if rng.once_in(30) && board.thread(me).inside.get().is_some() {
             board.fault(Fault { kind: FaultKind::Memory, detail: 1, code: 0 });
             reach.faulted += 1;
@@ -91,6 +131,8 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
             reach.returned += u64::from(done && regs.number == Call::TrainReturn as u64);
             reach.destroyed += u64::from(done && regs.number == Call::Destroy as u64);
         }
+        let out = body.inside.get().is_none() && body.inherit.owned.get().is_none();
+        reach.left += u64::from(before && out);
         for thread in 1..=THREADS.len() as u32 {
             let wait = board.thread(thread).wait.get();
             reach.waited += u64::from(matches!(wait, kernel::object::thread::Wait::Train(_)));
@@ -110,12 +152,15 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
 
 fn runs<S: System<Port = Host>>() {
     let mut reach = Reach::default();
-    for seed in seeds(0..60) {
+    for seed in seeds(0..100) {
         run::<S>(seed, steps(400), &mut reach);
     }
-    let Reach { entered, returned, deepest, faulted, destroyed, waited } = reach;
+    let Reach { entered, returned, deepest, faulted, destroyed, waited, owned, left } = reach;
     let all = entered > 0 && returned > 0 && deepest > 3 && faulted > 0 && destroyed > 0;
-    assert!(all && waited > 0, "the programs did not get anywhere: {reach:?}");
+    assert!(
+        all && waited > 0 && owned > 0 && left > 0,
+        "the programs did not get anywhere: {reach:?}"
+    );
 }
 
 #[test]

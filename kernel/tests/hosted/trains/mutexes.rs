@@ -1,0 +1,169 @@
+//! Mutexes of a domain, and the threads that enter and leave it.
+
+use super::{TRAIN, back, create, enter, grant, sleep};
+use crate::support::board::Board;
+use crate::support::context::Regs;
+use crate::support::host::Host;
+use crate::support::scene::{DOMAIN, THREAD, boot, buffer, system};
+use abi::call::{Call, Timeout, exchange};
+use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
+use abi::message::FaultKind;
+use abi::{Error, Rights};
+use kernel::access::Ref;
+use kernel::fault::Fault;
+use kernel::manage::futex::identity;
+use kernel::object::Thread;
+use kernel::object::thread::State;
+use kernel::system::DirectLazy;
+
+type Machine = Board<DirectLazy<Host>>;
+
+/// The first word of thread 1's message buffer that is a mutex.
+const MUTEX: usize = 300;
+
+fn reference(board: &Machine, thread: u32) -> Ref<Thread<Host>> {
+    board.machine.kernel.threads.get(thread).expect("a thread of that index")
+}
+
+/// The id of a thread where it is.
+fn id(board: &Machine, thread: u32) -> u32 {
+    let at = reference(board, thread);
+    identity::id(board.machine.kernel, Scope::Domain, at.domain.get(), at)
+}
+
+fn mutex(call: Call, expected: u32) -> Regs {
+    let at = buffer(1) + 8 * MUTEX as u64;
+    Regs::call(number(call, Scope::Domain, Timeout::Never), &[at, expected.into()])
+}
+
+/// Takes a free mutex, or waits for it.
+fn lock(board: &Machine, thread: u32) {
+    let pair = board.read(1, MUTEX);
+    if pair == 0 {
+        return board.write(1, MUTEX, id(board, thread).into());
+    }
+    board.write(1, MUTEX, pair | u64::from(WAITERS));
+    board.does(thread, mutex(Call::InheritWait, pair as u32 | WAITERS));
+    assert_eq!(board.thread(thread).state.get(), State::Waiting);
+}
+
+fn urgency(board: &Machine, thread: u32) -> i16 {
+    board.thread(thread).priority.get()
+}
+
+/// Threads 1 and 3 of a domain that thread 2 of another one can enter; thread 2 runs, and thread 3
+/// does a millisecond later.
+fn visited() -> Machine {
+    let board: Machine = boot(&[(1, 10), (2, 20), (1, 30)]);
+    board.does(3, sleep(2_000_000));
+    board.does(2, sleep(1_000_000));
+    board.succeeds(1, create(1, 2));
+    board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+    board.does(1, sleep(u64::MAX));
+    board.wait(1_000_000);
+    board
+}
+
+/// Thread 3, which waits, owns the mutex now, and knows that its owner has left.
+fn inherits(board: &Machine) {
+    board.sees(3, Ok(()));
+    assert_eq!(board.regs.get().args[0], OWNER_DIED);
+    assert_eq!(board.read(1, MUTEX), id(board, 3).into());
+    assert_eq!(urgency(board, 2), 20, "what it has lent it");
+}
+
+/// Thread 2 is inside, owns the mutex, and thread 3 waits for it.
+fn holding() -> Machine {
+    let board = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    lock(&board, 2);
+    board.wait(1_000_000);
+    lock(&board, 3);
+    assert_eq!((board.running(), urgency(&board, 2)), (Some(2), 30));
+    board
+}
+
+/// A visitor goes home with a mutex that others wait for.
+#[test]
+fn a_visitor_returns_with_a_mutex() {
+    for polls in 0..3 {
+        let board = holding();
+        board.host.interrupt_after(polls);
+        board.does(2, back(7, [0; 4]));
+        inherits(&board);
+        board.does(3, sleep(u64::MAX));
+        board.sees(2, Ok(()));
+        assert_eq!((board.regs.get().args[0], board.thread(2).inside.get().is_none()), (7, true));
+    }
+}
+
+/// It is taken out by a fault.
+#[test]
+fn a_visitor_faults_with_a_mutex() {
+    for polls in 0..3 {
+        let board = holding();
+        board.host.interrupt_after(polls);
+        let fault = Fault { kind: FaultKind::Memory, detail: 0x123, code: 4 };
+        board.fault(fault);
+        board.settle();
+        board.check_all();
+        inherits(&board);
+        board.does(3, sleep(u64::MAX));
+        if board.thread(2).inside.get().is_some() {
+            board.fault(fault);
+        }
+        board.sees(2, Err(Error::Faulted));
+    }
+}
+
+/// It is taken out by the end of the train, and by who holds the thread.
+#[test]
+fn a_visitor_is_taken_out_with_a_mutex() {
+    let slot = THREAD + 2;
+    let cancel = system(Call::ThreadExchange, &[slot, 0, 0, 0, 0, exchange::CANCEL]);
+    for (polls, last) in
+        (0..3).flat_map(|n| [(n, system(Call::Destroy, &[TRAIN + 1])), (n, cancel)])
+    {
+        let board: Machine = boot(&[(1, 10), (2, 20), (1, 30), (1, 40)]);
+        board.does(4, sleep(3_000_000));
+        board.does(3, sleep(2_000_000));
+        board.does(2, sleep(1_000_000));
+        board.succeeds(1, create(1, 2));
+        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+        board.does(1, sleep(u64::MAX));
+        board.wait(1_000_000);
+        board.succeeds(2, enter(1, [0; 4]));
+        lock(&board, 2);
+        board.wait(1_000_000);
+        lock(&board, 3);
+        board.wait(1_000_000);
+        board.succeeds(4, system(Call::ThreadSuspend, &[slot]));
+        board.host.interrupt_after(polls);
+        board.does(4, last);
+        board.sees(4, Ok(()));
+        board.does(4, sleep(u64::MAX));
+        inherits(&board);
+        assert!(board.thread(2).inside.get().is_none());
+    }
+}
+
+/// A thread owns a mutex of its own domain while it is inside another one: it does so still.
+#[test]
+fn an_owner_is_elsewhere() {
+    let board: Machine = boot(&[(1, 10), (2, 20), (1, 30)]);
+    board.does(3, sleep(1_000_000));
+    board.succeeds(2, create(2, 2));
+    board.succeeds(2, grant(DOMAIN, 2, Rights::ALL));
+    board.does(2, sleep(u64::MAX));
+    lock(&board, 1);
+    board.succeeds(1, enter(2, [0; 4]));
+    board.wait(1_000_000);
+    lock(&board, 3);
+    board.check_all();
+    assert_eq!((board.running(), urgency(&board, 1)), (Some(1), 30));
+    board.succeeds(1, back(0, [0; 4]));
+    assert_eq!(urgency(&board, 1), 30);
+    board.does(1, mutex(Call::InheritWake, 0));
+    board.sees(3, Ok(()));
+    assert_eq!(board.regs.get().args[0], 0);
+}
