@@ -5,9 +5,9 @@ use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::manage::inherit::LINKS;
-use crate::object::inherit::{ByMutex, ByWaiter};
+use crate::object::inherit::{ByMutex, ByVisit, ByWaiter};
 use crate::object::thread::State;
-use crate::object::{Domain, Thread};
+use crate::object::{Activation, Domain, Thread};
 use crate::order::Order;
 use crate::port::Port;
 
@@ -60,6 +60,14 @@ fn thread<P: Port>(
     Order::<_, ByMutex>::of(all).each(&thread.inherit.owned, &mut |mutex: Ref<Thread<P>>| {
         let turnstile = &all.open(mutex).inherit.turnstile;
         assert!(turnstile.owner.get() == Some(at), "a mutex has another owner");
+        let mut visits = 0;
+        if let Some(visit) = turnstile.visit.get() {
+            assert!(all.open(visit).thread.get() == Some(at), "a mutex of another thread's visit");
+            let owned = &all.open(visit).owned;
+            let of_visit = Order::<_, ByVisit>::of(all);
+            of_visit.each(owned, &mut |other| visits += u32::from(other == mutex));
+        }
+        assert!((visits > 0) == turnstile.visit.get().is_some(), "a visit does not know its mutex");
         let mut named = false;
         let (mut greatest, mut count) = (0, 0);
         let waiters = Order::<_, ByWaiter>::of(all);
@@ -71,8 +79,9 @@ fn thread<P: Port>(
             greatest = key.max(greatest);
             assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
             assert!(body.inherit.waits.get() == Some(mutex), "a waiter of another mutex");
-            let here = is_or_comes_back(all, at, body.domain.get());
-            assert!(here, "the owner of a mutex has left its domain");
+            let visit = visit_to(all, at, body.domain.get());
+            let visit = visit.expect("the owner of a mutex has left its domain");
+            assert!(visit == turnstile.visit.get(), "a mutex of another visit");
             highest = highest.max(body.inherit.behind.top() + 1);
             let listed = machine.kernel.variant.tree || key == body.priority.get();
             assert!(listed, "a waiter is listed by another priority than it has");
@@ -106,18 +115,21 @@ fn thread<P: Port>(
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
 }
 
-/// Whether a thread is in a domain, or comes back to it.
-fn is_or_comes_back<P: Port>(
+/// The visit on which a thread is in a domain, or comes back to it; the inner none: it is at home
+/// there. `None`: neither.
+fn visit_to<P: Port>(
     all: &Exclusive<'_>,
     at: Ref<Thread<P>>,
     domain: Ref<Domain<P>>,
-) -> bool {
+) -> Option<Option<Ref<Activation<P>>>> {
     let thread = all.open(at);
-    let mut inside = thread.inside.get();
-    let mut found = thread.domain.get() == domain;
-    while let Some(stack) = inside.map(|at| all.open(at)) {
-        found |= stack.from.get() == Some(domain);
-        inside = stack.outer.get();
+    let (mut here, mut inside, mut found) = (thread.domain.get(), thread.inside.get(), None);
+    while let Some(visit) = inside {
+        if here == domain {
+            found = Some(Some(visit));
+        }
+        here = all.open(visit).from.get()?;
+        inside = all.open(visit).outer.get();
     }
-    found
+    if here == domain { Some(None) } else { found }
 }

@@ -4,6 +4,7 @@
 use super::{Domain, Pooled, Thread, Train};
 use crate::access::Ref;
 use crate::list::{Linked, Links};
+use crate::order::Root;
 use crate::port::Port;
 use abi::object::Resource;
 use cells::Cell;
@@ -35,6 +36,8 @@ pub struct Activation<P: Port> {
     pub depth: Cell<u32>,
     /// The domain that the thread has come from.
     pub from: Cell<Option<Ref<Domain<P>>>>,
+    /// Turnstiles of the mutexes that it owns in the domain entered, and others wait for.
+    pub owned: Root<Thread<P>>,
     /// The address of its message buffer there.
     pub buffer_at: Cell<u64>,
     /// Its registers there.
@@ -55,6 +58,7 @@ impl<P: Port> Activation<P> {
             inner: Cell::new(None),
             depth: Cell::new(0),
             from: Cell::new(None),
+            owned: Cell::new(None),
             buffer_at: Cell::new(0),
             kept: P::Kept::default(),
             owner: Cell::new(None),

@@ -6,7 +6,7 @@
 //! lies in a slot of the pool of threads, but is not that thread's. `manage::inherit` says how all
 //! this is used.
 
-use super::Thread;
+use super::{Activation, Thread};
 use crate::access::Ref;
 use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
@@ -49,6 +49,9 @@ pub struct ByWaiter;
 /// Selects the places of turnstiles among those of the mutexes that a thread owns.
 pub struct ByMutex;
 
+/// Selects the places of turnstiles among those of one visit.
+pub struct ByVisit;
+
 /// A mutex that threads wait for.
 pub struct Turnstile<P: Port> {
     /// The thread that owns it; `None` if the turnstile describes no mutex.
@@ -61,9 +64,13 @@ pub struct Turnstile<P: Port> {
     pub named: Cell<Option<Ref<Thread<P>>>>,
     /// Its address in the domain of all of them.
     pub address: Cell<u64>,
+    /// The visit on which its owner is in the domain of those that wait; `None`: it is at home
+    /// there.
+    pub visit: Cell<Option<Ref<Activation<P>>>>,
     /// The first spare turnstile, or the next one.
     pub spare: Cell<Option<Ref<Thread<P>>>>,
     place: Place<Thread<P>>,
+    of_visit: Place<Thread<P>>,
 }
 
 /// A thread's part.
@@ -90,8 +97,10 @@ impl<P: Port> Inherit<P> {
             heights: Heights::new(),
             named: Cell::new(None),
             address: Cell::new(0),
+            visit: Cell::new(None),
             spare: Cell::new(None),
             place: Place::new(),
+            of_visit: Place::new(),
         };
         Inherit {
             waits: Cell::new(None),
@@ -119,5 +128,11 @@ impl<P: Port> Ordered<ByWaiter> for Thread<P> {
 impl<P: Port> Ordered<ByMutex> for Thread<P> {
     fn place(&self) -> &Place<Self> {
         &self.inherit.turnstile.place
+    }
+}
+
+impl<P: Port> Ordered<ByVisit> for Thread<P> {
+    fn place(&self) -> &Place<Self> {
+        &self.inherit.turnstile.of_visit
     }
 }

@@ -113,13 +113,24 @@ impl<P: Port> Manager<'_, P> {
 
     /// A thread owns a mutex, whose first waiter has this key.
     pub(super) fn own(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>, key: u8) {
-        self.turnstile(mutex).owner.set(Some(owner));
+        let turnstile = self.turnstile(mutex);
+        turnstile.owner.set(Some(owner));
         self.mutexes().insert(&self.all.open(owner).inherit.owned, mutex, key);
+        let waiter = turnstile.waiters.get();
+        let visit = waiter.and_then(|waiter| self.visit_to(owner, self.domain_of(waiter)));
+        turnstile.visit.set(visit);
+        if let Some(visit) = visit {
+            self.visits().insert(&self.all.open(visit).owned, mutex, 0);
+        }
     }
 
     /// A thread does not own a mutex any more.
     pub(super) fn disown(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
-        self.turnstile(mutex).owner.set(None);
+        let turnstile = self.turnstile(mutex);
+        turnstile.owner.set(None);
         self.mutexes().remove(&self.all.open(owner).inherit.owned, mutex);
+        if let Some(visit) = turnstile.visit.take() {
+            self.visits().remove(&self.all.open(visit).owned, mutex);
+        }
     }
 }

@@ -97,23 +97,18 @@ impl<P: Port> Manager<'_, P> {
         at: Ref<Thread<P>>,
         stack: Ref<Activation<P>>,
     ) -> bool {
-        let outwards = || core::iter::successors(Some(stack), |at| self.all.open(*at).outer.get());
-        let stays = |domain| outwards().any(|at| self.all.open(at).from.get() == Some(domain));
-        let owned = &self.all.open(at).inherit.owned;
-        loop {
-            let mut inside = None;
-            self.mutexes().each(owned, &mut |mutex| {
-                let waiter = self.turnstile(mutex).named.get();
-                if waiter.is_some_and(|waiter| !stays(self.domain_of(waiter))) {
-                    inside = Some(mutex);
+        for visit in self.activations_of(at) {
+            while let Some(mutex) = self.visits().first(&self.all.open(visit).owned) {
+                self.pass_on(mutex, at);
+                if self.preempted() {
+                    return false;
                 }
-            });
-            let Some(mutex) = inside else { return true };
-            self.pass_on(mutex, at);
-            if self.preempted() {
-                return false;
+            }
+            if visit == stack {
+                break;
             }
         }
+        true
     }
 
     /// A mutex goes from an owner that does not give it up to the first thread that waits for it.

@@ -53,7 +53,10 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The activations of a thread, from the inside out: at most [`abi::train::DEPTH`].
-    fn activations_of(&self, at: Ref<Thread<P>>) -> impl Iterator<Item = Ref<Activation<P>>> + '_ {
+    pub(in crate::manage) fn activations_of(
+        &self,
+        at: Ref<Thread<P>>,
+    ) -> impl Iterator<Item = Ref<Activation<P>>> + '_ {
         let innermost = if P::TRAINS { self.all.open(at).inside.get() } else { None };
         core::iter::successors(innermost, |at| self.all.open(*at).outer.get())
     }
@@ -72,6 +75,22 @@ impl<P: Port> Manager<'_, P> {
     ) -> impl Iterator<Item = Ref<Domain<P>>> + '_ {
         let before = self.activations_of(at).filter_map(|at| self.all.open(at).from.get());
         core::iter::once(self.domain_of(at)).chain(before)
+    }
+
+    /// The outermost activation by which a thread is in a domain that is not its own.
+    pub(in crate::manage) fn visit_to(
+        &self,
+        at: Ref<Thread<P>>,
+        domain: Ref<Domain<P>>,
+    ) -> Option<Ref<Activation<P>>> {
+        let (mut here, mut found) = (self.domain_of(at), None);
+        for visit in self.activations_of(at) {
+            if here == domain {
+                found = Some(visit);
+            }
+            here = self.all.open(visit).from.get()?;
+        }
+        found.filter(|_| here != domain)
     }
 
     /// Whether a thread is in the domain of a train by way of it.
