@@ -5,7 +5,7 @@ use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::manage::inherit::LINKS;
-use crate::object::inherit::{ByMutex, ByVisit, ByWaiter};
+use crate::object::inherit::{ByMutex, ByWaiter};
 use crate::object::thread::State;
 use crate::object::{Activation, Domain, Thread};
 use crate::order::Order;
@@ -63,9 +63,7 @@ fn thread<P: Port>(
         let mut visits = 0;
         if let Some(visit) = turnstile.visit.get() {
             assert!(all.open(visit).thread.get() == Some(at), "a mutex of another thread's visit");
-            let owned = &all.open(visit).owned;
-            let of_visit = Order::<_, ByVisit>::of(all);
-            of_visit.each(owned, &mut |other| visits += u32::from(other == mutex));
+            all.open(visit).owned.each(|other| visits += u32::from(other == mutex));
         }
         assert!((visits > 0) == turnstile.visit.get().is_some(), "a visit does not know its mutex");
         let mut named = false;

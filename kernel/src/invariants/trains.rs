@@ -53,7 +53,7 @@ pub(super) fn check<P: Port>(checker: &Checker<'_, '_, P>) {
             assert!(activation.train.get() == Some(at), "a stack in another train's list");
             assert!(activation.owner().get() == owner, "a stack is not its train's owner's");
             used += u32::from(activation.thread.get().is_none());
-            let owns = activation.owned.get().is_some();
+            let owns = activation.owned.head().is_some();
             assert!(!owns || activation.thread.get().is_some(), "a free stack owns mutexes");
         });
         // Those of threads that were taken out further out are given up in steps.

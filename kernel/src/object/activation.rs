@@ -1,10 +1,10 @@
 //! Activations: a stack of a train, and what is kept of the thread that runs on it until it goes
 //! back. Those of one thread lead from the domain that it is in to its own.
 
+use super::inherit::ByVisit;
 use super::{Domain, Pooled, Thread, Train};
 use crate::access::Ref;
-use crate::list::{Linked, Links};
-use crate::order::Root;
+use crate::list::{Linked, Links, List};
 use crate::port::Port;
 use abi::object::Resource;
 use cells::Cell;
@@ -37,7 +37,7 @@ pub struct Activation<P: Port> {
     /// The domain that the thread has come from.
     pub from: Cell<Option<Ref<Domain<P>>>>,
     /// Turnstiles of the mutexes that it owns in the domain entered, and others wait for.
-    pub owned: Root<Thread<P>>,
+    pub owned: List<Thread<P>, ByVisit>,
     /// The address of its message buffer there.
     pub buffer_at: Cell<u64>,
     /// Its registers there.
@@ -58,7 +58,7 @@ impl<P: Port> Activation<P> {
             inner: Cell::new(None),
             depth: Cell::new(0),
             from: Cell::new(None),
-            owned: Cell::new(None),
+            owned: List::new(),
             buffer_at: Cell::new(0),
             kept: P::Kept::default(),
             owner: Cell::new(None),

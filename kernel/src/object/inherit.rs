@@ -69,8 +69,7 @@ pub struct Turnstile<P: Port> {
     pub visit: Cell<Option<Ref<Activation<P>>>>,
     /// The first spare turnstile, or the next one.
     pub spare: Cell<Option<Ref<Thread<P>>>>,
-    place: Place<Thread<P>>,
-    of_visit: Place<Thread<P>>,
+    of_owner: Place<Thread<P>>,
 }
 
 /// A thread's part.
@@ -99,8 +98,7 @@ impl<P: Port> Inherit<P> {
             address: Cell::new(0),
             visit: Cell::new(None),
             spare: Cell::new(None),
-            place: Place::new(),
-            of_visit: Place::new(),
+            of_owner: Place::new(),
         };
         Inherit {
             waits: Cell::new(None),
@@ -127,12 +125,6 @@ impl<P: Port> Ordered<ByWaiter> for Thread<P> {
 
 impl<P: Port> Ordered<ByMutex> for Thread<P> {
     fn place(&self) -> &Place<Self> {
-        &self.inherit.turnstile.place
-    }
-}
-
-impl<P: Port> Ordered<ByVisit> for Thread<P> {
-    fn place(&self) -> &Place<Self> {
-        &self.inherit.turnstile.of_visit
+        &self.inherit.turnstile.of_owner
     }
 }

@@ -14,7 +14,7 @@
 //! A suspended thread keeps its state and is not run; a blocked one that becomes ready while
 //! suspended waits for `resume`.
 
-use super::inherit::Inherit;
+use super::inherit::{ByVisit, Inherit};
 use super::waiter::Waiter;
 use super::{Activation, Domain, Endpoint, Notification, Pooled, Train, Weak};
 use crate::access::{Link, Look, OfCpu, OfQueue, Peek, Ref, Steady};
@@ -235,6 +235,8 @@ pub struct Header<P: Port> {
     pub reservation: OfCpu<LeafRef>,
     /// The leaf that it is queued in, while it is queued.
     pub leaf: OfCpu<u32>,
+    /// The place of the turnstile in its slot among those of a visit.
+    of_visit: Links<Thread<P>>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -304,6 +306,7 @@ impl<P: Port> Header<P> {
             base_priority: Steady::new(0),
             reservation: OfCpu::new(LeafRef::NONE),
             leaf: OfCpu::new(0),
+            of_visit: Links::new(),
         }
     }
 
@@ -482,5 +485,12 @@ impl<P: Port> Pooled<P> for Thread<P> {
     const RESOURCE: Resource = Resource::Threads;
     fn owner(&self) -> &Cell<Option<Ref<Domain<P>>>> {
         &self.owner
+    }
+}
+
+impl<P: Port> Linked<ByVisit> for Thread<P> {
+    #[inline(always)]
+    fn links(header: &Header<P>) -> &Links<Self> {
+        &header.of_visit
     }
 }

@@ -115,6 +115,7 @@ pub(in crate::manage) fn thread<P: Port>(
 }
 
 /// The same, wherever it is.
+#[inline(never)]
 pub(in crate::manage) fn named<P: Port>(
     kernel: &'static Kernel<P>,
     scope: Scope,

@@ -120,7 +120,7 @@ impl<P: Port> Manager<'_, P> {
         let visit = waiter.and_then(|waiter| self.visit_to(owner, self.domain_of(waiter)));
         turnstile.visit.set(visit);
         if let Some(visit) = visit {
-            self.visits().insert(&self.all.open(visit).owned, mutex, 0);
+            self.all.open(visit).owned.push_back(mutex);
         }
     }
 
@@ -130,7 +130,7 @@ impl<P: Port> Manager<'_, P> {
         turnstile.owner.set(None);
         self.mutexes().remove(&self.all.open(owner).inherit.owned, mutex);
         if let Some(visit) = turnstile.visit.take() {
-            self.visits().remove(&self.all.open(visit).owned, mutex);
+            self.all.open(visit).owned.remove(mutex);
         }
     }
 }

@@ -17,7 +17,7 @@ use super::Manager;
 use super::futex::{Caller, Outcome, identity, until};
 use crate::access::Ref;
 use crate::object::Thread;
-use crate::object::inherit::{ByMutex, ByVisit, ByWaiter, Turnstile};
+use crate::object::inherit::{ByMutex, ByWaiter, Turnstile};
 use crate::order::Order;
 use crate::port::Port;
 use abi::Error;
@@ -55,11 +55,6 @@ impl<P: Port> Manager<'_, P> {
 
     /// Sets of mutexes.
     fn mutexes(&self) -> Order<'_, Thread<P>, ByMutex> {
-        Order::of(&self.all)
-    }
-
-    /// Sets of the mutexes of a visit.
-    fn visits(&self) -> Order<'_, Thread<P>, ByVisit> {
         Order::of(&self.all)
     }
 

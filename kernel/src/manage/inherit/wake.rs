@@ -98,7 +98,7 @@ impl<P: Port> Manager<'_, P> {
         stack: Ref<Activation<P>>,
     ) -> bool {
         for visit in self.activations_of(at) {
-            while let Some(mutex) = self.visits().first(&self.all.open(visit).owned) {
+            while let Some(mutex) = self.all.open(visit).owned.head() {
                 self.pass_on(mutex, at);
                 if self.preempted() {
                     return false;

@@ -344,6 +344,11 @@ impl Chooser {
         (never, [partners(NOTHING, endpoint as u32), 0, 0, 0, 0, 0])
     }
 
+    /// A name, mostly one that may be given.
+    fn name(&mut self) -> u64 {
+        if self.below(4) == 0 { self.anything() } else { 0x61 }
+    }
+
     /// Arguments that a call is likely to want.
     fn arguments(&mut self, call: Call) -> [u64; 6] {
         let any = self.below(BANDS);
@@ -404,10 +409,7 @@ impl Chooser {
             Call::ReservationSet => [self.of(any), self.small(5), self.small(5), 0, 0, 0],
             Call::ReservationJoin => [self.of(any), self.of(any), self.small(5), 0, 0, 0],
             Call::Reserve => [self.of(THREAD), self.of(any), 0, 0, 0, 0],
-            Call::Name => {
-                let name = if self.below(4) == 0 { self.anything() } else { 0x61 };
-                [self.of([THREAD, DOMAIN][any as usize % 2]), name, 0, 0, 0, 0]
-            }
+            Call::Name => [self.of([THREAD, DOMAIN][any as usize % 2]), self.name(), 0, 0, 0, 0],
             Call::ConsoleWrite => [self.of(COPY), self.small(8), 0, 0, 0, 0],
             // The run is to last: for its end this holds a capability only by chance.
             Call::ConsoleRead | Call::Shutdown => [self.of(COPY), 0, 0, 0, 0, 0],
