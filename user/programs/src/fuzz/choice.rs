@@ -441,7 +441,9 @@ impl Chooser {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
                 let expected = if self.below(8) == 0 { self.small(4) } else { first };
-                [address, expected, mutex, self.soon(), 0, 0]
+                // It is to be woken, moved to the mutex and handed that within this time.
+                let until = self.soon() + 2_000_000 * self.below(4);
+                [address, expected, mutex, until, 0, 0]
             }
             _ => {
                 // Mostly the caller owns the mutex that waiters name.
