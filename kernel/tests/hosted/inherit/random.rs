@@ -7,7 +7,7 @@ use super::{
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::effort::{INTERPRETED, seeds, steps};
-use crate::support::host::{Event, Host};
+use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{THREAD, boot, system, timed};
 use crate::support::seed::Seed;
@@ -338,9 +338,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         let word = self.word(place);
         let woken = word >> 32 << 32 | u64::from((word as u32).wrapping_add(1));
         self.board.write(1, MUTEX + place, woken);
-        if self.rng.once_in(3) {
-            self.board.host.raise(Event::Spurious);
-        }
+        self.board.host.noise_once_in.set(self.rng.pick(&[0, 2]));
         self.board.call(notify(place, all));
         loop {
             self.moves(me, (condition, place), &mut left);
@@ -352,13 +350,11 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             if self.board.running() != Some(me) {
                 let context = &self.board.thread(me).context;
                 context.regs.set(Regs::call(Call::Null as u64, &[]));
-                return;
-            }
-            if self.rng.once_in(2) {
-                self.board.host.raise(Event::Spurious);
+                return self.board.host.noise_once_in.set(0);
             }
             self.board.call(self.board.regs.get());
         }
+        self.board.host.noise_once_in.set(0);
         assert_eq!(self.result(me).0, Ok(()));
         assert!(!all || !waiting(self), "all are woken");
         self.met(if all { "all are woken" } else { "one is woken" });
