@@ -120,19 +120,12 @@ fn most_jobs(set: &TaskSet, task: &Task) -> u64 {
 /// Whether priorities can be lent so.
 fn can_inherit(set: &TaskSet, run: Run) -> Result<(), String> {
     let budget = set.tasks.iter().find(|task| task.budget.is_some());
-    let waits = |one: &Instruction| {
-        matches!(
-            one,
-            Instruction::Wait(..) | Instruction::WaitCounter(..) | Instruction::WaitQueue(..)
-        )
-    };
-    let waiter = set.tasks.iter().find(|task| task.code.iter().any(waits));
-    let why = match (run.inheritance, run.scheduler, budget, waiter) {
+    let why = match (run.inheritance, run.scheduler, budget) {
         (Inheritance::None, ..) => return Ok(()),
-        (_, Scheduler::EarliestDeadline, ..) => {
+        (_, Scheduler::EarliestDeadline, _) => {
             "by EDF nothing is inherited: leave out --pi, or --scheduler edf".to_string()
         }
-        (_, _, Some(task), _) => format!(
+        (.., Some(task)) => format!(
             "task {} has a budget, and with budgets nothing is inherited: leave out --pi, or \
              the budget",
             task.name
@@ -140,10 +133,9 @@ fn can_inherit(set: &TaskSet, run: Run) -> Result<(), String> {
         _ if cpus(set) > 1 => {
             "the tasks have several CPUs, and --pi is for one: leave out --pi, or `cpu`".to_string()
         }
-        (.., Some(task)) => format!(
-            "task {} waits for a condition, which --pi cannot do yet: leave out --pi",
-            task.name
-        ),
+        (Inheritance::Conditions, ..) if set.helpers.is_empty() => {
+            "no condition has helpers, which --pi-cv needs: write `helpers CV Task;`".to_string()
+        }
         _ => return Ok(()),
     };
     Err(why)

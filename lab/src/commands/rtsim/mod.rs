@@ -51,9 +51,10 @@ fn way(asked: &cli::Rtsim) -> Run {
         RtsimScheduler::Fp => Scheduler::FixedPriorities,
         RtsimScheduler::Edf => Scheduler::EarliestDeadline,
     };
-    let inheritance = match asked.pi {
-        false => Inheritance::None,
-        true => Inheritance::Mutexes,
+    let inheritance = match (asked.pi, asked.pi_cv) {
+        (false, _) => Inheritance::None,
+        (true, false) => Inheritance::Mutexes,
+        (true, true) => Inheritance::Conditions,
     };
     Run { scheduler, inheritance, unit: asked.unit }
 }

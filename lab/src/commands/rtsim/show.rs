@@ -40,7 +40,7 @@ pub fn show(asked: &cli::Rtsim, ran: &Ran, directory: &Path, exported: &[PathBuf
         .for_each(|line| output::line(super::super::wrapped(line, "", "  ").trim_end()));
     if asked.from.is_some() || asked.to.is_some() {
         output::line(format_args!("\n{}", gantt(asked, ran).trim_end()));
-        inherited(asked, ran).iter().for_each(|line| output::line(line));
+        inherited(asked, ran).iter().for_each(output::line);
     }
     for path in exported {
         output::line(format_args!("exported: {}", workspace::shown(path)));

@@ -2,7 +2,7 @@
 //! priorities within a domain.
 
 use rt::{Error, Words};
-use sync::{Condvar, Guard, InheritGuard, InheritMutex, Mutex, Scope, ThreadId};
+use sync::{Condvar, Guard, InheritCondition, InheritGuard, InheritMutex, Mutex, Scope, ThreadId};
 
 /// A mutex.
 pub enum Lock {
@@ -22,9 +22,15 @@ pub enum Held<'l> {
 pub enum Condition {
     /// One that serves in order of arrival.
     Plain(Condvar),
+    /// One that lends to its helpers, if it has some, and serves by priority (S2G-02), with the
+    /// mutex that protects the set of these.
+    Inheriting(InheritCondition, InheritMutex),
 }
 
-/// Two objects of different kinds: a mutex that lends, and a condition that does not.
+/// Where the mutex of an inheriting condition is in its words.
+const HELPERS_MUTEX: usize = InheritCondition::WORDS;
+
+/// A mutex and a condition of different kinds, which no run has.
 const MIXED: Error = Error::OtherMutex;
 
 impl Lock {
@@ -55,14 +61,29 @@ impl Held<'_> {
 
 impl Condition {
     /// The condition in these words.
-    pub fn new(words: Words, _inherits: bool) -> Condition {
-        Condition::Plain(Condvar::new(words, 0, Scope::Shared))
+    pub fn new(words: Words, inherits: bool) -> Condition {
+        if !inherits {
+            return Condition::Plain(Condvar::new(words, 0, Scope::Shared));
+        }
+        let mutex = InheritMutex::new(words.part(HELPERS_MUTEX, InheritMutex::WORDS));
+        Condition::Inheriting(InheritCondition::new(words, 0), mutex)
+    }
+
+    /// The calling thread helps it from now on.
+    pub fn help(&self, me: ThreadId) -> Result<(), Error> {
+        match self {
+            Condition::Plain(_) => Err(MIXED),
+            Condition::Inheriting(condition, mutex) => {
+                condition.helpers_add(&mutex.lock(me)?, me.helper())
+            }
+        }
     }
 
     /// Gives the mutex up, waits, and owns it again.
     pub fn wait(&self, held: &mut Held) -> Result<(), Error> {
         match (self, held) {
             (Condition::Plain(condition), Held::Plain(guard)) => condition.wait(guard),
+            (Condition::Inheriting(condition, _), Held::Inheriting(guard)) => condition.wait(guard),
             _ => Err(MIXED),
         }
     }
@@ -71,6 +92,9 @@ impl Condition {
     pub fn notify_one(&self, held: &Held) -> Result<(), Error> {
         match (self, held) {
             (Condition::Plain(condition), Held::Plain(guard)) => condition.notify_one(guard),
+            (Condition::Inheriting(condition, _), Held::Inheriting(guard)) => {
+                condition.notify_one(guard)
+            }
             _ => Err(MIXED),
         }
     }

@@ -6,7 +6,7 @@ mod locks;
 mod objects;
 
 use crate::random::Random;
-use abi::rtsim::{Activation, Fields, JOB_WORDS};
+use abi::rtsim::{Activation, Fields, JOB_WORDS, OBJECTS};
 use job::Job;
 use objects::{Objects, Wrong};
 use rt::prelude::*;
@@ -40,11 +40,16 @@ fn fields(env: &Env, place: usize) -> Fields<'static> {
 
 /// Carries out the task with this place.
 fn run(env: &Env, place: u64) {
-    let Fields { name, mut release, activation, seed, code, .. } = fields(env, place as usize);
+    let Fields { name, mut release, activation, seed, helps, code, .. } =
+        fields(env, place as usize);
     let objects = Objects::new(env.mem("shared-objects"), env.number("inherits", 0) != 0);
     let records = env.mem(name);
     let (unit, blocking) = (env.number("unit", 100_000), env.number("blocking", 0));
-    let job = Job { code, me: ThreadId::current(), unit, blocking };
+    let me = ThreadId::current();
+    for condition in (0..OBJECTS).filter(|condition| helps >> condition & 1 == 1) {
+        objects.condition(condition).help(me).expect("each task helps a condition once");
+    }
+    let job = Job { code, me, unit, blocking };
     let mut random = Random::new(seed);
     for number in 0.. {
         time::sleep_until(Instant::from_nanos(release));

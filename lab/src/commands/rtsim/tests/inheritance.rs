@@ -3,6 +3,7 @@
 use super::{ran, responses};
 
 const MUTEX: &str = include_str!("../../../../../tests/rtsim/mutex.rts");
+const CONDITION: &str = include_str!("../../../../../tests/rtsim/condition.rts");
 
 /// The response time of the most urgent task of three, where the one of medium urgency computes for
 /// so long.
@@ -19,6 +20,16 @@ fn an_owner_that_inherits_is_delayed_by_no_other_task() {
     for length in [1, 100, 700] {
         assert_eq!(of_a(MUTEX, length, &["--pi"]), 11, "{length}");
         assert_eq!(of_a(MUTEX, length, &[]), 11 + length, "{length}");
+    }
+}
+
+#[test]
+fn a_helper_that_inherits_is_delayed_by_no_other_task() {
+    // A waits from 2 on; C has 8 left then, and A 2. Mutexes alone do not help: C owns none.
+    for length in [1, 100, 700] {
+        assert_eq!(of_a(CONDITION, length, &["--pi", "--pi-cv"]), 10, "{length}");
+        assert_eq!(of_a(CONDITION, length, &["--pi"]), 10 + length, "{length}");
+        assert_eq!(of_a(CONDITION, length, &[]), 10 + length, "{length}");
     }
 }
 
