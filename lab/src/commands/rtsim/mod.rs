@@ -4,6 +4,7 @@ mod picture;
 mod ran;
 mod show;
 
+pub use picture::cdf;
 pub use ran::{Ran, system};
 
 use super::lab::{export, keep};
