@@ -1,6 +1,8 @@
 //! S2G-C01 to S2G-C03.
 
-use super::{CALLS, CLIENTS, PAPER, PI, RESPONSE, SERVER, Shape, client_case, server_case};
+use super::{
+    CALLS, CLIENTS, CRITICALS, PAPER, PI, RESPONSE, SERVER, Shape, client_case, server_case,
+};
 use crate::experiment::claim::Ours::{Each, Same};
 use crate::experiment::claim::{Setting, Spec, claim, least, median, percent_above};
 use results::Bound::{Above, AtLeast, AtMost};
@@ -20,7 +22,11 @@ const SETTING: Setting = &[
     ),
     ("scheduler", "fixed priorities, one CPU", Same("the same")),
     ("clients", "3; periods 676, 683, 687; compute for 50", Same("the same; a unit is 100 us")),
-    ("server", "computes for 20 a call", Same("the same; S2G-C03: for 5, 20 and 80")),
+    (
+        "server",
+        "computes for 20 a call",
+        Same("the same; S2G-C03: 5, 20, 80, the last with its mutex locked too"),
+    ),
     (
         "overheads",
         "lock, unlock 1; wait, signal, push, pop 2",
@@ -57,10 +63,30 @@ fn lent(report: &Report, pi: &str) -> Option<f64> {
     Some(100.0 * clients / (clients + at(CLIENTS as u64 + 1)?))
 }
 
-/// How much of the first client's mean response conditions take away, in percent, by the length
-/// of calls.
-fn gains(report: &Report) -> [Option<f64>; CALLS.len()] {
-    CALLS.map(|call| change(report, 1, Shape { call, ..PAPER }, |all| all.mean).map(|up| -up))
+/// The longest call, with each share in a critical section.
+const LONGEST: Shape = Shape { call: CALLS[CALLS.len() - 1], ..PAPER };
+
+/// How many units of the first client's mean response conditions take away, by the length of calls.
+fn units(report: &Report) -> [Option<f64>; CALLS.len()] {
+    CALLS.map(|call| {
+        let mean = |pi| Some(summary(report, pi, 1, Shape { call, ..PAPER })?.mean / 100.0);
+        Some(mean(PI[0])? - mean(PI[1])?)
+    })
+}
+
+/// The same in percent of the response with mutexes alone, for some calls.
+fn percents<const N: usize>(report: &Report, shapes: [Shape; N]) -> [Option<f64>; N] {
+    shapes.map(|shape| change(report, 1, shape, |all| all.mean).map(|up| -up))
+}
+
+/// The least difference of each figure and the one before it.
+fn least_step(figures: &[Option<f64>]) -> Option<f64> {
+    least(figures.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect::<Vec<_>>())
+}
+
+fn listed(figures: &[Option<f64>]) -> Option<String> {
+    let all = figures.iter().map(|figure| Some(format!("{:.1}", (*figure)?)));
+    Some(all.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 /// Both tables, side by side.
@@ -98,18 +124,35 @@ pub fn claims() -> Vec<Spec> {
             .lies(AtMost(1.0), "S2G-C02: almost none; the ledger's model has 0.2 %")
             .figure("with conditions too", "%", |r| lent(r, PI[1]))
             .lies(AtLeast(10.0), "S2G-C02: a significant fraction; the ledger's model has 13.8 %"),
-        claim("S2G-C03", "it is worth the more, the longer a call is", SETTING)
-            .figure("gain of Client1, longer call less next one", "points", |r| {
-                let gains = gains(r);
-                let more = gains.windows(2).map(|pair| Some(pair[1]? - pair[0]?));
-                least(more.collect::<Vec<_>>())
+        claim("S2G-C03a", "the longer a client waits for a call, the more it gains", SETTING)
+            .figure("gain of Client1, longer call less next one", "units", |r| {
+                least_step(&units(r))
             })
-            .lies(Above(0.0), "S2G-C03: grows with the time of waiting; critical sections stay")
+            .lies(Above(0.0), "S2G-C03: more time of waiting, the same critical sections")
             .remark(|r| {
-                let gains = gains(r).into_iter().map(|gain| Some(format!("{:.1}", gain?)));
-                let gains = gains.collect::<Option<Vec<_>>>()?.join(", ");
-                let calls = CALLS.map(|call| call.to_string()).join(", ");
-                Some(format!("calls of {calls}: mean of Client1 shorter by {gains} %"))
+                let (gains, calls) = (listed(&units(r))?, CALLS.map(|call| call.to_string()));
+                let parts = listed(&percents(r, CALLS.map(|call| Shape { call, ..PAPER })))?;
+                let calls = calls.join(", ");
+                Some(format!(
+                    "calls of {calls}: the mean of Client1 is shorter by {gains} units, which is \
+                     {parts} % of it"
+                ))
+            }),
+        claim("S2G-C03b", "it gains less where the same call is in a critical section", SETTING)
+            .figure("gain of Client1, less of the call inside less next", "points", |r| {
+                least_step(&percents(r, outside()))
+            })
+            .lies(Above(0.0), "S2G-C03: the same time of waiting, shorter critical sections")
+            .remark(|r| {
+                let gains = listed(&percents(r, outside()))?;
+                Some(format!("100, 50 and 0 % of a call of 80 inside: shorter by {gains} %"))
             }),
     ]
+}
+
+/// The longest call, with less and less of it in a critical section.
+fn outside() -> [Shape; CRITICALS.len()] {
+    let mut criticals = CRITICALS;
+    criticals.reverse();
+    criticals.map(|critical| Shape { critical, ..LONGEST })
 }

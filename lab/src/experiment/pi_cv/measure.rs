@@ -1,7 +1,7 @@
 use super::reference::{self, Came};
 use super::{
-    CALL, CALLS, CHAIN, CLIENTS, PAPER, PHASES, PI, RESPONSE, SERVER, Shape, client_case,
-    server_case, task_set,
+    CALL, CALLS, CHAIN, CLIENTS, CRITICAL, CRITICALS, PAPER, PHASES, PI, RESPONSE, SERVER, Shape,
+    client_case, server_case, task_set,
 };
 use crate::commands::rtsim::{Ran, cdf, system};
 use crate::experiment::user_system::ROOM;
@@ -28,11 +28,7 @@ fn phases(asked: &Asked) -> Result<[u64; CLIENTS]> {
 pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let mut measured = Measured::default();
     let phases = phases(&setup.asked)?;
-    let chains = setup.asked.numbers(CHAIN).unwrap_or(vec![PAPER.chain]);
-    let calls = setup.asked.numbers(CALL).unwrap_or(CALLS.to_vec());
-    let shapes = chains.iter().flat_map(|&chain| calls.iter().map(move |&call| (chain, call)));
-    for (chain, call) in shapes {
-        let shape = Shape { chain, call };
+    for shape in shapes(&setup.asked) {
         let set = read(phases, shape)?;
         for pi in PI {
             let ran = run(setup, kernel, &set, pi)?;
@@ -50,6 +46,22 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
         measured.units.insert(metric.to_string(), "us".to_string());
     }
     Ok(measured)
+}
+
+/// What was asked for, each with each; or else the usual ones.
+fn shapes(asked: &Asked) -> Vec<Shape> {
+    let [chains, calls, criticals] = [CHAIN, CALL, CRITICAL].map(|name| asked.numbers(name));
+    let usual = calls.is_none() && criticals.is_none();
+    let (calls, criticals) = (calls.unwrap_or(CALLS.to_vec()), criticals.unwrap_or(vec![0]));
+    let mut shapes = Vec::new();
+    for chain in chains.unwrap_or(vec![PAPER.chain]) {
+        for &call in &calls {
+            let longest = usual && call == CALLS[CALLS.len() - 1];
+            let criticals = if longest { &CRITICALS[..] } else { &criticals[..] };
+            shapes.extend(criticals.iter().map(|&critical| Shape { chain, call, critical }));
+        }
+    }
+    shapes
 }
 
 /// The task set.
@@ -95,14 +107,15 @@ fn came(ran: &Ran) -> Result<Came> {
 }
 
 /// The distribution of the clients' responses, as the paper's Figs 7 and 8 have it.
-fn curves(pi: &str, Shape { chain, call }: Shape, ran: &Ran) -> Curves {
+fn curves(pi: &str, shape: Shape, ran: &Ran) -> Curves {
+    let Shape { chain, call, critical } = shape;
     let (what, name) = match pi == PI[0] {
         true => ("PI on mutexes", "pi"),
         false => ("PI on mutexes and conditions", "pi-cv"),
     };
     Curves {
-        name: format!("cdf-{name}-chain-{chain}-call-{call}"),
-        title: format!("Responses with {what}; calls of {call}, servers: {chain}"),
+        name: format!("cdf-{name}-chain-{chain}-call-{call}-critical-{critical}"),
+        title: format!("Responses with {what}; {shape}"),
         ..cdf(ran)
     }
 }

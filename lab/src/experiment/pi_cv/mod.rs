@@ -9,6 +9,7 @@ mod tests;
 
 use super::parameter::Parameter;
 use super::{Experiment, Measure};
+use std::fmt;
 
 /// The experiment.
 pub static EXPERIMENT: Experiment = Experiment {
@@ -28,6 +29,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ),
         Parameter::count(CHAIN, [1, 6], &[1], "servers in a row, each a client of the next"),
         Parameter::count(CALL, [1, 400], &CALLS, "units that a server computes"),
+        Parameter::count(CRITICAL, [0, 100], &CRITICALS, "percent of that with its mutex locked"),
     ],
     conditions: &[
         ("unit", "100 us; 200,000 of them"),
@@ -62,7 +64,10 @@ const CHAIN: &str = "chain";
 const CALL: &str = "call";
 /// Usual lengths of a call: the paper's is the second.
 const CALLS: [u64; 3] = [5, 20, 80];
-const PAPER: Shape = Shape { chain: 1, call: CALLS[1] };
+const CRITICAL: &str = "critical";
+/// Usual shares of the longest call in a critical section, in percent: of others the first.
+const CRITICALS: [u64; 3] = [0, 50, 100];
+const PAPER: Shape = Shape { chain: 1, call: CALLS[1], critical: CRITICALS[0] };
 /// Clients.
 const CLIENTS: usize = 3;
 
@@ -73,14 +78,23 @@ struct Shape {
     chain: u64,
     /// Units that each computes for a call.
     call: u64,
+    /// The percentage of these in which it has its mutex locked.
+    critical: u64,
 }
 
 /// The case of a client's responses; clients count from 1.
-fn client_case(pi: &str, client: usize, Shape { chain, call }: Shape) -> String {
-    format!("{pi} client={client} chain={chain} call={call}")
+fn client_case(pi: &str, client: usize, shape: Shape) -> String {
+    format!("{pi} client={client} {shape}")
 }
 
 /// The case of the server's time at a priority of the file.
-fn server_case(pi: &str, priority: u64, Shape { chain, call }: Shape) -> String {
-    format!("{pi} priority={priority} chain={chain} call={call}")
+fn server_case(pi: &str, priority: u64, shape: Shape) -> String {
+    format!("{pi} priority={priority} {shape}")
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Shape { chain, call, critical } = self;
+        write!(f, "chain={chain} call={call} critical={critical}")
+    }
 }

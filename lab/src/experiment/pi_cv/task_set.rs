@@ -24,7 +24,13 @@ fn server(number: u64) -> String {
 }
 
 /// The text of the task set.
-pub fn text(phases: [u64; CLIENTS], Shape { chain, call: length }: Shape) -> String {
+pub fn text(phases: [u64; CLIENTS], shape: Shape) -> String {
+    let Shape { chain, call: length, critical } = shape;
+    let inside = length * critical / 100;
+    let [inside, outside] = [inside, length - inside].map(|units| match units {
+        0 => String::new(),
+        units => format!("fixed({units});"),
+    });
     let mut text = format!("duration {DURATION};\nblocking 2;\n");
     let clients = (1..=CLIENTS).map(|client| format!("Client{client}"));
     // Who waits for a reply, and the server that gives it.
@@ -62,8 +68,8 @@ pub fn text(phases: [u64; CLIENTS], Shape { chain, call: length }: Shape) -> Str
             text,
             "task {name} priority {priority} forever {{ \
              fixed(1); lock({name}M); waitq({name}M, {name}CV, {name}Q); \
-             fixed(2); popptr({name}Q, p{name}Q, p{name}CV, p{name}M); fixed(1); unlock({name}M); \
-             fixed({length}); {next} \
+             fixed(2); popptr({name}Q, p{name}Q, p{name}CV, p{name}M); \
+             {inside} fixed(1); unlock({name}M); {outside} {next} \
              fixed(1); lock(*p{name}M); fixed(2); push(*p{name}Q); fixed(1); unlock(*p{name}M); \
              fixed(2); signal(*p{name}M, *p{name}CV); }}"
         );

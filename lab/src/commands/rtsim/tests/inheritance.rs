@@ -1,7 +1,10 @@
 //! Priorities that are inherited (S2G-01 to S2G-03).
 
-use super::{ran, responses};
+use super::{compare, ran, reference, responses};
+use manifest::Source;
+use rtsim::Inheritance::{Conditions, Mutexes};
 
+const SERVER: &str = include_str!("../../../../../tests/rtsim/client-server.rts");
 const MUTEX: &str = include_str!("../../../../../tests/rtsim/mutex.rts");
 const CONDITION: &str = include_str!("../../../../../tests/rtsim/condition.rts");
 
@@ -46,6 +49,64 @@ fn time_at_each_priority_is_that_of_the_waits() {
     assert_eq!(whole(ran.picture.had(0)), [(1, 200)]);
     let inherited: Vec<_> = ran.picture.inherited(2, 3).collect();
     assert!(matches!(inherited[..], [(_, 1)]), "{inherited:?}");
+}
+
+/// The paper's clients and server with these phases, for a tenth of the time.
+fn with_phases(phases: [u64; 3]) -> String {
+    let mut text = SERVER.replace("duration 200000", "duration 20000");
+    for (period, phase) in ["period 676", "period 683", "period 687"].iter().zip(phases) {
+        assert!(text.contains(period));
+        text = text.replace(period, &format!("{period} phase {phase}"));
+    }
+    text
+}
+
+#[test]
+fn clients_and_a_server_follow_the_plain_simulator_whatever_their_phases() {
+    let mut state = 7u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % n
+    };
+    let mut compared = 0;
+    for _ in 0..4 {
+        let phases = [676, 683, 687].map(&mut below);
+        let text = with_phases(phases);
+        for options in [&["--pi"][..], &["--pi", "--pi-cv"]] {
+            let ran = ran(&text, options).unwrap();
+            let what = format!("phases {phases:?}, {options:?}");
+            compared += compare(&ran, &what);
+            let server = &reference::play(&ran.set, ran.run.inheritance).had[3];
+            for priority in 1..=4 {
+                let own = ran.picture.had(3).get(&priority).copied().unwrap_or(0) / ran.run.unit;
+                let model = server.get(&priority).copied().unwrap_or(0);
+                // What the kernel takes while a client waits is in its time, and not the model's.
+                assert!(own.abs_diff(model) <= 10, "{what}: {own}, {model} at {priority}");
+            }
+        }
+    }
+    assert!(compared > 600, "{compared}");
+}
+
+#[test]
+fn the_plain_simulator_has_the_figures_of_the_ledger() {
+    for (inheritance, clients, server) in [
+        (Mutexes, [(117.7, 210), (123.0, 243), (125.8, 276)], [30, 153, 204]),
+        (Conditions, [(92.9, 122), (110.9, 184), (129.0, 276)], [9150, 9211, 9294]),
+    ] {
+        let source = Source { name: "test.rts".into(), text: SERVER.into() };
+        let played = reference::play(&rtsim::parse(&source).unwrap(), inheritance);
+        for (own, (mean, most)) in played.responses.iter().zip(clients) {
+            let sum: u64 = own.iter().sum();
+            assert!((sum as f64 / own.len() as f64 - mean).abs() < 0.1, "{inheritance:?}");
+            assert_eq!(own.iter().max(), Some(&most), "{inheritance:?}");
+        }
+        for (priority, time) in (1..).zip(server) {
+            // Its signals wait for the mutex, which the ledger's do not.
+            let own = played.had[3].get(&priority).copied().unwrap_or(0);
+            assert!(own.abs_diff(time) <= 10, "{inheritance:?}: {own} at {priority}");
+        }
+    }
 }
 
 #[test]
