@@ -22,6 +22,7 @@ mod mixed_criticality;
 mod native_series;
 pub mod parameter;
 mod partitions;
+mod pi_cv;
 mod ping_pong;
 mod plugins;
 mod profile;
@@ -161,7 +162,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 28] = [
+pub static EXPERIMENTS: [&Experiment; 29] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -190,6 +191,7 @@ pub static EXPERIMENTS: [&Experiment; 28] = [
     &mixed_criticality::EXPERIMENT,
     &adaptive_budgets::EXPERIMENT,
     &plugins::EXPERIMENT,
+    &pi_cv::EXPERIMENT,
 ];
 
 /// The experiment with this name.
