@@ -36,6 +36,7 @@ mod setup;
 pub mod testing;
 mod tickless;
 mod trace_cost;
+mod train_cost;
 mod tree_cost;
 pub mod user_system;
 
@@ -161,7 +162,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 28] = [
+pub static EXPERIMENTS: [&Experiment; 29] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -184,6 +185,7 @@ pub static EXPERIMENTS: [&Experiment; 28] = [
     &service_curves::sharing::EXPERIMENT,
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
+    &train_cost::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
