@@ -11,6 +11,7 @@ pub mod cache_lines;
 pub mod claim;
 mod cpus;
 mod hot_potato;
+mod invocation_chain;
 mod ipc_queueing;
 pub mod latency;
 mod listed;
@@ -162,7 +163,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 29] = [
+pub static EXPERIMENTS: [&Experiment; 30] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -186,6 +187,7 @@ pub static EXPERIMENTS: [&Experiment; 29] = [
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
     &train_cost::EXPERIMENT,
+    &invocation_chain::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
