@@ -43,8 +43,8 @@ impl Victim {
 }
 
 /// Plays the victim beside what `thief` does to its own leaf, which is ready, each time that it has
-/// run; the victim keeps its deadlines, and the thief has no more than what the class has left, 20 %,
-/// but for a period.
+/// run; the victim keeps its deadlines, and the thief has no more than what the class has left, but
+/// for a period.
 fn is_harmless(
     server: Server,
     mut thief: impl FnMut(&mut Tree<'_>, NodeId, NodeId, u64) -> NodeId,
