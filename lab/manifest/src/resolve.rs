@@ -75,6 +75,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
+        found.extend(reservation::uncontrolled(&values, &manifest, &system));
     }
     if found.is_empty() {
         if system.needs_tree() {

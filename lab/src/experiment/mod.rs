@@ -11,6 +11,7 @@ pub mod cache_lines;
 pub mod claim;
 mod cpus;
 mod hot_potato;
+mod invocation_chain;
 mod ipc_queueing;
 pub mod latency;
 mod listed;
@@ -37,6 +38,7 @@ mod setup;
 pub mod testing;
 mod tickless;
 mod trace_cost;
+mod train_cost;
 mod tree_cost;
 pub mod user_system;
 
@@ -162,7 +164,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 29] = [
+pub static EXPERIMENTS: [&Experiment; 31] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -185,6 +187,8 @@ pub static EXPERIMENTS: [&Experiment; 29] = [
     &service_curves::sharing::EXPERIMENT,
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
+    &train_cost::EXPERIMENT,
+    &invocation_chain::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,

@@ -22,10 +22,10 @@ impl<P: Port> Manager<'_, P> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
+        if self.makes_room() {
+            return Ok(Outcome::Preempted);
+        }
         loop {
-            if self.makes_room() {
-                return Ok(Outcome::Preempted);
-            }
             let others = self.requeue_first(caller, at)?;
             if all == 0 || !others {
                 return Ok(Outcome::Done(0));

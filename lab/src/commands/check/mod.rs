@@ -1,5 +1,6 @@
 //! `check`: is a manifest right, what does it ask for, and does that fit?
 
+mod adaptive;
 mod decided;
 mod overheads;
 mod shared;
