@@ -175,7 +175,8 @@ fn contents(set: &TaskSet, tasks: &[(usize, &Task)], run: Run) -> String {
     format!(
         "args = {{ tasks = \"{}\", unit = {}, blocking = {}, inherits = {inherits} }}\n\
          maps = [{}]\n\
-         caps = [{{ name = \"console\", console = true }}, {{ name = \"system\", system = true }}]\n",
+         caps = [{{ name = \"console\", console = true }}, \
+         {{ name = \"system\", system = true }}]\n",
         all.join("|"),
         run.unit,
         set.blocking,
