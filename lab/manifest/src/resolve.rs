@@ -167,6 +167,10 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         reservations: Vec::new(),
         control: control::choices(values, manifest)?,
         overheads: overheads(values, manifest)?,
+        bounds_required: manifest
+            .analysis
+            .as_ref()
+            .is_none_or(|given| given.required != Some(false)),
         trace: None,
         accounts: None,
         source: values.source.clone(),

@@ -20,6 +20,8 @@ pub struct Decided {
     adaptive: Vec<Follows>,
     /// What is to be known beside.
     notes: Vec<String>,
+    /// Whether each deadline must be met for sure.
+    required: bool,
 }
 
 /// Decides whether a system fits; none if it says nothing of CPU time.
@@ -29,6 +31,7 @@ pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
         cpus: reports(system, overheads),
         adaptive: adaptive::all(system),
         notes: notes(system),
+        required: system.bounds_required,
     };
     is_decidable(system).then(decided)
 }
@@ -83,6 +86,11 @@ impl Decided {
         self.cpus.iter().all(|(_, report)| report.fits())
     }
 
+    /// Whether it fits, or the manifest does not ask for that.
+    pub fn is_accepted(&self) -> bool {
+        self.fits() || !self.required
+    }
+
     /// Within which time tasks end, in ns, by their names; those that have a bound, and a name of
     /// their own.
     pub fn bounds(&self) -> BTreeMap<String, u64> {
@@ -120,6 +128,9 @@ impl Decided {
             ),
         };
         text += &wrapped(&costs, "\n", "");
+        if !self.required && !self.fits() {
+            text += "\nAccepted: by `[analysis]` of the manifest bounds are not required.\n";
+        }
         self.notes.iter().for_each(|note| text += &wrapped(note, "\nnote: ", "      "));
         text
     }
@@ -143,6 +154,7 @@ impl Decided {
         };
         json!({
             "fits": self.fits(),
+            "required": self.required,
             "overheads": {
                 "release_ns": release,
                 "context_switch_ns": context_switch,
