@@ -9,9 +9,11 @@ use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
+use kernel::object::inherit::{ByEdge, Inherit};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Machine = Board<DirectLazy<Host>>;
 
@@ -464,4 +466,38 @@ fn under_the_tree() {
     board.does(1, notify(FIRST, false));
     board.does(1, wake(0));
     board.sees(3, Ok(()));
+}
+
+/// Each invariant of turnstiles and heights notices what it is for.
+#[test]
+fn invariants() {
+    type Corrupt = fn(&Inherit<Host>, &Machine);
+    let found: [(&str, Corrupt); 6] = [
+        ("a turnstile is listed by another priority than it lends", |waits, _| {
+            waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
+        }),
+        ("an edge to another thread", |waits, _| {
+            waits.turnstile.edge(ByEdge::OWNER).to.set(None);
+        }),
+        ("waiters have other heights than they say", |waits, _| {
+            waits.turnstile.heights.change(Some(0), Some(1));
+        }),
+        ("a chain has another length than it says", |_, board| {
+            board.thread(1).inherit.behind.change(None, Some(3));
+        }),
+        ("a mutex has two owners", |waits, _| waits.turnstile.mutex.set(None)),
+        ("words were to name a thread that does not wait there", |waits, _| {
+            waits.turnstile.named.set(None);
+        }),
+    ];
+    for (message, corrupt) in found {
+        let board = threads(4);
+        waits(&board, 4, FIRST, &[1, 2, 4]);
+        let at = board.thread(4).inherit.waits.get().expect("it waits");
+        corrupt(&board.thread(at.index()).inherit, &board);
+        let cause = catch_unwind(AssertUnwindSafe(|| board.check())).expect_err(message);
+        let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
+        let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
+        assert!(text.contains(message), "found something else: {text}");
+    }
 }

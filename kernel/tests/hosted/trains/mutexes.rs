@@ -6,7 +6,7 @@ use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{DOMAIN, THREAD, boot, buffer, system};
 use abi::call::{Call, Timeout, exchange};
-use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
+use abi::futex::{OWNER_DIED, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Error, Rights};
 use kernel::access::Ref;
@@ -166,4 +166,32 @@ fn an_owner_is_elsewhere() {
     board.does(1, mutex(Call::InheritWake, 0));
     board.sees(3, Ok(()));
     assert_eq!(board.regs.get().args[0], 0);
+}
+
+/// The wait of a thread inside for a condition behind the mutex, with these helpers.
+fn condition(board: &Machine, named: [u32; 2]) -> Regs {
+    let at = buffer(1) + 8 * MUTEX as u64;
+    let [first, second] = helpers([id(board, named[0]), id(board, named[1]), 0, 0]);
+    let number = number(Call::InheritCondWait, Scope::Domain, Timeout::Never);
+    Regs::call(number, &[at + 8, 0, at, 0, first, second])
+}
+
+/// A visitor, who may leave, does not help conditions; one that waits lends its priority to those
+/// at home, until it is taken out.
+#[test]
+fn visitors_and_conditions() {
+    let board = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    board.wait(1_000_000);
+    board.does(3, condition(&board, [1, 2]));
+    assert_eq!([1, 2].map(|thread| urgency(&board, thread)), [30, 20]);
+
+    let board = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    board.does(2, condition(&board, [1, 3]));
+    assert_eq!([1, 3].map(|thread| urgency(&board, thread)), [20, 30]);
+    board.wait(1_000_000);
+    board.does(3, system(Call::Destroy, &[THREAD + 2]));
+    assert_eq!([1, 3].map(|thread| urgency(&board, thread)), [10, 30]);
+    assert_eq!(board.read(1, MUTEX + 1), 0, "none waits");
 }
