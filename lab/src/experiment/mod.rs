@@ -38,6 +38,7 @@ pub mod testing;
 mod tickless;
 mod trace_cost;
 mod train_cost;
+mod train_display;
 mod tree_cost;
 pub mod user_system;
 
@@ -163,7 +164,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 30] = [
+pub static EXPERIMENTS: [&Experiment; 31] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -188,6 +189,7 @@ pub static EXPERIMENTS: [&Experiment; 30] = [
     &tickless::EXPERIMENT,
     &train_cost::EXPERIMENT,
     &invocation_chain::EXPERIMENT,
+    &train_display::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,

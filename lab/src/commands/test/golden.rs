@@ -31,8 +31,9 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, and one counts late
-/// jobs over many seconds, and one compares many lengths beside each load.
-const DEEP: [&str; 11] = [
+/// jobs over many seconds, one compares many lengths
+/// beside each load, and one shows frames over many seconds.
+const DEEP: [&str; 12] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -44,6 +45,7 @@ const DEEP: [&str; 11] = [
     "adaptive-budgets",
     "plugins",
     "invocation-chain",
+    "train-display",
 ];
 
 /// Each experiment that boots systems, compared.
