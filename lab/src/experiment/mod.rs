@@ -23,6 +23,7 @@ mod mixed_criticality;
 mod native_series;
 pub mod parameter;
 mod partitions;
+mod pi_cv;
 mod ping_pong;
 mod plugins;
 mod profile;
@@ -164,7 +165,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 31] = [
+pub static EXPERIMENTS: [&Experiment; 32] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -196,6 +197,7 @@ pub static EXPERIMENTS: [&Experiment; 31] = [
     &mixed_criticality::EXPERIMENT,
     &adaptive_budgets::EXPERIMENT,
     &plugins::EXPERIMENT,
+    &pi_cv::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -91,6 +91,11 @@ fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
             (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
+        Call::InheritCondWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
+        }
+        Call::InheritRequeue => (false, false, &[InvalidArgument, BadAddress]),
+        Call::InheritHelp => (false, false, &[InvalidArgument, BadAddress, Stale]),
         Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
         Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
         Call::TrainCall => (true, false, &[Faulted]),
