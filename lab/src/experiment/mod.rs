@@ -39,6 +39,7 @@ pub mod testing;
 mod tickless;
 mod trace_cost;
 mod train_cost;
+mod train_display;
 mod tree_cost;
 pub mod user_system;
 
@@ -164,7 +165,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 31] = [
+pub static EXPERIMENTS: [&Experiment; 32] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -189,6 +190,7 @@ pub static EXPERIMENTS: [&Experiment; 31] = [
     &tickless::EXPERIMENT,
     &train_cost::EXPERIMENT,
     &invocation_chain::EXPERIMENT,
+    &train_display::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
