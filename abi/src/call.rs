@@ -170,9 +170,9 @@ pub enum Call {
     /// the highest priority.
     InheritWake = 69,
     /// Waits for a wake-up of the [inheriting condition](crate::futex) at address `a0`, whose first
-    /// word is `a1`, and for the inheriting mutex at address `a2` behind that; `a3`: deadline of the
-    /// wake-up; `a4`, `a5`: ids of its [helpers](crate::futex::helpers) (S2G-02). The number word
-    /// and the results are those of [`Call::InheritWait`].
+    /// word is `a1`, and for the inheriting mutex at address `a2` behind that; `a3`: deadline of
+    /// the wake-up; `a4`, `a5`: ids of its [helpers](crate::futex::helpers) (S2G-02). The number
+    /// word and the results are those of [`Call::InheritWait`].
     InheritCondWait = 70,
     /// Lets the thread of the highest priority that waits for the inheriting condition at address
     /// `a0`, or all of them if `a1` is 1, wait for their mutex, which the caller owns.

@@ -1,6 +1,6 @@
-//! Tasks of RTSim's language (S2G-08), as the laboratory gives them to the program that carries them
-//! out: [fields](Fields) with blanks between them, `|` between tasks. The code of a task is steps
-//! with `;` between them, each a letter and numbers with `,` between them.
+//! Tasks of RTSim's language (S2G-08), as the laboratory gives them to the program that carries
+//! them out: [fields](Fields) with blanks between them, `|` between tasks. The code of a task is
+//! steps with `;` between them, each a letter and numbers with `,` between them.
 
 use core::fmt;
 

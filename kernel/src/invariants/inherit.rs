@@ -1,6 +1,6 @@
 //! What holds of inheriting mutexes and conditions, whatever programs have written there: each
-//! thread's effective priority is what follows from who waits for it, no wait leads back to where it
-//! began, and turnstiles are neither lost nor shared.
+//! thread's effective priority is what follows from who waits for it, no wait leads back to where
+//! it began, and turnstiles are neither lost nor shared.
 
 use super::live;
 use crate::access::{Exclusive, Life, Ref};

@@ -141,15 +141,24 @@ impl<P: Port> Turnstile<P> {
         self.mutex.get().is_some()
     }
 
+    /// The edges that there may be.
+    pub fn edges(&self) -> impl Iterator<Item = ByEdge> {
+        let count = if self.is_condition() { HELPERS as u8 } else { 1 };
+        (0..count).map(ByEdge)
+    }
+
     /// As how many links a wait here counts.
     pub fn weight(&self) -> u8 {
+        if !self.is_condition() {
+            return 1;
+        }
         let helpers = self.edges.iter().filter(|edge| edge.to.get().is_some()).count();
-        if self.is_condition() { (helpers as u8).max(1) } else { 1 }
+        (helpers as u8).max(1)
     }
 
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
-        self.edges.iter().filter_map(Edge::lent_to)
+        self.edges().filter_map(|which| self.edge(which).lent_to())
     }
 }
 

@@ -82,7 +82,7 @@ impl Supply {
 
     /// It has these limits from now on. What was used stays used, so that no change brings budget;
     /// what is new begins when `begins` says. `span`: where budgets are promised by deadlines,
-    /// within which time each may be used.
+    /// within which time each may be used; elsewhere a node that has not run begins anew at once.
     pub(super) fn change(
         &mut self,
         limits: Option<Budget>,
@@ -91,6 +91,7 @@ impl Supply {
         now: u64,
     ) {
         let overruns = self.overruns;
+        let is_new = span.is_none() && begins.anew <= now;
         if self.idle != NEVER {
             // Up to date.
             self.wake(now);
@@ -99,11 +100,11 @@ impl Supply {
         match (self.limits, limits) {
             // The next limit begins behind this one.
             (_, None) => *self = Supply { until: self.last(), ..Supply::NONE },
-            (Some(old), Some(new)) if self.goes_on_as(new) => {
+            (Some(old), Some(new)) if self.goes_on_as(new) && !is_new => {
                 self.resize(old.budget, new, span, (begins.more, now));
             }
             _ => {
-                let behind = if span.is_none() && begins.anew > now { self.last() } else { 0 };
+                let behind = if is_new || span.is_some() { 0 } else { self.last() };
                 let at = begins.anew.max(self.less.until).max(behind);
                 self.limits = limits;
                 self.begin(at, now);

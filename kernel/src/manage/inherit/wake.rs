@@ -1,5 +1,6 @@
 //! Handing an inheriting mutex over: to the waiter with the highest priority, by its owner or at
-//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a deadline.
+//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a
+//! deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;

@@ -102,8 +102,8 @@ fn responses_do_not_depend_on_the_middle() {
         lock(board, 1, 0);
         lock(board, 3, 0);
     };
-    let (helped, alone): (fn(&Machine), fn(&Machine)) =
-        (|board| waits(board, 3, FIRST, &[1]), |board| waits(board, 3, FIRST, &[]));
+    let helped: fn(&Machine) = |board| waits(board, 3, FIRST, &[1]);
+    let alone: fn(&Machine) = |board| waits(board, 3, FIRST, &[]);
     let unlocks: fn(&Machine) = |board| board.does(1, wake(0));
     let notifies: fn(&Machine) = |board| wakes(board, 1, FIRST);
     let lengths = [0, 1, 10, 100].map(|length| length * MS);

@@ -54,7 +54,7 @@ pub fn text(all: &[Follows]) -> String {
     }
     let shallowest = all.iter().map(|one| one.depth).min().unwrap_or(0);
     let mut rows =
-        table(&["follows demand", "importance", "period", "begins with", "at least", "at most"]);
+        table(&["adaptive", "importance", "period", "begins with", "at least", "at most"]);
     for one in all {
         let name = format!("{}{}", "  ".repeat(one.depth - shallowest), one.name);
         let part = |budget: u64| {

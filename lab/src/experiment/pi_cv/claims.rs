@@ -1,7 +1,8 @@
 //! S2G-C01 to S2G-C03.
 
 use super::{
-    CALLS, CLIENTS, CRITICALS, PAPER, PI, RESPONSE, SERVER, Shape, client_case, server_case,
+    CALLS, CLIENTS, CRITICALS, PAPER, PHASES, PI, RESPONSE, SERVER, Shape, client_case, reference,
+    server_case,
 };
 use crate::experiment::claim::Ours::{Each, Same};
 use crate::experiment::claim::{Setting, Spec, claim, least, median, percent_above};
@@ -89,7 +90,7 @@ fn listed(figures: &[Option<f64>]) -> Option<String> {
     Some(all.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
-/// Both tables, side by side.
+/// Our figures and those of the ledger's model.
 fn table(report: &Report) -> Option<String> {
     let of = |pi: &str| {
         let own = (1..=CLIENTS).map(|client| {
@@ -101,7 +102,13 @@ fn table(report: &Report) -> Option<String> {
         Some(format!("{pi} {}", own.collect::<Option<Vec<_>>>()?.join(", ")))
     };
     let [mutexes, conditions] = PI.map(of);
-    Some(format!("n/min/mean/max in units: {}; {}", mutexes?, conditions?))
+    let own = format!("n/min/mean/max in units: {}; {}", mutexes?, conditions?);
+    // The model is known for the usual phases.
+    let [mutexes, conditions] = PI.map(|pi| Some(format!("{pi} {}", reference::told(pi)?)));
+    Some(match report.set.contains_key(PHASES) {
+        true => own,
+        false => format!("{own}; the ledger's model: {}; {}", mutexes?, conditions?),
+    })
 }
 
 pub fn claims() -> Vec<Spec> {

@@ -57,6 +57,19 @@ const MEAN: f64 = 0.5;
 const EXTREME: f64 = 1.0;
 const TIME: f64 = 100.0;
 
+/// The clients' figures by the model, for phases of 0.
+pub fn told(pi: &str) -> Option<String> {
+    let model = MODELS.iter().find(|model| model.phases == [0; CLIENTS] && model.pi == pi)?;
+    let clients = model.clients.iter();
+    let all = clients.map(spelt).collect::<Vec<_>>();
+    Some(all.join(", "))
+}
+
+fn spelt((jobs, least, mean, most): &(u64, Option<f64>, f64, f64)) -> String {
+    let least = least.map_or(String::new(), |least| format!("{least}/"));
+    format!("{jobs}/{least}{mean:.1}/{most}")
+}
+
 /// What came out.
 pub struct Came {
     /// The responses of each client, in nanoseconds.
@@ -78,17 +91,16 @@ pub fn beside(phases: [u64; CLIENTS], pi: &str, came: &Came) -> (Vec<String>, Ve
         let name = format!("{pi}, {what}: off the model by");
         limits.push(Limit { name, value, bound, least: false, unit: "units".to_string() });
     };
-    for (index, ((jobs, least, mean, most), own)) in
-        model.clients.iter().zip(&came.clients).enumerate()
-    {
+    for (index, (client, own)) in model.clients.iter().zip(&came.clients).enumerate() {
+        let (jobs, least, mean, most) = client;
         let name = format!("Client{}", index + 1);
         let units = |ns: f64| ns / came.unit;
         let [own_least, own_mean, own_most] = [own.min as f64, own.mean, own.max as f64].map(units);
-        let told = least.map_or(String::new(), |least| format!("{least}/"));
         notes.push(format!(
             "{pi}, {name}: n/min/mean/max {}/{own_least:.2}/{own_mean:.2}/{own_most:.2}; the \
-             ledger's model {jobs}/{told}{mean}/{most}.",
-            own.n
+             ledger's model {}.",
+            own.n,
+            spelt(client)
         ));
         apart(format!("jobs of {name}"), [own.n as f64, *jobs as f64], 0.0);
         if let Some(least) = least {

@@ -59,6 +59,14 @@ fn the_ledgers_figures_hold_and_each_verdict_can_come_out_otherwise() {
 }
 
 #[test]
+fn the_models_figures_stand_beside_ours() {
+    let claims = EXPERIMENT.judge(&made_up(None));
+    for said in ["the ledger's model: pi=mutexes 296/91/117.7/210", "291/91/129.0/276"] {
+        assert!(claims[0].evidence.contains(said), "{}", claims[0].evidence);
+    }
+}
+
+#[test]
 fn a_part_of_a_run_is_not_judged() {
     let row = ("fastpath", RESPONSE, &*client_case(PI[0], 1, PAPER), 1);
     let ids = ["S2G-C01", "S2G-C02", "S2G-C03a", "S2G-C03b"];

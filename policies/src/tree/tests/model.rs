@@ -445,7 +445,9 @@ impl ModelNode {
         self.overruns = old.as_ref().map_or(self.overruns, |server| server.overruns);
         self.earliest = 0;
         let kind = |limits: Budget| (limits.server, limits.period);
-        let goes_on = |old: &ModelServer| limits.is_some_and(|new| kind(old.limits) == kind(new));
+        let is_new = span.is_none() && self.service == 0;
+        let goes_on =
+            |old: &ModelServer| !is_new && limits.is_some_and(|new| kind(old.limits) == kind(new));
         let used = old.as_ref().map_or(self.gave_up, ModelServer::last);
         self.server = match (old, limits) {
             (Some(old), Some(limits)) if goes_on(&old) => {

@@ -19,10 +19,10 @@ pub fn controller(env: &Env) {
     };
     time::sleep_until(begin);
     let mut log = Log::of(env);
-    let mut servers = match env.arg("control") {
-        Some("false") => Servers::NONE,
-        _ => Servers::begin(env, begin),
-    };
+    let mut servers = Servers::NONE;
+    if env.arg("control") != Some("false") {
+        servers.begin(env, begin);
+    }
     while let Some(next) = servers.next().filter(|next| *next < end) {
         time::sleep_until(next);
         servers.adapt(next, &mut log);

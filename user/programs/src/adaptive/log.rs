@@ -8,14 +8,13 @@ const RECORD: usize = 8;
 
 /// A budget that was set, and what was seen of the server in the last decision about it. Times are
 /// in nanoseconds.
-#[derive(Clone, Copy, Default)]
 pub struct Entry {
     /// Since boot.
     pub at: u64,
     /// The number of the server, in the order of the controller's capabilities.
     pub server: usize,
-    /// What its own tasks wanted.
-    pub wanted: u64,
+    /// What it asked for.
+    pub asked: u64,
     /// Its new budget.
     pub budget: u64,
     /// CPU time that its own tasks had in each of its periods.
@@ -43,8 +42,8 @@ impl Log {
     /// Writes a record behind the others.
     pub fn write(&mut self, entry: &Entry) {
         let Some(words) = self.words else { return };
-        let Entry { at, server, wanted, budget, consumed, mean, extra, late } = *entry;
-        let record = [at, server as u64, wanted, budget, consumed, mean, extra, late];
+        let Entry { at, server, asked, budget, consumed, mean, extra, late } = *entry;
+        let record = [at, server as u64, asked, budget, consumed, mean, extra, late];
         let begin = 1 + RECORD * self.count;
         if begin + RECORD <= words.len() {
             (begin..).zip(record).for_each(|(word, value)| words.set(word, value));

@@ -8,19 +8,16 @@ use rt::abi::reservation::{Budget, WHOLE};
 use rt::prelude::*;
 use rt::{Slot, reservation};
 
-/// What the controller is told of a server.
-#[derive(Clone, Copy)]
-struct Told {
-    /// Its place among the capabilities, by which the log calls it.
-    number: usize,
-    name: &'static str,
-    slot: Slot,
-    own: Adaptive,
-}
-
 /// A server that is controlled.
 struct Server {
-    told: Told,
+    /// Its place among the capabilities, by which the log calls it.
+    number: usize,
+    slot: Slot,
+    /// The numbers of itself and of its class.
+    numbers: [u64; 2],
+    limit: Budget,
+    /// From one decision to the next.
+    interval: Duration,
     report: Option<Report>,
     demand: Demand,
     /// As the policy sees it.
@@ -33,8 +30,9 @@ struct Server {
     sums: Sums,
     /// What its children have lacked of it since then, in nanoseconds.
     starved: u64,
-    /// What the log tells of it.
-    entry: Entry,
+    /// What the decision before was about, for each of its periods, and its late jobs.
+    last: Use,
+    late: u64,
 }
 
 /// What the kernel counts of a server: CPU time in nanoseconds, the part of it that servers inside
@@ -56,20 +54,43 @@ impl Servers {
     pub const NONE: Servers = Servers { all: [const { None }; MOST] };
 
     /// Takes control: from now on budgets begin at the controller's instants.
-    pub fn begin(env: &Env, now: Instant) -> Servers {
-        let mut servers = Servers::NONE;
-        let told = in_order(env);
-        for (place, told_here) in servers.all.iter_mut().zip(told) {
-            let Some(here) = told_here else { break };
-            let report = env.find_mem(here.name).map(Report);
-            *place = Some(Server::new(here, class_of(&here.own, &told), report, now));
-            set(here.slot, here.own.limit);
+    pub fn begin(&mut self, env: &Env, now: Instant) {
+        let told = env.adaptive().enumerate();
+        for (place, (number, (name, slot, told))) in self.all.iter_mut().zip(told) {
+            let report = env.find_mem(name).map(Report);
+            *place = Some(Server::new(number, slot, &told, report, now));
+            set(slot, told.limit);
         }
+        self.sort();
         for at in 0..MOST {
-            let seen = servers.count(at);
-            servers.all[at].iter_mut().for_each(|server| server.seen = seen);
+            let seen = self.count(at);
+            self.all[at].iter_mut().for_each(|server| server.seen = seen);
         }
-        servers
+    }
+
+    /// Puts classes before what is in them, and those of one level in the order of the
+    /// capabilities.
+    fn sort(&mut self) {
+        let mut depths = [MOST; MOST];
+        for (at, depth) in depths.iter_mut().enumerate() {
+            let above = |at: &usize| self.class_of(*at);
+            *depth = core::iter::successors(Some(at), above).take(MOST).count();
+        }
+        let depth = |server: &Server| depths[server.number];
+        self.all
+            .sort_unstable_by_key(|it| it.as_ref().map_or((MOST, 0), |it| (depth(it), it.number)));
+        for at in 0..MOST {
+            let class = self.class_of(at).filter(|class| *class < at);
+            if let (Some(class), Some(server)) = (class, &mut self.all[at]) {
+                server.own.above = Above::Adaptive(class);
+            }
+        }
+    }
+
+    /// The place of a server's class, if that is one of these.
+    fn class_of(&self, at: usize) -> Option<usize> {
+        let [_, class] = self.all[at].as_ref()?.numbers;
+        self.all.iter().position(|it| it.as_ref().is_some_and(|it| it.numbers[0] == class))
     }
 
     /// The next decision, if there will be one.
@@ -95,11 +116,11 @@ impl Servers {
         }
         for (changed, budget) in decision.changes() {
             let Some(server) = &mut self.all[changed] else { continue };
-            if !set(server.told.slot, Budget { budget, ..server.told.own.limit }) {
+            if !set(server.slot, Budget { budget, ..server.limit }) {
                 return;
             }
             server.own.budget = budget;
-            log.write(&Entry { at: now.as_nanos(), budget, ..server.entry });
+            log.write(&server.entry(now));
         }
     }
 
@@ -124,19 +145,11 @@ impl Servers {
         let starved = used.starved(server.own.budget, service, overruns);
         (server.seen, server.sums, server.before, server.starved) = (seen, sums, now, 0);
         while server.next <= now {
-            server.next = server.next + interval(&server.told.own);
+            server.next = server.next + server.interval;
         }
         server.demand.push(used, left);
+        (server.last, server.late) = (used, lacked.late);
         let wanted = server.demand.wanted();
-        let jobs = u64::from(used.jobs.max(1));
-        server.entry = Entry {
-            wanted: wanted.unwrap_or(0),
-            consumed: used.consumed / jobs,
-            mean: server.demand.mean().unwrap_or(0),
-            extra: used.extra / jobs,
-            late: lacked.late,
-            ..server.entry
-        };
         if let Above::Adaptive(class) = server.own.above
             && let Some(class) = &mut self.all[class]
         {
@@ -147,7 +160,7 @@ impl Servers {
 
     /// What the kernel has counted of a server; nothing of one that is gone.
     fn count(&self, at: usize) -> Seen {
-        let usage = |server: &Server| reservation::usage(server.told.slot).ok();
+        let usage = |server: &Server| reservation::usage(server.slot).ok();
         let Some(own) = self.all[at].as_ref().and_then(usage) else { return Seen::default() };
         let inside = self.all.iter().flatten();
         let inside = inside.filter(|server| server.own.above == Above::Adaptive(at));
@@ -182,12 +195,16 @@ const NOTHING: adaptive::Server = adaptive::Server {
 };
 
 impl Server {
-    fn new(told: Told, class: Option<usize>, report: Option<Report>, now: Instant) -> Server {
-        let Adaptive { class: number, supply, taken, importance, least, within, limit, .. } =
-            told.own;
-        let fixed = Above::Fixed { class: number, supply };
+    fn new(
+        number: usize,
+        slot: Slot,
+        told: &Adaptive,
+        report: Option<Report>,
+        now: Instant,
+    ) -> Server {
+        let Adaptive { class, supply, taken, importance, least, within, limit, .. } = *told;
         let own = adaptive::Server {
-            above: class.map_or(fixed, Above::Adaptive),
+            above: Above::Fixed { class, supply },
             importance,
             period: limit.period,
             within,
@@ -196,43 +213,40 @@ impl Server {
             taken,
             asked: limit.budget,
         };
+        let interval = Duration::from_nanos(limit.period.saturating_mul(told.every.into()));
         Server {
-            told,
+            number,
+            slot,
+            numbers: [told.number, class],
+            limit,
+            interval,
             report,
-            demand: Demand::new(told.own.history as usize),
+            demand: Demand::new(told.history as usize),
             own,
-            next: now + interval(&told.own),
+            next: now + interval,
             before: now,
             seen: Seen::default(),
             sums: report.map_or(Sums::default(), Report::sums),
             starved: 0,
-            entry: Entry { server: told.number, ..Entry::default() },
+            last: Use::default(),
+            late: 0,
         }
     }
-}
 
-/// What the environment tells of all servers, classes before what is in them, and of one level in
-/// the order of the capabilities.
-fn in_order(env: &Env) -> [Option<Told>; MOST] {
-    let mut told = [None; MOST];
-    for (place, (number, (name, slot, own))) in told.iter_mut().zip(env.adaptive().enumerate()) {
-        *place = Some(Told { number, name, slot, own });
+    /// What the log tells of it.
+    fn entry(&self, now: Instant) -> Entry {
+        let jobs = u64::from(self.last.jobs.max(1));
+        Entry {
+            at: now.as_nanos(),
+            server: self.number,
+            asked: self.own.asked,
+            budget: self.own.budget,
+            consumed: self.last.consumed / jobs,
+            mean: self.demand.mean().unwrap_or(0),
+            extra: self.last.extra / jobs,
+            late: self.late,
+        }
     }
-    let all = told;
-    let above = |own: &Adaptive| Some(all[class_of(own, &all)?]?.own);
-    let depth = |told: &Told| core::iter::successors(Some(told.own), above).take(MOST).count();
-    told.sort_unstable_by_key(|told| told.map_or((MOST, 0), |told| (depth(&told), told.number)));
-    told
-}
-
-/// The place of a server's class, if that is one of these.
-fn class_of(own: &Adaptive, told: &[Option<Told>]) -> Option<usize> {
-    told.iter().position(|it| it.is_some_and(|it| it.own.number == own.class))
-}
-
-/// From one decision to the next.
-fn interval(told: &Adaptive) -> Duration {
-    Duration::from_nanos(told.limit.period.saturating_mul(told.every.into()))
 }
 
 /// Sets a budget. Whether it is set.

@@ -1,5 +1,5 @@
-//! Tasks of RTSim's language (S2G-08), with objects in memory that all of them share: each a domain,
-//! or, since inheritance works within one domain, all of them threads of one.
+//! Tasks of RTSim's language (S2G-08), with objects in memory that all of them share: each a
+//! domain, or, since inheritance works within one domain, all of them threads of one.
 
 mod job;
 mod locks;

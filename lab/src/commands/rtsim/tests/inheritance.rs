@@ -110,6 +110,19 @@ fn the_plain_simulator_has_the_figures_of_the_ledger() {
 }
 
 #[test]
+fn as_many_tasks_as_a_file_may_have_can_inherit() {
+    let names: Vec<String> = (0..64).map(|task| format!("ATaskWithALongName{task}")).collect();
+    let mut text =
+        format!("duration 200; mutex M; condition CV; helpers CV {};", names[60..].join(", "));
+    for (number, name) in (1..).zip(&names) {
+        let code = "lock(M); fixed(1); unlock(M);";
+        text += &format!("task {name} priority {number} once phase {number} {{ {code} }}");
+    }
+    let all = responses(&ran(&text, &["--pi", "--pi-cv"]).unwrap());
+    assert!(all.len() == 64 && all.iter().all(|own| own.len() == 1), "{all:?}");
+}
+
+#[test]
 fn what_inheritance_cannot_follow_is_told() {
     let mut text = "duration 99; mutex M0, M1, M2, M3, M4, M5, M6, M7, M8, M9;".to_string();
     for (task, phase) in (0..10).zip((0..10).rev()) {
