@@ -50,7 +50,8 @@ impl<P: Port> Manager<'_, P> {
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
         self.change_height(mutex, Some(self.height(heir)), None);
-        self.all.open(old).inherit.behind.subtract(&turnstile.heights, 0);
+        // It may wait itself, where the end of a train takes it out of a domain.
+        self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
         thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);

@@ -418,6 +418,33 @@ fn long_chains() {
     assert_eq!(LINKS, 8);
 }
 
+/// W waits for a condition that H helps, which waits for W and so is passed over. Behind W waits the
+/// last one of seven in a row. When W is woken, H waits for it still, and W for the owner of mutex
+/// 0: were H lent to again, nine links would be in a row.
+#[test]
+fn a_wakeup_makes_no_chain_too_long() {
+    let own = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+    let board: Machine = boot(&own.map(|own| (1, own)));
+    let (me, last, woken, helper) = (1, 8, 9, 10);
+    let held = |thread: u32| 20 + thread as usize;
+    for thread in 3..=woken {
+        lock(&board, thread, held(thread));
+    }
+    lock(&board, helper, held(woken));
+    waits(&board, woken, FIRST, &[helper]);
+    assert_eq!(helpers_of(&board, woken), [(helper, false)]);
+    waits(&board, last, FIRST, &[helper]);
+    for thread in (2..last).rev() {
+        lock(&board, thread, held(thread + 1));
+    }
+    lock(&board, me, 0);
+    board.does(me, notify(FIRST, false));
+    assert_eq!(helpers_of(&board, last), [(helper, false)]);
+    assert_eq!(effective(&board, me), 90);
+    board.does(me, wake(0));
+    board.sees(woken, Ok(()));
+}
+
 /// Words are of one kind and of one mutex, and who wakes owns that.
 #[test]
 fn refusals() {

@@ -147,6 +147,45 @@ fn a_visitor_is_taken_out_with_a_mutex() {
     }
 }
 
+/// It waits for another mutex there when the train ends, and two threads wait behind it: one owns
+/// what it has owned, the other waits for that one, and neither is any more in a chain that goes on
+/// to the other mutex.
+#[test]
+fn a_visitor_that_waits_is_taken_out_with_a_mutex() {
+    for polls in 0..3 {
+        let board: Machine = boot(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
+        board.does(4, sleep(3_000_000));
+        board.does(3, sleep(2_000_000));
+        board.does(5, sleep(2_000_000));
+        board.does(2, sleep(1_000_000));
+        board.succeeds(1, create(1, 2));
+        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+        board.does(1, sleep(u64::MAX));
+        board.wait(1_000_000);
+        board.succeeds(2, enter(1, [0; 4]));
+        lock(&board, 2);
+        let marked = id(&board, 4) | WAITERS;
+        board.write(1, MUTEX + 1, marked.into());
+        let at = buffer(1) + 8 * (MUTEX + 1) as u64;
+        let call = number(Call::InheritWait, Scope::Domain, Timeout::Never);
+        board.does(2, Regs::call(call, &[at, marked.into()]));
+        assert_eq!(board.thread(2).state.get(), State::Waiting);
+        board.wait(1_000_000);
+        lock(&board, 3);
+        lock(&board, 5);
+        assert_eq!((urgency(&board, 2), board.thread(4).inherit.behind.top()), (30, 2));
+        board.wait(1_000_000);
+        board.host.interrupt_after(polls);
+        board.does(4, system(Call::Destroy, &[TRAIN + 1]));
+        board.sees(4, Ok(()));
+        assert_eq!(board.thread(4).inherit.behind.top(), 0);
+        board.does(4, sleep(u64::MAX));
+        board.sees(3, Ok(()));
+        assert_eq!(board.read(1, MUTEX) as u32, id(&board, 3) | WAITERS);
+        assert!(board.thread(2).inside.get().is_none());
+    }
+}
+
 /// A thread owns a mutex of its own domain while it is inside another one: it does so still.
 #[test]
 fn an_owner_is_elsewhere() {
