@@ -169,6 +169,10 @@ pub enum Call {
     /// Hands the inheriting mutex at address `a0`, which the caller owns, to the waiting thread of
     /// the highest priority.
     InheritWake = 69,
+    /// Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
+    /// this priority until it sets another one. Result 0 is its own priority, without what it
+    /// inherits. Not inside another domain.
+    Ceiling = 72,
 
     /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
     /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
@@ -185,7 +189,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 51] = [
+    pub const ALL: [Call; 52] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -234,6 +238,7 @@ impl Call {
         Call::CondRequeue,
         Call::InheritWait,
         Call::InheritWake,
+        Call::Ceiling,
         Call::TrainCreate,
         Call::TrainCall,
         Call::TrainReturn,

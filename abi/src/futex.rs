@@ -17,6 +17,10 @@ pub const WAITERS: u32 = 1 << 31;
 /// may be halfway through a change.
 pub const OWNER_DIED: u64 = 1;
 
+/// No priority that a thread has at least: it gives up its ceiling (priority ceiling protocol). Of
+/// several mutexes with ceilings that a thread owns, the highest one counts.
+pub const NO_CEILING: u64 = u64::MAX;
+
 /// Where the bit of the scope stands in the number word of a futex call: 1 is [`Scope::Shared`].
 pub const SCOPE_SHIFT: u32 = 16;
 

@@ -53,7 +53,7 @@ fn thread<P: Port>(
     found: &mut Found,
 ) {
     let thread = all.open(at);
-    let own = thread.base_priority.get();
+    let own = thread.base_priority.get().max(thread.inherit.ceiling.get());
     let (mut urgency, height) = (own, thread.inherit.behind.top());
     let mut highest = 0;
     assert!(height <= LINKS, "a chain of waits is too long");

@@ -15,6 +15,9 @@ use cells::Cell;
 /// How many threads may wait for each other in a row.
 pub const LINKS: u8 = 8;
 
+/// The ceiling of a thread that has none.
+pub const NO_CEILING: i16 = -1;
+
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
 pub struct Heights([Cell<u32>; LINKS as usize]);
 
@@ -82,6 +85,8 @@ pub struct Inherit<P: Port> {
     pub owned: Root<Thread<P>>,
     /// The threads that wait for those, by height.
     pub behind: Heights,
+    /// The priority that it has at least, by its own wish; -1: none.
+    pub ceiling: Cell<i16>,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
     place: Place<Thread<P>>,
@@ -105,6 +110,7 @@ impl<P: Port> Inherit<P> {
             brings: Cell::new(None),
             owned: Cell::new(None),
             behind: Heights::new(),
+            ceiling: Cell::new(NO_CEILING),
             turnstile,
             place: Place::new(),
         }

@@ -91,6 +91,7 @@ fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
             (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
+        Call::Ceiling => (false, false, &[InvalidArgument, PriorityTooHigh]),
         Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
         Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
         Call::TrainCall => (true, false, &[Faulted]),

@@ -8,11 +8,11 @@ use crate::port::Port;
 use abi::Error;
 
 impl<P: Port> Manager<'_, P> {
-    /// The effective priority that a thread is to have: the greatest of its own and of those that
-    /// wait for what it owns. Where a tree orders threads, it orders mutexes' waiters alone.
+    /// The effective priority that a thread is to have: the greatest of its own, of its
+    /// ceiling, and of those that wait for what it owns. Where a tree orders threads, it orders mutexes' waiters alone.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let thread = self.all.open(at);
-        let own = thread.base_priority.get();
+        let own = thread.base_priority.get().max(thread.inherit.ceiling.get());
         match self.mutexes().first(&thread.inherit.owned) {
             Some(mutex) => own.max(self.mutexes().key(mutex).into()),
             None => own,

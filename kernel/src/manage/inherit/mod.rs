@@ -8,6 +8,7 @@
 //! A chain has at most [`LINKS`] links, so each change is followed to its end at once: also that by
 //! a timeout, which no program asks for and which could not be asked for again.
 
+mod ceiling;
 mod chain;
 mod leave;
 mod wait;
@@ -44,6 +45,7 @@ impl<P: Port> Manager<'_, P> {
                 self.wait_inheriting(caller, args[0], args[1], until)
             }
             Call::InheritWake => self.wake_inheriting(caller, args[0]),
+            Call::Ceiling => self.set_ceiling(caller, args[0]),
             _ => Err(Error::UnknownCall),
         }
     }

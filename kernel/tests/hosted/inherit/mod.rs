@@ -1,6 +1,7 @@
 //! Inheriting mutexes: stories, and random programs against a model that computes every effective
 //! priority from scratch.
 
+mod ceilings;
 mod random;
 mod set;
 mod stories;

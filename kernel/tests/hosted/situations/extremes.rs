@@ -45,6 +45,7 @@ fn usual(call: Call) -> [u64; 6] {
             &[buffer(1), 1 << 31, buffer(1) + 8, 1]
         }
         Call::MutexWake | Call::CondRequeue | Call::InheritWake => &[buffer(1), 0],
+        Call::Ceiling => &[20],
         Call::TrainCreate => &[FREE, 0x1000, 7, 0x10_0000, 0x1000, 2],
         Call::TrainCall => &[FREE, 0, 1],
         Call::TrainReturn => &[1],

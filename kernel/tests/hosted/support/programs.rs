@@ -8,7 +8,7 @@ use super::reservations::Manages;
 use super::rng::Rng;
 use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
-use abi::futex::{Scope, WAITERS, number};
+use abi::futex::{NO_CEILING, Scope, WAITERS, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP, train};
 use kernel::fault::Fault;
@@ -298,12 +298,13 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let scope = rng.pick(&[Scope::Domain, Scope::Shared]);
         let (first, second) = (at + 8 * index, own + 8 * (FUTEXES + 2 + rng.below(2)));
         let until = self.now() + rng.below(1_000_000);
-        let (call, args) = match rng.below(8) {
+        let (call, args) = match rng.below(9) {
             0..2 => (Call::MutexWait, [first, expected, until, 0]),
             2..4 => (Call::MutexWake, [first, 0, 0, 0]),
             4 => (Call::CondWait, [first, expected, second, until]),
             5 => (Call::InheritWait, [first, expected, until, 0]),
             6 => (Call::InheritWake, [first, 0, 0, 0]),
+            7 => (Call::Ceiling, [rng.pick(&[NO_CEILING, 1, 100, 200, 256]), 0, 0, 0]),
             _ => (Call::CondRequeue, [first, rng.below(2), 0, 0]),
         };
         let mut writes = [(0, 0); 4];

@@ -90,6 +90,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::Call | Call::ReplyWait => &[ENDPOINT, Info],
         Call::MutexWait | Call::InheritWait => &[Words, Any, Soon],
         Call::MutexWake | Call::InheritWake => &[Words],
+        Call::Ceiling => &[Priority],
         Call::CondWait => &[Words, Small, Words, Soon],
         Call::CondRequeue => &[Words, Small],
         Call::TrainCreate => &[Free, Page, Any, Page, Small, Small],
