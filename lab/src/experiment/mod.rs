@@ -10,6 +10,7 @@ mod adaptive_budgets;
 pub mod cache_lines;
 pub mod claim;
 mod cpus;
+mod futex_cost;
 mod hot_potato;
 mod ipc_queueing;
 pub mod latency;
@@ -161,7 +162,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 28] = [
+pub static EXPERIMENTS: [&Experiment; 29] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -185,6 +186,7 @@ pub static EXPERIMENTS: [&Experiment; 28] = [
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &futex_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,

@@ -10,6 +10,8 @@ pub mod curfew;
 pub mod cyclictest;
 pub mod echo;
 pub mod frames;
+pub mod futex_attack;
+pub mod futex_cost;
 pub mod fuzz;
 pub mod hello;
 pub mod hostile;
