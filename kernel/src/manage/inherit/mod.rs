@@ -34,7 +34,7 @@ impl<P: Port> Manager<'_, P> {
         &self,
         caller: Caller<P>,
         (call, number): (Call, u64),
-        args: &[u64; 6],
+        args: [u64; 3],
     ) -> Result<Outcome<P>, Error> {
         if caller.scope != Scope::Domain {
             return Err(Error::InvalidArgument);

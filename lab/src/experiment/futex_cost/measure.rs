@@ -70,8 +70,12 @@ impl Of<'_> {
 
 fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
     let of = Of(measured, kernel);
-    let limit = |name: String, value, bound, unit: &str| {
-        Limit { name, value, bound, least: false, unit: unit.to_string() }
+    let limit = |name: String, value, bound, unit: &str| Limit {
+        name,
+        value,
+        bound,
+        least: false,
+        unit: unit.to_string(),
     };
     let mut limits = Vec::new();
     for metric in OPERATIONS {
@@ -84,7 +88,12 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
             ("futexes", case(1, FUTEXES[0]), case(1, FUTEXES[5])),
         ] {
             let growth = of.median(metric, &many)? / of.median(metric, &few)?.max(1.0);
-            limits.push(limit(format!("{metric}: 1,024 {name} by the fewest"), growth, SAME, "times"));
+            limits.push(limit(
+                format!("{metric}: 1,024 {name} by the fewest"),
+                growth,
+                SAME,
+                "times",
+            ));
         }
         if metric == DEQUEUE {
             continue;
@@ -93,8 +102,12 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
         for case in &all {
             worst = worst.max(of.worst(metric, &attacked(case))? / of.worst(metric, case)?);
         }
-        limits.push(limit(format!("{metric}: the worst beside an attack by the worst without"),
-            worst, SAME, "times"));
+        limits.push(limit(
+            format!("{metric}: the worst beside an attack by the worst without"),
+            worst,
+            SAME,
+            "times",
+        ));
     }
     for metric in FREE {
         let value = of.median(metric, &case(1, 1))?;

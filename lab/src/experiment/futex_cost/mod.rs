@@ -21,11 +21,14 @@ pub static EXPERIMENT: Experiment = Experiment {
     kernels: &KERNELS,
     metrics: &METRICS,
     cases: &[],
-    parameters: &[
-        Parameter::count("rounds", [4, 64], &[16], "of each operation of a case; of a requeue of \
-             all and of a deadline a quarter")
-        .sets("rounds"),
-    ],
+    parameters: &[Parameter::count(
+        "rounds",
+        [4, 64],
+        &[16],
+        "of each operation of a case; of a requeue of \
+             all and of a deadline a quarter",
+    )
+    .sets("rounds")],
     conditions: &[
         ("waiters", "that wait for the mutex or condition, with the one that the call is about"),
         ("futexes", "that threads wait for: one each, but for the measured one's waiters"),

@@ -89,9 +89,8 @@ fn several(bench: &Bench) -> Check {
     let ceilings = Ceilings::of(ThreadId::current());
     let common = bench.common();
     let tree = bench.has_tree()?;
-    let [first, second] = [(FIRST, HIGH), (SECOND, HIGH + 2)].map(|(at, ceiling)| {
-        mutex_of(common, at, ceiling)
-    });
+    let [first, second] =
+        [(FIRST, HIGH), (SECOND, HIGH + 2)].map(|(at, ceiling)| mutex_of(common, at, ceiling));
     let [lower, higher] = [first.lock(&ceilings)?, second.lock(&ceilings)?];
     drop(lower);
     expect(!goes_first(bench, HIGH + 2)? || tree, "the higher one is held")?;
