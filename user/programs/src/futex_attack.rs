@@ -9,6 +9,8 @@ use rt::{Env, Wait, Words};
 
 /// Words of the memory `own` that are futexes.
 const FUTEXES: u64 = 8;
+/// The word that counts the calls.
+const CALLS: usize = 16;
 /// Further threads, which wait.
 const THREADS: usize = 6;
 
@@ -54,6 +56,7 @@ fn attack(env: &Env, random: &mut Random, limit: Wait) {
         _ => u64::from(id | WAITERS),
     };
     own.set(word, value);
+    own.add(CALLS, 1);
     call(&own, random, limit);
 }
 

@@ -5,7 +5,9 @@
 //! back by writing the words, as the kernel need not mind, and waits again. So one thread runs at a
 //! time, and each end of a call is a counter read.
 
+use crate::hashed::Table;
 use abi::results::Tag;
+use core::hint::black_box;
 use rt::arch::{self, counter};
 use rt::futex::{self, Scope, WAITERS};
 use rt::thread::{self, Spec};
@@ -41,6 +43,9 @@ const LOCK: u16 = 8;
 const UNLOCK: u16 = 9;
 const INHERIT_LOCK: u16 = 10;
 const INHERIT_UNLOCK: u16 = 11;
+/// Of queues in a hash table, for comparison.
+const HASHED_WAIT: u16 = 12;
+const HASHED_WAKE: u16 = 13;
 
 /// Words of the memory `bench`: what is measured, and what threads tell each other.
 const MUTEX: usize = 0;
@@ -94,6 +99,9 @@ pub fn main(env: &Env) {
     for case in 0..CASES.len() {
         measured.case = case as u16;
         measured.measure(CASES[case]);
+        if CASES[case].0 == 1 {
+            measured.hashed(CASES[case].1);
+        }
     }
     measured.case = 0;
     measured.free();
@@ -257,6 +265,26 @@ impl Measured<'_> {
             self.start(0, ABOVE, wait);
             self.timeout(SLEEP, round, until);
             self.end(1);
+        }
+    }
+
+    /// A wait and a wake-up by a table in which the other futexes fall into the same bucket.
+    fn hashed(&mut self, futexes: usize) {
+        let mut table = Table::new();
+        let (mut own, from) = (0, self.address(OTHERS) as u32);
+        for address in Table::colliding(from, futexes) {
+            own = address;
+            table.wait(address);
+        }
+        table.wake(own);
+        for round in 0..self.rounds {
+            let before = counter();
+            black_box(table.wait(black_box(own)));
+            let waits = counter();
+            black_box(table.wake(black_box(own)));
+            let after = counter();
+            self.span(HASHED_WAIT, round, before, waits);
+            self.span(HASHED_WAKE, round, waits, after);
         }
     }
 

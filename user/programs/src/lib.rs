@@ -13,6 +13,7 @@ pub mod frames;
 pub mod futex_attack;
 pub mod futex_cost;
 pub mod fuzz;
+mod hashed;
 pub mod hello;
 pub mod hostile;
 pub mod hostile_client;

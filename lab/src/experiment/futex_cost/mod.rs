@@ -41,6 +41,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         "`timeout` begins at the last counter value that a lower thread stored, and ends in the \
          thread whose deadline ended: interrupt, timer, wake-up. `sleep` is the same for a thread \
          that waits for nothing, and `dequeue` what `timeout` takes more.",
+        "`hashed-wait` and `hashed-wake` are of a program's model of queues in a hash table whose \
+         keys fall into one bucket: no kernel entry and no thread has a part in them.",
         "With one waiter a wait begins a queue, and a wake-up ends it.",
     ],
     claims: claims::claims,
@@ -62,9 +64,13 @@ const LOCK: &str = "lock";
 const UNLOCK: &str = "unlock";
 const INHERIT_LOCK: &str = "inherit-lock";
 const INHERIT_UNLOCK: &str = "inherit-unlock";
+const HASHED_WAIT: &str = "hashed-wait";
+const HASHED_WAKE: &str = "hashed-wake";
+/// A fact: calls of the attack that the kernel was not harmed by.
+const CALLS: &str = "calls of the attack";
 
 /// By their numbers in the recording, from 1.
-const RECORDED: [&str; 11] = [
+const RECORDED: [&str; 13] = [
     MUTEX_WAIT,
     MUTEX_WAKE,
     COND_WAIT,
@@ -76,8 +82,10 @@ const RECORDED: [&str; 11] = [
     UNLOCK,
     INHERIT_LOCK,
     INHERIT_UNLOCK,
+    HASHED_WAIT,
+    HASHED_WAKE,
 ];
-const METRICS: [&str; 12] = [
+const METRICS: [&str; 14] = [
     MUTEX_WAIT,
     MUTEX_WAKE,
     COND_WAIT,
@@ -90,10 +98,12 @@ const METRICS: [&str; 12] = [
     UNLOCK,
     INHERIT_LOCK,
     INHERIT_UNLOCK,
+    HASHED_WAIT,
+    HASHED_WAKE,
 ];
 /// The kernel's operations of the ledger.
 const OPERATIONS: [&str; 6] =
-    [MUTEX_WAIT, MUTEX_WAKE, COND_WAIT, REQUEUE_ONE, REQUEUE_ALL, DEQUEUE];
+    [MUTEX_WAIT, MUTEX_WAKE, COND_WAIT, REQUEUE_ONE, REQUEUE_ALL, TIMEOUT];
 /// Of free mutexes.
 const FREE: [&str; 4] = [LOCK, UNLOCK, INHERIT_LOCK, INHERIT_UNLOCK];
 
@@ -111,6 +121,15 @@ fn case(waiters: u64, futexes: u64) -> String {
 fn cases() -> Vec<String> {
     let more = FUTEXES.into_iter().skip(1).map(|futexes| case(1, futexes));
     WAITERS.into_iter().map(|waiters| case(waiters, 1)).chain(more).collect()
+}
+
+/// Cases that should cost the same: those in which others wait already, and those in which none
+/// does.
+fn alike() -> [Vec<String>; 2] {
+    [
+        WAITERS.into_iter().skip(1).map(|waiters| case(waiters, 1)).collect(),
+        FUTEXES.into_iter().map(|futexes| case(1, futexes)).collect(),
+    ]
 }
 
 /// The same beside an attack.
