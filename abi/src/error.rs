@@ -69,11 +69,17 @@ pub enum Error {
     OtherMutex = 29,
     /// The code that the caller has entered by a train has faulted.
     Faulted = 30,
+    /// The thread helps the condition already.
+    HelpsAlready = 31,
+    /// The thread does not help the condition.
+    NoHelper = 32,
+    /// The condition has as many helpers as it may have.
+    TooManyHelpers = 33,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 30] = [
+    pub const ALL: [Error; 33] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -104,6 +110,9 @@ impl Error {
         Error::BrokenQueue,
         Error::OtherMutex,
         Error::Faulted,
+        Error::HelpsAlready,
+        Error::NoHelper,
+        Error::TooManyHelpers,
     ];
 
     /// The error with this code.

@@ -1,5 +1,6 @@
-//! The code of a task of RTSim's language (S2G-08), as the laboratory gives it to the program that
-//! carries it out: steps with `;` between them, each a letter and numbers with `,` between them.
+//! Tasks of RTSim's language (S2G-08), as the laboratory gives them to the program that carries
+//! them out: [fields](Fields) with blanks between them, `|` between tasks. The code of a task is
+//! steps with `;` between them, each a letter and numbers with `,` between them.
 
 use core::fmt;
 
@@ -114,5 +115,67 @@ impl fmt::Display for Step {
         let last = self.numbers.iter().rposition(|number| *number != 0).unwrap_or(0);
         write!(f, "{}{}", char::from(self.act as u8), self.numbers[0])?;
         self.numbers[1..=last].iter().try_for_each(|number| write!(f, ",{number}"))
+    }
+}
+
+/// When the code of a task runs. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activation {
+    /// Once in each period.
+    Period(u64),
+    /// Again and again.
+    Forever,
+    /// Once.
+    Once,
+}
+
+/// What a program is told of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields<'t> {
+    /// Its name, which is that of the memory for the records of its jobs.
+    pub name: &'t str,
+    /// Its priority on the kernel.
+    pub priority: u64,
+    /// When the first job is released, in nanoseconds since boot.
+    pub release: u64,
+    /// When its code runs.
+    pub activation: Activation,
+    /// The seed of its random times.
+    pub seed: u64,
+    /// A bit for the index of each condition that it helps (S2G-02).
+    pub helps: u64,
+    /// The steps of a job.
+    pub code: &'t str,
+}
+
+impl<'t> Fields<'t> {
+    /// The task with this place in a text, if it is there.
+    pub fn parse(text: &'t str, place: usize) -> Option<Fields<'t>> {
+        let mut fields = text.split('|').nth(place)?.split(' ');
+        let mut next = || fields.next();
+        let name = next()?;
+        let mut number = || next()?.parse().ok();
+        let (priority, release) = (number()?, number()?);
+        let activation = match next()? {
+            "forever" => Activation::Forever,
+            "once" => Activation::Once,
+            period => Activation::Period(period.parse().ok()?),
+        };
+        let mut number = || next()?.parse().ok();
+        let (seed, helps) = (number()?, number()?);
+        Some(Fields { name, priority, release, activation, seed, helps, code: next()? })
+    }
+}
+
+impl fmt::Display for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Fields { name, priority, release, activation, seed, helps, code } = self;
+        write!(f, "{name} {priority} {release} ")?;
+        match activation {
+            Activation::Period(period) => write!(f, "{period}")?,
+            Activation::Forever => f.write_str("forever")?,
+            Activation::Once => f.write_str("once")?,
+        }
+        write!(f, " {seed} {helps} {code}")
     }
 }

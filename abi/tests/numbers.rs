@@ -33,7 +33,7 @@ fn errors() {
         assert_eq!(Status::failed_in_receive(error).result(), Err(error));
         assert!(Status::failed_in_receive(error).in_receive());
     }
-    assert_eq!((Error::from_code(0), Error::from_code(31)), (None, None));
+    assert_eq!((Error::from_code(0), Error::from_code(34)), (None, None));
     assert_eq!(Status::failed_in_receive(Error::Timeout).0, 0x10a);
     assert_eq!((Status::OK.0, Status::OK.result()), (0, Ok(())));
 }
@@ -47,7 +47,8 @@ fn calls() {
         ThreadExchange 43, ThreadResume 44, ThreadSuspend 45, ThreadPriority 46, ThreadInspect 47,
         ThreadMigrate 48, Name 54, ConsoleWrite 56, ConsoleRead 57, Shutdown 58, Inspect 59,
         Observe 60, MutexWait 64, MutexWake 65, CondWait 66, CondRequeue 67, InheritWait 68,
-        InheritWake 69, Ceiling 72, TrainCreate 128, TrainCall 129, TrainReturn 130);
+        InheritWake 69, InheritCondWait 70, InheritRequeue 71, InheritHelp 72, TrainCreate 128,
+        TrainCall 129, TrainReturn 130);
     for call in Call::ALL {
         assert_eq!(Call::from_number(call as u64), Some(call));
     }

@@ -53,25 +53,25 @@ impl<T> Default for Place<T> {
 }
 
 /// Says which place in `T` a set uses.
-pub trait Ordered<K>: Sized + 'static {
+pub trait Ordered<K: Copy>: Sized + 'static {
     /// The place, which a set of this kind alone changes.
-    fn place(&self) -> &Place<Self>;
+    fn place(&self, kind: K) -> &Place<Self>;
 }
 
 /// The root of a set: its members are reached from here alone.
 pub type Root<T> = Cell<Option<Ref<T>>>;
 
 /// The operations on sets of one kind.
-pub struct Order<'a, T, K>(&'a Exclusive<'a>, PhantomData<(T, K)>);
+pub struct Order<'a, T, K>(&'a Exclusive<'a>, K, PhantomData<T>);
 
-impl<'a, T: Ordered<K>, K> Order<'a, T, K> {
+impl<'a, T: Ordered<K>, K: Copy> Order<'a, T, K> {
     /// With everything open.
-    pub fn of(all: &'a Exclusive<'a>) -> Self {
-        Order(all, PhantomData)
+    pub fn of(all: &'a Exclusive<'a>, kind: K) -> Self {
+        Order(all, kind, PhantomData)
     }
 
     fn place(&self, at: Ref<T>) -> &'a Place<T> {
-        self.0.open(at).place()
+        self.0.open(at).place(self.1)
     }
 
     /// The key of a member.

@@ -1,11 +1,12 @@
-//! What holds of inheriting mutexes, whatever programs have written there: each thread's effective
-//! priority is what follows from who waits for it, and turnstiles are neither lost nor shared.
+//! What holds of inheriting mutexes and conditions, whatever programs have written there: each
+//! thread's effective priority is what follows from who waits for it, no wait leads back to where it
+//! began, and turnstiles are neither lost nor shared.
 
 use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
-use crate::manage::inherit::LINKS;
-use crate::object::inherit::{ByMutex, ByWaiter};
+use crate::manage::inherit::{LINKS, STEPS};
+use crate::object::inherit::{ByEdge, ByWaiter, Turnstile};
 use crate::object::thread::State;
 use crate::object::{Activation, Domain, Thread};
 use crate::order::Order;
@@ -16,6 +17,8 @@ use crate::port::Port;
 struct Found {
     waiters: u32,
     turnstiles: u32,
+    /// Edges of turnstiles, and members of the sets of what leads to a thread.
+    edges: [u32; 2],
 }
 
 pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
@@ -23,27 +26,95 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     let mut found = Found::default();
     let mut waiting = 0;
     for at in (0..threads.size()).filter_map(|index| threads.get(index)) {
-        let thread = all.open(at);
-        let waits = thread.inherit.waits.get();
+        let inherit = &all.open(at).inherit;
+        let waits = inherit.waits.get();
         waiting += u32::from(waits.is_some());
         found.turnstiles += u32::from(waits.is_none());
-        if at.life() == Life::Vacant {
-            let bare = waits.is_none() && thread.inherit.owned.get().is_none();
-            assert!(bare, "a destroyed thread waits for a mutex or owns one");
-        }
+        let bare = waits.is_none() && !inherit.is_awaited();
+        assert!(bare || at.life() != Life::Vacant, "a destroyed thread waits, or is waited for");
         if waits.is_none()
-            && let Some(spare) = thread.inherit.brings.get()
+            && let Some(spare) = inherit.brings.get()
         {
-            let turnstile = &all.open(spare).inherit.turnstile;
-            let free = turnstile.owner.get().is_none() && turnstile.waiters.get().is_none();
-            assert!(free, "a thread brings a turnstile that is in use");
+            let used = all.open(spare).inherit.turnstile.waiters.get().is_some();
+            assert!(!used, "a thread brings a turnstile that is in use");
+        }
+        match inherit.turnstile.waiters.get() {
+            Some(_) => turnstile(machine, all, at, &mut found),
+            None => unused(&inherit.turnstile),
         }
     }
     for at in live(threads) {
         thread(machine, all, at, &mut found);
     }
-    assert!(found.waiters == waiting, "a waiter is in no mutex's set that has an owner");
+    assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
+    assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
+}
+
+/// A turnstile in which no thread waits.
+fn unused<P: Port>(turnstile: &Turnstile<P>) {
+    let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
+    assert!(!edges && !turnstile.is_condition(), "what no thread waits for leads to threads");
+    assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
+}
+
+/// A turnstile in which threads wait.
+fn turnstile<P: Port>(
+    machine: Machine<P>,
+    all: &Exclusive<'_>,
+    at: Ref<Thread<P>>,
+    found: &mut Found,
+) {
+    let turnstile = &all.open(at).inherit.turnstile;
+    let waiters = Order::<_, ByWaiter>::of(all, ByWaiter);
+    let (mut named, mut greatest, mut count) = (false, 0, 0);
+    let mut heights = [0; LINKS as usize];
+    let mut domain = None;
+    waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
+        let body = all.open(waiter);
+        let key = waiters.key(waiter);
+        count += 1;
+        named |= turnstile.named.get() == Some(waiter);
+        greatest = key.max(greatest);
+        heights[usize::from(body.inherit.behind.top())] += 1;
+        assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
+        assert!(body.inherit.waits.get() == Some(at), "a waiter in another turnstile");
+        let here = *domain.get_or_insert(body.domain.get());
+        assert!(here == body.domain.get(), "waiters of two domains");
+        let listed = machine.kernel.variant.tree || i16::from(key) == body.priority.get();
+        assert!(listed, "a waiter is listed by another priority than it has");
+    });
+    assert!(named, "words were to name a thread that does not wait there");
+    let first = waiters.first(&turnstile.waiters).map(|first| waiters.key(first));
+    assert!(first == Some(greatest), "a waiter goes before a more urgent one");
+    assert!(heights == turnstile.heights.counts(), "waiters have other heights than they say");
+    for which in ByEdge::all() {
+        let edge = turnstile.edge(which);
+        let Some(to) = edge.to.get() else { continue };
+        found.edges[0] += 1;
+        let key = if edge.lends.get() { greatest } else { 0 };
+        let listed = Order::<_, ByEdge>::of(all, which).key(at) == key;
+        assert!(listed, "a turnstile is listed by another priority than it lends");
+        let same = ByEdge::all().filter(|other| turnstile.edge(*other).to.get() == Some(to));
+        assert!(same.count() == 1, "a thread helps a condition twice");
+        let visit = domain.and_then(|domain| visit_to(all, to, domain));
+        let visit = visit.expect("an owner or helper has left the domain");
+        assert!(visit == turnstile.visit.get(), "a mutex of another visit, or a helper on one");
+    }
+    if !turnstile.is_condition() {
+        let owner = turnstile.edge(ByEdge::OWNER);
+        assert!(owner.lent_to().is_some(), "an awaited mutex without an owner");
+        assert!(turnstile.lent_to().count() == 1, "a mutex has two owners");
+    }
+    found.waiters += count;
+    found.turnstiles += 1;
+    let mut spare = turnstile.spare.get();
+    while let Some(next) = spare {
+        found.turnstiles += 1;
+        count -= 1;
+        assert!(count > 0, "more spare turnstiles than waiters");
+        spare = all.open(next).inherit.turnstile.spare.get();
+    }
 }
 
 fn thread<P: Port>(
@@ -53,64 +124,64 @@ fn thread<P: Port>(
     found: &mut Found,
 ) {
     let thread = all.open(at);
-    let own = thread.base_priority.get().max(thread.inherit.ceiling.get());
-    let (mut urgency, height) = (own, thread.inherit.behind.top());
-    let mut highest = 0;
-    assert!(height <= LINKS, "a chain of waits is too long");
-    Order::<_, ByMutex>::of(all).each(&thread.inherit.owned, &mut |mutex: Ref<Thread<P>>| {
-        let turnstile = &all.open(mutex).inherit.turnstile;
-        assert!(turnstile.owner.get() == Some(at), "a mutex has another owner");
-        let mut visits = 0;
-        if let Some(visit) = turnstile.visit.get() {
-            assert!(all.open(visit).thread.get() == Some(at), "a mutex of another thread's visit");
-            all.open(visit).owned.each(|other| visits += u32::from(other == mutex));
-        }
-        assert!((visits > 0) == turnstile.visit.get().is_some(), "a visit does not know its mutex");
-        let mut named = false;
-        let (mut greatest, mut count) = (0, 0);
-        let waiters = Order::<_, ByWaiter>::of(all);
-        waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
-            let body = all.open(waiter);
-            let key = i16::from(waiters.key(waiter));
-            count += 1;
-            named |= turnstile.named.get() == Some(waiter);
-            greatest = key.max(greatest);
-            assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
-            assert!(body.inherit.waits.get() == Some(mutex), "a waiter of another mutex");
-            let visit = visit_to(all, at, body.domain.get());
-            let visit = visit.expect("the owner of a mutex has left its domain");
-            assert!(visit == turnstile.visit.get(), "a mutex of another visit");
-            highest = highest.max(body.inherit.behind.top() + 1);
-            let listed = machine.kernel.variant.tree || key == body.priority.get();
-            assert!(listed, "a waiter is listed by another priority than it has");
+    let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
+    let mut heights = [0; LINKS as usize];
+    for which in ByEdge::all() {
+        let lenders = Order::<_, ByEdge>::of(all, which);
+        lenders.each(thread.inherit.lenders(which), &mut |lender: Ref<Thread<P>>| {
+            let turnstile = &all.open(lender).inherit.turnstile;
+            found.edges[1] += 1;
+            assert!(turnstile.edge(which).to.get() == Some(at), "an edge to another thread");
+            owned_on_a_visit(all, at, lender);
+            urgency = i16::from(lenders.key(lender)).max(urgency);
+            if turnstile.edge(which).lends.get() {
+                let higher = usize::from(turnstile.weight()) - 1;
+                let counts = turnstile.heights.counts();
+                let (fit, beyond) = counts.split_at(counts.len() - higher);
+                assert!(beyond.iter().all(|count| *count == 0), "a chain of waits is too long");
+                heights.iter_mut().skip(higher).zip(fit).for_each(|(all, some)| *all += some);
+            }
         });
-        assert!(named, "a mutex's words were to name a thread that does not wait for it");
-        let first = waiters.first(&turnstile.waiters).map(|first| waiters.key(first));
-        assert!(first.map(i16::from) == Some(greatest), "a waiter goes before a more urgent one");
-        let listed = i16::from(Order::<_, ByMutex>::of(all).key(mutex));
-        assert!(
-            listed == greatest,
-            "a mutex is listed by another priority than its first waiter's"
-        );
-        urgency = urgency.max(greatest);
-        found.waiters += count;
-        let mut spare = turnstile.spare.get();
-        found.turnstiles += 1;
-        while let Some(next) = spare {
-            found.turnstiles += 1;
-            count -= 1;
-            assert!(count > 0, "more spare turnstiles than waiters");
-            spare = all.open(next).inherit.turnstile.spare.get();
-        }
-    });
-    assert!(highest == height, "a chain has another length than it says");
-    if let Some(mutex) = thread.inherit.waits.get() {
-        let key = i16::from(Order::<_, ByWaiter>::of(all).key(at));
+    }
+    assert!(heights == thread.inherit.behind.counts(), "a chain has another length than it says");
+    if let Some(waits) = thread.inherit.waits.get() {
+        let key = i16::from(Order::<_, ByWaiter>::of(all, ByWaiter).key(at));
         assert!(key == urgency, "a waiter is listed by what it should not have");
-        assert!(all.open(mutex).inherit.turnstile.owner.get().is_some(), "a mutex without owner");
+        let weight = all.open(waits).inherit.turnstile.weight();
+        assert!(thread.inherit.behind.top() + weight <= LINKS, "a chain of waits is too long");
+        let mut steps = 0;
+        links(all, at, &mut steps);
+        assert!(steps <= STEPS, "a change has too far to go");
     }
     let effective = thread.priority.get() == urgency;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
+}
+
+/// How many links lead on from a thread, and over how many edges. It ends: there are at most so
+/// many.
+fn links<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, steps: &mut u32) -> u8 {
+    let Some(waits) = all.open(at).inherit.waits.get() else { return 0 };
+    let turnstile = &all.open(waits).inherit.turnstile;
+    let mut longest = 0;
+    for to in turnstile.lent_to() {
+        *steps += 1;
+        assert!(*steps <= STEPS, "waits lead back to where they began");
+        longest = links(all, to, steps).max(longest);
+    }
+    let links = longest + turnstile.weight();
+    assert!(links <= LINKS, "a chain of waits is too long");
+    links
+}
+
+/// A mutex that its owner owns on a visit is in the list of that, and of none else.
+fn owned_on_a_visit<P: Port>(all: &Exclusive<'_>, owner: Ref<Thread<P>>, mutex: Ref<Thread<P>>) {
+    let visit = all.open(mutex).inherit.turnstile.visit.get();
+    let mut visits = 0;
+    if let Some(visit) = visit {
+        assert!(all.open(visit).thread.get() == Some(owner), "a mutex of another thread's visit");
+        all.open(visit).owned.each(|other| visits += u32::from(other == mutex));
+    }
+    assert!((visits > 0) == visit.is_some(), "a visit does not know its mutex");
 }
 
 /// The visit on which a thread is in a domain, or comes back to it; the inner none: it is at home

@@ -1,18 +1,22 @@
-//! What a thread has of inheriting mutexes: its part of the blocking graph (S2G-03, S2G-04).
+//! What a thread has of inheriting mutexes and conditions: its part of the blocking graph (S2G-03,
+//! S2G-04).
 //!
-//! A mutex that threads wait for is described by a *turnstile*. Each thread brings one: the first
-//! waiter's describes the mutex, those of the others are spare, and each takes one along when it
-//! stops waiting. So there are always enough, and waiters reach theirs in one step. A turnstile
-//! lies in a slot of the pool of threads, but is not that thread's. `manage::inherit` says how all
-//! this is used.
+//! A mutex or condition that threads wait for is described by a *turnstile*. Each thread brings
+//! one: the first waiter's describes it, those of the others are spare, and each takes one along
+//! when it stops waiting. So there are always enough, and waiters reach theirs in one step. A
+//! turnstile lies in a slot of the pool of threads, but is not that thread's. It leads by *edges*
+//! to the threads that its waiters lend their priorities to: that of a mutex to the owner, that of
+//! a condition to each helper. `manage::inherit` says how all this is used.
 
 use super::{Activation, Thread};
 use crate::access::Ref;
 use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
+use abi::futex::HELPERS;
 use cells::Cell;
 
-/// How many threads may wait for each other in a row.
+/// How many links a chain of waits may have. Waiting for a mutex is one, waiting for a condition as
+/// many as that has helpers, and at least one.
 pub const LINKS: u8 = 8;
 
 /// The ceiling of a thread that has none.
@@ -26,9 +30,14 @@ impl Heights {
         Heights([const { Cell::new(0) }; LINKS as usize])
     }
 
-    /// The height of the thread that they wait for.
+    /// The height of the thread that they wait for, if that is one link.
     pub fn top(&self) -> u8 {
         self.0.iter().rposition(|count| count.get() != 0).map_or(0, |height| height as u8 + 1)
+    }
+
+    /// How many have each height.
+    pub fn counts(&self) -> [u32; LINKS as usize] {
+        self.0.each_ref().map(Cell::get)
     }
 
     /// A thread's height changes; with `None` it waits no longer, or does so from now on.
@@ -38,28 +47,73 @@ impl Heights {
         count(to).into_iter().for_each(|count| count.set(count.get() + 1));
     }
 
-    /// These, which `old` has among others, are among those of `new`.
-    pub fn go(&self, old: &Heights, new: &Heights) {
-        for (count, (old, new)) in self.0.iter().zip(old.0.iter().zip(&new.0)) {
-            old.set(old.get() - count.get());
-            new.set(new.get() + count.get());
-        }
+    /// All of `others` are among these from now on, each so much higher.
+    pub fn add(&self, others: &Heights, higher: u8) {
+        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
+        counts.for_each(|(count, other)| count.set(count.get() + other.get()));
+    }
+
+    /// They are no longer.
+    pub fn subtract(&self, others: &Heights, higher: u8) {
+        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
+        counts.for_each(|(count, other)| count.set(count.get() - other.get()));
     }
 }
 
-/// Selects the places of threads among the waiters of a mutex.
+/// Selects the places of threads among the waiters of a mutex or condition.
+#[derive(Clone, Copy)]
 pub struct ByWaiter;
-/// Selects the places of turnstiles among those of the mutexes that a thread owns.
-pub struct ByMutex;
+
+/// Selects the places of turnstiles among those that lead to a thread by this one of their edges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ByEdge(u8);
+
+impl ByEdge {
+    /// The edge that a mutex uses.
+    pub const OWNER: ByEdge = ByEdge(0);
+
+    /// All, in order.
+    pub fn all() -> impl Iterator<Item = ByEdge> {
+        (0..HELPERS as u8).map(ByEdge)
+    }
+
+    /// Its index, below [`HELPERS`].
+    pub fn index(self) -> usize {
+        usize::from(self.0) % HELPERS
+    }
+}
 
 /// Selects the places of turnstiles among those of one visit.
 pub struct ByVisit;
 
-/// A mutex that threads wait for.
+/// Leads from a turnstile to a thread.
+pub struct Edge<P: Port> {
+    /// The owner of the mutex, or a helper of the condition; `None`: there is no such edge.
+    pub to: Cell<Option<Ref<Thread<P>>>>,
+    /// Whether the waiters lend it their priorities: a helper that waits for one of them is passed
+    /// over.
+    pub lends: Cell<bool>,
+    place: Place<Thread<P>>,
+}
+
+impl<P: Port> Edge<P> {
+    const fn new() -> Edge<P> {
+        Edge { to: Cell::new(None), lends: Cell::new(false), place: Place::new() }
+    }
+
+    /// The thread that the waiters lend their priorities to by it.
+    pub fn lent_to(&self) -> Option<Ref<Thread<P>>> {
+        self.to.get().filter(|_| self.lends.get())
+    }
+}
+
+/// A mutex or condition that threads wait for.
 pub struct Turnstile<P: Port> {
-    /// The thread that owns it; `None` if the turnstile describes no mutex.
-    pub owner: Cell<Option<Ref<Thread<P>>>>,
-    /// The threads that wait for it, by effective priority.
+    /// That of a mutex alone is the first, to its owner.
+    edges: [Edge<P>; HELPERS],
+    /// Of a condition: the address of the mutex that its waiters own next.
+    pub mutex: Cell<Option<u64>>,
+    /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
     pub waiters: Root<Thread<P>>,
     /// Them by height.
     pub heights: Heights,
@@ -67,23 +121,52 @@ pub struct Turnstile<P: Port> {
     pub named: Cell<Option<Ref<Thread<P>>>>,
     /// Its address in the domain of all of them.
     pub address: Cell<u64>,
-    /// The visit on which its owner is in the domain of those that wait; `None`: it is at home
-    /// there.
+    /// Of a mutex: the visit on which its owner is in the domain of those that wait; `None`: it is
+    /// at home there.
     pub visit: Cell<Option<Ref<Activation<P>>>>,
     /// The first spare turnstile, or the next one.
     pub spare: Cell<Option<Ref<Thread<P>>>>,
-    of_owner: Place<Thread<P>>,
+}
+
+impl<P: Port> Turnstile<P> {
+    /// One of its edges.
+    pub fn edge(&self, which: ByEdge) -> &Edge<P> {
+        &self.edges[which.index()]
+    }
+
+    /// The thread that owns the mutex.
+    pub fn owner(&self) -> Option<Ref<Thread<P>>> {
+        self.edge(ByEdge::OWNER).to.get()
+    }
+
+    /// Whether it is that of a condition.
+    pub fn is_condition(&self) -> bool {
+        self.mutex.get().is_some()
+    }
+
+    /// As how many links a wait here counts.
+    pub fn weight(&self) -> u8 {
+        let helpers = self.edges.iter().filter(|edge| edge.to.get().is_some()).count();
+        if self.is_condition() { (helpers as u8).max(1) } else { 1 }
+    }
+
+    /// The threads that its waiters lend their priorities to.
+    pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
+        self.edges.iter().filter_map(Edge::lent_to)
+    }
 }
 
 /// A thread's part.
 pub struct Inherit<P: Port> {
-    /// The turnstile of the mutex that it waits for.
+    /// The turnstile of the mutex or condition that it waits for.
     pub waits: Cell<Option<Ref<Thread<P>>>>,
     /// The turnstile that it brings; `None`: that in its own slot. Only of one that does not wait.
     pub brings: Cell<Option<Ref<Thread<P>>>>,
-    /// Turnstiles of mutexes that it owns and others wait for, by their first waiters' priorities.
-    pub owned: Root<Thread<P>>,
-    /// The threads that wait for those, by height.
+    /// Turnstiles that lead to it, by the priorities that they lend, a set for each of their edges:
+    /// of mutexes that it owns and others wait for, of conditions that it helps and others wait
+    /// for.
+    lenders: [Root<Thread<P>>; HELPERS],
+    /// The threads that wait for those and lend, by height.
     pub behind: Heights,
     /// The priority that it has at least, by its own wish; -1: none.
     pub ceiling: Cell<i16>,
@@ -96,24 +179,34 @@ impl<P: Port> Inherit<P> {
     /// Of a thread that neither waits nor owns.
     pub fn new() -> Inherit<P> {
         let turnstile = Turnstile {
-            owner: Cell::new(None),
+            edges: [const { Edge::new() }; HELPERS],
+            mutex: Cell::new(None),
             waiters: Cell::new(None),
             heights: Heights::new(),
             named: Cell::new(None),
             address: Cell::new(0),
             visit: Cell::new(None),
             spare: Cell::new(None),
-            of_owner: Place::new(),
         };
         Inherit {
             waits: Cell::new(None),
             brings: Cell::new(None),
-            owned: Cell::new(None),
+            lenders: [const { Cell::new(None) }; HELPERS],
             behind: Heights::new(),
             ceiling: Cell::new(NO_CEILING),
             turnstile,
             place: Place::new(),
         }
+    }
+
+    /// Turnstiles that lead to it by this edge.
+    pub fn lenders(&self, which: ByEdge) -> &Root<Thread<P>> {
+        &self.lenders[which.index()]
+    }
+
+    /// Whether threads wait for what it owns, or for conditions that it helps.
+    pub fn is_awaited(&self) -> bool {
+        self.lenders.iter().any(|set| set.get().is_some())
     }
 }
 
@@ -124,13 +217,13 @@ impl<P: Port> Default for Inherit<P> {
 }
 
 impl<P: Port> Ordered<ByWaiter> for Thread<P> {
-    fn place(&self) -> &Place<Self> {
+    fn place(&self, _: ByWaiter) -> &Place<Self> {
         &self.inherit.place
     }
 }
 
-impl<P: Port> Ordered<ByMutex> for Thread<P> {
-    fn place(&self) -> &Place<Self> {
-        &self.inherit.turnstile.of_owner
+impl<P: Port> Ordered<ByEdge> for Thread<P> {
+    fn place(&self, which: ByEdge) -> &Place<Self> {
+        &self.inherit.turnstile.edge(which).place
     }
 }

@@ -75,6 +75,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         reservation::attach(&mut system, &reservations);
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
+        found.extend(reservation::uncontrolled(&values, &manifest, &system));
     }
     if found.is_empty() {
         if system.needs_tree() {
@@ -166,6 +167,10 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         reservations: Vec::new(),
         control: control::choices(values, manifest)?,
         overheads: overheads(values, manifest)?,
+        bounds_required: manifest
+            .analysis
+            .as_ref()
+            .is_none_or(|given| given.required != Some(false)),
         trace: None,
         accounts: None,
         source: values.source.clone(),

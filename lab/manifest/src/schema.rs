@@ -132,13 +132,14 @@ pub struct Control {
     pub period: Option<Word>,
 }
 
-/// `[analysis]`: what the kernel costs.
+/// `[analysis]`: what the kernel costs, and what is asked for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Analysis {
     pub release: Option<Word>,
     pub context_switch: Option<Word>,
     pub timer_interrupt: Option<Word>,
+    pub required: Option<bool>,
 }
 
 /// `[[reservation]]`, or the table of a domain's own one.

@@ -64,6 +64,8 @@ pub struct System {
     pub control: Choices,
     /// What the kernel costs, for the analysis.
     pub overheads: Overheads,
+    /// Whether each deadline must be met for sure.
+    pub bounds_required: bool,
     /// The trace that the kernel keeps.
     pub trace: Option<Trace>,
     /// Index of the memory in which the kernel leaves what reservations have had.

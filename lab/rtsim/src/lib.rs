@@ -2,7 +2,7 @@
 //! out on the kernel. What is wrong is told as with manifests: where, what and how to mend it.
 //!
 //! ```text
-//! text -> tokens -> TaskSet -> manifest      a domain for each task
+//! text -> tokens -> TaskSet -> manifest      a domain for each task, or a thread
 //!                   memories of a run -> Jobs
 //! ```
 #![forbid(unsafe_code)]
@@ -16,7 +16,8 @@ mod token;
 pub use jobs::{Done, Jobs};
 pub use parser::parse;
 pub use set::{Activation, Instruction, Object, Operand, Task, TaskSet, Time};
-pub use system::{END_NAME, Run, Scheduler, begin, cpus, manifest, priority, step};
+pub use system::{END_NAME, Inheritance, Run, Scheduler};
+pub use system::{begin, cpus, manifest, priority, step, thread};
 
 #[cfg(test)]
 mod tests;

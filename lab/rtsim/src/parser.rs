@@ -7,7 +7,8 @@ use abi::rtsim::OBJECTS;
 use manifest::{Problem, Source, Span, nearest};
 
 /// What stands at the top of a file.
-const TOP: &str = "mutex, condition, counter, queue, pointer, duration, seed, blocking, task";
+const TOP: &str =
+    "mutex, condition, counter, queue, pointer, helpers, duration, seed, blocking, task";
 /// All instructions.
 const INSTRUCTIONS: [&str; 15] = [
     "fixed", "delay", "lock", "unlock", "wait", "signal", "inc", "dec", "set", "waitc", "push",
@@ -17,6 +18,8 @@ const INSTRUCTIONS: [&str; 15] = [
 /// The most tasks, and CPUs.
 const MOST_TASKS: usize = 64;
 const MOST_CPUS: u64 = 64;
+/// The most helpers of a condition, as the kernel has them.
+const MOST_HELPERS: usize = 4;
 /// The longest time, in units: all sums of times stay far below 2^64 ns.
 const LONGEST: u64 = u32::MAX as u64;
 
@@ -25,6 +28,8 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     set: TaskSet,
+    /// Conditions, and the tasks that help them, which may stand below.
+    helpers: Vec<(usize, String, Span)>,
 }
 
 /// Reads a task set; the first thing that is wrong with it is told.
@@ -33,8 +38,9 @@ struct Parser<'a> {
 ///
 /// What is wrong, where, and how to mend it.
 pub fn parse(source: &Source) -> Result<TaskSet, Problem> {
-    let set = TaskSet { objects: Vec::new(), tasks: Vec::new(), duration: 0, seed: 1, blocking: 0 };
-    let mut parser = Parser { source, tokens: tokens(source)?, at: 0, set };
+    let (objects, tasks, helpers) = (Vec::new(), Vec::new(), Vec::new());
+    let set = TaskSet { objects, tasks, helpers, duration: 0, seed: 1, blocking: 0 };
+    let mut parser = Parser { source, tokens: tokens(source)?, at: 0, set, helpers: Vec::new() };
     while parser.peek().kind != Kind::End {
         parser.item()?;
     }
@@ -47,6 +53,7 @@ pub fn parse(source: &Source) -> Result<TaskSet, Problem> {
         let help = "write `task A priority 1 period 100 { fixed(10); }`";
         return Err(source.problem(&span, "the file has no task", help));
     }
+    parser.resolve_helpers()?;
     Ok(parser.set)
 }
 
@@ -109,15 +116,53 @@ impl Parser<'_> {
             "seed" => self.set.seed = self.number(0)?,
             "blocking" => self.set.blocking = self.number(0)?,
             "task" => return self.task(),
-            "inherit" | "helpers" => return self.refuse_inheritance(&span),
+            "helpers" => self.helpers()?,
+            "inherit" => {
+                let help = "leave it out, and run with --pi, or with --pi --pi-cv";
+                return self.wrong(&span, "a run inherits as a whole, or not at all", help);
+            }
             _ => return self.wrong(&span, format!("`{word}` begins nothing"), TOP),
         }
         self.sign(';')
     }
 
-    fn refuse_inheritance<T>(&self, span: &Span) -> Result<T, Problem> {
-        let help = "leave it out: tasks then run with their own priorities";
-        self.wrong(span, "mutexes and conditions of task sets do not inherit priorities", help)
+    /// A condition, and the tasks that are able to make it true.
+    fn helpers(&mut self) -> Result<(), Problem> {
+        let condition = self.object(Condition)?;
+        if condition.through {
+            let span = self.peek().span.clone();
+            return self.wrong(&span, "a pointer has no helpers", "name a condition");
+        }
+        loop {
+            let (name, span) = self.word("name the task")?;
+            self.helpers.push((condition.object, name, span));
+            if !self.is_sign(',') {
+                return Ok(());
+            }
+            self.next();
+        }
+    }
+
+    /// Finds the tasks that help.
+    fn resolve_helpers(&mut self) -> Result<(), Problem> {
+        for (condition, name, span) in std::mem::take(&mut self.helpers) {
+            let task = self.set.tasks.iter().position(|task| task.name == name);
+            let Some(task) = task else {
+                let help = "name a task of the file";
+                return self.wrong(&span, format!("there is no task `{name}`"), help);
+            };
+            if self.set.helpers.contains(&(condition, task)) {
+                let what = format!("`{name}` helps the condition already");
+                return self.wrong(&span, what, "leave it out");
+            }
+            let own = self.set.helpers.iter().filter(|(other, _)| *other == condition);
+            if own.count() == MOST_HELPERS {
+                let what = "these are more helpers of a condition than 4";
+                return self.wrong(&span, what, "leave some out");
+            }
+            self.set.helpers.push((condition, task));
+        }
+        Ok(())
     }
 
     fn objects(&mut self, object: Object) -> Result<(), Problem> {
@@ -194,7 +239,8 @@ impl Parser<'_> {
     fn instruction(&mut self) -> Result<Instruction, Problem> {
         let (word, span) = self.word(&INSTRUCTIONS.join(", "))?;
         if word.starts_with("helpers_") {
-            return self.refuse_inheritance(&span);
+            let help = "write `helpers CV A, B;` above the tasks";
+            return self.wrong(&span, "helpers stay the same for the whole run", help);
         }
         if !INSTRUCTIONS.contains(&word.as_str()) {
             let near = nearest(&word, &INSTRUCTIONS);

@@ -7,6 +7,8 @@ pub struct TaskSet {
     pub objects: Vec<(String, Object)>,
     /// Tasks in the order of the file.
     pub tasks: Vec<Task>,
+    /// Which task helps which condition (S2G-02): indices of both, each pair once.
+    pub helpers: Vec<(usize, usize)>,
     /// How long the run takes.
     pub duration: u64,
     /// The seed of random times.

@@ -1,9 +1,9 @@
-//! From a task set to the manifest of a system: a domain for each task, and one that ends the run.
+//! From a task set to the manifest of a system: a domain for each task, or one for all of them, and
+//! one that ends the run.
 
 use crate::set::{Activation, Instruction, Operand, Task, TaskSet, Time};
-use abi::rtsim::{Act, JOB_WORDS, NUMBERS, OBJECT_WORDS, OBJECTS, Step};
+use abi::rtsim::{self, Act, Fields, JOB_WORDS, NUMBERS, OBJECT_WORDS, OBJECTS, Step};
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 /// Who runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +14,24 @@ pub enum Scheduler {
     EarliestDeadline,
 }
 
+/// What lends priorities, in the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Inheritance {
+    /// Nothing.
+    None,
+    /// Mutexes, to their owners (S2G-01).
+    Mutexes,
+    /// Conditions too, to their helpers (S2G-02).
+    Conditions,
+}
+
 /// How a task set is to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Who runs.
     pub scheduler: Scheduler,
+    /// What lends priorities.
+    pub inheritance: Inheritance,
     /// Nanoseconds of a unit of time, a multiple of 1,000.
     pub unit: u64,
 }
@@ -34,6 +47,8 @@ const BEGIN: [u64; 2] = [10_000_000, 600_000_000];
 const MOST_JOBS: u64 = 1 << 20;
 /// The name of the domain that ends the run: no task can be called so.
 pub const END_NAME: &str = "rtsim-end";
+/// The name of the domain that all tasks are threads of, if priorities are lent.
+const ALL_NAME: &str = "tasks";
 
 /// When the tasks begin, in nanoseconds since boot.
 pub fn begin(set: &TaskSet) -> u64 {
@@ -57,6 +72,7 @@ pub fn priority(set: &TaskSet, task: &Task) -> u64 {
 ///
 /// Why it cannot be scheduled so, and what to change.
 pub fn manifest(set: &TaskSet, run: Run) -> Result<String, String> {
+    can_inherit(set, run)?;
     let edf = run.scheduler == Scheduler::EarliestDeadline;
     let has_tree = edf || set.tasks.iter().any(|task| task.budget.is_some());
     let kernel = if has_tree { "tree" } else { "fastpath" };
@@ -74,8 +90,13 @@ pub fn manifest(set: &TaskSet, run: Run) -> Result<String, String> {
         let name = format!("name = \"edf-{cpu}\"\ncpu = {cpu}");
         add(format!("\n[[reservation]]\n{name}\npolicy = \"edf\"\npriority = {EDF}\n"));
     }
-    for task in &set.tasks {
-        add(domain(set, task, run)?);
+    match run.inheritance {
+        Inheritance::None => {
+            for (place, task) in set.tasks.iter().enumerate() {
+                add(domain(set, (place, task), run)?);
+            }
+        }
+        _ => add(one_domain(set, run)),
     }
     let end = begin(set) + set.duration * run.unit;
     add(format!("\n[[domain]]\nname = \"{END_NAME}\"\nprogram = \"rtsim-end\"\npriority = 255\n"));
@@ -96,37 +117,102 @@ fn most_jobs(set: &TaskSet, task: &Task) -> u64 {
     }
 }
 
-fn domain(set: &TaskSet, task: &Task, run: Run) -> Result<String, String> {
-    let Task { name, cpu, .. } = task;
-    let place = set.tasks.iter().position(|other| other.name == *name).unwrap_or(0) as u64;
-    let mut text = format!("\n[[domain]]\nname = \"{name}\"\nprogram = \"rtsim-task\"\n");
-    let priority = priority(set, task);
-    // Writing to a text does not fail.
-    let _ = writeln!(text, "priority = {priority}\ncpu = {cpu}");
-    if let Some(reservation) = reservation(task, priority, run)? {
-        let _ = writeln!(text, "reservation = {{ {reservation} }}");
-    }
-    let (period, forever) = match task.activation {
-        Activation::Period(period) => (period * run.unit, 0),
-        Activation::Forever => (0, 1),
-        Activation::Once => (0, 0),
+/// Whether priorities can be lent so.
+fn can_inherit(set: &TaskSet, run: Run) -> Result<(), String> {
+    let budget = set.tasks.iter().find(|task| task.budget.is_some());
+    let why = match (run.inheritance, run.scheduler, budget) {
+        (Inheritance::None, ..) => return Ok(()),
+        (_, Scheduler::EarliestDeadline, _) => {
+            "by EDF nothing is inherited: leave out --pi, or --scheduler edf".to_string()
+        }
+        (.., Some(task)) => format!(
+            "task {} has a budget, and with budgets nothing is inherited: leave out --pi, or \
+             the budget",
+            task.name
+        ),
+        _ if cpus(set) > 1 => {
+            "the tasks have several CPUs, and --pi is for one: leave out --pi, or `cpu`".to_string()
+        }
+        (Inheritance::Conditions, ..) if set.helpers.is_empty() => {
+            "no condition has helpers, which --pi-cv needs: write `helpers CV Task;`".to_string()
+        }
+        _ => return Ok(()),
     };
+    Err(why)
+}
+
+/// What the program is told of a task.
+fn fields(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> String {
     let code: Vec<String> = task.code.iter().map(|one| step(one).to_string()).collect();
-    let release = begin(set) + task.phase * run.unit;
-    let seed = set.seed.wrapping_mul(1009).wrapping_add(place) % (1 << 62);
-    let _ = writeln!(
-        text,
-        "args = {{ code = \"{}\", release = {release}, period = {period}, forever = {forever}, \
-         unit = {}, blocking = {}, seed = {seed} }}",
-        code.join(";"),
+    let helped = set.helpers.iter().filter(|(_, helper)| *helper == place);
+    let helps = match run.inheritance {
+        Inheritance::Conditions => helped.fold(0, |all, (condition, _)| all | 1 << condition),
+        _ => 0,
+    };
+    let fields = Fields {
+        name: &task.name,
+        priority: priority(set, task),
+        release: begin(set) + task.phase * run.unit,
+        activation: match task.activation {
+            Activation::Period(period) => rtsim::Activation::Period(period * run.unit),
+            Activation::Forever => rtsim::Activation::Forever,
+            Activation::Once => rtsim::Activation::Once,
+        },
+        seed: set.seed.wrapping_mul(1009).wrapping_add(place as u64) % (1 << 62),
+        helps,
+        code: &code.join(";"),
+    };
+    fields.to_string()
+}
+
+/// What a program is told and may use, which carries these tasks out.
+fn contents(set: &TaskSet, tasks: &[(usize, &Task)], run: Run) -> String {
+    let all: Vec<String> = tasks.iter().map(|task| fields(set, *task, run)).collect();
+    let inherits = u8::from(run.inheritance != Inheritance::None);
+    let names = tasks.iter().map(|(_, task)| task.name.as_str());
+    let map = |name| format!("{{ memory = \"{name}\", rights = \"rw\" }}");
+    let maps: Vec<String> = ["shared-objects"].into_iter().chain(names).map(map).collect();
+    format!(
+        "args = {{ tasks = \"{}\", unit = {}, blocking = {}, inherits = {inherits} }}\n\
+         maps = [{}]\n\
+         caps = [{{ name = \"console\", console = true }}, \
+         {{ name = \"system\", system = true }}]\n",
+        all.join("|"),
         run.unit,
         set.blocking,
-    );
-    let maps = ["shared-objects", name].map(|m| format!("{{ memory = \"{m}\", rights = \"rw\" }}"));
-    let _ = writeln!(text, "maps = [{}]", maps.join(", "));
-    text +=
-        "caps = [{ name = \"console\", console = true }, { name = \"system\", system = true }]\n";
-    Ok(text)
+        maps.join(", "),
+    )
+}
+
+/// The domain of a task.
+fn domain(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> Result<String, String> {
+    let Task { name, cpu, .. } = task;
+    let mut text = format!("\n[[domain]]\nname = \"{name}\"\nprogram = \"rtsim-task\"\n");
+    let priority = priority(set, task);
+    text += &format!("priority = {priority}\ncpu = {cpu}\n");
+    if let Some(reservation) = reservation(task, priority, run)? {
+        text += &format!("reservation = {{ {reservation} }}\n");
+    }
+    Ok(text + &contents(set, &[(place, task)], run))
+}
+
+/// The domain that all tasks are threads of. The first thread starts them.
+fn one_domain(set: &TaskSet, run: Run) -> String {
+    let (count, highest) = (set.tasks.len(), HIGHEST);
+    let head = format!("\n[[domain]]\nname = \"{ALL_NAME}\"\nprogram = \"rtsim-task\"\n");
+    let threads = format!("threads = {}\nquota = {{ threads = {count} }}\n", count + 1);
+    let all: Vec<(usize, &Task)> = set.tasks.iter().enumerate().collect();
+    let priorities = format!("priority = {highest}\nmax_priority = {highest}\n");
+    head + &priorities + &threads + &contents(set, &all, run)
+}
+
+/// The thread that carries a task out: the name of its domain, and the how manieth it is there,
+/// from 1.
+pub fn thread(set: &TaskSet, task: usize, run: Run) -> (&str, u32) {
+    match run.inheritance {
+        Inheritance::None => (&set.tasks[task].name, 1),
+        _ => (ALL_NAME, task as u32 + 2),
+    }
 }
 
 /// The reservation that a task runs on, if it is not its priority.

@@ -1,4 +1,4 @@
-use crate::{Activation, Instruction, Operand, Run, Scheduler, TaskSet, Time};
+use crate::{Activation, Inheritance, Instruction, Operand, Run, Scheduler, TaskSet, Time};
 use crate::{manifest, parse, priority};
 use manifest::{Problem, Source};
 
@@ -52,9 +52,12 @@ fn what_is_wrong_has_its_place_and_a_mend() {
         (task("fixed(4294967296);"), 2, 32, "the number is too great"),
         ("duration 9; task A priority 1 cpu 64 once { fixed(1); }".into(), 1, 31, "no such CPU"),
         ("duration 9; task A priority 1 budget 5 once".into(), 1, 40, "a number is missing"),
-        (task("helpers_add(M, A);"), 2, 26, "do not inherit priorities"),
+        (task("helpers_add(M, A);"), 2, 26, "stay the same for the whole run"),
         (task(""), 2, 6, "the task does nothing"),
-        ("inherit mutexes;".into(), 1, 1, "do not inherit priorities"),
+        ("inherit mutexes;".into(), 1, 1, "inherits as a whole"),
+        ("mutex M; helpers M A;".into(), 1, 18, "`M` is a mutex"),
+        (format!("condition C; helpers C B; {}", task("fixed(1);")), 1, 24, "no task `B`"),
+        (format!("condition C; helpers C A, A; {}", task("fixed(1);")), 1, 27, "helps the cond"),
         ("duration 9; duration 12x;".into(), 1, 22, "`12x` is neither"),
         ("duration 9; mutex M, M;".into(), 1, 22, "`M` is there twice"),
         ("mutex M; ?".into(), 1, 10, "`?` has no meaning"),
@@ -73,7 +76,8 @@ fn a_task_set_becomes_a_system_that_the_manifest_knows() {
     let text = include_str!("../../../tests/rtsim/budget.rts");
     let set = read(text).unwrap();
     for scheduler in [Scheduler::FixedPriorities, Scheduler::EarliestDeadline] {
-        let text = manifest(&set, Run { scheduler, unit: 100_000 }).unwrap();
+        let text = manifest(&set, Run { scheduler, inheritance: Inheritance::None, unit: 100_000 })
+            .unwrap();
         let system = manifest::parse("a task set", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!((system.domains.len(), &*system.kernel), (3, "tree"));
     }
@@ -86,4 +90,27 @@ fn only_the_order_of_priorities_counts() {
     let set = read(text).unwrap();
     let of = |task: usize| priority(&set, &set.tasks[task]);
     assert_eq!([of(0), of(1), of(2)], [240, 239, 240]);
+}
+
+#[test]
+fn where_priorities_are_lent_tasks_are_threads_of_one_domain() {
+    let set = read(include_str!("../../../tests/rtsim/mutex.rts")).unwrap();
+    let run =
+        |inheritance| Run { scheduler: Scheduler::FixedPriorities, inheritance, unit: 100_000 };
+    let text = manifest(&set, run(Inheritance::Mutexes)).unwrap();
+    let system = manifest::parse("a task set", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!((system.domains.len(), system.domains[0].threads), (2, 4));
+}
+
+#[test]
+fn what_cannot_inherit_is_refused() {
+    let with = |scheduler, keys: &str| {
+        let text = format!("duration 9; task A priority 1 period 5 {keys} {{ fixed(1); }}");
+        let run = Run { scheduler, inheritance: Inheritance::Mutexes, unit: 1_000 };
+        manifest(&read(&text).unwrap(), run).unwrap_err()
+    };
+    let fixed = Scheduler::FixedPriorities;
+    assert!(with(Scheduler::EarliestDeadline, "").contains("by EDF nothing is inherited"));
+    assert!(with(fixed, "budget 1 5").contains("task A has a budget"));
+    assert!(with(fixed, "cpu 1").contains("several CPUs"));
 }

@@ -8,6 +8,8 @@ pub const EXAMPLES: &str = "\
 Examples:
   ./giusto lab rtsim tests/rtsim/client-server.rts
   ./giusto lab rtsim tests/rtsim/mutex.rts --to 150        with a Gantt chart
+  ./giusto lab rtsim tests/rtsim/mutex.rts --pi --to 150   owners inherit
+  ./giusto lab rtsim tests/rtsim/client-server.rts --pi --pi-cv
   ./giusto lab rtsim my.rts --scheduler edf --json
   ./giusto lab rtsim my.rts --export csv
   ./giusto lab rtsim my.rts --manifest my.toml    the system that it becomes
@@ -23,6 +25,12 @@ pub struct Rtsim {
     /// Who runs: the most urgent task, or on each CPU the one with the earliest deadline.
     #[arg(long, value_name = "S", default_value = "fp")]
     pub scheduler: Scheduler,
+    /// Mutexes lend the priorities of tasks that wait to their owners; without it they do not.
+    #[arg(long)]
+    pub pi: bool,
+    /// Conditions lend them to their helpers too; without it they do not.
+    #[arg(long, requires = "pi")]
+    pub pi_cv: bool,
     /// How long a unit of time of the file takes.
     #[arg(long, value_name = "TIME", default_value = "100us", value_parser = unit)]
     pub unit: u64,

@@ -15,7 +15,7 @@ mod live;
 mod model;
 mod new;
 mod profile;
-mod rtsim;
+pub mod rtsim;
 mod run;
 mod test;
 mod tidy;

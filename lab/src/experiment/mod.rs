@@ -12,6 +12,7 @@ pub mod claim;
 mod cpus;
 mod futex_cost;
 mod hot_potato;
+mod invocation_chain;
 mod ipc_queueing;
 pub mod latency;
 mod listed;
@@ -23,6 +24,7 @@ mod mixed_criticality;
 mod native_series;
 pub mod parameter;
 mod partitions;
+mod pi_cv;
 mod ping_pong;
 mod plugins;
 mod profile;
@@ -37,6 +39,7 @@ mod setup;
 pub mod testing;
 mod tickless;
 mod trace_cost;
+mod train_cost;
 mod tree_cost;
 pub mod user_system;
 
@@ -162,7 +165,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 29] = [
+pub static EXPERIMENTS: [&Experiment; 32] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -185,6 +188,8 @@ pub static EXPERIMENTS: [&Experiment; 29] = [
     &service_curves::sharing::EXPERIMENT,
     &service_curves::delay::EXPERIMENT,
     &tickless::EXPERIMENT,
+    &train_cost::EXPERIMENT,
+    &invocation_chain::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &futex_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
@@ -192,6 +197,7 @@ pub static EXPERIMENTS: [&Experiment; 29] = [
     &mixed_criticality::EXPERIMENT,
     &adaptive_budgets::EXPERIMENT,
     &plugins::EXPERIMENT,
+    &pi_cv::EXPERIMENT,
 ];
 
 /// The experiment with this name.

@@ -250,7 +250,17 @@ impl Setup {
     ) -> Result<Outcome> {
         let mut system = self.load(system)?;
         change(&mut system);
-        let launch = self.launch(self.images_for(kernel, extra)?, &system, kernel);
+        self.attempt_made(extra, &system, kernel)
+    }
+
+    /// [`Setup::attempt_with`] of a system that was made here, and has no name.
+    pub fn attempt_made(
+        &self,
+        extra: Option<Extra>,
+        system: &System,
+        kernel: &str,
+    ) -> Result<Outcome> {
+        let launch = self.launch(self.images_for(kernel, extra)?, system, kernel);
         let outcome = machine::boot(&launch)?;
         self.ran.note(outcome.machine)?;
         match outcome.kernel == kernel {

@@ -92,6 +92,11 @@ fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
         Call::Ceiling => (false, false, &[InvalidArgument, PriorityTooHigh]),
+        Call::InheritCondWait => {
+            (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
+        }
+        Call::InheritRequeue => (false, false, &[InvalidArgument, BadAddress]),
+        Call::InheritHelp => (false, false, &[InvalidArgument, BadAddress, Stale]),
         Call::CondRequeue => (false, false, &[InvalidArgument, BadAddress, BrokenQueue]),
         Call::TrainCreate => (false, true, &[InvalidArgument, BadAddress]),
         Call::TrainCall => (true, false, &[Faulted]),

@@ -112,6 +112,11 @@ impl Life {
         self.priorities.get(known.saturating_sub(1)).map(|&(_, priority)| priority)
     }
 
+    /// Its priorities, effective ones, with the moments from which on they are known.
+    pub fn priorities(&self) -> impl Iterator<Item = (usize, u16)> {
+        self.priorities.iter().copied()
+    }
+
     fn set_priority(&mut self, moment: usize, priority: u16) {
         if self.priority != Some(priority) {
             self.priority = Some(priority);

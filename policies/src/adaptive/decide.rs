@@ -1,163 +1,162 @@
-//! What a class gives to one of its children, and takes from others for it.
+//! What classes give to their children, and take from others for it.
 
-use crate::tree::bandwidth;
-use abi::reservation::WHOLE;
+use super::server::{Above, MOST, Refused, Server, check, children, rank};
 use core::cmp::Reverse;
 
-/// The most children that a decision is about.
-pub const SIBLINGS: usize = abi::adaptive::CHILDREN;
-
-/// Whether a server's budget may be changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Its budget is for ever what it is.
-    Hard,
-    /// Its budget follows demand, as far as its importance lets it.
-    Soft {
-        /// Greater is more important; among equals the one that comes first.
-        importance: u32,
-        /// What it always keeps in each period, in nanoseconds, 1 at least.
-        least: u64,
-    },
-}
-
-/// A child of the class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sibling {
-    /// Its period in nanoseconds.
-    pub period: u64,
-    /// Its budget in each period, in nanoseconds.
-    pub budget: u64,
-    /// Whether that may be changed.
-    pub kind: Kind,
-}
-
-/// Why there is no decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// More than [`SIBLINGS`] children.
-    TooMany,
-    /// No such child, or a hard one.
-    NotSoft,
-    /// A child that no budget can be right for: its period is 0, or its budget is that or more,
-    /// or below its least one, or that is 0.
-    Unsound,
-    /// Together they have more than their class now, so that nothing is known of what is left.
-    Overcommitted,
-}
-
-/// The budgets of all children from now on.
+/// The budgets of all servers from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    budgets: [u64; SIBLINGS],
-    before: [u64; SIBLINGS],
+    budgets: [u64; MOST],
+    asked: [u64; MOST],
+    before: [u64; MOST],
     count: usize,
 }
 
 impl Decision {
-    /// The budgets, in the order of the children.
+    /// The budgets, in the order of the servers.
     pub fn budgets(&self) -> &[u64] {
         &self.budgets[..self.count]
     }
 
-    /// The children whose budgets are to be changed, and their new budgets. Those that get less
-    /// come first: set in this order, the class never promises more than it has.
+    /// What each of them has asked for by now.
+    pub fn asked(&self) -> &[u64] {
+        &self.asked[..self.count]
+    }
+
+    /// The servers whose budgets are to be changed, and their new budgets. Those that get less come
+    /// first, children before their classes, then those that get more, classes before their
+    /// children: set in this order, no class ever promises more than it has.
     pub fn changes(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let changed = |is_wanted: fn(&u64, &u64) -> bool| {
-            let both = self.budgets().iter().zip(&self.before).enumerate();
-            both.filter(move |(_, (new, old))| is_wanted(new, old)).map(|(at, (new, _))| (at, *new))
-        };
-        changed(|new, old| new < old).chain(changed(|new, old| new > old))
+        let all = || (0..self.count).map(|at| (at, self.budgets[at]));
+        let less = all().rev().filter(|(at, new)| *new < self.before[*at]);
+        less.chain(all().filter(|(at, new)| *new > self.before[*at]))
     }
 }
 
-/// Gives one child of a class the budget that it wants, as far as hard and more important siblings
-/// and the least budgets of the others leave it. Less important ones get less where the class has
-/// not enough for all of them, the least important first, none below its least budget (S2B-12).
-/// `supply` is what the class has, in millionths of a CPU. O(n^2) for n children.
+/// Decides about those servers for which it is known what their own tasks want, in nanoseconds in
+/// each period (S2B-12).
+///
+/// Children come first: each of these servers asks for what its tasks want, and for what its
+/// children ask for and have. What asks for less than it has gives that back. Then, from the root
+/// on and by importance, each gets what it asks for, as far as more important siblings and the
+/// least budgets of the others leave it. Where the class has not enough for all of them, less
+/// important ones get less, the least important first, none below its least budget; in a class that
+/// gets less, its children do in the same way. O(n^2) steps for n servers, [`MOST`] at most.
 ///
 /// # Errors
 /// [`Refused`]: nothing is changed.
-pub fn decide(
-    siblings: &[Sibling],
-    supply: u32,
-    adapted: usize,
-    wanted: u64,
-) -> Result<Decision, Refused> {
-    check(siblings, supply)?;
-    let own = siblings.get(adapted).ok_or(Refused::NotSoft)?;
-    let Kind::Soft { least, .. } = own.kind else { return Err(Refused::NotSoft) };
-    let mut decision =
-        Decision { budgets: [0; SIBLINGS], before: [0; SIBLINGS], count: siblings.len() };
-    for (at, sibling) in siblings.iter().enumerate() {
-        (decision.budgets[at], decision.before[at]) = (sibling.budget, sibling.budget);
-    }
-    // What no decision about this child touches: the more important ones, and least budgets.
-    let kept = siblings.iter().enumerate().filter(|(at, _)| *at != adapted).map(|(at, sibling)| {
-        let budget = match sibling.kind {
-            Kind::Soft { least, .. } if rank(siblings, at) < rank(siblings, adapted) => least,
-            _ => sibling.budget,
-        };
-        bandwidth(budget, sibling.period)
-    });
-    // At least its own least budget is left, since all that there is now fits.
-    let available = u64::from(supply).saturating_sub(kept.sum());
-    let most = budget_of(available, own.period).min(own.period - 1);
-    decision.budgets[adapted] = wanted.clamp(least, most.max(least));
-    throttle(siblings, supply, adapted, &mut decision);
-    Ok(decision)
-}
-
-/// Takes from less important siblings what the class lacks.
-fn throttle(siblings: &[Sibling], supply: u32, adapted: usize, decision: &mut Decision) {
-    let promised = siblings.iter().zip(&decision.budgets);
-    let promised: u64 = promised.map(|(it, budget)| bandwidth(*budget, it.period)).sum();
-    let mut excess = promised.saturating_sub(supply.into());
-    let mut order = [0; SIBLINGS];
-    let order = &mut order[..siblings.len()];
-    order.iter_mut().enumerate().for_each(|(at, place)| *place = at);
-    order.sort_unstable_by_key(|at| rank(siblings, *at));
-    let own = rank(siblings, adapted);
-    for at in order.iter().copied().take_while(|at| rank(siblings, *at) < own) {
-        let Sibling { period, budget, kind: Kind::Soft { least, .. } } = siblings[at] else {
-            return;
-        };
-        let had = bandwidth(budget, period);
-        let left = budget_of(had.saturating_sub(excess), period).clamp(least, budget);
-        decision.budgets[at] = left;
-        excess = excess.saturating_sub(had - bandwidth(left, period));
-    }
-}
-
-/// The order of importance, the least first; hard ones are above all others.
-fn rank(siblings: &[Sibling], at: usize) -> (u64, Reverse<usize>) {
-    let importance = match siblings[at].kind {
-        Kind::Soft { importance, .. } => importance.into(),
-        Kind::Hard => u64::MAX,
-    };
-    (importance, Reverse(at))
-}
-
-/// The greatest budget whose bandwidth is this or less.
-fn budget_of(rate: u64, period: u64) -> u64 {
-    let budget = u128::from(rate) * u128::from(period) / u128::from(WHOLE);
-    u64::try_from(budget).unwrap_or(u64::MAX)
-}
-
-fn check(siblings: &[Sibling], supply: u32) -> Result<(), Refused> {
-    if siblings.len() > SIBLINGS {
-        return Err(Refused::TooMany);
-    }
-    let is_sound = |it: &Sibling| {
-        let keeps_least = match it.kind {
-            Kind::Soft { least, .. } => (1..=it.budget).contains(&least),
-            Kind::Hard => true,
-        };
-        it.budget < it.period && keeps_least
-    };
-    if !siblings.iter().all(is_sound) {
+pub fn decide(servers: &[Server], wanted: &[Option<u64>]) -> Result<Decision, Refused> {
+    check(servers)?;
+    if wanted.len() != servers.len() {
         return Err(Refused::Unsound);
     }
-    let promised: u64 = siblings.iter().map(|it| bandwidth(it.budget, it.period)).sum();
-    if promised > supply.into() { Err(Refused::Overcommitted) } else { Ok(()) }
+    let mut plan = Plan::of(servers);
+    for (at, wanted) in wanted.iter().enumerate().rev() {
+        if let Some(wanted) = wanted {
+            plan.ask(at, *wanted);
+        }
+    }
+    let mut order = [0; MOST];
+    let mut count = 0;
+    for (at, _) in wanted.iter().enumerate().filter(|(_, wanted)| wanted.is_some()) {
+        (order[count], count) = (at, count + 1);
+    }
+    let order = &mut order[..count];
+    order.sort_unstable_by_key(|at| (depth(servers, *at), Reverse(rank(servers, *at))));
+    order.iter().for_each(|at| plan.grant(*at));
+    Ok(plan.decision)
+}
+
+/// A decision that is being taken.
+struct Plan<'a> {
+    servers: &'a [Server],
+    decision: Decision,
+}
+
+impl Plan<'_> {
+    /// All stays as it is.
+    fn of(servers: &[Server]) -> Plan<'_> {
+        let (mut before, mut asked) = ([0; MOST], [0; MOST]);
+        for (at, server) in servers.iter().enumerate() {
+            (before[at], asked[at]) = (server.budget, server.asked);
+        }
+        let decision = Decision { budgets: before, asked, before, count: servers.len() };
+        Plan { servers, decision }
+    }
+
+    /// What its tasks want, and what is inside has or asks for.
+    fn ask(&mut self, at: usize, wanted: u64) {
+        let Decision { budgets, asked, .. } = &mut self.decision;
+        let inside = children(self.servers, Above::Adaptive(at));
+        let inside = inside.map(|child| self.servers[child].rate(asked[child].max(budgets[child])));
+        let server = &self.servers[at];
+        asked[at] = wanted.saturating_add(server.budget_for(inside.sum()));
+        budgets[at] = budgets[at].min(asked[at].max(server.least));
+    }
+
+    /// What it asks for, as far as its class can give it.
+    fn grant(&mut self, at: usize) {
+        let server = &self.servers[at];
+        let own = rank(self.servers, at);
+        // What no decision about this one touches: the more important ones, and least budgets.
+        let others = children(self.servers, server.above).filter(|other| *other != at);
+        let kept = others.map(|other| match rank(self.servers, other) < own {
+            true => self.servers[other].rate(self.servers[other].least),
+            false => self.servers[other].rate(self.decision.budgets[other]),
+        });
+        let available = self.supply(server.above).saturating_sub(kept.sum());
+        // All that there is now fits, so what it has is available.
+        let most = server.budget_of(available).max(self.decision.budgets[at]);
+        self.decision.budgets[at] = self.decision.asked[at].clamp(server.least, most);
+        let mut is_cut = [false; MOST];
+        self.cut(server.above, own, &mut is_cut);
+        for class in 0..self.servers.len() {
+            if is_cut[class] {
+                self.cut(Above::Adaptive(class), (u32::MAX, Reverse(0)), &mut is_cut);
+            }
+        }
+    }
+
+    /// Takes what a class lacks from those of its children that are below a rank.
+    fn cut(&mut self, class: Above, below: (u32, Reverse<usize>), is_cut: &mut [bool; MOST]) {
+        let servers = self.servers;
+        let budgets = &mut self.decision.budgets;
+        let promised: u64 = children(servers, class).map(|at| servers[at].rate(budgets[at])).sum();
+        let mut excess = promised.saturating_sub(self.supply(class));
+        if excess == 0 {
+            return;
+        }
+        let mut order = [0; MOST];
+        let mut count = 0;
+        for at in children(servers, class).filter(|at| rank(servers, *at) < below) {
+            (order[count], count) = (at, count + 1);
+        }
+        let order = &mut order[..count];
+        order.sort_unstable_by_key(|at| rank(servers, *at));
+        for at in order.iter().copied() {
+            let (server, budget) = (&servers[at], self.decision.budgets[at]);
+            let had = server.rate(budget);
+            let left = server.budget_of(had.saturating_sub(excess)).clamp(server.least, budget);
+            self.decision.budgets[at] = left;
+            excess = excess.saturating_sub(had - server.rate(left));
+            is_cut[at] |= left < budget;
+        }
+    }
+
+    /// What a class has for these servers, in millionths.
+    fn supply(&self, class: Above) -> u64 {
+        match class {
+            Above::Fixed { supply, .. } => supply.into(),
+            Above::Adaptive(at) => self.servers[at].supply(self.decision.budgets[at]),
+        }
+    }
+}
+
+/// Classes of these above a server.
+fn depth(servers: &[Server], at: usize) -> usize {
+    let above = |at: &usize| match servers[*at].above {
+        Above::Adaptive(class) => Some(class),
+        Above::Fixed { .. } => None,
+    };
+    core::iter::successors(above(&at), above).count()
 }

@@ -4,17 +4,25 @@
 //!
 //! ```text
 //! Use -> Demand (histories of h and e) -> wanted = mean(h) + MAD(h)/2 + mean(e)
-//!                       wanted + siblings -> decide -> budgets that their class can keep
+//!
+//!            asked, children first: a class asks for what its tasks want and its children ask for
+//!                 ^                                     |
+//!                 |                                     v
+//! wanted + servers -> decide        granted, classes first: as much as the class above can give,
+//!                                   by importance; what loses is cut, and what is inside it
 //! ```
 //!
-//! Of siblings that want more than their class has, the more important ones get it. Hard siblings
-//! are the most important of all: no decision changes their budgets. Rates are in millionths of a
-//! CPU, each rounded up, as the kernel's admission does it: what is decided here it accepts.
+//! Servers whose budgets are fixed are not among these: what they have is taken from the supply of
+//! their class beforehand, so that no decision can touch it. Rates are in millionths of a CPU, each
+//! rounded up, and what a class has is rounded down, as the kernel's admission does it: what is
+//! decided here it accepts.
 
 mod decide;
 mod demand;
+mod server;
 #[cfg(test)]
 mod tests;
 
-pub use decide::{Decision, Kind, Refused, SIBLINGS, Sibling, decide};
+pub use decide::{Decision, decide};
 pub use demand::{Demand, HISTORY, Use};
+pub use server::{Above, MOST, Refused, Server, left_to_tasks};

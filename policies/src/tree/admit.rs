@@ -24,6 +24,9 @@ pub(super) struct Promise {
 }
 
 impl Promise {
+    /// Nothing.
+    pub(super) const NONE: Promise = Promise { share: Share::Deadline, bandwidth: 0 };
+
     /// That of a node with this share and limit, whose jobs are of this kind.
     pub(super) fn new(share: Share, limits: Option<Budget>, timing: Option<Timing>) -> Promise {
         let by = |limits: Budget| bandwidth(limits.budget, span(limits, timing));
@@ -113,13 +116,19 @@ impl Tree<'_> {
         Promise::new(node.share, node.server.limits, node.job.timing)
     }
 
+    /// What a class can promise to its children.
+    pub(super) fn capacity_of(&self, class: u32) -> Capacity {
+        let node = &self.nodes[class as usize];
+        match self.is_shared_class(class) {
+            true => Capacity::of_cpus(self.shared_cpu()),
+            false => self.capacity(node.parent, node.share, node.server.limits),
+        }
+    }
+
     /// Promises a class's capacity to a child. An error changes nothing.
     pub(super) fn promise(&mut self, class: u32, new: Promise) -> Result<(), TreeError> {
+        let capacity = self.capacity_of(class);
         let node = &self.nodes[class as usize];
-        let mut capacity = self.capacity(node.parent, node.share, node.server.limits);
-        if self.is_shared_class(class) {
-            capacity = Capacity::of_cpus(self.shared_cpu());
-        }
         let (policy, frame) = (node.policy(), node.frame as usize);
         let promised = &mut self.nodes[class as usize].promised;
         match (policy, new.share) {

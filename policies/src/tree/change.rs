@@ -44,7 +44,7 @@ impl Tree<'_> {
         Ok(NodeId(at))
     }
 
-    /// Removes a node. What it was promised is free at once (S4-09).
+    /// Removes a node. What it was promised can be promised again at once (S4-09).
     ///
     /// # Errors
     /// [`TreeError::HasChildren`], or [`TreeError::NoSuchNode`] for a root or a vacant node.
@@ -65,7 +65,9 @@ impl Tree<'_> {
         self.forget_instants(at.0);
         self.forget(at.0);
         let parent = self.nodes[at.index()].parent;
-        self.release(parent, self.promise_of(at.0));
+        let old = self.promise_of(at.0);
+        self.release(parent, old);
+        self.settle(at.0, (parent, old), (NIL, Promise::NONE), now);
         self.count_child(parent, Some(0), None);
         let node = &mut self.nodes[at.index()];
         if let Some(frame) = self.frames.get_mut(node.frame as usize) {
@@ -103,11 +105,13 @@ impl Tree<'_> {
     }
 
     /// Gives a node a server, another one, or none. The first one of a node that has not run begins
-    /// with its whole budget, below earliest deadlines only if nothing in the class has run. After
-    /// that what was used stays used: of the same kind and period the server has so much less of
-    /// its new budget; another one has its whole budget a period from now, and not before the old
-    /// one's deadline. A budget that is the period is no limit. Below a class of earliest deadlines
-    /// a node without a limit is promised nothing.
+    /// with its whole budget. After that what was used stays used: of the same kind and period the
+    /// server has so much less of its new budget; another one has its whole budget a period from
+    /// now, and not before the old one's deadline. A budget that is the period is no limit.
+    ///
+    /// Below earliest deadlines a new server, and what a budget is more, begins when what siblings
+    /// have used ahead of promises that they had leaves the class that much. A node without a limit
+    /// is promised nothing there.
     ///
     /// # Errors
     /// [`TreeError::InvalidParameter`]: the budget is below [`LEAST_BUDGET`] or above the period,
@@ -132,12 +136,15 @@ impl Tree<'_> {
         let timing = self.nodes[at.index()].job.timing;
         let (old, new) = (self.promise_of(at.0), Promise::new(share, limits, timing));
         self.exchange((parent, old), (parent, new))?;
-        self.account_to(self.cpu_of(at.0), now);
-        let is_fresh = self.is_fresh(at.0, parent);
-        let by_deadline = self.policy_of(parent) == Some(Policy::EarliestDeadline);
+        let now = self.account_to(self.cpu_of(at.0), now);
+        self.catch_up(at.0, now);
+        let begins = self.settle(at.0, (parent, old), (parent, new), now);
+        let by_deadline = self.is_by_deadline(parent);
         let span = limits.filter(|_| by_deadline).map(|limits| span(limits, timing));
         self.change(at.0, now, |node, now| {
-            node.server.change(limits, is_fresh, span, now);
+            let is_new = node.service == 0;
+            let begins = if span.is_some() || is_new { begins } else { begins.late(limits) };
+            node.server.change(limits, begins, span, now);
             if node.ready && !node.behind.is_late {
                 node.server.wake(now);
             }
@@ -163,22 +170,27 @@ impl Tree<'_> {
             return Err(TreeError::InvalidParameter);
         }
         let Node { parent, share, ref server, .. } = self.nodes[at.index()];
-        let new = Promise::new(share, server.limits, timing);
-        self.exchange((parent, self.promise_of(at.0)), (parent, new))?;
+        let (old, new) = (self.promise_of(at.0), Promise::new(share, server.limits, timing));
+        self.exchange((parent, old), (parent, new))?;
         let now = self.account_to(self.cpu_of(at.0), now);
         self.catch_up(at.0, now);
-        let before = self.budget_deadline(at.0);
+        let begins = self.settle(at.0, (parent, old), (parent, new), now);
+        // What it has now keeps its deadline, unless that is a later one; and what has an earlier
+        // one comes when more of the class is free.
+        let mut before = self.budget_deadline(at.0);
+        if let (Some(timing), true) = (timing, begins.more > now) {
+            before = before.max(begins.more.saturating_add(timing.deadline));
+        }
         self.change(at.0, now, |node, now| {
             node.job.set(timing, now);
-            // What it has now keeps its deadline, unless that is a later one.
             node.server.earliest = before.max(node.server.earliest);
         });
         Ok(())
     }
 
     /// Moves a node below another class of the same CPU (S4-02). Below earliest deadlines it is due
-    /// there like one that comes now: its budget begins anew, the first one a period later unless
-    /// nothing in the class has run, and its job is not due earlier than one released now.
+    /// there like one that comes now: its budget begins anew, as that of a new server, and its job
+    /// is not due earlier than one released now.
     ///
     /// # Errors
     /// [`TreeError::Cycle`], [`TreeError::OtherCpu`], [`TreeError::Busy`] for a class of service
@@ -214,9 +226,11 @@ impl Tree<'_> {
         self.check_limits(at.0, parent.0, limits)?;
         self.check_children(at.0, parent.0, share, limits)?;
         let old = self.promise_of(at.0);
-        self.exchange((old_parent, old), (parent.0, Promise { share, ..old }))?;
+        let new = Promise { share, ..old };
+        self.exchange((old_parent, old), (parent.0, new))?;
         let now = self.account_to(self.cpu_of(at.0), now);
         self.catch_up(at.0, now);
+        let begins = self.settle(at.0, (old_parent, old), (parent.0, new), now);
         self.leave_node(at.0);
         let was_ready = self.nodes[at.index()].ready;
         self.nodes[at.index()].ready = false;
@@ -225,10 +239,9 @@ impl Tree<'_> {
         self.count_child(old_parent, Some(height), None);
         let enters =
             old_parent != parent.0 && self.policy_of(parent.0) == Some(Policy::EarliestDeadline);
-        let is_fresh = self.is_fresh(at.0, parent.0);
         let node = &mut self.nodes[at.index()];
         if enters {
-            node.server.arrive(is_fresh, node.job.timing, was_ready, now);
+            node.server.arrive(begins, node.job.timing, was_ready, now);
         }
         node.fair.change(share, now);
         if old_parent != parent.0 {
@@ -257,16 +270,6 @@ impl Tree<'_> {
             self.refresh(at.0, since);
         }
         Ok(())
-    }
-
-    /// Whether a limit in a class begins with its whole budget: of what has never run. Below
-    /// earliest deadlines, where it is promised, nothing in the class may have run: else nodes that
-    /// are made, moved or given limits anew would bring budget again and again.
-    fn is_fresh(&self, at: u32, class: u32) -> bool {
-        match self.policy_of(class) {
-            Some(Policy::EarliestDeadline) => self.nodes[class as usize].service == 0,
-            _ => self.nodes[at as usize].service == 0,
-        }
     }
 
     /// Changes a node outside of its class's queue.

@@ -3,10 +3,10 @@
 use super::avl::{self, NIL, Order};
 use super::background::ByTurn;
 use super::curve::NEVER;
-use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node, Role};
+use super::node::{ByEligible, ByEvent, ByFixed, ByKey, ByUrgency, NOWHERE, Node, NodeId, Role};
 use super::notice::ByNotice;
 use super::promised::Promised;
-use super::{DEPTH, Policy, Share, Tree};
+use super::{Budget, DEPTH, Policy, Share, Tree};
 extern crate std;
 use std::vec;
 use std::vec::Vec;
@@ -36,8 +36,13 @@ fn same(mut listed: Vec<u32>, expected: impl Iterator<Item = usize>, what: &str)
 }
 
 impl Tree<'_> {
+    /// What a node may use at most, if there is a limit.
+    pub(crate) fn limit(&self, at: NodeId) -> Option<Budget> {
+        self.nodes[at.index()].server.limits
+    }
+
     /// Checks everything that the tree keeps against what follows from the rest.
-    pub(super) fn check(&self) {
+    pub(crate) fn check(&self) {
         self.check_storage();
         for at in 0..self.nodes.len() {
             match self.nodes[at].role {

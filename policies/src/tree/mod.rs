@@ -22,6 +22,7 @@
 //! | `background.rs` | what has run out of time runs on where a CPU would idle |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
+//! | `freed.rs` | bandwidth that is promised no more, and was used ahead |
 //! | `chaos.rs` | decisions by chance, for tests |
 //! | `avl.rs`, `curve.rs` | sorted sets; curves in integers |
 //!
@@ -39,6 +40,7 @@ pub mod curve;
 mod error;
 mod fair;
 mod frame;
+mod freed;
 mod instant;
 mod job;
 mod node;

@@ -6,6 +6,7 @@
 #[cfg(test)]
 use super::admit::Promise;
 use super::error::TreeError;
+use super::freed::Freed;
 use abi::reservation::{Curve, WHOLE};
 #[cfg(test)]
 use abi::reservation::{Policy, Share};
@@ -30,12 +31,17 @@ pub(super) struct Promised {
     bends: [Bend; BENDS],
     /// Budgets of servers by their periods or deadlines, in millionths, each rounded up.
     bandwidth: u64,
+    /// Bandwidth that is free and was used ahead.
+    pub(super) freed: Freed,
 }
 
 impl Promised {
     /// Nothing is promised.
-    pub(super) const NONE: Promised =
-        Promised { bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS], bandwidth: 0 };
+    pub(super) const NONE: Promised = Promised {
+        bends: [Bend { at: 0, slope: 0, rest: 0, count: 0 }; BENDS],
+        bandwidth: 0,
+        freed: Freed::NONE,
+    };
 
     /// Promises a curve more, unless the sum then exceeds what the class has at some instant.
     pub(super) fn add_curve(&mut self, curve: &Curve, within: &Capacity) -> Result<(), TreeError> {
@@ -97,6 +103,11 @@ impl Promised {
         }
         self.bandwidth = sum;
         Ok(())
+    }
+
+    /// The bandwidth that can be promised yet, in millionths.
+    pub(super) fn free(&self, within: &Capacity) -> u64 {
+        within.bandwidth().saturating_sub(self.bandwidth)
     }
 
     /// A bandwidth is not promised any more.

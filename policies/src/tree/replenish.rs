@@ -37,8 +37,13 @@ impl Replenishments {
     }
 
     /// The budget is another one: of what is more a part may be used with the first amount, and the
-    /// rest a period later; what is less is taken from the first ones.
-    pub(super) fn resize(&mut self, [now, later]: [u64; 2], mut less: u64, period: u64) {
+    /// rest a period later, from an instant on; what is less is taken from the first ones.
+    pub(super) fn resize(
+        &mut self,
+        (now, [later, from]): (u64, [u64; 2]),
+        mut less: u64,
+        period: u64,
+    ) {
         if self.count == 0 {
             return;
         }
@@ -53,7 +58,7 @@ impl Replenishments {
             }
         }
         if later > 0 {
-            let at = first.saturating_add(period).max(self.last());
+            let at = first.saturating_add(period).max(self.last()).max(from);
             self.push(Replenishment { at, amount: later });
         }
         self.join_small();

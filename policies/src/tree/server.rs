@@ -9,6 +9,7 @@
 //! What is used beyond a budget, because the timer comes late, is taken from the next one.
 
 use super::curve::NEVER;
+use super::freed::Begins;
 use super::replenish::Replenishments;
 use abi::reservation::{Budget, Server, Timing};
 
@@ -30,10 +31,19 @@ pub(super) struct Supply {
     pub(super) is_throttled: bool,
     /// Since when it has waited.
     waits: u64,
+    /// What each budget that begins before an instant is less.
+    less: Less,
     /// Where it goes by deadlines: that of what is left is not before this one.
     pub(super) earliest: u64,
     /// How often its budget was exhausted.
     pub(super) overruns: u32,
+}
+
+/// A part of budgets that has grown to them, and comes later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Less {
+    amount: u64,
+    until: u64,
 }
 
 impl Supply {
@@ -46,6 +56,7 @@ impl Supply {
         replenishments: Replenishments::NONE,
         is_throttled: false,
         waits: 0,
+        less: Less { amount: 0, until: 0 },
         earliest: 0,
         overruns: 0,
     };
@@ -69,17 +80,18 @@ impl Supply {
         self.limits.is_some_and(|old| (old.server, old.period) == (limits.server, limits.period))
     }
 
-    /// It has these limits from now on; `is_fresh`: with the whole budget. Else what was used stays
-    /// used, so that no change brings budget. `span`: where budgets are promised by deadlines,
-    /// within which time each may be used.
+    /// It has these limits from now on. What was used stays used, so that no change brings budget;
+    /// what is new begins when `begins` says. `span`: where budgets are promised by deadlines,
+    /// within which time each may be used; elsewhere a node that has not run begins anew at once.
     pub(super) fn change(
         &mut self,
         limits: Option<Budget>,
-        is_fresh: bool,
+        begins: Begins,
         span: Option<u64>,
         now: u64,
     ) {
         let overruns = self.overruns;
+        let is_new = span.is_none() && begins.anew <= now;
         if self.idle != NEVER {
             // Up to date.
             self.wake(now);
@@ -88,41 +100,41 @@ impl Supply {
         match (self.limits, limits) {
             // The next limit begins behind this one.
             (_, None) => *self = Supply { until: self.last(), ..Supply::NONE },
-            (_, Some(_)) if is_fresh => *self = Supply::new(limits, now),
-            (Some(old), Some(new)) if self.goes_on_as(new) => {
-                self.resize(old.budget, new, span, now);
+            (Some(old), Some(new)) if self.goes_on_as(new) && !is_new => {
+                self.resize(old.budget, new, span, (begins.more, now));
             }
-            (old, Some(new)) => {
-                let was_soft = old.is_some_and(|old| old.server == Server::ConstantSoft);
-                let goes_on = was_soft && !self.is_throttled;
+            _ => {
+                let behind = if is_new || span.is_some() { 0 } else { self.last() };
+                let at = begins.anew.max(self.less.until).max(behind);
                 self.limits = limits;
-                self.begin_empty(now);
-                if goes_on && new.server == Server::ConstantSoft {
-                    // It goes on, behind the deadline that it had.
-                    self.postpone(new);
-                    self.set_throttled(now);
-                }
+                self.begin(at, now);
             }
         }
         self.overruns = overruns;
     }
 
-    /// The same server with another budget. Of what it is more now, by deadlines as much comes as
-    /// there is time left of the span.
-    fn resize(&mut self, old: u64, new: Budget, span: Option<u64>, now: u64) {
+    /// The same server with another budget. What it is more comes from an instant on: by deadlines
+    /// as much at once as there is then time left of the span.
+    fn resize(&mut self, old: u64, new: Budget, span: Option<u64>, (from, now): (u64, u64)) {
         let more = new.budget.saturating_sub(old);
         let at_once = match (span, self.deadline()) {
             (Some(span), Some(end)) => {
                 let end = end.saturating_sub(new.period - span);
-                let time = end.saturating_sub(now).min(span);
+                let time = end.saturating_sub(from).min(span);
                 (u128::from(more) * u128::from(time) / u128::from(span)) as u64
             }
             _ => more,
         };
+        if self.less.until <= now {
+            self.less = Less { amount: 0, until: from };
+        }
         let less = old.saturating_sub(new.budget);
+        let unused = less.min(self.less.amount);
+        self.less.amount = self.less.amount - unused + more;
+        self.less.until = self.less.until.max(from);
         self.limits = Some(new);
-        self.left = self.left.saturating_sub(amount(less)).saturating_add(amount(at_once));
-        self.replenishments.resize([at_once, more - at_once], less, new.period);
+        self.left = self.left.saturating_sub(amount(less - unused)).saturating_add(amount(at_once));
+        self.replenishments.resize((at_once, [more - at_once, from]), less, new.period);
         self.waits = now;
         if new.server == Server::ConstantSoft && self.left <= 0 && !self.is_throttled {
             self.postpone(new);
@@ -130,38 +142,58 @@ impl Supply {
         self.set_throttled(now);
     }
 
-    /// It has nothing now, and its whole budget a period later, but not before what it had before
-    /// would have come back.
-    pub(super) fn begin_empty(&mut self, now: u64) {
-        let Some(new) = self.limits else { return };
-        let (overruns, before) = (self.overruns, self.last());
-        let until = now.saturating_add(new.period).max(before);
-        *self = Supply::new(self.limits, now);
-        (self.left, self.until, self.overruns, self.waits) = (0, until, overruns, now);
-        if new.server == Server::Sporadic {
-            self.replenishments = Replenishments::new(until, new.budget);
+    /// It begins anew at an instant, now or later, and has nothing until then. A soft one has its
+    /// first budget at once, by the deadline that this has then.
+    fn begin(&mut self, at: u64, now: u64) {
+        let Some(limits) = self.limits else { return };
+        *self = Supply { overruns: self.overruns, waits: now, ..Supply::new(self.limits, now) };
+        if at <= now {
+            return;
+        }
+        match limits.server {
+            Server::Periodic | Server::Constant => (self.left, self.until) = (0, at),
+            Server::ConstantSoft => self.until = at.saturating_add(limits.period),
+            Server::Sporadic => self.replenishments = Replenishments::new(at, limits.budget),
         }
         self.set_throttled(now);
     }
 
-    /// It comes to a class of earliest deadlines, with jobs of this kind. `is_fresh`: with its
-    /// whole budget.
+    /// It comes to a class of earliest deadlines, with jobs of this kind.
     pub(super) fn arrive(
         &mut self,
-        is_fresh: bool,
+        begins: Begins,
         jobs: Option<Timing>,
         is_ready: bool,
         now: u64,
     ) {
-        if is_fresh && self.limits.is_some() {
-            *self = Supply { overruns: self.overruns, ..Supply::new(self.limits, now) };
-        } else {
-            self.begin_empty(now);
-        }
+        self.begin(begins.anew, now);
         if is_ready {
             self.wake(now);
         }
         self.earliest = jobs.map_or(0, |jobs| now.saturating_add(jobs.deadline));
+    }
+
+    /// What was used ahead of a budget for each `span`, and what comes later.
+    pub(super) fn lag(&self, span: u64, now: u64) -> u64 {
+        let Some(Budget { server, budget, period }) = self.limits else { return 0 };
+        let by = |amount: u64, until: u64| {
+            let time = until.saturating_sub(now);
+            i128::from(amount).saturating_mul(time.into()) / i128::from(span.max(1))
+        };
+        let used = match server {
+            Server::Sporadic => {
+                let amounts = self.replenishments.amounts().iter();
+                amounts.map(|entry| by(entry.amount, entry.at)).sum()
+            }
+            _ => by(budget, self.until.saturating_sub(period - span)) - i128::from(self.left),
+        };
+        let lag = used.max(0).saturating_add(by(self.less.amount, self.less.until));
+        u64::try_from(lag).unwrap_or(u64::MAX)
+    }
+
+    /// The budget that begins at an instant.
+    fn budget_at(&self, begin: u64, budget: u64) -> u64 {
+        if begin < self.less.until { budget - self.less.amount } else { budget }
     }
 
     /// When all that was used has come back.
@@ -200,7 +232,7 @@ impl Supply {
                 // What came while nothing was ready goes by the same rule as what was left.
                 if self.left > 0 && self.is_stale(now, budget, period) {
                     self.until = now.saturating_add(period);
-                    self.left = amount(budget);
+                    self.left = amount(self.budget_at(now, budget));
                 }
             }
             Server::Sporadic => self.replenishments.activate(now),
@@ -283,9 +315,10 @@ impl Supply {
 
     /// A soft server has another budget at once, and a later deadline.
     fn postpone(&mut self, limits: Budget) {
-        let periods = self.debt() / limits.budget + 1;
+        let budget = self.budget_at(self.until, limits.budget).max(1);
+        let periods = self.debt() / budget + 1;
         self.until = self.until.saturating_add(limits.period.saturating_mul(periods));
-        self.left = self.left.saturating_add(amount(limits.budget.saturating_mul(periods)));
+        self.left = self.left.saturating_add(amount(budget.saturating_mul(periods)));
     }
 
     fn charge_sporadic(&mut self, time: u64, now: u64, limits: Budget) -> bool {
@@ -398,6 +431,8 @@ impl Supply {
     /// a budget for each period. A deadline that passed periods ago is no deadline to go on from.
     fn begin_period(&mut self, now: u64, budget: u64, period: u64) {
         let missed = now.saturating_sub(self.until) / period;
+        let begin = self.until.saturating_add(missed.saturating_mul(period));
+        let budget = self.budget_at(begin, budget);
         self.add_periods(missed.saturating_add(1), budget, period);
         if self.is_constant() && missed > 0 {
             self.until = now.saturating_add(period);

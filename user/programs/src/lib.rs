@@ -39,7 +39,7 @@ pub mod stress;
 pub mod supervised;
 mod table;
 pub mod threads;
-pub mod train;
+pub mod trains;
 pub mod tree_cost;
 pub mod workshop;
 pub mod worst;

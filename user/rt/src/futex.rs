@@ -6,9 +6,9 @@ use crate::ipc::Wait;
 use crate::system;
 use abi::Error;
 use abi::call::{Call, Fact};
-use abi::futex::{NO_CEILING, OWNER_DIED, number};
+use abi::futex::{NO_CEILING, OWNER_DIED, helpers, number};
 
-pub use abi::futex::{Scope, WAITERS};
+pub use abi::futex::{HELPERS, Scope, WAITERS};
 
 /// The ids of the calling thread: in futexes of its domain, and in those of shared memory. They do
 /// not change, and mean nothing elsewhere.
@@ -99,6 +99,56 @@ pub fn inherit_wait(address: u64, expected: u32, wait: Wait) -> Result<bool, Err
 pub fn inherit_wake(address: u64) -> Result<(), Error> {
     let number = number(Call::InheritWake, Scope::Domain, Wait::NEVER.send);
     let a = [word(address), ANY, ANY, ANY, ANY, ANY];
+    arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// Waits for the inheriting condition at `address`, whose first word is `expected`, and then for
+/// the inheriting mutex at `mutex`, which the caller then owns. While it waits for the condition,
+/// which alone has a limit, it lends its priority to the threads with the ids of `help` (0: none).
+/// Whether the mutex's last owner has ended.
+///
+/// # Errors
+///
+/// Those of [`inherit_wait`], without [`Error::SelfSend`]; [`Error::OtherMutex`]: another thread
+/// waits for the condition with another mutex. The caller does not own the mutex then.
+pub fn inherit_cond_wait(
+    address: u64,
+    expected: u32,
+    mutex: u64,
+    wait: Wait,
+    help: [u32; HELPERS],
+) -> Result<bool, Error> {
+    let [first, second] = helpers(help);
+    let a = [address, expected.into(), mutex, wait.deadline, first, second].map(word);
+    let number = number(Call::InheritCondWait, Scope::Domain, wait.send);
+    let outcome = arch::syscall(number, a, arch::words([]));
+    outcome.status.result().map(|()| outcome.badge == OWNER_DIED)
+}
+
+/// Lets the thread of the highest priority that waits for the inheriting condition at `address`, or
+/// all that do, wait for their mutex, which the caller owns.
+///
+/// # Errors
+///
+/// [`Error::WrongState`]: the caller does not own the mutex; [`Error::BadAddress`],
+/// [`Error::BrokenQueue`].
+pub fn inherit_requeue(address: u64, all: bool) -> Result<(), Error> {
+    let number = number(Call::InheritRequeue, Scope::Domain, Wait::NEVER.send);
+    let a = [word(address), word(all.into()), ANY, ANY, ANY, ANY];
+    arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// The thread of the caller's domain with this id helps the inheriting condition at `address` from
+/// now on, or no longer. What is said while no thread waits is forgotten: each wait says it.
+///
+/// # Errors
+///
+/// [`Error::Stale`]: no thread of the domain has the id, or it has ended. While threads wait:
+/// [`Error::HelpsAlready`], [`Error::NoHelper`], [`Error::TooManyHelpers`], [`Error::TooDeep`].
+/// [`Error::BadAddress`], [`Error::BrokenQueue`].
+pub fn inherit_help(address: u64, helper: u32, helps: bool) -> Result<(), Error> {
+    let number = number(Call::InheritHelp, Scope::Domain, Wait::NEVER.send);
+    let a = [word(address), word(helper.into()), word(helps.into()), ANY, ANY, ANY];
     arch::syscall(number, a, arch::words([])).status.result()
 }
 

@@ -59,15 +59,29 @@ impl InheritMutex {
     ///
     /// Those of [`InheritMutex::lock`]; [`Error::Timeout`].
     pub fn lock_within(&self, me: ThreadId, wait: Wait) -> Result<InheritGuard<'_>, Error> {
-        if !self.futex.swap(0, me.of(Scope::Domain)) && self.lock_slowly(me, wait)? {
+        let died = self.acquire(me, wait)?;
+        self.has_come(me, died)?;
+        let words = self.words.part(InheritMutex::WORDS, self.words.len() - InheritMutex::WORDS);
+        Ok(InheritGuard { mutex: self, words, me, owned: true })
+    }
+
+    /// Waits until the thread owns the mutex, unless it is free. Whether its last owner has ended.
+    #[inline(always)]
+    fn acquire(&self, me: ThreadId, wait: Wait) -> Result<bool, Error> {
+        Ok(!self.futex.swap(0, me.of(Scope::Domain)) && self.lock_slowly(me, wait)?)
+    }
+
+    /// The calling thread has come to own the mutex. If that can never be right again, it is given
+    /// up.
+    fn has_come(&self, me: ThreadId, died: bool) -> Result<(), Error> {
+        if died {
             self.words.set(LEFT, BROKEN);
         }
-        let words = self.words.part(InheritMutex::WORDS, self.words.len() - InheritMutex::WORDS);
-        let guard = InheritGuard { mutex: self, words, me, owned: true };
-        match self.words.get(LEFT) {
-            GIVEN_UP => Err(Error::WrongState),
-            _ => Ok(guard),
+        if self.words.get(LEFT) == GIVEN_UP {
+            self.unlock(me)?;
+            return Err(Error::WrongState);
         }
+        Ok(())
     }
 
     /// Waits until the thread owns the mutex. Whether its last owner has ended.
@@ -126,6 +140,30 @@ impl InheritGuard<'_> {
     /// given up.
     pub fn make_consistent(&self) {
         self.mutex.words.set(LEFT, WHOLE);
+    }
+
+    /// Gives the mutex up, waits for a condition by a call with the mutex's address, and owns the
+    /// mutex again: by that call, which says whether the last owner has ended, or if it fails
+    /// without it. How the call came out.
+    ///
+    /// # Errors
+    ///
+    /// The mutex is not owned any more: those of [`InheritMutex::lock`].
+    pub(crate) fn wait_with(
+        &mut self,
+        wait: impl FnOnce(u64) -> Result<bool, Error>,
+    ) -> Result<Result<(), Error>, Error> {
+        let (mutex, me) = (self.mutex, self.me);
+        self.owned = false;
+        mutex.unlock(me)?;
+        let ended = wait(mutex.futex.address);
+        let died = match ended {
+            Ok(died) => died,
+            Err(_) => mutex.acquire(me, Wait::NEVER)?,
+        };
+        mutex.has_come(me, died)?;
+        self.owned = true;
+        Ok(ended.map(|_| ()))
     }
 
     /// Gives the mutex up, as dropping the guard does, and says whether that went well.

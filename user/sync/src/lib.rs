@@ -12,6 +12,7 @@
 //! | [`InheritMutex`] | 2 and what it protects | the same, with priority inheritance; robust |
 //! | [`CeilingMutex`] | 1 and what it protects | the same, with a priority ceiling |
 //! | [`Condvar`] | 2 | waiting with a mutex until another thread has changed something |
+//! | [`InheritCondition`] | 4 | the same with such a mutex, and with helpers that inherit |
 //! | [`Semaphore`] | 4 | permits |
 //! | [`RwLock`] | 7 and what it protects | one writer or any number of readers |
 //! | [`Barrier`] | 5 | waiting until all have come |
@@ -20,7 +21,7 @@
 //! Locking a free mutex, and unlocking one that no thread waits for, is one compare-and-swap. A
 //! waiting thread is handed the mutex by the one that unlocks it, in the order of arrival; so a
 //! mutex is never taken past a thread that waits. The owner of an [`InheritMutex`]
-//! alone inherits priorities.
+//! and the helpers of an [`InheritCondition`] alone inherit priorities.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -30,6 +31,7 @@ mod condvar;
 mod futex;
 mod identity;
 mod inherit;
+mod inherit_condition;
 mod mutex;
 mod queue;
 mod recursive;
@@ -41,6 +43,7 @@ pub use ceiling::{CeilingGuard, CeilingMutex, Ceilings};
 pub use condvar::Condvar;
 pub use identity::ThreadId;
 pub use inherit::{InheritGuard, InheritMutex};
+pub use inherit_condition::{HelperId, InheritCondition};
 pub use mutex::{Guard, Mutex};
 pub use queue::Queue;
 pub use recursive::{RecursiveGuard, RecursiveMutex};

@@ -102,7 +102,7 @@ impl<P: Port> Manager<'_, P> {
                 self.wait_for(caller, (kind, args[0], args[2]), args[1], until)
             }
             Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
-            _ => self.inherit(caller, (call, number), [args[0], args[1], args[2]]),
+            _ => self.inherit(caller, (call, number), *args),
         }
     }
 }

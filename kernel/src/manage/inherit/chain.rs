@@ -1,22 +1,53 @@
-//! Effective priorities along chains of waits. At most [`LINKS`] links, O(1) each.
+//! Effective priorities along waits. What one change may touch is bounded by the weights of links:
+//! a condition with n helpers counts as n links, so of at most [`LINKS`] links in a row at most
+//! [`STEPS`] edges lead on, all branches taken together. Each is O(1).
 
 use super::LINKS;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Thread;
+use crate::object::inherit::{ByEdge, Heights};
 use crate::port::Port;
 use abi::Error;
+use abi::futex::HELPERS;
+
+/// The most edges of all branches on from one thread, each counted as often as ways lead to it.
+pub const STEPS: u32 = {
+    let mut most = [0; LINKS as usize + 1];
+    let mut links = 1;
+    while links <= LINKS as usize {
+        let mut helpers = 1;
+        while helpers <= HELPERS && helpers <= links {
+            let steps = helpers as u32 * (1 + most[links - helpers]);
+            if steps > most[links] {
+                most[links] = steps;
+            }
+            helpers += 1;
+        }
+        links += 1;
+    }
+    most[LINKS as usize]
+};
+const _: () = assert!(STEPS == 33);
+
+/// Threads that are to follow a change of what is lent to them.
+pub(super) type Ends<P> = [Option<Ref<Thread<P>>>; HELPERS];
+
+/// What a search along waits looks for: a thread, a turnstile that threads wait in.
+pub(super) type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 impl<P: Port> Manager<'_, P> {
-    /// The effective priority that a thread is to have: the greatest of its own, of its
-    /// ceiling, and of those that wait for what it owns. Where a tree orders threads, it orders mutexes' waiters alone.
+    /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those that
+    /// wait for what it owns, and those that wait for conditions that it helps. Where a tree orders
+    /// threads, it orders waiters alone.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let thread = self.all.open(at);
         let own = thread.base_priority.get().max(thread.inherit.ceiling.get());
-        match self.mutexes().first(&thread.inherit.owned) {
-            Some(mutex) => own.max(self.mutexes().key(mutex).into()),
-            None => own,
-        }
+        ByEdge::all().fold(own, |most, which| {
+            let lenders = self.lenders(which);
+            let first = lenders.first(thread.inherit.lenders(which));
+            first.map_or(most, |first| most.max(lenders.key(first).into()))
+        })
     }
 
     /// That as a key.
@@ -24,9 +55,21 @@ impl<P: Port> Manager<'_, P> {
         self.urgency(at).clamp(0, u8::MAX.into()) as u8
     }
 
-    /// The thread that owns what another one waits for.
-    fn awaited(&self, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
-        self.turnstile(self.all.open(at).inherit.waits.get()?).owner.get()
+    /// How many links lead on from a thread, on the longest way. `None`: one leads to the goal.
+    pub(super) fn links_from(&self, at: Ref<Thread<P>>, goal: Goal<P>) -> Option<u8> {
+        if goal.0 == Some(at) {
+            return None;
+        }
+        let Some(next) = self.all.open(at).inherit.waits.get() else { return Some(0) };
+        if goal.1 == Some(next) {
+            return None;
+        }
+        let turnstile = self.turnstile(next);
+        let mut longest = 0;
+        for to in turnstile.lent_to() {
+            longest = self.links_from(to, goal)?.max(longest);
+        }
+        Some(longest + turnstile.weight())
     }
 
     /// Checks that `me` may wait for what `owner` owns.
@@ -36,17 +79,8 @@ impl<P: Port> Manager<'_, P> {
     /// [`Error::SelfSend`]: `owner` waits, through others, for `me`. [`Error::TooDeep`]: a chain
     /// would have more than [`LINKS`] links.
     pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
-        let mut height = self.height(me);
-        let (mut at, mut deep) = (Some(owner), false);
-        // Those that wait already are at most so many in a row.
-        while let Some(here) = at {
-            if here == me {
-                return Err(Error::SelfSend);
-            }
-            height = self.height(here).max(height + 1);
-            deep |= height > LINKS;
-            at = self.awaited(here);
-        }
+        let beyond = self.links_from(owner, (Some(me), None)).ok_or(Error::SelfSend)?;
+        let deep = self.height(me) + 1 + beyond > LINKS;
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
@@ -55,67 +89,88 @@ impl<P: Port> Manager<'_, P> {
         self.all.open(at).inherit.behind.top()
     }
 
-    /// The height of a thread among a mutex's waiters changes, and so may those along the chain;
-    /// with `None` it is none of them.
-    pub(super) fn change_height(
-        &self,
-        mutex: Ref<Thread<P>>,
-        mut from: Option<u8>,
-        mut to: Option<u8>,
-    ) {
-        let mut at = mutex;
-        loop {
-            let turnstile = self.turnstile(at);
-            turnstile.heights.change(from, to);
-            let Some(owner) = turnstile.owner.get() else { return };
-            let inherit = &self.all.open(owner).inherit;
-            let before = inherit.behind.top();
-            inherit.behind.change(from, to);
-            let after = inherit.behind.top();
-            let Some(next) = inherit.waits.get().filter(|_| before != after) else { return };
-            (at, from, to) = (next, Some(before), Some(after));
+    /// The height of a thread among the waiters in a turnstile changes, and so may those along all
+    /// chains from there; with `None` it is none of them.
+    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: Option<u8>, to: Option<u8>) {
+        let turnstile = self.turnstile(at);
+        turnstile.heights.change(from, to);
+        let higher = turnstile.weight() - 1;
+        let [from, to] = [from, to].map(|height| Some(height? + higher));
+        for thread in turnstile.lent_to() {
+            self.change_behind(thread, |behind| behind.change(from, to));
         }
     }
 
-    /// Gives a thread the effective priority that it is to have, and each behind it in its chain.
-    pub(crate) fn propagate(&self, from: Ref<Thread<P>>) {
-        let mut at = from;
-        loop {
-            self.apply_priority(at, self.urgency(at));
-            let Some(mutex) = self.all.open(at).inherit.waits.get() else { return };
-            let (key, turnstile) = (self.key_of(at), self.turnstile(mutex));
-            if self.waiters().key(at) == key {
-                return;
-            }
+    /// The heights of those that wait for a thread change, and with that its own.
+    pub(super) fn change_behind(&self, at: Ref<Thread<P>>, change: impl FnOnce(&Heights)) {
+        let inherit = &self.all.open(at).inherit;
+        let before = inherit.behind.top();
+        change(&inherit.behind);
+        let after = inherit.behind.top();
+        if let Some(next) = inherit.waits.get().filter(|_| before != after) {
+            self.change_height(next, Some(before), Some(after));
+        }
+    }
+
+    /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
+    pub(crate) fn propagate(&self, at: Ref<Thread<P>>) {
+        self.apply_priority(at, self.urgency(at));
+        let Some(next) = self.all.open(at).inherit.waits.get() else { return };
+        let (key, turnstile) = (self.key_of(at), self.turnstile(next));
+        if self.waiters().key(at) != key {
             self.waiters().remove(&turnstile.waiters, at);
             self.waiters().insert(&turnstile.waiters, at, key);
-            match self.reorder(mutex) {
-                Some(owner) => at = owner,
-                None => return,
-            }
+            self.propagate_to(self.reorder(next));
         }
     }
 
-    /// The waiters of a mutex have changed. If their first one has another priority than the one
-    /// before, the owner's is to follow.
-    pub(super) fn reorder(&self, mutex: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
-        let turnstile = self.turnstile(mutex);
-        let owner = turnstile.owner.get()?;
-        let first = self.waiters().first(&turnstile.waiters)?;
-        let key = self.waiters().key(first);
-        if self.mutexes().key(mutex) == key {
-            return None;
+    /// The same for several.
+    pub(super) fn propagate_to(&self, ends: Ends<P>) {
+        ends.into_iter().flatten().for_each(|end| self.propagate(end));
+    }
+
+    /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
+    /// it lends; those for which that is another priority than before are to follow.
+    pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
+        let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
+        let first = self.waiters().first(&turnstile.waiters);
+        let first = first.map_or(0, |first| self.waiters().key(first));
+        for (which, end) in ByEdge::all().zip(&mut ends) {
+            let (edge, lenders) = (turnstile.edge(which), self.lenders(which));
+            let Some(to) = edge.to.get() else { continue };
+            let key = if edge.lends.get() { first } else { 0 };
+            if lenders.key(at) != key {
+                let set = self.all.open(to).inherit.lenders(which);
+                lenders.remove(set, at);
+                lenders.insert(set, at, key);
+                *end = Some(to);
+            }
         }
-        self.disown(mutex, owner);
-        self.own(mutex, owner, key);
-        Some(owner)
+        ends
+    }
+
+    /// A turnstile leads to a thread by this edge. It lends nothing yet.
+    pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
+        self.turnstile(at).edge(which).to.set(Some(to));
+        self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
+    }
+
+    /// A turnstile no longer leads to a thread by this edge, which lends nothing.
+    pub(super) fn lead_off(&self, at: Ref<Thread<P>>, which: ByEdge) -> Option<Ref<Thread<P>>> {
+        let edge = self.turnstile(at).edge(which);
+        let to = edge.to.take()?;
+        edge.lends.set(false);
+        self.lenders(which).remove(self.all.open(to).inherit.lenders(which), at);
+        Some(to)
     }
 
     /// A thread owns a mutex, whose first waiter has this key.
     pub(super) fn own(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>, key: u8) {
-        let turnstile = self.turnstile(mutex);
-        turnstile.owner.set(Some(owner));
-        self.mutexes().insert(&self.all.open(owner).inherit.owned, mutex, key);
+        let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
+        let edge = turnstile.edge(which);
+        edge.to.set(Some(owner));
+        edge.lends.set(true);
+        self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
         let waiter = turnstile.waiters.get();
         let visit = waiter.and_then(|waiter| self.visit_to(owner, self.domain_of(waiter)));
         turnstile.visit.set(visit);
@@ -125,11 +180,9 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// A thread does not own a mutex any more.
-    pub(super) fn disown(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
-        let turnstile = self.turnstile(mutex);
-        turnstile.owner.set(None);
-        self.mutexes().remove(&self.all.open(owner).inherit.owned, mutex);
-        if let Some(visit) = turnstile.visit.take() {
+    pub(super) fn disown(&self, mutex: Ref<Thread<P>>) {
+        self.lead_off(mutex, ByEdge::OWNER);
+        if let Some(visit) = self.turnstile(mutex).visit.take() {
             self.all.open(visit).owned.remove(mutex);
         }
     }

@@ -1,38 +1,67 @@
-//! Leaving the waiters of an inheriting mutex before its turn: on timeout, cancellation, and the
-//! end of the thread. O([`LINKS`](super::LINKS)), and it always succeeds.
+//! Leaving the waiters of an inheriting mutex or condition before its turn: on timeout,
+//! cancellation, and the end of the thread. O([`STEPS`](super::chain::STEPS)) for each helper, and
+//! it always succeeds.
 
+use super::chain::Ends;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::object::Thread;
+use crate::object::inherit::ByEdge;
 use crate::port::Port;
-use abi::futex::WAITERS;
+use abi::futex::{HELPERS, WAITERS};
 
 impl<P: Port> Manager<'_, P> {
-    /// A thread waits no longer, and its owner loses what it has inherited from it.
-    pub(crate) fn leave_inheriting(&self, at: Ref<Thread<P>>, mutex: Ref<Thread<P>>) {
-        let turnstile = self.turnstile(mutex);
-        let words = self.words_that_name(mutex);
-        self.change_height(mutex, Some(self.height(at)), None);
-        self.waiters().remove(&turnstile.waiters, at);
-        self.all.open(at).inherit.waits.set(None);
-        self.take_along(at, mutex);
-        let owner = turnstile.owner.get();
+    /// A thread waits no longer, and those that it has lent its priority to lose that.
+    pub(crate) fn leave_inheriting(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+        self.leave_turnstile(thread, at);
+        self.propagate_to(self.settle(at));
+    }
+
+    /// A thread is no waiter any more. The turnstile and its words say so, but what it lends is as
+    /// before.
+    pub(super) fn leave_turnstile(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+        let turnstile = self.turnstile(at);
+        let words = self.words_that_name(at);
+        self.change_height(at, Some(self.height(thread)), None);
+        self.waiters().remove(&turnstile.waiters, thread);
+        self.all.open(thread).inherit.waits.set(None);
+        self.take_along(thread, at);
         let next = turnstile.waiters.get();
-        if turnstile.named.get() == Some(at) {
-            turnstile.named.set(next);
-            if let Some(words) = words {
-                words.set_queue(self.id_of(next));
-                if next.is_none() {
-                    words.set_first(words.first() & !WAITERS);
-                }
+        if turnstile.named.get() != Some(thread) {
+            return;
+        }
+        turnstile.named.set(next);
+        if let Some(words) = words {
+            words.set_queue(self.id_of(next));
+            if next.is_none() && !turnstile.is_condition() {
+                words.set_first(words.first() & !WAITERS);
             }
         }
-        let Some(owner) = owner else { return };
-        if next.is_none() {
-            self.disown(mutex, owner);
-        } else {
-            self.reorder(mutex);
+    }
+
+    /// A waiter has left a turnstile, which lends what the others lend; without any it describes
+    /// nothing. Who is to follow that.
+    pub(super) fn settle(&self, at: Ref<Thread<P>>) -> Ends<P> {
+        let turnstile = self.turnstile(at);
+        match (turnstile.waiters.get(), turnstile.is_condition()) {
+            (Some(_), true) => {
+                self.lend_again(at);
+                self.reorder(at)
+            }
+            (Some(_), false) => self.reorder(at),
+            (None, true) => {
+                let mut ends = [None; HELPERS];
+                let edges = ByEdge::all().zip(&mut ends);
+                edges.for_each(|(which, end)| *end = self.lead_off(at, which));
+                turnstile.mutex.set(None);
+                ends
+            }
+            (None, false) => {
+                let mut ends = [None; HELPERS];
+                ends[ByEdge::OWNER.index()] = turnstile.owner();
+                self.disown(at);
+                ends
+            }
         }
-        self.propagate(owner);
     }
 }

@@ -1,16 +1,20 @@
-//! Priority inheritance along waits for mutexes (S2G-01, S2G-03, S2G-04).
+//! Priority inheritance along waits for mutexes and conditions (S2G-01 to S2G-04).
 //!
 //! A thread's effective priority is the greatest of its own and of the effective priorities of all
-//! threads that wait for a mutex that it owns. Mutexes of this kind belong to one domain, so chains
-//! stay within one, and what the words say of an owner is believed of threads of that domain alone,
-//! once: from the first waiter on the kernel knows the owner.
+//! threads that wait for a mutex that it owns, or for a condition that it helps. Mutexes and
+//! conditions of this kind belong to one domain, so chains stay within one, and what a program says
+//! of owners and helpers is believed of threads of that domain alone, once: from the first waiter
+//! on the kernel knows them.
 //!
-//! A chain has at most [`LINKS`] links, so each change is followed to its end at once: also that by
-//! a timeout, which no program asks for and which could not be asked for again.
+//! A chain has at most [`LINKS`] links, so each change is followed to its ends at once: also that
+//! by a timeout, which no program asks for and which could not be asked for again.
 
 mod ceiling;
 mod chain;
+mod condition;
+mod help;
 mod leave;
+mod requeue;
 mod wait;
 mod wake;
 
@@ -18,23 +22,24 @@ use super::Manager;
 use super::futex::{Caller, Outcome, identity, until};
 use crate::access::Ref;
 use crate::object::Thread;
-use crate::object::inherit::{ByMutex, ByWaiter, Turnstile};
+use crate::object::inherit::{ByEdge, ByWaiter, Turnstile};
 use crate::order::Order;
 use crate::port::Port;
 use abi::Error;
 use abi::call::Call;
-use abi::futex::Scope;
+use abi::futex::{Scope, helpers_in};
 
 pub use crate::object::inherit::LINKS;
+pub use chain::STEPS;
 
 impl<P: Port> Manager<'_, P> {
-    /// Executes a call on an inheriting mutex.
+    /// Executes a call on an inheriting mutex or condition.
     #[inline(never)]
     pub(super) fn inherit(
         &self,
         caller: Caller<P>,
         (call, number): (Call, u64),
-        args: [u64; 3],
+        args: [u64; 6],
     ) -> Result<Outcome<P>, Error> {
         if caller.scope != Scope::Domain {
             return Err(Error::InvalidArgument);
@@ -45,6 +50,13 @@ impl<P: Port> Manager<'_, P> {
                 self.wait_inheriting(caller, args[0], args[1], until)
             }
             Call::InheritWake => self.wake_inheriting(caller, args[0]),
+            Call::InheritCondWait => {
+                let until = until(number, args[3])?;
+                let help = helpers_in([args[4], args[5]]);
+                self.wait_for_condition(caller, (args[0], args[2]), (args[1], help), until)
+            }
+            Call::InheritRequeue => self.requeue_inheriting(caller, args[0], args[1]),
+            Call::InheritHelp => self.change_helpers(caller, (args[0], args[1], args[2])),
             Call::Ceiling => self.set_ceiling(caller, args[0]),
             _ => Err(Error::UnknownCall),
         }
@@ -52,12 +64,12 @@ impl<P: Port> Manager<'_, P> {
 
     /// Sets of waiters.
     fn waiters(&self) -> Order<'_, Thread<P>, ByWaiter> {
-        Order::of(&self.all)
+        Order::of(&self.all, ByWaiter)
     }
 
-    /// Sets of mutexes.
-    fn mutexes(&self) -> Order<'_, Thread<P>, ByMutex> {
-        Order::of(&self.all)
+    /// Sets of turnstiles that lead to a thread by this edge.
+    fn lenders(&self, which: ByEdge) -> Order<'_, Thread<P>, ByEdge> {
+        Order::of(&self.all, which)
     }
 
     /// The turnstile in a slot.

@@ -1,10 +1,12 @@
-//! Waiting for an inheriting mutex. O([`LINKS`](super::LINKS)), and O(log n) with a deadline.
+//! Waiting for an inheriting mutex. O([`STEPS`](super::chain::STEPS)), and O(log n) with a deadline.
 
+use super::chain::Ends;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
+use crate::object::inherit::ByEdge;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
@@ -28,9 +30,9 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::Changed);
         }
         let me = caller.thread;
-        let found = self.described(caller, at, words)?;
+        let found = self.described(caller, (at, false), words)?;
         let owner = match found {
-            Some(mutex) => self.turnstile(mutex).owner.get(),
+            Some(mutex) => self.turnstile(mutex).owner(),
             None => self.owner_of(caller, state & !WAITERS),
         };
         let Some(owner) = owner else {
@@ -45,12 +47,18 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
-        self.queue_up(me, found, owner, (at, words));
+        self.all.open(me).wait_in(State::Waiting);
+        self.propagate_to(self.join_mutex(me, (found, owner), (at, words)));
+        self.wait_until(me, until);
+        Ok(Outcome::Blocked)
+    }
+
+    /// A thread that waits does so until an instant, or for ever.
+    pub(super) fn wait_until(&self, me: Ref<Thread<P>>, until: Until) {
         if let Some(until) = until {
             self.all.open(me).set(flag::DEADLINE);
             self.sleep(until, me);
         }
-        Ok(Outcome::Blocked)
     }
 
     /// The thread with this id that is in the caller's domain, or that comes back to it.
@@ -66,7 +74,7 @@ impl<P: Port> Manager<'_, P> {
         found.filter(|_| id != 0)
     }
 
-    /// The turnstile of the mutex at an address, by what its words say.
+    /// The turnstile of the mutex or condition at an address, by what its words say.
     ///
     /// # Errors
     ///
@@ -74,7 +82,7 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn described(
         &self,
         caller: Caller<P>,
-        at: u64,
+        (at, condition): (u64, bool),
         words: Words,
     ) -> Result<Option<Ref<Thread<P>>>, Error> {
         let id = words.queue();
@@ -82,50 +90,74 @@ impl<P: Port> Manager<'_, P> {
             return Ok(None);
         }
         let named = self.waiter_in(caller, id).ok_or(Error::BrokenQueue)?;
-        let mutex = self.all.open(named).inherit.waits.get().ok_or(Error::BrokenQueue)?;
-        let turnstile = self.turnstile(mutex);
-        let meant = turnstile.named.get() == Some(named) && turnstile.address.get() == at;
-        meant.then_some(Some(mutex)).ok_or(Error::BrokenQueue)
+        let found = self.all.open(named).inherit.waits.get().ok_or(Error::BrokenQueue)?;
+        let turnstile = self.turnstile(found);
+        let meant = turnstile.named.get() == Some(named)
+            && turnstile.address.get() == at
+            && turnstile.is_condition() == condition;
+        meant.then_some(Some(found)).ok_or(Error::BrokenQueue)
     }
 
-    /// A thread joins the waiters of a mutex, or is the first one, and blocks.
-    fn queue_up(
+    /// A thread joins the waiters of a mutex, or is the first one. Who is to follow what it lends.
+    pub(super) fn join_mutex(
+        &self,
+        me: Ref<Thread<P>>,
+        (found, owner): (Option<Ref<Thread<P>>>, Ref<Thread<P>>),
+        (address, words): (u64, Words),
+    ) -> Ends<P> {
+        let mutex = self.bring(me, found);
+        self.queue_up(me, mutex, (address, words));
+        if found.is_none() {
+            self.own(mutex, owner, self.waiters().key(me));
+        }
+        self.change_height(mutex, None, Some(self.height(me)));
+        let mut ends = self.reorder(mutex);
+        ends[ByEdge::OWNER.index()] = Some(owner);
+        ends
+    }
+
+    /// The turnstile that a thread is to wait in: that which was found, where the one that it
+    /// brings is spare, or that one.
+    pub(super) fn bring(
         &self,
         me: Ref<Thread<P>>,
         found: Option<Ref<Thread<P>>>,
-        owner: Ref<Thread<P>>,
+    ) -> Ref<Thread<P>> {
+        let brought = self.all.open(me).inherit.brings.take().unwrap_or(me);
+        let Some(found) = found else { return brought };
+        let spare = self.turnstile(found).spare.replace(Some(brought));
+        self.turnstile(brought).spare.set(spare);
+        found
+    }
+
+    /// A thread is one of the waiters in a turnstile; of the first one the words say so.
+    pub(super) fn queue_up(
+        &self,
+        me: Ref<Thread<P>>,
+        at: Ref<Thread<P>>,
         (address, words): (u64, Words),
     ) {
-        let (thread, key) = (self.all.open(me), self.key_of(me));
-        let brought = thread.inherit.brings.take().unwrap_or(me);
-        let mutex = found.unwrap_or(brought);
+        let (thread, turnstile) = (self.all.open(me), self.turnstile(at));
+        let first = turnstile.waiters.get().is_none();
         thread.futex.id.set(self.local_id(me));
-        let turnstile = self.turnstile(mutex);
-        self.waiters().insert(&turnstile.waiters, me, key);
-        thread.inherit.waits.set(Some(mutex));
-        if found.is_some() {
-            self.turnstile(brought).spare.set(turnstile.spare.replace(Some(brought)));
-            self.reorder(mutex);
-        } else {
+        self.waiters().insert(&turnstile.waiters, me, self.key_of(me));
+        thread.inherit.waits.set(Some(at));
+        if first {
             turnstile.address.set(address);
             turnstile.named.set(Some(me));
             words.set_queue(thread.futex.id.get());
-            self.own(mutex, owner, key);
         }
-        thread.wait_in(State::Waiting);
-        self.change_height(mutex, None, Some(self.height(me)));
-        self.propagate(owner);
     }
 
-    /// A thread that waits for a mutex no longer takes a turnstile along.
-    pub(super) fn take_along(&self, thread: Ref<Thread<P>>, mutex: Ref<Thread<P>>) {
-        let turnstile = self.turnstile(mutex);
+    /// A thread that has stopped waiting in a turnstile takes one along.
+    pub(super) fn take_along(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+        let turnstile = self.turnstile(at);
         let taken = match turnstile.spare.get() {
             Some(spare) => {
                 turnstile.spare.set(self.turnstile(spare).spare.take());
                 spare
             }
-            None => mutex,
+            None => at,
         };
         self.all.open(thread).inherit.brings.set(Some(taken));
     }

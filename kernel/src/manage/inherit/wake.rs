@@ -1,10 +1,11 @@
 //! Handing an inheriting mutex over: to the waiter with the highest priority, by its owner or at
-//! the owner's end. O([`LINKS`](super::LINKS)), and O(log n) more if that one has a deadline.
+//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
+use crate::object::inherit::ByEdge;
 use crate::object::thread::flag;
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
@@ -16,7 +17,7 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn wake_inheriting(&self, caller: Caller<P>, at: u64) -> Result<Outcome<P>, Error> {
         let (_, words) = self.find(caller.domain, Scope::Domain, at)?;
         let me = caller.thread;
-        let Some(mutex) = self.described(caller, at, words)? else {
+        let Some(mutex) = self.described(caller, (at, false), words)? else {
             // A thread may be between its mark and its call, and finds the word changed.
             if words.first() & !WAITERS != self.local_id(me) {
                 return Err(Error::WrongState);
@@ -24,7 +25,7 @@ impl<P: Port> Manager<'_, P> {
             words.release(0);
             return Ok(Outcome::Done(0));
         };
-        if self.turnstile(mutex).owner.get() != Some(me) {
+        if self.turnstile(mutex).owner() != Some(me) {
             return Err(Error::WrongState);
         }
         if self.makes_room() {
@@ -48,8 +49,9 @@ impl<P: Port> Manager<'_, P> {
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
         self.change_height(mutex, Some(self.height(heir)), None);
-        turnstile.heights.go(&self.all.open(old).inherit.behind, &thread.inherit.behind);
-        self.disown(mutex, old);
+        self.all.open(old).inherit.behind.subtract(&turnstile.heights, 0);
+        thread.inherit.behind.add(&turnstile.heights, 0);
+        self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);
         thread.inherit.waits.set(None);
         self.take_along(heir, mutex);
@@ -74,12 +76,16 @@ impl<P: Port> Manager<'_, P> {
         Some(heir)
     }
 
-    /// A thread ends: the mutexes that it owns, and others wait for, go to those (S2G-02). False:
-    /// not all yet.
+    /// A thread ends: the mutexes that it owns, and others wait for, go to those, and it helps no
+    /// condition any more (S2G-02). False: not all yet.
     pub(crate) fn bequeath(&self, at: Ref<Thread<P>>) -> bool {
-        let thread = self.all.open(at);
-        while let Some(mutex) = self.mutexes().first(&thread.inherit.owned) {
-            self.pass_on(mutex, at);
+        let inherit = &self.all.open(at).inherit;
+        let next = |which| Some((which, self.lenders(which).first(inherit.lenders(which))?));
+        while let Some((which, lender)) = ByEdge::all().find_map(next) {
+            match self.turnstile(lender).is_condition() {
+                true => self.stop_helping(lender, which),
+                false => self.pass_on(lender, at),
+            }
             if self.preempted() {
                 return false;
             }

@@ -14,7 +14,7 @@ impl<P: Port> Manager<'_, P> {
     /// there, is given to those that wait for it, before it leaves. False: not all yet.
     #[inline(always)]
     pub(super) fn leaves_nothing(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>) -> bool {
-        let owns = P::FUTEXES && self.all.open(at).inherit.owned.get().is_some();
+        let owns = P::FUTEXES && self.all.open(at).inherit.is_awaited();
         !owns || self.bequeath_inside(at, stack)
     }
 

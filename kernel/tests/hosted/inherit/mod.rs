@@ -1,7 +1,10 @@
-//! Inheriting mutexes: stories, and random programs against a model that computes every effective
+//! Inheriting mutexes and conditions: stories, and random programs against a model that computes every effective
 //! priority from scratch.
 
 mod ceilings;
+mod conditions;
+mod hostile;
+mod model;
 mod random;
 mod set;
 mod stories;
@@ -11,10 +14,11 @@ use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::buffer;
 use abi::call::{Call, Timeout};
-use abi::futex::{Scope, WAITERS, number};
+use abi::futex::{HELPERS, Scope, WAITERS, helpers, number};
 use kernel::access::Ref;
 use kernel::manage::futex::identity;
 use kernel::object::Thread;
+use kernel::object::inherit::ByEdge;
 use kernel::system::System;
 
 /// The first word of thread 1's message buffer that is a mutex.
@@ -60,4 +64,40 @@ fn wait(mutex: usize, expected: u32, until: Option<u64>) -> Regs {
 /// A mutex is given up.
 fn wake(mutex: usize) -> Regs {
     Regs::call(number(Call::InheritWake, Scope::Domain, Timeout::Never), &[address(mutex)])
+}
+
+/// A wait for a condition whose first word is `expected`, and then for a mutex; the condition until
+/// an instant or for ever.
+fn cond_wait(
+    condition: usize,
+    expected: u32,
+    mutex: usize,
+    until: Option<u64>,
+    ids: [u32; HELPERS],
+) -> Regs {
+    let timeout = if until.is_some() { Timeout::At } else { Timeout::Never };
+    let [first, second] = helpers(ids);
+    let (at, mutex) = (address(condition), address(mutex));
+    let args = [at, expected.into(), mutex, until.unwrap_or(0), first, second];
+    Regs::call(number(Call::InheritCondWait, Scope::Domain, timeout), &args)
+}
+
+/// One thread that waits for a condition is woken, or all.
+fn notify(condition: usize, all: bool) -> Regs {
+    let number = number(Call::InheritRequeue, Scope::Domain, Timeout::Never);
+    Regs::call(number, &[address(condition), all.into()])
+}
+
+/// A thread helps a condition from now on, or no longer.
+fn tell(condition: usize, helper: u32, helps: bool) -> Regs {
+    let number = number(Call::InheritHelp, Scope::Domain, Timeout::Never);
+    Regs::call(number, &[address(condition), helper.into(), helps.into()])
+}
+
+/// The helpers of the condition that a thread waits for, and which of them are lent to.
+fn helpers_of<S: System<Port = Host>>(board: &Board<S>, waiter: u32) -> Vec<(u32, bool)> {
+    let waits = board.thread(waiter).inherit.waits.get().expect("it waits");
+    let turnstile = &board.thread(waits.index()).inherit.turnstile;
+    let edges = ByEdge::all().map(|which| turnstile.edge(which));
+    edges.filter_map(|edge| Some((edge.to.get()?.index(), edge.lends.get()))).collect()
 }

@@ -1,6 +1,9 @@
 //! Random programs, against a model that searches all and computes each priority from scratch.
 
-use super::{MUTEX, effective, id, mark, reference, wait, wake};
+use super::model::{Id, Model, Place};
+use super::{
+    MUTEX, cond_wait, effective, helpers_of, id, mark, notify, reference, tell, wait, wake,
+};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::effort::{INTERPRETED, seeds, steps};
@@ -9,7 +12,7 @@ use crate::support::rng::Rng;
 use crate::support::scene::{THREAD, boot, system, timed};
 use crate::support::seed::Seed;
 use abi::call::{Call, NOTHING, Timeout, exchange};
-use abi::futex::{OWNER_DIED, WAITERS};
+use abi::futex::{HELPERS, OWNER_DIED, WAITERS};
 use abi::{Error, Info};
 use kernel::access::Life;
 use kernel::manage::inherit::LINKS;
@@ -18,108 +21,16 @@ use kernel::port::Port;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 use std::collections::BTreeMap;
 
-type Id = u32;
-
 /// Mutexes that programs use.
 const MUTEXES: usize = 5;
+/// Conditions, each with the mutex of that number.
+const CONDITIONS: usize = 3;
 /// The thread that never waits, is never ended, and lets all others go on: the lowest.
 const KEEPER: Id = 1;
 /// Threads, with the keeper.
-const THREADS: u32 = 9;
+const THREADS: u32 = 11;
 /// The lowest and the highest priority of the others at first.
 const PRIORITIES: [u64; 2] = [20, 27];
-
-/// A mutex: its owner, and who waits for it with which priority, by arrival.
-#[derive(Clone, Default)]
-struct Mutex {
-    owner: Option<Id>,
-    waiters: Vec<(i16, Id)>,
-}
-
-/// All mutexes and priorities.
-#[derive(Default)]
-struct Model {
-    mutexes: Vec<Mutex>,
-    own: BTreeMap<Id, i16>,
-}
-
-impl Model {
-    fn awaited(&self, thread: Id) -> Option<&Mutex> {
-        self.mutexes.iter().find(|mutex| mutex.waiters.iter().any(|(_, at)| *at == thread))
-    }
-
-    /// Effective priorities: from those of the threads' own, until nothing changes.
-    fn effective(&self) -> BTreeMap<Id, i16> {
-        let mut all = self.own.clone();
-        loop {
-            let before = all.clone();
-            for mutex in &self.mutexes {
-                for (_, waiter) in &mutex.waiters {
-                    let (lent, owner) = (all[waiter], mutex.owner.expect("a mutex has an owner"));
-                    let priority = all.get_mut(&owner).expect("an owner lives");
-                    *priority = lent.max(*priority);
-                }
-            }
-            if before == all {
-                return all;
-            }
-        }
-    }
-
-    /// A waiter whose priority has changed stands behind others of its new one.
-    fn requeue(&mut self) {
-        let effective = self.effective();
-        for mutex in &mut self.mutexes {
-            let moved = mutex.waiters.iter().position(|(key, at)| effective[at] != *key);
-            if let Some(moved) = moved {
-                let (_, waiter) = mutex.waiters.remove(moved);
-                mutex.waiters.push((effective[&waiter], waiter));
-            }
-        }
-    }
-
-    /// The first waiter: of the greatest priority the one that stands first.
-    fn first(&self, mutex: usize) -> Option<usize> {
-        let waiters = &self.mutexes[mutex].waiters;
-        let order = |index: &usize| (waiters[*index].0, usize::MAX - index);
-        (0..waiters.len()).max_by_key(order)
-    }
-
-    /// Whether `me`, should it wait for a thread, would wait for itself.
-    fn closes_ring(&self, me: Id, owner: Id) -> bool {
-        let mut at = Some(owner);
-        while let Some(here) = at {
-            if here == me {
-                return true;
-            }
-            at = self.awaited(here).and_then(|mutex| mutex.owner);
-        }
-        false
-    }
-
-    /// The most threads that wait in a row up to one that waits for `thread`.
-    fn height(&self, thread: Id) -> u8 {
-        let owned = self.mutexes.iter().filter(|mutex| mutex.owner == Some(thread));
-        let waiters = owned.flat_map(|mutex| &mutex.waiters);
-        waiters.map(|(_, waiter)| self.height(*waiter) + 1).max().unwrap_or(0)
-    }
-
-    /// A thread waits no longer.
-    fn leaves(&mut self, thread: Id) {
-        for mutex in &mut self.mutexes {
-            mutex.waiters.retain(|(_, at)| *at != thread);
-        }
-        self.requeue();
-    }
-
-    /// A mutex goes to its first waiter.
-    fn hands_over(&mut self, mutex: usize) -> Option<Id> {
-        let heir = self.first(mutex).map(|first| self.mutexes[mutex].waiters.remove(first).1);
-        self.mutexes[mutex].owner = heir;
-        self.requeue();
-        heir
-    }
-}
 
 /// How often what came about.
 type Reach = BTreeMap<&'static str, u64>;
@@ -129,6 +40,10 @@ struct Run<'a, S: System<Port = Host>> {
     model: Model,
     /// Deadlines of those that wait.
     until: BTreeMap<Id, u64>,
+    /// The condition that a thread is about to wait for, and its first word.
+    next: BTreeMap<Id, (usize, u32)>,
+    /// Helpers of each condition, as programs know them.
+    helpers: Vec<Vec<Id>>,
     rng: Rng,
     reach: &'a mut Reach,
 }
@@ -143,9 +58,12 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         };
         let threads: Vec<(u32, u8)> = (1..=THREADS).map(|thread| (1, priority(thread))).collect();
         let own = (1..).zip(&threads).map(|(thread, (_, own))| (thread, (*own).into())).collect();
-        let mutexes = vec![Mutex::default(); MUTEXES];
-        let model = Model { mutexes, own };
-        Run { board: boot(&threads), model, until: BTreeMap::new(), rng, reach }
+        let place = |index| Place { is_condition: index >= MUTEXES, ..Place::default() };
+        let places = (0..MUTEXES + CONDITIONS).map(place).collect();
+        let model = Model { places, own, action: 0 };
+        let (until, next) = (BTreeMap::new(), BTreeMap::new());
+        let helpers = vec![Vec::new(); CONDITIONS];
+        Run { board: boot(&threads), model, until, next, helpers, rng, reach }
     }
 
     fn met(&mut self, what: &'static str) {
@@ -156,24 +74,83 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         self.board.thread(thread).state.get()
     }
 
+    fn word(&self, place: usize) -> u64 {
+        self.board.read(1, MUTEX + place)
+    }
+
+    /// What the kernel says of a condition's helpers. They are those of the model, and those that
+    /// are passed over have to be, if something has just happened to the condition.
+    fn learns(&mut self, place: usize, just: bool) {
+        let Some(waiter) = self.model.places[place].waiters.first().copied() else { return };
+        let found = helpers_of(&self.board, waiter.thread);
+        let mut known: Vec<Id> = self.model.places[place].to.iter().map(|(to, _)| *to).collect();
+        let mut told: Vec<Id> = found.iter().map(|(to, _)| *to).collect();
+        known.sort();
+        told.sort();
+        assert_eq!(told, known, "helpers of {place}");
+        for (helper, lends) in found {
+            let helpers = &mut self.model.places[place].to;
+            let known = helpers.iter_mut().find(|(to, _)| *to == helper).expect("it is known");
+            let before = std::mem::replace(&mut known.1, lends);
+            assert!(just || before == lends, "{helper} of {place} is passed over from now on");
+            if !lends {
+                self.met("passed over");
+            } else if !before {
+                self.met("lent to again");
+            }
+        }
+        for (helper, lends) in self.model.places[place].to.clone() {
+            let rightly = || self.model.is_passed_over_rightly(place, helper);
+            assert!(!just || lends || rightly(), "{helper} of {place} is passed over");
+        }
+    }
+
+    /// The kernel has changed what it says of one condition alone, or of many.
+    fn settles(&mut self, changed: Option<usize>) {
+        for place in MUTEXES..MUTEXES + CONDITIONS {
+            self.learns(place, changed == Some(place));
+        }
+        self.model.requeue();
+    }
+
+    /// A thread has stopped waiting.
+    fn leaves(&mut self, thread: Id) {
+        let place = self.model.awaited(thread);
+        self.model.leaves(thread);
+        self.settles(place);
+    }
+
     /// Interrupts, and the timeouts that they bring.
     fn takes_interrupts(&mut self) {
         while let Some(event) = self.board.host.waiting() {
             self.board.take(event);
-            // The most urgent first, as they are then.
-            loop {
-                let effective = self.model.effective();
-                let ended = (self.model.own.keys().copied())
-                    .filter(|thread| self.state(*thread) == State::Ready)
-                    .filter(|thread| self.model.awaited(*thread).is_some())
-                    .min_by_key(|thread| (-effective[thread], self.until[thread]));
-                let Some(thread) = ended else { break };
-                let status = self.board.thread(thread).context.regs.get().status();
+            let mut ended: Vec<Id> = self.model.own.keys().copied().collect();
+            ended.retain(|thread| {
+                self.state(*thread) == State::Ready && self.model.awaited(*thread).is_some()
+            });
+            for thread in &ended {
+                let status = self.board.thread(*thread).context.regs.get().status();
                 assert_eq!(status.result(), Err(Error::Timeout), "the status of {thread}");
-                self.model.leaves(thread);
+                assert!(self.until[thread] <= self.board.host.now(), "{thread} timed out early");
+                self.model.leaves(*thread);
                 self.met("timeout");
             }
+            self.forgets_what_is_passed_over();
+            self.settles(None);
             self.check();
+        }
+    }
+
+    /// Several things have happened to conditions, in an order that does not matter here: which
+    /// helpers are passed over is what the kernel says.
+    fn forgets_what_is_passed_over(&mut self) {
+        for place in MUTEXES..MUTEXES + CONDITIONS {
+            let Some(waiter) = self.model.places[place].waiters.first().copied() else { continue };
+            let found: BTreeMap<Id, bool> =
+                helpers_of(&self.board, waiter.thread).into_iter().collect();
+            for (helper, lends) in &mut self.model.places[place].to {
+                *lends = found.get(helper).copied().unwrap_or(*lends);
+            }
         }
     }
 
@@ -198,49 +175,66 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         (regs.status().result(), regs.badge())
     }
 
+    fn some_time(&self) -> Option<u64> {
+        let until = self.board.host.now() + 1 + self.rng.below(4_000_000);
+        (!self.rng.once_in(3)).then_some(until)
+    }
+
     fn locks(&mut self, me: Id) {
         let mutex = self.rng.below(MUTEXES as u64) as usize;
-        let until = self.board.host.now() + 1 + self.rng.below(4_000_000);
-        let until = (!self.rng.once_in(3)).then_some(until);
+        let until = self.some_time();
         let Some(expected) = mark(&self.board, me, mutex) else {
-            assert!(self.model.mutexes[mutex].owner.is_none(), "a mutex is free");
-            self.model.mutexes[mutex].owner = Some(me);
+            assert!(self.model.places[mutex].owner().is_none(), "a mutex is free");
+            self.model.places[mutex].to = vec![(me, true)];
             return;
         };
         if !self.calls(me, wait(mutex, expected, until)) {
             return;
         }
-        let Some(owner) = self.model.mutexes[mutex].owner else {
+        let Some(owner) = self.model.places[mutex].owner() else {
             assert_eq!(self.result(me), (Ok(()), OWNER_DIED), "{me} comes to a dead owner's");
-            self.model.mutexes[mutex].owner = Some(me);
+            self.model.places[mutex].to = vec![(me, true)];
             return self.met("a dead owner");
         };
         let outcome = (self.state(me), self.result(me).0);
-        if self.model.closes_ring(me, owner) {
+        if self.model.leads_to(owner, Some(me), None) {
             assert_eq!(outcome, (State::Ready, Err(Error::SelfSend)), "{me} closes a ring");
             return self.met("ring");
         }
-        match outcome {
-            (State::Ready, Err(Error::TooDeep)) => return self.met("too deep"),
-            (State::Ready, Err(Error::Timeout)) => {
-                assert!(until.is_some_and(|until| until <= self.board.host.now()));
-                return;
-            }
-            _ => assert_eq!(outcome.0, State::Waiting, "{me} waits for {owner}"),
+        if self.model.is_too_deep(me, 1, &[owner]) {
+            assert_eq!(outcome, (State::Ready, Err(Error::TooDeep)), "{me} waits too deep");
+            return self.met("too deep");
         }
-        let priority = self.model.effective()[&me];
-        self.until.insert(me, until.unwrap_or(u64::MAX));
-        self.model.mutexes[mutex].waiters.push((priority, me));
-        self.model.requeue();
+        if !self.has_blocked(me, until) {
+            return;
+        }
+        self.model.waits(me, mutex);
+        self.settles(None);
         self.met("wait");
         if self.model.awaited(owner).is_some() {
             self.met("chain");
         }
     }
 
-    fn unlocks(&mut self, me: Id) {
-        let mutex = self.rng.below(MUTEXES as u64) as usize;
-        let owns = self.model.mutexes[mutex].owner == Some(me);
+    /// Whether a thread has come to wait until an instant, which may have passed before.
+    fn has_blocked(&mut self, me: Id, until: Option<u64>) -> bool {
+        if (self.state(me), self.result(me).0) == (State::Ready, Err(Error::Timeout)) {
+            assert!(until.is_some_and(|until| until <= self.board.host.now()));
+            return false;
+        }
+        assert_eq!(self.state(me), State::Waiting, "{me} waits");
+        self.until.insert(me, until.unwrap_or(u64::MAX));
+        true
+    }
+
+    /// The mutex of a number has gone to another owner by its words.
+    fn heir(&self, mutex: usize) -> Option<Id> {
+        let owner = self.word(mutex) as u32 & !WAITERS;
+        self.model.own.keys().copied().find(|thread| id(&self.board, *thread) == owner)
+    }
+
+    fn unlocks(&mut self, me: Id, mutex: usize) {
+        let owns = self.model.places[mutex].owner() == Some(me);
         if !self.calls(me, wake(mutex)) {
             return;
         }
@@ -248,9 +242,194 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             return assert_eq!(self.result(me).0, Err(Error::WrongState), "{me} owns {mutex}");
         }
         assert_eq!(self.result(me).0, Ok(()));
-        if let Some(heir) = self.model.hands_over(mutex) {
-            assert_eq!((self.state(heir), self.result(heir)), (State::Ready, (Ok(()), 0)));
-            self.met("handover");
+        self.passes_on(mutex, 0);
+    }
+
+    /// A mutex goes to its first waiter, which sees this result, or is free.
+    fn passes_on(&mut self, mutex: usize, result: u64) {
+        let heir = match self.model.places[mutex].waiters.is_empty() {
+            true => None,
+            false => Some(self.heir(mutex).expect("it goes to one that lives")),
+        };
+        if let Some(heir) = heir {
+            assert!(self.model.may_be_first(mutex, heir), "{heir} has waited longest for {mutex}");
+            assert_eq!((self.state(heir), self.result(heir)), (State::Ready, (Ok(()), result)));
+            self.met(if result == 0 { "handover" } else { "inherited from the dead" });
+        }
+        self.model.hands_over(mutex, heir);
+        self.settles(None);
+    }
+
+    /// A condition, mostly one whose mutex the thread owns.
+    fn condition_of(&self, me: Id) -> usize {
+        let owns = |condition: &usize| self.model.places[*condition].owner() == Some(me);
+        let any = self.rng.below(CONDITIONS as u64) as usize;
+        let owned = (0..CONDITIONS).map(|index| (index + any) % CONDITIONS).find(owns);
+        if self.rng.once_in(8) { any } else { owned.unwrap_or(any) }
+    }
+
+    /// A thread is about to wait for a condition: it gives its mutex up.
+    fn begins_to_wait(&mut self, me: Id) {
+        let condition = self.condition_of(me);
+        let seen = self.word(MUTEXES + condition) as u32;
+        if self.model.places[condition].owner() == Some(me) {
+            self.next.insert(me, (condition, seen));
+            self.unlocks(me, condition);
+        }
+    }
+
+    fn waits_for_condition(&mut self, me: Id, (condition, seen): (usize, u32)) {
+        let (place, until) = (MUTEXES + condition, self.some_time());
+        let mut named: Vec<Id> = self.helpers[condition].clone();
+        let mut ids: Vec<u32> = named.iter().map(|thread| id(&self.board, *thread)).collect();
+        // A free place may hold what is none, or one that is there already.
+        if ids.len() < HELPERS && self.rng.once_in(3) {
+            ids.push(self.rng.pick(&[0, 7, ids.first().copied().unwrap_or(0)]));
+        }
+        ids.resize(HELPERS, 0);
+        let ids = ids.try_into().expect("so many");
+        if !self.calls(me, cond_wait(place, seen, condition, until, ids)) {
+            return;
+        }
+        if self.word(place) as u32 != seen {
+            assert_eq!(self.result(me).0, Err(Error::Changed), "{me} is woken before it waits");
+            return self.met("a wake-up before the wait");
+        }
+        let helpers = &self.model.places[place];
+        if !helpers.waiters.is_empty() {
+            named = helpers.to.iter().map(|(to, _)| *to).collect();
+        }
+        let apart = |to: &Id| !self.model.leads_to(*to, Some(me), Some(place));
+        let lent: Vec<Id> = named.iter().copied().filter(apart).collect();
+        if self.model.is_too_deep(me, named.len().max(1), &lent) {
+            assert_eq!(self.result(me).0, Err(Error::TooDeep), "{me} waits too deep");
+            return self.met("a condition too deep");
+        }
+        if !self.has_blocked(me, until) {
+            return;
+        }
+        if self.model.places[place].waiters.is_empty() {
+            let helpers = named.iter().map(|to| (*to, lent.contains(to)));
+            self.model.places[place].to = helpers.collect();
+        }
+        self.forgets_what_is_passed_over();
+        self.model.waits(me, place);
+        self.settles(Some(place));
+        self.met("wait for a condition");
+        let waits = |to: &(Id, bool)| to.1 && self.model.awaited(to.0).is_some();
+        if self.model.places[place].to.iter().any(waits) {
+            self.met("a chain through a condition");
+        }
+    }
+
+    fn notifies(&mut self, me: Id) {
+        let condition = self.condition_of(me);
+        let (place, all) = (MUTEXES + condition, self.rng.once_in(3));
+        let mut left: Vec<Id> = Vec::new();
+        let waiting = |run: &Self| !run.model.places[place].waiters.is_empty();
+        if self.model.places[condition].owner() != Some(me) {
+            let waited = waiting(self);
+            if self.calls(me, notify(place, all)) {
+                let expected = if waited { Err(Error::WrongState) } else { Ok(()) };
+                assert_eq!(self.result(me).0, expected, "{me} wakes");
+            }
+            return;
+        }
+        let word = self.word(place);
+        let woken = word >> 32 << 32 | u64::from((word as u32).wrapping_add(1));
+        self.board.write(1, MUTEX + place, woken);
+        self.board.host.noise_once_in.set(self.rng.pick(&[0, 2]));
+        self.board.call(notify(place, all));
+        loop {
+            self.moves(me, (condition, place), &mut left);
+            if !self.board.thread(me).context.regs.get().again {
+                break;
+            }
+            self.met("a wake-up is interrupted");
+            self.takes_interrupts();
+            if self.board.running() != Some(me) {
+                let context = &self.board.thread(me).context;
+                context.regs.set(Regs::call(Call::Null as u64, &[]));
+                return self.board.host.noise_once_in.set(0);
+            }
+            self.board.call(self.board.regs.get());
+        }
+        self.board.host.noise_once_in.set(0);
+        assert_eq!(self.result(me).0, Ok(()));
+        assert!(!all || !waiting(self), "all are woken");
+        self.met(if all { "all are woken" } else { "one is woken" });
+    }
+
+    /// Waiters of a condition have moved to its mutex, which `me` owns: the most urgent ones.
+    fn moves(&mut self, me: Id, (mutex, place): (usize, usize), left: &mut Vec<Id>) {
+        let before = self.model.effective()[&me];
+        loop {
+            let waiters = self.model.places[place].waiters.iter();
+            let moved = waiters
+                .map(|waiter| waiter.thread)
+                .filter(|thread| self.is_at(*thread, mutex))
+                .find(|thread| self.model.may_be_first(place, *thread));
+            let Some(thread) = moved else { break };
+            left.push(thread);
+            self.model.leaves(thread);
+            self.model.action += 1;
+            self.model.waits(thread, mutex);
+            self.until.insert(thread, u64::MAX);
+            self.met("moved");
+        }
+        self.forgets_what_is_passed_over();
+        self.settles(None);
+        let helped = self.model.effective()[&me];
+        assert!(helped >= before, "{me} has less while it wakes others");
+    }
+
+    /// Whether a thread waits for this mutex.
+    fn is_at(&self, thread: Id, mutex: usize) -> bool {
+        let turnstile = self.board.thread(thread).inherit.waits.get();
+        turnstile.is_some_and(|at| {
+            let turnstile = &self.board.thread(at.index()).inherit.turnstile;
+            !turnstile.is_condition() && turnstile.address.get() == super::address(mutex)
+        })
+    }
+
+    fn changes_helpers(&mut self, me: Id, other: Id) {
+        let condition = self.rng.below(CONDITIONS as u64) as usize;
+        let (place, helps) = (MUTEXES + condition, !self.rng.once_in(3));
+        let known = &self.model.places[place];
+        let (waited, weight) = (!known.waiters.is_empty(), known.to.len() + 1);
+        let there = known.to.iter().any(|(to, _)| *to == other);
+        let lent: Vec<Id> =
+            known.to.iter().filter(|(_, lends)| *lends).map(|(to, _)| *to).collect();
+        let deep =
+            known.waiters.iter().any(|waiter| self.model.is_too_deep(waiter.thread, weight, &lent));
+        let expected = match (waited, helps, there) {
+            (false, ..) | (true, false, true) => Ok(()),
+            (true, true, true) => Err(Error::HelpsAlready),
+            (true, false, false) => Err(Error::NoHelper),
+            (true, true, false) if weight > HELPERS => Err(Error::TooManyHelpers),
+            (true, true, false) if deep => Err(Error::TooDeep),
+            (true, true, false) => Ok(()),
+        };
+        if !self.calls(me, tell(place, id(&self.board, other), helps)) {
+            return;
+        }
+        assert_eq!(self.result(me).0, expected, "{other} helps {condition}: {helps}");
+        if expected.is_err() {
+            return self.met("a helper is refused");
+        }
+        let helpers = &mut self.helpers[condition];
+        helpers.retain(|helper| *helper != other);
+        if helps && helpers.len() < HELPERS {
+            helpers.push(other);
+        }
+        if waited {
+            let to = &mut self.model.places[place].to;
+            to.retain(|(to, _)| *to != other);
+            if helps {
+                to.push((other, false));
+            }
+            self.settles(Some(place));
+            self.met(if helps { "a helper comes" } else { "a helper goes" });
         }
     }
 
@@ -260,7 +439,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         if self.calls(me, call) {
             let before = self.model.effective();
             self.model.own.insert(thread, priority as i16);
-            self.model.requeue();
+            self.settles(None);
             let waits = self.model.awaited(thread).is_some();
             if waits && self.model.effective()[&thread] != before[&thread] {
                 self.met("a waiter's priority");
@@ -272,27 +451,39 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     fn disturbs(&mut self, thread: Id) {
         let slot = THREAD + u64::from(thread);
         if self.rng.once_in(8) {
-            let owned = |mutex: &usize| self.model.mutexes[*mutex].owner == Some(thread);
-            let owned: Vec<usize> = (0..MUTEXES).filter(owned).collect();
-            while !self.calls(KEEPER, system(Call::Destroy, &[slot])) {
-                self.wakes_keeper();
-            }
-            self.model.leaves(thread);
-            for mutex in owned {
-                if let Some(heir) = self.model.hands_over(mutex) {
-                    assert_eq!(self.result(heir), (Ok(()), OWNER_DIED), "{heir} inherits");
-                    self.met("inherited from the dead");
-                }
-            }
-            self.model.own.remove(&thread);
-            return;
+            return self.ends(thread, slot);
         }
         let cancel = [slot, 0, 0, 0, 0, exchange::CANCEL];
         let (suspend, resume) = (Call::ThreadSuspend, Call::ThreadResume);
         self.board.call(system(suspend, &[slot]));
         self.board.call(system(Call::ThreadExchange, &cancel));
-        self.model.leaves(thread);
+        self.leaves(thread);
         self.board.call(system(resume, &[slot]));
+    }
+
+    fn ends(&mut self, thread: Id, slot: u64) {
+        let owned = |mutex: &usize| self.model.places[*mutex].owner() == Some(thread);
+        let owned: Vec<usize> = (0..MUTEXES).filter(owned).collect();
+        while !self.calls(KEEPER, system(Call::Destroy, &[slot])) {
+            self.wakes_keeper();
+        }
+        self.next.remove(&thread);
+        self.model.leaves(thread);
+        self.helpers.iter_mut().for_each(|helpers| helpers.retain(|helper| *helper != thread));
+        for place in MUTEXES..MUTEXES + CONDITIONS {
+            let helpers = &mut self.model.places[place].to;
+            let before = helpers.len();
+            helpers.retain(|(to, _)| *to != thread);
+            if helpers.len() < before {
+                self.met("a helper ends");
+            }
+        }
+        self.forgets_what_is_passed_over();
+        for mutex in owned {
+            self.passes_on(mutex, OWNER_DIED);
+        }
+        self.model.own.remove(&thread);
+        self.settles(None);
     }
 
     /// Others sleep until the keeper runs.
@@ -315,24 +506,24 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             let waits = self.state(thread) == State::Waiting;
             assert_eq!(waits, self.model.awaited(thread).is_some(), "{thread} waits");
             let height = self.model.height(thread);
-            assert!(height <= LINKS, "a chain of {height}");
+            assert!(height <= LINKS.into(), "a chain of {height}");
             if height >= 3 && waits {
                 self.met("a chain of five");
             }
         }
-        for (mutex, model) in self.model.mutexes.iter().enumerate() {
-            let pair = self.board.read(1, MUTEX + mutex);
-            let Some(owner) = model.owner else { continue };
-            assert_eq!(pair as u32 & !WAITERS, id(&self.board, owner), "the owner of {mutex}");
-            let named =
-                model.waiters.iter().any(|(_, at)| id(&self.board, *at) == (pair >> 32) as u32);
-            assert_eq!(named, pair >> 32 != 0, "words that name a waiter of {mutex}");
-            assert_eq!(named, !model.waiters.is_empty(), "words of {mutex}");
+        for (place, model) in self.model.places.iter().enumerate() {
+            let pair = self.word(place);
+            let mut waiters = model.waiters.iter().map(|waiter| waiter.thread);
+            let named = waiters.any(|at| id(&self.board, at) == (pair >> 32) as u32);
+            assert_eq!(named, !model.waiters.is_empty(), "words of {place}");
+            let Some(owner) = model.owner() else { continue };
+            assert_eq!(pair as u32 & !WAITERS, id(&self.board, owner), "the owner of {place}");
         }
         self.board.check_core();
     }
 
     fn step(&mut self) {
+        self.model.action += 1;
         self.takes_interrupts();
         let Some(me) = self.board.running() else { return self.board.host.advance(500_000) };
         if self.board.regs.get().again {
@@ -343,13 +534,21 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             .filter(|thread| reference(&self.board, *thread).life() == Life::Live)
             .collect();
         let Some(other) = (!live.is_empty()).then(|| self.rng.pick(&live)) else { return };
-        match self.rng.below(16) {
+        if let Some(next) = self.next.remove(&me) {
+            self.waits_for_condition(me, next);
+            return self.check();
+        }
+        let mutex = self.rng.below(MUTEXES as u64) as usize;
+        match self.rng.below(22) {
             0..2 if me == KEEPER => self.disturbs(other),
             2..4 if me == KEEPER => self.sets_priority(me, other),
             _ if me == KEEPER => self.board.host.advance(self.rng.below(1_000_000)),
             0..7 => self.locks(me),
-            7..9 => self.unlocks(me),
+            7..9 => self.unlocks(me, mutex),
             9 => self.sets_priority(me, other),
+            10..14 => self.begins_to_wait(me),
+            14..16 => self.notifies(me),
+            16..18 => self.changes_helpers(me, other),
             _ => self.sleeps(me),
         }
         self.check();
@@ -386,48 +585,21 @@ fn effective_priorities() {
         "a dead owner",
         "inherited from the dead",
         "a waiter's priority",
+        "wait for a condition",
+        "a chain through a condition",
+        "a wake-up before the wait",
+        "a condition too deep",
+        "one is woken",
+        "all are woken",
+        "a wake-up is interrupted",
+        "passed over",
+        "lent to again",
+        "a helper is refused",
+        "a helper comes",
+        "a helper goes",
+        "a helper ends",
     ] {
         let times = reach.get(what).copied().unwrap_or(0);
         assert!(times >= 20, "{what}: {times} times; all: {reach:#?}");
-    }
-}
-
-/// Words that are written over at any moment: all invariants hold.
-#[test]
-fn hostile_words() {
-    for seed in seeds(0..24) {
-        let (mut reach, rng) = (Reach::default(), Rng::new(!seed));
-        let run = Run::<DirectLazy<Host>>::new(0x9400_0000 + seed, &mut reach);
-        for _ in 0..steps(800) {
-            while let Some(event) = run.board.host.waiting() {
-                run.board.take(event);
-            }
-            let Some(me) = run.board.running() else {
-                run.board.host.advance(500_000);
-                continue;
-            };
-            let mutex = rng.below(MUTEXES as u64) as usize;
-            if rng.once_in(6) {
-                let any = id(&run.board, 1 + rng.below(THREADS.into()) as Id);
-                let pair = rng.pick(&[0, u64::from(any), u64::from(any | WAITERS), rng.next()]);
-                run.board.write(1, MUTEX + mutex, pair | rng.pick(&[0, u64::from(any) << 32]));
-            }
-            let until = run.board.host.now() + 1 + rng.below(4_000_000);
-            let expected = run.board.read(1, MUTEX + mutex) as u32 | WAITERS;
-            let slot = THREAD + 1 + rng.below(THREADS.into());
-            let regs = match rng.below(12) {
-                0..5 if me != KEEPER => wait(mutex, expected, Some(until)),
-                5..8 => wake(mutex),
-                8 => system(Call::ThreadPriority, &[slot, 15 + rng.below(20)]),
-                9 if slot != THREAD + 1 && rng.once_in(8) => system(Call::Destroy, &[slot]),
-                _ if me == KEEPER => {
-                    run.board.host.advance(300_000);
-                    wake(mutex)
-                }
-                _ => timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until),
-            };
-            run.board.call(regs);
-            run.board.check_core();
-        }
     }
 }

@@ -25,7 +25,7 @@ fn sets_as_vectors() {
         let mask = rng.pick(&[0x03, 0x81, 0xe0, 0xff]);
         let (root, mut model) = (Cell::new(None), Vec::<(u8, u32)>::new());
         board.open(|all| {
-            let order = Order::<Thread<Host>, ByWaiter>::of(all);
+            let order = Order::<Thread<Host>, ByWaiter>::of(all, ByWaiter);
             for _ in 0..steps(400) {
                 let member = 1 + rng.below(MEMBERS.into()) as u32;
                 let at = reference(&board, member);

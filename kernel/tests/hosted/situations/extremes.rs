@@ -41,10 +41,11 @@ fn usual(call: Call) -> [u64; 6] {
     let arguments: &[u64] = match call {
         Call::Ipc => &[partners(ENDPOINT as u32, NOTHING), info, 0],
         Call::Call | Call::ReplyWait => &[ENDPOINT, info],
-        Call::MutexWait | Call::CondWait | Call::InheritWait => {
+        Call::MutexWait | Call::CondWait | Call::InheritWait | Call::InheritCondWait => {
             &[buffer(1), 1 << 31, buffer(1) + 8, 1]
         }
-        Call::MutexWake | Call::CondRequeue | Call::InheritWake => &[buffer(1), 0],
+        Call::MutexWake | Call::CondRequeue => &[buffer(1), 0],
+        Call::InheritWake | Call::InheritRequeue | Call::InheritHelp => &[buffer(1), 0, 1],
         Call::Ceiling => &[20],
         Call::TrainCreate => &[FREE, 0x1000, 7, 0x10_0000, 0x1000, 2],
         Call::TrainCall => &[FREE, 0, 1],

@@ -8,10 +8,11 @@ use super::reservations::Manages;
 use super::rng::Rng;
 use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
-use abi::futex::{NO_CEILING, Scope, WAITERS, number};
+use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP, train};
 use kernel::fault::Fault;
+use kernel::manage::futex::identity;
 use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::System;
@@ -298,19 +299,50 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let scope = rng.pick(&[Scope::Domain, Scope::Shared]);
         let (first, second) = (at + 8 * index, own + 8 * (FUTEXES + 2 + rng.below(2)));
         let until = self.now() + rng.below(1_000_000);
-        let (call, args) = match rng.below(9) {
-            0..2 => (Call::MutexWait, [first, expected, until, 0]),
-            2..4 => (Call::MutexWake, [first, 0, 0, 0]),
-            4 => (Call::CondWait, [first, expected, second, until]),
-            5 => (Call::InheritWait, [first, expected, until, 0]),
-            6 => (Call::InheritWake, [first, 0, 0, 0]),
-            7 => (Call::Ceiling, [rng.pick(&[NO_CEILING, 1, 100, 200, 256]), 0, 0, 0]),
-            _ => (Call::CondRequeue, [first, rng.below(2), 0, 0]),
-        };
         let mut writes = [(0, 0); 4];
         writes[0] = (index as usize, if rng.once_in(12) { rng.next() } else { marked });
-        let regs = Regs::call(number(call, scope, rng.pick(&kinds)), &args);
+        let (call, args): (_, &[u64]) = match rng.below(15) {
+            0..2 => (Call::MutexWait, &[first, expected, until]),
+            2..4 => (Call::MutexWake, &[first]),
+            4 => (Call::CondWait, &[first, expected, second, until]),
+            5 => (Call::InheritWait, &[first, expected, until]),
+            6 => (Call::InheritWake, &[first]),
+            7..10 => {
+                let [one, two] = helpers(core::array::from_fn(|_| self.id_near()));
+                (Call::InheritCondWait, &[first, expected, second, until, one, two])
+            }
+            10..12 => {
+                // Mostly it owns the mutex that waiters have named.
+                let mutex = (second - own) / 8;
+                let owner = if rng.once_in(4) { self.id_near() } else { self.id_of(self.thread) };
+                let waiting =
+                    if own == 0 { 0 } else { self.board.read(self.thread, mutex as usize) };
+                writes[1] = (mutex as usize, waiting >> 32 << 32 | u64::from(owner));
+                (Call::InheritRequeue, &[first, rng.below(2)])
+            }
+            12 => (Call::InheritHelp, &[first, self.id_near().into(), rng.below(2)]),
+            13 => (Call::Ceiling, &[rng.pick(&[NO_CEILING, 1, 100, 200, 256])]),
+            _ => (Call::CondRequeue, &[first, rng.below(2)]),
+        };
+        let regs = Regs::call(number(call, scope, rng.pick(&kinds)), args);
         Action::Call { writes, regs }
+    }
+
+    /// The id of a thread in its domain.
+    fn id_of(&self, thread: u32) -> u32 {
+        let kernel = self.board.machine.kernel;
+        let at = kernel.threads.get(thread).expect("a thread of that index");
+        identity::id(kernel, Scope::Domain, at.domain.get(), at)
+    }
+
+    /// Mostly that of a thread of the same domain.
+    fn id_near(&self) -> u32 {
+        let threads = self.board.machine.kernel.threads.size();
+        match self.rng.below(6) {
+            0 => self.rng.next() as u32,
+            1 => 0,
+            _ => self.id_of(self.rng.below(threads.into()) as u32),
+        }
     }
 
     fn nonsense(&self) -> Regs {

@@ -118,7 +118,7 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
         while board.running().is_none() && board.step() {}
         let me = board.running().expect("the keeper runs");
         let body = board.thread(me);
-        let before = body.inside.get().is_some() && body.inherit.owned.get().is_some();
+        let before = body.inside.get().is_some() && body.inherit.is_awaited();
         reach.owned += u64::from(before);
         if rng.once_in(30) && board.thread(me).inside.get().is_some() {
             board.fault(Fault { kind: FaultKind::Memory, detail: 1, code: 0 });
@@ -131,7 +131,7 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
             reach.returned += u64::from(done && regs.number == Call::TrainReturn as u64);
             reach.destroyed += u64::from(done && regs.number == Call::Destroy as u64);
         }
-        let out = body.inside.get().is_none() && body.inherit.owned.get().is_none();
+        let out = body.inside.get().is_none() && !body.inherit.is_awaited();
         reach.left += u64::from(before && out);
         for thread in 1..=THREADS.len() as u32 {
             let wait = board.thread(thread).wait.get();

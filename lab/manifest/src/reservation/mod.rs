@@ -2,6 +2,7 @@
 //! tables of domains to a tree that the kernel accepts.
 
 mod adaptive;
+mod controlled;
 mod defaults;
 mod domains;
 mod node;
@@ -10,7 +11,7 @@ mod promised;
 mod reaction;
 mod windows;
 
-pub use adaptive::lines;
+pub use controlled::{lines, problems as uncontrolled};
 pub use defaults::add as add_default_classes;
 pub use domains::{load, target};
 
@@ -91,7 +92,9 @@ pub fn read(values: &Values, manifest: &Manifest, cpus: u32) -> Result<Found, Ve
     }
     if problems.is_empty() {
         problems.extend(promised::excess(values, &drafts, &all, cpus));
-        problems.extend(adaptive::too_many(values, &drafts, &all));
+        if problems.is_empty() {
+            problems.extend(adaptive::settle(values, &drafts, &mut all));
+        }
         problems.extend(reaction::together(values, manifest, &drafts, &all, &used));
     }
     if problems.is_empty() { Ok(Found { reservations: all, used }) } else { Err(problems) }

@@ -17,47 +17,87 @@ const BENDS: usize = 8;
 
 /// The first promise of each class that it cannot keep.
 pub fn excess(values: &Values, drafts: &[Draft], all: &[Reservation], cpus: u32) -> Vec<Problem> {
-    let class = |class: usize| match all[class].policy {
-        Some(Policy::EarliestDeadline) => {
-            let has = capacity(all, class).iter().map(|curve| u64::from(curve.rest)).min()?;
-            bandwidth(values, drafts, all, Above { class: Some(class), has })
+    let of = |at: usize| match all[at].policy {
+        Some(Policy::EarliestDeadline | Policy::FixedPriority) => {
+            let class = Class::of(Some(at), all[at].cpu);
+            let has = capacity(all, at).iter().map(|curve| u64::from(curve.rest)).min()?;
+            bandwidth(values, drafts, all, class, has)
         }
-        Some(Policy::ServiceCurves) => curves(values, drafts, all, class),
+        Some(Policy::ServiceCurves) => curves(values, drafts, all, at),
         _ => None,
     };
-    let shared = Above { class: None, has: u64::from(WHOLE) * u64::from(cpus) };
-    let shared = bandwidth(values, drafts, all, shared);
-    (0..all.len()).filter_map(class).chain(shared).collect()
+    let whole = u64::from(WHOLE);
+    let shared = [(ALL_CPUS, whole * u64::from(cpus))];
+    let roots = (0..cpus).map(|cpu| (cpu, whole)).chain(shared);
+    let root = |(cpu, has)| bandwidth(values, drafts, all, Class::of(None, cpu), has);
+    (0..all.len()).filter_map(of).chain(roots.filter_map(root)).collect()
 }
 
-/// A class of EDF; none: the one that all CPUs share.
-struct Above {
-    class: Option<usize>,
-    /// What it has, in millionths of a CPU.
-    has: u64,
+/// A class: a reservation, the root of a CPU, or the one that all CPUs share.
+#[derive(Clone, Copy)]
+pub(super) struct Class {
+    /// None: a root.
+    pub at: Option<usize>,
+    cpu: u32,
 }
 
-/// The children of a class.
-pub(super) fn children(all: &[Reservation], class: usize) -> impl Iterator<Item = usize> + '_ {
-    (0..all.len()).filter(move |index| all[*index].class == Some(class))
+impl Class {
+    /// A class among the reservations of a CPU.
+    pub(super) fn of(at: Option<usize>, cpu: u32) -> Class {
+        Class { at, cpu }
+    }
+
+    /// Its children.
+    pub(super) fn children(self, all: &[Reservation]) -> impl Iterator<Item = usize> + '_ {
+        let is_in = move |one: &Reservation| (one.class, one.cpu) == (self.at, self.cpu);
+        (0..all.len()).filter(move |index| is_in(&all[*index]))
+    }
+
+    /// Its policy.
+    fn policy(self, all: &[Reservation]) -> Option<Policy> {
+        match (self.at, self.cpu) {
+            (Some(at), _) => all[at].policy,
+            (None, ALL_CPUS) => Some(Policy::EarliestDeadline),
+            (None, _) => Some(Policy::FixedPriority),
+        }
+    }
+
+    /// Whether it admits no more budgets than it has: below EDF the kernel does, and below fixed
+    /// priorities the controller of budgets that follow demand.
+    fn admits(self, all: &[Reservation]) -> bool {
+        match self.policy(all) {
+            Some(Policy::EarliestDeadline) => true,
+            Some(Policy::FixedPriority) => {
+                self.children(all).any(|child| all[child].adaptive.is_some())
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What a budget that is a limit takes of each period, in millionths of it.
-pub(super) fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
+fn rate(limit: Option<Budget>) -> Option<(u128, u128)> {
     let limit = limit.filter(|limit| limit.budget < limit.period)?;
     Some((u128::from(limit.budget) * u128::from(WHOLE), limit.period.into()))
 }
 
-/// What it takes below EDF, in millionths: there a server that is not of constant bandwidth uses it
-/// by the deadlines of its jobs.
-fn demand(one: &Reservation) -> Option<u64> {
-    let (budget, period) = rate(one.limit)?;
-    let is_constant = one
-        .limit
-        .is_some_and(|limit| matches!(limit.server, Server::Constant | Server::ConstantSoft));
-    let deadline = one.timing.filter(|_| !is_constant);
-    let within = deadline.map_or(period, |timing| period.min(timing.deadline.into()));
-    Some((budget.div_ceil(within) as u64).min(WHOLE.into()))
+/// The time within which a class promises a child its budget. Below EDF a server that is not of
+/// constant bandwidth uses it by the deadlines of its jobs.
+pub(super) fn within(all: &[Reservation], index: usize) -> u64 {
+    let one = &all[index];
+    let Some(limit) = one.limit else { return 1 };
+    let by_deadline = Class::of(one.class, one.cpu).policy(all) == Some(Policy::EarliestDeadline);
+    let is_constant = matches!(limit.server, Server::Constant | Server::ConstantSoft);
+    let deadline = one.timing.filter(|_| by_deadline && !is_constant);
+    deadline.map_or(limit.period, |timing| limit.period.min(timing.deadline))
+}
+
+/// What a child takes of its class by its budget, or by this one, in millionths of a CPU; nothing
+/// without a limit.
+pub(super) fn takes(all: &[Reservation], index: usize, budget: Option<u64>) -> u64 {
+    let Some((own, _)) = rate(all[index].limit) else { return 0 };
+    let asked = budget.map_or(own, |budget| u128::from(budget) * u128::from(WHOLE));
+    (asked.div_ceil(within(all, index).into()) as u64).min(WHOLE.into())
 }
 
 /// What a class has: its own curve, and what its budget amounts to.
@@ -70,20 +110,17 @@ pub(super) fn capacity(all: &[Reservation], class: usize) -> Vec<Curve> {
     [curve].into_iter().chain(budget.map(Curve::linear)).collect()
 }
 
-/// Servers below EDF.
+/// Servers below EDF, and below fixed priorities where budgets follow demand.
 fn bandwidth(
     values: &Values,
     drafts: &[Draft],
     all: &[Reservation],
-    Above { class, has }: Above,
+    class: Class,
+    has: u64,
 ) -> Option<Problem> {
-    let is_in = |one: &Reservation| match class {
-        Some(_) => one.class == class,
-        None => one.class.is_none() && one.cpu == ALL_CPUS,
-    };
     let mut promised = 0;
-    (0..all.len()).filter(|index| is_in(&all[*index])).find_map(|child| {
-        let more = demand(&all[child])?;
+    class.children(all).filter(|_| class.admits(all)).find_map(|child| {
+        let more = takes(all, child, None);
         let left = has - promised;
         promised += more;
         if promised <= has {
@@ -91,16 +128,18 @@ fn bandwidth(
         }
         let [more, left, has] = [more, left, has].map(spell_percent);
         let child_name = quote(place::name(&drafts[child]));
-        let (name, of) = match class {
-            Some(class) => (quote(place::name(&drafts[class])), "the CPU"),
-            None => (quote(place::SHARED), "a CPU"),
+        let (name, of) = match (class.at, class.cpu) {
+            (Some(class), _) => (quote(place::name(&drafts[class])), "the CPU"),
+            (None, ALL_CPUS) => (quote(place::SHARED), "a CPU"),
+            (None, _) => ("the root".to_string(), "the CPU"),
         };
         let message = format!(
             "{child_name} takes {more} of {of} by its budget, and {name} has {left} left of {has}"
         );
-        let help = match class {
-            Some(_) => "lower this budget or another one in the class, or give the class more",
-            None => "lower this budget or another one in the class, or add CPUs",
+        let help = match (class.at, class.cpu) {
+            (None, ALL_CPUS) => "lower this budget or another one in the class, or add CPUs",
+            (None, _) => "lower this budget or another one right below the root",
+            _ => "lower this budget or another one in the class, or give the class more",
         };
         let at = span_of(drafts[child].given.budget.as_ref(), &drafts[child].at);
         Some(values.source.problem(&at, message, help))
@@ -111,7 +150,7 @@ fn bandwidth(
 fn curves(values: &Values, drafts: &[Draft], all: &[Reservation], class: usize) -> Option<Problem> {
     let has = capacity(all, class);
     let mut promised: Vec<Curve> = Vec::new();
-    children(all, class).find_map(|child| {
+    Class::of(Some(class), all[class].cpu).children(all).find_map(|child| {
         let Share::Curve { guaranteed: Some(curve), .. } = all[child].share else { return None };
         promised.push(curve);
         let at = span_of(drafts[child].given.curve.as_ref(), &drafts[child].at);

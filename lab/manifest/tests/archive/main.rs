@@ -240,11 +240,19 @@ fn a_controller_is_told_of_its_reservations() {
     let told = env::get_in(&text, PREFIX, "s3").and_then(Adaptive::parse).expect("it is told");
     let limit = Budget::new(Server::Periodic, 2_670_000, 20_000_000);
     assert_eq!((told.limit, told.least, told.importance), (limit, 2_670_000, 3));
-    // 61 % of a CPU, and 1 % of it is the controller's.
-    assert_eq!((told.supply, told.every, told.history), (600_000, 5, 16));
-    let [other, last] = ["s4", "s5"].map(|name| env::get_in(&text, PREFIX, name));
-    assert_eq!(other.and_then(Adaptive::parse).map(|other| other.class), Some(told.class));
-    assert_eq!(last.and_then(Adaptive::parse).map(|last| last.importance), Some(1));
+    assert_eq!((told.every, told.history, told.taken), (5, 16, 0));
+    let of = |name| {
+        let told = env::get_in(&text, PREFIX, name).and_then(Adaptive::parse);
+        told.expect("it is told")
+    };
+    let class = of("soft");
+    // The hard server has 39 % of the CPU, and the controller 1 %.
+    assert_eq!((class.supply, class.taken, class.limit.budget), (600_000, 0, 6_000_000));
+    // By default it keeps what those in it keep: 13.35, 12.36 and 11.98 %, in whole microseconds.
+    assert_eq!((class.least, told.supply), (3_769_000, 376_900));
+    assert_eq!(["s3", "s4", "s5"].map(|name| of(name).class), [class.number; 3]);
+    assert_ne!(class.class, class.number);
+    assert_eq!((of("s5").importance, of("s5").within), (1, 75_000_000));
     let of_task = decoded.environment(place("s3-player"));
     assert_eq!(env::get_in(&of_task, PREFIX, "s3"), None, "it controls nothing");
 }

@@ -79,7 +79,7 @@ fn changes_of_reservations_are_answered_as_kept() {
 fn changes_of_budgets_that_follow_demand_are_answered_as_kept() {
     let good = include_str!("adaptive.toml");
     parse("good.toml", good).unwrap_or_else(|problem| panic!("{problem}"));
-    answered_as_kept("adaptive", good, 1);
+    answered_as_kept("adaptive", good, 2);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn problems_as_json() {
 }
 
 #[test]
-fn a_class_has_only_so_many_budgets_that_follow_demand() {
+fn a_controller_has_only_so_many_budgets_that_follow_demand() {
     let class = "[[reservation]]\nname = \"class\"\npolicy = \"edf\"\npriority = 9\n\
                  budget = \"5ms\"\nperiod = \"10ms\"\n";
     let child = |child: usize| {
@@ -157,14 +157,21 @@ fn a_class_has_only_so_many_budgets_that_follow_demand() {
              period = \"100ms\"\nadaptive = {{ importance = 1 }}\n"
         )
     };
+    let cap = |child: usize| {
+        format!(
+            "[[domain.caps]]\nname = \"child{child}\"\nreservation = \"child{child}\"\n\
+             rights = [\"control\"]\n"
+        )
+    };
     let system = |children: usize| {
-        let children: String = (0..children).map(child).collect();
+        let [all, caps]: [String; 2] =
+            [(0..children).map(child).collect(), (0..children).map(cap).collect()];
         let domain = "[[domain]]\nname = \"one\"\nprogram = \"one\"\npriority = 1\n";
-        format!("{SYSTEM}{class}{children}{domain}")
+        format!("{SYSTEM}{class}{all}{domain}{caps}")
     };
     parse("good.toml", &system(16)).unwrap_or_else(|problem| panic!("{problem}"));
     let said = problems(&system(17));
-    assert_eq!(said.0[0].message, "a class has 16 budgets that follow demand at most");
+    assert_eq!(said.0[0].message, "`one` controls 17 budgets that follow demand");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Whether a system fits: tables for people, a document for programs.
 
+use super::adaptive::{self, Follows};
 use super::one_cpu;
 use super::shared::{reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
@@ -15,13 +16,23 @@ pub struct Decided {
     overheads: Overheads,
     /// Each CPU with what is said of it, last what all CPUs share.
     cpus: Vec<(u32, Report)>,
+    /// What budgets that follow demand are at least and at most.
+    adaptive: Vec<Follows>,
     /// What is to be known beside.
     notes: Vec<String>,
+    /// Whether each deadline must be met for sure.
+    required: bool,
 }
 
 /// Decides whether a system fits; none if it says nothing of CPU time.
 pub fn decide(system: &System, overheads: Overheads) -> Option<Decided> {
-    let decided = || Decided { overheads, cpus: reports(system, overheads), notes: notes(system) };
+    let decided = || Decided {
+        overheads,
+        cpus: reports(system, overheads),
+        adaptive: adaptive::all(system),
+        notes: notes(system),
+        required: system.bounds_required,
+    };
     is_decidable(system).then(decided)
 }
 
@@ -42,10 +53,16 @@ fn notes(system: &System) -> Vec<String> {
         {
             notes.push(format!("partition `{name}` has no windows, so nothing in it ever runs"));
         }
-        if is_adaptive(system, index) {
-            notes.push(format!("budgets in `{name}` follow demand: no job in it has a bound"));
+        if is_adaptive(system, index) && !is_in_adaptive(system, index) {
+            notes.push(match system.most_budget(index).map(spell_duration) {
+                None => format!("budgets in `{name}` follow demand: no job in it has a bound"),
+                Some(most) => format!(
+                    "the budget of `{name}` follows demand: it counts for others as {most}, the \
+                     most that it can be, and no job in it has a bound"
+                ),
+            });
         }
-        if is_unknown(node) && !is_in_adaptive(system, index) {
+        if is_unknown(node) && !is_adaptive(system, index) && !is_in_adaptive(system, index) {
             notes.push(format!(
                 "`{name}` has neither `budget` nor `execution`: it may take all of its period"
             ));
@@ -57,7 +74,7 @@ fn notes(system: &System) -> Vec<String> {
     notes
 }
 
-/// Whether a class above a reservation has budgets that follow demand.
+/// Whether nothing is known of when a class above a reservation is served.
 fn is_in_adaptive(system: &System, index: usize) -> bool {
     let above = |index: &usize| system.reservations[*index].class;
     std::iter::successors(above(&index), above).any(|class| is_adaptive(system, class))
@@ -67,6 +84,11 @@ impl Decided {
     /// Whether everything with a deadline meets it for sure.
     pub fn fits(&self) -> bool {
         self.cpus.iter().all(|(_, report)| report.fits())
+    }
+
+    /// Whether it fits, or the manifest does not ask for that.
+    pub fn is_accepted(&self) -> bool {
+        self.fits() || !self.required
     }
 
     /// Within which time tasks end, in ns, by their names; those that have a bound, and a name of
@@ -92,6 +114,7 @@ impl Decided {
                 text += &wrapped(&reason, "\n- ", "  ");
             }
         }
+        text += &adaptive::text(&self.adaptive);
         let Overheads { release, context_switch, timer_interrupt } = self.overheads;
         let costs = match self.overheads == Overheads::default() {
             true => "The kernel's own time is not counted: give it in `[analysis]`, or by \
@@ -105,6 +128,9 @@ impl Decided {
             ),
         };
         text += &wrapped(&costs, "\n", "");
+        if !self.required && !self.fits() {
+            text += "\nAccepted: by `[analysis]` of the manifest bounds are not required.\n";
+        }
         self.notes.iter().for_each(|note| text += &wrapped(note, "\nnote: ", "      "));
         text
     }
@@ -128,12 +154,14 @@ impl Decided {
         };
         json!({
             "fits": self.fits(),
+            "required": self.required,
             "overheads": {
                 "release_ns": release,
                 "context_switch_ns": context_switch,
                 "timer_interrupt_ns": timer_interrupt,
             },
             "cpus": self.cpus.iter().map(cpu).collect::<Vec<_>>(),
+            "adaptive": self.adaptive.iter().map(Follows::document).collect::<Vec<_>>(),
             "notes": self.notes,
         })
     }
@@ -330,7 +358,7 @@ fn advice(report: &Report, leaf: &LeafReport) -> String {
 }
 
 /// A time with all its digits, in the unit that manifests would give it in.
-fn time(nanoseconds: u64) -> String {
+pub(super) fn time(nanoseconds: u64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
     let Some((unit, name)) = units.into_iter().find(|(unit, _)| nanoseconds >= *unit) else {
         return format!("{nanoseconds}ns");

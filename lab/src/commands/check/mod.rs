@@ -1,5 +1,6 @@
 //! `check`: is a manifest right, what does it ask for, and does that fit?
 
+mod adaptive;
 mod decided;
 mod overheads;
 mod shared;
@@ -66,7 +67,7 @@ fn one(system: &str, measured: Option<Overheads>, as_json: bool) -> Result<(Valu
     }
     let verdict = match (&problems, &decided) {
         (Some(_), _) => Verdict::Unable,
-        (None, Some(decided)) => Verdict::from_bool(decided.fits()),
+        (None, Some(decided)) => Verdict::from_bool(decided.is_accepted()),
         (None, None) => Verdict::Held,
     };
     let document = json!({

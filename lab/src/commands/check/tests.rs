@@ -135,3 +135,31 @@ fn what_a_machine_cannot_do_is_noted_and_refused_there() {
     assert!(refused.is::<Usage>() && refused.to_string().contains("at most 8 CPUs"));
     assert!(system.cpus <= simulation.most_cpus());
 }
+
+/// What need not fit is accepted, and told why it does not all the same.
+#[test]
+fn bounds_that_are_not_required_fail_nothing() {
+    let path = crate::workspace::root().join("tests/check/bad/unlimited.toml");
+    let (mut system, asked) = decided(&path);
+    system.bounds_required = false;
+    let shown = decide(&system, Default::default()).expect("the same");
+    assert_eq!((asked.is_accepted(), shown.is_accepted()), (false, true));
+    assert_eq!(shown.document()["fits"], false);
+    assert!(shown.text().contains("CPU 0 does not fit."), "{}", shown.text());
+}
+
+/// Each system that comes along is accepted.
+#[test]
+fn all_systems_are_accepted() {
+    for entry in
+        std::fs::read_dir(crate::workspace::root().join("systems")).expect("there are some")
+    {
+        let path = entry.expect("it is readable").path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            let system = manifest::load(&path).unwrap_or_else(|problem| panic!("{problem}"));
+            if let Some(decided) = decide(&system, overheads::given(&system)) {
+                assert!(decided.is_accepted(), "{}: {}", path.display(), decided.text());
+            }
+        }
+    }
+}

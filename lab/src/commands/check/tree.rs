@@ -78,22 +78,31 @@ pub fn is_unknown(node: &Reservation) -> bool {
     node.timing.is_some() && jobs(node).is_none()
 }
 
-/// Whether budgets in a class follow demand: then nothing is known of when those in it are served.
+/// Whether nothing is known of when what is in a class is served: its own budget follows demand, or
+/// budgets in it do and it goes by EDF, where each counts for all others.
 pub fn is_adaptive(system: &System, class: usize) -> bool {
-    let children = system.reservations_in(Some(class), system.reservations[class].cpu);
-    children.iter().any(|child| system.reservations[*child].adaptive.is_some())
+    let node = &system.reservations[class];
+    let children = system.reservations_in(Some(class), node.cpu);
+    let follow = || children.iter().any(|child| system.reservations[*child].adaptive.is_some());
+    node.adaptive.is_some() || node.policy == Some(Policy::EarliestDeadline) && follow()
+}
+
+/// What a node may use at most; if its budget follows demand, the most that it can become.
+fn most(system: &System, index: usize) -> Option<Budget> {
+    let limit = limit(&system.reservations[index])?;
+    Some(Budget { budget: system.most_budget(index).unwrap_or(limit.budget), ..limit })
 }
 
 /// What a node is under fixed priorities or EDF.
 fn entity(system: &System, index: usize) -> Entity {
     let node = &system.reservations[index];
     let (name, priority) = (node.name.clone(), priority(node));
-    match (limit(node), node.policy) {
+    match (most(system, index), node.policy) {
         (Some(limit), Some(policy)) => server(node, limit, class(system, index, policy)),
         (None, Some(policy)) => {
             Entity::Class(Plain { name, priority, class: class(system, index, policy) })
         }
-        (Some(limit), None) => match jobs(node) {
+        (Some(limit), None) => match jobs(node).filter(|_| node.adaptive.is_none()) {
             // Its budget is whole at each release, so it never waits for that.
             Some(task) if has_whole_budget(system, node, limit) => {
                 Entity::Task(task.priority(priority))

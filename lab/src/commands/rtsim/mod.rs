@@ -1,50 +1,30 @@
 //! `lab rtsim`: task sets of RTSim's language (S2G-08) on the kernel.
 
 mod picture;
+mod ran;
 mod show;
 
+pub use picture::cdf;
+pub use ran::{Ran, system};
+
 use super::lab::{export, keep};
-use super::trace::{auto, names};
 use crate::cli::{self, RtsimScheduler};
 use crate::failure::{Verdict, usage};
 use crate::image::{self, Images};
-use crate::machine::{self, Boot, Exit};
+use crate::machine::{self, Boot};
 use crate::progress::Step;
 use crate::workspace;
-use abi::trace::Keep;
 use anyhow::{Result, bail};
 use fs_err as fs;
 use manifest::{Problems, Source, System};
-use picture::Picture;
 use results::{Report, Samples};
-use rtsim::{Jobs, Run, Scheduler, TaskSet};
+use rtsim::{Inheritance, Run, Scheduler, TaskSet};
 use std::time::Duration;
-use trace::Traces;
 
 /// Longer than any run is meant to take on the host.
 const TIMEOUT: Duration = Duration::from_secs(600);
 /// The metric of response times.
 const RESPONSE: &str = "response";
-
-/// What a run gave.
-pub struct Ran {
-    /// What ran.
-    pub set: TaskSet,
-    /// How.
-    pub run: Run,
-    /// The name of the file.
-    pub name: String,
-    /// The kernel under which it ran.
-    pub kernel: String,
-    /// The jobs of each task.
-    pub jobs: Vec<Jobs>,
-    /// When each task ran.
-    pub picture: Picture,
-    /// Events of the trace that there was no room for.
-    pub lost: u64,
-    traces: Traces,
-    names: trace::Names,
-}
 
 /// Does what the command line says.
 pub fn rtsim(asked: &cli::Rtsim, as_json: bool) -> Result<Verdict> {
@@ -72,7 +52,12 @@ fn way(asked: &cli::Rtsim) -> Run {
         RtsimScheduler::Fp => Scheduler::FixedPriorities,
         RtsimScheduler::Edf => Scheduler::EarliestDeadline,
     };
-    Run { scheduler, unit: asked.unit }
+    let inheritance = match (asked.pi, asked.pi_cv) {
+        (false, _) => Inheritance::None,
+        (true, false) => Inheritance::Mutexes,
+        (true, true) => Inheritance::Conditions,
+    };
+    Run { scheduler, inheritance, unit: asked.unit }
 }
 
 fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
@@ -90,54 +75,30 @@ fn read(asked: &cli::Rtsim) -> Result<TaskSet> {
 /// Runs a task set.
 fn play(asked: &cli::Rtsim, set: TaskSet) -> Result<Ran> {
     let run = way(asked);
-    let system = system(&set, run)?;
+    let system = system(&set, run, asked.size << 20)?;
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
     if system.cpus > machine.most_cpus() {
         bail!("{} has {} CPUs at most", machine.name(), machine.most_cpus());
     }
     let images = image::build_for(machine, &system)?;
-    carry_out(asked, (set, run), system, &images)
-}
-
-/// The system that a task set becomes.
-fn system(set: &TaskSet, run: Run) -> Result<System> {
-    let text = rtsim::manifest(set, run).map_err(usage)?;
-    Ok(manifest::parse("the task set as a system", &text)?)
+    carry_out(asked, (set, run), &system, &images)
 }
 
 /// Runs a task set as the system that it has become, and reads what it leaves.
 fn carry_out(
     asked: &cli::Rtsim,
     (set, run): (TaskSet, Run),
-    mut system: System,
+    system: &System,
     images: &Images,
 ) -> Result<Ran> {
     let machine = machine::find(&asked.machine).expect("the command line knows the machines");
-    let memory = system.add_trace(asked.size << 20, Keep::First);
-    let boot = Boot::new(machine, images, &system).seed(set.seed).timeout(TIMEOUT).slices(false);
+    let boot = Boot::new(machine, images, system).seed(set.seed).timeout(TIMEOUT).slices(false);
     let outcome = {
         let _step = Step::start(format!("running {}", asked.file.display()));
         machine::boot(&boot)?
     };
-    if !matches!(outcome.exit, Exit::Done(0)) {
-        let said = outcome.console.lines().filter(|line| line.starts_with("task "));
-        let said: Vec<&str> = said.collect();
-        match said[..] {
-            [] => bail!("{}", outcome.failure().unwrap_or_else(|| "the run ended early".into())),
-            _ => bail!("{}", said.join("\n")),
-        }
-    }
-    let names = names(&system);
-    let traces = Traces::decode(&auto::recorded(&outcome, &memory)?)?;
-    let picture = picture::of(&set, run, &traces.all, &names);
-    let of = |task: &rtsim::Task| {
-        let bytes = outcome.memories.get(&task.name).map_or(&[][..], Vec::as_slice);
-        Jobs::read(&set, task, bytes)
-    };
-    let jobs = set.tasks.iter().map(of).collect();
     let name = asked.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let (name, lost) = (name.unwrap_or_default(), traces.lost());
-    Ok(Ran { set, run, name, kernel: outcome.kernel, jobs, picture, lost, traces, names })
+    Ran::read((set, run), name.unwrap_or_default(), system, outcome)
 }
 
 /// What is kept of a run: response times, and charts.

@@ -1,4 +1,5 @@
-//! When tasks ran, by the trace, and how their response times are distributed.
+//! When tasks ran, and at which priority, by the trace; and how their response times are
+//! distributed.
 
 use super::Ran;
 use results::{Case, Curves, Points, Source};
@@ -9,69 +10,136 @@ use trace::{Life, Lives, Names, State, Trace};
 
 /// The most stretches of each task that are drawn.
 const DRAWN: usize = 400;
-/// How high a task's line rises where it runs; lines are 1 apart.
-const HEIGHT: f64 = 0.6;
+/// How high a task's line rises where it runs, and where it runs with a priority that it has
+/// inherited; lines are 1 apart.
+const HEIGHT: f64 = 0.5;
+const INHERITED: f64 = 0.8;
 
-/// When each task had the CPU, in nanoseconds since the tasks' beginning.
-pub struct Picture(Vec<Vec<Stretch>>);
+/// What each task did.
+pub struct Picture(Vec<Activity>);
 
-/// A stretch of running.
+/// What a task did. Instants are in nanoseconds since the tasks' beginning.
+#[derive(Default)]
+struct Activity {
+    /// When it had the CPU.
+    ran: Vec<Stretch>,
+    /// Its effective priority, all the time.
+    had: Vec<Stretch>,
+}
+
+/// A stretch at one priority.
 struct Stretch {
     span: Range<u64>,
-    /// The thread's priority on the kernel, if it is known.
-    priority: Option<u16>,
+    /// The priority of the file; it is one of the tasks' own.
+    priority: u64,
 }
 
 /// The picture of a run.
 pub fn of(set: &TaskSet, run: Run, trace: &Trace, names: &Names) -> Picture {
     let lives = Lives::of(trace, names);
     let (begin, length) = (begin(set), set.duration * run.unit);
-    let since = |instant: u64| instant.saturating_sub(begin).min(length);
-    let stretches = |life: &Life| {
+    let within = |from: u64, to: u64| {
+        let since = |instant: u64| instant.saturating_sub(begin).min(length);
+        since(from)..since(to)
+    };
+    let activity = |index: usize| {
+        let (domain, number) = rtsim::thread(set, index, run);
+        let is_own = |life: &&Life| {
+            life.number == number && life.domain.is_some_and(|one| names.domain(one) == domain)
+        };
+        let Some(life) = lives.all.iter().find(is_own) else { return Activity::default() };
+        let had = priorities(set, index, life, trace, begin + length);
+        let had: Vec<Stretch> = had
+            .into_iter()
+            .map(|(from, to, priority)| Stretch { span: within(from, to), priority })
+            .filter(|one| !one.span.is_empty())
+            .collect();
         let running = life.stretches.iter().filter(|one| one.state == State::Running);
-        let own = running
-            .map(|one| Stretch { span: since(one.from)..since(one.to), priority: one.priority });
-        own.filter(|one| !one.span.is_empty()).collect::<Vec<_>>()
+        let ran = running.flat_map(|one| at_each(within(one.from, one.to), &had)).collect();
+        Activity { ran, had }
     };
-    let task = |task: &Task| {
-        let is_own = |life: &&Life| life.domain.is_some_and(|one| names.domain(one) == task.name);
-        lives.all.iter().filter(is_own).flat_map(stretches).collect()
+    Picture((0..set.tasks.len()).map(activity).collect())
+}
+
+/// From when to when a thread had which priority of the file, in nanoseconds since boot, to the
+/// end of the run.
+fn priorities(
+    set: &TaskSet,
+    task: usize,
+    life: &Life,
+    trace: &Trace,
+    end: u64,
+) -> Vec<(u64, u64, u64)> {
+    let at = |moment: usize| trace.moments.get(moment).map_or(0, |moment| moment.ns);
+    let known: Vec<(u64, u16)> =
+        life.priorities().map(|(moment, priority)| (at(moment), priority)).collect();
+    let until = known.iter().skip(1).map(|(from, _)| *from).chain([end]);
+    let of_file = |(&(from, priority), to)| (from, to, of_file(set, task, priority));
+    known.iter().zip(until).map(of_file).collect()
+}
+
+/// The priority of the file that a priority on the kernel is.
+fn of_file(set: &TaskSet, task: usize, priority: u16) -> u64 {
+    let own = &set.tasks[task];
+    let same = |other: &&Task| rtsim::priority(set, other) == u64::from(priority);
+    let same_as_own = Some(own).filter(same);
+    same_as_own.or_else(|| set.tasks.iter().find(same)).unwrap_or(own).priority
+}
+
+/// The parts of a span at each priority.
+fn at_each(span: Range<u64>, had: &[Stretch]) -> impl Iterator<Item = Stretch> {
+    let first = had.partition_point(|one| one.span.end <= span.start);
+    let inside = had[first..].iter().take_while(move |one| one.span.start < span.end);
+    let cut = move |one: &Stretch| Stretch {
+        span: one.span.start.max(span.start)..one.span.end.min(span.end),
+        priority: one.priority,
     };
-    Picture(set.tasks.iter().map(task).collect())
+    inside.map(cut).collect::<Vec<_>>().into_iter()
+}
+
+/// How much time there is at each priority.
+fn sums(stretches: &[Stretch]) -> BTreeMap<u64, u64> {
+    let mut times = BTreeMap::new();
+    for Stretch { span, priority } in stretches {
+        *times.entry(*priority).or_default() += span.end - span.start;
+    }
+    times
 }
 
 impl Picture {
-    /// How long a task ran at each priority of the file, in nanoseconds. A thread's priority on the
-    /// kernel is one of the tasks' own.
-    pub fn at_priorities(&self, set: &TaskSet, task: usize) -> BTreeMap<u64, u64> {
-        let of_file = |priority: Option<u16>| {
-            let same = |other: &&Task| {
-                priority.is_none_or(|priority| rtsim::priority(set, other) == u64::from(priority))
-            };
-            let own = &set.tasks[task];
-            let same_as_own = Some(own).filter(same);
-            same_as_own.or_else(|| set.tasks.iter().find(same)).unwrap_or(own).priority
-        };
-        let mut times = BTreeMap::new();
-        for Stretch { span, priority } in &self.0[task] {
-            *times.entry(of_file(*priority)).or_default() += span.end - span.start;
-        }
-        times
+    /// How long a task ran at each priority of the file, in nanoseconds.
+    pub fn ran_at(&self, task: usize) -> BTreeMap<u64, u64> {
+        sums(&self.0[task].ran)
     }
 
-    /// A Gantt chart: a line for each task, high where it runs. It ends where a task has run more
+    /// How long it had each effective priority of the file, running or not (S2G-C02).
+    pub fn had(&self, task: usize) -> BTreeMap<u64, u64> {
+        sums(&self.0[task].had)
+    }
+
+    /// When a task had a priority other than its own, in nanoseconds since the tasks' beginning,
+    /// and which.
+    pub fn inherited(&self, task: usize, own: u64) -> impl Iterator<Item = (Range<u64>, u64)> {
+        let lent = self.0[task].had.iter().filter(move |one| one.priority != own);
+        lent.map(|one| (one.span.clone(), one.priority))
+    }
+
+    /// A Gantt chart: a line for each task, high where it runs, higher with an inherited priority.
+    /// It ends where a task has run more
     /// often than can be drawn.
     pub fn gantt(&self, ran: &Ran) -> Curves {
         let unit = ran.run.unit as f64;
-        let ends = self.0.iter().filter_map(|own| own.get(DRAWN)).map(|one| one.span.start);
+        let ends = self.0.iter().filter_map(|own| own.ran.get(DRAWN)).map(|one| one.span.start);
         let end = ends.min().unwrap_or(ran.set.duration * ran.run.unit);
         let count = ran.set.tasks.len();
         let case = |(index, task): (usize, &Task)| {
             let low = (count - 1 - index) as f64;
             let mut points = vec![(0.0, low)];
-            for Range { start, end } in self.0[index].iter().map(|one| one.span.clone()) {
-                let (from, to) = (start as f64 / unit, end as f64 / unit);
-                points.extend([(from, low), (from, low + HEIGHT), (to, low + HEIGHT), (to, low)]);
+            for Stretch { span, priority } in &self.0[index].ran {
+                let (from, to) = (span.start as f64 / unit, span.end as f64 / unit);
+                let is_own = *priority == task.priority;
+                let high = low + if is_own { HEIGHT } else { INHERITED };
+                points.extend([(from, low), (from, high), (to, high), (to, low)]);
             }
             points.retain(|(at, _)| *at <= end as f64 / unit);
             points.push((end as f64 / unit, low));
@@ -82,7 +150,8 @@ impl Picture {
             name: "gantt".to_string(),
             title: format!("When the tasks of {} ran", ran.name),
             across: "units of time".to_string(),
-            upwards: "a line for each task, high where it runs".to_string(),
+            upwards: "a line for each task, high where it runs, higher where it inherits"
+                .to_string(),
             cases: ran.set.tasks.iter().enumerate().map(case).collect(),
             marks: Vec::new(),
         }

@@ -30,9 +30,10 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// Experiments that take long and of which a deep run alone has the figures: one is about locks and
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
-/// seconds where `sharing-dynamics` is about curves too, two boot many systems, and one counts late
-/// jobs over many seconds.
-const DEEP: [&str; 10] = [
+/// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
+/// jobs over many seconds, one the responses of jobs over many, and one compares many lengths
+/// beside each load.
+const DEEP: [&str; 12] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -43,6 +44,8 @@ const DEEP: [&str; 10] = [
     "mixed-criticality",
     "adaptive-budgets",
     "plugins",
+    "pi-cv",
+    "invocation-chain",
 ];
 
 /// Each experiment that boots systems, compared.

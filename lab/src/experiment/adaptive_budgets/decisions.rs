@@ -1,6 +1,5 @@
 //! The controller's log: budgets over time, as the paper's Figure 6 draws them.
 
-use super::SERVERS;
 use crate::machine::word_at;
 use anyhow::{Context, Result, ensure};
 use results::{Case, Curves, Points, Source};
@@ -10,6 +9,17 @@ const RECORD: usize = 8;
 const AT: usize = 0;
 const SERVER: usize = 1;
 const BUDGET: usize = 3;
+
+/// A server that is controlled, and what it begins with.
+#[derive(Debug, PartialEq)]
+pub struct Begun {
+    /// Its name.
+    pub name: String,
+    /// Nanoseconds in each period.
+    pub budget: u64,
+    /// Nanoseconds.
+    pub period: u64,
+}
 
 /// A server's budget from an instant on.
 #[derive(Debug, PartialEq)]
@@ -38,31 +48,48 @@ pub fn changes(log: &[u8]) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
+/// The budgets of a server over time: when, and nanoseconds in each period from then on.
+fn steps<'a>(
+    server: usize,
+    begun: &'a Begun,
+    changes: &'a [Change],
+) -> impl Iterator<Item = (u64, u64)> + 'a {
+    let own = changes.iter().filter(move |change| change.server == server);
+    [(0, begun.budget)].into_iter().chain(own.map(|change| (change.at, change.budget)))
+}
+
+/// What a server has in the mean of a time from boot on, in millionths of the CPU; none if it is
+/// not controlled.
+pub fn mean(begun: &[Begun], changes: &[Change], name: &str, time: u64) -> Option<u64> {
+    let server = begun.iter().position(|it| it.name == name)?;
+    let own: Vec<(u64, u64)> = steps(server, &begun[server], changes).collect();
+    let ends = own[1..].iter().map(|(at, _)| *at).chain([time]);
+    let each = own.iter().zip(ends).map(|((at, budget), end)| {
+        u128::from(end.min(time).saturating_sub(*at)) * u128::from(*budget)
+    });
+    let whole = u128::from(time.max(1)) * u128::from(begun[server].period);
+    Some((each.sum::<u128>() * u128::from(abi::reservation::WHOLE) / whole) as u64)
+}
+
 /// Budgets over time as steps, in percent of the CPU: seconds since boot across.
-pub fn curves(
-    name: &str,
-    title: &str,
-    begun: &[(u64, u64); SERVERS.len()],
-    changes: &[Change],
-) -> Curves {
-    let of = |server: usize| {
-        let (budget, period) = begun[server];
-        let percent = |budget: u64| 100.0 * budget as f64 / period as f64;
-        let mut points = vec![(0.0, percent(budget))];
-        for change in changes.iter().filter(|change| change.server == server) {
-            let at = change.at as f64 / super::SECOND as f64;
-            let before = points.last().map_or(0.0, |point| point.1);
-            points.extend([(at, before), (at, percent(change.budget))]);
+pub fn curves(name: &str, title: &str, begun: &[Begun], changes: &[Change]) -> Curves {
+    let of = |(server, begun): (usize, &Begun)| {
+        let percent = |budget: u64| 100.0 * budget as f64 / begun.period as f64;
+        let mut points = Vec::new();
+        for (at, budget) in steps(server, begun, changes) {
+            let at = at as f64 / super::SECOND as f64;
+            points.extend(points.last().map(|before: &(f64, f64)| (at, before.1)));
+            points.push((at, percent(budget)));
         }
         let trail = Points { source: Source::Set, points, band: Vec::new() };
-        Case { name: SERVERS[server].to_string(), trails: vec![trail] }
+        Case { name: begun.name.clone(), trails: vec![trail] }
     };
     Curves {
         name: name.to_string(),
         title: title.to_string(),
         across: "seconds".to_string(),
         upwards: "% of the CPU".to_string(),
-        cases: (0..SERVERS.len()).map(of).collect(),
+        cases: begun.iter().enumerate().map(of).collect(),
         marks: Vec::new(),
     }
 }
@@ -81,11 +108,17 @@ mod tests {
         let records = [[1_000_000_000, 0, 0, 4, 0, 0, 0, 0], [2_000_000_000, 2, 0, 1, 0, 0, 0, 0]];
         let changes = changes(&log(2, &records)).unwrap();
         assert_eq!(changes[1], Change { at: 2_000_000_000, server: 2, budget: 1 });
-        let curves = curves("name", "title", &[(2, 20), (5, 10), (3, 10)], &changes);
+        let begun = [("a", 2, 20), ("b", 5, 10), ("c", 3, 10)];
+        let begun =
+            begun.map(|(name, budget, period)| Begun { name: name.to_string(), budget, period });
+        let curves = curves("name", "title", &begun, &changes);
         let points = |server: usize| curves.cases[server].trails[0].points.clone();
         assert_eq!(points(0), [(0.0, 10.0), (1.0, 10.0), (1.0, 20.0)]);
         assert_eq!(points(1), [(0.0, 50.0)]);
         assert_eq!(points(2), [(0.0, 30.0), (2.0, 30.0), (2.0, 10.0)]);
+        let mean = |name| mean(&begun, &changes, name, 4_000_000_000);
+        assert_eq!([mean("a"), mean("b"), mean("c")], [175_000, 500_000, 200_000].map(Some));
+        assert_eq!(mean("d"), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
+use super::decisions::Begun;
 use super::{
-    ASKED, BUDGETS, EXPERIMENT, HARD_MISSED, LATE, MISSED, PEAK, SECOND, SERVERS, case, decisions,
-    overhead,
+    ASKED, BUDGETS, CLASS, EXPERIMENT, HARD_MISSED, HELD, LATE, MISSED, PEAK, SECOND, SERVERS,
+    case, decisions, overhead,
 };
 use crate::experiment::{Boots, Emulated, Measured, Setup, Simulated};
 use crate::machine::{Outcome, word_at};
@@ -14,8 +15,6 @@ use results::Curves;
 const TICK: u64 = 1_000_000;
 /// How long a level of the load lasts as the manifest has it, in nanoseconds.
 const HOLD: u64 = SECOND;
-/// The class of the soft servers.
-const CLASS: &str = "soft";
 /// The hard tasks.
 const HARD: [&str; 2] = ["hard-200", "hard-400"];
 /// Words of a server's report: what its releases asked for, and from where on the longest job of
@@ -86,6 +85,22 @@ pub fn set_up(
         limit.budget = (of(mean) * limit.period / u64::from(WHOLE)).max(TICK);
         adaptive.least = if budgets == "kept" { limit.budget } else { TICK };
     }
+    set_class(system, budgets);
+}
+
+/// The class keeps what its servers keep, or all that it has.
+fn set_class(system: &mut System, budgets: &str) {
+    let servers = system.reservations.iter().filter(|one| SERVERS.contains(&one.name.as_str()));
+    let kept = servers.filter_map(|one| Some((one.adaptive?.least, one.limit?.period)));
+    let kept: u64 = kept.map(|(least, period)| (least * u64::from(WHOLE)).div_ceil(period)).sum();
+    let Some(class) = system.reservations.iter_mut().find(|one| one.name == CLASS) else {
+        return;
+    };
+    let period = class.limit.map_or(0, |limit| limit.period);
+    class.adaptive = class.adaptive.filter(|_| budgets != "flat");
+    if let Some(adaptive) = &mut class.adaptive {
+        adaptive.least = (kept * period).div_ceil(u64::from(WHOLE));
+    }
 }
 
 /// Lets a level of the load last so long in the mean.
@@ -121,6 +136,7 @@ struct Sums {
     missed: [u64; SERVERS.len()],
     hard_missed: u64,
     asked: [Vec<u64>; SERVERS.len()],
+    held: Vec<u64>,
     peak: [Vec<u64>; SERVERS.len()],
 }
 
@@ -215,9 +231,9 @@ impl Run<'_> {
         means: Option<[u64; SERVERS.len()]>,
         sums: &mut Sums,
     ) -> Result<Option<Curves>> {
-        let (mut tasks, mut begun) = (Vec::new(), [(0, 1); SERVERS.len()]);
+        let (mut tasks, mut begun) = (Vec::new(), Vec::new());
         let outcome = self.boot(means, &mut |system| {
-            (tasks, begun) = (tasks_of(system), limits_of(system));
+            (tasks, begun) = (tasks_of(system), controlled(system));
         })?;
         sums.add(&outcome, &tasks, self.time)?;
         if !BUDGETS[2..].contains(&self.budgets) {
@@ -226,7 +242,9 @@ impl Run<'_> {
         let log = outcome.memories.get("decisions").context("the run left no log")?;
         let name = format!("{}-{}", EXPERIMENT.name, self.budgets);
         let title = format!("Budgets over time, {}", self.budgets);
-        Ok(Some(decisions::curves(&name, &title, &begun, &decisions::changes(log)?)))
+        let changes = decisions::changes(log)?;
+        sums.held.extend(decisions::mean(&begun, &changes, CLASS, self.time));
+        Ok(Some(decisions::curves(&name, &title, &begun, &changes)))
     }
 }
 
@@ -239,6 +257,9 @@ fn push(measured: &mut Measured, kernel: &str, budgets: &str, sums: Sums) {
     samples.push(kernel, MISSED, &case(budgets, "sum"), vec![ratios.iter().sum()]);
     samples.push(kernel, LATE, &format!("budgets={budgets}"), vec![sums.missed.iter().sum()]);
     samples.push(kernel, HARD_MISSED, &format!("budgets={budgets}"), vec![sums.hard_missed]);
+    if !sums.held.is_empty() {
+        samples.push(kernel, HELD, &format!("budgets={budgets}"), sums.held);
+    }
     // The load is the same, whatever the budgets.
     if budgets == BUDGETS[0] {
         let both = sums.asked.into_iter().zip(sums.peak);
@@ -268,7 +289,20 @@ fn limits_of(system: &System) -> [(u64, u64); SERVERS.len()] {
     })
 }
 
-/// The controller numbers servers as its capabilities are: in the order of [`SERVERS`].
+/// What the controller begins with, by its numbers, which follow its capabilities.
+fn controlled(system: &System) -> Vec<Begun> {
+    let controller = system.domains.iter().find(|domain| domain.name == "controller");
+    let caps = controller.into_iter().flat_map(|domain| &domain.caps);
+    let of = |cap: &manifest::Capability| {
+        let manifest::Target::Reservation(at) = cap.target else { return None };
+        let one = &system.reservations[at];
+        one.adaptive?;
+        let limit = one.limit?;
+        Some(Begun { name: one.name.clone(), budget: limit.budget, period: limit.period })
+    };
+    caps.filter(|cap| cap.rights.contains(abi::Rights::CONTROL)).filter_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,12 +320,15 @@ mod tests {
     }
 
     #[test]
-    fn the_controller_has_the_servers_in_this_order() {
-        let system = system();
-        let controller = system.domains.iter().find(|domain| domain.name == "controller").unwrap();
-        let caps = controller.caps.iter().map(|cap| cap.name.as_str());
-        assert!(caps.filter(|name| SERVERS.contains(name)).eq(SERVERS));
+    fn servers_have_the_controllers_numbers() {
+        let mut system = system();
+        let names = |system: &System| {
+            controlled(system).into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&system), ["soft", "s3", "s4", "s5"]);
         assert_eq!(tasks_of(&system).len(), 6);
+        set_up(&mut system, "flat", (1, 1), None);
+        assert_eq!(names(&system), SERVERS);
     }
 
     #[test]
@@ -337,8 +374,14 @@ mod tests {
         {
             let mut system = system();
             set_up(&mut system, budgets, (1, 1), Some([100_000, 60_000, 40_000]));
-            let kept = system.reservations.iter().filter_map(|it| Some(it.adaptive?.least));
-            assert!(kept.eq(least), "{budgets}");
+            let kept = |wanted: &str| {
+                let found = system.reservations.iter().find(|it| it.name == wanted);
+                found.and_then(|it| it.adaptive).map_or(0, |it| it.least)
+            };
+            assert_eq!(SERVERS.map(kept), least, "{budgets}");
+            // Of each 10 ms: 5, 1 and 1.3334 %, or the means.
+            let class = if budgets == "kept" { 2_000_000 } else { 733_340 };
+            assert_eq!(kept(CLASS), class, "{budgets}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     machines: &[Measure::Simulated(measure::simulated), Measure::Emulated(measure::emulated)],
     kernels: &[manifest::TREE],
-    metrics: &[MISSED, LATE, HARD_MISSED, ASKED, PEAK, SCHEDULING, ADAPTATION, REPORTING],
+    metrics: &[MISSED, LATE, HARD_MISSED, ASKED, PEAK, HELD, SCHEDULING, ADAPTATION, REPORTING],
     cases: &BUDGETS,
     parameters: &[
         Parameter::time(
@@ -35,8 +35,12 @@ pub static EXPERIMENT: Experiment = Experiment {
     conditions: &[
         ("fixed", "each soft server has what its load asks for in the mean of the run"),
         ("filled", "the same, raised alike until the class has nothing left"),
-        ("adaptive", "S2B-12: from the mean on, 1 ms at least; history of 16 decisions"),
-        ("kept", "the same, but never below the mean"),
+        (
+            "adaptive",
+            "S2B-12 on both levels: servers from the mean on, 1 ms at least; 16 decisions",
+        ),
+        ("kept", "the same, but no server falls below the mean"),
+        ("flat", "as adaptive, in a class that always has all that the hard server leaves"),
         ("load", "each level twice the one below, 4 of them; a level lasts `hold` in the mean"),
     ],
     notes: &[
@@ -61,14 +65,18 @@ const HARD_MISSED: &str = "hard-missed";
 const ASKED: &str = "load-mean";
 /// What the longest jobs of a server's tasks ask for together.
 const PEAK: &str = "load-peak";
+/// What the class of the soft servers has in the mean.
+const HELD: &str = "class-budget";
 /// Time inside the kernel and in the controller.
 const SCHEDULING: &str = "scheduling";
 /// The part of it that the controller takes.
 const ADAPTATION: &str = "adaptation";
 /// What tasks take of it to know how late they are.
 const REPORTING: &str = "reporting";
-/// How budgets are set: the last two by the controller.
-const BUDGETS: [&str; 4] = ["fixed", "filled", "adaptive", "kept"];
+/// How budgets are set: from the third on by the controller.
+const BUDGETS: [&str; 5] = ["fixed", "filled", "adaptive", "kept", "flat"];
+/// The class of the soft servers.
+const CLASS: &str = "soft";
 /// Soft servers, the most important first.
 const SERVERS: [&str; 3] = ["s3", "s4", "s5"];
 

@@ -59,6 +59,8 @@ pub struct Line {
     pub slope: f64,
     /// How much of the scatter the line explains, at most 1.
     pub r2: f64,
+    /// A point of it.
+    middle: (f64, f64),
 }
 
 impl Line {
@@ -72,6 +74,12 @@ impl Line {
         let yy = mean(&|p| (p.1 - y).powi(2));
         let xy = mean(&|p| (p.0 - x) * (p.1 - y));
         // Points that are all alike are on a line, but not on one that grows.
-        Line { slope: xy / xx, r2: if yy > 0.0 { xy * xy / (xx * yy) } else { 0.0 } }
+        let r2 = if yy > 0.0 { xy * xy / (xx * yy) } else { 0.0 };
+        Line { slope: xy / xx, r2, middle: (x, y) }
+    }
+
+    /// Its height at this place.
+    pub fn at(&self, x: f64) -> f64 {
+        self.middle.1 + self.slope * (x - self.middle.0)
     }
 }

@@ -4,17 +4,31 @@ mod decisions;
 mod histories;
 mod model;
 mod torture;
+mod trees;
 
+use super::server::children;
 use super::*;
 extern crate std;
 use std::vec::Vec;
 
 const MS: u64 = 1_000_000;
 
-fn soft(importance: u32, least: u64, budget: u64, period: u64) -> Sibling {
-    Sibling { period, budget, kind: Kind::Soft { importance, least } }
+/// A server in a fixed class with this supply.
+fn soft(supply: u32, importance: u32, [least, budget, period]: [u64; 3]) -> Server {
+    Server {
+        above: Above::Fixed { class: 9, supply },
+        importance,
+        period,
+        within: period,
+        budget,
+        least,
+        taken: 0,
+        asked: budget,
+    }
 }
 
-fn hard(budget: u64, period: u64) -> Sibling {
-    Sibling { period, budget, kind: Kind::Hard }
+/// A decision about one of them.
+fn about(servers: &[Server], adapted: usize, wanted: u64) -> Result<Decision, Refused> {
+    let wanted = (0..servers.len()).map(|at| (at == adapted).then_some(wanted));
+    decide(servers, &wanted.collect::<Vec<_>>())
 }

@@ -24,64 +24,125 @@ pub fn wanted(uses: &[(Use, u64)], length: usize) -> Option<f64> {
     (n > 0.0).then_some(mean + deviation / 2.0 + lacked)
 }
 
-/// Millionths of a CPU, rounded up.
-pub fn rate(budget: u64, period: u64) -> u64 {
-    (u128::from(budget) * 1_000_000).div_ceil(u128::from(period)) as u64
+/// Millionths of a CPU, rounded up; no more than a CPU.
+pub fn rate(budget: u64, within: u64) -> u64 {
+    ((u128::from(budget) * 1_000_000).div_ceil(u128::from(within)) as u64).min(1_000_000)
 }
 
-/// All rates together.
-pub fn rates(siblings: &[Sibling], budgets: &[u64]) -> u64 {
-    siblings.iter().zip(budgets).map(|(it, budget)| rate(*budget, it.period)).sum()
-}
-
-/// Whether a child is less important than another one, which is soft.
-pub fn is_less(siblings: &[Sibling], at: usize, than: usize) -> bool {
-    match (siblings[at].kind, siblings[than].kind) {
-        (Kind::Soft { importance: a, .. }, Kind::Soft { importance: b, .. }) => {
-            a < b || a == b && at > than
+/// What the children of a class have together, and what it has for them.
+pub fn sums(servers: &[Server], budgets: &[u64], class: Above) -> (u64, u64) {
+    let rates = children(servers, class).map(|at| rate(budgets[at], servers[at].within)).sum();
+    let has = match class {
+        Above::Fixed { supply, .. } => supply.into(),
+        Above::Adaptive(at) => {
+            let own = u128::from(budgets[at]) * 1_000_000 / u128::from(servers[at].period);
+            (own as u64).saturating_sub(servers[at].taken.into())
         }
-        _ => false,
-    }
+    };
+    (rates, has)
 }
 
-pub fn least(sibling: &Sibling) -> u64 {
-    match sibling.kind {
-        Kind::Soft { least, .. } => least,
-        Kind::Hard => sibling.budget,
-    }
-}
-
-/// The decision, for budgets of some thousand nanoseconds.
-pub fn decide(siblings: &[Sibling], supply: u32, adapted: usize, wanted: u64) -> Vec<u64> {
-    let mut budgets: Vec<u64> = siblings.iter().map(|it| it.budget).collect();
-    let mut throttled = budgets.clone();
-    for at in 0..siblings.len() {
-        if is_less(siblings, at, adapted) {
-            throttled[at] = least(&siblings[at]);
+/// All classes that these are in.
+pub fn classes(servers: &[Server]) -> Vec<Above> {
+    let mut classes: Vec<Above> = Vec::new();
+    for server in servers {
+        if !classes.iter().any(|class| class.is(server.above)) {
+            classes.push(server.above);
         }
     }
-    // The most that fits if all less important ones have their least.
-    let own = &siblings[adapted];
-    let mut new = wanted.clamp(least(own), own.period - 1);
+    classes
+}
+
+/// Whether no class promises more than it has.
+pub fn fits(servers: &[Server], budgets: &[u64]) -> bool {
+    let fits = |class: &Above| {
+        let (promised, has) = sums(servers, budgets, *class);
+        promised <= has
+    };
+    classes(servers).iter().all(fits)
+}
+
+/// Whether a sibling is less important than another one.
+pub fn is_less(servers: &[Server], at: usize, than: usize) -> bool {
+    let (one, other) = (servers[at].importance, servers[than].importance);
+    one < other || one == other && at > than
+}
+
+/// How many of these servers are above one.
+pub fn depth(servers: &[Server], at: usize) -> usize {
+    match servers[at].above {
+        Above::Fixed { .. } => 0,
+        Above::Adaptive(class) => 1 + depth(servers, class),
+    }
+}
+
+/// The decision, for budgets of some thousand nanoseconds: what each asks for by now, and what it
+/// gets.
+pub fn decide(servers: &[Server], wanted: &[Option<u64>]) -> (Vec<u64>, Vec<u64>) {
+    let mut budgets: Vec<u64> = servers.iter().map(|it| it.budget).collect();
+    let mut asked: Vec<u64> = servers.iter().map(|it| it.asked).collect();
+    let due = |at: &usize| wanted[*at].is_some();
+    for at in (0..servers.len()).rev().filter(due) {
+        let most: Vec<u64> = (0..servers.len()).map(|at| asked[at].max(budgets[at])).collect();
+        let (inside, _) = sums(servers, &most, Above::Adaptive(at));
+        let needed = inside + u64::from(servers[at].taken);
+        let mut own = 0;
+        while own * 1_000_000 / servers[at].period < needed {
+            own += 1;
+        }
+        asked[at] = wanted[at].expect("it is due").saturating_add(own);
+        while budgets[at] > asked[at].max(servers[at].least) {
+            budgets[at] -= 1;
+        }
+    }
+    let mut left: Vec<usize> = (0..servers.len()).filter(due).collect();
+    while let Some(at) = left.iter().copied().find(|at| {
+        let before = |other: &usize| {
+            let (one, other_depth) = (depth(servers, *at), depth(servers, *other));
+            other_depth < one || other_depth == one && is_less(servers, *at, *other)
+        };
+        !left.iter().any(before)
+    }) {
+        left.retain(|other| *other != at);
+        grant(servers, at, asked[at], &mut budgets);
+    }
+    (asked, budgets)
+}
+
+/// The most that it asks for and that fits if all less important ones have their least.
+fn grant(servers: &[Server], at: usize, asked: u64, budgets: &mut [u64]) {
+    let own = &servers[at];
+    let mut throttled = budgets.to_vec();
+    for other in children(servers, own.above) {
+        if is_less(servers, other, at) {
+            throttled[other] = servers[other].least;
+        }
+    }
+    throttled[at] = asked.clamp(own.least, own.period - 1);
+    let is_above = |budgets: &[u64]| {
+        let (promised, has) = sums(servers, budgets, own.above);
+        promised > has
+    };
+    while throttled[at] > budgets[at] && is_above(&throttled) {
+        throttled[at] -= 1;
+    }
+    budgets[at] = throttled[at];
+    squeeze(servers, own.above, budgets, |other| is_less(servers, other, at));
+    for class in 0..servers.len() {
+        squeeze(servers, Above::Adaptive(class), budgets, |_| true);
+    }
+}
+
+/// Takes a nanosecond after the other from the least important child that has more than its least.
+fn squeeze(servers: &[Server], class: Above, budgets: &mut [u64], may: impl Fn(usize) -> bool) {
     loop {
-        throttled[adapted] = new;
-        if new == least(own) || rates(siblings, &throttled) <= u64::from(supply) {
-            break;
+        let (promised, has) = sums(servers, budgets, class);
+        if promised <= has {
+            return;
         }
-        new -= 1;
+        let can = |at: &usize| may(*at) && budgets[*at] > servers[*at].least;
+        let all: Vec<usize> = children(servers, class).filter(can).collect();
+        let least = all.iter().find(|at| !all.iter().any(|other| is_less(servers, *other, **at)));
+        budgets[*least.expect("least budgets fit")] -= 1;
     }
-    budgets[adapted] = new;
-    while rates(siblings, &budgets) > u64::from(supply) {
-        let can =
-            |at: &usize| is_less(siblings, *at, adapted) && budgets[*at] > least(&siblings[*at]);
-        let next = (0..siblings.len()).filter(can).min_by(|a, b| {
-            if is_less(siblings, *a, *b) {
-                std::cmp::Ordering::Less
-            } else {
-                std::cmp::Ordering::Greater
-            }
-        });
-        budgets[next.expect("least budgets fit")] -= 1;
-    }
-    budgets
 }

@@ -1,79 +1,129 @@
-//! Long runs of a class of the kernel's own tree, in which every decision is carried out.
+//! Long runs of classes of the kernel's own tree, in which every decision is carried out.
 
+use super::trees::trees;
 use super::*;
-use crate::tree::{Budget, Frame, Node, NodeId, Policy, Server, Share, Tree, TreeCpu};
+use crate::tree::{self, Budget, Frame, Node, NodeId, Policy, Share, Tree, TreeCpu};
 use proptest::prelude::*;
-use proptest::sample::Index;
 use std::vec;
 
-/// A server of the class: its node, what it asks for, and how it is seen.
-struct Child {
-    node: NodeId,
-    demand: Demand,
-    sibling: Sibling,
+/// Period of servers whose budgets are fixed: ten nanoseconds of it are a millionth.
+const PERIOD: u64 = 10 * MS;
+
+/// The same servers in the kernel's tree.
+struct Nodes {
+    soft: Vec<NodeId>,
+    hard: Vec<(NodeId, Budget)>,
 }
 
-/// Children of a class with 60 % of a CPU, a tenth of that each.
-fn children(tree: &mut Tree<'_>, class: NodeId, count: usize) -> Vec<Child> {
-    (0..count)
-        .map(|at| {
-            let node = tree.create(class, None, Share::Deadline).expect("there is room");
-            let period = [20, 75, 100][at % 3] * MS;
-            let budget = period * 6 / 100;
-            let kind = match at {
-                0 => Kind::Hard,
-                at => Kind::Soft { importance: at as u32 / 2, least: period / 1000 },
-            };
-            let limit = Budget::new(Server::Periodic, budget, period);
-            tree.set_budget(node, Some(limit), 0).expect("it fits");
-            Child { node, demand: Demand::new(8), sibling: Sibling { period, budget, kind } }
-        })
-        .collect()
+fn share(policy: Policy, priority: usize) -> Share {
+    match policy {
+        Policy::FixedPriority => Share::Priority(priority as u16),
+        _ => Share::Deadline,
+    }
+}
+
+/// A class right below the root, whose policy comes first; those of the others follow.
+fn nodes(tree: &mut Tree<'_>, servers: &[Server], policies: &[Policy]) -> Nodes {
+    let mut made = Nodes { soft: Vec::new(), hard: Vec::new() };
+    let root = tree.root(0);
+    let top = tree.create(root, Some(policies[0]), Share::Priority(10)).expect("there is room");
+    let supply = servers.iter().find_map(|it| match it.above {
+        Above::Fixed { supply, .. } => Some(supply),
+        Above::Adaptive(_) => None,
+    });
+    hard(tree, &mut made, top, policies[0], 1_000_000 - supply.expect("one is at the top"));
+    for (at, server) in servers.iter().enumerate() {
+        let (class, above) = match server.above {
+            Above::Fixed { .. } => (top, policies[0]),
+            Above::Adaptive(class) => (made.soft[class], policies[1 + class]),
+        };
+        let is_class = children(servers, Above::Adaptive(at)).count() > 0;
+        let policy = is_class.then_some(policies[1 + at]);
+        let node = tree.create(class, policy, share(above, at)).expect("there is room");
+        made.soft.push(node);
+        let limit = Budget::new(tree::Server::Periodic, server.budget, server.period);
+        assert_eq!(tree.set_budget(node, Some(limit), 0), Ok(()));
+        hard(tree, &mut made, node, policies[1 + at], server.taken);
+    }
+    made
+}
+
+/// A leaf whose budget is never changed, of so many millionths; none if there is not that much.
+fn hard(tree: &mut Tree<'_>, made: &mut Nodes, class: NodeId, policy: Policy, rate: u32) {
+    let budget = u64::from(rate) * PERIOD / 1_000_000;
+    if (1_000..PERIOD).contains(&budget) {
+        let limit = Budget::new(tree::Server::Periodic, budget, PERIOD);
+        let node = tree.create(class, None, share(policy, 500)).expect("there is room");
+        assert_eq!(tree.set_budget(node, Some(limit), 0), Ok(()));
+        made.hard.push((node, limit));
+    }
+}
+
+/// CPU time that was used and lacked, of each magnitude as often.
+fn uses() -> impl Strategy<Value = Vec<Option<Use>>> {
+    let one = any::<(u32, u64, u64)>().prop_map(|(jobs, consumed, extra)| {
+        let part = |bits: u64| bits >> (bits % 64);
+        Use { jobs: jobs % 20, consumed: part(consumed), extra: part(extra) }
+    });
+    prop::collection::vec(prop::option::of(one), MOST)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The kernel's admission takes each change, the hard child keeps its budget, and a class that
-    /// nobody asks anything of any more gives everything back.
+    /// The kernel's admission takes each change; what is in classes of fixed priorities, where it
+    /// admits anything, fits at each moment too. Hard servers keep their budgets, and what is not
+    /// used any more is given back on all levels.
     #[test]
     fn the_kernel_accepts_every_decision(
-        steps in prop::collection::vec((any::<Index>(), any::<(u32, u64, u64)>()), 200),
-        count in 2usize..=10,
+        (mut servers, _) in trees(MS..200 * MS, 1, 1_000),
+        loud in prop::collection::vec(uses(), 30),
+        by_deadline in prop::collection::vec(any::<bool>(), MOST + 1),
     ) {
+        let of = |edf: bool| if edf { Policy::EarliestDeadline } else { Policy::FixedPriority };
+        let policies: Vec<Policy> = by_deadline.into_iter().map(of).collect();
         let mut storage = (
-            vec![Node::vacant(); 16], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 2],
+            vec![Node::vacant(); 40], vec![Frame::EMPTY; 1], vec![TreeCpu::NEW; 2],
         );
         let mut tree = Tree::new(&mut storage.0, &mut storage.1, &mut storage.2, MS, MS);
-        let root = tree.root(0);
-        let class = tree.create(root, Some(Policy::EarliestDeadline), Share::Priority(10));
-        let class = class.expect("there is room");
-        let supply = Budget::new(Server::Periodic, 6 * MS, 10 * MS);
-        tree.set_budget(class, Some(supply), 0).expect("it fits");
-        let mut all = children(&mut tree, class, count);
-        let quiet = (0..8 * count).map(|at| (1 + at % (count - 1), (1, 0, 0)));
-        let loud = steps.into_iter().map(|(at, (jobs, consumed, extra))| {
-            // From nothing to the greatest numbers, each magnitude as often.
-            let use_of = |bits: u64| bits >> (bits % 64);
-            (1 + at.index(count - 1), (jobs % 20, use_of(consumed), use_of(extra)))
-        });
-        for (now, (at, (jobs, consumed, extra))) in loud.chain(quiet).enumerate() {
-            let child = &mut all[at];
-            child.demand.push(Use { jobs, consumed, extra }, child.sibling.budget);
-            let Some(wanted) = child.demand.wanted() else { continue };
-            let siblings: Vec<Sibling> = all.iter().map(|child| child.sibling).collect();
-            let decision = decide(&siblings, 600_000, at, wanted).expect("it fits");
-            for (at, budget) in decision.changes() {
-                let Child { node, sibling, .. } = &mut all[at];
-                let limit = Budget::new(Server::Periodic, budget, sibling.period);
-                prop_assert_eq!(tree.set_budget(*node, Some(limit), now as u64), Ok(()));
-                sibling.budget = budget;
+        let made = nodes(&mut tree, &servers, &policies);
+        let mut demands = vec![Demand::new(8); servers.len()];
+        servers.iter_mut().for_each(|it| it.asked = it.budget);
+        let quiet = vec![vec![Some(Use { jobs: 1, consumed: 0, extra: 0 }); MOST]; 9];
+        for (now, uses) in loud.into_iter().chain(quiet).enumerate() {
+            let mut wanted = vec![None; servers.len()];
+            for (at, seen) in uses.into_iter().take(servers.len()).enumerate().rev() {
+                let Some(seen) = seen else { continue };
+                demands[at].push(seen, left_to_tasks(&servers, at));
+                wanted[at] = demands[at].wanted();
             }
-            prop_assert_eq!(all[0].sibling.budget, 1_200_000, "the hard one");
+            let decision = decide(&servers, &wanted).expect("it fits");
+            let mut budgets: Vec<u64> = servers.iter().map(|it| it.budget).collect();
+            for (at, budget) in decision.changes() {
+                let limit = Budget::new(tree::Server::Periodic, budget, servers[at].period);
+                prop_assert_eq!(tree.set_budget(made.soft[at], Some(limit), now as u64), Ok(()));
+                budgets[at] = budget;
+                tree.check();
+                prop_assert!(model::fits(&servers, &budgets));
+            }
+            for (at, server) in servers.iter_mut().enumerate() {
+                (server.budget, server.asked) = (budgets[at], decision.asked()[at]);
+            }
+            for (node, limit) in &made.hard {
+                prop_assert_eq!(tree.limit(*node), Some(*limit), "a hard one");
+            }
         }
-        for child in &all[1..] {
-            let Kind::Soft { least, .. } = child.sibling.kind else { continue };
-            prop_assert_eq!(child.sibling.budget, least);
+        for server in &servers {
+            prop_assert_eq!(server.budget, server.least);
         }
     }
+}
+
+/// What a class leaves to its own tasks is what neither fixed nor other children have.
+#[test]
+fn tasks_have_what_children_leave() {
+    let class = Server { taken: 100_000, ..soft(1_000_000, 1, [2 * MS, 5 * MS, 10 * MS]) };
+    let child = Server { above: Above::Adaptive(0), ..soft(0, 1, [MS, 5 * MS, 20 * MS]) };
+    assert_eq!(left_to_tasks(&[class, child], 0), 1_500_000, "50 % without 10 and 25 %");
+    assert_eq!(left_to_tasks(&[class, child], 1), 5 * MS);
 }

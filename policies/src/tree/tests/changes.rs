@@ -3,23 +3,23 @@
 
 use super::*;
 
-const HARD: [Server; 3] = [Server::Periodic, Server::Constant, Server::Sporadic];
+pub(super) const HARD: [Server; 3] = [Server::Periodic, Server::Constant, Server::Sporadic];
 /// A short period of a victim, and a long one.
 const SHORT: u64 = 10 * MS;
 const LONG: u64 = 100 * MS;
 
 /// A class, and in it a victim with jobs one behind the other from the start.
-struct Scene<'a, 'b> {
-    tree: &'a mut Tree<'b>,
-    class: NodeId,
-    victim: NodeId,
+pub(super) struct Scene<'a, 'b> {
+    pub(super) tree: &'a mut Tree<'b>,
+    pub(super) class: NodeId,
+    pub(super) victim: NodeId,
     period: u64,
-    now: u64,
+    pub(super) now: u64,
     next: u64,
 }
 
 impl<'a, 'b> Scene<'a, 'b> {
-    fn new(tree: &'a mut Tree<'b>, period: u64) -> Scene<'a, 'b> {
+    pub(super) fn new(tree: &'a mut Tree<'b>, period: u64) -> Scene<'a, 'b> {
         let class = class(tree, Policy::EarliestDeadline);
         let victim = leaf(tree, class, Share::Deadline);
         let limits = Budget::new(Server::Constant, period / 2, period);
@@ -30,7 +30,7 @@ impl<'a, 'b> Scene<'a, 'b> {
     }
 
     /// Plays until an instant.
-    fn play(&mut self, end: u64) {
+    pub(super) fn play(&mut self, end: u64) {
         while self.now < end {
             let victim = self.tree.service(self.victim);
             if victim == self.next / 2 {
@@ -48,7 +48,7 @@ impl<'a, 'b> Scene<'a, 'b> {
         }
     }
 
-    fn add(&mut self, server: Server, budget: u64, period: u64) -> NodeId {
+    pub(super) fn add(&mut self, server: Server, budget: u64, period: u64) -> NodeId {
         let leaf = leaf(self.tree, self.class, Share::Deadline);
         self.set(leaf, server, budget, period);
         leaf
@@ -59,7 +59,7 @@ impl<'a, 'b> Scene<'a, 'b> {
         assert_eq!(self.tree.set_budget(leaf, Some(limits), self.now), Ok(()));
     }
 
-    fn keeps_its_deadlines(&mut self, what: &str) {
+    pub(super) fn keeps_its_deadlines(&mut self, what: &str) {
         self.play(self.next + 20 * self.period);
         let jobs = self.tree.inspect(self.victim).expect("it exists").jobs;
         assert_eq!(jobs.missed, 0, "{what}: the victim was late by {} ns", jobs.latest);
@@ -121,6 +121,52 @@ fn what_was_used_early_is_not_used_again() {
                 }
                 scene.set(thief, server, MS, 2 * MS);
             });
+        }
+    }
+}
+
+/// What a node has used early keeps what it was promised from others until its deadline: from a new
+/// one, from one that grows, from one with an earlier deadline, and from one that comes.
+#[test]
+fn what_was_used_early_is_not_promised_again_before() {
+    type Gift = fn(&mut Scene<'_, '_>, Server, NodeId);
+    let gifts: [(&str, Gift); 4] = [
+        ("new", |scene, server, _| {
+            let new = scene.add(server, 9 * MS / 10, 2 * MS);
+            scene.tree.wake(new, scene.now);
+        }),
+        ("more", |scene, server, other| scene.set(other, server, 9 * MS / 10, 2 * MS)),
+        ("sooner", |scene, server, other| {
+            scene.set(other, server, 20 * US, 2 * MS);
+            let timing = Timing { deadline: 100 * US, period: 2 * MS };
+            let _ = scene.tree.set_timing(other, Some(timing), scene.now);
+        }),
+        ("come", |scene, server, _| {
+            let root = scene.tree.root(0);
+            let new = leaf(scene.tree, root, Share::Priority(0));
+            scene.set(new, server, 9 * MS / 10, 2 * MS);
+            scene.tree.wake(new, scene.now);
+            assert_eq!(scene.tree.join(new, scene.class, Share::Deadline, scene.now), Ok(()));
+        }),
+    ];
+    for server in HARD {
+        for (what, gift) in gifts {
+            for leaves in [false, true] {
+                played(&std::format!("{server:?} {what} {leaves}"), LONG, |scene| {
+                    let thief = scene.add(server, 44_100 * US, 98 * MS);
+                    let other = scene.add(server, 2 * US, 2 * MS);
+                    scene.tree.wake(thief, 0);
+                    scene.tree.wake(other, 0);
+                    scene.play(45 * MS);
+                    if leaves {
+                        let (root, share) = (scene.tree.root(0), Share::Priority(0));
+                        assert_eq!(scene.tree.join(thief, root, share, scene.now), Ok(()));
+                    } else {
+                        assert_eq!(scene.tree.remove_node(thief, scene.now), Ok(()));
+                    }
+                    gift(scene, server, other);
+                });
+            }
         }
     }
 }

@@ -18,11 +18,13 @@ mod faults;
 mod hierarchies;
 mod lockstep;
 mod model;
+mod model_freed;
 mod model_server;
 mod notices;
 mod priorities;
 mod random;
 mod reference;
+mod released;
 mod servers;
 mod shared;
 

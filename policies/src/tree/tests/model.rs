@@ -3,6 +3,7 @@
 //! to be like, and whether a choice is one that the policies allow. Service curves have tests of
 //! their own: here any ready child is as good as another.
 
+use super::model_freed::{Begins, ModelFreed};
 use super::model_server::ModelServer;
 use super::*;
 
@@ -50,6 +51,8 @@ pub(super) struct ModelNode {
     /// Taken out of its class while it is changed.
     held: bool,
     pub(super) service: u64,
+    /// Of a class of earliest deadlines: what it has promised before.
+    pub(super) freed: ModelFreed,
 }
 
 /// The nodes but the root, which is [`Model::ROOT`].
@@ -92,6 +95,7 @@ impl Model {
             ready: false,
             held: false,
             service: 0,
+            freed: ModelFreed::default(),
         });
     }
 
@@ -202,6 +206,7 @@ impl Model {
     pub(super) fn remove(&mut self, id: NodeId, now: u64) {
         self.block(id, now, false);
         self.account(now);
+        self.exchange(id, (None, None), None, now);
         self.nodes.retain(|node| node.id != id);
         self.settle(now);
     }
@@ -230,23 +235,26 @@ impl Model {
         [node.policy, class.flatten()] == [Some(Policy::ServiceCurves); 2]
     }
 
-    /// Whether a limit in a class begins with its whole budget.
-    pub(super) fn is_fresh(&self, id: NodeId, class: NodeId) -> bool {
-        let class = self.node(class);
-        let by_deadline = class.policy == Some(Policy::EarliestDeadline);
-        if by_deadline { class.service == 0 } else { self.node(id).service == 0 }
-    }
-
     /// Gives a node a limit.
     pub(super) fn set_budget(&mut self, id: NodeId, limits: Option<Budget>, now: u64) {
         self.account(now);
         let class = self.node(id).parent.expect("no root has a limit");
-        let is_fresh = self.is_fresh(id, class);
+        let limits = limits.filter(|limits| limits.budget < limits.period);
+        let timing = self.node(id).timing;
+        let begins = self.exchange(id, (Some(class), limits), timing, now);
         let by_deadline = self.node(class).policy == Some(Policy::EarliestDeadline);
         self.change(id, now, |node| {
             let span = limits.filter(|_| by_deadline).map(|limits| node.span(limits));
-            node.set_budget(limits, is_fresh, span, now);
+            node.set_budget(limits, begins, span, now);
         });
+    }
+
+    /// Describes the jobs of a leaf.
+    pub(super) fn set_timing(&mut self, id: NodeId, timing: Option<Timing>, now: u64) {
+        self.account(now);
+        let (class, limits) = (self.node(id).parent, self.node(id).limits());
+        let begins = self.exchange(id, (class, limits), timing, now);
+        self.change(id, now, |node| node.set_timing(timing, begins, now));
     }
 
     /// Moves a node to a class.
@@ -254,15 +262,15 @@ impl Model {
         self.account(now);
         let enters = self.node(id).parent != Some(to)
             && self.node(to).policy == Some(Policy::EarliestDeadline);
-        let is_fresh = self.is_fresh(id, to);
+        let (limits, timing) = (self.node(id).limits(), self.node(id).timing);
+        let begins = self.exchange(id, (Some(to), limits), timing, now);
         self.change(id, now, |node| {
             (node.share, node.parent) = (share, Some(to));
             if let Some(server) = node.server.take() {
                 let (limits, overruns) = (server.limits, server.overruns);
-                node.server = Some(match (enters, is_fresh) {
-                    (true, true) => ModelServer::new(limits, now, overruns),
-                    (true, false) => ModelServer::empty(Some(server), limits, now, overruns),
-                    (false, _) => server,
+                node.server = Some(match enters {
+                    true => ModelServer::begin(limits, begins.anew, now, overruns),
+                    false => server,
                 });
             }
             if enters {
@@ -287,9 +295,9 @@ impl Model {
             let node = self.node_mut(id);
             let is_ready = node.ready;
             if let Some(server) = &mut node.server
-                && server.event().is_some_and(|event| is_ready && event <= now)
+                && server.event().is_some_and(|event| is_ready && event <= came)
             {
-                server.replenish(now);
+                server.replenish(came);
             }
             node.seen = came;
             self.settle(came);
@@ -422,9 +430,11 @@ impl ModelNode {
         }
     }
 
-    /// `is_fresh`: with the whole budget.
-    fn set_budget(&mut self, limits: Option<Budget>, is_fresh: bool, span: Option<u64>, now: u64) {
-        let limits = limits.filter(|limits| limits.budget < limits.period);
+    pub(super) fn limits(&self) -> Option<Budget> {
+        self.server.as_ref().map(|server| server.limits)
+    }
+
+    fn set_budget(&mut self, limits: Option<Budget>, begins: Begins, span: Option<u64>, now: u64) {
         let old = self.server.take().map(|mut server| {
             if server.idle.is_some() {
                 server.wake(now);
@@ -434,22 +444,26 @@ impl ModelNode {
         });
         self.overruns = old.as_ref().map_or(self.overruns, |server| server.overruns);
         self.earliest = 0;
-        let overruns = self.overruns;
+        let kind = |limits: Budget| (limits.server, limits.period);
+        let is_new = span.is_none() && self.service == 0;
+        let goes_on =
+            |old: &ModelServer| !is_new && limits.is_some_and(|new| kind(old.limits) == kind(new));
+        let used = old.as_ref().map_or(self.gave_up, ModelServer::last);
         self.server = match (old, limits) {
-            (_, Some(limits)) if is_fresh => Some(ModelServer::new(limits, now, overruns)),
+            (Some(old), Some(limits)) if goes_on(&old) => {
+                Some(old.resized(limits, span, (begins.more, now)))
+            }
             (old, Some(limits)) => {
-                let mut server = ModelServer::after(old, limits, span, (now, overruns));
-                if self.gave_up > server.until {
-                    server.until = self.gave_up;
-                    server.list = vec![(self.gave_up, limits.budget)];
-                }
-                Some(server)
+                let grows = old.map_or(0, |old| old.grows.0);
+                let at = match (span, self.service) {
+                    (Some(_), _) | (None, 0) => begins.anew,
+                    (None, _) => used.max(now + limits.period),
+                };
+                Some(ModelServer::begin(limits, at.max(grows), now, self.overruns))
             }
-            (old, None) => {
-                self.gave_up = old.map_or(self.gave_up, |old| old.last());
-                None
-            }
+            (_, None) => None,
         };
+        self.gave_up = if self.server.is_none() { used } else { 0 };
         if let (Some(server), true) = (&mut self.server, self.ready) {
             server.wake(now);
         }
@@ -470,17 +484,21 @@ impl ModelNode {
     }
 
     /// Within which time a budget may be used.
-    fn span(&self, limits: Budget) -> u64 {
+    pub(super) fn span(&self, limits: Budget) -> u64 {
         let jobs =
             self.timing.filter(|_| matches!(limits.server, Server::Periodic | Server::Sporadic));
         jobs.map_or(limits.period, |timing| limits.period.min(timing.deadline))
     }
 
-    pub(super) fn set_timing(&mut self, timing: Option<Timing>, now: u64) {
+    fn set_timing(&mut self, timing: Option<Timing>, begins: Begins, now: u64) {
         let span = self.server.as_ref().map_or(0, |server| self.span(server.limits));
         if let Some(server) = &mut self.server {
             let before = server.deadline() + span - server.limits.period;
             server.earliest = server.earliest.max(before);
+            if begins.more > now {
+                let next = timing.map_or(0, |timing| begins.more + timing.deadline);
+                server.earliest = server.earliest.max(next);
+            }
         }
         self.timing = timing;
         (self.job.next, self.job.regular) = (0, self.job.regular.min(now));

@@ -13,6 +13,8 @@ pub(super) struct ModelServer {
     pub(super) list: Vec<(u64, u64)>,
     pub(super) throttled: bool,
     pub(super) waits: u64,
+    /// Until when each budget that begins is less, and by how much.
+    pub(super) grows: (u64, u64),
     pub(super) earliest: u64,
     pub(super) overruns: u32,
 }
@@ -29,71 +31,84 @@ impl ModelServer {
             list,
             throttled: false,
             waits: 0,
+            grows: (0, 0),
             earliest: 0,
             overruns,
         }
     }
 
-    /// What was used by an earlier server stays used.
-    pub(super) fn after(
-        old: Option<ModelServer>,
+    /// The same server with another budget: what was used stays used, and what is more comes from
+    /// an instant on.
+    pub(super) fn resized(
+        mut self,
         limits: Budget,
         span: Option<u64>,
-        (now, overruns): (u64, u32),
+        (from, now): (u64, u64),
     ) -> ModelServer {
-        let kind = |limits: Budget| (limits.server, limits.period);
-        let was_soft = old
-            .as_ref()
-            .is_some_and(|old| old.limits.server == Server::ConstantSoft && !old.throttled);
-        let goes_on = old.as_ref().is_some_and(|old| kind(old.limits) == kind(limits));
-        let mut server = match old {
-            Some(mut old) if goes_on => {
-                let more = limits.budget.saturating_sub(old.limits.budget);
-                let mut less = old.limits.budget.saturating_sub(limits.budget);
-                let at_once = span.map_or(more, |span| {
-                    let end = i128::from(old.deadline()) - i128::from(limits.period - span);
-                    let time = (end - i128::from(now)).clamp(0, span.into());
-                    (i128::from(more) * time / i128::from(span)) as u64
-                });
-                old.left += i128::from(at_once) - i128::from(less);
-                let later = old.list[0].0 + limits.period;
-                old.list[0].1 += at_once;
-                while less > 0 {
-                    let taken = less.min(old.list[0].1);
-                    (less, old.list[0].1) = (less - taken, old.list[0].1 - taken);
-                    if old.list[0].1 == 0 {
-                        old.list.remove(0);
-                    }
-                }
-                if more > at_once {
-                    old.push(later, more - at_once);
-                }
-                old.join_small();
-                ModelServer { limits, waits: now, ..old }
+        let more = limits.budget.saturating_sub(self.limits.budget);
+        let mut less = self.limits.budget.saturating_sub(limits.budget);
+        let at_once = span.map_or(more, |span| {
+            let end = i128::from(self.deadline()) - i128::from(limits.period - span);
+            let time = (end - i128::from(from)).clamp(0, span.into());
+            (i128::from(more) * time / i128::from(span)) as u64
+        });
+        let (until, later) = if self.grows.0 > now { self.grows } else { (0, 0) };
+        let not_begun = less.min(later);
+        self.grows = (until.max(from), later - not_begun + more);
+        self.left += i128::from(at_once) - i128::from(less - not_begun);
+        let next = (self.list[0].0 + limits.period).max(from);
+        self.list[0].1 += at_once;
+        while less > 0 {
+            let taken = less.min(self.list[0].1);
+            (less, self.list[0].1) = (less - taken, self.list[0].1 - taken);
+            if self.list[0].1 == 0 {
+                self.list.remove(0);
             }
-            old => ModelServer::empty(old, limits, now, overruns),
-        };
-        while was_soft && limits.server == Server::ConstantSoft && server.left <= 0 {
-            server.left += i128::from(limits.budget);
-            server.until += limits.period;
+        }
+        if more > at_once {
+            self.push(next, more - at_once);
+        }
+        self.join_small();
+        (self.limits, self.waits) = (limits, now);
+        while limits.server == Server::ConstantSoft && !self.throttled && self.left <= 0 {
+            self.left += i128::from(self.budget_at(self.until).max(1));
+            self.until += limits.period;
+        }
+        self.throttled = self.is_exhausted(now);
+        self
+    }
+
+    /// One that begins at an instant, or has begun; a soft one goes by that alone.
+    pub(super) fn begin(limits: Budget, at: u64, now: u64, overruns: u32) -> ModelServer {
+        let mut server = ModelServer::new(limits, now, overruns);
+        server.waits = now;
+        if at > now {
+            server.list = vec![(at, limits.budget)];
+            (server.left, server.until) = match limits.server {
+                Server::ConstantSoft => (server.left, at + limits.period),
+                _ => (0, at),
+            };
         }
         server.throttled = server.is_exhausted(now);
         server
     }
 
-    /// It has nothing now, and its budget a period later, or when an earlier one's is over.
-    pub(super) fn empty(
-        old: Option<ModelServer>,
-        limits: Budget,
-        now: u64,
-        overruns: u32,
-    ) -> ModelServer {
-        let until = old.map_or(0, |old| old.last()).max(now + limits.period);
-        let new = ModelServer::new(limits, now, overruns);
-        let list = vec![(until, limits.budget)];
-        let mut server = ModelServer { left: 0, until, list, waits: now, ..new };
-        server.throttled = server.is_exhausted(now);
-        server
+    fn budget_at(&self, begin: u64) -> u64 {
+        let later = if begin < self.grows.0 { self.grows.1 } else { 0 };
+        self.limits.budget - later
+    }
+
+    /// What was used ahead of a budget for each `span`.
+    pub(super) fn lag(&self, span: u64, now: u64) -> i128 {
+        let by = |amount: u64, until: i128| {
+            i128::from(amount) * (until - i128::from(now)).max(0) / i128::from(span)
+        };
+        let early = i128::from(self.limits.period - span);
+        let used = match self.limits.server {
+            Server::Sporadic => self.list.iter().map(|entry| by(entry.1, entry.0.into())).sum(),
+            _ => by(self.limits.budget, i128::from(self.until) - early) - self.left,
+        };
+        used.max(0) + by(self.grows.1, self.grows.0.into())
     }
 
     pub(super) fn wake(&mut self, now: u64) {
@@ -115,7 +130,7 @@ impl ModelServer {
                 let time = i128::from(self.until) - i128::from(now);
                 let is_much = time <= 0 || self.left * i128::from(period) >= time * full;
                 if self.left > 0 && is_much {
-                    (self.until, self.left) = (now + period, full);
+                    (self.until, self.left) = (now + period, self.budget_at(now).into());
                 }
             }
             Server::Sporadic => {
@@ -131,9 +146,9 @@ impl ModelServer {
     }
 
     pub(super) fn next_period(&mut self) {
+        let budget = i128::from(self.budget_at(self.until));
         self.until += self.limits.period;
-        self.left =
-            (self.left.min(0) + i128::from(self.limits.budget)).min(self.limits.budget.into());
+        self.left = (self.left.min(0) + budget).min(budget);
     }
 
     /// A deadline that is over: each period since brings a budget, and the last one a deadline.
@@ -178,7 +193,7 @@ impl ModelServer {
     }
 
     pub(super) fn charge(&mut self, time: u64, now: u64) {
-        let Budget { server, budget, period } = self.limits;
+        let Budget { server, period, .. } = self.limits;
         let mut late = i128::from(time);
         if server == Server::Periodic && self.until <= now && !self.throttled {
             late = late.min(i128::from(now - self.until));
@@ -208,7 +223,7 @@ impl ModelServer {
         self.throttled = server != Server::ConstantSoft;
         self.waits = now;
         while !self.throttled && self.left <= 0 {
-            self.left += i128::from(budget);
+            self.left += i128::from(self.budget_at(self.until).max(1));
             self.until += period;
         }
     }

@@ -120,7 +120,7 @@ impl Pair<'_, '_> {
             2 => {
                 let timing = self.dice.timing();
                 let result = self.tree.set_timing(at, timing, now);
-                result.map(|()| model.change(at, now, |node| node.set_timing(timing, now)))
+                result.map(|()| model.set_timing(at, timing, now))
             }
             3 => {
                 let share = self.dice.share(class.flatten());

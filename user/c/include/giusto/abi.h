@@ -207,11 +207,29 @@ enum giusto_call {
      */
     GIUSTO_CALL_INHERIT_WAKE = 69,
     /**
+     * Waits for a wake-up of the [inheriting condition](crate::futex) at address `a0`, whose first
+     * word is `a1`, and for the inheriting mutex at address `a2` behind that; `a3`: deadline of the
+     * wake-up; `a4`, `a5`: ids of its [helpers](crate::futex::helpers) (S2G-02). The number word
+     * and the results are those of `Call::InheritWait`.
+     */
+    GIUSTO_CALL_INHERIT_COND_WAIT = 70,
+    /**
+     * Lets the thread of the highest priority that waits for the inheriting condition at address
+     * `a0`, or all of them if `a1` is 1, wait for their mutex, which the caller owns.
+     */
+    GIUSTO_CALL_INHERIT_REQUEUE = 71,
+    /**
+     * The thread with the id `a1` helps the inheriting condition at address `a0` from now on if
+     * `a2` is 1, with 0 no longer (S2G-02). The kernel knows the helpers of a condition while
+     * threads wait for it.
+     */
+    GIUSTO_CALL_INHERIT_HELP = 72,
+    /**
      * Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
      * this priority until it sets another one. Result 0 is its own priority, without what it
      * inherits. Not inside another domain.
      */
-    GIUSTO_CALL_CEILING = 72,
+    GIUSTO_CALL_CEILING = 73,
     /**
      * Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
      * caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most `STACKS`) of
@@ -455,6 +473,12 @@ enum giusto_error {
     GIUSTO_ERROR_OTHER_MUTEX = 29,
     /** The code that the caller has entered by a train has faulted. */
     GIUSTO_ERROR_FAULTED = 30,
+    /** The thread helps the condition already. */
+    GIUSTO_ERROR_HELPS_ALREADY = 31,
+    /** The thread does not help the condition. */
+    GIUSTO_ERROR_NO_HELPER = 32,
+    /** The condition has as many helpers as it may have. */
+    GIUSTO_ERROR_TOO_MANY_HELPERS = 33,
 };
 
 /** `X(constant, name)` for each error. */
@@ -488,7 +512,10 @@ enum giusto_error {
     X(GIUSTO_ERROR_CHANGED, Changed) \
     X(GIUSTO_ERROR_BROKEN_QUEUE, BrokenQueue) \
     X(GIUSTO_ERROR_OTHER_MUTEX, OtherMutex) \
-    X(GIUSTO_ERROR_FAULTED, Faulted)
+    X(GIUSTO_ERROR_FAULTED, Faulted) \
+    X(GIUSTO_ERROR_HELPS_ALREADY, HelpsAlready) \
+    X(GIUSTO_ERROR_NO_HELPER, NoHelper) \
+    X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {

@@ -6,23 +6,25 @@ use rt::{Env, Words};
 /// Words of a record.
 const RECORD: usize = 8;
 
-/// A budget that was set.
+/// A budget that was set, and what was seen of the server in the last decision about it. Times are
+/// in nanoseconds.
+#[derive(Clone, Copy, Default)]
 pub struct Entry {
-    /// Nanoseconds since boot.
+    /// Since boot.
     pub at: u64,
     /// The number of the server, in the order of the controller's capabilities.
     pub server: usize,
-    /// The server about which the decision was.
-    pub adapted: usize,
+    /// What its own tasks wanted.
+    pub wanted: u64,
     /// Its new budget.
     pub budget: u64,
-    /// CPU time that the adapted server had in each of its periods.
+    /// CPU time that its own tasks had in each of its periods.
     pub consumed: u64,
-    /// What it needed in the mean.
+    /// What they needed in the mean.
     pub mean: u64,
-    /// What it lacked in each of its periods.
+    /// What they lacked in each of its periods.
     pub extra: u64,
-    /// Its late jobs since the decision before.
+    /// Late jobs since the decision before that.
     pub late: u64,
 }
 
@@ -41,8 +43,8 @@ impl Log {
     /// Writes a record behind the others.
     pub fn write(&mut self, entry: &Entry) {
         let Some(words) = self.words else { return };
-        let Entry { at, server, adapted, budget, consumed, mean, extra, late } = *entry;
-        let record = [at, server as u64, adapted as u64, budget, consumed, mean, extra, late];
+        let Entry { at, server, wanted, budget, consumed, mean, extra, late } = *entry;
+        let record = [at, server as u64, wanted, budget, consumed, mean, extra, late];
         let begin = 1 + RECORD * self.count;
         if begin + RECORD <= words.len() {
             (begin..).zip(record).for_each(|(word, value)| words.set(word, value));

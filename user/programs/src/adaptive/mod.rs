@@ -11,6 +11,7 @@ mod controller;
 mod load;
 mod log;
 mod report;
+mod server;
 mod task;
 
 pub use controller::controller;

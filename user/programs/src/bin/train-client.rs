@@ -2,4 +2,4 @@
 #![no_std]
 #![no_main]
 
-rt::entry!(programs::train::client);
+rt::entry!(programs::trains::show::client);

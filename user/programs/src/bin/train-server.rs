@@ -2,4 +2,4 @@
 #![no_std]
 #![no_main]
 
-rt::entry!(programs::train::server);
+rt::entry!(programs::trains::sums::server);

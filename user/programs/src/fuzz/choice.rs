@@ -236,19 +236,25 @@ impl Chooser {
     fn number(&mut self, call: Call) -> u64 {
         let scope = if self.below(2) == 0 { Scope::Domain } else { Scope::Shared };
         match call {
-            Call::MutexWait | Call::CondWait | Call::InheritWait if self.below(16) == 0 => {
+            Call::MutexWait | Call::CondWait | Call::InheritWait | Call::InheritCondWait
+                if self.below(16) == 0 =>
+            {
                 call as u64 | 3 << 8
             }
             Call::MutexWait | Call::CondWait => futex::number(call, scope, Timeout::At),
-            Call::InheritWait if self.below(8) > 0 => {
+            Call::InheritWait | Call::InheritCondWait if self.below(8) > 0 => {
                 futex::number(call, Scope::Domain, Timeout::At)
             }
-            Call::InheritWait => futex::number(call, scope, Timeout::At),
+            Call::InheritWait | Call::InheritCondWait => futex::number(call, scope, Timeout::At),
             Call::TrainCall => train::number(Timeout::At),
-            Call::InheritWake if self.below(8) > 0 => call as u64,
-            Call::MutexWake | Call::CondRequeue | Call::InheritWake => {
-                futex::number(call, scope, Timeout::Never)
+            Call::InheritWake | Call::InheritRequeue | Call::InheritHelp if self.below(8) > 0 => {
+                call as u64
             }
+            Call::MutexWake
+            | Call::CondRequeue
+            | Call::InheritWake
+            | Call::InheritRequeue
+            | Call::InheritHelp => futex::number(call, scope, Timeout::Never),
             _ => call as u64,
         }
     }
@@ -440,24 +446,43 @@ impl Chooser {
             Call::Ceiling if self.below(4) == 0 => [self.anything(), 0, 0, 0, 0, 0],
             Call::Ceiling if self.below(3) == 0 => [self.from(10, 85), 0, 0, 0, 0, 0],
             Call::Ceiling => [NO_CEILING, 0, 0, 0, 0, 0],
-            Call::CondWait => {
+            Call::CondWait | Call::InheritCondWait => {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };
                 let expected = if self.below(8) == 0 { self.small(4) } else { first };
                 // It is to be woken, moved to the mutex and handed that within this time.
                 let until = self.soon() + 2_000_000 * self.below(4);
-                [address, expected, mutex, until, 0, 0]
+                let [one, two] = futex::helpers(core::array::from_fn(|_| self.id()));
+                [address, expected, mutex, until, one, two]
             }
+            Call::InheritHelp => [self.futex().0, self.id().into(), self.small(2), 0, 0, 0],
             _ => {
                 // Mostly the caller owns the mutex that waiters name.
-                if self.below(4) > 0
-                    && let Ok((own, _)) = system::fact(Fact::Identity)
-                {
+                if self.below(4) > 0 {
                     let word = self.notes.word(MUTEX);
-                    word.store(word.load(Relaxed) >> 32 << 32 | own, Relaxed);
+                    let own = self.own_id();
+                    word.store(word.load(Relaxed) >> 32 << 32 | u64::from(own), Relaxed);
                 }
                 [self.futex().0, self.small(2), 0, 0, 0, 0]
             }
+        }
+    }
+
+    /// The id of the calling thread in its domain, which it writes down for others.
+    fn own_id(&self) -> u32 {
+        let own = system::fact(Fact::Identity).map_or(0, |(own, _)| own as u32);
+        self.notes.word(0).store(own.into(), Relaxed);
+        own
+    }
+
+    /// The id of a thread of the domain, mostly.
+    fn id(&mut self) -> u32 {
+        match self.below(6) {
+            0 => 0,
+            1 => self.anything() as u32,
+            2 => self.own_id(),
+            3 => self.notes.word(MUTEX).load(Relaxed) as u32 & !WAITERS,
+            _ => self.notes.word(0).load(Relaxed) as u32,
         }
     }
 

@@ -1,16 +1,19 @@
 //! A job: the steps of a task's code, one after the other.
 
-use super::objects::{Objects, Wrong, meaning};
+use super::locks::{Held, meaning};
+use super::objects::{Objects, Wrong};
 use crate::random::Random;
 use abi::rtsim::{Act, OBJECTS, Step};
 use rt::prelude::*;
 use rt::{system, time};
-use sync::{Guard, ThreadId};
+use sync::ThreadId;
 
 /// What all jobs of a task do.
 pub struct Job {
     /// The steps, as text.
     pub code: &'static str,
+    /// The thread that carries them out.
+    pub me: ThreadId,
     /// Nanoseconds of a unit of time.
     pub unit: u64,
     /// Units that a wait takes before it blocks.
@@ -25,14 +28,14 @@ struct Run<'o, 'r> {
     unit: u64,
     blocking: u64,
     /// The mutexes that the task owns.
-    owned: [Option<Guard<'o>>; OBJECTS],
+    owned: [Option<Held<'o>>; OBJECTS],
 }
 
 impl Job {
     /// Carries out the code once. What it has locked and not unlocked is unlocked at the end.
     pub fn run(&self, objects: &Objects, random: &mut Random) -> Result<(), Wrong> {
-        let Job { unit, blocking, .. } = *self;
-        let (me, owned) = (ThreadId::current(), [const { None }; OBJECTS]);
+        let Job { me, unit, blocking, .. } = *self;
+        let owned = [const { None }; OBJECTS];
         let mut run = Run { objects, random, me, unit, blocking, owned };
         for (index, text) in self.code.split(';').enumerate() {
             let step = Step::parse(text).ok_or("it is no step");

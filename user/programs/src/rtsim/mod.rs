@@ -1,58 +1,62 @@
-//! Tasks of RTSim's language (S2G-08): a domain each, with objects in memory that all of them
-//! share.
+//! Tasks of RTSim's language (S2G-08), with objects in memory that all of them share: each a
+//! domain, or, since inheritance works within one domain, all of them threads of one.
 
 mod job;
+mod locks;
 mod objects;
 
 use crate::random::Random;
-use abi::rtsim::JOB_WORDS;
+use abi::rtsim::{Activation, Fields, JOB_WORDS, OBJECTS};
 use job::Job;
 use objects::{Objects, Wrong};
 use rt::prelude::*;
+use rt::thread::{self, Spec};
 use rt::{Words, system, time};
+use sync::ThreadId;
 
-/// When tasks run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Activation {
-    /// Once in so many nanoseconds.
-    Period(u64),
-    /// Again and again.
-    Forever,
-    /// Once.
-    Once,
-}
-
-impl Activation {
-    fn of(env: &Env) -> Activation {
-        match (env.number("period", 0), env.number("forever", 0)) {
-            (0, 0) => Activation::Once,
-            (0, _) => Activation::Forever,
-            (period, _) => Activation::Period(period),
-        }
+/// Tasks: the first thread carries one out, or starts a thread for each. Arguments `tasks`
+/// ([`abi::rtsim`]); `unit`, nanoseconds of a unit of time; `blocking`, units that a wait takes
+/// which blocks; `inherits`, 1 if mutexes and conditions lend priorities. Memory `shared-objects`,
+/// and one of each task's name for the records of jobs. Capabilities `console`, and `system` to end
+/// a run that went wrong.
+pub fn task(env: &Env) {
+    if env.threads() == 1 {
+        return run(env, 0);
+    }
+    let mut slots = env.slots();
+    for n in 1..env.threads() {
+        let (slot, task) = (slots.fresh(), fields(env, n - 1));
+        let spec = Spec::further(env, n, task.priority);
+        thread::start(env, n, slot, spec, (run, n as u64 - 1)).expect("a thread for each task");
+        // A name too long for the kernel is left out: traces show a number instead.
+        let _ = thread::name(slot, task.name);
     }
 }
 
-/// A task. Arguments `code` ([`abi::rtsim`]); `release` (nanoseconds since boot), of the first job;
-/// `period` (nanoseconds), or 0 and `forever`; `unit`, nanoseconds of a unit of time; `blocking`,
-/// units that a wait takes which blocks; `seed`. Memory `shared-objects`, and one of the domain's
-/// name for the records of jobs. Capabilities `console`, and `system` to end a run that went wrong.
-pub fn task(env: &Env) {
-    let objects = Objects::new(env.mem("shared-objects"));
-    let records = env.mem(env.name());
-    let job = Job {
-        code: env.arg("code").unwrap_or_default(),
-        unit: env.number("unit", 100_000),
-        blocking: env.number("blocking", 0),
-    };
-    let mut random = Random::new(env.number("seed", 1));
-    let activation = Activation::of(env);
-    let mut release = env.number("release", 0);
+fn fields(env: &Env, place: usize) -> Fields<'static> {
+    let tasks = env.arg("tasks").unwrap_or_default();
+    Fields::parse(tasks, place).expect("the argument `tasks` tells all tasks")
+}
+
+/// Carries out the task with this place.
+fn run(env: &Env, place: u64) {
+    let Fields { name, mut release, activation, seed, helps, code, .. } =
+        fields(env, place as usize);
+    let objects = Objects::new(env.mem("shared-objects"), env.number("inherits", 0) != 0);
+    let records = env.mem(name);
+    let (unit, blocking) = (env.number("unit", 100_000), env.number("blocking", 0));
+    let me = ThreadId::current();
+    for condition in (0..OBJECTS).filter(|condition| helps >> condition & 1 == 1) {
+        objects.condition(condition).help(me).expect("each task helps a condition once");
+    }
+    let job = Job { code, me, unit, blocking };
+    let mut random = Random::new(seed);
     for number in 0.. {
         time::sleep_until(Instant::from_nanos(release));
         let began = Instant::now().as_nanos();
         if let Err(Wrong { step, what }) = job.run(&objects, &mut random) {
             let console = env.console();
-            println!(console, "task {}, job {}, step {step}: {what}", env.name(), number + 1);
+            println!(console, "task {name}, job {}, step {step}: {what}", number + 1);
             let _ = system::shutdown(env.cap("system"), 1);
         }
         let complete = Instant::now().as_nanos();

@@ -1,8 +1,8 @@
 //! The objects of a task set, in shared memory.
 
+use super::locks::{Condition, Lock};
 use abi::rtsim::{MESSAGE_WORDS, MESSAGES, OBJECT_WORDS, OBJECTS};
-use rt::{Error, Words};
-use sync::{Condvar, Mutex, Scope};
+use rt::Words;
 
 /// Why a job cannot go on.
 pub struct Wrong {
@@ -15,7 +15,8 @@ pub struct Wrong {
 /// All objects: each has a part of the memory, and is what tasks use it as.
 pub struct Objects {
     words: Words,
-    mutexes: [Mutex; OBJECTS],
+    mutexes: [Lock; OBJECTS],
+    inherits: bool,
 }
 
 /// Words of a queue that count the messages which came and which went.
@@ -23,10 +24,10 @@ const CAME: usize = 0;
 const WENT: usize = 1;
 
 impl Objects {
-    /// The objects in this memory, which was all 0.
-    pub fn new(words: Words) -> Objects {
-        let mutex = |object| Mutex::new(part(words, object), Scope::Shared);
-        Objects { words, mutexes: core::array::from_fn(mutex) }
+    /// The objects in this memory, which was all 0. Whether mutexes and conditions lend priorities.
+    pub fn new(words: Words, inherits: bool) -> Objects {
+        let mutex = |object| Lock::new(part(words, object), inherits);
+        Objects { words, mutexes: core::array::from_fn(mutex), inherits }
     }
 
     /// The index of the object that an operand tells.
@@ -43,12 +44,12 @@ impl Objects {
         if index < OBJECTS { Ok(index) } else { Err("there is no such object") }
     }
 
-    pub fn mutex(&self, object: usize) -> &Mutex {
+    pub fn mutex(&self, object: usize) -> &Lock {
         &self.mutexes[object]
     }
 
-    pub fn condition(&self, object: usize) -> Condvar {
-        Condvar::new(self.part(object), 0, Scope::Shared)
+    pub fn condition(&self, object: usize) -> Condition {
+        Condition::new(self.part(object), self.inherits)
     }
 
     /// The word of a counter.
@@ -101,13 +102,4 @@ fn part(words: Words, object: usize) -> Words {
 /// The first word of the message that came or went as this one.
 fn place(number: u64) -> usize {
     2 + number as usize % MESSAGES * MESSAGE_WORDS
-}
-
-/// What an error of the kernel means for a job.
-pub fn meaning(error: Error) -> &'static str {
-    match error {
-        Error::SelfSend => "a mutex is locked that the task owns already",
-        Error::WrongState | Error::OtherMutex => "a condition is used with two mutexes",
-        _ => "the kernel refuses an operation on a mutex or a condition",
-    }
 }

@@ -1,0 +1,127 @@
+//! Priorities that are inherited (S2G-01 to S2G-03).
+
+use super::{compare, ran, reference, responses};
+use manifest::Source;
+use rtsim::Inheritance::{Conditions, Mutexes};
+
+const SERVER: &str = include_str!("../../../../../tests/rtsim/client-server.rts");
+const MUTEX: &str = include_str!("../../../../../tests/rtsim/mutex.rts");
+const CONDITION: &str = include_str!("../../../../../tests/rtsim/condition.rts");
+
+/// The response time of the most urgent task of three, where the one of medium urgency computes for
+/// so long.
+fn of_a(text: &str, length: u64, options: &[&str]) -> u64 {
+    let medium = format!("fixed({length}); }}");
+    assert!(text.contains("fixed(100); }"));
+    let text = text.replace("duration 200", "duration 900").replace("fixed(100); }", &medium);
+    responses(&ran(&text, options).unwrap())[0][0]
+}
+
+#[test]
+fn an_owner_that_inherits_is_delayed_by_no_other_task() {
+    // A waits from 3 on; C has 8 left then, and A 2.
+    for length in [1, 100, 700] {
+        assert_eq!(of_a(MUTEX, length, &["--pi"]), 11, "{length}");
+        assert_eq!(of_a(MUTEX, length, &[]), 11 + length, "{length}");
+    }
+}
+
+#[test]
+fn a_helper_that_inherits_is_delayed_by_no_other_task() {
+    // A waits from 2 on; C has 8 left then, and A 2. Mutexes alone do not help: C owns none.
+    for length in [1, 100, 700] {
+        assert_eq!(of_a(CONDITION, length, &["--pi", "--pi-cv"]), 10, "{length}");
+        assert_eq!(of_a(CONDITION, length, &["--pi"]), 10 + length, "{length}");
+        assert_eq!(of_a(CONDITION, length, &[]), 10 + length, "{length}");
+    }
+}
+
+#[test]
+fn time_at_each_priority_is_that_of_the_waits() {
+    let ran = ran(MUTEX, &["--pi"]).unwrap();
+    let whole = |times: std::collections::BTreeMap<u64, u64>| {
+        let times = times.into_iter().map(|(priority, ns)| (priority, ns / ran.run.unit));
+        times.collect::<Vec<_>>()
+    };
+    // C has the priority of A from 3 to 11, and runs all the time then.
+    assert_eq!(whole(ran.picture.had(2)), [(1, 8), (3, 191)]);
+    assert_eq!(whole(ran.picture.ran_at(2)), [(1, 8), (3, 2)]);
+    assert_eq!(whole(ran.picture.had(0)), [(1, 200)]);
+    let inherited: Vec<_> = ran.picture.inherited(2, 3).collect();
+    assert!(matches!(inherited[..], [(_, 1)]), "{inherited:?}");
+}
+
+/// The paper's clients and server with these phases, for a tenth of the time.
+fn with_phases(phases: [u64; 3]) -> String {
+    let mut text = SERVER.replace("duration 200000", "duration 20000");
+    for (period, phase) in ["period 676", "period 683", "period 687"].iter().zip(phases) {
+        assert!(text.contains(period));
+        text = text.replace(period, &format!("{period} phase {phase}"));
+    }
+    text
+}
+
+#[test]
+fn clients_and_a_server_follow_the_plain_simulator_whatever_their_phases() {
+    let mut state = 7u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % n
+    };
+    let mut compared = 0;
+    for _ in 0..4 {
+        let phases = [676, 683, 687].map(&mut below);
+        let text = with_phases(phases);
+        for options in [&["--pi"][..], &["--pi", "--pi-cv"]] {
+            let ran = ran(&text, options).unwrap();
+            let what = format!("phases {phases:?}, {options:?}");
+            compared += compare(&ran, &what);
+            let server = &reference::play(&ran.set, ran.run.inheritance).had[3];
+            for priority in 1..=4 {
+                let own = ran.picture.had(3).get(&priority).copied().unwrap_or(0) / ran.run.unit;
+                let model = server.get(&priority).copied().unwrap_or(0);
+                // What the kernel takes while a client waits is in its time, and not the model's.
+                assert!(own.abs_diff(model) <= 10, "{what}: {own}, {model} at {priority}");
+            }
+        }
+    }
+    assert!(compared > 600, "{compared}");
+}
+
+#[test]
+fn the_plain_simulator_has_the_figures_of_the_ledger() {
+    for (inheritance, clients, server) in [
+        (Mutexes, [(117.7, 210), (123.0, 243), (125.8, 276)], [30, 153, 204]),
+        (Conditions, [(92.9, 122), (110.9, 184), (129.0, 276)], [9150, 9211, 9294]),
+    ] {
+        let source = Source { name: "test.rts".into(), text: SERVER.into() };
+        let played = reference::play(&rtsim::parse(&source).unwrap(), inheritance);
+        for (own, (mean, most)) in played.responses.iter().zip(clients) {
+            let sum: u64 = own.iter().sum();
+            assert!((sum as f64 / own.len() as f64 - mean).abs() < 0.1, "{inheritance:?}");
+            assert_eq!(own.iter().max(), Some(&most), "{inheritance:?}");
+        }
+        for (priority, time) in (1..).zip(server) {
+            // Its signals wait for the mutex, which the ledger's do not.
+            let own = played.had[3].get(&priority).copied().unwrap_or(0);
+            assert!(own.abs_diff(time) <= 10, "{inheritance:?}: {own} at {priority}");
+        }
+    }
+}
+
+#[test]
+fn what_inheritance_cannot_follow_is_told() {
+    let mut text = "duration 99; mutex M0, M1, M2, M3, M4, M5, M6, M7, M8, M9;".to_string();
+    for (task, phase) in (0..10).zip((0..10).rev()) {
+        let nested = if task == 9 { String::new() } else { format!("lock(M{}); ", task + 1) };
+        let phase = 2 * phase;
+        text += &format!(
+            "task T{task} priority {} once phase {phase} {{ lock(M{task}); fixed(1); {nested}}}",
+            task + 1
+        );
+    }
+    let text = text.replace("lock(M9); fixed(1); }", "lock(M9); fixed(50); }");
+    let error = ran(&text, &["--pi"]).err().expect("ten in a row").to_string();
+    assert!(error.contains("more than eight tasks wait in a row"), "{error}");
+    assert!(ran(&text, &[]).is_ok());
+}

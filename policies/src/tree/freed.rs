@@ -1,0 +1,124 @@
+//! What a class of earliest deadlines has promised before and promises no more.
+//!
+//! A node that has used its budget ahead of its deadline keeps siblings waiting until then. When it
+//! is given less, moved or removed, what it was promised can be promised again at once, but is
+//! not to be used before the old promise would have brought what the node has had: the instant at
+//! which its *lag* is zero. A class keeps one bandwidth with one lag for all of this, O(1): parts
+//! with several instants have their mean.
+
+use super::Tree;
+use super::admit::{Promise, span};
+use abi::reservation::{Budget, Policy, WHOLE};
+
+/// Bandwidth that is free and was used ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Freed {
+    /// In millionths.
+    bandwidth: u64,
+    /// CPU time that was used ahead of it, in nanoseconds, at `since`.
+    lag: u64,
+    since: u64,
+}
+
+impl Freed {
+    /// None.
+    pub(super) const NONE: Freed = Freed { bandwidth: 0, lag: 0, since: 0 };
+
+    /// What is left of the lag at an instant.
+    fn pass(&mut self, now: u64) {
+        let passed = u128::from(now.saturating_sub(self.since)) * u128::from(self.bandwidth);
+        let passed = u64::try_from(passed / u128::from(WHOLE)).unwrap_or(u64::MAX);
+        self.lag = self.lag.saturating_sub(passed);
+        self.since = self.since.max(now);
+        if self.lag == 0 {
+            self.bandwidth = 0;
+        }
+    }
+
+    /// So much is promised no more, of which so much time was used ahead.
+    fn add(&mut self, bandwidth: u64, lag: u64, now: u64) {
+        self.pass(now);
+        if lag > 0 {
+            self.bandwidth = self.bandwidth.saturating_add(bandwidth);
+            self.lag = self.lag.saturating_add(lag);
+        }
+    }
+
+    /// So much is promised anew, and so much is free yet: from when on it may be used. What was not
+    /// used ahead goes first.
+    fn take(&mut self, more: u64, free: u64, now: u64) -> u64 {
+        self.pass(now);
+        let taken = self.bandwidth.saturating_sub(free).min(more);
+        if taken == 0 {
+            return now;
+        }
+        let rest = self.bandwidth - taken;
+        let lag = part(self.lag, rest, self.bandwidth);
+        let wait = part(self.lag - lag, WHOLE.into(), more);
+        (self.bandwidth, self.lag) = (rest, lag);
+        now.saturating_add(wait)
+    }
+}
+
+/// When something may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begins {
+    /// The budget of a server that begins anew.
+    pub(super) anew: u64,
+    /// What a budget is more than before.
+    pub(super) more: u64,
+}
+
+impl Begins {
+    /// Whatever was used, a budget that begins anew comes a period later.
+    pub(super) fn late(self, limits: Option<Budget>) -> Begins {
+        let period = limits.map_or(0, |limits| limits.period);
+        Begins { anew: self.anew.saturating_add(period), ..self }
+    }
+}
+
+impl Tree<'_> {
+    /// A node's promise has been exchanged for that of another or the same class, or for none: when
+    /// what it is promised now may be used. The node is charged up to now, and has what it had.
+    pub(super) fn settle(
+        &mut self,
+        at: u32,
+        (from, old): (u32, Promise),
+        (to, new): (u32, Promise),
+        now: u64,
+    ) -> Begins {
+        let kept = if from == to { old.bandwidth.min(new.bandwidth) } else { 0 };
+        let lag = self.lag(at, from, now);
+        if self.is_by_deadline(from) {
+            let less = old.bandwidth - kept;
+            let freed = &mut self.nodes[from as usize].promised.freed;
+            freed.add(less, part(lag, less, old.bandwidth), now);
+        }
+        let mut more = now;
+        if self.is_by_deadline(to) {
+            let capacity = self.capacity_of(to);
+            let promised = &mut self.nodes[to as usize].promised;
+            let free = promised.free(&capacity);
+            more = promised.freed.take(new.bandwidth - kept, free, now);
+        }
+        let own = if kept > 0 { part(lag, WHOLE.into(), old.bandwidth) } else { 0 };
+        Begins { anew: more.max(now.saturating_add(own)), more }
+    }
+
+    /// What a node has used ahead of its promise.
+    fn lag(&self, at: u32, class: u32, now: u64) -> u64 {
+        let node = &self.nodes[at as usize];
+        let limits = node.server.limits.filter(|_| self.is_by_deadline(class));
+        limits.map_or(0, |limits| node.server.lag(span(limits, node.job.timing), now))
+    }
+
+    pub(super) fn is_by_deadline(&self, class: u32) -> bool {
+        self.policy_of(class) == Some(Policy::EarliestDeadline)
+    }
+}
+
+/// So many of so many parts, rounded up.
+fn part(amount: u64, part: u64, whole: u64) -> u64 {
+    let exact = (u128::from(amount) * u128::from(part)).div_ceil(u128::from(whole.max(1)));
+    u64::try_from(exact).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,6 @@
+//! Services that are entered by trains, beside the same in other forms (S4-10, X-08).
+
+pub mod chain;
+pub mod cost;
+pub mod show;
+pub mod sums;
