@@ -6,6 +6,7 @@ mod conditions;
 mod hostile;
 mod model;
 mod random;
+mod releases;
 mod set;
 mod stories;
 
