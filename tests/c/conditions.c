@@ -65,7 +65,8 @@ static void gather(void (*work)(uint64_t))
 static int woken(const char *kind, void (*work)(uint64_t))
 {
     gather(work);
-    int failed = check_of(kind, "one is woken, then another one", came == 0 && fill(1, pthread_cond_signal, 1) == 0 && came == 1
+    int failed = check_of(kind, "one is woken, then another one",
+        came == 0 && fill(1, pthread_cond_signal, 1) == 0 && came == 1
             && fill(1, pthread_cond_signal, 0) == 0 && came == 12
             && fill(1, pthread_cond_broadcast, 1) == 0 && came == 123 && told == 0);
     gather(work);
