@@ -37,9 +37,9 @@ pub(super) type Ends<P> = [Option<Ref<Thread<P>>>; HELPERS];
 pub(super) type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 impl<P: Port> Manager<'_, P> {
-    /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those that
-    /// wait for what it owns, and those that wait for conditions that it helps. Where a tree orders
-    /// threads, it orders waiters alone.
+    /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those
+    /// that wait for what it owns, and those that wait for conditions that it helps. Where a tree
+    /// orders threads, it orders waiters alone.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let thread = self.all.open(at);
         let own = thread.base_priority.get().max(thread.inherit.ceiling.get());

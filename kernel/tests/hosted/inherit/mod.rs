@@ -1,5 +1,5 @@
-//! Inheriting mutexes and conditions: stories, and random programs against a model that computes every effective
-//! priority from scratch.
+//! Inheriting mutexes and conditions: stories, and random programs against a model that computes
+//! every effective priority from scratch.
 
 mod ceilings;
 mod conditions;
