@@ -125,7 +125,7 @@ fn thread<P: Port>(
     found: &mut Found,
 ) {
     let thread = all.open(at);
-    let mut urgency = thread.base_priority.get();
+    let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
     let mut heights = [0; LINKS as usize];
     for which in ByEdge::all() {
         let lenders = Order::<_, ByEdge>::of(all, which);

@@ -19,6 +19,9 @@ use cells::Cell;
 /// many as that has helpers, and at least one.
 pub const LINKS: u8 = 8;
 
+/// The ceiling of a thread that has none.
+pub const NO_CEILING: i16 = -1;
+
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
 pub struct Heights([Cell<u32>; LINKS as usize]);
 
@@ -174,6 +177,8 @@ pub struct Inherit<P: Port> {
     lenders: [Root<Thread<P>>; HELPERS],
     /// The threads that wait for those and lend, by height.
     pub behind: Heights,
+    /// The priority that it has at least, by its own wish; -1: none.
+    pub ceiling: Cell<i16>,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
     place: Place<Thread<P>>,
@@ -197,6 +202,7 @@ impl<P: Port> Inherit<P> {
             brings: Cell::new(None),
             lenders: [const { Cell::new(None) }; HELPERS],
             behind: Heights::new(),
+            ceiling: Cell::new(NO_CEILING),
             turnstile,
             place: Place::new(),
         }

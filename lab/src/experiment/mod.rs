@@ -10,6 +10,7 @@ mod adaptive_budgets;
 pub mod cache_lines;
 pub mod claim;
 mod cpus;
+mod futex_cost;
 mod hot_potato;
 mod invocation_chain;
 mod ipc_queueing;
@@ -165,7 +166,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 32] = [
+pub static EXPERIMENTS: [&Experiment; 33] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -192,6 +193,7 @@ pub static EXPERIMENTS: [&Experiment; 32] = [
     &invocation_chain::EXPERIMENT,
     &train_display::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &futex_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,

@@ -42,26 +42,41 @@ fn restored(number: u32) -> u32 {
     (number ^ number >> SHIFT).wrapping_mul(INVERSE) & MASK
 }
 
-/// The secrets of a scope.
-#[derive(Clone, Copy)]
-struct Key {
+/// The secrets of a scope. Each domain keeps its own, and the kernel those of shared memory: every
+/// call needs them.
+#[derive(Clone, Copy, Default)]
+pub struct Key {
     before: u32,
     behind: u32,
 }
 
 impl Key {
-    /// Of a scope in which this domain is: mixed from the kernel's secret by splitmix64.
-    #[inline(never)]
-    fn of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
-        let number = match scope {
-            Scope::Shared => 0,
-            Scope::Domain => domain.incarnation() << 32 | (u64::from(domain.index()) + 1),
-        };
-        let word = kernel.secret ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    /// That of a scope, by a number of its own: mixed from the kernel's secret by splitmix64.
+    fn new(secret: u64, scope: u64) -> Key {
+        let word = secret ^ scope.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         let word = word ^ word >> 31;
         Key { before: word as u32 & MASK, behind: (word >> 32) as u32 & MASK }
+    }
+
+    /// That of shared memory.
+    pub fn of_shared(secret: u64) -> Key {
+        Key::new(secret, 0)
+    }
+
+    /// That of a domain, in this life of its slot.
+    pub fn of_domain<P: Port>(secret: u64, domain: Ref<Domain<P>>) -> Key {
+        Key::new(secret, domain.incarnation() << 32 | (u64::from(domain.index()) + 1))
+    }
+
+    /// That of a scope in which a domain is.
+    #[inline(always)]
+    fn of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
+        match scope {
+            Scope::Shared => kernel.shared_key,
+            Scope::Domain => domain.key.get(),
+        }
     }
 
     fn hide(self, number: u32) -> u32 {
@@ -77,13 +92,14 @@ impl Key {
 const NONE: u32 = MASK;
 
 /// Bits of the index in a pool of so many threads, none of whose indices has them all set.
-fn index_bits(size: u32) -> u32 {
-    (u32::BITS - size.leading_zeros()).min(WAITERS.trailing_zeros())
+pub const fn index_bits(size: u32) -> u32 {
+    let bits = u32::BITS - size.leading_zeros();
+    if bits < WAITERS.trailing_zeros() { bits } else { WAITERS.trailing_zeros() }
 }
 
 /// A thread's number before it is hidden.
 fn number<P: Port>(kernel: &Kernel<P>, thread: Ref<Thread<P>>) -> u32 {
-    let lives = (thread.incarnation() as u32).wrapping_shl(index_bits(kernel.threads.size()));
+    let lives = (thread.incarnation() as u32).wrapping_shl(kernel.index_bits);
     (lives | thread.index()) & MASK
 }
 
@@ -127,7 +143,7 @@ pub(in crate::manage) fn named<P: Port>(
         NONE => key.show(0),
         number => number,
     };
-    let index = shown & ((1 << index_bits(kernel.threads.size())) - 1);
+    let index = shown & ((1 << kernel.index_bits) - 1);
     let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Live)?;
     let same = id & WAITERS == 0 && number(kernel, thread) == shown;
     same.then_some(thread)

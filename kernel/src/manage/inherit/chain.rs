@@ -42,12 +42,12 @@ fn key(urgency: i16) -> u8 {
 }
 
 impl<P: Port> Manager<'_, P> {
-    /// The effective priority that a thread is to have: the greatest of its own, of those that wait
-    /// for what it owns, and of those that wait for conditions that it helps. Where a tree orders
-    /// threads, it orders waiters alone.
+    /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those
+    /// that wait for what it owns, and those that wait for conditions that it helps. Where a tree
+    /// orders threads, it orders waiters alone.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let thread = self.all.open(at);
-        let mut urgency = thread.base_priority.get();
+        let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
         for which in ByEdge::all() {
             let set = thread.inherit.lenders(which);
             if set.get().is_some()

@@ -16,6 +16,7 @@ use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
 use kernel::frames::FrameStack;
 use kernel::kernel::Kernel;
+use kernel::manage::futex::identity::Key;
 use kernel::object::capability::Capability;
 use kernel::object::thread::flag;
 use kernel::object::{
@@ -66,6 +67,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         guards: (),
         cpus: Cell::new(&[]),
         secret: 0,
+        shared_key: Key::default(),
+        index_bits: 8,
         shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;
