@@ -3,7 +3,7 @@
 use crate::access::{Life, Ref};
 use crate::cpu::Cpu;
 use crate::frames::FrameStack;
-use crate::manage::futex::identity::Key;
+use crate::hidden::Key;
 use crate::object::{
     Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
     Timer, Train, Weak,

@@ -11,7 +11,7 @@ use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
-use crate::manage::futex::identity::{self, Key};
+use crate::manage::futex::identity;
 use crate::manage::{Manager, Range};
 use crate::object::capability::{Cap, Capability};
 use crate::object::memory::Frames;
@@ -208,7 +208,7 @@ fn carve_pools<P: Port>(
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
         secret,
-        shared_key: Key::of_shared(secret),
+        shared_key: identity::shared_key(secret),
         index_bits,
         shootdowns: Cell::new(0),
     })?;

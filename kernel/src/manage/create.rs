@@ -1,7 +1,7 @@
 //! Making objects: phase one checks slot, quota and arguments, then nothing can fail.
 
 use super::capabilities::slot;
-use super::futex::identity::Key;
+use super::futex::identity;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::object::capability::{Cap, Capability};
@@ -318,7 +318,7 @@ impl<P: Port> Manager<'_, P> {
         domain.cpus.set(cpus);
         domain.reports.set(FAULT_REPORTS);
         if P::FUTEXES {
-            domain.key.set(&self.all, Key::of_domain(self.kernel.secret, at));
+            domain.key.set(&self.all, identity::key_of_domain(self.kernel.secret, at));
         }
         if P::TREE {
             domain.reservation.set(self.inherited(domain));

@@ -3,9 +3,9 @@
 use super::capability::Capability;
 use super::{Mapping, Pooled};
 use crate::access::{Ref, Steady};
+use crate::hidden::Key;
 use crate::leaf::LeafRef;
 use crate::list::{Linked, Links, List};
-use crate::manage::futex::identity::Key;
 use crate::object::mapping::OfDomain;
 use crate::port::{CachePadding, Port, Space};
 use crate::quota::Quotas;

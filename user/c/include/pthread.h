@@ -83,10 +83,10 @@ int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 int pthread_mutex_destroy(pthread_mutex_t *mutex);
 /**
  * `EDEADLK`: the caller owns it (but a normal mutex without a protocol), or waits for itself
- * through others. `EINVAL`: the caller's own priority is above the ceiling. `EAGAIN`: it would be locked
- * 2^32 times, more than eight threads would wait in a row, or a thread that the manifest does not
- * lay out locks one with a ceiling. `EOWNERDEAD`: its owner has ended, the caller owns it.
- * `ENOTRECOVERABLE`: an owner after that has not made it consistent.
+ * through others. `EINVAL`: the caller's own priority is above the ceiling. `EAGAIN`: it would be
+ * locked 2^32 times, more than eight threads would wait in a row, or a thread that the manifest
+ * does not lay out locks one with a ceiling. `EOWNERDEAD`: its owner has ended, the caller owns
+ * it. `ENOTRECOVERABLE`: an owner after that has not made it consistent.
  */
 int pthread_mutex_lock(pthread_mutex_t *mutex);
 /** `EBUSY`: another thread owns it, or the caller does and it is not recursive. */

@@ -57,8 +57,8 @@ impl<P: Port> Manager<'_, P> {
         }
         self.leave_turnstile(waiter, condition);
         let others = turnstile.waiters.get().is_some();
-        // The last one takes the condition's turnstile along. Behind another one helpers are lent to
-        // again, if no chain is too long with the wait for the mutex.
+        // The last one takes the condition's turnstile along. Behind another one helpers are lent
+        // to again, if no chain is too long with the wait for the mutex.
         let ended = (!others).then(|| self.settle(condition));
         let owner = self.join_mutex(waiter, (found, me), (address, words));
         let helpers = ended.unwrap_or_else(|| self.settle(condition));

@@ -418,9 +418,9 @@ fn long_chains() {
     assert_eq!(LINKS, 8);
 }
 
-/// W waits for a condition that H helps, which waits for W and so is passed over. Behind W waits the
-/// last one of seven in a row. When W is woken, H waits for it still, and W for the owner of mutex
-/// 0: were H lent to again, nine links would be in a row.
+/// W waits for a condition that H helps, which waits for W and so is passed over. Behind W waits
+/// the last one of seven in a row. When W is woken, H waits for it still, and W for the owner of
+/// mutex 0: were H lent to again, nine links would be in a row.
 #[test]
 fn a_wakeup_makes_no_chain_too_long() {
     let own = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90];

@@ -15,8 +15,8 @@ use kernel::boot;
 use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
 use kernel::frames::FrameStack;
+use kernel::hidden::Key;
 use kernel::kernel::Kernel;
-use kernel::manage::futex::identity::Key;
 use kernel::object::capability::Capability;
 use kernel::object::thread::flag;
 use kernel::object::{

@@ -197,8 +197,8 @@ fn what_was_used_early_does_not_grow_by_changes() {
     }
 }
 
-/// Of a budget that grows, a part is there at once if it fits until the deadline. It goes again when
-/// the budget shrinks before its growth has begun: else each growth brings it anew.
+/// Of a budget that grows, a part is there at once if it fits until the deadline. It goes again
+/// when the budget shrinks before its growth has begun: else each growth brings it anew.
 #[test]
 fn a_growth_that_is_taken_back_brings_nothing() {
     for server in HARD {
