@@ -96,11 +96,11 @@ pub fn main(env: &Env) {
     if measured.pause == 0 {
         measured.start(THREADS - 1, BELOW, read_counter);
     }
-    for case in 0..CASES.len() {
-        measured.case = case as u16;
-        measured.measure(CASES[case]);
-        if CASES[case].0 == 1 {
-            measured.hashed(CASES[case].1);
+    for (number, case) in (0..).zip(CASES) {
+        measured.case = number;
+        measured.measure(case);
+        if case.0 == 1 {
+            measured.hashed(case.1);
         }
     }
     measured.case = 0;
