@@ -22,6 +22,7 @@ mod model_freed;
 mod model_server;
 mod notices;
 mod priorities;
+mod promised_class;
 mod random;
 mod reference;
 mod released;
