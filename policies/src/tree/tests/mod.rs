@@ -17,6 +17,7 @@ mod fairness;
 mod faults;
 mod hierarchies;
 mod lockstep;
+mod mixed;
 mod model;
 mod model_freed;
 mod model_server;
