@@ -170,9 +170,9 @@ pub enum Call {
     /// the highest priority.
     InheritWake = 69,
     /// Waits for a wake-up of the [inheriting condition](crate::futex) at address `a0`, whose first
-    /// word is `a1`, and for the inheriting mutex at address `a2` behind that; `a3`: deadline of the
-    /// wake-up; `a4`, `a5`: ids of its [helpers](crate::futex::helpers) (S2G-02). The number word
-    /// and the results are those of [`Call::InheritWait`].
+    /// word is `a1`, and for the inheriting mutex at address `a2` behind that; `a3`: deadline of
+    /// the wake-up; `a4`, `a5`: ids of its [helpers](crate::futex::helpers) (S2G-02). The number
+    /// word and the results are those of [`Call::InheritWait`].
     InheritCondWait = 70,
     /// Lets the thread of the highest priority that waits for the inheriting condition at address
     /// `a0`, or all of them if `a1` is 1, wait for their mutex, which the caller owns.
@@ -181,6 +181,10 @@ pub enum Call {
     /// `a2` is 1, with 0 no longer (S2G-02). The kernel knows the helpers of a condition while
     /// threads wait for it.
     InheritHelp = 72,
+    /// Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
+    /// this priority until it sets another one. Result 0 is its own priority, without what it
+    /// inherits. Not inside another domain.
+    Ceiling = 73,
 
     /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
     /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
@@ -197,7 +201,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 54] = [
+    pub const ALL: [Call; 55] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -249,6 +253,7 @@ impl Call {
         Call::InheritCondWait,
         Call::InheritRequeue,
         Call::InheritHelp,
+        Call::Ceiling,
         Call::TrainCreate,
         Call::TrainCall,
         Call::TrainReturn,

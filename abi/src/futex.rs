@@ -18,6 +18,10 @@ pub const WAITERS: u32 = 1 << 31;
 /// may be halfway through a change.
 pub const OWNER_DIED: u64 = 1;
 
+/// No priority that a thread has at least: it gives up its ceiling (priority ceiling protocol). Of
+/// several mutexes with ceilings that a thread owns, the highest one counts.
+pub const NO_CEILING: u64 = u64::MAX;
+
 /// How many threads may help one inheriting condition (S2G-02).
 pub const HELPERS: usize = 4;
 

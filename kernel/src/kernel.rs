@@ -3,6 +3,7 @@
 use crate::access::{Life, Ref};
 use crate::cpu::Cpu;
 use crate::frames::FrameStack;
+use crate::hidden::Key;
 use crate::object::{
     Activation, Domain, Endpoint, Interrupt, Mapping, Memory, Notification, Reservation, Thread,
     Timer, Train, Weak,
@@ -62,6 +63,10 @@ pub struct Kernel<P: Port> {
     /// What [ids of threads](crate::manage::futex) are made with, so that they tell programs
     /// nothing.
     pub secret: u64,
+    /// The same of ids in shared memory.
+    pub shared_key: Key,
+    /// Bits of a thread's index in its id.
+    pub index_bits: u32,
     /// TLB shootdowns that were requested so far.
     pub shootdowns: Cell<u64>,
 }

@@ -29,6 +29,7 @@ pub mod entry;
 pub mod events;
 pub mod fault;
 pub mod frames;
+pub mod hidden;
 pub mod invariants;
 pub mod ipc;
 pub mod kernel;

@@ -11,6 +11,13 @@ static inline int check(const char *name, int holds)
     return !holds;
 }
 
+/* The same of one kind among several. */
+static inline int check_of(const char *kind, const char *name, int holds)
+{
+    printf("%s %s: %s\n", holds ? "ok" : "FAILED", kind, name);
+    return !holds;
+}
+
 int strings(void);
 int formats(void);
 int heap(void);

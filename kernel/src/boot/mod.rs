@@ -11,6 +11,7 @@ use crate::cpu::{Cpu, Settings};
 use crate::events::Machine;
 use crate::frames::FrameStack;
 use crate::kernel::Kernel;
+use crate::manage::futex::identity;
 use crate::manage::{Manager, Range};
 use crate::object::capability::{Cap, Capability};
 use crate::object::memory::Frames;
@@ -183,6 +184,7 @@ fn carve_pools<P: Port>(
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
+    let (secret, index_bits) = (port.stamp(), identity::index_bits(threads.size()));
     let kernel = arena.one(Kernel {
         port,
         guards: P::LockPolicy::shared(count),
@@ -205,7 +207,9 @@ fn carve_pools<P: Port>(
         trees,
         chains: archive.word(WORD_CHAINS) != 0,
         cpus: Cell::new(&[]),
-        secret: port.stamp(),
+        secret,
+        shared_key: identity::shared_key(secret),
+        index_bits,
         shootdowns: Cell::new(0),
     })?;
     kernel.make_roots(&Exclusive::of_boot(arena));

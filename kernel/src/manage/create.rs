@@ -1,9 +1,11 @@
 //! Making objects: phase one checks slot, quota and arguments, then nothing can fail.
 
 use super::capabilities::slot;
+use super::futex::identity;
 use super::{Done, Manager};
 use crate::access::{Life, Ref};
 use crate::object::capability::{Cap, Capability};
+use crate::object::inherit::NO_CEILING;
 use crate::object::memory::{Frames, MAX_PAGES};
 use crate::object::thread::{Continuation, flag};
 use crate::object::{Domain, Endpoint, Notification, Pooled, Thread, Weak};
@@ -220,6 +222,9 @@ impl<P: Port> Manager<'_, P> {
         let priority = i16::from(priority);
         thread.base_priority.set(&self.all, priority);
         thread.priority.set(&self.all, self.kernel.variant.effective(priority));
+        if P::FUTEXES {
+            thread.inherit.ceiling.set(NO_CEILING);
+        }
         if P::TREE {
             thread.reservation.set(&self.all, domain.reservation.get());
         }
@@ -312,6 +317,9 @@ impl<P: Port> Manager<'_, P> {
         domain.max_priority.set(max_priority);
         domain.cpus.set(cpus);
         domain.reports.set(FAULT_REPORTS);
+        if P::FUTEXES {
+            domain.key.set(&self.all, identity::key_of_domain(self.kernel.secret, at));
+        }
         if P::TREE {
             domain.reservation.set(self.inherited(domain));
         }
@@ -335,7 +343,7 @@ impl<P: Port> Manager<'_, P> {
 }
 
 /// A priority argument that is at most `limit`.
-pub(super) fn checked_priority(word: u64, limit: u8) -> Result<u8, Error> {
+pub(in crate::manage) fn checked_priority(word: u64, limit: u8) -> Result<u8, Error> {
     if word >= PRIORITIES as u64 {
         return Err(Error::InvalidArgument);
     }

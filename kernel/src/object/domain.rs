@@ -3,6 +3,7 @@
 use super::capability::Capability;
 use super::{Mapping, Pooled};
 use crate::access::{Ref, Steady};
+use crate::hidden::Key;
 use crate::leaf::LeafRef;
 use crate::list::{Linked, Links, List};
 use crate::object::mapping::OfDomain;
@@ -24,6 +25,8 @@ pub struct Header<P: Port> {
     /// Slots that may be used, at most the table's length.
     pub limit: Steady<u32>,
     inside: Links<Domain<P>>,
+    /// What ids of its threads are made with.
+    pub key: Steady<Key>,
 }
 
 /// A protection domain. The header comes first: messages touch nothing else.
@@ -62,7 +65,12 @@ impl<P: Port> Domain<P> {
     pub fn new(root: u64, slots: Slots<P>) -> Domain<P> {
         Domain {
             space: P::Space::new(root),
-            header: Header { slots, limit: Steady::new(0), inside: Links::new() },
+            header: Header {
+                slots,
+                limit: Steady::new(0),
+                inside: Links::new(),
+                key: Steady::new(Key::default()),
+            },
             quotas: Quotas::new(),
             max_priority: Cell::new(0),
             cpus: Cell::new(u64::MAX),

@@ -19,6 +19,9 @@ use cells::Cell;
 /// many as that has helpers, and at least one.
 pub const LINKS: u8 = 8;
 
+/// The ceiling of a thread that has none.
+pub const NO_CEILING: i16 = -1;
+
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
 pub struct Heights([Cell<u32>; LINKS as usize]);
 
@@ -141,15 +144,24 @@ impl<P: Port> Turnstile<P> {
         self.mutex.get().is_some()
     }
 
+    /// The edges that there may be.
+    pub fn edges(&self) -> impl Iterator<Item = ByEdge> {
+        let count = if self.is_condition() { HELPERS as u8 } else { 1 };
+        (0..count).map(ByEdge)
+    }
+
     /// As how many links a wait here counts.
     pub fn weight(&self) -> u8 {
+        if !self.is_condition() {
+            return 1;
+        }
         let helpers = self.edges.iter().filter(|edge| edge.to.get().is_some()).count();
-        if self.is_condition() { (helpers as u8).max(1) } else { 1 }
+        (helpers as u8).max(1)
     }
 
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
-        self.edges.iter().filter_map(Edge::lent_to)
+        self.edges().filter_map(|which| self.edge(which).lent_to())
     }
 }
 
@@ -165,6 +177,8 @@ pub struct Inherit<P: Port> {
     lenders: [Root<Thread<P>>; HELPERS],
     /// The threads that wait for those and lend, by height.
     pub behind: Heights,
+    /// The priority that it has at least, by its own wish; -1: none.
+    pub ceiling: Cell<i16>,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
     place: Place<Thread<P>>,
@@ -188,6 +202,7 @@ impl<P: Port> Inherit<P> {
             brings: Cell::new(None),
             lenders: [const { Cell::new(None) }; HELPERS],
             behind: Heights::new(),
+            ceiling: Cell::new(NO_CEILING),
             turnstile,
             place: Place::new(),
         }

@@ -47,6 +47,8 @@ const BEGIN: [u64; 2] = [10_000_000, 600_000_000];
 const MOST_JOBS: u64 = 1 << 20;
 /// The name of the domain that ends the run: no task can be called so.
 pub const END_NAME: &str = "rtsim-end";
+/// Slots that a domain has beside those of its threads.
+const SLOTS: usize = 8;
 /// The name of the domain that all tasks are threads of, if priorities are lent.
 const ALL_NAME: &str = "tasks";
 
@@ -200,7 +202,9 @@ fn domain(set: &TaskSet, (place, task): (usize, &Task), run: Run) -> Result<Stri
 fn one_domain(set: &TaskSet, run: Run) -> String {
     let (count, highest) = (set.tasks.len(), HIGHEST);
     let head = format!("\n[[domain]]\nname = \"{ALL_NAME}\"\nprogram = \"rtsim-task\"\n");
-    let threads = format!("threads = {}\nquota = {{ threads = {count} }}\n", count + 1);
+    let (threads, slots) = (count + 1, count + SLOTS);
+    let threads =
+        format!("threads = {threads}\nquota = {{ threads = {count} }}\nslots = {slots}\n");
     let all: Vec<(usize, &Task)> = set.tasks.iter().enumerate().collect();
     let priorities = format!("priority = {highest}\nmax_priority = {highest}\n");
     head + &priorities + &threads + &contents(set, &all, run)

@@ -10,6 +10,7 @@ mod adaptive_budgets;
 pub mod cache_lines;
 pub mod claim;
 mod cpus;
+mod futex_cost;
 mod hot_potato;
 mod invocation_chain;
 mod ipc_queueing;
@@ -39,6 +40,7 @@ pub mod testing;
 mod tickless;
 mod trace_cost;
 mod train_cost;
+mod train_display;
 mod tree_cost;
 pub mod user_system;
 
@@ -164,7 +166,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 31] = [
+pub static EXPERIMENTS: [&Experiment; 33] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -189,7 +191,9 @@ pub static EXPERIMENTS: [&Experiment; 31] = [
     &tickless::EXPERIMENT,
     &train_cost::EXPERIMENT,
     &invocation_chain::EXPERIMENT,
+    &train_display::EXPERIMENT,
     &tree_cost::EXPERIMENT,
+    &futex_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,
     &partitions::EXPERIMENT,
     &mixed_criticality::EXPERIMENT,

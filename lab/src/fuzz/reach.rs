@@ -91,6 +91,7 @@ fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
             (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
+        Call::Ceiling => (false, false, &[InvalidArgument, PriorityTooHigh]),
         Call::InheritCondWait => {
             (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
         }

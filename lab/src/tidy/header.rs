@@ -3,7 +3,7 @@
 //! the crate's source; the values of constants are its own.
 
 use super::Finding;
-use abi::{Info, Rights, Status, answer, call, message, reservation};
+use abi::{Info, Rights, Status, answer, call, futex, message, reservation};
 use anyhow::{Context, Result};
 use fs_err as fs;
 use std::collections::BTreeMap;
@@ -32,11 +32,11 @@ const COLUMNS: usize = 100;
 const ERRORS: &str = "Error";
 
 /// Files of the crate that are read.
-const FILES: [&str; 8] =
-    ["answer", "call", "error", "lib", "message", "object", "reservation", "rights"];
+const FILES: [&str; 9] =
+    ["answer", "call", "error", "futex", "lib", "message", "object", "reservation", "rights"];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
-const ENUMERATIONS: [(&str, &str); 13] = [
+const ENUMERATIONS: [(&str, &str); 14] = [
     ("call", "Call"),
     ("call", "Timeout"),
     ("call", "Fact"),
@@ -45,6 +45,7 @@ const ENUMERATIONS: [(&str, &str); 13] = [
     ("call", "Observe"),
     ("call", "ThreadState"),
     ("error", ERRORS),
+    ("futex", "Scope"),
     ("message", "FaultKind"),
     ("object", "Kind"),
     ("object", "Resource"),
@@ -83,6 +84,7 @@ const CONSTANTS: &[Constant] = constants! {
     "call", "FAULT_": call::fault::RETRY, call::fault::CONTINUE, call::fault::SUSPEND;
     "call", "EXCHANGE_": call::exchange::INSTRUCTION, call::exchange::STACK,
         call::exchange::ARGUMENT, call::exchange::THREAD, call::exchange::CANCEL;
+    "futex", "FUTEX_": futex::WAITERS, futex::OWNER_DIED, futex::SCOPE_SHIFT, futex::NO_CEILING;
     "message", "": message::REGISTER_WORDS, message::MAX_WORDS, message::BUFFER_WORDS,
         message::BUFFER_SEND_SLOT, message::BUFFER_SEND_RIGHTS, message::BUFFER_RECEIVE_SLOT,
         message::PANIC, message::PANIC_RANGE, message::PANIC_STATUS;

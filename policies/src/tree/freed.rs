@@ -88,11 +88,15 @@ impl Tree<'_> {
         now: u64,
     ) -> Begins {
         let kept = if from == to { old.bandwidth.min(new.bandwidth) } else { 0 };
-        let lag = self.lag(at, from, now);
+        let ([used, later], grown) = self.lag(at, from, old, now);
+        let lag = used.saturating_add(later);
         if self.is_by_deadline(from) {
             let less = old.bandwidth - kept;
             let freed = &mut self.nodes[from as usize].promised.freed;
-            freed.add(less, part(lag, less, old.bandwidth), now);
+            // What it is less is first what has not begun.
+            let first = less.min(grown);
+            let ahead = part(used, less - first, old.bandwidth.saturating_sub(grown));
+            freed.add(less, ahead.saturating_add(part(later, first, grown)), now);
         }
         let mut more = now;
         if self.is_by_deadline(to) {
@@ -105,11 +109,15 @@ impl Tree<'_> {
         Begins { anew: more.max(now.saturating_add(own)), more }
     }
 
-    /// What a node has used ahead of its promise.
-    fn lag(&self, at: u32, class: u32, now: u64) -> u64 {
+    /// What a node has used ahead of its promise, and what of that comes later; and how much of the
+    /// bandwidth that is.
+    fn lag(&self, at: u32, class: u32, old: Promise, now: u64) -> ([u64; 2], u64) {
         let node = &self.nodes[at as usize];
-        let limits = node.server.limits.filter(|_| self.is_by_deadline(class));
-        limits.map_or(0, |limits| node.server.lag(span(limits, node.job.timing), now))
+        let Some(limits) = node.server.limits.filter(|_| self.is_by_deadline(class)) else {
+            return ([0; 2], 0);
+        };
+        let lag = node.server.lag(span(limits, node.job.timing), now);
+        (lag, part(old.bandwidth, node.server.later(now), limits.budget))
     }
 
     pub(super) fn is_by_deadline(&self, class: u32) -> bool {

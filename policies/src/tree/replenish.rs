@@ -37,11 +37,12 @@ impl Replenishments {
     }
 
     /// The budget is another one: of what is more a part may be used with the first amount, and the
-    /// rest a period later, from an instant on; what is less is taken from the first ones.
+    /// rest a period later, from an instant on; what is less is taken from the first ones, and a
+    /// part of it from the last ones.
     pub(super) fn resize(
         &mut self,
         (now, [later, from]): (u64, [u64; 2]),
-        mut less: u64,
+        [mut less, mut last]: [u64; 2],
         period: u64,
     ) {
         if self.count == 0 {
@@ -49,6 +50,15 @@ impl Replenishments {
         }
         let first = self.list[0].at;
         self.list[0].amount += now;
+        while last > 0 {
+            let entry = &mut self.list[usize::from(self.count) - 1];
+            let taken = last.min(entry.amount);
+            last -= taken;
+            entry.amount -= taken;
+            if entry.amount == 0 {
+                self.count -= 1;
+            }
+        }
         while less > 0 {
             let taken = less.min(self.list[0].amount);
             less -= taken;

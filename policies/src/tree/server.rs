@@ -113,33 +113,46 @@ impl Supply {
         self.overruns = overruns;
     }
 
-    /// The same server with another budget. What it is more comes from an instant on: by deadlines
-    /// as much at once as there is then time left of the span.
+    /// The same server with another budget. What it is more comes from an instant on, with the next
+    /// budget if that is later; by deadlines as much at once as there is time left of the span.
     fn resize(&mut self, old: u64, new: Budget, span: Option<u64>, (from, now): (u64, u64)) {
         let more = new.budget.saturating_sub(old);
+        let less = old.saturating_sub(new.budget);
+        if self.less.until <= now {
+            self.less = Less { amount: 0, until: from };
+        }
+        let unused = self.unused(new.budget, now);
+        self.less.amount = self.less.amount - unused + more;
+        self.less.until = self.less.until.max(from);
         let at_once = match (span, self.deadline()) {
+            _ if self.less.until > now => 0,
             (Some(span), Some(end)) => {
                 let end = end.saturating_sub(new.period - span);
-                let time = end.saturating_sub(from).min(span);
+                let time = end.saturating_sub(now).min(span);
                 (u128::from(more) * u128::from(time) / u128::from(span)) as u64
             }
             _ => more,
         };
-        if self.less.until <= now {
-            self.less = Less { amount: 0, until: from };
-        }
-        let less = old.saturating_sub(new.budget);
-        let unused = less.min(self.less.amount);
-        self.less.amount = self.less.amount - unused + more;
-        self.less.until = self.less.until.max(from);
         self.limits = Some(new);
         self.left = self.left.saturating_sub(amount(less - unused)).saturating_add(amount(at_once));
-        self.replenishments.resize((at_once, [more - at_once, from]), less, new.period);
+        let later = [more - at_once, self.less.until];
+        self.replenishments.resize((at_once, later), [less - unused, unused], new.period);
         self.waits = now;
         if new.server == Server::ConstantSoft && self.left <= 0 && !self.is_throttled {
             self.postpone(new);
         }
         self.set_throttled(now);
+    }
+
+    /// What has not begun of a budget's growth, and is no more if the budget is this one.
+    fn unused(&self, budget: u64, now: u64) -> u64 {
+        let less = self.limits.map_or(0, |old| old.budget.saturating_sub(budget));
+        less.min(self.later(now))
+    }
+
+    /// What has not begun of the budget's growth.
+    pub(super) fn later(&self, now: u64) -> u64 {
+        if self.less.until > now { self.less.amount } else { 0 }
     }
 
     /// It begins anew at an instant, now or later, and has nothing until then. A soft one has its
@@ -173,22 +186,25 @@ impl Supply {
         self.earliest = jobs.map_or(0, |jobs| now.saturating_add(jobs.deadline));
     }
 
-    /// What was used ahead of a budget for each `span`, and what comes later.
-    pub(super) fn lag(&self, span: u64, now: u64) -> u64 {
-        let Some(Budget { server, budget, period }) = self.limits else { return 0 };
+    /// What was used ahead of a budget for each `span`, and what of its growth comes later.
+    pub(super) fn lag(&self, span: u64, now: u64) -> [u64; 2] {
+        let Some(Budget { server, budget, period }) = self.limits else { return [0; 2] };
         let by = |amount: u64, until: u64| {
             let time = until.saturating_sub(now);
             i128::from(amount).saturating_mul(time.into()) / i128::from(span.max(1))
         };
+        let later = by(self.later(now), self.less.until);
         let used = match server {
             Server::Sporadic => {
                 let amounts = self.replenishments.amounts().iter();
-                amounts.map(|entry| by(entry.amount, entry.at)).sum()
+                amounts.map(|entry| by(entry.amount, entry.at)).sum::<i128>() - later
             }
-            _ => by(budget, self.until.saturating_sub(period - span)) - i128::from(self.left),
+            _ => {
+                let begun = budget - self.later(now);
+                by(begun, self.until.saturating_sub(period - span)) - i128::from(self.left)
+            }
         };
-        let lag = used.max(0).saturating_add(by(self.less.amount, self.less.until));
-        u64::try_from(lag).unwrap_or(u64::MAX)
+        [used.max(0), later].map(|lag| u64::try_from(lag).unwrap_or(u64::MAX))
     }
 
     /// The budget that begins at an instant.

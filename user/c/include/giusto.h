@@ -14,6 +14,7 @@
  * | `giusto/message.h` | messages: send, receive, call, reply |
  * | `giusto/object.h` | capabilities, endpoints, notifications, timers, memory |
  * | `giusto/thread.h` | further threads |
+ * | `giusto/futex.h` | what mutexes and conditions are made of; those are in `pthread.h` |
  * | `giusto/reservation.h` | reservations of CPU time, under the kernel `tree` |
  * | `giusto/system.h` | clock, sleep, console, the end of the run |
  * | `giusto/panic.h` | errors that the program does not survive |
@@ -24,6 +25,7 @@
 #include <giusto/abi.h>
 #include <giusto/call.h>
 #include <giusto/env.h>
+#include <giusto/futex.h>
 #include <giusto/message.h>
 #include <giusto/object.h>
 #include <giusto/panic.h>

@@ -170,6 +170,11 @@ uint64_t giusto_stack(unsigned n)
     return values[0] - n * values[1];
 }
 
+bool giusto_stacks(uint64_t row[2])
+{
+    return pair("stacks", "", 16, row) && row[1] != 0;
+}
+
 giusto_slot giusto_fresh_slot(void)
 {
     static uint32_t handed_out;

@@ -9,6 +9,15 @@
 /* The environment: lines `key=value`, with a NUL at the end. */
 extern const char *giusto_environment;
 
+/* The row of stacks: the top of the first one, and how far they are apart. False: none is named. */
+bool giusto_stacks(uint64_t row[2]);
+
+/* Finds that row, at the program's start. */
+void giusto_find_row(void);
+
+/* A further thread is to run on stack `n`, which another one may have had. */
+void giusto_forget(unsigned n);
+
 /* Ends the thread. */
 __attribute__((noreturn)) void giusto_wait_for_ever(void);
 

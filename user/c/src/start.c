@@ -11,6 +11,7 @@ __attribute__((noreturn)) void giusto_begin(const char *environment);
 void giusto_begin(const char *environment)
 {
     giusto_environment = environment;
+    giusto_find_row();
     exit(main());
 }
 

@@ -21,6 +21,7 @@ giusto_status giusto_start_thread(
 {
     if (n == 0)
         giusto_panic("thread 0 is the first one, which runs on its stack");
+    giusto_forget(n);
     uint64_t buffer = (uint64_t)(uintptr_t)giusto_buffer(n);
     uint64_t task_at = giusto_stack(n) - sizeof(struct task);
     uint64_t return_at = task_at - sizeof(uint64_t);

@@ -6,7 +6,7 @@ use crate::ipc::Wait;
 use crate::system;
 use abi::Error;
 use abi::call::{Call, Fact};
-use abi::futex::{OWNER_DIED, helpers, number};
+use abi::futex::{NO_CEILING, OWNER_DIED, helpers, number};
 
 pub use abi::futex::{HELPERS, Scope, WAITERS};
 
@@ -150,4 +150,18 @@ pub fn inherit_help(address: u64, helper: u32, helps: bool) -> Result<(), Error>
     let number = number(Call::InheritHelp, Scope::Domain, Wait::NEVER.send);
     let a = [word(address), word(helper.into()), word(helps.into()), ANY, ANY, ANY];
     arch::syscall(number, a, arch::words([])).status.result()
+}
+
+/// Sets the priority that the calling thread has at least; `None`: none. Its own priority, without
+/// what it inherits.
+///
+/// # Errors
+///
+/// [`Error::PriorityTooHigh`]: its domain may not have this priority; [`Error::WrongState`]: it is
+/// inside another domain.
+pub fn set_ceiling(ceiling: Option<u8>) -> Result<u8, Error> {
+    let number = number(Call::Ceiling, Scope::Domain, Wait::NEVER.send);
+    let a = [word(ceiling.map_or(NO_CEILING, u64::from)), ANY, ANY, ANY, ANY, ANY];
+    let outcome = arch::syscall(number, a, arch::words([]));
+    outcome.status.result().map(|()| outcome.badge as u8)
 }

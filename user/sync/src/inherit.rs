@@ -13,6 +13,8 @@ use rt::{Error, Wait, Words};
 pub struct InheritMutex {
     futex: Futex,
     words: Words,
+    /// Those that it protects.
+    protected: Words,
 }
 
 /// The word behind the two of the mutex: what an owner that ended has left behind. The owner alone
@@ -37,7 +39,9 @@ impl InheritMutex {
     /// If there are fewer than [`InheritMutex::WORDS`] words.
     pub fn new(words: Words) -> InheritMutex {
         assert!(words.len() >= InheritMutex::WORDS, "an inheriting mutex takes two words");
-        InheritMutex { futex: Futex::new(words, 0, Scope::Domain), words }
+        let own = InheritMutex::WORDS;
+        let protected = words.part(own, words.len() - own);
+        InheritMutex { futex: Futex::new(words, 0, Scope::Domain), words, protected }
     }
 
     /// Waits until the calling thread owns the mutex.
@@ -59,10 +63,14 @@ impl InheritMutex {
     ///
     /// Those of [`InheritMutex::lock`]; [`Error::Timeout`].
     pub fn lock_within(&self, me: ThreadId, wait: Wait) -> Result<InheritGuard<'_>, Error> {
-        let died = self.acquire(me, wait)?;
-        self.has_come(me, died)?;
-        let words = self.words.part(InheritMutex::WORDS, self.words.len() - InheritMutex::WORDS);
-        Ok(InheritGuard { mutex: self, words, me, owned: true })
+        // The usual way is the short one: a flag would be tested on it.
+        if !self.futex.swap(0, me.of(Scope::Domain)) {
+            let died = self.lock_slowly(me, wait)?;
+            self.has_come(me, died)?;
+        } else if self.words.get(LEFT) == GIVEN_UP {
+            self.has_come(me, false)?;
+        }
+        Ok(InheritGuard { mutex: self, me, owned: true })
     }
 
     /// Waits until the thread owns the mutex, unless it is free. Whether its last owner has ended.
@@ -124,7 +132,6 @@ impl InheritMutex {
 #[must_use = "the mutex is given up at once"]
 pub struct InheritGuard<'m> {
     mutex: &'m InheritMutex,
-    words: Words,
     me: ThreadId,
     owned: bool,
 }
@@ -181,7 +188,7 @@ impl InheritGuard<'_> {
 impl Deref for InheritGuard<'_> {
     type Target = Words;
     fn deref(&self) -> &Words {
-        &self.words
+        &self.mutex.protected
     }
 }
 

@@ -8,7 +8,9 @@
 //! | | words | |
 //! |---|---|---|
 //! | [`Mutex`] | 1 and what it protects | one thread at a time |
-//! | [`InheritMutex`] | 2 and what it protects | the same, with priority inheritance |
+//! | [`RecursiveMutex`] | 2 and what it protects | the same, and its owner may lock it again |
+//! | [`InheritMutex`] | 2 and what it protects | the same, with priority inheritance; robust |
+//! | [`CeilingMutex`] | 1 and what it protects | the same, with a priority ceiling |
 //! | [`Condvar`] | 2 | waiting with a mutex until another thread has changed something |
 //! | [`InheritCondition`] | 4 | the same with such a mutex, and with helpers that inherit |
 //! | [`Semaphore`] | 4 | permits |
@@ -24,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod barrier;
+mod ceiling;
 mod condvar;
 mod futex;
 mod identity;
@@ -31,16 +34,19 @@ mod inherit;
 mod inherit_condition;
 mod mutex;
 mod queue;
+mod recursive;
 mod rwlock;
 mod semaphore;
 
 pub use barrier::Barrier;
+pub use ceiling::{CeilingGuard, CeilingMutex, Ceilings};
 pub use condvar::Condvar;
 pub use identity::ThreadId;
 pub use inherit::{InheritGuard, InheritMutex};
 pub use inherit_condition::{HelperId, InheritCondition};
 pub use mutex::{Guard, Mutex};
 pub use queue::Queue;
+pub use recursive::{RecursiveGuard, RecursiveMutex};
 pub use rt::futex::Scope;
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::Semaphore;

@@ -7,6 +7,7 @@ use rt::futex::{self, Scope, WAITERS};
 use rt::{Error, Wait, Words};
 
 /// A mutex, and the words that it protects: the first word is the mutex, the others are behind it.
+/// It checks for errors: its owner cannot lock it again, and no other thread can unlock it.
 #[derive(Clone, Copy)]
 pub struct Mutex {
     pub(crate) futex: Futex,
@@ -53,6 +54,16 @@ impl Mutex {
         let free = self.futex.swap(0, me.of(self.futex.scope));
         // Made only then: dropping a guard unlocks.
         free.then(|| Guard { mutex: self, me, owned: true })
+    }
+
+    /// A further guard of a mutex that the thread owns.
+    pub(crate) fn owned_by(&self, me: ThreadId) -> Guard<'_> {
+        Guard { mutex: self, me, owned: true }
+    }
+
+    /// What it protects, which its owner alone uses.
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
     }
 
     /// [`Mutex::lock`], for a guard that there is.

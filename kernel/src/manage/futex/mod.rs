@@ -70,7 +70,10 @@ impl<P: Port> Manager<'_, P> {
                 (Status::OK, 0)
             }
             Ok(Outcome::Blocked) => return self.block(me),
-            Ok(Outcome::Preempted) => return thread.issue_again(number | RESTARTED, args),
+            // The arguments lie in the context still.
+            Ok(Outcome::Preempted) => {
+                return thread.issue_again(number | RESTARTED, thread.context.call().1);
+            }
             Err(error) => {
                 self.cpu.note(Event::Fail, me, error as u32, 0);
                 (Status::failed(error), 0)
@@ -99,7 +102,7 @@ impl<P: Port> Manager<'_, P> {
                 self.wait_for(caller, (kind, args[0], args[2]), args[1], until)
             }
             Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
-            _ => self.inherit(caller, (call, number), args),
+            _ => self.inherit(caller, (call, number), *args),
         }
     }
 }

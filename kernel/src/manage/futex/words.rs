@@ -55,7 +55,7 @@ impl<P: Port> Manager<'_, P> {
     /// # Errors
     ///
     /// [`Error::BadAddress`]: it is not aligned, not in user space, or the domain may not write it.
-    #[inline(never)]
+    #[inline(always)]
     pub(in crate::manage) fn find(
         &self,
         domain: Ref<Domain<P>>,
@@ -81,7 +81,8 @@ impl<P: Port> Manager<'_, P> {
         (now == place).then_some(words)
     }
 
-    /// The physical address of a pair.
+    /// The physical address of a pair. Out of line, and in registers.
+    #[inline(never)]
     fn physical(&self, domain: Ref<Domain<P>>, at: u64) -> Option<u64> {
         if !at.is_multiple_of(PAIR) || at >= P::USER_TOP {
             return None;

@@ -36,22 +36,32 @@ pub(super) type Ends<P> = [Option<Ref<Thread<P>>>; HELPERS];
 /// What a search along waits looks for: a thread, a turnstile that threads wait in.
 pub(super) type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
+/// A priority as a key.
+fn key(urgency: i16) -> u8 {
+    urgency.clamp(0, u8::MAX.into()) as u8
+}
+
 impl<P: Port> Manager<'_, P> {
-    /// The effective priority that a thread is to have: the greatest of its own, of those that wait
-    /// for what it owns, and of those that wait for conditions that it helps. Where a tree orders
-    /// threads, it orders waiters alone.
+    /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those
+    /// that wait for what it owns, and those that wait for conditions that it helps. Where a tree
+    /// orders threads, it orders waiters alone.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let thread = self.all.open(at);
-        ByEdge::all().fold(thread.base_priority.get(), |most, which| {
-            let lenders = self.lenders(which);
-            let first = lenders.first(thread.inherit.lenders(which));
-            first.map_or(most, |first| most.max(lenders.key(first).into()))
-        })
+        let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
+        for which in ByEdge::all() {
+            let set = thread.inherit.lenders(which);
+            if set.get().is_some()
+                && let Some(first) = self.lenders(which).first(set)
+            {
+                urgency = urgency.max(self.lenders(which).key(first).into());
+            }
+        }
+        urgency
     }
 
     /// That as a key.
     pub(super) fn key_of(&self, at: Ref<Thread<P>>) -> u8 {
-        self.urgency(at).clamp(0, u8::MAX.into()) as u8
+        key(self.urgency(at))
     }
 
     /// How many links lead on from a thread, on the longest way. `None`: one leads to the goal.
@@ -113,9 +123,10 @@ impl<P: Port> Manager<'_, P> {
 
     /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
     pub(crate) fn propagate(&self, at: Ref<Thread<P>>) {
-        self.apply_priority(at, self.urgency(at));
+        let urgency = self.urgency(at);
+        self.apply_priority(at, urgency);
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
-        let (key, turnstile) = (self.key_of(at), self.turnstile(next));
+        let (key, turnstile) = (key(urgency), self.turnstile(next));
         if self.waiters().key(at) != key {
             self.waiters().remove(&turnstile.waiters, at);
             self.waiters().insert(&turnstile.waiters, at, key);
@@ -134,7 +145,7 @@ impl<P: Port> Manager<'_, P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
-        for (which, end) in ByEdge::all().zip(&mut ends) {
+        for (which, end) in turnstile.edges().zip(&mut ends) {
             let (edge, lenders) = (turnstile.edge(which), self.lenders(which));
             let Some(to) = edge.to.get() else { continue };
             let key = if edge.lends.get() { first } else { 0 };

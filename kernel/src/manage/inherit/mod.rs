@@ -9,6 +9,7 @@
 //! A chain has at most [`LINKS`] links, so each change is followed to its ends at once: also that
 //! by a timeout, which no program asks for and which could not be asked for again.
 
+mod ceiling;
 mod chain;
 mod condition;
 mod help;
@@ -38,7 +39,7 @@ impl<P: Port> Manager<'_, P> {
         &self,
         caller: Caller<P>,
         (call, number): (Call, u64),
-        args: &[u64; 6],
+        args: [u64; 6],
     ) -> Result<Outcome<P>, Error> {
         if caller.scope != Scope::Domain {
             return Err(Error::InvalidArgument);
@@ -56,6 +57,7 @@ impl<P: Port> Manager<'_, P> {
             }
             Call::InheritRequeue => self.requeue_inheriting(caller, args[0], args[1]),
             Call::InheritHelp => self.change_helpers(caller, (args[0], args[1], args[2])),
+            Call::Ceiling => self.set_ceiling(caller, args[0]),
             _ => Err(Error::UnknownCall),
         }
     }

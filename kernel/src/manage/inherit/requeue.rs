@@ -57,8 +57,11 @@ impl<P: Port> Manager<'_, P> {
         }
         self.leave_turnstile(waiter, condition);
         let others = turnstile.waiters.get().is_some();
-        let helpers = self.settle(condition);
+        // The last one takes the condition's turnstile along. Behind another one helpers are lent
+        // to again, if no chain is too long with the wait for the mutex.
+        let ended = (!others).then(|| self.settle(condition));
         let owner = self.join_mutex(waiter, (found, me), (address, words));
+        let helpers = ended.unwrap_or_else(|| self.settle(condition));
         words.set_first(id | WAITERS);
         // It is woken: only the wait for that had a limit.
         if self.all.open(waiter).has(flag::DEADLINE) {

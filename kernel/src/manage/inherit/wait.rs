@@ -1,4 +1,5 @@
-//! Waiting for an inheriting mutex. O([`STEPS`](super::chain::STEPS)), and O(log n) with a deadline.
+//! Waiting for an inheriting mutex. O([`STEPS`](super::chain::STEPS)), and O(log n) with a
+//! deadline.
 
 use super::chain::Ends;
 use crate::access::Ref;

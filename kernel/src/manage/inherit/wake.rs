@@ -1,5 +1,6 @@
 //! Handing an inheriting mutex over: to the waiter with the highest priority, by its owner or at
-//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a deadline.
+//! the owner's end. O([`STEPS`](super::chain::STEPS)), and O(log n) more if that one has a
+//! deadline.
 
 use crate::access::Ref;
 use crate::manage::Manager;
@@ -49,7 +50,8 @@ impl<P: Port> Manager<'_, P> {
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
         self.change_height(mutex, Some(self.height(heir)), None);
-        self.all.open(old).inherit.behind.subtract(&turnstile.heights, 0);
+        // It may wait itself, where the end of a train takes it out of a domain.
+        self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
         thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);

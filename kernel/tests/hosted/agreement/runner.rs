@@ -187,10 +187,12 @@ pub fn keep_unique(machine: Machine<Host>, action: Action) -> Action {
     let argument = match Call::from_number(regs.number) {
         Some(Call::ThreadPriority) => &mut regs.args[1],
         Some(Call::ThreadCreate) => &mut regs.args[2],
+        Some(Call::Ceiling) => &mut regs.args[0],
         _ => return action,
     };
-    let taken: BTreeSet<u64> =
-        threads(machine).map(|(at, _)| body(at).priority.get() as u64).collect();
+    let taken: BTreeSet<u64> = threads(machine)
+        .flat_map(|(at, _)| [&body(at).priority, &body(at).base_priority].map(|at| at.get() as u64))
+        .collect();
     if *argument < 256 {
         let mut free = (0..256).map(|more| (*argument + more) % 256);
         *argument = free.find(|priority| !taken.contains(priority)).expect("one is free");

@@ -9,9 +9,11 @@ use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
+use kernel::object::inherit::{ByEdge, Inherit};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Machine = Board<DirectLazy<Host>>;
 
@@ -102,8 +104,8 @@ fn responses_do_not_depend_on_the_middle() {
         lock(board, 1, 0);
         lock(board, 3, 0);
     };
-    let (helped, alone): (fn(&Machine), fn(&Machine)) =
-        (|board| waits(board, 3, FIRST, &[1]), |board| waits(board, 3, FIRST, &[]));
+    let helped: fn(&Machine) = |board| waits(board, 3, FIRST, &[1]);
+    let alone: fn(&Machine) = |board| waits(board, 3, FIRST, &[]);
     let unlocks: fn(&Machine) = |board| board.does(1, wake(0));
     let notifies: fn(&Machine) = |board| wakes(board, 1, FIRST);
     let lengths = [0, 1, 10, 100].map(|length| length * MS);
@@ -416,6 +418,33 @@ fn long_chains() {
     assert_eq!(LINKS, 8);
 }
 
+/// W waits for a condition that H helps, which waits for W and so is passed over. Behind W waits
+/// the last one of seven in a row. When W is woken, H waits for it still, and W for the owner of
+/// mutex 0: were H lent to again, nine links would be in a row.
+#[test]
+fn a_wakeup_makes_no_chain_too_long() {
+    let own = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90];
+    let board: Machine = boot(&own.map(|own| (1, own)));
+    let (me, last, woken, helper) = (1, 8, 9, 10);
+    let held = |thread: u32| 20 + thread as usize;
+    for thread in 3..=woken {
+        lock(&board, thread, held(thread));
+    }
+    lock(&board, helper, held(woken));
+    waits(&board, woken, FIRST, &[helper]);
+    assert_eq!(helpers_of(&board, woken), [(helper, false)]);
+    waits(&board, last, FIRST, &[helper]);
+    for thread in (2..last).rev() {
+        lock(&board, thread, held(thread + 1));
+    }
+    lock(&board, me, 0);
+    board.does(me, notify(FIRST, false));
+    assert_eq!(helpers_of(&board, last), [(helper, false)]);
+    assert_eq!(effective(&board, me), 90);
+    board.does(me, wake(0));
+    board.sees(woken, Ok(()));
+}
+
 /// Words are of one kind and of one mutex, and who wakes owns that.
 #[test]
 fn refusals() {
@@ -464,4 +493,38 @@ fn under_the_tree() {
     board.does(1, notify(FIRST, false));
     board.does(1, wake(0));
     board.sees(3, Ok(()));
+}
+
+/// Each invariant of turnstiles and heights notices what it is for.
+#[test]
+fn invariants() {
+    type Corrupt = fn(&Inherit<Host>, &Machine);
+    let found: [(&str, Corrupt); 6] = [
+        ("a turnstile is listed by another priority than it lends", |waits, _| {
+            waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
+        }),
+        ("an edge to another thread", |waits, _| {
+            waits.turnstile.edge(ByEdge::OWNER).to.set(None);
+        }),
+        ("waiters have other heights than they say", |waits, _| {
+            waits.turnstile.heights.change(Some(0), Some(1));
+        }),
+        ("a chain has another length than it says", |_, board| {
+            board.thread(1).inherit.behind.change(None, Some(3));
+        }),
+        ("a mutex has two owners", |waits, _| waits.turnstile.mutex.set(None)),
+        ("words were to name a thread that does not wait there", |waits, _| {
+            waits.turnstile.named.set(None);
+        }),
+    ];
+    for (message, corrupt) in found {
+        let board = threads(4);
+        waits(&board, 4, FIRST, &[1, 2, 4]);
+        let at = board.thread(4).inherit.waits.get().expect("it waits");
+        corrupt(&board.thread(at.index()).inherit, &board);
+        let cause = catch_unwind(AssertUnwindSafe(|| board.check())).expect_err(message);
+        let text = cause.downcast_ref::<&str>().map(|text| text.to_string());
+        let text = text.or_else(|| cause.downcast_ref::<String>().cloned()).unwrap_or_default();
+        assert!(text.contains(message), "found something else: {text}");
+    }
 }

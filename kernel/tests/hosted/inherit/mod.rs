@@ -1,10 +1,12 @@
-//! Inheriting mutexes and conditions: stories, and random programs against a model that computes every effective
-//! priority from scratch.
+//! Inheriting mutexes and conditions: stories, and random programs against a model that computes
+//! every effective priority from scratch.
 
+mod ceilings;
 mod conditions;
 mod hostile;
 mod model;
 mod random;
+mod releases;
 mod set;
 mod stories;
 

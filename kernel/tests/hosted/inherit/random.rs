@@ -1,9 +1,7 @@
 //! Random programs, against a model that searches all and computes each priority from scratch.
 
 use super::model::{Id, Model, Place};
-use super::{
-    MUTEX, cond_wait, effective, helpers_of, id, mark, notify, reference, tell, wait, wake,
-};
+use super::{MUTEX, cond_wait, effective, id, mark, notify, reference, tell, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::effort::{INTERPRETED, seeds, steps};
@@ -20,6 +18,8 @@ use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
 use std::collections::BTreeMap;
+
+mod passing;
 
 /// Mutexes that programs use.
 const MUTEXES: usize = 5;
@@ -78,33 +78,6 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         self.board.read(1, MUTEX + place)
     }
 
-    /// What the kernel says of a condition's helpers. They are those of the model, and those that
-    /// are passed over have to be, if something has just happened to the condition.
-    fn learns(&mut self, place: usize, just: bool) {
-        let Some(waiter) = self.model.places[place].waiters.first().copied() else { return };
-        let found = helpers_of(&self.board, waiter.thread);
-        let mut known: Vec<Id> = self.model.places[place].to.iter().map(|(to, _)| *to).collect();
-        let mut told: Vec<Id> = found.iter().map(|(to, _)| *to).collect();
-        known.sort();
-        told.sort();
-        assert_eq!(told, known, "helpers of {place}");
-        for (helper, lends) in found {
-            let helpers = &mut self.model.places[place].to;
-            let known = helpers.iter_mut().find(|(to, _)| *to == helper).expect("it is known");
-            let before = std::mem::replace(&mut known.1, lends);
-            assert!(just || before == lends, "{helper} of {place} is passed over from now on");
-            if !lends {
-                self.met("passed over");
-            } else if !before {
-                self.met("lent to again");
-            }
-        }
-        for (helper, lends) in self.model.places[place].to.clone() {
-            let rightly = || self.model.is_passed_over_rightly(place, helper);
-            assert!(!just || lends || rightly(), "{helper} of {place} is passed over");
-        }
-    }
-
     /// The kernel has changed what it says of one condition alone, or of many.
     fn settles(&mut self, changed: Option<usize>) {
         for place in MUTEXES..MUTEXES + CONDITIONS {
@@ -141,19 +114,6 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         }
     }
 
-    /// Several things have happened to conditions, in an order that does not matter here: which
-    /// helpers are passed over is what the kernel says.
-    fn forgets_what_is_passed_over(&mut self) {
-        for place in MUTEXES..MUTEXES + CONDITIONS {
-            let Some(waiter) = self.model.places[place].waiters.first().copied() else { continue };
-            let found: BTreeMap<Id, bool> =
-                helpers_of(&self.board, waiter.thread).into_iter().collect();
-            for (helper, lends) in &mut self.model.places[place].to {
-                *lends = found.get(helper).copied().unwrap_or(*lends);
-            }
-        }
-    }
-
     /// The running thread makes a call, again if it is preempted. False: others run first now, and
     /// it is given up.
     fn calls(&mut self, me: Id, regs: Regs) -> bool {
@@ -161,13 +121,17 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         while self.board.thread(me).context.regs.get().again {
             self.takes_interrupts();
             if self.board.running() != Some(me) {
-                let context = &self.board.thread(me).context;
-                context.regs.set(Regs::call(Call::Null as u64, &[]));
+                self.gives_up(me);
                 return false;
             }
             self.board.call(self.board.regs.get());
         }
         true
+    }
+
+    /// A thread is not to issue its call again.
+    fn gives_up(&self, me: Id) {
+        self.board.thread(me).context.regs.set(Regs::call(Call::Null as u64, &[]));
     }
 
     fn result(&self, thread: Id) -> (Result<(), Error>, u64) {
@@ -325,7 +289,6 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     fn notifies(&mut self, me: Id) {
         let condition = self.condition_of(me);
         let (place, all) = (MUTEXES + condition, self.rng.once_in(3));
-        let mut left: Vec<Id> = Vec::new();
         let waiting = |run: &Self| !run.model.places[place].waiters.is_empty();
         if self.model.places[condition].owner() != Some(me) {
             let waited = waiting(self);
@@ -341,15 +304,14 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         self.board.host.noise_once_in.set(self.rng.pick(&[0, 2]));
         self.board.call(notify(place, all));
         loop {
-            self.moves(me, (condition, place), &mut left);
+            self.moves(me, (condition, place));
             if !self.board.thread(me).context.regs.get().again {
                 break;
             }
             self.met("a wake-up is interrupted");
             self.takes_interrupts();
             if self.board.running() != Some(me) {
-                let context = &self.board.thread(me).context;
-                context.regs.set(Regs::call(Call::Null as u64, &[]));
+                self.gives_up(me);
                 return self.board.host.noise_once_in.set(0);
             }
             self.board.call(self.board.regs.get());
@@ -361,7 +323,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     }
 
     /// Waiters of a condition have moved to its mutex, which `me` owns: the most urgent ones.
-    fn moves(&mut self, me: Id, (mutex, place): (usize, usize), left: &mut Vec<Id>) {
+    fn moves(&mut self, me: Id, (mutex, place): (usize, usize)) {
         let before = self.model.effective()[&me];
         loop {
             let waiters = self.model.places[place].waiters.iter();
@@ -370,7 +332,6 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
                 .filter(|thread| self.is_at(*thread, mutex))
                 .find(|thread| self.model.may_be_first(place, *thread));
             let Some(thread) = moved else { break };
-            left.push(thread);
             self.model.leaves(thread);
             self.model.action += 1;
             self.model.waits(thread, mutex);

@@ -15,6 +15,7 @@ use kernel::boot;
 use kernel::cpu::{Cpu, Settings};
 use kernel::events::Machine;
 use kernel::frames::FrameStack;
+use kernel::hidden::Key;
 use kernel::kernel::Kernel;
 use kernel::object::capability::Capability;
 use kernel::object::thread::flag;
@@ -66,6 +67,8 @@ fn carve(host: &'static Host, arena: &mut Arena) -> Option<Machine<Host>> {
         guards: (),
         cpus: Cell::new(&[]),
         secret: 0,
+        shared_key: Key::default(),
+        index_bits: 8,
         shootdowns: Cell::new(0),
     };
     let kernel = arena.one(kernel)?;

@@ -8,7 +8,7 @@ use super::reservations::Manages;
 use super::rng::Rng;
 use super::town;
 use abi::call::{Call, NOTHING, REPLY, Timeout, exchange, ipc, partners};
-use abi::futex::{Scope, WAITERS, helpers, number};
+use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::{BUFFER_RECEIVE_SLOT, BUFFER_SEND_RIGHTS, BUFFER_SEND_SLOT, FaultKind as Kind};
 use abi::{Info, Kind as Object, PAGE, USER_TOP, train};
 use kernel::fault::Fault;
@@ -301,7 +301,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let until = self.now() + rng.below(1_000_000);
         let mut writes = [(0, 0); 4];
         writes[0] = (index as usize, if rng.once_in(12) { rng.next() } else { marked });
-        let (call, args): (_, &[u64]) = match rng.below(14) {
+        let (call, args): (_, &[u64]) = match rng.below(15) {
             0..2 => (Call::MutexWait, &[first, expected, until]),
             2..4 => (Call::MutexWake, &[first]),
             4 => (Call::CondWait, &[first, expected, second, until]),
@@ -321,6 +321,7 @@ impl<S: System<Port = Host>> Program<'_, S> {
                 (Call::InheritRequeue, &[first, rng.below(2)])
             }
             12 => (Call::InheritHelp, &[first, self.id_near().into(), rng.below(2)]),
+            13 => (Call::Ceiling, &[rng.pick(&[NO_CEILING, 1, 100, 200, 256])]),
             _ => (Call::CondRequeue, &[first, rng.below(2)]),
         };
         let regs = Regs::call(number(call, scope, rng.pick(&kinds)), args);

@@ -6,7 +6,7 @@ use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{DOMAIN, THREAD, boot, buffer, system};
 use abi::call::{Call, Timeout, exchange};
-use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
+use abi::futex::{OWNER_DIED, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Error, Rights};
 use kernel::access::Ref;
@@ -147,6 +147,45 @@ fn a_visitor_is_taken_out_with_a_mutex() {
     }
 }
 
+/// It waits for another mutex there when the train ends, and two threads wait behind it: one owns
+/// what it has owned, the other waits for that one, and neither is any more in a chain that goes on
+/// to the other mutex.
+#[test]
+fn a_visitor_that_waits_is_taken_out_with_a_mutex() {
+    for polls in 0..3 {
+        let board: Machine = boot(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
+        board.does(4, sleep(3_000_000));
+        board.does(3, sleep(2_000_000));
+        board.does(5, sleep(2_000_000));
+        board.does(2, sleep(1_000_000));
+        board.succeeds(1, create(1, 2));
+        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+        board.does(1, sleep(u64::MAX));
+        board.wait(1_000_000);
+        board.succeeds(2, enter(1, [0; 4]));
+        lock(&board, 2);
+        let marked = id(&board, 4) | WAITERS;
+        board.write(1, MUTEX + 1, marked.into());
+        let at = buffer(1) + 8 * (MUTEX + 1) as u64;
+        let call = number(Call::InheritWait, Scope::Domain, Timeout::Never);
+        board.does(2, Regs::call(call, &[at, marked.into()]));
+        assert_eq!(board.thread(2).state.get(), State::Waiting);
+        board.wait(1_000_000);
+        lock(&board, 3);
+        lock(&board, 5);
+        assert_eq!((urgency(&board, 2), board.thread(4).inherit.behind.top()), (30, 2));
+        board.wait(1_000_000);
+        board.host.interrupt_after(polls);
+        board.does(4, system(Call::Destroy, &[TRAIN + 1]));
+        board.sees(4, Ok(()));
+        assert_eq!(board.thread(4).inherit.behind.top(), 0);
+        board.does(4, sleep(u64::MAX));
+        board.sees(3, Ok(()));
+        assert_eq!(board.read(1, MUTEX) as u32, id(&board, 3) | WAITERS);
+        assert!(board.thread(2).inside.get().is_none());
+    }
+}
+
 /// A thread owns a mutex of its own domain while it is inside another one: it does so still.
 #[test]
 fn an_owner_is_elsewhere() {
@@ -166,4 +205,32 @@ fn an_owner_is_elsewhere() {
     board.does(1, mutex(Call::InheritWake, 0));
     board.sees(3, Ok(()));
     assert_eq!(board.regs.get().args[0], 0);
+}
+
+/// The wait of a thread inside for a condition behind the mutex, with these helpers.
+fn condition(board: &Machine, named: [u32; 2]) -> Regs {
+    let at = buffer(1) + 8 * MUTEX as u64;
+    let [first, second] = helpers([id(board, named[0]), id(board, named[1]), 0, 0]);
+    let number = number(Call::InheritCondWait, Scope::Domain, Timeout::Never);
+    Regs::call(number, &[at + 8, 0, at, 0, first, second])
+}
+
+/// A visitor, who may leave, does not help conditions; one that waits lends its priority to those
+/// at home, until it is taken out.
+#[test]
+fn visitors_and_conditions() {
+    let board = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    board.wait(1_000_000);
+    board.does(3, condition(&board, [1, 2]));
+    assert_eq!([1, 2].map(|thread| urgency(&board, thread)), [30, 20]);
+
+    let board = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    board.does(2, condition(&board, [1, 3]));
+    assert_eq!([1, 3].map(|thread| urgency(&board, thread)), [20, 30]);
+    board.wait(1_000_000);
+    board.does(3, system(Call::Destroy, &[THREAD + 2]));
+    assert_eq!([1, 3].map(|thread| urgency(&board, thread)), [10, 30]);
+    assert_eq!(board.read(1, MUTEX + 1), 0, "none waits");
 }

@@ -32,11 +32,12 @@ const STRICT: [&str; 5] = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werro
 /// Sources of the library that are compared with the host's.
 const COMPARED: [&str; 4] = ["string.c", "format.c", "snprintf.c", "malloc.c"];
 /// The programs, each with its sources and how far it is optimised.
-const PROGRAMS: [(&str, &str, &[&str]); 4] = [
+const PROGRAMS: [(&str, &str, &[&str]); 5] = [
     ("suite.elf", "-O2", &["suite.c", "strings.c", "formats.c", "heap.c", "kernel.c"]),
     ("greeter.elf", "-O2", &["greeter.c"]),
     ("careless.elf", "-O0", &["careless.c"]),
     ("reservations.elf", "-O2", &["reservations.c"]),
+    ("mutexes.elf", "-O2", &["threads.c", "mutexes.c", "protocols.c", "conditions.c", "cost.c"]),
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
 const PANICS: [(&str, &str, &str); 5] = [
@@ -96,6 +97,8 @@ fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {
     let one = Configuration::plain(EMULATOR, "c-suite");
     ensure!(suite.name == one.system, "the suite is called {}", suite.name);
     suites::judge(findings, &one, &outcome);
+    let (_, _, outcome) = run(place.path(), "mutexes.toml")?;
+    suites::judge(findings, &Configuration::plain(EMULATOR, "c-mutexes"), &outcome);
     let (_, _, outcome) = run(place.path(), "reservations.toml")?;
     findings.record("a program in C makes and uses reservations", held(&outcome));
     let (system, images, outcome) = run(place.path(), "mixed.toml")?;

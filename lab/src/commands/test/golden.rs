@@ -31,9 +31,9 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// has no system of its own, two say where each kernel spends its time and what it does, two are
 /// about what CPUs wait for each other where `cross-cpu-ipc` is about messages, one waits for
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
-/// jobs over many seconds, one the responses of jobs over many, and one compares many lengths
-/// beside each load.
-const DEEP: [&str; 12] = [
+/// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
+/// each load, and one shows frames over many seconds.
+const DEEP: [&str; 13] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -46,6 +46,7 @@ const DEEP: [&str; 12] = [
     "plugins",
     "pi-cv",
     "invocation-chain",
+    "train-display",
 ];
 
 /// Each experiment that boots systems, compared.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::experiment::testing::{all_hold, expect, report};
 use manifest::Source;
-use results::{Report, Verdict};
+use results::{Report, Summary, Verdict};
 use rtsim::{Inheritance, TaskSet};
 
 /// Figures of the paper's shape by the ledger's model, but for one, and those of the other lengths
@@ -64,6 +64,29 @@ fn the_models_figures_stand_beside_ours() {
     for said in ["the ledger's model: pi=mutexes 296/91/117.7/210", "291/91/129.0/276"] {
         assert!(claims[0].evidence.contains(said), "{}", claims[0].evidence);
     }
+}
+
+#[test]
+fn what_is_off_the_model_misses_its_limit() {
+    let client = |mean: u64| Summary::of(&[9_100_000, mean]).unwrap();
+    let came = |server| reference::Came {
+        clients: [client(9_300_000), client(9_400_000), client(9_500_000)],
+        server,
+        unit: 100_000.0,
+    };
+    let held = |phases, server| {
+        let (notes, limits) = reference::beside(phases, PI[1], &came(server));
+        assert_eq!(notes.len(), if limits.is_empty() { 0 } else { 4 });
+        let missed = limits.iter().filter(|limit| !limit.held());
+        (limits.len(), missed.map(|limit| limit.name.clone()).collect::<Vec<_>>())
+    };
+    let (count, missed) = held([0; CLIENTS], [9_150.0, 9_211.0, 9_600.0, 172_345.0]);
+    assert_eq!(count, 4 * CLIENTS + 4);
+    for what in ["jobs of Client1", "mean of Client2", "most of Client3", "server at priority 3"] {
+        assert!(missed.iter().any(|name| name.contains(what)), "{what}: {missed:?}");
+    }
+    assert!(!missed.iter().any(|name| name.contains("least") || name.contains("priority 1")));
+    assert_eq!(held([1, 2, 3], [0.0; 4]).0, 0);
 }
 
 #[test]

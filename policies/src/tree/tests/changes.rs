@@ -170,3 +170,73 @@ fn what_was_used_early_is_not_promised_again_before() {
         }
     }
 }
+
+/// A node that has used its budget early gives it up and takes it again, again and again at one
+/// instant. What was used ahead is that once: when the node is removed, a new sibling that fits has
+/// its budget soon after the node's deadline.
+#[test]
+fn what_was_used_early_does_not_grow_by_changes() {
+    for server in HARD {
+        for times in [0, 1, 2, 10, 100] {
+            played(&std::format!("{server:?} {times}"), LONG, |scene| {
+                let thief = scene.add(server, 49 * MS, 98 * MS);
+                scene.tree.wake(thief, 0);
+                scene.play(49 * MS);
+                for _ in 0..times {
+                    scene.set(thief, server, US, 98 * MS);
+                    scene.set(thief, server, 49 * MS, 98 * MS);
+                }
+                assert_eq!(scene.tree.remove_node(thief, scene.now), Ok(()));
+                let new = scene.add(server, 49 * MS, 98 * MS);
+                scene.tree.wake(new, scene.now);
+                scene.play(400 * MS);
+                let service = scene.tree.service(new);
+                assert!(service >= 49 * MS, "{server:?} {times}: it has had {service} ns");
+            });
+        }
+    }
+}
+
+/// Of a budget that grows, a part is there at once if it fits until the deadline. It goes again
+/// when the budget shrinks before its growth has begun: else each growth brings it anew.
+#[test]
+fn a_growth_that_is_taken_back_brings_nothing() {
+    for server in HARD {
+        played(&std::format!("{server:?}"), 450 * MS, |scene| {
+            let early = scene.add(server, 24 * MS, 100 * MS);
+            let thief = scene.add(server, 24 * MS, 400 * MS);
+            scene.tree.wake(early, 0);
+            scene.tree.wake(thief, 0);
+            scene.play(24 * MS);
+            assert_eq!(scene.tree.remove_node(early, scene.now), Ok(()));
+            for _ in 0..40 {
+                scene.set(thief, server, 190 * MS, 400 * MS);
+                scene.set(thief, server, 24 * MS, 400 * MS);
+            }
+        });
+    }
+}
+
+/// What a sibling has used early is not forgotten because another node, which has its own budget
+/// still, grows and shrinks again.
+#[test]
+fn what_was_used_early_is_not_lost_by_changes() {
+    for server in HARD {
+        for times in [0, 1, 10] {
+            played(&std::format!("{server:?} {times}"), LONG, |scene| {
+                let thief = scene.add(server, 18_600 * US, 98 * MS);
+                let other = scene.add(server, 29_600 * US, 99 * MS);
+                scene.tree.wake(thief, 0);
+                scene.tree.wake(other, 0);
+                scene.play(18_600 * US);
+                assert_eq!(scene.tree.remove_node(thief, scene.now), Ok(()));
+                for _ in 0..times {
+                    scene.set(other, server, 48_400 * US, 99 * MS);
+                    scene.set(other, server, 29_600 * US, 99 * MS);
+                }
+                let new = scene.add(server, 380 * US, 2 * MS);
+                scene.tree.wake(new, scene.now);
+            });
+        }
+    }
+}

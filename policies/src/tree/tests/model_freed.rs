@@ -77,16 +77,23 @@ impl Model {
         let to = to.filter(by_deadline);
         let node = self.node(id);
         let old = if from.is_some() { node.bandwidth(node.limits()) } else { 0 };
-        let lag = match (&node.server, from) {
-            (Some(server), Some(_)) => server.lag(node.span(server.limits), now),
-            _ => 0,
+        let ((used, later), grown) = match (&node.server, from) {
+            (Some(server), Some(_)) => {
+                let grown =
+                    round_up(old * i128::from(server.later(now)), server.limits.budget.into());
+                (server.lag(node.span(server.limits), now), grown)
+            }
+            _ => ((0, 0), 0),
         };
+        let lag = used + later;
         let before = core::mem::replace(&mut self.node_mut(id).timing, timing);
         let new = if to.is_some() { self.node(id).bandwidth(limits) } else { 0 };
         self.node_mut(id).timing = before;
         let kept = if from == to { old.min(new) } else { 0 };
         if let Some(from) = from {
-            let part = round_up(lag * (old - kept), old.max(1));
+            let first = grown.min(old - kept);
+            let part = round_up(used * (old - kept - first), (old - grown).max(1))
+                + round_up(later * first, grown.max(1));
             let freed = &mut self.node_mut(from).freed;
             freed.pass(now);
             if part > 0 {

@@ -47,17 +47,30 @@ impl ModelServer {
     ) -> ModelServer {
         let more = limits.budget.saturating_sub(self.limits.budget);
         let mut less = self.limits.budget.saturating_sub(limits.budget);
-        let at_once = span.map_or(more, |span| {
-            let end = i128::from(self.deadline()) - i128::from(limits.period - span);
-            let time = (end - i128::from(from)).clamp(0, span.into());
-            (i128::from(more) * time / i128::from(span)) as u64
-        });
         let (until, later) = if self.grows.0 > now { self.grows } else { (0, 0) };
         let not_begun = less.min(later);
         self.grows = (until.max(from), later - not_begun + more);
-        self.left += i128::from(at_once) - i128::from(less - not_begun);
-        let next = (self.list[0].0 + limits.period).max(from);
+        let mut at_once = span.map_or(more, |span| {
+            let end = i128::from(self.deadline()) - i128::from(limits.period - span);
+            let time = (end - i128::from(now)).clamp(0, span.into());
+            (i128::from(more) * time / i128::from(span)) as u64
+        });
+        if self.grows.0 > now {
+            at_once = 0;
+        }
+        less -= not_begun;
+        self.left += i128::from(at_once) - i128::from(less);
+        let next = (self.list[0].0 + limits.period).max(self.grows.0);
         self.list[0].1 += at_once;
+        let mut last = not_begun;
+        while last > 0 {
+            let entry = self.list.last_mut().expect("there is a budget");
+            let taken = last.min(entry.1);
+            (last, entry.1) = (last - taken, entry.1 - taken);
+            if entry.1 == 0 {
+                self.list.pop();
+            }
+        }
         while less > 0 {
             let taken = less.min(self.list[0].1);
             (less, self.list[0].1) = (less - taken, self.list[0].1 - taken);
@@ -98,17 +111,27 @@ impl ModelServer {
         self.limits.budget - later
     }
 
-    /// What was used ahead of a budget for each `span`.
-    pub(super) fn lag(&self, span: u64, now: u64) -> i128 {
+    /// What has not begun of a growth.
+    pub(super) fn later(&self, now: u64) -> u64 {
+        if self.grows.0 > now { self.grows.1 } else { 0 }
+    }
+
+    /// What was used ahead of a budget for each `span`, and what comes later.
+    pub(super) fn lag(&self, span: u64, now: u64) -> (i128, i128) {
         let by = |amount: u64, until: i128| {
             i128::from(amount) * (until - i128::from(now)).max(0) / i128::from(span)
         };
         let early = i128::from(self.limits.period - span);
+        let later = by(self.later(now), self.grows.0.into());
         let used = match self.limits.server {
-            Server::Sporadic => self.list.iter().map(|entry| by(entry.1, entry.0.into())).sum(),
-            _ => by(self.limits.budget, i128::from(self.until) - early) - self.left,
+            Server::Sporadic => {
+                self.list.iter().map(|entry| by(entry.1, entry.0.into())).sum::<i128>() - later
+            }
+            _ => {
+                by(self.limits.budget - self.later(now), i128::from(self.until) - early) - self.left
+            }
         };
-        used.max(0) + by(self.grows.1, self.grows.0.into())
+        (used.max(0), later)
     }
 
     pub(super) fn wake(&mut self, now: u64) {

@@ -225,6 +225,12 @@ enum giusto_call {
      */
     GIUSTO_CALL_INHERIT_HELP = 72,
     /**
+     * Sets the calling thread's [ceiling](crate::futex::NO_CEILING) to `a0`: it runs with at least
+     * this priority until it sets another one. Result 0 is its own priority, without what it
+     * inherits. Not inside another domain.
+     */
+    GIUSTO_CALL_CEILING = 73,
+    /**
      * Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
      * caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most `STACKS`) of
      * `a4` bytes each, the lowest of which begins at `a3`.
@@ -511,6 +517,14 @@ enum giusto_error {
     X(GIUSTO_ERROR_NO_HELPER, NoHelper) \
     X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers)
 
+/** Which threads use a mutex or condition. */
+enum giusto_scope {
+    /** Those of one domain, at one address. */
+    GIUSTO_SCOPE_DOMAIN = 0,
+    /** Those of any domain that has the memory mapped writable, at whatever addresses. */
+    GIUSTO_SCOPE_SHARED = 1,
+};
+
 /**
  * What happened, in the label of a fault message. The words are: address or detail, instruction
  * pointer, stack pointer, machine error code.
@@ -689,6 +703,24 @@ enum giusto_server {
 
 /** Cancel the IPC operation that the thread is blocked in. */
 #define GIUSTO_EXCHANGE_CANCEL 16
+
+/** Set in a mutex while threads wait for it. The other bits are the owner's id, 1 to 2^31 - 1. */
+#define GIUSTO_FUTEX_WAITERS UINT32_C(0x80000000)
+
+/**
+ * The result of a wait for an inheriting mutex whose last owner has ended: what the mutex protects
+ * may be halfway through a change.
+ */
+#define GIUSTO_FUTEX_OWNER_DIED 1
+
+/** Where the bit of the scope stands in the number word of a futex call: 1 is `Scope::Shared`. */
+#define GIUSTO_FUTEX_SCOPE_SHIFT 16
+
+/**
+ * No priority that a thread has at least: it gives up its ceiling (priority ceiling protocol). Of
+ * several mutexes with ceilings that a thread owns, the highest one counts.
+ */
+#define GIUSTO_FUTEX_NO_CEILING UINT64_C(0xffffffffffffffff)
 
 /** Message words that travel in registers. */
 #define GIUSTO_REGISTER_WORDS 4

@@ -3,7 +3,7 @@
 use super::reserving::Reservations;
 use crate::random::Random;
 use abi::call::{Call, Fact, NOTHING, REPLY, Timeout, exchange, ipc, partners};
-use abi::futex::{self, Scope, WAITERS};
+use abi::futex::{self, NO_CEILING, Scope, WAITERS};
 use abi::message::MAX_WORDS;
 use abi::object::Resource;
 use abi::train;
@@ -443,6 +443,9 @@ impl Chooser {
             }
             Call::TrainCall => [self.of(COPY), 0, self.soon(), 0, 0, 0],
             Call::TrainReturn => [self.anything(), 0, 0, 0, 0, 0],
+            Call::Ceiling if self.below(4) == 0 => [self.anything(), 0, 0, 0, 0, 0],
+            Call::Ceiling if self.below(3) == 0 => [self.from(10, 85), 0, 0, 0, 0, 0],
+            Call::Ceiling => [NO_CEILING, 0, 0, 0, 0, 0],
             Call::CondWait | Call::InheritCondWait => {
                 let (address, first) = self.futex();
                 let mutex = if self.below(4) == 0 { self.futex().0 } else { self.mutex() };

@@ -90,6 +90,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::Call | Call::ReplyWait => &[ENDPOINT, Info],
         Call::MutexWait | Call::InheritWait => &[Words, Any, Soon],
         Call::MutexWake | Call::InheritWake => &[Words],
+        Call::Ceiling => &[Priority],
         Call::CondWait => &[Words, Small, Words, Soon],
         Call::InheritCondWait => &[Words, Small, Words, Soon, Any, Any],
         Call::CondRequeue | Call::InheritRequeue => &[Words, Small],

@@ -1,25 +1,35 @@
-//! Inheriting mutexes, through `sync`.
+//! Inheriting mutexes and conditions, through `sync`.
 
 use super::bench::*;
 use rt::abi::call::ThreadState;
 use rt::{Env, Error, Slot, Wait, Words, cap, system, thread};
-use sync::{InheritMutex, ThreadId};
+use sync::{HelperId, InheritCondition, InheritMutex, ThreadId};
 
 pub const CHECKS: Checks = &[
     ("the most urgent thread owns an inheriting mutex next", by_priority),
     ("an owner goes before what would delay those that wait", no_inversion),
     ("a deadline ends a wait for an inheriting mutex", deadline),
     ("an owner ends, and the next one learns it", owner_ends),
+    ("a helper goes before what would delay those that wait", no_inversion_of_a_condition),
+    ("threads that wait for a condition are woken by priority", woken_by_priority),
+    ("helpers of a condition come and go", helpers),
+    ("a deadline ends a wait for a condition with helpers", condition_deadline),
 ];
 
 /// Where the mutex is in the common words, and how many it has.
 const MUTEX: usize = 8;
 const WORDS: usize = 16;
+/// Where its condition is.
+const CONDITION: usize = 32;
 /// A common word that says that a thread has run.
 const RAN: usize = 40;
 
 fn mutex_of(common: Words) -> InheritMutex {
     InheritMutex::new(common.part(MUTEX, WORDS))
+}
+
+fn condition_of(common: Words) -> InheritCondition {
+    InheritCondition::new(common, CONDITION)
 }
 
 /// Helper: locks the mutex, and writes down that it came.
@@ -129,4 +139,141 @@ fn owner_ends(bench: &Bench) -> Check {
     expect(!guard.owner_died(), "the words are right again")?;
     guard.unlock()?;
     expect(common.get(MUTEX) == 0, "free again")
+}
+
+/// The word behind the mutex that is waited for.
+const READY: usize = 9;
+/// The word in which a thread leaves its number as a helper.
+const HELPER: usize = 10;
+
+/// The calling thread becomes a helper of the condition.
+fn join_helpers(common: Words) {
+    let me = ThreadId::current();
+    if let Ok(guard) = mutex_of(common).lock(me) {
+        let joined = condition_of(common).helpers_add(&guard, me.helper());
+        guard.set(HELPER, me.helper().number().into());
+        common.set(RAN + 1, u64::from(joined.is_ok()));
+    }
+}
+
+/// Helper: becomes a helper of the condition for ever.
+fn help_idly(env: &Env, argument: u64) {
+    join_helpers(Me::new(env, argument).common);
+    system::sleep(10_000 * MS);
+}
+
+/// Helper: becomes a helper of the condition, works for a while, and makes it true.
+fn help(env: &Env, argument: u64) {
+    let common = Me::new(env, argument).common;
+    let (me, mutex, condition) = (ThreadId::current(), mutex_of(common), condition_of(common));
+    join_helpers(common);
+    let begin = system::clock();
+    system::sleep(2 * MS);
+    while system::clock() < begin + 5 * MS {}
+    if let Ok(guard) = mutex.lock(me) {
+        guard.set(READY, 1);
+        common.set(RAN + 2, u64::from(condition.notify_all(&guard).is_ok()));
+    }
+}
+
+fn no_inversion_of_a_condition(bench: &Bench) -> Check {
+    let (me, common) = (ThreadId::current(), bench.common());
+    let (mutex, condition) = (mutex_of(common), condition_of(common));
+    common.set(RAN, 0);
+    bench.helper(LOW, help, Slot::NONE, Slot::NONE)?;
+    bench.helper(LOW + 1, disturb, Slot::NONE, Slot::NONE)?;
+    system::sleep(MS);
+    let mut guard = mutex.lock(me)?;
+    condition.wait_while(&mut guard, Wait::NEVER, |words| words.get(READY) == 0)?;
+    let ran = common.get(RAN) != 0;
+    expect(!ran || bench.has_tree()?, "a thread between the two has not run")?;
+    guard.set(READY, 0);
+    guard.unlock()?;
+    bench.settle();
+    expect([RAN, RAN + 1, RAN + 2].map(|word| common.get(word)) == [1; 3], "it runs then")?;
+    end(bench)
+}
+
+/// Nothing is left of a check: its helpers have ended, and no thread waits.
+fn end(bench: &Bench) -> Check {
+    let common = bench.common();
+    expect(common.get(MUTEX) == 0, "the mutex is free")?;
+    expect(common.get(CONDITION) >> 32 == 0, "no thread waits for the condition")?;
+    expect(common.get(CONDITION + 1) == 0, "none is counted")?;
+    (CONDITION..CONDITION + InheritCondition::WORDS).for_each(|word| common.set(word, 0));
+    Ok(())
+}
+
+/// Helper: waits for the condition, and writes down that it came.
+fn come_when_true(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    let (mutex, condition) = (mutex_of(me.common), condition_of(me.common));
+    if let Ok(mut guard) = mutex.lock(ThreadId::current())
+        && condition.wait(&mut guard).is_ok()
+    {
+        let came = guard.get(0);
+        guard.set(0, came + 1);
+        guard.set(1 + came as usize % 8, me.n as u64);
+    }
+}
+
+fn woken_by_priority(bench: &Bench) -> Check {
+    let me = ThreadId::current();
+    let (mutex, condition) = (mutex_of(bench.common()), condition_of(bench.common()));
+    mutex.lock(me)?.set(0, 0);
+    for priority in [LOW, HIGH, MAIN] {
+        bench.helper(priority, come_when_true, Slot::NONE, Slot::NONE)?;
+        bench.settle();
+    }
+    let guard = mutex.lock(me)?;
+    condition.notify_one(&guard)?;
+    guard.unlock()?;
+    bench.settle();
+    let guard = mutex.lock(me)?;
+    expect([0, 1].map(|word| guard.get(word)) == [1, 2], "the highest alone")?;
+    condition.notify_all(&guard)?;
+    guard.unlock()?;
+    bench.settle();
+    let guard = mutex.lock(me)?;
+    let order = [0, 1, 2, 3].map(|word| guard.get(word));
+    expect(order == [3, 2, 3, 1], "in the order of priorities")?;
+    guard.unlock()?;
+    end(bench)
+}
+
+fn helpers(bench: &Bench) -> Check {
+    let (me, common) = (ThreadId::current(), bench.common());
+    let (mutex, condition) = (mutex_of(common), condition_of(common));
+    let helper = bench.helper(HIGH, help_idly, Slot::NONE, Slot::NONE)?;
+    bench.settle();
+    let guard = mutex.lock(me)?;
+    let other = HelperId::from_number(guard.get(HELPER) as u32);
+    let unknown = HelperId::from_number(0);
+    refused(condition.helpers_add(&guard, other), Error::HelpsAlready, "it helps")?;
+    refused(condition.helpers_add(&guard, unknown), Error::Stale, "no thread")?;
+    refused(condition.helpers_del(&guard, me.helper()), Error::NoHelper, "it does not help")?;
+    condition.helpers_add(&guard, me.helper())?;
+    cap::destroy(helper.slot)?;
+    // Two that help, one of which has ended, and room for two others.
+    for _ in 0..2 {
+        refused(condition.helpers_add(&guard, other), Error::Stale, "it has ended")?;
+    }
+    condition.helpers_del(&guard, other)?;
+    condition.helpers_del(&guard, me.helper())?;
+    guard.set(READY, 0);
+    guard.unlock()?;
+    end(bench)
+}
+
+fn condition_deadline(bench: &Bench) -> Check {
+    let (me, common) = (ThreadId::current(), bench.common());
+    let (mutex, condition) = (mutex_of(common), condition_of(common));
+    let mut guard = mutex.lock(me)?;
+    condition.helpers_add(&guard, me.helper())?;
+    let until = system::clock() + MS;
+    let result = condition.wait_within(&mut guard, Wait::until(until));
+    refused(result, Error::Timeout, "no thread wakes it")?;
+    expect(system::clock() >= until, "not before the deadline")?;
+    guard.unlock()?;
+    end(bench)
 }

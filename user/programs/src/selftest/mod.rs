@@ -16,6 +16,7 @@ mod looks;
 mod memory;
 mod messages;
 mod moves;
+mod mutexes;
 mod nested;
 mod partner;
 mod pointers;
@@ -60,6 +61,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("futexes", futexes::CHECKS),
     ("inherit", inherit::CHECKS),
+    ("mutexes", mutexes::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("looks", looks::CHECKS),

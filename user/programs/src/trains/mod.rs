@@ -2,5 +2,6 @@
 
 pub mod chain;
 pub mod cost;
+pub mod display;
 pub mod show;
 pub mod sums;

@@ -5,6 +5,7 @@ use manifest::Source;
 use rtsim::Inheritance::{Conditions, Mutexes};
 
 const SERVER: &str = include_str!("../../../../../tests/rtsim/client-server.rts");
+const PIPELINE: &str = include_str!("../../../../../tests/rtsim/pipeline.rts");
 const MUTEX: &str = include_str!("../../../../../tests/rtsim/mutex.rts");
 const CONDITION: &str = include_str!("../../../../../tests/rtsim/condition.rts");
 
@@ -34,6 +35,19 @@ fn a_helper_that_inherits_is_delayed_by_no_other_task() {
         assert_eq!(of_a(CONDITION, length, &["--pi"]), 10 + length, "{length}");
         assert_eq!(of_a(CONDITION, length, &[]), 10 + length, "{length}");
     }
+}
+
+#[test]
+fn a_priority_goes_along_a_pipeline() {
+    // A waits from 4 on; C has 6 left then, B 5 and A 2.
+    for length in [1, 100, 700] {
+        assert_eq!(of_a(PIPELINE, length, &["--pi", "--pi-cv"]), 13, "{length}");
+        assert_eq!(of_a(PIPELINE, length, &["--pi"]), 13 + length, "{length}");
+    }
+    let ran = ran(PIPELINE, &["--pi", "--pi-cv"]).unwrap();
+    assert_eq!(compare(&ran, "pipeline"), 4);
+    let inherited: Vec<u64> = ran.picture.inherited(3, 4).map(|(_, priority)| priority).collect();
+    assert_eq!(inherited, [3, 1], "C has the priority of B and then of A");
 }
 
 #[test]
@@ -107,6 +121,19 @@ fn the_plain_simulator_has_the_figures_of_the_ledger() {
             assert!(own.abs_diff(time) <= 10, "{inheritance:?}: {own} at {priority}");
         }
     }
+}
+
+#[test]
+fn as_many_tasks_as_a_file_may_have_can_inherit() {
+    let names: Vec<String> = (0..64).map(|task| format!("ATaskWithALongName{task}")).collect();
+    let mut text =
+        format!("duration 200; mutex M; condition CV; helpers CV {};", names[60..].join(", "));
+    for (number, name) in (1..).zip(&names) {
+        let code = "lock(M); fixed(1); unlock(M);";
+        text += &format!("task {name} priority {number} once phase {number} {{ {code} }}");
+    }
+    let all = responses(&ran(&text, &["--pi", "--pi-cv"]).unwrap());
+    assert!(all.len() == 64 && all.iter().all(|own| own.len() == 1), "{all:?}");
 }
 
 #[test]

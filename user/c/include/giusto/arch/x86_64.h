@@ -28,3 +28,10 @@ giusto_syscall(uint64_t number, struct giusto_arguments in)
     struct giusto_outcome out = {status, {a0, a1}, {w0, w1, w2, w3}};
     return out;
 }
+
+/** How far the stack pointer is below an address. */
+static inline __attribute__((always_inline)) uint64_t giusto_below(uint64_t address)
+{
+    __asm__("subq %%rsp, %0" : "+r"(address) : : "cc");
+    return address;
+}

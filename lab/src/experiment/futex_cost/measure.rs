@@ -1,0 +1,140 @@
+//! Rows of both systems, what is promised of them, and the curves.
+
+use super::{
+    CALLS, DEQUEUE, EXPERIMENT, FREE, FUTEXES, OPERATIONS, RECORDED, SLEEP, TIMEOUT, WAITERS,
+    alike, attacked, case, cases,
+};
+use crate::experiment::measured::{fact, recording, spans};
+use crate::experiment::{Boots, Measured};
+use anyhow::{Context, Result};
+use results::{Case, Curves, Limit, Points, Source};
+
+/// The word of the attack's memory that counts its calls.
+const CALLS_WORD: usize = 16;
+/// What a free mutex may take, locked or unlocked.
+const MOST_FREE: f64 = 15.0;
+/// By how much a figure may be above another one that should be the same.
+const SAME: f64 = 1.02;
+
+pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let quiet = recording(&setup.boot(EXPERIMENT.name, kernel)?, "recording", kernel)?;
+    let cases = cases();
+    for (number, metric) in (1..).zip(&RECORDED) {
+        measured.push(kernel, metric, &cases, spans(&quiet, number)?)?;
+    }
+    dequeue(&mut measured, kernel)?;
+    let outcome = setup.boot("futex-attack", kernel)?;
+    let beside = recording(&outcome, "recording", kernel)?;
+    let own = outcome.memories.get("own").context("the attack has memory")?;
+    let calls = own.chunks_exact(8).nth(CALLS_WORD).context("the attack counts")?;
+    let calls = u64::from_le_bytes(calls.try_into()?);
+    measured.facts.push(fact(
+        format!("{CALLS}, {kernel}"),
+        calls,
+        "calls",
+        "with words that lie; the run ended well",
+    ));
+    let attacked: Vec<_> = cases.iter().map(|case| attacked(case)).collect();
+    for (number, metric) in (1..).zip(&RECORDED) {
+        if OPERATIONS.contains(metric) && *metric != TIMEOUT {
+            measured.push(kernel, metric, &attacked, spans(&beside, number)?)?;
+        }
+    }
+    limits(&mut measured, kernel)?;
+    measured.curves = vec![curves(&measured, kernel, true), curves(&measured, kernel, false)];
+    Ok(measured)
+}
+
+/// What the end of a deadline takes more for a thread that waits for a mutex.
+fn dequeue(measured: &mut Measured, kernel: &str) -> Result<()> {
+    let sleep = Of(measured, kernel).median(SLEEP, &case(1, 1))?;
+    for case in cases() {
+        let timeout = Of(measured, kernel).median(TIMEOUT, &case)?;
+        measured.samples.push(kernel, DEQUEUE, &case, vec![(timeout - sleep).max(0.0) as u64]);
+    }
+    Ok(())
+}
+
+/// The rows of a kernel so far.
+struct Of<'a>(&'a Measured, &'a str);
+
+impl Of<'_> {
+    fn summary(&self, metric: &str, case: &str) -> Result<(f64, f64)> {
+        let rows = self.0.samples.rows();
+        let row = rows.iter().find(|row| {
+            (row.kernel.as_str(), row.metric.as_str(), row.case.as_str()) == (self.1, metric, case)
+        });
+        let row = row.with_context(|| format!("no row `{metric}` for `{case}`"))?;
+        Ok((row.summary.median.as_f64(), row.summary.max as f64))
+    }
+
+    fn median(&self, metric: &str, case: &str) -> Result<f64> {
+        Ok(self.summary(metric, case)?.0)
+    }
+
+    fn worst(&self, metric: &str, case: &str) -> Result<f64> {
+        Ok(self.summary(metric, case)?.1)
+    }
+}
+
+fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
+    let of = Of(measured, kernel);
+    let limit = |name: String, value, bound, unit: &str| Limit {
+        name,
+        value,
+        bound,
+        least: false,
+        unit: unit.to_string(),
+    };
+    let mut limits = Vec::new();
+    for metric in OPERATIONS {
+        for (name, cases) in ["waiters", "futexes"].into_iter().zip(alike()) {
+            let figures = cases.iter().map(|case| of.median(metric, case));
+            let figures = figures.collect::<Result<Vec<_>>>()?;
+            let [most, least] = [f64::max, f64::min].map(|better: fn(f64, f64) -> f64| {
+                figures.iter().copied().reduce(better).unwrap_or(f64::NAN)
+            });
+            let name = format!("{metric}: the most over the least, by {name}");
+            limits.push(limit(name, most / least, SAME, "times"));
+        }
+        if metric == TIMEOUT {
+            continue;
+        }
+        let mut worst: f64 = 0.0;
+        for case in cases() {
+            worst = worst.max(of.worst(metric, &attacked(&case))? / of.worst(metric, &case)?);
+        }
+        let name = format!("{metric}: the worst beside an attack by the worst without");
+        limits.push(limit(name, worst, SAME, "times"));
+    }
+    for metric in FREE {
+        let value = of.median(metric, &case(1, 1))?;
+        limits.push(limit(format!("{metric} of a free mutex"), value, MOST_FREE, "instructions"));
+    }
+    measured.limits = limits;
+    Ok(())
+}
+
+/// How the operations grow with waiters, or with futexes.
+fn curves(measured: &Measured, kernel: &str, waiters: bool) -> Curves {
+    let (across, steps): (_, &[u64]) =
+        if waiters { ("waiters", &WAITERS) } else { ("futexes", &FUTEXES) };
+    let of = |metric: &str| {
+        let at = |many: u64| {
+            let case = if waiters { case(many, 1) } else { case(1, many) };
+            Some((many as f64, Of(measured, kernel).median(metric, &case).ok()?))
+        };
+        let points = steps.iter().copied().filter_map(at).collect();
+        let trail = Points { source: Source::Simulated, points, band: Vec::new() };
+        Case { name: metric.to_string(), trails: vec![trail] }
+    };
+    Curves {
+        name: format!("futex-cost-{kernel}-{across}"),
+        title: format!("Calls on futexes under {kernel}, by {across}"),
+        across: across.to_string(),
+        upwards: "instructions".to_string(),
+        cases: OPERATIONS.map(of).to_vec(),
+        marks: Vec::new(),
+    }
+}

@@ -1,0 +1,179 @@
+/* Mutexes with inheritance, with ceilings, and robust ones. */
+#include "check.h"
+#include "threads.h"
+#include <errno.h>
+
+static pthread_mutex_t mutex, other;
+
+/* Makes a mutex anew. */
+static int made(pthread_mutex_t *at, int protocol, int robust, int ceiling)
+{
+    pthread_mutexattr_t attr;
+    return pthread_mutexattr_init(&attr) == 0
+        && pthread_mutexattr_setprotocol(&attr, protocol) == 0
+        && pthread_mutexattr_setrobust(&attr, robust) == 0
+        && pthread_mutexattr_setprioceiling(&attr, ceiling) == 0
+        && pthread_mutex_init(at, &attr) == 0;
+}
+
+static volatile unsigned ran;
+static volatile int told;
+
+static void note(uint64_t n)
+{
+    ran = ran * 10 + (unsigned)n;
+}
+
+/* Owns the mutex while it sleeps and works. */
+static void own_and_work(uint64_t n)
+{
+    uint64_t begin = giusto_clock();
+    told = pthread_mutex_lock(&mutex);
+    giusto_sleep(2 * MILLISECOND);
+    while (giusto_clock() < begin + 5 * MILLISECOND)
+        continue;
+    told |= pthread_mutex_unlock(&mutex);
+    note(n);
+}
+
+static void disturb(uint64_t n)
+{
+    giusto_sleep(3 * MILLISECOND);
+    note(n);
+}
+
+static void own_for_ever(uint64_t n)
+{
+    told = pthread_mutex_lock((pthread_mutex_t *)(uintptr_t)n);
+    giusto_sleep_until(UINT64_MAX);
+}
+
+static void lock_both(uint64_t n)
+{
+    pthread_mutex_lock(&other);
+    told = pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&other);
+    pthread_mutex_unlock(&mutex);
+    note(n);
+}
+
+static int inheriting(void)
+{
+    int failed = check("an inheriting mutex is locked and unlocked",
+        made(&mutex, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, 0)
+            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_lock(&mutex) == EDEADLK
+            && pthread_mutex_trylock(&mutex) == EBUSY && pthread_mutex_unlock(&mutex) == 0
+            && pthread_mutex_unlock(&mutex) == EPERM);
+    ran = 0;
+    run(1, LOW, own_and_work, 1);
+    run(2, LOW + 5, disturb, 2);
+    giusto_sleep(MILLISECOND);
+    int locked = pthread_mutex_lock(&mutex);
+    failed += check("its owner goes before what would delay the waiting thread",
+        locked == 0 && told == 0 && ran == 0);
+    struct timespec soon = in(MILLISECOND);
+    run(1, HIGH, own_for_ever, (uintptr_t)&other);
+    failed += check("a wait for a mutex that its owner keeps ends at its deadline",
+        pthread_mutex_timedlock(&other, &soon) == ETIMEDOUT);
+    end(1);
+    settle();
+    made(&other, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED, 0);
+    run(1, HIGH, lock_both, 1);
+    failed += check("a ring of waits is refused",
+        pthread_mutex_trylock(&other) == EBUSY && pthread_mutex_lock(&other) == EDEADLK);
+    pthread_mutex_unlock(&mutex);
+    settle();
+    failed += check("the other thread goes on then", told == 0 && ran % 10 == 1);
+    run(1, HIGH, own_for_ever, (uintptr_t)&mutex);
+    end(1);
+    failed += check("an owner's end is told once, and the mutex goes on",
+        pthread_mutex_lock(&mutex) == EOWNERDEAD && pthread_mutex_unlock(&mutex) == 0
+            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL
+            && pthread_mutex_unlock(&mutex) == 0);
+    return failed;
+}
+
+static int with_ceilings(void)
+{
+    int old = -1, now = -1;
+    int failed = check("a mutex has a ceiling, and another one then",
+        made(&mutex, PTHREAD_PRIO_PROTECT, PTHREAD_MUTEX_STALLED, MIDDLE)
+            && made(&other, PTHREAD_PRIO_PROTECT, PTHREAD_MUTEX_STALLED, MIDDLE)
+            && pthread_mutex_setprioceiling(&other, HIGH, &old) == 0 && old == MIDDLE
+            && pthread_mutex_getprioceiling(&other, &now) == 0 && now == HIGH
+            && pthread_mutex_setprioceiling(&other, 256, NULL) == EINVAL);
+    ran = 0;
+    failed += check("an owner has the ceiling", pthread_mutex_lock(&mutex) == 0);
+    run(1, MIDDLE, note, 1);
+    unsigned before = ran;
+    run(2, MIDDLE + 1, note, 2);
+    unsigned above = ran;
+    failed += check("a thread that is not above it waits until it is unlocked",
+        before == 0 && above == 2 && pthread_mutex_trylock(&mutex) == EBUSY
+            && pthread_mutex_unlock(&mutex) == 0 && ran == 21);
+    ran = 0;
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&other);
+    pthread_mutex_unlock(&mutex);
+    run(1, HIGH, note, 1);
+    before = ran;
+    pthread_mutex_unlock(&other);
+    unsigned after = ran;
+    failed += check("of several the highest counts, in whatever order they are unlocked",
+        before == 0 && after == 1);
+    ran = 0;
+    pthread_mutex_lock(&other);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&other);
+    run(1, MIDDLE, note, 1);
+    run(2, HIGH, note, 2);
+    before = ran;
+    pthread_mutex_unlock(&mutex);
+    failed += check("the lower one then counts, and nothing at last", before == 2 && ran == 21);
+    failed += check("a thread above the ceiling is refused, and one that cannot have it",
+        pthread_mutex_setprioceiling(&mutex, MAIN - 1, NULL) == 0
+            && pthread_mutex_lock(&mutex) == EINVAL && pthread_mutex_trylock(&mutex) == EINVAL
+            && pthread_mutex_setprioceiling(&mutex, 101, NULL) == 0
+            && pthread_mutex_lock(&mutex) == EINVAL);
+    run(1, MAIN + 1, note, 3);
+    failed += check("it has not kept a ceiling then", ran == 213);
+    made(&mutex, PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED, 0);
+    failed += check("a mutex without the protocol has no ceiling",
+        pthread_mutex_getprioceiling(&mutex, &now) == EINVAL
+            && pthread_mutex_setprioceiling(&mutex, 9, NULL) == EINVAL);
+    return failed;
+}
+
+/* A robust mutex, whose owner ends. */
+static int left(int protocol)
+{
+    int good = made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH);
+    run(1, HIGH, own_for_ever, (uintptr_t)&mutex);
+    good = good && told == 0 && pthread_mutex_trylock(&mutex) == EBUSY;
+    end(1);
+    return good;
+}
+
+static int robust(int protocol, const char *kind)
+{
+    int failed = check_of(kind, "a new robust mutex is whole",
+        made(&mutex, protocol, PTHREAD_MUTEX_ROBUST, HIGH) && pthread_mutex_lock(&mutex) == 0
+            && pthread_mutex_lock(&mutex) == EDEADLK && pthread_mutex_consistent(&mutex) == EINVAL
+            && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_consistent(&mutex) == EINVAL);
+    failed += check_of(kind, "an owner's end is told, and what it left is mended",
+        left(protocol) && pthread_mutex_lock(&mutex) == EOWNERDEAD
+            && pthread_mutex_consistent(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0
+            && pthread_mutex_lock(&mutex) == 0 && pthread_mutex_unlock(&mutex) == 0);
+    failed += check_of(kind, "what is not mended is lost",
+        left(protocol) && pthread_mutex_trylock(&mutex) == EOWNERDEAD
+            && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == ENOTRECOVERABLE
+            && pthread_mutex_trylock(&mutex) == ENOTRECOVERABLE
+            && pthread_mutex_destroy(&mutex) == 0);
+    return failed;
+}
+
+int protocols(void)
+{
+    return inheriting() + with_ceilings() + robust(PTHREAD_PRIO_NONE, "no protocol")
+        + robust(PTHREAD_PRIO_INHERIT, "inheritance") + robust(PTHREAD_PRIO_PROTECT, "ceiling");
+}

@@ -1,0 +1,143 @@
+/**
+ * Mutexes and conditions as POSIX has them. Threads are made by `giusto_start_thread`.
+ *
+ * Functions return 0 or a number of `errno.h`. Deadlines are instants of `CLOCK_MONOTONIC`. All of
+ * this is for threads of one program, on the stacks that the manifest lays out; docs/c.md says what
+ * differs from POSIX and what it costs.
+ */
+#ifndef GIUSTO_PTHREAD_H
+#define GIUSTO_PTHREAD_H
+
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A thread: what mutexes know it by. */
+typedef uint32_t pthread_t;
+
+/** The calling thread. */
+pthread_t pthread_self(void);
+
+/** Kinds of mutexes. An owner that locks a normal one again waits for ever. */
+enum {
+    PTHREAD_MUTEX_NORMAL = 0,
+    PTHREAD_MUTEX_DEFAULT = PTHREAD_MUTEX_NORMAL,
+    PTHREAD_MUTEX_ERRORCHECK = 1,
+    PTHREAD_MUTEX_RECURSIVE = 2,
+};
+
+/** What the owner of a mutex runs with: its own priority; that of waiters; the ceiling. */
+enum {
+    PTHREAD_PRIO_NONE = 0,
+    PTHREAD_PRIO_INHERIT = 1,
+    PTHREAD_PRIO_PROTECT = 2,
+};
+
+/** Whether the next owner learns that the last one has ended. A robust mutex inherits, too. */
+enum {
+    PTHREAD_MUTEX_STALLED = 0,
+    PTHREAD_MUTEX_ROBUST = 1,
+};
+
+/** What a mutex is to be like. */
+typedef struct {
+    uint8_t type, protocol, robust, ceiling, initialised;
+} pthread_mutexattr_t;
+
+/** A mutex. Its members are the library's. */
+typedef struct giusto_mutex {
+    /* The mutex itself, if an unlock needs nothing but the owner's id; else it is never free. */
+    uint64_t quick;
+    /* The mutex itself otherwise. */
+    uint64_t slow;
+    /* The next one with a ceiling that its owner owns. */
+    struct giusto_mutex *next;
+    /* How often its owner has locked it again. */
+    uint32_t again;
+    uint8_t type, protocol, robust, ceiling;
+    /* What an owner that has ended has left behind, and whether the mutex was destroyed. */
+    uint8_t state;
+} pthread_mutex_t;
+
+/** A normal mutex without a protocol. */
+#define PTHREAD_MUTEX_INITIALIZER {0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+int pthread_mutexattr_init(pthread_mutexattr_t *attr);
+int pthread_mutexattr_destroy(pthread_mutexattr_t *attr);
+int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type);
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type);
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attr, int protocol);
+int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *attr, int *protocol);
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *attr, int robust);
+int pthread_mutexattr_getrobust(const pthread_mutexattr_t *attr, int *robust);
+/** A priority of 0 to 255; a new attribute has 255. */
+int pthread_mutexattr_setprioceiling(pthread_mutexattr_t *attr, int ceiling);
+int pthread_mutexattr_getprioceiling(const pthread_mutexattr_t *attr, int *ceiling);
+
+/** `attr` may be null. */
+int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
+/** `EBUSY`: it is owned. */
+int pthread_mutex_destroy(pthread_mutex_t *mutex);
+/**
+ * `EDEADLK`: the caller owns it (but a normal mutex without a protocol), or waits for itself
+ * through others. `EINVAL`: the caller's own priority is above the ceiling. `EAGAIN`: it would be
+ * locked 2^32 times, more than eight threads would wait in a row, or a thread that the manifest
+ * does not lay out locks one with a ceiling. `EOWNERDEAD`: its owner has ended, the caller owns
+ * it. `ENOTRECOVERABLE`: an owner after that has not made it consistent.
+ */
+int pthread_mutex_lock(pthread_mutex_t *mutex);
+/** `EBUSY`: another thread owns it, or the caller does and it is not recursive. */
+int pthread_mutex_trylock(pthread_mutex_t *mutex);
+/** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_mutex_lock`. */
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until);
+/** `EPERM`: the caller does not own it. */
+int pthread_mutex_unlock(pthread_mutex_t *mutex);
+/** `EINVAL`: no owner has ended, or the caller does not own it. */
+int pthread_mutex_consistent(pthread_mutex_t *mutex);
+/** Waits until it owns the mutex, whatever its own priority, and gives it back. */
+int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old);
+int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling);
+
+/** What a condition is to be like: nothing can be chosen. */
+typedef struct {
+    uint8_t initialised;
+} pthread_condattr_t;
+
+/** A condition. Its members are the library's. */
+typedef struct {
+    /* The mutex of the condition, for a moment only; then the condition itself. */
+    uint64_t mutex, condition;
+    /* Threads between the beginning and the end of a wait. */
+    uint64_t waiting;
+    uint8_t state;
+} pthread_cond_t;
+
+#define PTHREAD_COND_INITIALIZER {0, 0, 0, 0}
+
+int pthread_condattr_init(pthread_condattr_t *attr);
+int pthread_condattr_destroy(pthread_condattr_t *attr);
+
+/** `attr` may be null. */
+int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
+/** `EBUSY`: threads wait, or have been woken and not yet come back. */
+int pthread_cond_destroy(pthread_cond_t *cond);
+/**
+ * May come back without a wake-up. The caller owns the mutex again, unless the error is that of
+ * locking it (but `EOWNERDEAD`). `EPERM`: the caller does not own it, nothing was done.
+ */
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+/** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`. */
+int pthread_cond_timedwait(
+    pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
+/** Wakes the thread that has waited longest. The caller need not own the mutex. */
+int pthread_cond_signal(pthread_cond_t *cond);
+/** Wakes all, in a time that does not depend on how many there are. */
+int pthread_cond_broadcast(pthread_cond_t *cond);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

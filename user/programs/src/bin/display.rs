@@ -1,0 +1,5 @@
+//! Shows frames of players.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::trains::display::server);
