@@ -125,15 +125,17 @@ proptest! {
             let next = now + 1 + dice.below(40 * MS);
             run(&mut tree, now, next);
             now = next;
-            for (at, one) in loads.iter().enumerate().filter(|(_, load)| load.since.is_some()) {
-                for (with, two) in loads.iter().enumerate().filter(|(_, load)| load.since.is_some()) {
+            let ready = || loads.iter().enumerate().filter(|(_, load)| load.since.is_some());
+            for (at, one) in ready() {
+                for (with, two) in ready() {
                     let by_slope = |time: u64, of: &Load| {
                         i128::from(time) * 1_000_000 / i128::from(of.slope)
                     };
                     let (before, of_other) = together[at][with];
                     let had = by_slope(tree.service(one.leaf) - before, one);
                     let other = by_slope(tree.service(two.leaf) - of_other, two);
-                    let bound = 2 * LEAVES as i128 * (by_slope(QUANTUM, one) + by_slope(QUANTUM, two));
+                    let quanta = by_slope(QUANTUM, one) + by_slope(QUANTUM, two);
+                    let bound = 2 * LEAVES as i128 * quanta;
                     prop_assert!((had - other).abs() <= bound, "{had} {other} at {now}, {bound}");
                 }
             }
