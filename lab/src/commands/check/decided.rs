@@ -327,7 +327,9 @@ fn no_supply(report: &Report, task: &str, of: &str) -> String {
         };
     }
     let above = of.rsplit_once('/').map_or(of, |(above, _)| above);
-    let class = report.classes.iter().find(|class| class.path == above || class.path == of);
+    let classes = report.classes.iter().filter(|class| class.path == above || class.path == of);
+    // The outermost that does not fit: one that fits is no reason.
+    let class = classes.min_by_key(|class| class.fits);
     let why = class.map_or("", |class| class.reason.as_str());
     format!("`{task}` has no CPU time for sure: {why}.")
 }
