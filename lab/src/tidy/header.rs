@@ -84,7 +84,8 @@ const CONSTANTS: &[Constant] = constants! {
     "call", "FAULT_": call::fault::RETRY, call::fault::CONTINUE, call::fault::SUSPEND;
     "call", "EXCHANGE_": call::exchange::INSTRUCTION, call::exchange::STACK,
         call::exchange::ARGUMENT, call::exchange::THREAD, call::exchange::CANCEL;
-    "futex", "FUTEX_": futex::WAITERS, futex::OWNER_DIED, futex::SCOPE_SHIFT, futex::NO_CEILING;
+    "futex", "FUTEX_": futex::WAITERS, futex::OWNER_DIED, futex::SCOPE_SHIFT, futex::NO_CEILING,
+        futex::HELPERS;
     "message", "": message::REGISTER_WORDS, message::MAX_WORDS, message::BUFFER_WORDS,
         message::BUFFER_SEND_SLOT, message::BUFFER_SEND_RIGHTS, message::BUFFER_RECEIVE_SLOT,
         message::PANIC, message::PANIC_RANGE, message::PANIC_STATUS;

@@ -11,8 +11,12 @@ use results::Report;
 
 const SETTING: Setting = &[
     ("machine", "none: the paper reports no measurement", Machine),
-    ("load", "", Same("1 to 1,024 waiters of one futex, 1 to 1,024 futexes of one waiter")),
-    ("unit", "", Unit(" a call, stub, block and wake-up included")),
+    (
+        "load",
+        "none is stated",
+        Same("1 to 1,024 waiters of one futex, 1 to 1,024 futexes of one waiter"),
+    ),
+    ("unit", "none is stated", Unit(" a call, stub, block and wake-up included")),
 ];
 
 /// What is taken for the same.

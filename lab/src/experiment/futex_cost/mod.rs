@@ -17,7 +17,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         "S2H-C06",
     ],
     golden: true,
-    machines: &[Measure::Emulated(measure::measure), Measure::Simulated(measure::measure)],
+    machines: &[Measure::Emulated(measure::measure)],
     kernels: &KERNELS,
     metrics: &METRICS,
     cases: &[],

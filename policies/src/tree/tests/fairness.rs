@@ -118,10 +118,10 @@ proptest! {
         for _ in 0..100 {
             let at = dice.below(LEAVES as u64) as usize;
             toggle(&mut tree, &mut loads[at], now);
-            for other in 0..LEAVES {
+            (0..LEAVES).for_each(|other| {
                 let [one, two] = [at, other].map(|at| tree.service(loads[at].leaf));
                 (together[at][other], together[other][at]) = ((one, two), (two, one));
-            }
+            });
             let next = now + 1 + dice.below(40 * MS);
             run(&mut tree, now, next);
             now = next;

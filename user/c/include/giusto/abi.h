@@ -722,6 +722,9 @@ enum giusto_server {
  */
 #define GIUSTO_FUTEX_NO_CEILING UINT64_C(0xffffffffffffffff)
 
+/** How many threads may help one inheriting condition (S2G-02). */
+#define GIUSTO_FUTEX_HELPERS 4
+
 /** Message words that travel in registers. */
 #define GIUSTO_REGISTER_WORDS 4
 
