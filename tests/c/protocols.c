@@ -172,8 +172,18 @@ static int robust(int protocol, const char *kind)
     return failed;
 }
 
+static int ceiling_of_an_ended_owner(void)
+{
+    return check("a ceiling is changed behind an owner's end, which the next owner is told",
+        left(PTHREAD_PRIO_PROTECT) && pthread_mutex_setprioceiling(&mutex, HIGH, NULL) == 0
+            && pthread_mutex_lock(&mutex) == EOWNERDEAD && pthread_mutex_consistent(&mutex) == 0
+            && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == 0
+            && pthread_mutex_unlock(&mutex) == 0);
+}
+
 int protocols(void)
 {
-    return inheriting() + with_ceilings() + robust(PTHREAD_PRIO_NONE, "no protocol")
-        + robust(PTHREAD_PRIO_INHERIT, "inheritance") + robust(PTHREAD_PRIO_PROTECT, "ceiling");
+    return inheriting() + with_ceilings() + ceiling_of_an_ended_owner()
+        + robust(PTHREAD_PRIO_NONE, "no protocol") + robust(PTHREAD_PRIO_INHERIT, "inheritance")
+        + robust(PTHREAD_PRIO_PROTECT, "ceiling");
 }

@@ -35,12 +35,14 @@ static int block(pthread_cond_t *cond, uint32_t id, uint32_t seen, struct giusto
     int error = giusto_acquire(&cond->mutex, id, false, never);
     if (error != 0)
         return error;
+    uint32_t now = giusto_first(__atomic_load_n(&cond->condition, __ATOMIC_RELAXED));
     switch (status) {
     case GIUSTO_ERROR_CHANGED: /* A wake-up came before. */
     case GIUSTO_ERROR_CANCELLED:
         return 0;
     case GIUSTO_ERROR_TIMEOUT:
-        return ETIMEDOUT;
+        /* It may have been woken, and waited for the mutex: the wake-up counts then. */
+        return now == seen ? ETIMEDOUT : 0;
     default:
         return EINVAL;
     }
@@ -66,7 +68,7 @@ static int wait(pthread_cond_t *cond, pthread_mutex_t *mutex, struct giusto_limi
     int left = leave(cond, id);
     if (kept == 0)
         kept = pthread_mutex_lock(mutex);
-    if (kept == 0)
+    if (kept == 0 || kept == EOWNERDEAD)
         mutex->again = again;
     return kept != 0 ? kept : error != 0 ? error : left;
 }

@@ -128,7 +128,8 @@ static int received(pthread_mutex_t *mutex, uint32_t id, int error)
     }
     if (error == EOWNERDEAD)
         mutex->state = OWNER_DIED;
-    return error;
+    /* Who has only changed its ceiling since then has left that as it was. */
+    return mutex->state == OWNER_DIED ? EOWNERDEAD : 0;
 }
 
 /* Locks a mutex that needs more than one compare-and-swap, or that another thread owns. */
@@ -244,8 +245,8 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
     if (old != NULL)
         *old = mutex->ceiling;
     __atomic_store_n(&mutex->ceiling, (uint8_t)ceiling, __ATOMIC_RELAXED);
-    int given = release(mutex, id);
-    return error == 0 ? given : error;
+    /* The next owner is told what the last one has left behind. */
+    return release(mutex, id);
 }
 
 int pthread_mutex_getprioceiling(const pthread_mutex_t *mutex, int *ceiling)
