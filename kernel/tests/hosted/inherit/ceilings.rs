@@ -8,9 +8,9 @@ use crate::support::scene::{THREAD, boot, system};
 use abi::Error;
 use abi::call::{Call, Timeout};
 use abi::futex::{NO_CEILING, Scope, number};
-use kernel::system::{DirectLazy, System, Tree};
+use kernel::system::{DirectLazy, Fastpath, StrictEager, System, Tree};
 
-fn ceiling(priority: u64) -> Regs {
+pub fn ceiling(priority: u64) -> Regs {
     Regs::call(number(Call::Ceiling, Scope::Domain, Timeout::Never), &[priority])
 }
 
@@ -95,4 +95,24 @@ fn under_the_tree_a_ceiling_changes_nothing() {
     let before = effective(&board, 1);
     board.succeeds(1, ceiling(30));
     assert_eq!(effective(&board, 1), before);
+}
+
+/// A ceiling that is taken and given up takes no turn from its thread: equals wait as before.
+fn keeps_its_turn<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 10), (1, 10)]);
+    let me = board.running().expect("one of them runs");
+    for _ in 0..3 {
+        board.succeeds(me, ceiling(30));
+        assert_eq!(board.running(), Some(me));
+        board.does(me, ceiling(NO_CEILING));
+        assert_eq!(board.running(), Some(me), "an equal has overtaken it");
+        board.check_core();
+    }
+}
+
+#[test]
+fn a_ceiling_takes_no_turn() {
+    keeps_its_turn::<DirectLazy<Host>>();
+    keeps_its_turn::<Fastpath<Host>>();
+    keeps_its_turn::<StrictEager<Host>>();
 }

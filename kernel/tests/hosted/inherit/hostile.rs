@@ -1,5 +1,6 @@
 //! Words that are written over at any moment: all invariants hold.
 
+use super::ceilings::ceiling;
 use super::{MUTEX, cond_wait, id, notify, tell, wait, wake};
 use crate::support::board::Board;
 use crate::support::effort::{seeds, steps};
@@ -8,7 +9,7 @@ use crate::support::rng::Rng;
 use crate::support::scene::{THREAD, boot, system, timed};
 use abi::Info;
 use abi::call::{Call, NOTHING, Timeout};
-use abi::futex::WAITERS;
+use abi::futex::{NO_CEILING, WAITERS};
 use kernel::port::Port;
 use kernel::system::DirectLazy;
 
@@ -66,6 +67,7 @@ fn act(board: &Board<DirectLazy<Host>>, rng: &Rng, me: u32) {
         13..15 => tell(pair, any(), rng.once_in(2)),
         15 => system(Call::ThreadPriority, &[slot, 15 + rng.below(20)]),
         16 if slot != THREAD + 1 && rng.once_in(8) => system(Call::Destroy, &[slot]),
+        17 => ceiling(rng.pick(&[NO_CEILING, NO_CEILING, 18, 24, 40])),
         _ if me == KEEPER => {
             board.host.advance(300_000);
             wake(pair)
