@@ -240,7 +240,8 @@ impl<P: Port> Manager<'_, P> {
         if waited && comes_back && self.preempted() {
             return false;
         }
-        if P::FUTEXES && !self.bequeath(at) {
+        // Its heirs run behind it, not beside it.
+        if !self.is_off_cpu(at) || (P::FUTEXES && !self.bequeath(at)) {
             return false;
         }
         let owed = thread.caller.get().is_some();
@@ -250,7 +251,7 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
         }
-        if !self.is_off_cpu(at) || (owed && comes_back && self.preempted()) {
+        if owed && comes_back && self.preempted() {
             return false;
         }
         if P::TREE {

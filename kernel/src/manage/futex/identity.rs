@@ -43,7 +43,12 @@ pub const fn index_bits(size: u32) -> u32 {
 
 /// A thread's number before it is hidden.
 fn number<P: Port>(kernel: &Kernel<P>, thread: Ref<Thread<P>>) -> u32 {
-    let lives = (thread.incarnation() as u32).wrapping_shl(kernel.index_bits);
+    number_in_life(kernel, thread, thread.incarnation())
+}
+
+/// That in one of its slot's lives.
+fn number_in_life<P: Port>(kernel: &Kernel<P>, thread: Ref<Thread<P>>, life: u64) -> u32 {
+    let lives = (life as u32).wrapping_shl(kernel.index_bits);
     (lives | thread.index()) & MASK
 }
 
@@ -91,4 +96,24 @@ pub(in crate::manage) fn named<P: Port>(
     let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Live)?;
     let same = id & WAITERS == 0 && number(kernel, thread) == shown;
     same.then_some(thread)
+}
+
+/// The thread that had this id in the scope of `domain` until its end began, which is not over.
+#[cold]
+#[inline(never)]
+pub(in crate::manage) fn ending<P: Port>(
+    kernel: &'static Kernel<P>,
+    domain: Ref<Domain<P>>,
+    id: u32,
+) -> Option<Ref<Thread<P>>> {
+    let key = key_of(kernel, Scope::Domain, domain);
+    let shown = match key.show(id & MASK) {
+        NONE => key.show(0),
+        number => number,
+    };
+    let index = shown & ((1 << kernel.index_bits) - 1);
+    let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Dying)?;
+    // The incarnation is the next one since then.
+    let before = thread.incarnation().wrapping_sub(1);
+    (number_in_life(kernel, thread, before) == shown).then_some(thread)
 }

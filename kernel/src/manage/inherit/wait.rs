@@ -38,6 +38,9 @@ impl<P: Port> Manager<'_, P> {
         };
         let Some(owner) = owner else {
             // It has ended with the mutex, before any thread waited for that.
+            if P::SMP && self.runs_on_still(caller, state & !WAITERS) {
+                return Ok(Outcome::Preempted);
+            }
             words.release(self.local_id(me));
             return Ok(Outcome::Done(OWNER_DIED));
         };
@@ -67,6 +70,12 @@ impl<P: Port> Manager<'_, P> {
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
         let is_here = |at: &_| self.domains_of(*at).any(|domain| domain == caller.domain);
         found.filter(|at| id != 0 && is_here(at))
+    }
+
+    /// Whether the thread that had this id is ending, and has not yet left its CPU.
+    fn runs_on_still(&self, caller: Caller<P>, id: u32) -> bool {
+        let ending = identity::ending(self.kernel, caller.domain, id);
+        ending.is_some_and(|at| !self.is_off_cpu(at))
     }
 
     /// The thread in the caller's domain that has this id.
