@@ -6,7 +6,7 @@ use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{DOMAIN, THREAD, boot, buffer, system};
 use abi::call::{Call, Timeout, exchange};
-use abi::futex::{OWNER_DIED, Scope, WAITERS, helpers, number};
+use abi::futex::{NO_CEILING, OWNER_DIED, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Error, Rights};
 use kernel::access::Ref;
@@ -233,4 +233,22 @@ fn visitors_and_conditions() {
     board.does(3, system(Call::Destroy, &[THREAD + 2]));
     assert_eq!([1, 3].map(|thread| urgency(&board, thread)), [10, 30]);
     assert_eq!(board.read(1, MUTEX + 1), 0, "none waits");
+}
+
+/// A thread takes its ceiling along into another domain, whose code neither raises nor ends it.
+#[test]
+fn visitors_and_ceilings() {
+    let ceiling = |word| Regs::call(number(Call::Ceiling, Scope::Domain, Timeout::Never), &[word]);
+    let board = visited();
+    board.succeeds(2, ceiling(25));
+    board.succeeds(2, enter(1, [0; 4]));
+    for word in [20, 40, NO_CEILING] {
+        board.fails(2, ceiling(word), Error::WrongState);
+        assert_eq!(urgency(&board, 2), 25);
+    }
+    board.succeeds(2, back(0, [0; 4]));
+    assert_eq!(urgency(&board, 2), 25);
+    board.does(2, ceiling(NO_CEILING));
+    assert_eq!(urgency(&board, 2), 20);
+    board.check_all();
 }
