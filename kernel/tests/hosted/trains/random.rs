@@ -10,7 +10,7 @@ use crate::support::rng::Rng;
 use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, buffer, call, receive, system};
 use crate::support::seed::Seed;
 use abi::call::{Call, Timeout, exchange};
-use abi::futex::{Scope, WAITERS, number};
+use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
 use abi::{Info, Rights};
 use kernel::fault::Fault;
@@ -36,6 +36,19 @@ struct Reach {
     owned: u64,
     /// Those that have left with it, by a return or a fault.
     left: u64,
+    /// Threads that wait for conditions inside another domain than theirs.
+    awaiting: u64,
+    /// Wake-ups from conditions.
+    woken: u64,
+}
+
+/// Threads that wait for conditions.
+fn in_conditions<S: System<Port = Host>>(board: &Board<S>) -> Vec<u32> {
+    let waits = |thread: &u32| {
+        let waits = board.thread(*thread).inherit.waits.get();
+        waits.is_some_and(|at| board.thread(at.index()).inherit.turnstile.is_condition())
+    };
+    (1..=KEEPER).filter(waits).collect()
 }
 
 fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
@@ -49,7 +62,7 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
         };
     }
     let train = TRAIN + domain;
-    match rng.below(46) {
+    match rng.below(49) {
         0..14 => enter(domain, [rng.next(); 4]),
         14..17 => {
             let kind = rng.pick(&[Timeout::Zero, Timeout::At]);
@@ -76,8 +89,53 @@ fn act<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
         37 => call(ENDPOINT, Info::new(0, 1)),
         38 => receive(ENDPOINT),
         39 => sleep(board.host.now() + rng.below(2_000_000)),
-        _ => lock(board, rng, me),
+        40..46 => lock(board, rng, me),
+        46 => {
+            let word = rng.pick(&[NO_CEILING, NO_CEILING, 15, 25, 35]);
+            Regs::call(number(Call::Ceiling, Scope::Domain, Timeout::Never), &[word])
+        }
+        _ => condition(board, rng, me),
     }
+}
+
+/// The address of a pair of words of a domain, and what it holds.
+fn pair<S: System<Port = Host>>(board: &Board<S>, domain: u32, word: usize) -> (u64, u64) {
+    let holder = [1, 3, 5][domain as usize - 1];
+    (buffer(holder.into()) + 8 * word as u64, board.read(holder, word))
+}
+
+/// The running thread waits for a condition of the domain that it is in, wakes others there as the
+/// owner of their mutex, or says who helps.
+fn condition<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
+    let kernel = board.machine.kernel;
+    let at = kernel.threads.get(me).expect("a thread of that index");
+    let domain = at.domain.get();
+    let id = |thread| {
+        let at = kernel.threads.get(thread).expect("a thread of that index");
+        identity::id(kernel, Scope::Domain, domain, at)
+    };
+    let any = || id(1 + rng.below(u64::from(KEEPER) - 1) as u32);
+    let (address, seen) = pair(board, domain.index(), 302 + rng.below(2) as usize);
+    let word = 300 + rng.below(2) as usize;
+    let (mutex, state) = pair(board, domain.index(), word);
+    let kind = rng.pick(&[Timeout::Zero, Timeout::At, Timeout::At]);
+    let until = board.host.now() + rng.below(500_000);
+    let (call, kind, args): (_, _, &[u64]) = match rng.below(6) {
+        0..3 => {
+            let named = core::array::from_fn(|_| if rng.once_in(3) { 0 } else { any() });
+            let [one, two] = helpers(named);
+            (Call::InheritCondWait, kind, &[address, seen & 0xffff_ffff, mutex, until, one, two])
+        }
+        3..5 => {
+            if rng.once_in(2) && state as u32 & !WAITERS != id(me) && state >> 32 == 0 {
+                let holder = [1, 3, 5][domain.index() as usize - 1];
+                board.write(holder, word, id(me).into());
+            }
+            (Call::InheritRequeue, Timeout::Never, &[address, rng.below(2)])
+        }
+        _ => (Call::InheritHelp, Timeout::Never, &[address, any().into(), rng.below(2)]),
+    };
+    Regs::call(number(call, Scope::Domain, kind), args)
 }
 
 /// The running thread takes a mutex of the domain that it is in, waits for it, or gives it up; now
@@ -125,7 +183,10 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
             reach.faulted += 1;
         } else {
             let regs = act(&board, &rng, me);
+            let waiting = in_conditions(&board).len();
             board.call(regs);
+            let requeued = regs.number as u8 == Call::InheritRequeue as u8;
+            reach.woken += u64::from(requeued && in_conditions(&board).len() < waiting);
             let done = board.running() == Some(me) && board.regs.get().number == 0;
             reach.entered += u64::from(done && regs.number as u8 == Call::TrainCall as u8);
             reach.returned += u64::from(done && regs.number == Call::TrainReturn as u64);
@@ -133,6 +194,8 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
         }
         let out = body.inside.get().is_none() && !body.inherit.is_awaited();
         reach.left += u64::from(before && out);
+        let inside = |thread: &u32| board.thread(*thread).inside.get().is_some();
+        reach.awaiting += u64::from(in_conditions(&board).iter().any(inside));
         for thread in 1..=THREADS.len() as u32 {
             let wait = board.thread(thread).wait.get();
             reach.waited += u64::from(matches!(wait, kernel::object::thread::Wait::Train(_)));
@@ -152,13 +215,13 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
 
 fn runs<S: System<Port = Host>>() {
     let mut reach = Reach::default();
-    for seed in seeds(0..100) {
+    for seed in seeds(0..250) {
         run::<S>(seed, steps(400), &mut reach);
     }
-    let Reach { entered, returned, deepest, faulted, destroyed, waited, owned, left } = reach;
+    let Reach { entered, returned, deepest, faulted, destroyed, waited, owned, left, .. } = reach;
     let all = entered > 0 && returned > 0 && deepest > 3 && faulted > 0 && destroyed > 0;
     assert!(
-        all && waited > 0 && owned > 0 && left > 0,
+        all && waited > 0 && owned > 0 && left > 0 && reach.awaiting > 0 && reach.woken > 0,
         "the programs did not get anywhere: {reach:?}"
     );
 }
