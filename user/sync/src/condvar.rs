@@ -120,13 +120,7 @@ impl Condvar {
         if self.words.get(WAITING) == 0 {
             return Ok(());
         }
-        // The kernel changes the second word meanwhile, when a thread begins to wait.
-        loop {
-            let seen = self.futex.load();
-            if self.futex.replace(seen, first(seen).wrapping_add(1)) {
-                break;
-            }
-        }
+        self.futex.count();
         futex::cond_requeue(self.futex.address, self.futex.scope, all).map(|_| ())
     }
 }

@@ -39,6 +39,17 @@ impl Futex {
         let new = seen & !FIRST | u64::from(first);
         self.pair.compare_exchange(seen, new, AcqRel, Relaxed).is_ok()
     }
+
+    /// Counts the first word up by one, whatever the kernel does with the second one meanwhile,
+    /// when a thread begins to wait. No other thread counts.
+    pub fn count(&self) {
+        loop {
+            let seen = self.load();
+            if self.replace(seen, first(seen).wrapping_add(1)) {
+                break;
+            }
+        }
+    }
 }
 
 /// The first of two words.

@@ -79,7 +79,24 @@ pub(in crate::manage) fn thread<P: Port>(
     inside.then_some(thread)
 }
 
-/// The same, wherever it is.
+/// The slot that an id names, and the number in the id.
+#[inline(always)]
+fn shown<P: Port>(
+    kernel: &'static Kernel<P>,
+    scope: Scope,
+    domain: Ref<Domain<P>>,
+    id: u32,
+) -> Option<(Ref<Thread<P>>, u32)> {
+    let key = key_of(kernel, scope, domain);
+    let shown = match key.show(id & MASK) {
+        NONE => key.show(0),
+        number => number,
+    };
+    let index = shown & ((1 << kernel.index_bits) - 1);
+    Some((kernel.threads.get(index)?, shown))
+}
+
+/// The thread that has this id, wherever it is.
 #[inline(never)]
 pub(in crate::manage) fn named<P: Port>(
     kernel: &'static Kernel<P>,
@@ -87,15 +104,9 @@ pub(in crate::manage) fn named<P: Port>(
     domain: Ref<Domain<P>>,
     id: u32,
 ) -> Option<Ref<Thread<P>>> {
-    let key = key_of(kernel, scope, domain);
-    let shown = match key.show(id & MASK) {
-        NONE => key.show(0),
-        number => number,
-    };
-    let index = shown & ((1 << kernel.index_bits) - 1);
-    let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Live)?;
-    let same = id & WAITERS == 0 && number(kernel, thread) == shown;
-    same.then_some(thread)
+    let (thread, shown) = shown(kernel, scope, domain, id)?;
+    let same = thread.life() == Life::Live && number(kernel, thread) == shown;
+    (same && id & WAITERS == 0).then_some(thread)
 }
 
 /// The thread that had this id in the scope of `domain` until its end began, which is not over.
@@ -106,14 +117,9 @@ pub(in crate::manage) fn ending<P: Port>(
     domain: Ref<Domain<P>>,
     id: u32,
 ) -> Option<Ref<Thread<P>>> {
-    let key = key_of(kernel, Scope::Domain, domain);
-    let shown = match key.show(id & MASK) {
-        NONE => key.show(0),
-        number => number,
-    };
-    let index = shown & ((1 << kernel.index_bits) - 1);
-    let thread = kernel.threads.get(index).filter(|at| at.life() == Life::Dying)?;
+    let (thread, shown) = shown(kernel, Scope::Domain, domain, id)?;
     // The incarnation is the next one since then.
     let before = thread.incarnation().wrapping_sub(1);
-    (number_in_life(kernel, thread, before) == shown).then_some(thread)
+    let same = thread.life() == Life::Dying && number_in_life(kernel, thread, before) == shown;
+    same.then_some(thread)
 }

@@ -83,6 +83,23 @@ fn holding() -> Machine {
     board
 }
 
+/// Thread 2 is inside and owns the mutex. Thread 4 sleeps for 2 ms from now on, 3 and those behind
+/// 4 for 1 ms.
+fn locked(threads: &[(u32, u8)]) -> Machine {
+    let board: Machine = boot(threads);
+    board.does(4, sleep(3_000_000));
+    board.does(3, sleep(2_000_000));
+    (5..=threads.len() as u32).for_each(|thread| board.does(thread, sleep(2_000_000)));
+    board.does(2, sleep(1_000_000));
+    board.succeeds(1, create(1, 2));
+    board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+    board.does(1, sleep(u64::MAX));
+    board.wait(1_000_000);
+    board.succeeds(2, enter(1, [0; 4]));
+    lock(&board, 2);
+    board
+}
+
 /// A visitor goes home with a mutex that others wait for.
 #[test]
 fn a_visitor_returns_with_a_mutex() {
@@ -124,16 +141,7 @@ fn a_visitor_is_taken_out_with_a_mutex() {
     for (polls, last) in
         (0..3).flat_map(|n| [(n, system(Call::Destroy, &[TRAIN + 1])), (n, cancel)])
     {
-        let board: Machine = boot(&[(1, 10), (2, 20), (1, 30), (1, 40)]);
-        board.does(4, sleep(3_000_000));
-        board.does(3, sleep(2_000_000));
-        board.does(2, sleep(1_000_000));
-        board.succeeds(1, create(1, 2));
-        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
-        board.does(1, sleep(u64::MAX));
-        board.wait(1_000_000);
-        board.succeeds(2, enter(1, [0; 4]));
-        lock(&board, 2);
+        let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40)]);
         board.wait(1_000_000);
         lock(&board, 3);
         board.wait(1_000_000);
@@ -153,17 +161,7 @@ fn a_visitor_is_taken_out_with_a_mutex() {
 #[test]
 fn a_visitor_that_waits_is_taken_out_with_a_mutex() {
     for polls in 0..3 {
-        let board: Machine = boot(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
-        board.does(4, sleep(3_000_000));
-        board.does(3, sleep(2_000_000));
-        board.does(5, sleep(2_000_000));
-        board.does(2, sleep(1_000_000));
-        board.succeeds(1, create(1, 2));
-        board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
-        board.does(1, sleep(u64::MAX));
-        board.wait(1_000_000);
-        board.succeeds(2, enter(1, [0; 4]));
-        lock(&board, 2);
+        let board = locked(&[(1, 10), (2, 20), (1, 30), (1, 40), (1, 25)]);
         let marked = id(&board, 4) | WAITERS;
         board.write(1, MUTEX + 1, marked.into());
         let at = buffer(1) + 8 * (MUTEX + 1) as u64;

@@ -85,22 +85,12 @@ const RECORDED: [&str; 13] = [
     HASHED_WAIT,
     HASHED_WAKE,
 ];
-const METRICS: [&str; 14] = [
-    MUTEX_WAIT,
-    MUTEX_WAKE,
-    COND_WAIT,
-    REQUEUE_ONE,
-    REQUEUE_ALL,
-    DEQUEUE,
-    TIMEOUT,
-    SLEEP,
-    LOCK,
-    UNLOCK,
-    INHERIT_LOCK,
-    INHERIT_UNLOCK,
-    HASHED_WAIT,
-    HASHED_WAKE,
-];
+/// These, and what follows from two of them.
+const METRICS: [&str; RECORDED.len() + 1] = {
+    let mut all = [DEQUEUE; RECORDED.len() + 1];
+    all.split_at_mut(RECORDED.len()).0.copy_from_slice(&RECORDED);
+    all
+};
 /// The kernel's operations of the ledger.
 const OPERATIONS: [&str; 6] =
     [MUTEX_WAIT, MUTEX_WAKE, COND_WAIT, REQUEUE_ONE, REQUEUE_ALL, TIMEOUT];
