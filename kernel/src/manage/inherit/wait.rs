@@ -72,10 +72,12 @@ impl<P: Port> Manager<'_, P> {
         found.filter(|at| id != 0 && is_here(at))
     }
 
-    /// Whether the thread that had this id is ending, and has not yet left its CPU.
+    /// Whether the thread in the caller's domain that had this id is ending, and has not yet left
+    /// its CPU. Of other domains' threads the caller learns nothing, and waits for none.
     fn runs_on_still(&self, caller: Caller<P>, id: u32) -> bool {
         let ending = identity::ending(self.kernel, caller.domain, id);
-        ending.is_some_and(|at| !self.is_off_cpu(at))
+        let found = ending.filter(|at| id != 0 && self.domain_of(*at) == caller.domain);
+        found.is_some_and(|at| !self.is_off_cpu(at))
     }
 
     /// The thread in the caller's domain that has this id.
