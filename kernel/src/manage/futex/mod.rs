@@ -18,7 +18,7 @@ mod wait;
 mod wake;
 pub(in crate::manage) mod words;
 
-use crate::access::Ref;
+use crate::access::{Life, Ref};
 use crate::manage::Manager;
 use crate::object::waiter::Kind;
 use crate::object::{Domain, Thread};
@@ -63,7 +63,14 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn futex_call(&self, me: Ref<Thread<P>>, call: Call) {
         let thread = self.all.open(me);
         let (number, args) = thread.context.call();
-        let (status, value) = match self.futex(me, (call, number), &args) {
+        // Destroyed from another CPU, it leaves this one on its way out: its id is that of its
+        // slot's next thread by now.
+        let is_ending = P::SMP && me.life() == Life::Dying;
+        let outcome = match is_ending {
+            true => Ok(Outcome::Preempted),
+            false => self.futex(me, (call, number), &args),
+        };
+        let (status, value) = match outcome {
             Ok(Outcome::Done(value)) => (Status::OK, value),
             Ok(Outcome::Woke(owner)) => {
                 self.make_ready(owner);
