@@ -306,7 +306,7 @@ fn run_both(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 100,
+        cases: ProptestConfig::default().cases.div_ceil(3),
         max_shrink_iters: 0,
         ..ProptestConfig::default()
     })]

@@ -203,7 +203,7 @@ impl Pair<'_, '_> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
 
     #[test]
     fn trees_agree_with_the_model(
