@@ -277,6 +277,19 @@ pub struct Jobs {
     pub latest: u64,
 }
 
+/// The job of a reservation that is released and has not ended, or else the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Which of the reservation's jobs it is, from 1 on; 0: there was none.
+    pub number: u64,
+    /// The time since its release, or from there to its end, in nanoseconds.
+    pub response: u64,
+    /// How much of that is behind its deadline, in nanoseconds.
+    pub late: u64,
+    /// Whether it has ended.
+    pub is_over: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

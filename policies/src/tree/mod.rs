@@ -57,7 +57,7 @@ mod tests;
 mod windows;
 
 pub use abi::reservation::{
-    Budget, Curve, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
+    Budget, Curve, Job, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
 };
 pub use background::Fallback;
 pub use curve::NEVER;
@@ -228,6 +228,11 @@ impl<'a> Tree<'a> {
             jobs: node.job.counted(self.cpus[self.cpu_of(at.0)].since),
             overruns: node.server.overruns,
         })
+    }
+
+    /// The job of a leaf that is open, or else its last one; none if there is no such leaf.
+    pub fn job(&self, at: NodeId, now: u64) -> Option<Job> {
+        self.is_leaf(at).then(|| self.nodes[at.index()].job.latest(now))
     }
 
     /// A node that exists.
