@@ -8,7 +8,6 @@ use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
 use crate::object::inherit::ByEdge;
-use crate::object::thread::State;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
@@ -120,8 +119,8 @@ impl<P: Port> Manager<'_, P> {
         for (which, helper) in ByEdge::all().zip(helpers) {
             helper.into_iter().for_each(|(_, lends)| self.lend(condition, which, lends));
         }
-        self.queue_up(me, condition, (address, words));
-        self.all.open(me).wait_in(State::Waiting);
+        self.begin_wait(me);
+        self.queue_up((me, self.key_of(me)), condition, (address, words));
         self.change_height(condition, None, Some(self.height(me)));
         self.propagate_to(self.reorder(condition));
     }
