@@ -166,10 +166,11 @@ impl<P: Port> Turnstile<P> {
         self.mutex.get().is_some()
     }
 
-    /// The edges that there may be.
-    pub fn edges(&self) -> impl Iterator<Item = ByEdge> {
-        let count = if self.is_condition() { HELPERS as u8 } else { 1 };
-        (0..count).map(ByEdge)
+    /// Its edges, and where they lead to.
+    pub fn leads(&self) -> impl Iterator<Item = (ByEdge, Ref<Thread<P>>)> {
+        let edge = |which: ByEdge| Some((which, self.edge(which).to.get()?));
+        // Those of a condition may be any, that of a mutex is the first.
+        ByEdge::all().filter_map(edge).take(self.weight().into())
     }
 
     /// As how many links a wait here counts.
@@ -179,7 +180,7 @@ impl<P: Port> Turnstile<P> {
 
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
-        self.edges().filter_map(|which| self.edge(which).lent_to())
+        self.leads().filter(|(which, _)| self.edge(*which).lends.get()).map(|(_, to)| to)
     }
 }
 

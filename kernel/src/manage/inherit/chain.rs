@@ -144,13 +144,12 @@ impl<P: Port> Manager<'_, P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
-        for (which, end) in turnstile.edges().zip(&mut ends) {
-            let (edge, lenders) = (turnstile.edge(which), self.lenders(which));
-            let Some(to) = edge.to.get() else { continue };
-            let key = if edge.lends.get() { first } else { 0 };
+        for (which, to) in turnstile.leads() {
+            let lenders = self.lenders(which);
+            let key = if turnstile.edge(which).lends.get() { first } else { 0 };
             if lenders.key(at) != key {
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
-                *end = Some(to);
+                ends[which.index()] = Some(to);
             }
         }
         ends

@@ -52,8 +52,11 @@ impl<P: Port> Manager<'_, P> {
     /// The thread with this id that may help conditions in the caller's domain: it belongs there,
     /// wherever it is.
     pub(super) fn helper(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
+        if id == 0 {
+            return None;
+        }
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|at| id != 0 && self.home_of(*at) == caller.domain)
+        found.filter(|at| self.home_of(*at) == caller.domain)
     }
 
     /// Whom the caller is to lend its priority to: the helpers that the kernel knows while others
