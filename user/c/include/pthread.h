@@ -151,9 +151,10 @@ int pthread_cond_broadcast(pthread_cond_t *cond);
  * the condition one whose threads wait with a robust mutex or one of `PTHREAD_PRIO_INHERIT` (else
  * `pthread_cond_wait` is `EINVAL`) and are woken in the order of their priorities, by threads that
  * own that mutex (else `pthread_cond_signal` and `_broadcast` are `EPERM`). A caller owns it, too.
- * `EPERM`: it does not, and threads wait. `EBUSY`: threads wait, and there was no helper before. `ESRCH`: there is no
- * such thread. `EEXIST`: it helps already. `ENOSPC`: `GIUSTO_COND_HELPERS` threads do. `EAGAIN`:
- * more than eight threads would wait in a row. `EINVAL`: the condition was destroyed.
+ * `EPERM`: it does not, and threads wait. `EBUSY`: threads wait, and there was no helper before.
+ * `ESRCH`: there is no such thread. `EEXIST`: it helps already. `ENOSPC`: `GIUSTO_COND_HELPERS`
+ * threads do. `EAGAIN`: more than eight threads would wait in a row. `EINVAL`: the condition was
+ * destroyed.
  */
 int pthread_cond_helpers_add(pthread_cond_t *cond, pthread_t *helper);
 /** It helps no longer. `ENOENT`: it does not help; `EPERM` and `EINVAL` as above. */
