@@ -54,7 +54,8 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
 /// A turnstile in which no thread waits.
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
-    assert!(!edges && !turnstile.is_condition(), "what no thread waits for leads to threads");
+    let bare = !edges && turnstile.helpers.get() == 0 && !turnstile.is_condition();
+    assert!(bare, "what no thread waits for leads to threads");
     assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
 
@@ -107,6 +108,9 @@ fn turnstile<P: Port>(
         let edges = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
         assert!(edges.count() == 1, "a mutex has two owners");
     }
+    let helpers = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
+    let helpers = if turnstile.is_condition() { helpers.count() } else { 0 };
+    assert!(usize::from(turnstile.helpers.get()) == helpers, "helpers are counted wrong");
     found.waiters += count;
     found.turnstiles += 1;
     let mut spare = turnstile.spare.get();

@@ -23,40 +23,60 @@ pub const LINKS: u8 = 8;
 pub const NO_CEILING: i16 = -1;
 
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
-pub struct Heights([Cell<u32>; LINKS as usize]);
+pub struct Heights {
+    counts: [Cell<u32>; LINKS as usize],
+    /// The heights that some have, a bit each.
+    some: Cell<u8>,
+}
+const _: () = assert!(LINKS as u32 == u8::BITS);
 
 impl Heights {
     const fn new() -> Heights {
-        Heights([const { Cell::new(0) }; LINKS as usize])
+        Heights { counts: [const { Cell::new(0) }; LINKS as usize], some: Cell::new(0) }
     }
 
     /// The height of the thread that they wait for, if that is one link.
     pub fn top(&self) -> u8 {
-        self.0.iter().rposition(|count| count.get() != 0).map_or(0, |height| height as u8 + 1)
+        (u8::BITS - self.some.get().leading_zeros()) as u8
     }
 
     /// How many have each height.
     pub fn counts(&self) -> [u32; LINKS as usize] {
-        self.0.each_ref().map(Cell::get)
+        self.counts.each_ref().map(Cell::get)
+    }
+
+    /// Another number has a height, if that is one that a chain may have.
+    fn change_count(&self, height: u8, change: impl FnOnce(u32) -> u32) {
+        let Some(count) = self.counts.get(usize::from(height)) else { return };
+        count.set(change(count.get()));
+        let others = self.some.get() & !(1 << height);
+        self.some.set(others | u8::from(count.get() != 0) << height);
     }
 
     /// A thread's height changes; with `None` it waits no longer, or does so from now on.
     pub fn change(&self, from: Option<u8>, to: Option<u8>) {
-        let count = |height: Option<u8>| self.0.get(usize::from(height?));
-        count(from).into_iter().for_each(|count| count.set(count.get() - 1));
-        count(to).into_iter().for_each(|count| count.set(count.get() + 1));
+        from.into_iter().for_each(|height| self.change_count(height, |count| count - 1));
+        to.into_iter().for_each(|height| self.change_count(height, |count| count + 1));
     }
 
     /// All of `others` are among these from now on, each so much higher.
     pub fn add(&self, others: &Heights, higher: u8) {
-        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
-        counts.for_each(|(count, other)| count.set(count.get() + other.get()));
+        others.each(|height, more| self.change_count(height + higher, |count| count + more));
     }
 
     /// They are no longer.
     pub fn subtract(&self, others: &Heights, higher: u8) {
-        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
-        counts.for_each(|(count, other)| count.set(count.get() - other.get()));
+        others.each(|height, fewer| self.change_count(height + higher, |count| count - fewer));
+    }
+
+    /// Calls `each` for every height that some have, with how many.
+    fn each(&self, each: impl Fn(u8, u32)) {
+        let mut left = self.some.get();
+        while left != 0 {
+            let height = left.trailing_zeros() as u8;
+            left &= left - 1;
+            each(height, self.counts[usize::from(height) % LINKS as usize].get());
+        }
     }
 }
 
@@ -111,6 +131,8 @@ impl<P: Port> Edge<P> {
 pub struct Turnstile<P: Port> {
     /// That of a mutex alone is the first, to its owner.
     edges: [Edge<P>; HELPERS],
+    /// Of a condition: how many it has.
+    pub helpers: Cell<u8>,
     /// Of a condition: the address of the mutex that its waiters own next.
     pub mutex: Cell<Option<u64>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
@@ -144,24 +166,21 @@ impl<P: Port> Turnstile<P> {
         self.mutex.get().is_some()
     }
 
-    /// The edges that there may be.
-    pub fn edges(&self) -> impl Iterator<Item = ByEdge> {
-        let count = if self.is_condition() { HELPERS as u8 } else { 1 };
-        (0..count).map(ByEdge)
+    /// Its edges, and where they lead to.
+    pub fn leads(&self) -> impl Iterator<Item = (ByEdge, Ref<Thread<P>>)> {
+        let edge = |which: ByEdge| Some((which, self.edge(which).to.get()?));
+        // Those of a condition may be any, that of a mutex is the first.
+        ByEdge::all().filter_map(edge).take(self.weight().into())
     }
 
     /// As how many links a wait here counts.
     pub fn weight(&self) -> u8 {
-        if !self.is_condition() {
-            return 1;
-        }
-        let helpers = self.edges.iter().filter(|edge| edge.to.get().is_some()).count();
-        (helpers as u8).max(1)
+        self.helpers.get().max(1)
     }
 
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
-        self.edges().filter_map(|which| self.edge(which).lent_to())
+        self.leads().filter(|(which, _)| self.edge(*which).lends.get()).map(|(_, to)| to)
     }
 }
 
@@ -189,6 +208,7 @@ impl<P: Port> Inherit<P> {
     pub fn new() -> Inherit<P> {
         let turnstile = Turnstile {
             edges: [const { Edge::new() }; HELPERS],
+            helpers: Cell::new(0),
             mutex: Cell::new(None),
             waiters: Cell::new(None),
             heights: Heights::new(),
@@ -234,5 +254,53 @@ impl<P: Port> Ordered<ByWaiter> for Thread<P> {
 impl<P: Port> Ordered<ByEdge> for Thread<P> {
     fn place(&self, which: ByEdge) -> &Place<Self> {
         &self.inherit.turnstile.edge(which).place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heights, LINKS};
+
+    /// What heights say is what plain counts say, whatever happens to them.
+    #[test]
+    fn heights_are_counts() {
+        let others = Heights::new();
+        let heights = Heights::new();
+        let mut plain = [0u32; LINKS as usize];
+        let check = |plain: &[u32]| {
+            assert_eq!(heights.counts(), plain);
+            let top = plain.iter().rposition(|count| *count != 0);
+            assert_eq!(heights.top(), top.map_or(0, |height| height as u8 + 1));
+        };
+        for step in 0..2000u32 {
+            let height = (step.wrapping_mul(0x9e37_79b9) >> 29) as u8;
+            others.change(None, Some(height));
+            let higher = (step / 7 % u32::from(LINKS)) as u8;
+            let fits = usize::from(LINKS - higher);
+            let moved = |plain: &mut [u32], sign: i64| {
+                let counts = others.counts();
+                let added = plain[usize::from(higher)..].iter_mut().zip(&counts[..fits]);
+                added.for_each(|(count, more)| {
+                    *count = (i64::from(*count) + sign * i64::from(*more)) as u32;
+                });
+            };
+            heights.add(&others, higher);
+            moved(&mut plain, 1);
+            check(&plain);
+            if step % 3 != 0 {
+                heights.subtract(&others, higher);
+                moved(&mut plain, -1);
+                check(&plain);
+            }
+            if step % 5 == 0 {
+                others.change(Some(height), None);
+            }
+            if plain[0] != 0 {
+                heights.change(Some(0), Some(height));
+                plain[0] -= 1;
+                plain[usize::from(height)] += 1;
+                check(&plain);
+            }
+        }
     }
 }

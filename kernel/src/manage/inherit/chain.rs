@@ -128,8 +128,7 @@ impl<P: Port> Manager<'_, P> {
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
         let (key, turnstile) = (key(urgency), self.turnstile(next));
         if self.waiters().key(at) != key {
-            self.waiters().remove(&turnstile.waiters, at);
-            self.waiters().insert(&turnstile.waiters, at, key);
+            self.waiters().rekey(&turnstile.waiters, at, key);
             self.propagate_to(self.reorder(next));
         }
     }
@@ -145,30 +144,33 @@ impl<P: Port> Manager<'_, P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
-        for (which, end) in turnstile.edges().zip(&mut ends) {
-            let (edge, lenders) = (turnstile.edge(which), self.lenders(which));
-            let Some(to) = edge.to.get() else { continue };
-            let key = if edge.lends.get() { first } else { 0 };
+        for (which, to) in turnstile.leads() {
+            let lenders = self.lenders(which);
+            let key = if turnstile.edge(which).lends.get() { first } else { 0 };
             if lenders.key(at) != key {
-                let set = self.all.open(to).inherit.lenders(which);
-                lenders.remove(set, at);
-                lenders.insert(set, at, key);
-                *end = Some(to);
+                lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
+                ends[which.index()] = Some(to);
             }
         }
         ends
     }
 
-    /// A turnstile leads to a thread by this edge. It lends nothing yet.
+    /// A condition has a helper, by this edge. It lends nothing yet.
     pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
-        self.turnstile(at).edge(which).to.set(Some(to));
+        let turnstile = self.turnstile(at);
+        turnstile.helpers.set(turnstile.helpers.get() + 1);
+        turnstile.edge(which).to.set(Some(to));
         self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
     }
 
     /// A turnstile no longer leads to a thread by this edge, which lends nothing.
     pub(super) fn lead_off(&self, at: Ref<Thread<P>>, which: ByEdge) -> Option<Ref<Thread<P>>> {
-        let edge = self.turnstile(at).edge(which);
+        let turnstile = self.turnstile(at);
+        let edge = turnstile.edge(which);
         let to = edge.to.take()?;
+        if turnstile.is_condition() {
+            turnstile.helpers.set(turnstile.helpers.get() - 1);
+        }
         edge.lends.set(false);
         self.lenders(which).remove(self.all.open(to).inherit.lenders(which), at);
         Some(to)

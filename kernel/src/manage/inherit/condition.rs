@@ -8,7 +8,6 @@ use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
 use crate::object::inherit::ByEdge;
-use crate::object::thread::State;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
@@ -53,8 +52,11 @@ impl<P: Port> Manager<'_, P> {
     /// The thread with this id that may help conditions in the caller's domain: it belongs there,
     /// wherever it is.
     pub(super) fn helper(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
+        if id == 0 {
+            return None;
+        }
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|at| id != 0 && self.home_of(*at) == caller.domain)
+        found.filter(|at| self.home_of(*at) == caller.domain)
     }
 
     /// Whom the caller is to lend its priority to: the helpers that the kernel knows while others
@@ -120,8 +122,8 @@ impl<P: Port> Manager<'_, P> {
         for (which, helper) in ByEdge::all().zip(helpers) {
             helper.into_iter().for_each(|(_, lends)| self.lend(condition, which, lends));
         }
-        self.queue_up(me, condition, (address, words));
-        self.all.open(me).wait_in(State::Waiting);
+        self.begin_wait(me);
+        self.queue_up((me, self.key_of(me)), condition, (address, words));
         self.change_height(condition, None, Some(self.height(me)));
         self.propagate_to(self.reorder(condition));
     }

@@ -49,9 +49,9 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(mutex);
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
-        self.change_height(mutex, Some(self.height(heir)), None);
         // It may wait itself, where the end of a train takes it out of a domain.
         self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
+        turnstile.heights.change(Some(self.height(heir)), None);
         thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);

@@ -1,6 +1,8 @@
 //! Stories of conditions with helpers: the papers' figures, and all ways in which a wait ends.
 
-use super::{MUTEX, cond_wait, effective, helpers_of, id, mark, notify, tell, wait, wake};
+use super::{
+    MUTEX, cond_wait, effective, helpers_of, id, mark, notify, reference, tell, wait, wake,
+};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
@@ -499,11 +501,14 @@ fn under_the_tree() {
 #[test]
 fn invariants() {
     type Corrupt = fn(&Inherit<Host>, &Machine);
-    let found: [(&str, Corrupt); 6] = [
+    let found: [(&str, Corrupt); 7] = [
         ("a turnstile is listed by another priority than it lends", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
         }),
-        ("an edge to another thread", |waits, _| {
+        ("an edge to another thread", |waits, board| {
+            waits.turnstile.edge(ByEdge::OWNER).to.set(Some(reference(board, 3)));
+        }),
+        ("helpers are counted wrong", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).to.set(None);
         }),
         ("waiters have other heights than they say", |waits, _| {
