@@ -233,8 +233,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
     #[test]
     fn no_task_is_delayed_for_longer(
-        tasks in prop::collection::vec(task(2, 2), 2..5), eager in any::<bool>(), window in prop::option::of(4..40u64),
-        above in 0..3u32,
+        tasks in prop::collection::vec(task(2, 2), 2..5), eager in any::<bool>(),
+        window in prop::option::of(4..40u64), above in 0..3u32,
     ) {
         // A ceiling is that of the users, or above it.
         let user = |mutex: usize| {
@@ -246,8 +246,8 @@ proptest! {
         let ceiling = |mutex| Protocol::Ceiling(user(mutex) + above);
         let protocols = [Protocol::Inheritance, Protocol::Inheritance, ceiling(2), ceiling(3)];
         let played = play(&tasks, &protocols, 2_000, eager);
-        for ((bound, blocking), (response, blocked)) in bounds(&tasks, &protocols, window).iter().zip(played)
-        {
+        let bounds = bounds(&tasks, &protocols, window);
+        for ((bound, blocking), (response, blocked)) in bounds.iter().zip(played) {
             if let Some(bound) = bound {
                 prop_assert!(blocked <= *blocking, "{blocked} > {blocking}");
                 prop_assert!(response <= *bound, "{response} > {bound}");
