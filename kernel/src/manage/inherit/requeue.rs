@@ -9,6 +9,7 @@ use crate::object::thread::flag;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{Scope, WAITERS};
+use abi::trace::Awaited;
 
 impl<P: Port> Manager<'_, P> {
     /// The first waiter of the condition at an address, or with `all` = 1 each, waits for its mutex
@@ -55,6 +56,7 @@ impl<P: Port> Manager<'_, P> {
         if !owns {
             return Err(Error::WrongState);
         }
+        self.note_wait(waiter, (Awaited::InheritMutex, address), Some(me));
         self.leave_turnstile(waiter, condition);
         let others = turnstile.waiters.get().is_some();
         // The last one takes the condition's turnstile along. Behind another one helpers are lent
