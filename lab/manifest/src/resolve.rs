@@ -14,6 +14,7 @@ use crate::problem::{Problem, Problems, Source};
 use crate::reader;
 use crate::reservation;
 use crate::schema::{self, Manifest, Number};
+use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
 use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
@@ -58,6 +59,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    system.mutexes = each(&manifest.mutex, found, |object| sharing::mutex(&values, object));
     for domain in &manifest.domain {
         match domain::read(&values, domain, system.cpus) {
             Ok(domain) => system.domains.push(domain),
@@ -76,6 +78,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
         found.extend(reservation::uncontrolled(&values, &manifest, &system));
+        found.extend(sharing::together(&values, &manifest, &system));
     }
     if found.is_empty() {
         if system.needs_tree() {
@@ -162,6 +165,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         interrupts: Vec::new(),
         timers: Vec::new(),
         memories: Vec::new(),
+        mutexes: Vec::new(),
         domains: Vec::new(),
         supervisor: None,
         reservations: Vec::new(),

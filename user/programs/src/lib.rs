@@ -34,6 +34,7 @@ pub mod reader;
 pub mod rtsim;
 pub mod runaway;
 pub mod selftest;
+pub mod shared_bus;
 pub mod shell;
 pub mod stress;
 pub mod supervised;

@@ -11,6 +11,7 @@ use crate::object::inherit::ByEdge;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
+use abi::trace::{Awaited, Event};
 
 /// The helpers of a condition, and whether those that wait lend them their priorities.
 type Helpers<P> = [Option<(Ref<Thread<P>>, bool)>; HELPERS];
@@ -122,10 +123,25 @@ impl<P: Port> Manager<'_, P> {
         for (which, helper) in ByEdge::all().zip(helpers) {
             helper.into_iter().for_each(|(_, lends)| self.lend(condition, which, lends));
         }
+        self.note_helpers(me, (condition, address));
         self.begin_wait(me);
         self.queue_up((me, self.key_of(me)), condition, (address, words));
         self.change_height(condition, None, Some(self.height(me)));
         self.propagate_to(self.reorder(condition));
+    }
+
+    /// Writes down that a thread waits for a condition, for each of the helpers that it lends to.
+    #[inline(always)]
+    fn note_helpers(&self, me: Ref<Thread<P>>, (condition, address): (Ref<Thread<P>>, u64)) {
+        if !self.cpu.notes(Event::Wait) {
+            return;
+        }
+        let what = (Awaited::InheritCondition, address);
+        let mut lent_to = self.turnstile(condition).lent_to().peekable();
+        if lent_to.peek().is_none() {
+            self.note_wait(me, what, None);
+        }
+        lent_to.for_each(|helper| self.note_wait(me, what, Some(helper)));
     }
 
     /// The waiters for a condition lend a helper their priorities from now on, or no longer.

@@ -12,6 +12,7 @@ use crate::object::thread::flag;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{Scope, WAITERS};
+use abi::trace::Awaited;
 
 /// A waiter, the condition that it waits for, and the mutex that it is to wait for.
 struct Move<P: Port> {
@@ -80,6 +81,7 @@ impl<P: Port> Manager<'_, P> {
     fn move_to_mutex(&self, me: Ref<Thread<P>>, first: &Move<P>) -> bool {
         let (waiter, (condition, words)) = (first.waiter, first.condition);
         let key = self.waiters().key(waiter);
+        self.note_wait(waiter, (Awaited::InheritMutex, first.place.0), Some(me));
         self.leave_turnstile(waiter, condition, Some(words));
         let others = self.turnstile(condition).waiters.get().is_some();
         // The last one takes the condition's turnstile along. Behind another one helpers are lent

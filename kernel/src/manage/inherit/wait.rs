@@ -10,6 +10,7 @@ use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{OWNER_DIED, Scope, WAITERS};
+use abi::trace::{Awaited, Event, NO_THREAD};
 
 impl<P: Port> Manager<'_, P> {
     /// The caller waits for the mutex at an address, unless its first word is another one than
@@ -49,6 +50,7 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
+        self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
         self.begin_wait(me);
         self.join_mutex((me, self.key_of(me)), (found, owner), (at, words));
         self.propagate(owner);
@@ -61,6 +63,19 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(me);
         thread.futex.id.set(self.local_id(me));
         thread.wait_in(State::Waiting);
+    }
+
+    /// Writes down that a thread waits for what lies at an address, and the thread that it waits
+    /// for.
+    #[inline(always)]
+    pub(in crate::manage) fn note_wait(
+        &self,
+        me: Ref<Thread<P>>,
+        (what, address): (Awaited, u64),
+        on: Option<Ref<Thread<P>>>,
+    ) {
+        let on = on.map_or(NO_THREAD, |on| on.index() as u16);
+        self.cpu.note(Event::Wait, me, what.at(address), on);
     }
 
     /// A thread that waits does so until an instant, or for ever.
