@@ -54,7 +54,7 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
 /// A turnstile in which no thread waits.
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
-    let bare = !edges && turnstile.helpers.get() == 0 && !turnstile.is_condition();
+    let bare = !edges && turnstile.leading.get() == 0 && !turnstile.is_condition();
     assert!(bare, "what no thread waits for leads to threads");
     assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
@@ -108,9 +108,10 @@ fn turnstile<P: Port>(
         let edges = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
         assert!(edges.count() == 1, "a mutex has two owners");
     }
-    let helpers = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
-    let helpers = if turnstile.is_condition() { helpers.count() } else { 0 };
-    assert!(usize::from(turnstile.helpers.get()) == helpers, "helpers are counted wrong");
+    let there = |which: &ByEdge| turnstile.edge(*which).to.get().is_some();
+    let marked = |which: &ByEdge| turnstile.leading.get() >> which.index() & 1 != 0;
+    let right = ByEdge::all().all(|which| there(&which) == marked(&which));
+    assert!(right, "an edge is marked that leads nowhere, or is not marked");
     found.waiters += count;
     found.turnstiles += 1;
     let mut spare = turnstile.spare.get();

@@ -22,6 +22,9 @@ pub const LINKS: u8 = 8;
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
 
+/// The height of a thread that does not wait: above all heights, also with what waits count.
+pub const NO_HEIGHT: u8 = 1 << 7;
+
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
 pub struct Heights {
     counts: [Cell<u32>; LINKS as usize],
@@ -45,28 +48,38 @@ impl Heights {
         self.counts.each_ref().map(Cell::get)
     }
 
-    /// Another number has a height, if that is one that a chain may have.
-    fn change_count(&self, height: u8, change: impl FnOnce(u32) -> u32) {
-        let Some(count) = self.counts.get(usize::from(height)) else { return };
-        count.set(change(count.get()));
-        let others = self.some.get() & !(1 << height);
-        self.some.set(others | u8::from(count.get() != 0) << height);
+    /// So many more have a height, if that is one that a chain may have.
+    fn gain(&self, height: u8, more: u32) {
+        if let Some(count) = self.counts.get(usize::from(height)) {
+            count.set(count.get() + more);
+            self.some.set(self.some.get() | 1 << height);
+        }
     }
 
-    /// A thread's height changes; with `None` it waits no longer, or does so from now on.
-    pub fn change(&self, from: Option<u8>, to: Option<u8>) {
-        from.into_iter().for_each(|height| self.change_count(height, |count| count - 1));
-        to.into_iter().for_each(|height| self.change_count(height, |count| count + 1));
+    /// So many fewer.
+    fn lose(&self, height: u8, fewer: u32) {
+        if let Some(count) = self.counts.get(usize::from(height)) {
+            count.set(count.get() - fewer);
+            if count.get() == 0 {
+                self.some.set(self.some.get() & !(1 << height));
+            }
+        }
+    }
+
+    /// A thread's height changes; with [`NO_HEIGHT`] it waits no longer, or does so from now on.
+    pub fn change(&self, from: u8, to: u8) {
+        self.lose(from, 1);
+        self.gain(to, 1);
     }
 
     /// All of `others` are among these from now on, each so much higher.
     pub fn add(&self, others: &Heights, higher: u8) {
-        others.each(|height, more| self.change_count(height + higher, |count| count + more));
+        others.each(|height, more| self.gain(height + higher, more));
     }
 
     /// They are no longer.
     pub fn subtract(&self, others: &Heights, higher: u8) {
-        others.each(|height, fewer| self.change_count(height + higher, |count| count - fewer));
+        others.each(|height, fewer| self.lose(height + higher, fewer));
     }
 
     /// Calls `each` for every height that some have, with how many.
@@ -106,6 +119,17 @@ impl ByEdge {
 /// Selects the places of turnstiles among those of one visit.
 pub struct ByVisit;
 
+/// As how many links a wait counts, by the edges that lead to threads.
+const WEIGHTS: [u8; 1 << HELPERS] = {
+    let mut weights = [1; 1 << HELPERS];
+    let mut edges = 1;
+    while edges < weights.len() {
+        weights[edges] = edges.count_ones() as u8;
+        edges += 1;
+    }
+    weights
+};
+
 /// Leads from a turnstile to a thread.
 pub struct Edge<P: Port> {
     /// The owner of the mutex, or a helper of the condition; `None`: there is no such edge.
@@ -131,8 +155,8 @@ impl<P: Port> Edge<P> {
 pub struct Turnstile<P: Port> {
     /// That of a mutex alone is the first, to its owner.
     edges: [Edge<P>; HELPERS],
-    /// Of a condition: how many it has.
-    pub helpers: Cell<u8>,
+    /// Those that lead to threads, a bit each.
+    pub leading: Cell<u8>,
     /// Of a condition: the address of the mutex that its waiters own next.
     pub mutex: Cell<Option<u64>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
@@ -168,14 +192,25 @@ impl<P: Port> Turnstile<P> {
 
     /// Its edges, and where they lead to.
     pub fn leads(&self) -> impl Iterator<Item = (ByEdge, Ref<Thread<P>>)> {
-        let edge = |which: ByEdge| Some((which, self.edge(which).to.get()?));
-        // Those of a condition may be any, that of a mutex is the first.
-        ByEdge::all().filter_map(edge).take(self.weight().into())
+        let mut left = self.leading.get();
+        core::iter::from_fn(move || {
+            let which = ByEdge(left.trailing_zeros() as u8);
+            left &= left.wrapping_sub(1);
+            let to = self.edges.get(usize::from(which.0))?.to.get()?;
+            Some((which, to))
+        })
+    }
+
+    /// It leads to a thread by an edge, or by that to none.
+    pub fn set_edge(&self, which: ByEdge, to: Option<Ref<Thread<P>>>) {
+        let others = self.leading.get() & !(1 << which.index());
+        self.leading.set(others | u8::from(to.is_some()) << which.index());
+        self.edge(which).to.set(to);
     }
 
     /// As how many links a wait here counts.
     pub fn weight(&self) -> u8 {
-        self.helpers.get().max(1)
+        WEIGHTS[usize::from(self.leading.get()) % WEIGHTS.len()]
     }
 
     /// The threads that its waiters lend their priorities to.
@@ -208,7 +243,7 @@ impl<P: Port> Inherit<P> {
     pub fn new() -> Inherit<P> {
         let turnstile = Turnstile {
             edges: [const { Edge::new() }; HELPERS],
-            helpers: Cell::new(0),
+            leading: Cell::new(0),
             mutex: Cell::new(None),
             waiters: Cell::new(None),
             heights: Heights::new(),
@@ -259,7 +294,7 @@ impl<P: Port> Ordered<ByEdge> for Thread<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Heights, LINKS};
+    use super::{Heights, LINKS, NO_HEIGHT};
 
     /// What heights say is what plain counts say, whatever happens to them.
     #[test]
@@ -274,7 +309,7 @@ mod tests {
         };
         for step in 0..2000u32 {
             let height = (step.wrapping_mul(0x9e37_79b9) >> 29) as u8;
-            others.change(None, Some(height));
+            others.change(NO_HEIGHT, height);
             let higher = (step / 7 % u32::from(LINKS)) as u8;
             let fits = usize::from(LINKS - higher);
             let moved = |plain: &mut [u32], sign: i64| {
@@ -293,10 +328,10 @@ mod tests {
                 check(&plain);
             }
             if step % 5 == 0 {
-                others.change(Some(height), None);
+                others.change(height, NO_HEIGHT);
             }
             if plain[0] != 0 {
-                heights.change(Some(0), Some(height));
+                heights.change(0, height);
                 plain[0] -= 1;
                 plain[usize::from(height)] += 1;
                 check(&plain);

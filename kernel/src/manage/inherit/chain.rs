@@ -99,14 +99,13 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The height of a thread among the waiters in a turnstile changes, and so may those along all
-    /// chains from there; with `None` it is none of them.
-    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: Option<u8>, to: Option<u8>) {
+    /// chains from there; with no height it is none of them.
+    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: u8, to: u8) {
         let turnstile = self.turnstile(at);
         turnstile.heights.change(from, to);
         let higher = turnstile.weight() - 1;
-        let [from, to] = [from, to].map(|height| Some(height? + higher));
         for thread in turnstile.lent_to() {
-            self.change_behind(thread, |behind| behind.change(from, to));
+            self.change_behind(thread, |behind| behind.change(from + higher, to + higher));
         }
     }
 
@@ -117,7 +116,7 @@ impl<P: Port> Manager<'_, P> {
         change(&inherit.behind);
         let after = inherit.behind.top();
         if let Some(next) = inherit.waits.get().filter(|_| before != after) {
-            self.change_height(next, Some(before), Some(after));
+            self.change_height(next, before, after);
         }
     }
 
@@ -157,9 +156,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// A condition has a helper, by this edge. It lends nothing yet.
     pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
-        let turnstile = self.turnstile(at);
-        turnstile.helpers.set(turnstile.helpers.get() + 1);
-        turnstile.edge(which).to.set(Some(to));
+        self.turnstile(at).set_edge(which, Some(to));
         self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
     }
 
@@ -167,10 +164,8 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn lead_off(&self, at: Ref<Thread<P>>, which: ByEdge) -> Option<Ref<Thread<P>>> {
         let turnstile = self.turnstile(at);
         let edge = turnstile.edge(which);
-        let to = edge.to.take()?;
-        if turnstile.is_condition() {
-            turnstile.helpers.set(turnstile.helpers.get() - 1);
-        }
+        let to = edge.to.get()?;
+        turnstile.set_edge(which, None);
         edge.lends.set(false);
         self.lenders(which).remove(self.all.open(to).inherit.lenders(which), at);
         Some(to)
@@ -179,9 +174,8 @@ impl<P: Port> Manager<'_, P> {
     /// A thread owns a mutex, whose first waiter has this key.
     pub(super) fn own(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>, key: u8) {
         let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
-        let edge = turnstile.edge(which);
-        edge.to.set(Some(owner));
-        edge.lends.set(true);
+        turnstile.set_edge(which, Some(owner));
+        turnstile.edge(which).lends.set(true);
         self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
         let waiter = turnstile.waiters.get();
         let visit = waiter.and_then(|waiter| self.visit_to(owner, self.domain_of(waiter)));

@@ -7,7 +7,7 @@ use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::ByEdge;
+use crate::object::inherit::{ByEdge, NO_HEIGHT};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
@@ -126,7 +126,7 @@ impl<P: Port> Manager<'_, P> {
         self.note_helpers(me, (condition, address));
         self.begin_wait(me);
         self.queue_up((me, self.key_of(me)), condition, (address, words));
-        self.change_height(condition, None, Some(self.height(me)));
+        self.change_height(condition, NO_HEIGHT, self.height(me));
         self.propagate_to(self.reorder(condition));
     }
 
@@ -162,10 +162,11 @@ impl<P: Port> Manager<'_, P> {
     /// lent to, unless a chain would be too long: at each change of its waiters or helpers.
     pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
         let turnstile = self.turnstile(condition);
-        let links = self.highest(condition) + turnstile.weight();
-        for which in ByEdge::all() {
-            let edge = turnstile.edge(which);
-            let Some(to) = edge.to.get().filter(|_| !edge.lends.get()) else { continue };
+        for (which, to) in turnstile.leads() {
+            if turnstile.edge(which).lends.get() {
+                continue;
+            }
+            let links = self.highest(condition) + turnstile.weight();
             if self.links_from(to, (None, Some(condition))).is_some_and(|on| links + on <= LINKS) {
                 self.lend(condition, which, true);
             }

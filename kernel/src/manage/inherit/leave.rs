@@ -7,7 +7,7 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::object::Thread;
-use crate::object::inherit::ByEdge;
+use crate::object::inherit::{ByEdge, NO_HEIGHT};
 use crate::port::Port;
 use abi::futex::{HELPERS, WAITERS};
 
@@ -27,7 +27,7 @@ impl<P: Port> Manager<'_, P> {
         words: Option<Words>,
     ) {
         let turnstile = self.turnstile(at);
-        self.change_height(at, Some(self.height(thread)), None);
+        self.change_height(at, self.height(thread), NO_HEIGHT);
         self.waiters().remove(&turnstile.waiters, thread);
         self.all.open(thread).inherit.waits.set(None);
         self.take_along(thread, at);

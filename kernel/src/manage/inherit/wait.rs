@@ -6,6 +6,7 @@ use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
+use crate::object::inherit::NO_HEIGHT;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
@@ -145,7 +146,7 @@ impl<P: Port> Manager<'_, P> {
             None => self.own(mutex, owner, key),
             Some(_) => _ = self.reorder(mutex),
         }
-        self.change_height(mutex, None, Some(self.height(me)));
+        self.change_height(mutex, NO_HEIGHT, self.height(me));
     }
 
     /// The turnstile that a thread is to wait in: that which was found, where the one that it

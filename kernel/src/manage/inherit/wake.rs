@@ -6,7 +6,7 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
-use crate::object::inherit::ByEdge;
+use crate::object::inherit::{ByEdge, NO_HEIGHT};
 use crate::object::thread::flag;
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
@@ -51,7 +51,7 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(heir);
         // It may wait itself, where the end of a train takes it out of a domain.
         self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
-        turnstile.heights.change(Some(self.height(heir)), None);
+        turnstile.heights.change(self.height(heir), NO_HEIGHT);
         thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);
