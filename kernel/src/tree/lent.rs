@@ -1,5 +1,5 @@
-//! Leaves that are lent (S2G-05, S4-07): a thread that owns an inheriting mutex uses the leaf of the
-//! first one that waits for it, if that is more urgent than its own.
+//! Leaves that are lent (S2G-05, S4-07): a thread that owns an inheriting mutex uses the leaf of
+//! the first one that waits for it, if that is more urgent than its own.
 //!
 //! Which waiter that is, its *lender*, is decided when waits change, and stored. Which leaf that
 //! comes to is found each time, along callers and lenders. A thread that is queued in a lent leaf

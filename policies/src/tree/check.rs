@@ -172,8 +172,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Threads on lent leaves are counted in each class, and what is logically active is what can be
-    /// chosen among service curves, or could be and has such threads.
+    /// Threads on lent leaves are counted in each class, and what is logically active is what can
+    /// be chosen among service curves, or could be and has such threads.
     fn check_lent(&self, at: usize, role: Role) {
         let node = &self.nodes[at];
         if role != Role::Leaf {

@@ -67,8 +67,8 @@ impl Fair {
         self.virtual_time = at.max(curve.instant(service));
     }
 
-    /// It can be chosen again and was logically active all the time: it goes on from where it is, but
-    /// not from before `least`.
+    /// It can be chosen again and was logically active all the time: it goes on from where it is,
+    /// but not from before `least`.
     pub(super) fn come_back(&mut self, share: &Curve, least: u128) {
         if self.virtual_time < least {
             self.wake(share, least);

@@ -7,7 +7,7 @@
 //! | | own leaf | when the thread comes back |
 //! |---|---|---|
 //! | [`Inheritance::Leaves`] | sleeps | wakes, as if it had done nothing |
-//! | [`Inheritance::Charged`] | *logically active*: what the thread uses is charged there as well | goes on from where it is |
+//! | [`Inheritance::Charged`] | *logically active*: charged as well | goes on from where it is |
 //!
 //! Charged is the share, of the leaf and of each class above it that the lent leaf is not in, and
 //! of the guarantee as much as was due, so that it does not come a second time. Budgets are not:

@@ -1,5 +1,5 @@
-//! `inheritance-approaches`: progress of players that share a mutex with the thread of an interrupt,
-//! by both approaches to lent leaves (S4-E03).
+//! `inheritance-approaches`: progress of players that share a mutex with the thread of an
+//! interrupt, by both approaches to lent leaves (S4-E03).
 
 mod claims;
 mod measure;

@@ -193,8 +193,8 @@ impl Pair<'_, '_> {
         self.agree();
     }
 
-    /// A leaf that sleeps is lent another one, or no longer. That is nothing to the model: readiness,
-    /// budgets, jobs and service are as if it were not.
+    /// A leaf is lent another one, or no longer. That is nothing to the model: readiness, budgets,
+    /// jobs and service are as if it were not.
     fn lend(&mut self) {
         let Some(leaf) = self.any_of(false) else { return };
         let lent = self.tree.nodes[leaf.index()].fair.lent;
