@@ -23,6 +23,27 @@ pub const WINDOWS: usize = 32;
 /// Four message words.
 pub type Words = [u64; 4];
 
+/// What becomes of a leaf while its thread runs on a lent one (S4-07).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Inheritance {
+    /// What the thread uses is charged to its own leaf as well.
+    #[default]
+    Charged = 0,
+    /// It sleeps.
+    Leaves = 1,
+}
+
+impl Inheritance {
+    /// All approaches, in the order of their codes.
+    pub const ALL: [Inheritance; 2] = [Inheritance::Charged, Inheritance::Leaves];
+
+    /// The approach with this code.
+    pub fn from_code(code: u64) -> Option<Inheritance> {
+        Inheritance::ALL.into_iter().find(|approach| *approach as u64 == code)
+    }
+}
+
 /// How a class chooses among its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -5,6 +5,7 @@
 use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
+use crate::leaf::LeafRef;
 use crate::manage::inherit::{LINKS, STEPS};
 use crate::object::inherit::{ByEdge, ByWaiter, Turnstile};
 use crate::object::thread::State;
@@ -43,9 +44,12 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             None => unused(&inherit.turnstile),
         }
     }
+    let mut lent = 0;
     for at in live(threads) {
         thread(machine, all, at, &mut found);
+        lent += u32::from(lender(all, at));
     }
+    assert!(lent == machine.kernel.trees.lenders(), "lenders are counted wrongly");
     assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
@@ -161,6 +165,20 @@ fn thread<P: Port>(
     }
     let effective = thread.priority.get() == urgency;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
+}
+
+/// Whether a thread has a lender: the first that waits for what it owns or helps, by one of those.
+fn lender<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
+    let Some(lender) = at.lender.get(all) else {
+        assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
+        return false;
+    };
+    let waits = all.open(lender).inherit.waits.get().expect("a lender that does not wait");
+    let turnstile = &all.open(waits).inherit.turnstile;
+    assert!(turnstile.lent_to().any(|to| to == at), "it waits for another thread");
+    let first = Order::<_, ByWaiter>::of(all, ByWaiter).first(&turnstile.waiters);
+    assert!(first == Some(lender), "a lender that is not the first");
+    true
 }
 
 /// How many links lead on from a thread, and over how many edges. It ends: there are at most so

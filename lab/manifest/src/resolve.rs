@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use abi::object::Resource;
+use abi::reservation::Inheritance;
 use abi::trace::{Event, Keep};
 
 use crate::budget::{self, Pool};
@@ -38,6 +39,8 @@ const DEFAULT_LAZY_DEQUEUES: u64 = 4;
 /// Of the class that all CPUs share: above all threads that have no reservation.
 const DEFAULT_SHARED: u64 = 256;
 const LAST_LEVEL: u64 = abi::reservation::LEVELS as u64 - 1;
+/// Approaches to lent leaves, in the order of their codes.
+const INHERITANCES: [&str; Inheritance::ALL.len()] = ["charged", "leaves"];
 /// The highest IRQ.
 const LAST_IRQ: u64 = 23;
 
@@ -159,6 +162,7 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         shared_priority: values.number(&given.shared_priority, DEFAULT_SHARED, 0..=LAST_LEVEL)?
             as u16,
         preempt_chains: given.preempt_chains.unwrap_or(true),
+        inheritance: inheritance(values, given)?,
         pools,
         endpoints: Vec::new(),
         notifications: manifest.notification.iter().map(notification).collect(),
@@ -202,6 +206,13 @@ fn locking(values: &Values, given: &schema::General, cpus: u32) -> Result<Option
         return Err(values.problem(word, message, help));
     }
     Ok(Some(locking))
+}
+
+fn inheritance(values: &Values, given: &schema::General) -> Result<Inheritance, Problem> {
+    let Some(word) = &given.inheritance else { return Ok(Inheritance::default()) };
+    let name = values.one_of("approach", word, &INHERITANCES)?;
+    let at = INHERITANCES.into_iter().position(|known| known == name);
+    Ok(Inheritance::ALL[at.unwrap_or(0)])
 }
 
 fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64, Problem> {

@@ -60,6 +60,7 @@ pub struct General {
     pub locking: Option<Word>,
     pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,
+    pub inheritance: Option<Word>,
 }
 
 /// `[trace]`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use abi::account;
 use abi::object::Resource;
-use abi::reservation::{Budget, Policy, Share, Timing, Window};
+use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
@@ -40,6 +40,8 @@ pub struct System {
     pub lazy_dequeues: u32,
     /// Whether a chain of transfers is left when an interrupt waits.
     pub preempt_chains: bool,
+    /// What becomes of a leaf while its thread runs on a lent one.
+    pub inheritance: Inheritance,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
     /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
     pub pools: [Pool; Resource::COUNT],

@@ -27,6 +27,7 @@ pub mod moved;
 pub mod pairs;
 pub mod periodic;
 pub mod ping;
+pub mod players;
 pub mod potato;
 pub mod queue;
 mod random;

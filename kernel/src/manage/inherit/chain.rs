@@ -37,7 +37,7 @@ pub(super) type Ends<P> = [Option<Ref<Thread<P>>>; HELPERS];
 pub(super) type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 /// A priority as a key.
-fn key(urgency: i16) -> u8 {
+pub(super) fn key(urgency: i16) -> u8 {
     urgency.clamp(0, u8::MAX.into()) as u8
 }
 
@@ -122,6 +122,9 @@ impl<P: Port> Manager<'_, P> {
 
     /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
     pub(crate) fn propagate(&self, at: Ref<Thread<P>>) {
+        if P::TREE && self.kernel.variant.tree {
+            return self.propagate_leaves(at);
+        }
         let urgency = self.urgency(at);
         self.apply_priority(at, urgency);
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
@@ -138,7 +141,8 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
-    /// it lends; those for which that is another priority than before are to follow.
+    /// it lends; those for which that is another priority than before are to follow, and where a
+    /// tree orders threads all of them: another thread may be the first one.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);
@@ -148,6 +152,8 @@ impl<P: Port> Manager<'_, P> {
             let key = if turnstile.edge(which).lends.get() { first } else { 0 };
             if lenders.key(at) != key {
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
+                ends[which.index()] = Some(to);
+            } else if P::TREE && self.kernel.variant.tree {
                 ends[which.index()] = Some(to);
             }
         }

@@ -14,6 +14,7 @@ mod chain;
 mod condition;
 mod help;
 mod leave;
+mod lent;
 mod requeue;
 mod wait;
 mod wake;

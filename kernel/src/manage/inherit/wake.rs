@@ -70,6 +70,9 @@ impl<P: Port> Manager<'_, P> {
             words.release(self.id_of(Some(heir)) | waiters);
         }
         self.propagate(old);
+        if P::TREE && self.kernel.variant.tree {
+            self.decide_lender(heir);
+        }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);
         }

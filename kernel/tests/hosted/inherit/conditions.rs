@@ -488,8 +488,11 @@ fn refusals() {
 fn under_the_tree() {
     let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 20), (1, 30)]);
     let helper = id(&board, 1);
-    for thread in [3, 2] {
+    let sleep = timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, 1_000_000);
+    board.does(3, sleep);
+    for thread in [2, 3] {
         board.does(thread, cond_wait(FIRST, 0, 0, None, [helper, 0, 0, 0]));
+        board.wait(1_000_000);
     }
     mark(&board, 1, 0);
     board.does(1, notify(FIRST, false));
