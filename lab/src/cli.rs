@@ -116,6 +116,7 @@ Examples:
   ./giusto trace hello --timeline                  draw it in the terminal
   ./giusto trace hello --perfetto hello.pftrace    for https://ui.perfetto.dev
   ./giusto trace selftest --cpus 4 --locks         CPUs, and their lock
+  ./giusto trace shared-bus --waits                which threads wait for which
   ./giusto trace elevator --auto 5us               why a wake-up was late
   ./giusto trace selftest --cpus 4 --locks --machine twin --locking elided
   ./giusto trace shell --last --size 64            the last 64 MiB of a long run";
@@ -343,6 +344,9 @@ pub struct Trace {
     /// What each CPU did, and how long the kernel's lock was waited for and held, by operation.
     #[arg(long)]
     pub locks: bool,
+    /// How long each thread waited for mutexes, conditions and answers, and for whom.
+    #[arg(long)]
+    pub waits: bool,
     /// Write the trace as the kernel left it; `trace FILE` shows it again.
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 pub mod auto;
 
-use super::print_json;
+use super::{print_json, wrapped};
 use crate::cli;
 use crate::failure::Verdict;
 use crate::machine::{self, Boot, Console, Exit, Input, Outcome};
@@ -149,7 +149,8 @@ fn show(asked: &cli::Trace, recorded: &Recorded) {
         output::line(auto::report(traces, names, limit, late.as_ref()));
     }
     let only_files = asked.raw.is_some() || asked.perfetto.is_some() || asked.auto.is_some();
-    if asked.timeline || !(asked.overheads || asked.sections || asked.locks || only_files) {
+    let tables = asked.overheads || asked.sections || asked.locks || asked.waits;
+    if asked.timeline || !(tables || only_files) {
         let view = View { width, from: asked.from, to: asked.to, ..View::default() };
         output::line(::trace::timeline(trace, names, &view));
     }
@@ -162,6 +163,13 @@ fn show(asked: &cli::Trace, recorded: &Recorded) {
         if asked.sections {
             title();
             output::line(::trace::kernel_times_table(&::trace::kernel_times(trace), width));
+        }
+    }
+    if asked.waits {
+        let waits = ::trace::longest_waits(trace, names);
+        waits.iter().for_each(|wait| output::line(wrapped(&wait.to_string(), "", "  ").trim_end()));
+        if waits.is_empty() {
+            output::line("no thread waited for another one");
         }
     }
     if asked.locks {
@@ -213,6 +221,7 @@ fn document(asked: &cli::Trace, recorded: &Recorded, files: &[PathBuf]) -> Value
         "span_ns": trace.span(),
         "cpus": rows(::trace::cpus(traces).iter().map(|one| json!(one)).collect()),
         "locks": rows(::trace::locks(&traces.each).iter().map(lock).collect()),
+        "waits": ::trace::longest_waits(trace, &recorded.names),
         "overheads": of_each(overheads),
         "sections": of_each(sections),
         "threshold_ns": asked.auto,

@@ -46,5 +46,5 @@ pub use overheads::{
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
-pub use waits::{Wait, Waits, What};
+pub use waits::{LongestWait, Wait, Waits, What, longest_waits};
 pub use wakeups::{WakeUp, explained, first_late, wakeups};

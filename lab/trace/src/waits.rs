@@ -4,6 +4,10 @@
 //! wakes. A mutex is handed over: when a thread that waits for it wakes, and its deadline has not
 //! passed, that one owns it, and those that wait still wait for this thread from then on.
 
+mod longest;
+
+pub use longest::{LongestWait, longest_waits};
+
 use crate::{Lives, Moment, Names, Trace};
 use abi::call::ThreadState;
 use abi::trace::{Awaited, Event, NO_THREAD};

@@ -143,3 +143,32 @@ fn blame_names_the_lock_and_its_holder() {
     "#]]
     .assert_eq(&blame(&trace, &names(), &sample).to_string());
 }
+
+#[test]
+fn the_longest_waits_are_told_with_their_holders() {
+    let told = longest_waits(&inversion().trace(), &names());
+    let text: String = told.iter().map(|wait| format!("{wait}\n")).collect();
+    expect![[r#"
+        robot/1 waited 1200 ns for mutex 0x80000040 held by robot/3 (once, this from 1290 ns on)
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn a_wait_that_is_handed_on_is_one() {
+    let mut m = Maker::new();
+    m.thread(CONTROL, 1, 100).thread(PLANNER, 1, 80).thread(LOGGER, 1, 60);
+    m.note(Event::Switch, LOGGER, 0, 60).exit(LOGGER);
+    for thread in [CONTROL, PLANNER] {
+        m.enter(thread, WAIT).note(Event::Wait, thread, bus(), LOGGER);
+        m.note(Event::Block, thread, 0, 6).switch(LOGGER, thread, 60).exit(LOGGER);
+    }
+    m.enter(LOGGER, WAKE).note(Event::Wake, CONTROL, 0, 0).exit(LOGGER).pass(500);
+    m.enter(CONTROL, WAKE).note(Event::Wake, PLANNER, 0, 0).exit(CONTROL);
+    let trace = m.trace();
+    let told = longest_waits(&trace, &names());
+    let [longest, other] = &told[..] else { panic!("two threads waited") };
+    assert_eq!((longest.thread.as_str(), longest.times), ("robot/2", 1));
+    let woken = trace.moments[place(&trace, Event::Wake, PLANNER)].ns;
+    assert_eq!(longest.from + longest.longest, woken);
+    assert_eq!((other.thread.as_str(), other.times), ("robot/1", 1));
+}
