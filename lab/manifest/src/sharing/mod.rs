@@ -50,7 +50,7 @@ pub fn of_domain(values: &Values, given: &schema::Domain) -> Result<Vec<Section>
         let (message, help) = match given.reservation.is_some() {
             true => (
                 "sections of a domain with a reservation have no bound",
-                "leave `sections` out: owners of mutexes inherit no reservation",
+                "leave `sections` out, or the reservation and all others",
             ),
             false => (
                 "`sections` belong to jobs, and nothing says which the domain has",

@@ -21,7 +21,7 @@ pub fn together(values: &Values, manifest: &Manifest, system: &System) -> Vec<Pr
     let Some(first) = uses.first() else { return Vec::new() };
     let needs_tree = system.needs_tree() || system.kernel == crate::TREE;
     if needs_tree {
-        let message = "the kernel `tree` lends nothing to the owner of a mutex: no bound is known";
+        let message = "no bound is known of sections under the kernel `tree`";
         let help = "take another kernel and leave reservations out, or leave `sections` out";
         return vec![values.source.problem(&first.section.at, message, help)];
     }
