@@ -150,7 +150,8 @@ fn the_longest_waits_are_told_with_their_holders() {
     let text: String = told.iter().map(|wait| format!("{wait}\n")).collect();
     expect![[r#"
         robot/1 waited 1200 ns for mutex 0x80000040 held by robot/3 (once, this from 1290 ns on)
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
