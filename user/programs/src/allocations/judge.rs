@@ -12,9 +12,9 @@ const PATIENCE: u64 = 200_000_000;
 const PAUSE: u64 = 100_000;
 
 /// Capabilities `console`, `system` and `begin`; memory `board`. Arguments: `threads` of the whole
-/// storm, `period` in microseconds, `instants` of each phase, `ratio` that the worst response in the
-/// storm may have to the worst one before, and `tries`: on a host that does other things, a response
-/// may be late without the kernel.
+/// storm, `period` in microseconds, `instants` of each phase, `ratio` that the worst response in
+/// the storm may have to the worst one before, and `tries`: on a host that does other things, a
+/// response may be late without the kernel.
 pub fn main(env: &Env) {
     let (console, board) = (env.console(), Board::of(env));
     let threads = env.number("threads", 1);
