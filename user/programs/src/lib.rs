@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 pub mod adaptive;
+pub mod allocations;
 pub mod busy;
 pub mod control;
 pub mod crash;

@@ -1,6 +1,7 @@
 //! `test`: everything that must hold, as one list of jobs.
 
 mod agreement;
+mod allocations;
 mod blocked;
 mod builds;
 mod c;
@@ -133,6 +134,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     }
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
+    jobs.extend(allocations::jobs());
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());

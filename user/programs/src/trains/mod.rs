@@ -3,5 +3,6 @@
 pub mod chain;
 pub mod cost;
 pub mod display;
+pub mod names;
 pub mod show;
 pub mod sums;

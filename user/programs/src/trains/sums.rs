@@ -56,7 +56,7 @@ pub fn sum_of(numbers: [u64; 4]) -> u64 {
 }
 
 /// What the caller's thread runs here.
-struct Exported;
+pub(super) struct Exported;
 
 impl Entry for Exported {
     type Question = Numbers;

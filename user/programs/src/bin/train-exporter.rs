@@ -1,0 +1,5 @@
+//! Exports a train by a name.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::trains::names::exporter);
