@@ -2,6 +2,7 @@
 
 mod support;
 
+use abi::reservation::Inheritance;
 use expect_test::expect;
 use manifest::{Target, parse};
 
@@ -40,6 +41,21 @@ fn the_smallest_manifest_has_defaults() {
         stacks            0       0     0     0
     "#]]
     .assert_eq(&system.summary());
+}
+
+#[test]
+fn a_system_says_what_becomes_of_a_leaf_while_another_is_lent() {
+    let said = |line: &str| {
+        let text = format!(
+            "[system]\nname = \"small\"\n{line}\n\
+             [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n"
+        );
+        parse("small.toml", &text).map(|system| system.inheritance)
+    };
+    assert_eq!(said("").ok(), Some(Inheritance::Charged));
+    assert_eq!(said("inheritance = \"charged\"").ok(), Some(Inheritance::Charged));
+    assert_eq!(said("inheritance = \"leaves\"").ok(), Some(Inheritance::Leaves));
+    assert!(said("inheritance = \"none\"").is_err());
 }
 
 #[test]
