@@ -82,6 +82,17 @@ static giusto_status tell(pthread_cond_t *cond, uint32_t helper, bool helps)
     return giusto_inherit_help(giusto_place(&cond->condition), helper, helps);
 }
 
+/*
+ * The same, for threads that wait and for those between their unlock and their call: these have
+ * the helpers of before in mind, and come back.
+ */
+static giusto_status change(pthread_cond_t *cond, uint32_t helper, bool helps)
+{
+    if (__atomic_load_n(&cond->waiting, __ATOMIC_RELAXED) != 0)
+        giusto_count(&cond->condition);
+    return tell(cond, helper, helps);
+}
+
 /* The place of a thread among the helpers, or of none; null: there is no such place. */
 static uint32_t *place_of(pthread_cond_t *cond, uint32_t helper)
 {
@@ -124,7 +135,7 @@ int pthread_cond_helpers_add(pthread_cond_t *cond, pthread_t *helper)
     place = free_place(cond);
     if (place == NULL)
         return ENOSPC;
-    switch (tell(cond, *helper, true)) {
+    switch (change(cond, *helper, true)) {
     case 0:
         *place = *helper;
         __atomic_store_n(&cond->helped, 1, __ATOMIC_RELAXED);
@@ -147,7 +158,7 @@ int pthread_cond_helpers_del(pthread_cond_t *cond, pthread_t *helper)
     uint32_t *place = *helper == 0 ? NULL : place_of(cond, *helper);
     if (place == NULL)
         return ENOENT;
-    switch (tell(cond, *helper, false)) {
+    switch (change(cond, *helper, false)) {
     case 0:
     /* It has ended, and so helps nothing. */
     case GIUSTO_ERROR_STALE:

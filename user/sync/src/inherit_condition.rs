@@ -88,7 +88,7 @@ impl InheritCondition {
                 helpers.iter().position(ended).ok_or(Error::TooManyHelpers)?
             }
         };
-        self.tell(helper.0, true)?;
+        self.change(helper.0, true)?;
         helpers[free] = helper.0;
         self.set_helpers(helpers);
         Ok(())
@@ -104,7 +104,7 @@ impl InheritCondition {
         let mut helpers = self.helpers(guard);
         let place = helpers.iter().position(|id| *id == helper.0 && *id != 0);
         let place = place.ok_or(Error::NoHelper)?;
-        match self.tell(helper.0, false) {
+        match self.change(helper.0, false) {
             // It has ended, and so helps nothing.
             Ok(()) | Err(Error::Stale | Error::NoHelper) => {}
             failed => return failed,
@@ -214,6 +214,15 @@ impl InheritCondition {
             .iter()
             .enumerate()
             .for_each(|(index, ids)| self.words.set(FIRST_HELPERS + index, *ids));
+    }
+
+    /// The same as [`InheritCondition::tell`], for threads that wait and for those between their
+    /// unlock and their call: these have the helpers of before in mind, and come back.
+    fn change(&self, helper: u32, helps: bool) -> Result<(), Error> {
+        if self.words.get(WAITING) != 0 {
+            self.futex.count();
+        }
+        self.tell(helper, helps)
     }
 
     /// Tells the kernel that a thread helps, or helps no longer.

@@ -1,6 +1,7 @@
 //! Inheriting mutexes and conditions: stories, and random programs against a model that computes
 //! every effective priority from scratch.
 
+mod attack;
 mod ceilings;
 mod conditions;
 mod hostile;

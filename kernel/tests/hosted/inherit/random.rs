@@ -440,6 +440,8 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             }
         }
         self.forgets_what_is_passed_over();
+        // Helpers that waited for the thread are lent to again, before its mutexes go on.
+        self.model.requeue();
         for mutex in owned {
             self.passes_on(mutex, OWNER_DIED);
         }

@@ -97,7 +97,7 @@ pub(super) fn within(all: &[Reservation], index: usize) -> u64 {
 pub(super) fn takes(all: &[Reservation], index: usize, budget: Option<u64>) -> u64 {
     let Some((own, _)) = rate(all[index].limit) else { return 0 };
     let asked = budget.map_or(own, |budget| u128::from(budget) * u128::from(WHOLE));
-    (asked.div_ceil(within(all, index).into()) as u64).min(WHOLE.into())
+    u64::try_from(asked.div_ceil(within(all, index).into())).unwrap_or(u64::MAX)
 }
 
 /// What a class has: its own curve, and what its budget amounts to.
@@ -121,6 +121,9 @@ fn bandwidth(
     let mut promised = 0;
     class.children(all).filter(|_| class.admits(all)).find_map(|child| {
         let more = takes(all, child, None);
+        if more > WHOLE.into() {
+            return Some(above_deadline(values, drafts, all, child));
+        }
         let left = has - promised;
         promised += more;
         if promised <= has {
@@ -144,6 +147,22 @@ fn bandwidth(
         let at = span_of(drafts[child].given.budget.as_ref(), &drafts[child].at);
         Some(values.source.problem(&at, message, help))
     })
+}
+
+/// A budget that is longer than the time within which it is promised.
+fn above_deadline(
+    values: &Values,
+    drafts: &[Draft],
+    all: &[Reservation],
+    child: usize,
+) -> Problem {
+    let budget = spell_duration(all[child].limit.map_or(0, |limit| limit.budget));
+    let deadline = spell_duration(within(all, child));
+    let name = quote(place::name(&drafts[child]));
+    let message = format!("{name} has a budget of {budget} for jobs that are due in {deadline}");
+    let help = "lower the budget to the deadline, or let the jobs be due later";
+    let at = span_of(drafts[child].given.budget.as_ref(), &drafts[child].at);
+    values.source.problem(&at, message, help)
 }
 
 /// Curves below service curves.

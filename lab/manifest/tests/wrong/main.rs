@@ -207,3 +207,23 @@ fn the_default_classes_are_like_others() {
     golden.shown("a name of theirs", &problems(&twice));
     golden.check(expect_file!["golden/default_classes.txt"]);
 }
+
+/// The kernel refuses a budget that is longer than the deadline of its jobs, below EDF: it would
+/// panic when it boots. So no manifest is right with one.
+#[test]
+fn a_budget_above_its_deadline_below_edf_is_wrong() {
+    let edf = "[[reservation]]\nname = \"edf\"\npolicy = \"edf\"\npriority = 20\n";
+    for (system, class, place) in [("", edf, "edf"), ("shared_priority = 200\n", "", "cpus")] {
+        let text = |deadline: &str| {
+            format!(
+                "{SYSTEM}kernel = \"tree\"\ncpus = 2\n{system}{class}\
+                 [[reservation]]\nname = \"leaf\"\nin = \"{place}\"\n\
+                 budget = \"8ms\"\nperiod = \"20ms\"\ndeadline = \"{deadline}\"\n\
+                 [[domain]]\nname = \"only\"\nprogram = \"idle\"\npriority = 1\n\
+                 reservation = \"leaf\"\n"
+            )
+        };
+        parse("late.toml", &text("8ms")).unwrap_or_else(|problem| panic!("{problem}"));
+        assert!(parse("late.toml", &text("4ms")).is_err(), "8ms in 4ms, in {place}");
+    }
+}
