@@ -1,6 +1,6 @@
 //! Random programs, against a model that searches all and computes each priority from scratch.
 
-use super::model::{Id, Model, Place};
+use super::model::{Id, Model, Place, Waiter};
 use super::{MUTEX, cond_wait, effective, id, mark, notify, reference, tell, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
@@ -325,15 +325,18 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     /// Waiters of a condition have moved to its mutex, which `me` owns: the most urgent ones.
     fn moves(&mut self, me: Id, (mutex, place): (usize, usize)) {
         let before = self.model.effective()[&me];
+        let mut last = None;
         loop {
             let waiters = self.model.places[place].waiters.iter();
             let moved = waiters
-                .map(|waiter| waiter.thread)
-                .filter(|thread| self.is_at(*thread, mutex))
-                .find(|thread| self.model.may_be_first(place, *thread));
-            let Some(thread) = moved else { break };
+                .filter(|waiter| self.is_at(waiter.thread, mutex))
+                .find(|waiter| self.model.may_be_first(place, waiter.thread));
+            let Some(Waiter { thread, key, since }) = moved.copied() else { break };
             self.model.leaves(thread);
-            self.model.action += 1;
+            // Of those that came in one action any may have been the first.
+            if last.replace((key, since)) != Some((key, since)) {
+                self.model.action += 1;
+            }
             self.model.waits(thread, mutex);
             self.until.insert(thread, u64::MAX);
             self.met("moved");
