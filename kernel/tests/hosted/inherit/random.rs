@@ -1,6 +1,6 @@
 //! Random programs, against a model that searches all and computes each priority from scratch.
 
-use super::model::{Id, Model, Place};
+use super::model::{Id, Model, Place, Waiter};
 use super::{MUTEX, cond_wait, effective, id, mark, notify, reference, tell, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
@@ -206,17 +206,20 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             return assert_eq!(self.result(me).0, Err(Error::WrongState), "{me} owns {mutex}");
         }
         assert_eq!(self.result(me).0, Ok(()));
-        self.passes_on(mutex, 0);
+        self.passes_on(mutex, 0, None);
     }
 
-    /// A mutex goes to its first waiter, which sees this result, or is free.
-    fn passes_on(&mut self, mutex: usize, result: u64) {
+    /// A mutex goes to its first waiter, which sees this result, or is free. It may be the first one
+    /// by what was before, too.
+    fn passes_on(&mut self, mutex: usize, result: u64, before: Option<&Model>) {
         let heir = match self.model.places[mutex].waiters.is_empty() {
             true => None,
             false => Some(self.heir(mutex).expect("it goes to one that lives")),
         };
         if let Some(heir) = heir {
-            assert!(self.model.may_be_first(mutex, heir), "{heir} has waited longest for {mutex}");
+            let first = |model: &Model| model.may_be_first(mutex, heir);
+            let is_first = first(&self.model) || before.is_some_and(first);
+            assert!(is_first, "{heir} has waited longest for {mutex}");
             assert_eq!((self.state(heir), self.result(heir)), (State::Ready, (Ok(()), result)));
             self.met(if result == 0 { "handover" } else { "inherited from the dead" });
         }
@@ -325,15 +328,18 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
     /// Waiters of a condition have moved to its mutex, which `me` owns: the most urgent ones.
     fn moves(&mut self, me: Id, (mutex, place): (usize, usize)) {
         let before = self.model.effective()[&me];
+        let mut last = None;
         loop {
             let waiters = self.model.places[place].waiters.iter();
             let moved = waiters
-                .map(|waiter| waiter.thread)
-                .filter(|thread| self.is_at(*thread, mutex))
-                .find(|thread| self.model.may_be_first(place, *thread));
-            let Some(thread) = moved else { break };
+                .filter(|waiter| self.is_at(waiter.thread, mutex))
+                .find(|waiter| self.model.may_be_first(place, waiter.thread));
+            let Some(Waiter { thread, key, since }) = moved.copied() else { break };
             self.model.leaves(thread);
-            self.model.action += 1;
+            // Of those that came in one action any may have been the first.
+            if last.replace((key, since)) != Some((key, since)) {
+                self.model.action += 1;
+            }
             self.model.waits(thread, mutex);
             self.until.insert(thread, u64::MAX);
             self.met("moved");
@@ -439,11 +445,12 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
                 self.met("a helper ends");
             }
         }
+        // Helpers that were passed over are lent to again, before its mutexes go on or behind that.
+        let before = Model { places: self.model.places.clone(), ..Model::default() };
         self.forgets_what_is_passed_over();
-        // Helpers that waited for the thread are lent to again, before its mutexes go on.
         self.model.requeue();
         for mutex in owned {
-            self.passes_on(mutex, OWNER_DIED);
+            self.passes_on(mutex, OWNER_DIED, Some(&before));
         }
         self.model.own.remove(&thread);
         self.settles(None);

@@ -31,11 +31,6 @@ pub fn some<T>(usual: &[T]) -> impl Iterator<Item = &T> {
 
 /// All of these seeds, or the first two if Miri interprets the tests.
 pub fn seeds(usual: Range<u64>) -> Range<u64> {
-    // ATTACK-BEGIN
-    if let Some(first) = std::env::var("ATTACK").ok().and_then(|at| at.parse::<u64>().ok()) {
-        return usual.start.wrapping_add(first)..usual.end.saturating_add(first);
-    }
-    // ATTACK-END
     if INTERPRETED { usual.start..usual.end.min(usual.start + 2) } else { usual }
 }
 
