@@ -1,5 +1,5 @@
-//! Players that share the CPU by curves and one mutex, which a thread like that of an interrupt
-//! wants now and then (S4-07): what each has done in each window of time.
+//! Players that share the CPU by curves, each with a mutex of its own, of which a thread like that
+//! of an interrupt wants one now and then (S4-07): what each has done in each window of time.
 
 use crate::random::Random;
 use rt::prelude::*;
@@ -10,11 +10,12 @@ use sync::{InheritMutex, ThreadId};
 /// Players, by the names of their reservations, and in front the thread of the interrupt.
 const THREADS: [&str; 4] = ["interrupt", "slow", "fast", "third"];
 const PLAYERS: usize = THREADS.len() - 1;
-/// Words in front of the windows in the memory `progress`: the mutex with a word that it protects,
-/// how often the interrupt came, what players have done so far, and how many windows follow.
-const MUTEX: (usize, usize) = (0, 3);
-const INTERRUPTS: usize = 3;
-const DONE: usize = 4;
+/// Words in front of the windows in the memory `progress`: the mutexes, each with a word that it
+/// protects, how often the interrupt came, what players have done so far, and how many windows
+/// follow.
+const MUTEX: usize = 3;
+const INTERRUPTS: usize = MUTEX * PLAYERS;
+const DONE: usize = INTERRUPTS + 1;
 const WINDOWS: usize = DONE + PLAYERS;
 /// Units of time in a piece of work.
 const PIECE: u64 = 100_000;
@@ -30,7 +31,7 @@ pub fn main(env: &Env) {
         let work = if n == 1 { interrupt } else { player };
         // A waiting thread whose leaf is more urgent goes first.
         let spec = Spec::further(env, n, priority - n as u64);
-        thread::start(env, n, slot, spec, (work, n as u64 - 2)).expect("a thread");
+        thread::start(env, n, slot, spec, (work, (n as u64).saturating_sub(2))).expect("a thread");
         reservation::run_on(slot, env.cap(name)).expect("its reservation");
     }
     let progress = env.mem("progress");
@@ -48,18 +49,19 @@ pub fn main(env: &Env) {
     system::shutdown(env.cap("system"), 0).expect("the run ends");
 }
 
-/// What all of them share: a word behind a mutex.
-fn shared(env: &Env) -> InheritMutex {
-    InheritMutex::new(env.mem("progress").part(MUTEX.0, MUTEX.1))
+/// What a player shares with the thread of the interrupt: a word behind a mutex.
+fn shared(env: &Env, player: u64) -> InheritMutex {
+    InheritMutex::new(env.mem("progress").part(MUTEX * player as usize, MUTEX))
 }
 
-/// Wants the mutex, for no longer than to count, after each pause.
+/// Wants a player's mutex, for no longer than to count, after each pause.
 fn interrupt(env: &Env, _: u64) {
-    let (mutex, me, mut random) = (shared(env), ThreadId::current(), Random::new(1));
+    let (me, mut random) = (ThreadId::current(), Random::new(1));
     let period = env.number("period", 10_000);
     let progress = env.mem("progress");
     loop {
         time::sleep((period / 2 + random.below(period)).us());
+        let mutex = shared(env, random.below(PLAYERS as u64));
         let guard = mutex.lock(me).expect("the mutex");
         guard.set(0, guard.get(0) + 1);
         guard.unlock().expect("it is owned");
@@ -67,9 +69,10 @@ fn interrupt(env: &Env, _: u64) {
     }
 }
 
-/// Works, now with the mutex and now without, each for as long as chance will have it.
+/// Works, now with its mutex and now without, each for as long as chance will have it.
 fn player(env: &Env, player: u64) {
-    let (mutex, me, mut random) = (shared(env), ThreadId::current(), Random::new(2 + player));
+    let (mutex, me, mut random) =
+        (shared(env, player), ThreadId::current(), Random::new(2 + player));
     let [apart, within] = ["apart", "within"].map(|name| env.number(name, 40));
     let progress = env.mem("progress");
     loop {

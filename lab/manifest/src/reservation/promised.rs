@@ -150,12 +150,7 @@ fn bandwidth(
 }
 
 /// A budget that is longer than the time within which it is promised.
-fn above_deadline(
-    values: &Values,
-    drafts: &[Draft],
-    all: &[Reservation],
-    child: usize,
-) -> Problem {
+fn above_deadline(values: &Values, drafts: &[Draft], all: &[Reservation], child: usize) -> Problem {
     let budget = spell_duration(all[child].limit.map_or(0, |limit| limit.budget));
     let deadline = spell_duration(within(all, child));
     let name = quote(place::name(&drafts[child]));

@@ -16,7 +16,7 @@ const SETTING: Setting = &[
     (
         "who inherits",
         "what the kernel's own locks meet: interrupt threads",
-        Same("players, of one mutex that a thread above the curves wants every 10 ms"),
+        Same("players, of mutexes that a thread above the curves wants every 10 ms"),
     ),
     ("window", "not stated; figures only", Same("100 ms")),
     ("load", "not stated", Same("a program that never waits has the other 83 %")),

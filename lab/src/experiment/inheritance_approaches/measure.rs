@@ -11,7 +11,7 @@ const EMULATED: u64 = 10 * SECOND;
 const WINDOW: u64 = 100 * MS;
 /// The memory with the log, where its windows are counted, and windows that are left out.
 const LOG: &str = "progress";
-const WINDOWS: usize = 7;
+const WINDOWS: usize = 13;
 const FIRST: usize = 10;
 
 pub fn simulated(setup: &Simulated, kernel: &str) -> Result<Measured> {
