@@ -27,16 +27,19 @@ pub type Words = [u64; 4];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Inheritance {
-    /// What the thread uses is charged to its own leaf as well.
+    /// No leaf is lent: each thread uses its own.
     #[default]
-    Charged = 0,
+    None = 0,
+    /// What the thread uses is charged to its own leaf as well.
+    Charged = 1,
     /// It sleeps.
-    Leaves = 1,
+    Leaves = 2,
 }
 
 impl Inheritance {
     /// All approaches, in the order of their codes.
-    pub const ALL: [Inheritance; 2] = [Inheritance::Charged, Inheritance::Leaves];
+    pub const ALL: [Inheritance; 3] =
+        [Inheritance::None, Inheritance::Charged, Inheritance::Leaves];
 
     /// The approach with this code.
     pub fn from_code(code: u64) -> Option<Inheritance> {

@@ -103,6 +103,8 @@ pub struct Trees<P: Port> {
     accounts: Cell<[u64; 2]>,
     /// How many threads have lenders.
     lent: Cell<u32>,
+    /// Whether threads may have lenders.
+    lends: Cell<bool>,
 }
 
 /// How large a tree is.
@@ -145,6 +147,7 @@ impl<P: Port> Trees<P> {
             slice: 0,
             accounts: Cell::new([0; 2]),
             lent: Cell::new(0),
+            lends: Cell::new(false),
         })
     }
 
@@ -171,7 +174,15 @@ impl<P: Port> Trees<P> {
         }
         let tree = core::cell::Cell::new(Some(tree));
         let (accounts, lent) = (Cell::new([0; 2]), Cell::new(0));
-        Some(Trees { tree, leaves, cpus: cpus as u32, slice, accounts, lent })
+        Some(Trees {
+            tree,
+            leaves,
+            cpus: cpus as u32,
+            slice,
+            accounts,
+            lent,
+            lends: Cell::new(false),
+        })
     }
 
     /// Whether this kernel has one.

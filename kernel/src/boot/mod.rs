@@ -186,7 +186,7 @@ fn carve_pools<P: Port>(
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
     let inheritance = Inheritance::from_code(archive.word(WORD_INHERITANCE));
     let Some(inheritance) = inheritance else { panic!("there is no such inheritance of leaves") };
-    trees.with(|tree| tree.set_inheritance(inheritance));
+    trees.set_inheritance(inheritance);
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let (secret, index_bits) = (port.stamp(), identity::index_bits(threads.size()));
     let kernel = arena.one(Kernel {

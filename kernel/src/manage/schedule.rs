@@ -129,7 +129,7 @@ impl<P: Port> Manager<'_, P> {
     #[inline(always)]
     pub(crate) fn caller_changed(&self, at: Ref<Thread<P>>) {
         if P::TREE {
-            if P::FUTEXES && self.kernel.variant.tree {
+            if P::FUTEXES && self.kernel.trees.may_lend() {
                 return self.propagate(at);
             }
             self.move_donation(at);

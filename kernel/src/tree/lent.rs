@@ -10,6 +10,7 @@ use crate::access::{Owner, Ref};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
 use crate::port::Port;
+use abi::reservation::Inheritance;
 use policies::tree::NodeId;
 
 /// Threads that are looked at from one to that whose leaf it uses.
@@ -20,6 +21,18 @@ impl<P: Port> Trees<P> {
     #[inline(always)]
     pub fn lend_any(&self) -> bool {
         P::TREE && self.lent.get() > 0
+    }
+
+    /// Whether leaves are lent, and how: said before there are threads.
+    pub fn set_inheritance(&self, inheritance: Inheritance) {
+        self.lends.set(inheritance != Inheritance::None);
+        self.with(|tree| tree.set_inheritance(inheritance));
+    }
+
+    /// Whether threads may have lenders.
+    #[inline(always)]
+    pub fn may_lend(&self) -> bool {
+        P::TREE && self.lends.get()
     }
 
     /// How many threads have lenders.
@@ -79,7 +92,7 @@ impl<P: Port> Trees<P> {
                 match self.own_time(owner, payer) {
                     Own::Leaf(leaf) => return is_lent.then_some(leaf),
                     Own::Priority(own) => priority = Some(own).max(priority),
-                    Own::Shared(_) | Own::Lowest if payer == thread => return None,
+                    Own::Shared(_) | Own::Lowest if callers == 0 => return None,
                     Own::Shared(_) | Own::Lowest => {}
                 }
                 match payer.caller.get().filter(|_| callers < DONATIONS) {

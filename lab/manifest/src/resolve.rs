@@ -40,7 +40,7 @@ const DEFAULT_LAZY_DEQUEUES: u64 = 4;
 const DEFAULT_SHARED: u64 = 256;
 const LAST_LEVEL: u64 = abi::reservation::LEVELS as u64 - 1;
 /// Approaches to lent leaves, in the order of their codes.
-const INHERITANCES: [&str; Inheritance::ALL.len()] = ["charged", "leaves"];
+const INHERITANCES: [&str; Inheritance::ALL.len()] = ["none", "charged", "leaves"];
 /// The highest IRQ.
 const LAST_IRQ: u64 = 23;
 

@@ -122,7 +122,7 @@ impl<P: Port> Manager<'_, P> {
 
     /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
     pub(crate) fn propagate(&self, at: Ref<Thread<P>>) {
-        if P::TREE && self.kernel.variant.tree {
+        if self.kernel.trees.may_lend() {
             return self.propagate_leaves(at);
         }
         let urgency = self.urgency(at);
@@ -153,7 +153,7 @@ impl<P: Port> Manager<'_, P> {
             if lenders.key(at) != key {
                 lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
                 ends[which.index()] = Some(to);
-            } else if P::TREE && self.kernel.variant.tree {
+            } else if self.kernel.trees.may_lend() {
                 ends[which.index()] = Some(to);
             }
         }

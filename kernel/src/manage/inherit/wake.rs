@@ -70,7 +70,7 @@ impl<P: Port> Manager<'_, P> {
             words.release(self.id_of(Some(heir)) | waiters);
         }
         self.propagate(old);
-        if P::TREE && self.kernel.variant.tree {
+        if self.kernel.trees.may_lend() {
             self.decide_lender(heir);
         }
         if thread.has(flag::DEADLINE) {

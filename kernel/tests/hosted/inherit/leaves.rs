@@ -19,6 +19,13 @@ use policies::tree::NodeId;
 
 type Machine = Board<Tree<Host>>;
 
+/// A board whose tree lends leaves, and charges both.
+fn lending(threads: &[(u32, u8)]) -> Machine {
+    let board: Machine = boot(threads);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    board
+}
+
 /// The node of the scene's leaf: behind both roots and the leaves of priorities.
 const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
 const MESSAGE: Info = Info::new(0, 0);
@@ -68,7 +75,7 @@ fn away(board: &Machine, thread: u32) -> LeafRef {
 /// Low 1 owns what high 3 waits for: middle 2 does not run before 3 does (S2G-01, Fig. 1).
 #[test]
 fn the_middle_waits() {
-    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30)]);
     lock(&board, 1, 0);
     lock(&board, 3, 0);
     assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
@@ -83,7 +90,7 @@ fn the_middle_waits() {
 /// A leaf is lent along a chain, and by whoever is the first one: also to the heir.
 #[test]
 fn chains_and_heirs() {
-    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 25)]);
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 25)]);
     board.does(3, sleep(1_000_000));
     board.does(4, sleep(2_000_000));
     lock(&board, 2, 1);
@@ -108,7 +115,7 @@ fn chains_and_heirs() {
 /// without any the owner waits as the waiter would.
 #[test]
 fn the_waiter_pays_from_its_budget() {
-    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30)]);
     set(
         &board,
         3,
@@ -142,7 +149,7 @@ fn the_waiter_pays_from_its_budget() {
 #[test]
 fn it_ends_with_the_wait() {
     for end in 0..6 {
-        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+        let board: Machine = lending(&[(1, 10), (1, 20), (1, 30)]);
         reserve(&board, 3, 3);
         lock(&board, 1, 0);
         let until = (end == 0).then_some(TICK);
@@ -180,7 +187,7 @@ fn it_ends_with_the_wait() {
 /// lends what its caller pays.
 #[test]
 fn calls_and_waits_compose() {
-    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
     reserve(&board, 3, 3);
     board.does(3, sleep(TICK));
     board.does(2, sleep(TICK));
@@ -200,7 +207,7 @@ fn calls_and_waits_compose() {
     board.sees(3, Ok(()));
     board.check();
 
-    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
     reserve(&board, 3, 3);
     board.does(3, sleep(TICK));
     board.does(2, sleep(TICK));
@@ -223,8 +230,8 @@ fn calls_and_waits_compose() {
 #[test]
 fn what_is_less_urgent_is_not_lent() {
     for inheritance in Inheritance::ALL {
-        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
-        board.machine.kernel.trees.with(|tree| tree.set_inheritance(inheritance));
+        let board: Machine = lending(&[(1, 10), (1, 20), (1, 30)]);
+        board.machine.kernel.trees.set_inheritance(inheritance);
         board.does(3, sleep(TICK));
         board.does(2, sleep(50 * TICK));
         lock(&board, 1, 0);

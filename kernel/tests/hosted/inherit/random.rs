@@ -11,11 +11,13 @@ use crate::support::scene::{THREAD, boot, system, timed};
 use crate::support::seed::Seed;
 use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, WAITERS};
+use abi::reservation::Inheritance;
 use abi::{Error, Info};
 use kernel::access::Life;
 use kernel::manage::inherit::LINKS;
 use kernel::object::thread::State;
 use kernel::port::Port;
+use kernel::sched::Scheduler;
 use kernel::system::{DirectLazy, Fastpath, StrictEager, System, Tree};
 use std::collections::BTreeMap;
 
@@ -528,6 +530,9 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
 fn run<S: System<Port = Host>>(seed: u64, count: u64, reach: &mut Reach) {
     let told = Seed::of(seed);
     let mut run = Run::<S>::new(seed, reach);
+    if S::Scheduler::TREE {
+        run.board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    }
     for action in 0..count {
         told.at(action);
         run.step();

@@ -1,4 +1,4 @@
-//! `inheritance-approaches`: progress of players that share a mutex with the thread of an
+//! `inheritance-approaches`: progress of players that share mutexes with the thread of an
 //! interrupt, by both approaches to lent leaves (S4-E03).
 
 mod claims;
