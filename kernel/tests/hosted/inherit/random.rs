@@ -211,8 +211,8 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         self.passes_on(mutex, 0, None);
     }
 
-    /// A mutex goes to its first waiter, which sees this result, or is free. It may be the first one
-    /// by what was before, too.
+    /// A mutex goes to its first waiter, which sees this result, or is free. It may be the first
+    /// one by what was before, too.
     fn passes_on(&mut self, mutex: usize, result: u64, before: Option<&Model>) {
         let heir = match self.model.places[mutex].waiters.is_empty() {
             true => None,
