@@ -21,7 +21,7 @@ mod decode;
 pub mod fast;
 pub mod left;
 mod lock_set;
-mod plan;
+pub(crate) mod plan;
 mod receive;
 pub(crate) mod signal;
 pub(crate) mod transfer;
@@ -38,7 +38,7 @@ use crate::send_queue::SendQueue;
 use crate::system::System;
 use abi::call::{Call, NOTHING, Timeout};
 use abi::trace::{Event, point};
-use abi::{Error, Status};
+use abi::{Error, Info, Status};
 use decode::{Source, Target, Unanswered};
 use plan::{IpcTimeout, Plan, Refusal};
 use receive::Received;
@@ -140,12 +140,73 @@ impl<S: System> Entry<S> {
         {
             return self.calls_again::<KIND>(me);
         }
+        if self.hold(receiver).has(Self::BEGIN_SLOWLY) {
+            self.begin_call(me, receiver, timeout);
+        }
         self.hold(to).receivers().remove(receiver);
-        self.deliver(me, receiver, message, badge);
+        self.transfer(me, receiver, message, badge);
         match KIND {
             kind::ANY => self.await_reply_until(me, receiver, timeout),
             _ => self.await_reply(me, receiver, timeout),
         }
+    }
+
+    /// Flags of a server, because of which a call to it begins with [`Entry::begin_call`].
+    pub(crate) const BEGIN_SLOWLY: u32 =
+        if Self::CALLS_LEND { flag::DEADLINE | flag::SERVES } else { flag::DEADLINE };
+
+    /// Whether callers and senders lend servers their priorities. Where a tree orders threads, a
+    /// server runs on its caller's time.
+    pub(crate) const CALLS_LEND: bool = S::Port::FUTEXES && !S::Scheduler::TREE;
+
+    /// `server`, which waits with a deadline, or serves an endpoint, is about to have the call of
+    /// `me`.
+    #[inline(always)]
+    pub(crate) fn begin_call(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        server: Ref<Thread<S::Port>>,
+        timeout: IpcTimeout,
+    ) {
+        match Self::CALLS_LEND {
+            true => self.begin_lending(me, server, timeout),
+            false => self.end_timeout(server),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_lending(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        server: Ref<Thread<S::Port>>,
+        timeout: IpcTimeout,
+    ) {
+        self.cancel_timeout(server);
+        if self.hold(server).has(flag::SERVES) && !self.expired(timeout) {
+            self.manage().lend_call(me, server);
+        }
+    }
+
+    /// Before a thread joins the queue of an endpoint that is served: whether it issues its
+    /// operation again first, as an interrupt is pending.
+    #[cold]
+    #[inline(never)]
+    fn lends_queued(&self, me: Ref<Thread<S::Port>>, endpoint: Ref<Endpoint<S::Port>>) -> bool {
+        if self.cpu.poll(point::HALVES) {
+            let (number, _) = self.hold(me).context.call();
+            self.reissue::<{ kind::ANY }>(me, number);
+            return true;
+        }
+        self.lend_queued(me, endpoint);
+        false
+    }
+
+    /// A thread lends its priority to the servers of an endpoint whose queue it joins.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lend_queued(&self, me: Ref<Thread<S::Port>>, at: Ref<Endpoint<S::Port>>) {
+        self.manage().lend_queued(me, at);
     }
 
     /// `me` issues its call again. The server has waited for it and may have to come back first: a
@@ -258,7 +319,7 @@ impl<S: System> Entry<S> {
         timeout: IpcTimeout,
     ) {
         if self.expired(timeout) {
-            self.note_failure(me, Error::Timeout, true);
+            self.gives_up_call(me);
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             self.hold(server).become_ready();
             return self.wake_slowly(server);
@@ -354,6 +415,10 @@ impl<S: System> Entry<S> {
             let (number, _) = thread.context.call();
             return self.reissue::<{ kind::ANY }>(me, number);
         }
+        let served = Self::CALLS_LEND && self.hold(endpoint).served.get() != 0;
+        if served && self.lends_queued(me, endpoint) {
+            return;
+        }
         thread.outgoing.set(outgoing);
         thread.wait.set(Wait::Endpoint(endpoint));
         self.join_senders(me, endpoint);
@@ -420,6 +485,40 @@ impl<S: System> Entry<S> {
         }
     }
 
+    /// Flags of a caller, because of which its answer needs more.
+    const END_SLOWLY: u32 = if Self::CALLS_LEND { flag::FAULT | flag::LENDS } else { flag::FAULT };
+
+    /// The answer to a fault, or to a caller that has lent its priority. Returns that if it is
+    /// ready.
+    #[cold]
+    #[inline(never)]
+    fn answer_slowly(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        caller: Ref<Thread<S::Port>>,
+        info: Info,
+    ) -> Option<Ref<Thread<S::Port>>> {
+        if self.hold(caller).has(flag::LENDS) {
+            self.manage().stop_lending(caller);
+        }
+        if self.hold(caller).has(flag::FAULT) {
+            return self.answer_fault(me, caller, info);
+        }
+        self.deliver(me, caller, Message::of(info), 0);
+        self.hold(caller).become_ready();
+        Some(caller)
+    }
+
+    /// A call does not wait for its answer: its time is over.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn gives_up_call(&self, caller: Ref<Thread<S::Port>>) {
+        if Self::CALLS_LEND && self.hold(caller).has(flag::LENDS) {
+            self.manage().stop_lending(caller);
+        }
+        self.note_failure(caller, Error::Timeout, true);
+    }
+
     /// Answers `caller`. Returns it if that made it ready.
     #[inline(always)]
     fn reply(
@@ -435,8 +534,11 @@ impl<S: System> Entry<S> {
             self.use_saved_reply(me);
         }
         self.hold(caller).server.set(None);
-        if self.hold(caller).has(flag::FAULT) {
-            return self.answer_fault(me, caller, message.info);
+        if self.hold(caller).has(Self::END_SLOWLY) {
+            return match Self::CALLS_LEND {
+                true => self.answer_slowly(me, caller, message.info),
+                false => self.answer_fault(me, caller, message.info),
+            };
         }
         self.deliver(me, caller, message, 0);
         self.hold(caller).become_ready();

@@ -5,6 +5,7 @@
 
 use crate::manage::Manager;
 use crate::manage::futex::{Caller, Outcome};
+use crate::object::inherit::Kind;
 use crate::object::thread::flag;
 use crate::port::Port;
 use abi::Error;
@@ -42,7 +43,7 @@ impl<P: Port> Manager<'_, P> {
         let Some(condition) = self.described(caller, (at, true), words)? else { return Ok(false) };
         let turnstile = self.turnstile(condition);
         let waiter = self.waiters().first(&turnstile.waiters);
-        let (Some(waiter), Some(address)) = (waiter, turnstile.mutex.get()) else {
+        let (Some(waiter), Kind::Condition(address)) = (waiter, turnstile.kind.get()) else {
             return Ok(false);
         };
         let (_, words) = self.find(caller.domain, Scope::Domain, address)?;

@@ -120,7 +120,7 @@ impl<P: Port> Manager<'_, P> {
         let mutex = self.bring(me, found);
         self.queue_up(me, mutex, (address, words));
         if found.is_none() {
-            self.own(mutex, owner, self.waiters().key(me));
+            self.own(mutex, owner, self.domain_of(me), self.waiters().key(me));
         }
         self.change_height(mutex, None, Some(self.height(me)));
         let mut ends = self.reorder(mutex);

@@ -9,7 +9,7 @@ use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
-use kernel::object::inherit::{ByEdge, Inherit};
+use kernel::object::inherit::{ByEdge, Inherit, Kind};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
@@ -512,7 +512,7 @@ fn invariants() {
         ("a chain has another length than it says", |_, board| {
             board.thread(1).inherit.behind.change(None, Some(3));
         }),
-        ("a mutex has two owners", |waits, _| waits.turnstile.mutex.set(None)),
+        ("a mutex has two owners", |waits, _| waits.turnstile.kind.set(Kind::Mutex)),
         ("words were to name a thread that does not wait there", |waits, _| {
             waits.turnstile.named.set(None);
         }),

@@ -1,12 +1,14 @@
 //! Inheriting mutexes and conditions: stories, and random programs against a model that computes
 //! every effective priority from scratch.
 
+mod calls;
 mod ceilings;
 mod conditions;
 mod hostile;
 mod model;
 mod random;
 mod releases;
+mod servers;
 mod set;
 mod stories;
 
