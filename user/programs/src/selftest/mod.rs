@@ -25,6 +25,7 @@ mod rearming;
 mod registers;
 mod schedule;
 mod sdk;
+mod serving;
 mod shootdown;
 mod signals;
 mod statistics;
@@ -61,6 +62,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("futexes", futexes::CHECKS),
     ("inherit", inherit::CHECKS),
+    ("serving", serving::CHECKS),
     ("mutexes", mutexes::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
