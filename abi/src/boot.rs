@@ -37,6 +37,9 @@ pub const WORD_LAZY_DEQUEUES: usize = 8;
 pub const WORD_CHAINS: usize = 9;
 /// Header word with the number of CPUs.
 pub const WORD_CPUS: usize = 10;
+/// Header word with what becomes of a leaf while its thread runs on a lent one: a code of
+/// [`Inheritance`](crate::reservation::Inheritance).
+pub const WORD_INHERITANCE: usize = 11;
 
 /// Protection that a machine may have.
 pub mod protection {

@@ -75,11 +75,13 @@ pub enum Error {
     NoHelper = 32,
     /// The condition has as many helpers as it may have.
     TooManyHelpers = 33,
+    /// The class is the reservation itself, or is inside it.
+    Cycle = 34,
 }
 
 impl Error {
     /// All errors, in the order of their codes.
-    pub const ALL: [Error; 33] = [
+    pub const ALL: [Error; 34] = [
         Error::UnknownCall,
         Error::InvalidArgument,
         Error::NoCapability,
@@ -113,6 +115,7 @@ impl Error {
         Error::HelpsAlready,
         Error::NoHelper,
         Error::TooManyHelpers,
+        Error::Cycle,
     ];
 
     /// The error with this code.

@@ -23,6 +23,27 @@ pub const WINDOWS: usize = 32;
 /// Four message words.
 pub type Words = [u64; 4];
 
+/// What becomes of a leaf while its thread runs on a lent one (S4-07).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Inheritance {
+    /// What the thread uses is charged to its own leaf as well.
+    #[default]
+    Charged = 0,
+    /// It sleeps.
+    Leaves = 1,
+}
+
+impl Inheritance {
+    /// All approaches, in the order of their codes.
+    pub const ALL: [Inheritance; 2] = [Inheritance::Charged, Inheritance::Leaves];
+
+    /// The approach with this code.
+    pub fn from_code(code: u64) -> Option<Inheritance> {
+        Inheritance::ALL.into_iter().find(|approach| *approach as u64 == code)
+    }
+}
+
 /// How a class chooses among its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -275,6 +296,19 @@ pub struct Jobs {
     pub worst: u64,
     /// The longest time from deadline to end.
     pub latest: u64,
+}
+
+/// The job of a reservation that is released and has not ended, or else the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Which of the reservation's jobs it is, from 1 on; 0: there was none.
+    pub number: u64,
+    /// The time since its release, or from there to its end, in nanoseconds.
+    pub response: u64,
+    /// How much of that is behind its deadline, in nanoseconds.
+    pub late: u64,
+    /// Whether it has ended.
+    pub is_over: bool,
 }
 
 #[cfg(test)]

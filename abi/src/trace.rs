@@ -137,11 +137,16 @@ pub enum Event {
     /// half if `extra` is 1. A wait that ends at its deadline and a poll that finds nothing are no
     /// failures.
     Fail = 30,
+    /// `thread` is about to wait for a mutex or condition; `argument` is the low half of its
+    /// address, in whose lowest bits is what it is ([`Awaited`]), and `extra` the thread that owns
+    /// it or helps it, or [`NO_THREAD`] if that is not known. A condition with several helpers has
+    /// a record for each.
+    Wait = 31,
 }
 
 impl Event {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Event; 31] = [
+    pub const ALL: [Event; 32] = [
         Event::Enter,
         Event::Exit,
         Event::Switch,
@@ -173,6 +178,7 @@ impl Event {
         Event::Domain,
         Event::Name,
         Event::Fail,
+        Event::Wait,
     ];
 
     /// The kind with this number.
@@ -187,6 +193,39 @@ impl Event {
 
     /// The mask of all kinds.
     pub const EVERY: u64 = (1 << Event::ALL.len()) - 1;
+}
+
+/// What a thread waits for, in a record of [`Event::Wait`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Awaited {
+    /// A mutex whose owner inherits nothing.
+    Mutex = 0,
+    /// A condition without helpers.
+    Condition = 1,
+    /// A mutex whose owner inherits.
+    InheritMutex = 2,
+    /// A condition whose helpers inherit.
+    InheritCondition = 3,
+}
+
+impl Awaited {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Awaited; 4] =
+        [Awaited::Mutex, Awaited::Condition, Awaited::InheritMutex, Awaited::InheritCondition];
+    /// The bits of an address that say which kind lies there: words are aligned to 8 bytes.
+    const BITS: u32 = 7;
+
+    /// Something of this kind at an address, as records name it.
+    pub const fn at(self, address: u64) -> u32 {
+        address as u32 & !Awaited::BITS | self as u32
+    }
+
+    /// What lies there, and the low half of its address.
+    pub fn of(argument: u32) -> Option<(Awaited, u32)> {
+        let kind = Awaited::ALL.get((argument & Awaited::BITS) as usize);
+        kind.map(|kind| (*kind, argument & !Awaited::BITS))
+    }
 }
 
 /// How a section has the kernel's lock.

@@ -155,6 +155,11 @@ impl<P: Port> Checker<'_, '_, P> {
                 let own = uses == at || leaf.home().is_none();
                 assert!(own, "a thread runs on time that is not its own or its caller's");
                 assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
+                let away = self.machine.kernel.trees.away_from(self.all, thread, at);
+                let known = thread.away.get(self.all);
+                let gone =
+                    leaf.home().is_none() || self.machine.kernel.trees.home_of(known).is_none();
+                assert!(known == away || gone, "a thread is away from another leaf than it says");
             });
         });
         for at in live(&self.machine.kernel.threads) {

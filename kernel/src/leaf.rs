@@ -12,4 +12,10 @@ pub struct LeafRef {
 impl LeafRef {
     /// No leaf.
     pub const NONE: LeafRef = LeafRef { node: u32::MAX, stamp: 0 };
+
+    /// Whether it names none. There is no node with that place.
+    #[inline(always)]
+    pub fn is_none(self) -> bool {
+        self.node == LeafRef::NONE.node
+    }
 }

@@ -147,6 +147,17 @@ impl<'a, T: Ordered<K>, K: Copy> Order<'a, T, K> {
         place.up.set(None);
     }
 
+    /// Gives a member of this set another key, behind all others of that. O(1) for the only one.
+    pub fn rekey(&self, root: &Root<T>, at: Ref<T>, key: u8) {
+        let place = self.place(at);
+        let alone = place.next.get() == Some(at) && root.get() == Some(at);
+        if alone && place.below.iter().all(|below| below.get().is_none()) {
+            return place.key.set(key);
+        }
+        self.remove(root, at);
+        self.insert(root, at, key);
+    }
+
     /// Takes a member without any below out of the tree, from below another one.
     fn take_leaf(&self, root: &Root<T>, above: Ref<T>) -> Option<Ref<T>> {
         let below = |at: Ref<T>| {

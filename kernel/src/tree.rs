@@ -15,6 +15,10 @@ use cells::Cell;
 use policies::tree::{Events, Frame, Node, NodeId, Tree, TreeCpu, TreeError};
 use section::init;
 
+mod lent;
+
+pub use lent::FOLLOWED;
+
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
 const QUANTUM: u64 = 1_000_000;
 
@@ -97,6 +101,8 @@ pub struct Trees<P: Port> {
     slice: u64,
     /// Where accounts are left: an address and pages.
     accounts: Cell<[u64; 2]>,
+    /// How many threads have lenders.
+    lent: Cell<u32>,
 }
 
 /// How large a tree is.
@@ -138,6 +144,7 @@ impl<P: Port> Trees<P> {
             cpus: 0,
             slice: 0,
             accounts: Cell::new([0; 2]),
+            lent: Cell::new(0),
         })
     }
 
@@ -163,8 +170,8 @@ impl<P: Port> Trees<P> {
             }
         }
         let tree = core::cell::Cell::new(Some(tree));
-        let accounts = Cell::new([0; 2]);
-        Some(Trees { tree, leaves, cpus: cpus as u32, slice, accounts })
+        let (accounts, lent) = (Cell::new([0; 2]), Cell::new(0));
+        Some(Trees { tree, leaves, cpus: cpus as u32, slice, accounts, lent })
     }
 
     /// Whether this kernel has one.
@@ -232,8 +239,19 @@ impl<P: Port> Trees<P> {
     /// while it owes an answer, runs on the reservation of the first caller that has one; where no
     /// caller has, at the highest priority among itself and its callers. Callers of other CPUs,
     /// those whose reservation any CPU may run, and those behind [`DONATIONS`] others are left out.
+    /// A thread with a lender uses what that would use, in place of its own and its callers'; at
+    /// most [`FOLLOWED`] threads are looked at.
     #[inline(always)]
     pub fn leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
+        if self.lend_any() {
+            return self.lent_leaf_of(owner, thread);
+        }
+        self.own_leaf_of(owner, thread)
+    }
+
+    /// The same without lenders.
+    #[inline(always)]
+    pub fn own_leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         let cpu = thread.cpu.get();
         let (mut payer, mut priority) = (thread, 0);
         for _ in 0..=DONATIONS {
@@ -261,7 +279,8 @@ impl<P: Port> Trees<P> {
         }
     }
 
-    /// Whether a thread that owes `caller` an answer uses the leaf that this one uses.
+    /// Whether a thread that owes `caller` an answer uses the leaf that this one uses, while no
+    /// thread has a lender.
     #[inline(always)]
     pub fn lends(
         &self,
@@ -269,12 +288,12 @@ impl<P: Port> Trees<P> {
         caller: Ref<Thread<P>>,
         thread: Ref<Thread<P>>,
     ) -> bool {
-        let both_by_priority = thread.reservation.get(owner) == LeafRef::NONE
-            && caller.reservation.get(owner) == LeafRef::NONE
+        let both_by_priority = thread.reservation.get(owner).is_none()
+            && caller.reservation.get(owner).is_none()
             && caller.caller.get().is_none();
         let lends = match both_by_priority {
             true => thread.base_priority.get() <= caller.base_priority.get(),
-            false => caller.leaf.get(owner) == self.leaf_of(owner, thread),
+            false => caller.leaf.get(owner) == self.own_leaf_of(owner, thread),
         };
         debug_assert_eq!(lends, caller.leaf.get(owner) == self.leaf_of(owner, thread));
         lends
@@ -284,7 +303,7 @@ impl<P: Port> Trees<P> {
     #[inline(always)]
     fn own_time(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Own {
         let reservation = thread.reservation.get(owner);
-        if reservation == LeafRef::NONE {
+        if reservation.is_none() {
             return Own::Priority(thread.base_priority.get());
         }
         match self.home_of(reservation) {
@@ -415,7 +434,7 @@ impl<P: Port> Trees<P> {
     /// Decides for a CPU. What the tree says is checked: a leaf that this CPU may run, whose first
     /// thread can run.
     #[inline(always)]
-    pub fn choose(&self, cpu: u32, clock: impl Fn() -> u64) -> Chosen<P> {
+    pub fn choose(&self, owner: &impl Owner, cpu: u32, clock: impl Fn() -> u64) -> Chosen<P> {
         P::cost(CostEvent::Search);
         P::cost(CostEvent::LookUp);
         let mut now = clock();
@@ -447,7 +466,11 @@ impl<P: Port> Trees<P> {
         let is_shared = place.cpu.get() == ANYWHERE;
         let runs =
             |thread: &Ref<Thread<P>>| thread.runnable() && (is_shared || thread.cpu.get() == cpu);
-        Chosen { thread: place.threads.head().filter(runs), until }
+        let thread = place.threads.head().filter(runs);
+        if self.lend_any() {
+            self.charge_too(owner, cpu, thread);
+        }
+        Chosen { thread, until }
     }
 
     /// Whether a CPU has to decide anew since this node became ready, or was changed.

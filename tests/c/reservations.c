@@ -87,6 +87,11 @@ int main(void)
     while (message.badge == 2 && giusto_receive(notification, &message, giusto_never()) == 0) {
     }
     failed += check("a miss is told", (message.badge & 1) != 0);
+    struct giusto_job job = {0};
+    failed += check("of which job, and by how much",
+        giusto_inspect_job(leaf, &job) == 0 && job.number == 1 && !job.is_over && job.late > 0
+            && job.response == job.late + 10 * MS
+            && giusto_inspect_job(root, &job) == GIUSTO_ERROR_WRONG_STATE);
     uint64_t limited = had(leaf, 10 * PERIOD);
     failed += check("the thread has its budget", limited > 5 * BUDGET && limited < 30 * BUDGET);
     giusto_inspect_reservation(leaf, &usage);

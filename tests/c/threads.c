@@ -37,6 +37,6 @@ struct timespec in(uint64_t nanoseconds)
 
 int main(void)
 {
-    int failed = mutexes() + protocols() + conditions() + cost();
+    int failed = mutexes() + protocols() + conditions() + helpers() + cost();
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

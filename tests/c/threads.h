@@ -22,6 +22,7 @@ struct timespec in(uint64_t nanoseconds);
 int mutexes(void);
 int protocols(void);
 int conditions(void);
+int helpers(void);
 int cost(void);
 
 #endif

@@ -27,10 +27,11 @@ use crate::variant::Variant;
 use abi::Rights;
 use abi::boot::{
     CONSOLE, HEADER_WORDS, MAGIC, NO_OWNER, NONE, Record, SYSTEM, WORD_CHAINS, WORD_CPUS,
-    WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK,
+    WORD_INHERITANCE, WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::message::BUFFER_WORDS;
 use abi::object::Resource;
+use abi::reservation::Inheritance;
 use abi::trace::Keep;
 use cells::Cell;
 use core::sync::atomic::AtomicU64;
@@ -183,6 +184,9 @@ fn carve_pools<P: Port>(
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
+    let inheritance = Inheritance::from_code(archive.word(WORD_INHERITANCE));
+    let Some(inheritance) = inheritance else { panic!("there is no such inheritance of leaves") };
+    trees.with(|tree| tree.set_inheritance(inheritance));
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let (secret, index_bits) = (port.stamp(), identity::index_bits(threads.size()));
     let kernel = arena.one(Kernel {

@@ -165,10 +165,16 @@ impl<P: Port> Cpu<P> {
         }
     }
 
+    /// Whether [`Cpu::note`] does anything: where finding out what it says takes time.
+    #[inline(always)]
+    pub fn notes(&self, event: Event) -> bool {
+        P::TRACE & event.bit() != 0 && self.traced.get()
+    }
+
     /// A trace point in code that all kernels share.
     #[inline(always)]
     pub fn note(&self, event: Event, thread: Ref<Thread<P>>, argument: u32, extra: u16) {
-        if P::TRACE & event.bit() != 0 && self.traced.get() {
+        if self.notes(event) {
             self.write(number(thread), second(event, argument, extra));
         }
     }

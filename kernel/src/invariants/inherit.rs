@@ -5,6 +5,7 @@
 use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
+use crate::leaf::LeafRef;
 use crate::manage::inherit::{CALL_LINKS, LINKS, STEPS};
 use crate::object::inherit::{ByEdge, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
@@ -43,10 +44,13 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             None => unused(&inherit.turnstile),
         }
     }
+    let mut lent = 0;
     for at in live(threads) {
         thread(machine, all, at, &mut found);
+        lent += u32::from(lender(all, at));
     }
     servers(machine, all);
+    assert!(lent == machine.kernel.trees.lenders(), "lenders are counted wrongly");
     assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
@@ -55,8 +59,9 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
 /// A turnstile in which no thread waits.
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
-    let bare = matches!(turnstile.kind.get(), Kind::Mutex);
-    assert!(!edges && bare, "what no thread waits for leads to threads");
+    let mutex = matches!(turnstile.kind.get(), Kind::Mutex);
+    let bare = !edges && turnstile.leading.get() == 0 && mutex;
+    assert!(bare, "what no thread waits for leads to threads");
     assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
 
@@ -113,6 +118,10 @@ fn turnstile<P: Port>(
         let edges = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
         assert!(edges.count() == 1, "a mutex has two owners");
     }
+    let there = |which: &ByEdge| turnstile.edge(*which).to.get().is_some();
+    let marked = |which: &ByEdge| turnstile.leading.get() >> which.index() & 1 != 0;
+    let right = ByEdge::all().all(|which| there(&which) == marked(&which));
+    assert!(right, "an edge is marked that leads nowhere, or is not marked");
     found.waiters += count;
     found.turnstiles += 1;
     let mut spare = turnstile.spare.get();
@@ -230,6 +239,20 @@ fn servers<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         let kind = all.open(turnstile).inherit.turnstile.kind.get();
         assert!(matches!(kind, Kind::Endpoint(_)), "an endpoint's turnstile is another's");
     }
+}
+
+/// Whether a thread has a lender: the first that waits for what it owns or helps, by one of those.
+fn lender<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
+    let Some(lender) = at.lender.get(all) else {
+        assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
+        return false;
+    };
+    let waits = all.open(lender).inherit.waits.get().expect("a lender that does not wait");
+    let turnstile = &all.open(waits).inherit.turnstile;
+    assert!(turnstile.lent_to().any(|to| to == at), "it waits for another thread");
+    let first = Order::<_, ByWaiter>::of(all, ByWaiter).first(&turnstile.waiters);
+    assert!(first == Some(lender), "a lender that is not the first");
+    true
 }
 
 /// How many links lead on from a thread, and over how many edges. It ends: there are at most so

@@ -37,7 +37,7 @@ impl<P: Port> Manager<'_, P> {
             Call::ReservationSet => self.set_reservation(me, own, args),
             Call::ReservationJoin => self.join_reservation(me, own, args),
             Call::Reserve => self.reserve(own, args),
-            Call::ReservationInspect => self.inspect_reservation(own, args[0]),
+            Call::ReservationInspect => self.inspect_reservation(own, args[0], args[1]),
             // Messages are not for here.
             _ => Err(Error::UnknownCall),
         }
@@ -335,8 +335,13 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    fn inspect_reservation(&self, own: Ref<Domain<P>>, slot: u64) -> Result<Done, Error> {
+    fn inspect_reservation(&self, own: Ref<Domain<P>>, slot: u64, of: u64) -> Result<Done, Error> {
         let node = self.node(self.reservation(own, slot, Rights::NONE)?);
+        if flag(of)? {
+            let now = self.kernel.port.now();
+            let job = self.tree(|tree| tree.job(node, now))?.ok_or(Error::WrongState)?;
+            return Ok(Done::Words(job.number, job.is_over.into(), [job.response, job.late, 0, 0]));
+        }
         let state = self.tree(|tree| tree.inspect(node))?.ok_or(Error::WrongState)?;
         let jobs = state.jobs;
         let words = [jobs.ended, jobs.missed, jobs.worst, jobs.latest];
@@ -444,8 +449,7 @@ fn refused(error: TreeError) -> Error {
         TreeError::WrongShare | TreeError::InvalidParameter | TreeError::PartitionTaken => {
             Error::InvalidArgument
         }
-        TreeError::NoSuchNode | TreeError::Cycle | TreeError::HasChildren | TreeError::Busy => {
-            Error::WrongState
-        }
+        TreeError::Cycle => Error::Cycle,
+        TreeError::NoSuchNode | TreeError::HasChildren | TreeError::Busy => Error::WrongState,
     }
 }

@@ -129,11 +129,15 @@ impl<P: Port> Manager<'_, P> {
     #[inline(always)]
     pub(crate) fn caller_changed(&self, at: Ref<Thread<P>>) {
         if P::TREE {
+            if P::FUTEXES && self.kernel.variant.tree {
+                return self.propagate(at);
+            }
             self.move_donation(at);
         }
     }
 
-    fn move_donation(&self, at: Ref<Thread<P>>) {
+    /// The thread that works for this one in the end, by calls, uses the leaf that it should.
+    pub(in crate::manage) fn move_donation(&self, at: Ref<Thread<P>>) -> Ref<Thread<P>> {
         let mut works = at;
         for _ in 0..DONATIONS {
             let thread = self.all.open(works);
@@ -143,5 +147,6 @@ impl<P: Port> Manager<'_, P> {
             }
         }
         (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(works), works);
+        works
     }
 }

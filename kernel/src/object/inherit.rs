@@ -28,41 +28,74 @@ pub const CALL_LINKS: u8 = 4;
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
 
+/// The height of a thread that does not wait: above all heights, also with what waits count.
+pub const NO_HEIGHT: u8 = 1 << 7;
+
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
-pub struct Heights([Cell<u32>; LINKS as usize]);
+pub struct Heights {
+    counts: [Cell<u32>; LINKS as usize],
+    /// The heights that some have, a bit each.
+    some: Cell<u8>,
+}
+const _: () = assert!(LINKS as u32 == u8::BITS);
 
 impl Heights {
     const fn new() -> Heights {
-        Heights([const { Cell::new(0) }; LINKS as usize])
+        Heights { counts: [const { Cell::new(0) }; LINKS as usize], some: Cell::new(0) }
     }
 
     /// The height of the thread that they wait for, if that is one link.
     pub fn top(&self) -> u8 {
-        self.0.iter().rposition(|count| count.get() != 0).map_or(0, |height| height as u8 + 1)
+        (u8::BITS - self.some.get().leading_zeros()) as u8
     }
 
     /// How many have each height.
     pub fn counts(&self) -> [u32; LINKS as usize] {
-        self.0.each_ref().map(Cell::get)
+        self.counts.each_ref().map(Cell::get)
     }
 
-    /// A thread's height changes; with `None` it waits no longer, or does so from now on.
-    pub fn change(&self, from: Option<u8>, to: Option<u8>) {
-        let count = |height: Option<u8>| self.0.get(usize::from(height?));
-        count(from).into_iter().for_each(|count| count.set(count.get() - 1));
-        count(to).into_iter().for_each(|count| count.set(count.get() + 1));
+    /// So many more have a height, if that is one that a chain may have.
+    fn gain(&self, height: u8, more: u32) {
+        if let Some(count) = self.counts.get(usize::from(height)) {
+            count.set(count.get() + more);
+            self.some.set(self.some.get() | 1 << height);
+        }
+    }
+
+    /// So many fewer.
+    fn lose(&self, height: u8, fewer: u32) {
+        if let Some(count) = self.counts.get(usize::from(height)) {
+            count.set(count.get() - fewer);
+            if count.get() == 0 {
+                self.some.set(self.some.get() & !(1 << height));
+            }
+        }
+    }
+
+    /// A thread's height changes; with [`NO_HEIGHT`] it waits no longer, or does so from now on.
+    pub fn change(&self, from: u8, to: u8) {
+        self.lose(from, 1);
+        self.gain(to, 1);
     }
 
     /// All of `others` are among these from now on, each so much higher.
     pub fn add(&self, others: &Heights, higher: u8) {
-        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
-        counts.for_each(|(count, other)| count.set(count.get() + other.get()));
+        others.each(|height, more| self.gain(height + higher, more));
     }
 
     /// They are no longer.
     pub fn subtract(&self, others: &Heights, higher: u8) {
-        let counts = self.0.iter().skip(higher.into()).zip(&others.0);
-        counts.for_each(|(count, other)| count.set(count.get() - other.get()));
+        others.each(|height, fewer| self.lose(height + higher, fewer));
+    }
+
+    /// Calls `each` for every height that some have, with how many.
+    fn each(&self, each: impl Fn(u8, u32)) {
+        let mut left = self.some.get();
+        while left != 0 {
+            let height = left.trailing_zeros() as u8;
+            left &= left - 1;
+            each(height, self.counts[usize::from(height) % LINKS as usize].get());
+        }
     }
 }
 
@@ -91,6 +124,17 @@ impl ByEdge {
 
 /// Selects the places of turnstiles among those of one visit.
 pub struct ByVisit;
+
+/// As how many links a wait counts, by the edges that lead to threads.
+const WEIGHTS: [u8; 1 << HELPERS] = {
+    let mut weights = [1; 1 << HELPERS];
+    let mut edges = 1;
+    while edges < weights.len() {
+        weights[edges] = edges.count_ones() as u8;
+        edges += 1;
+    }
+    weights
+};
 
 /// Leads from a turnstile to a thread.
 pub struct Edge<P: Port> {
@@ -136,6 +180,8 @@ impl<P: Port> Copy for Kind<P> {}
 pub struct Turnstile<P: Port> {
     /// That of a mutex or a reply alone is the first, to the owner or server.
     edges: [Edge<P>; HELPERS],
+    /// Those that lead to threads, a bit each.
+    pub leading: Cell<u8>,
     /// What it describes; a mutex where it describes nothing.
     pub kind: Cell<Kind<P>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
@@ -180,24 +226,32 @@ impl<P: Port> Turnstile<P> {
         matches!(self.kind.get(), Kind::Condition(_) | Kind::Endpoint(_))
     }
 
-    /// The edges that there may be.
-    pub fn edges(&self) -> impl Iterator<Item = ByEdge> {
-        let count = if self.branches() { HELPERS as u8 } else { 1 };
-        (0..count).map(ByEdge)
+    /// Its edges, and where they lead to.
+    pub fn leads(&self) -> impl Iterator<Item = (ByEdge, Ref<Thread<P>>)> {
+        let mut left = self.leading.get();
+        core::iter::from_fn(move || {
+            let which = ByEdge(left.trailing_zeros() as u8);
+            left &= left.wrapping_sub(1);
+            let to = self.edges.get(usize::from(which.0))?.to.get()?;
+            Some((which, to))
+        })
+    }
+
+    /// It leads to a thread by an edge, or by that to none.
+    pub fn set_edge(&self, which: ByEdge, to: Option<Ref<Thread<P>>>) {
+        let others = self.leading.get() & !(1 << which.index());
+        self.leading.set(others | u8::from(to.is_some()) << which.index());
+        self.edge(which).to.set(to);
     }
 
     /// As how many links a wait here counts.
     pub fn weight(&self) -> u8 {
-        if !self.branches() {
-            return 1;
-        }
-        let helpers = self.edges.iter().filter(|edge| edge.to.get().is_some()).count();
-        (helpers as u8).max(1)
+        WEIGHTS[usize::from(self.leading.get()) % WEIGHTS.len()]
     }
 
     /// The threads that its waiters lend their priorities to.
     pub fn lent_to(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
-        self.edges().filter_map(|which| self.edge(which).lent_to())
+        self.leads().filter(|(which, _)| self.edge(*which).lends.get()).map(|(_, to)| to)
     }
 }
 
@@ -227,6 +281,7 @@ impl<P: Port> Inherit<P> {
     pub fn new() -> Inherit<P> {
         let turnstile = Turnstile {
             edges: [const { Edge::new() }; HELPERS],
+            leading: Cell::new(0),
             kind: Cell::new(Kind::Mutex),
             waiters: Cell::new(None),
             heights: Heights::new(),
@@ -273,5 +328,53 @@ impl<P: Port> Ordered<ByWaiter> for Thread<P> {
 impl<P: Port> Ordered<ByEdge> for Thread<P> {
     fn place(&self, which: ByEdge) -> &Place<Self> {
         &self.inherit.turnstile.edge(which).place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Heights, LINKS, NO_HEIGHT};
+
+    /// What heights say is what plain counts say, whatever happens to them.
+    #[test]
+    fn heights_are_counts() {
+        let others = Heights::new();
+        let heights = Heights::new();
+        let mut plain = [0u32; LINKS as usize];
+        let check = |plain: &[u32]| {
+            assert_eq!(heights.counts(), plain);
+            let top = plain.iter().rposition(|count| *count != 0);
+            assert_eq!(heights.top(), top.map_or(0, |height| height as u8 + 1));
+        };
+        for step in 0..2000u32 {
+            let height = (step.wrapping_mul(0x9e37_79b9) >> 29) as u8;
+            others.change(NO_HEIGHT, height);
+            let higher = (step / 7 % u32::from(LINKS)) as u8;
+            let fits = usize::from(LINKS - higher);
+            let moved = |plain: &mut [u32], sign: i64| {
+                let counts = others.counts();
+                let added = plain[usize::from(higher)..].iter_mut().zip(&counts[..fits]);
+                added.for_each(|(count, more)| {
+                    *count = (i64::from(*count) + sign * i64::from(*more)) as u32;
+                });
+            };
+            heights.add(&others, higher);
+            moved(&mut plain, 1);
+            check(&plain);
+            if step % 3 != 0 {
+                heights.subtract(&others, higher);
+                moved(&mut plain, -1);
+                check(&plain);
+            }
+            if step % 5 == 0 {
+                others.change(height, NO_HEIGHT);
+            }
+            if plain[0] != 0 {
+                heights.change(0, height);
+                plain[0] -= 1;
+                plain[usize::from(height)] += 1;
+                check(&plain);
+            }
+        }
     }
 }

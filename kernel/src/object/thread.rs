@@ -241,6 +241,10 @@ pub struct Header<P: Port> {
     pub leaf: OfCpu<u32>,
     /// The place of the turnstile in its slot among those of a visit.
     of_visit: Links<Thread<P>>,
+    /// The thread whose leaf it uses in place of its own: one that waits for what it owns or helps.
+    pub lender: OfCpu<Option<Ref<Thread<P>>>>,
+    /// Its own leaf, or that of its caller, while it is queued in a lent one.
+    pub away: OfCpu<LeafRef>,
 }
 
 /// A thread. Its context comes first, so that entry code finds both at one address.
@@ -311,6 +315,8 @@ impl<P: Port> Header<P> {
             reservation: OfCpu::new(LeafRef::NONE),
             leaf: OfCpu::new(0),
             of_visit: Links::new(),
+            lender: OfCpu::new(None),
+            away: OfCpu::new(LeafRef::NONE),
         }
     }
 

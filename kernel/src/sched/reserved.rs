@@ -10,6 +10,7 @@ use super::scheduler::Scheduler;
 use crate::access::{Exclusive, Owner, Ref};
 use crate::cpu::notes::Notes;
 use crate::cpu::{Cpu, NEAR};
+use crate::leaf::LeafRef;
 use crate::object::Thread;
 use crate::object::deadlines::NEVER;
 use crate::object::thread::State;
@@ -29,6 +30,14 @@ impl<P: Port> Cpu<P> {
             return false;
         }
         let leaf = self.trees.leaf_of(owner, thread);
+        if self.trees.lend_any() {
+            self.begin_lending(owner, thread, leaf);
+        }
+        self.join_this(owner, thread, leaf)
+    }
+
+    /// The same, whatever leaf it uses.
+    fn join_this(&self, owner: &impl Owner, thread: Ref<Thread<P>>, leaf: u32) -> bool {
         let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
         if first {
@@ -45,6 +54,18 @@ impl<P: Port> Cpu<P> {
         if !thread.queued() {
             return false;
         }
+        let own = thread.away.get(owner);
+        if own.is_none() {
+            return self.leave_this(owner, thread, ends_job);
+        }
+        thread.away.set(owner, LeafRef::NONE);
+        let runs = self.leave_this(owner, thread, false);
+        self.trees.end_lending(own, ends_job, self.port().now());
+        runs
+    }
+
+    /// The same of the leaf that it is in, whosever that is.
+    fn leave_this(&self, owner: &impl Owner, thread: Ref<Thread<P>>, ends_job: bool) -> bool {
         let runs = self.trees.preempts(thread.leaf.get(owner));
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
@@ -53,6 +74,34 @@ impl<P: Port> Cpu<P> {
             self.trees.with(|tree| tree.block(NodeId(leaf), now, ends_job));
         }
         runs
+    }
+
+    /// A thread that joins this leaf, where that is lent, is away from its own one.
+    #[cold]
+    #[inline(never)]
+    fn begin_lending(&self, owner: &impl Owner, thread: Ref<Thread<P>>, leaf: u32) {
+        let own = self.trees.away_from(owner, thread, leaf);
+        if !own.is_none() {
+            self.trees.begin_lending(owner, thread, own, self.port().now());
+        }
+    }
+
+    /// While threads have lenders: `to`, which is not queued, runs instead of `from` if it uses the
+    /// leaf that this one is in.
+    #[cold]
+    #[inline(never)]
+    fn run_lent<N: Notes>(&self, to: Ref<Thread<P>>, from: Ref<Thread<P>>) -> bool {
+        let leaf = from.leaf.get(self);
+        if leaf != self.trees.leaf_of(self, to) {
+            return false;
+        }
+        let before = from.away.get(self);
+        from.away.set(self, LeafRef::NONE);
+        self.begin_lending(self, to, leaf);
+        self.run_instead::<N>(to, from);
+        self.trees.end_lending(before, false, self.port().now());
+        self.trees.charge_too(self, self.number, Some(to));
+        true
     }
 
     /// `to`, which is not queued, uses the leaf that `from` is in: it runs there instead.
@@ -74,18 +123,34 @@ impl<P: Port> Cpu<P> {
     /// A thread that is queued uses the leaf that it should, from now on.
     #[inline(never)]
     fn follow_caller(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        if thread.leaf.get(self) != self.trees.leaf_of(self, thread) {
+        let leaf = self.trees.leaf_of(self, thread);
+        if thread.leaf.get(self) != leaf || self.is_away_elsewhere(thread, leaf) {
             self.join_anew(cpu, thread);
         }
     }
 
+    /// Whether another leaf is a thread's own than was when it joined this one.
+    fn is_away_elsewhere(&self, thread: Ref<Thread<P>>, leaf: u32) -> bool {
+        let away = thread.away.get(self);
+        let lent = self.trees.lend_any() || !away.is_none();
+        lent && away != self.trees.away_from(self, thread, leaf)
+    }
+
     /// A thread that is queued leaves its leaf, and joins the one that it should use.
     fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        if self.leave_leaf(self, thread, false) {
+        let (leaf, before) = (self.trees.leaf_of(self, thread), thread.away.get(self));
+        thread.away.set(self, LeafRef::NONE);
+        if self.trees.lend_any() {
+            self.begin_lending(self, thread, leaf);
+        }
+        if self.leave_this(self, thread, false) {
             self.ask(cpu, thread);
         }
-        if self.join_leaf(self, thread) {
+        if self.join_this(self, thread, leaf) {
             self.ask(cpu, thread);
+        }
+        if !before.is_none() {
+            self.trees.end_lending(before, false, self.port().now());
         }
     }
 
@@ -125,6 +190,9 @@ impl Scheduler for Reserved {
     fn hand_over<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>) {
         let candidate = cpu.next.get();
         if cpu.shares_leaf(candidate, to) {
+            if cpu.trees.lend_any() {
+                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu));
+            }
             cpu.trees.join_before(cpu, to, candidate);
             cpu.note_if::<N>(Event::Insert, to, cpu.queue_number(), 0);
             cpu.next.set(to);
@@ -136,8 +204,14 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn call<P: Port, N: Notes>(cpu: &Cpu<P>, callee: Ref<Thread<P>>, caller: Ref<Thread<P>>) {
-        if caller.queued() && !callee.queued() && cpu.trees.lends(cpu, caller, callee) {
-            return cpu.run_instead::<N>(callee, caller);
+        if caller.queued() && !callee.queued() {
+            if cpu.trees.lend_any() {
+                if cpu.run_lent::<N>(callee, caller) {
+                    return;
+                }
+            } else if cpu.trees.lends(cpu, caller, callee) {
+                return cpu.run_instead::<N>(callee, caller);
+            }
         }
         cpu.leave_leaf(cpu, caller, false);
         cpu.join_leaf(cpu, callee);
@@ -146,8 +220,14 @@ impl Scheduler for Reserved {
 
     #[inline(always)]
     fn reply_wait<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>, server: Ref<Thread<P>>) {
-        if cpu.shares_leaf(server, to) {
-            return cpu.run_instead::<N>(to, server);
+        if server.queued() && !to.queued() {
+            if cpu.trees.lend_any() {
+                if cpu.run_lent::<N>(to, server) {
+                    return;
+                }
+            } else if server.leaf.get(cpu) == cpu.trees.own_leaf_of(cpu, to) {
+                return cpu.run_instead::<N>(to, server);
+            }
         }
         cpu.join_leaf(cpu, to);
         cpu.leave_leaf(cpu, server, ends_job(State::Receiving, server));
@@ -197,7 +277,7 @@ impl Scheduler for Reserved {
     }
 
     fn decide<P: Port>(cpu: &Cpu<P>) {
-        let chosen = cpu.trees.choose(cpu.number, || cpu.port().now());
+        let chosen = cpu.trees.choose(cpu, cpu.number, || cpu.port().now());
         cpu.next.set(chosen.thread.unwrap_or(cpu.idle));
         cpu.tick_at.set(chosen.until);
         cpu.rearm();

@@ -1,6 +1,7 @@
 //! Schedulability analysis.
 #![forbid(unsafe_code)]
 
+pub mod blocking;
 mod budget;
 mod curve;
 pub mod edf;

@@ -60,6 +60,11 @@ pub enum Verdict {
         /// What that is.
         by: String,
     },
+    /// It can wait without end for what it shares.
+    Unprotected {
+        /// Why, in plain words.
+        why: String,
+    },
     /// Nothing is guaranteed to it: it runs when others leave time.
     NoGuarantee,
     /// It has no deadline.
@@ -111,6 +116,7 @@ impl fmt::Display for Verdict {
             Verdict::Unlimited { by } => {
                 write!(f, "without a bound: `{by}` is as urgent and can take all the time")
             }
+            Verdict::Unprotected { why } => write!(f, "without a bound: {why}"),
             Verdict::NoGuarantee => f.write_str("without a guarantee"),
             Verdict::NotAsked => f.write_str("without a deadline"),
             Verdict::NoSupply { of } => write!(f, "without a bound: `{of}` does not get its share"),

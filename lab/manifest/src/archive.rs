@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use abi::boot::{HEADER_WORDS, MAGIC, NONE, Record};
 use abi::boot::{
-    WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_NONCE, WORD_RECORDS,
-    WORD_SLICE, WORD_TICK,
+    WORD_BYTES, WORD_CHAINS, WORD_CPUS, WORD_INHERITANCE, WORD_LAZY_DEQUEUES, WORD_MAGIC,
+    WORD_NONCE, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::object::Resource;
 use abi::reservation::{Budget, Timing, Window};
@@ -357,6 +357,7 @@ impl Writer {
         header[WORD_SLICE] = system.timeslice / system.tick;
         header[WORD_LAZY_DEQUEUES] = system.lazy_dequeues.into();
         header[WORD_CHAINS] = system.preempt_chains.into();
+        header[WORD_INHERITANCE] = system.inheritance as u64;
         header[WORD_NONCE] = nonce;
         header[WORD_CPUS] = system.cpus.into();
         let words = header.iter().chain(&self.words);

@@ -116,6 +116,8 @@ impl System {
             cpus: None,
             reservation,
             load: None,
+            sections: Vec::new(),
+            tasks: Vec::new(),
             stack: STACK,
             heap: 0,
             log: None,

@@ -9,6 +9,7 @@ use crate::program;
 use crate::reservation;
 use crate::rights;
 use crate::schema;
+use crate::sharing;
 use crate::suggest::{hint, list};
 use crate::supervised;
 use crate::system::{Capability, Domain, FaultHandler, Map, Target};
@@ -64,6 +65,8 @@ fn parts(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Vec<Pro
         cpu.ok().and_then(|cpu| allowed_cpus(values, given, cpus, cpu as u32).err()),
         values.amounts(&given.quota, 0..=MOST_OBJECTS).err(),
         reservation::load(values, given).err(),
+        sharing::of_domain(values, given).err(),
+        sharing::tasks(values, given).err(),
         args(values, given).err(),
         fault_handler(values, given).err(),
         supervised::restart(values, table).err(),
@@ -98,6 +101,8 @@ fn whole(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Result<
         cpus: allowed_cpus(values, given, cpus, cpu)?,
         reservation: None,
         load: reservation::load(values, given)?,
+        sections: sharing::of_domain(values, given)?,
+        tasks: sharing::tasks(values, given)?,
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),
         args: args(values, given)?,
         fault_handler: fault_handler(values, given)?,

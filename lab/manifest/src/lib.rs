@@ -20,6 +20,7 @@ mod reservation;
 mod resolve;
 mod rights;
 mod schema;
+mod sharing;
 mod suggest;
 mod summary;
 mod supervised;
@@ -40,8 +41,9 @@ pub use suggest::nearest;
 pub use summary::spell_curve;
 pub use supervisor::JOURNAL;
 pub use system::{
-    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Notification, Origin,
-    Overheads, Reaction, Reservation, Restart, System, Target, Timer, Trace,
+    Capability, Domain, Endpoint, FaultHandler, Interrupt, Load, Map, Memory, Mutex, Notification,
+    Origin, Overheads, Protocol, Reaction, Reservation, Restart, Section, Shared, System, Target,
+    Task, Timer, Trace,
 };
 pub use units::{spell_duration, spell_percent, spell_size};
 

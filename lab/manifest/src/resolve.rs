@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use abi::object::Resource;
+use abi::reservation::Inheritance;
 use abi::trace::{Event, Keep};
 
 use crate::budget::{self, Pool};
@@ -14,6 +15,7 @@ use crate::problem::{Problem, Problems, Source};
 use crate::reader;
 use crate::reservation;
 use crate::schema::{self, Manifest, Number};
+use crate::sharing;
 use crate::supervised;
 use crate::supervisor;
 use crate::system::{Endpoint, Interrupt, Memory, Notification, Overheads, System, Timer, Trace};
@@ -37,6 +39,8 @@ const DEFAULT_LAZY_DEQUEUES: u64 = 4;
 /// Of the class that all CPUs share: above all threads that have no reservation.
 const DEFAULT_SHARED: u64 = 256;
 const LAST_LEVEL: u64 = abi::reservation::LEVELS as u64 - 1;
+/// Approaches to lent leaves, in the order of their codes.
+const INHERITANCES: [&str; Inheritance::ALL.len()] = ["charged", "leaves"];
 /// The highest IRQ.
 const LAST_IRQ: u64 = 23;
 
@@ -58,6 +62,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
     system.interrupts = each(&manifest.interrupt, found, |object| interrupt(&values, object));
     system.timers = each(&manifest.timer, found, |object| timer(&values, object));
     system.memories = each(&manifest.memory, found, |object| memory(&values, object));
+    system.mutexes = each(&manifest.mutex, found, |object| sharing::mutex(&values, object));
     for domain in &manifest.domain {
         match domain::read(&values, domain, system.cpus) {
             Ok(domain) => system.domains.push(domain),
@@ -76,6 +81,7 @@ pub fn system(source: &Source) -> Result<System, Problems> {
         found.extend(reservation::wrong_kernel(&values, &manifest, &system));
         found.extend(reservation::idle_priority(&values, &manifest, &system));
         found.extend(reservation::uncontrolled(&values, &manifest, &system));
+        found.extend(sharing::together(&values, &manifest, &system));
     }
     if found.is_empty() {
         if system.needs_tree() {
@@ -156,12 +162,14 @@ fn general(values: &Values, manifest: &Manifest) -> Result<System, Problem> {
         shared_priority: values.number(&given.shared_priority, DEFAULT_SHARED, 0..=LAST_LEVEL)?
             as u16,
         preempt_chains: given.preempt_chains.unwrap_or(true),
+        inheritance: inheritance(values, given)?,
         pools,
         endpoints: Vec::new(),
         notifications: manifest.notification.iter().map(notification).collect(),
         interrupts: Vec::new(),
         timers: Vec::new(),
         memories: Vec::new(),
+        mutexes: Vec::new(),
         domains: Vec::new(),
         supervisor: None,
         reservations: Vec::new(),
@@ -198,6 +206,13 @@ fn locking(values: &Values, given: &schema::General, cpus: u32) -> Result<Option
         return Err(values.problem(word, message, help));
     }
     Ok(Some(locking))
+}
+
+fn inheritance(values: &Values, given: &schema::General) -> Result<Inheritance, Problem> {
+    let Some(word) = &given.inheritance else { return Ok(Inheritance::default()) };
+    let name = values.one_of("approach", word, &INHERITANCES)?;
+    let at = INHERITANCES.into_iter().position(|known| known == name);
+    Ok(Inheritance::ALL[at.unwrap_or(0)])
 }
 
 fn timeslice(values: &Values, given: &schema::General, tick: u64) -> Result<u64, Problem> {

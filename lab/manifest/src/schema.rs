@@ -33,6 +33,8 @@ pub struct Manifest {
     pub timer: Vec<Timer>,
     #[serde(default)]
     pub memory: Vec<Memory>,
+    #[serde(default)]
+    pub mutex: Vec<Mutex>,
     pub supervisor: Option<Supervisor>,
     pub control: Option<Control>,
     #[serde(default)]
@@ -58,6 +60,7 @@ pub struct General {
     pub locking: Option<Word>,
     pub lazy_dequeues: Option<Number>,
     pub preempt_chains: Option<bool>,
+    pub inheritance: Option<Word>,
 }
 
 /// `[trace]`.
@@ -110,6 +113,15 @@ pub struct Memory {
     pub size: Word,
     #[serde(default)]
     pub host: bool,
+}
+
+/// `[[mutex]]`, for the analysis.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Mutex {
+    pub name: Word,
+    pub protocol: Option<Word>,
+    pub ceiling: Option<Number>,
 }
 
 /// `[supervisor]`.
@@ -255,6 +267,10 @@ pub struct Domain {
     pub period: Option<Word>,
     pub deadline: Option<Word>,
     #[serde(default)]
+    pub sections: Vec<Spanned<Section>>,
+    #[serde(default)]
+    pub task: Vec<Spanned<Task>>,
+    #[serde(default)]
     pub quota: IndexMap<Word, Number>,
     #[serde(default)]
     pub args: IndexMap<Word, Spanned<Value>>,
@@ -273,6 +289,29 @@ pub struct Domain {
     pub maps: Vec<Map>,
     #[serde(default)]
     pub caps: Vec<Spanned<Capability>>,
+}
+
+/// `[[domain.task]]`: a thread of a domain, for the analysis.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Task {
+    pub name: Word,
+    pub priority: Number,
+    pub execution: Word,
+    pub period: Word,
+    pub deadline: Option<Word>,
+    #[serde(default)]
+    pub sections: Vec<Spanned<Section>>,
+}
+
+/// An entry of `sections`. It names what is shared in one way.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
+pub struct Section {
+    pub mutex: Option<Word>,
+    pub mutexes: Option<Spanned<Vec<Word>>>,
+    pub endpoint: Option<Word>,
+    pub length: Word,
 }
 
 /// What is signalled when a domain was restarted.

@@ -282,6 +282,8 @@ fn domain(
         cpus: None,
         reservation: None,
         load: None,
+        sections: Vec::new(),
+        tasks: Vec::new(),
         stack: STACK,
         heap: 0,
         log: None,

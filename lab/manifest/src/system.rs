@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use abi::account;
 use abi::object::Resource;
-use abi::reservation::{Budget, Policy, Share, Timing, Window};
+use abi::reservation::{Budget, Inheritance, Policy, Share, Timing, Window};
 use abi::trace::{Event, Keep};
 use abi::{Kind, Rights};
 
@@ -40,6 +40,8 @@ pub struct System {
     pub lazy_dequeues: u32,
     /// Whether a chain of transfers is left when an interrupt waits.
     pub preempt_chains: bool,
+    /// What becomes of a leaf while its thread runs on a lent one.
+    pub inheritance: Inheritance,
     /// The kernel's pools, in the order of [`Resource`]. Programs are not read yet: their
     /// segments are reckoned with a typical program's, until [`pack`](crate::pack) knows better.
     pub pools: [Pool; Resource::COUNT],
@@ -53,6 +55,8 @@ pub struct System {
     pub timers: Vec<Timer>,
     /// Its shared memory objects.
     pub memories: Vec<Memory>,
+    /// The mutexes that its tasks share, for the analysis.
+    pub mutexes: Vec<Mutex>,
     /// Its domains: first those that boot, then those that the supervisor makes, each behind those
     /// that it depends on.
     pub domains: Vec<Domain>,
@@ -91,6 +95,15 @@ impl System {
     /// The domains that the supervisor makes, in its order.
     pub fn children(&self) -> &[Domain] {
         &self.domains[self.booted().len()..]
+    }
+
+    /// Indices of the domains that may receive from an endpoint.
+    pub fn servers(&self, endpoint: usize) -> Vec<usize> {
+        let domains = self.domains.iter().enumerate();
+        domains
+            .filter(|(_, domain)| domain.may(endpoint, Rights::RECEIVE))
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// Whether only the kernel with the scheduling tree can run it.
@@ -318,6 +331,59 @@ pub struct Adaptive {
     pub least: u64,
 }
 
+/// A mutex, of which the analysis knows and the kernel does not.
+#[derive(Clone, Debug)]
+pub struct Mutex {
+    /// Its name.
+    pub name: String,
+    /// What its owner inherits.
+    pub protocol: Protocol,
+}
+
+/// What the owner of a mutex inherits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// The priorities of those that wait.
+    Inheritance,
+    /// At least this priority; none: that of the most urgent task that uses it.
+    Ceiling(Option<u8>),
+    /// Nothing.
+    Nothing,
+}
+
+/// A part of a job that excludes parts of other jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What it holds.
+    pub shared: Shared,
+    /// The longest execution time, in nanoseconds.
+    pub length: u64,
+    /// Where the manifest has it.
+    pub at: Span,
+}
+
+/// What a section holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// The mutexes of these indices, locked in this order.
+    Mutexes(Vec<usize>),
+    /// The server that receives from the endpoint of this index.
+    Endpoint(usize),
+}
+
+/// A thread with jobs of its own, for the analysis.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its name, unique in the system.
+    pub name: String,
+    /// Its priority.
+    pub priority: u8,
+    /// Its jobs.
+    pub load: Load,
+    /// What it shares with others.
+    pub sections: Vec<Section>,
+}
+
 /// The jobs of a domain's first thread, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -365,6 +431,10 @@ pub struct Domain {
     pub reservation: Option<usize>,
     /// What the analysis is to assume of a domain without a reservation.
     pub load: Option<Load>,
+    /// What the jobs of `load` share with those of others.
+    pub sections: Vec<Section>,
+    /// What its threads do by themselves; then it has no `load`.
+    pub tasks: Vec<Task>,
     /// Bytes of each stack, a multiple of the page.
     pub stack: u64,
     /// Bytes of its heap, a multiple of the page; 0: it has none.
@@ -387,6 +457,14 @@ pub struct Domain {
     pub maps: Vec<Map>,
     /// Its capabilities; the first is in slot 1.
     pub caps: Vec<Capability>,
+}
+
+impl Domain {
+    /// Whether it has a capability to an endpoint with these rights.
+    pub fn may(&self, endpoint: usize, rights: Rights) -> bool {
+        let target = Target::Endpoint(endpoint);
+        self.caps.iter().any(|cap| cap.target == target && cap.rights.contains(rights))
+    }
 }
 
 /// Where a program comes from. Paths are relative to the manifest's folder.

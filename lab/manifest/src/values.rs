@@ -10,6 +10,7 @@ use toml::{Spanned, Value};
 use crate::problem::{Problem, Source, Span, is_name, quote};
 use crate::reservation;
 use crate::schema::{Manifest, Number, Word};
+use crate::sharing;
 use crate::suggest::hint;
 use crate::units;
 
@@ -24,7 +25,7 @@ const LONGEST_DOMAIN_NAME: usize = 15;
 pub struct Values<'a> {
     /// The text.
     pub source: &'a Source,
-    names: [(&'static str, Vec<&'a Word>); 7],
+    names: [(&'static str, Vec<&'a Word>); 9],
 }
 
 impl<'a> Values<'a> {
@@ -38,6 +39,8 @@ impl<'a> Values<'a> {
             ("memory", manifest.memory.iter().map(|object| &object.name).collect()),
             ("domain", manifest.domain.iter().map(|object| &object.get_ref().name).collect()),
             ("reservation", reservation::names(manifest)),
+            ("mutex", manifest.mutex.iter().map(|object| &object.name).collect()),
+            ("task", sharing::names(manifest)),
         ];
         Values { source, names }
     }
@@ -49,7 +52,8 @@ impl<'a> Values<'a> {
             let longest = if *kind == "domain" { LONGEST_DOMAIN_NAME } else { LONGEST_NAME };
             problems.extend(names.iter().filter_map(|name| self.name(name, longest).err()));
             problems.extend(repeated(names, |name| Some(name.get_ref())).map(|(_, again)| {
-                let message = format!("two {kind}s are called {}", quote(again.get_ref()));
+                let plural = if *kind == "mutex" { "es" } else { "s" };
+                let message = format!("two {kind}{plural} are called {}", quote(again.get_ref()));
                 self.problem(*again, message, "give each a name of its own")
             }));
         }

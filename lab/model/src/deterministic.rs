@@ -100,7 +100,10 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
+        #![proptest_config(ProptestConfig {
+            cases: ProptestConfig::default().cases.div_ceil(10),
+            ..ProptestConfig::default()
+        })]
         #[test]
         fn the_cuts_balance_as_the_chain_does(cpus in 1..8usize, load in 0.01..3.0f64) {
             for (ours, plain) in behind(cpus, load).iter().zip(plain(cpus, load)) {

@@ -256,7 +256,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(6)))]
         #[test]
         fn a_models_own_points_lead_back_to_it(
             service in 1e-9..1e4f64, ratio in 1.0..40.0f64, sharp: bool

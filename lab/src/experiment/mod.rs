@@ -12,6 +12,7 @@ pub mod claim;
 mod cpus;
 mod futex_cost;
 mod hot_potato;
+mod inheritance_approaches;
 mod invocation_chain;
 mod ipc_queueing;
 pub mod latency;
@@ -166,7 +167,7 @@ impl Cpus {
 }
 
 /// All experiments.
-pub static EXPERIMENTS: [&Experiment; 33] = [
+pub static EXPERIMENTS: [&Experiment; 34] = [
     &ping_pong::EXPERIMENT,
     &hot_potato::EXPERIMENT,
     &ipc_queueing::EXPERIMENT,
@@ -192,6 +193,7 @@ pub static EXPERIMENTS: [&Experiment; 33] = [
     &train_cost::EXPERIMENT,
     &invocation_chain::EXPERIMENT,
     &train_display::EXPERIMENT,
+    &inheritance_approaches::EXPERIMENT,
     &tree_cost::EXPERIMENT,
     &futex_cost::EXPERIMENT,
     &schedulability::EXPERIMENT,

@@ -29,6 +29,7 @@ mod sections;
 #[cfg(test)]
 mod testing;
 mod timeline;
+mod waits;
 mod wakeups;
 
 pub use blame::{Blame, Cause, Named, Piece, Sample, blame};
@@ -45,4 +46,5 @@ pub use overheads::{
 pub use perfetto::perfetto;
 pub use sections::{Section, Sections};
 pub use timeline::{View, timeline};
+pub use waits::{Wait, Waits, What};
 pub use wakeups::{WakeUp, explained, first_late, wakeups};

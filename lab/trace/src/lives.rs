@@ -33,7 +33,9 @@ pub enum State {
     Calling,
     /// It was stopped, or not yet started.
     Suspended,
-    /// It waits for a mutex, or is blocked in a way that this reader does not know.
+    /// It waits for a mutex or a condition.
+    Waiting,
+    /// It is blocked in a way that this reader does not know.
     Blocked,
 }
 
@@ -45,6 +47,7 @@ impl State {
             x if x == ThreadState::Sending as u16 => State::Sending,
             x if x == ThreadState::Receiving as u16 => State::Receiving,
             x if x == ThreadState::Calling as u16 => State::Calling,
+            x if x == ThreadState::Waiting as u16 => State::Waiting,
             _ => State::Blocked,
         }
     }
@@ -64,6 +67,7 @@ impl fmt::Display for State {
             State::Receiving => "blocked: receiving",
             State::Calling => "blocked: calling",
             State::Suspended => "suspended",
+            State::Waiting => "blocked: waiting",
             State::Blocked => "blocked",
         })
     }

@@ -170,3 +170,39 @@ pub(crate) fn made() -> Maker {
     }
     m
 }
+
+/// The threads of [`inversion`].
+pub(crate) const CONTROL: u16 = 1;
+pub(crate) const PLANNER: u16 = 2;
+pub(crate) const LOGGER: u16 = 3;
+/// The call that waits for a mutex.
+pub(crate) const WAIT: u32 = 64;
+
+/// A mutex whose owner inherits, as records name it.
+pub(crate) fn bus() -> u32 {
+    abi::trace::Awaited::InheritMutex.at(0x8000_0040)
+}
+
+/// The logger holds the bus, for which control waits; the planner wakes meanwhile, and is of
+/// medium priority. Then the logger hands the bus over.
+pub(crate) fn inversion() -> Maker {
+    let mut m = Maker::new();
+    m.thread(0, 0, u16::MAX).thread(CONTROL, 1, 100).thread(PLANNER, 1, 80);
+    m.thread(LOGGER, 1, 60).pass(100).note(Event::Switch, CONTROL, 0, 100).exit(CONTROL);
+    for (thread, next, priority) in [(CONTROL, PLANNER, 80), (PLANNER, LOGGER, 60)] {
+        m.pass(50).enter(thread, 0).note(Event::Block, thread, 0, 4);
+        m.switch(next, thread, priority).exit(next);
+    }
+    m.pass(400).timer_wakes(LOGGER, CONTROL, 100).pass(100);
+    m.enter(CONTROL, WAIT).note(Event::Wait, CONTROL, bus(), LOGGER);
+    m.note(Event::Priority, LOGGER, 0, 100).note(Event::Block, CONTROL, 0, 6);
+    m.switch(LOGGER, CONTROL, 100).exit(LOGGER).pass(300);
+    // The planner's instant: the logger goes on.
+    m.enter(LOGGER, entry::TIMER).pass(40).note(Event::Expire, PLANNER, 30, 0);
+    m.note(Event::Wake, PLANNER, 0, 0).exit(LOGGER).pass(700);
+    m.enter(LOGGER, 65).note(Event::Priority, LOGGER, 0, 60).note(Event::Wake, CONTROL, 0, 0);
+    m.switch(CONTROL, LOGGER, 100).exit(CONTROL).pass(200);
+    m.enter(CONTROL, 0).note(Event::Block, CONTROL, 0, 4).switch(PLANNER, CONTROL, 80);
+    m.exit(PLANNER).pass(300);
+    m
+}

@@ -67,9 +67,10 @@ impl Above {
 }
 
 impl Server {
-    /// What a budget of this server takes of its class, in millionths.
+    /// What a budget of this server takes of its class, in millionths: at most the whole, however
+    /// much is asked for.
     pub(super) fn rate(&self, budget: u64) -> u64 {
-        bandwidth(budget, self.within)
+        bandwidth(budget, self.within).min(WHOLE.into())
     }
 
     /// What it has for its children with a budget, in millionths.

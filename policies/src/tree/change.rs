@@ -60,6 +60,7 @@ impl Tree<'_> {
             self.cpus[cpu].running = NIL;
         }
         self.leave_node(at.0);
+        self.move_lent(at.0, self.nodes[at.index()].parent, NIL);
         self.nodes[at.index()].ready = false;
         self.refresh(at.0, now);
         self.forget_instants(at.0);
@@ -237,6 +238,7 @@ impl Tree<'_> {
         self.refresh(at.0, now);
         self.hide(at.0);
         self.count_child(old_parent, Some(height), None);
+        self.move_lent(at.0, old_parent, parent.0);
         let enters =
             old_parent != parent.0 && self.policy_of(parent.0) == Some(Policy::EarliestDeadline);
         let node = &mut self.nodes[at.index()];

@@ -125,6 +125,8 @@ impl Tree<'_> {
         assert_eq!(node.events, NIL);
         assert!(!node.watch.has_seen(), "a vacant node has a notice");
         assert!(!node.ready && node.queue == NIL && node.fair.waiting == NIL);
+        let helped = self.cpus.iter().any(|cpu| cpu.helped == at as u32);
+        assert!(!helped, "what is not there is charged");
     }
 
     fn children(&self, at: usize) -> impl Iterator<Item = usize> + Clone {
@@ -156,6 +158,7 @@ impl Tree<'_> {
         };
         assert_eq!(node.fixed_at, node.job.event().min(window), "the fixed instant");
         self.check_events(at, role);
+        self.check_lent(at, role);
         if role == Role::Leaf {
             assert_eq!((self.children(at).count(), node.queue), (0, NIL));
         } else {
@@ -166,6 +169,24 @@ impl Tree<'_> {
             let limits = node.server.limits;
             assert_eq!(self.check_limits(at as u32, node.parent, limits), Ok(()));
             assert_eq!(self.check_children(at as u32, node.parent, node.share, limits), Ok(()));
+        }
+    }
+
+    /// Threads on lent leaves are counted in each class, and what is logically active is what can
+    /// be chosen among service curves, or could be and has such threads.
+    fn check_lent(&self, at: usize, role: Role) {
+        let node = &self.nodes[at];
+        if role != Role::Leaf {
+            let inside = self.children(at).map(|child| self.nodes[child].fair.lent);
+            assert_eq!(node.fair.lent, inside.sum::<u32>(), "threads on lent leaves");
+        }
+        let is_curve = self.policy_of(node.parent) == Some(Policy::ServiceCurves);
+        let must = is_curve && node.is_queued();
+        let may = is_curve && (node.is_queued() || node.fair.lent > 0);
+        let is_active = node.fair.is_active;
+        assert!((!must || is_active) && (!is_active || may), "what is logically active");
+        if self.cpus.iter().any(|cpu| cpu.helped == at as u32) {
+            assert!(role == Role::Leaf && node.fair.lent > 0, "charged without a lent leaf");
         }
     }
 

@@ -29,6 +29,10 @@ pub(super) struct Fair {
     pub(super) deadline: u64,
     /// Whether its guarantee is why it runs.
     pub(super) is_due: bool,
+    /// How many threads in it run on lent leaves, and are charged here as well.
+    pub(super) lent: u32,
+    /// Whether it is logically active: it has a place among its siblings that it keeps.
+    pub(super) is_active: bool,
     /// Of a class: above this no child's virtual time was when the last one went to sleep.
     pub(super) above: u128,
     /// Of a top class: the set of nodes below it that have a guarantee and are ready.
@@ -48,6 +52,8 @@ impl Fair {
         eligible_at: NEVER,
         deadline: NEVER,
         is_due: false,
+        lent: 0,
+        is_active: false,
         above: 0,
         waiting: NIL,
     };
@@ -59,6 +65,14 @@ impl Fair {
         let curve = self.virtual_curve.get_or_insert_with(|| Runtime::new(share, at, service));
         curve.lower_to(share, at, service);
         self.virtual_time = at.max(curve.instant(service));
+    }
+
+    /// It can be chosen again and was logically active all the time: it goes on from where it is,
+    /// but not from before `least`.
+    pub(super) fn come_back(&mut self, share: &Curve, least: u128) {
+        if self.virtual_time < least {
+            self.wake(share, least);
+        }
     }
 
     /// It becomes ready and has a guarantee.
@@ -116,11 +130,13 @@ impl Fair {
         let (now, served) = (now.into(), self.guaranteed);
         self.deadlines = self.deadlines.map(|old| old.continued_as(&guaranteed, now, served));
         self.eligibles = None;
+        self.is_active = false;
     }
 
     /// It is in another class, where virtual times are others.
     pub(super) fn begin_in_class(&mut self) {
         self.virtual_curve = self.virtual_curve.map(|curve| curve.moved_to(0));
         self.virtual_time = 0;
+        self.is_active = false;
     }
 }

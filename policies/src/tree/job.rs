@@ -4,7 +4,7 @@
 //! deadline that it would have had if it had come in time. A late job keeps its deadline.
 
 use super::curve::NEVER;
-use abi::reservation::{Jobs, Timing};
+use abi::reservation::{self, Jobs, Timing};
 
 /// The job of a leaf.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Job {
     /// The same of all jobs.
     watches: bool,
     pub(super) jobs: Jobs,
+    /// The last job that has ended: from its release to its end, and from its deadline.
+    ended: [u64; 2],
 }
 
 impl Job {
@@ -40,6 +42,7 @@ impl Job {
         is_watched: false,
         watches: false,
         jobs: Jobs { ended: 0, missed: 0, worst: 0, latest: 0 },
+        ended: [0; 2],
     };
 
     /// Jobs of this kind from now on; what was counted stays. Separations count from the job that
@@ -81,9 +84,23 @@ impl Job {
         let is_seen = self.see(now);
         self.jobs = self.counted(now);
         self.jobs.ended += 1;
-        self.jobs.worst = self.jobs.worst.max(now.saturating_sub(self.release));
+        self.ended = self.times(now);
+        self.jobs.worst = self.jobs.worst.max(self.ended[0]);
         (self.is_open, self.deadline) = (false, NEVER);
         is_seen
+    }
+
+    /// How long ago it was released, and was due.
+    #[inline(always)]
+    fn times(&self, now: u64) -> [u64; 2] {
+        [self.release, self.deadline].map(|from| now.saturating_sub(from))
+    }
+
+    /// The job that is open, or else the last one.
+    pub(super) fn latest(&self, now: u64) -> reservation::Job {
+        let (number, is_over) = (self.jobs.ended + u64::from(self.is_open), !self.is_open);
+        let [response, late] = if is_over { self.ended } else { self.times(now) };
+        reservation::Job { number, response, late, is_over }
     }
 
     /// What is counted up to now, with a job that is open and late.

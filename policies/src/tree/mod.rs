@@ -20,6 +20,7 @@
 //! | `server.rs`, `replenish.rs` | budgets; those of sporadic servers |
 //! | `job.rs`, `fair.rs`, `frame.rs` | deadlines; service curves; windows |
 //! | `background.rs` | what has run out of time runs on where a CPU would idle |
+//! | `lent.rs` | leaves lent to threads of others |
 //! | `notice.rs` | what monitors are told of |
 //! | `admit.rs`, `promised.rs` | admission |
 //! | `freed.rs` | bandwidth that is promised no more, and was used ahead |
@@ -43,6 +44,7 @@ mod frame;
 mod freed;
 mod instant;
 mod job;
+mod lent;
 mod node;
 mod notice;
 mod pick;
@@ -57,7 +59,8 @@ mod tests;
 mod windows;
 
 pub use abi::reservation::{
-    Budget, Curve, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS, Window,
+    Budget, Curve, Inheritance, Job, Jobs, LEVELS, Policy, Server, Share, Timing, WHOLE, WINDOWS,
+    Window,
 };
 pub use background::Fallback;
 pub use curve::NEVER;
@@ -101,6 +104,8 @@ pub struct TreeCpu {
     background: u32,
     /// The one of them that runs, or in which `running` does; none: a CPU runs by its tree.
     behind: u32,
+    /// The leaf that what runs is charged to as well, or none.
+    helped: u32,
 }
 
 impl TreeCpu {
@@ -116,6 +121,7 @@ impl TreeCpu {
         asked: shared::Asked::No,
         background: NIL,
         behind: NIL,
+        helped: NIL,
     };
 }
 
@@ -134,6 +140,8 @@ pub struct Tree<'a> {
     sequence: u64,
     /// The state of decisions by chance; 0: the policies decide.
     chaos: u64,
+    /// How time on lent leaves is charged.
+    inheritance: Inheritance,
     /// The time slice of equals in a class of fixed priorities, in nanoseconds.
     slice: u64,
     /// The time that a node of a class of service curves runs at least, in nanoseconds (S4-05).
@@ -162,6 +170,7 @@ impl<'a> Tree<'a> {
             notices: NIL,
             sequence: 0,
             chaos: 0,
+            inheritance: Inheritance::Charged,
             slice,
             quantum,
         };
@@ -228,6 +237,11 @@ impl<'a> Tree<'a> {
             jobs: node.job.counted(self.cpus[self.cpu_of(at.0)].since),
             overruns: node.server.overruns,
         })
+    }
+
+    /// The job of a leaf that is open, or else its last one; none if there is no such leaf.
+    pub fn job(&self, at: NodeId, now: u64) -> Option<Job> {
+        self.is_leaf(at).then(|| self.nodes[at.index()].job.latest(now))
     }
 
     /// A node that exists.

@@ -97,8 +97,10 @@ impl Promised {
 
     /// Promises a bandwidth more, in millionths.
     pub(super) fn add_bandwidth(&mut self, more: u64, within: &Capacity) -> Result<(), TreeError> {
-        let sum = self.bandwidth + more;
-        if sum > within.bandwidth() {
+        // A thread runs on one CPU at a time.
+        let whole = u64::from(WHOLE);
+        let sum = self.bandwidth.saturating_add(more);
+        if more > whole || sum > within.bandwidth() {
             return Err(TreeError::Overcommitted);
         }
         self.bandwidth = sum;
@@ -149,7 +151,7 @@ impl Bend {
 /// A budget by its period, in millionths, rounded up.
 pub(crate) fn bandwidth(budget: u64, period: u64) -> u64 {
     let exact = (u128::from(budget) * u128::from(WHOLE)).div_ceil(u128::from(period.max(1)));
-    u64::try_from(exact).unwrap_or(u64::MAX).min(u64::from(WHOLE))
+    u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::curve::NEVER;
 use super::frame::Frame;
 use super::node::{ByEligible, ByEvent, ByKey, Node, Role};
 use super::{NodeId, Tree};
-use abi::reservation::{LEVELS, Policy, Share, WHOLE};
+use abi::reservation::{LEVELS, Policy, Share};
 
 /// Added to the deadlines of what has no limit: above all others.
 const UNPROMISED: u128 = 1 << 64;
@@ -102,7 +102,7 @@ impl Tree<'_> {
         if leaf == NIL || time == 0 {
             return now;
         }
-        let behind = state.behind;
+        let (behind, helped) = (state.behind, state.helped);
         let (mut at, mut changed) = (leaf, false);
         while at != behind && at != NIL {
             changed |= self.charge(at, time, now);
@@ -113,6 +113,8 @@ impl Tree<'_> {
         }
         if at != NIL {
             self.charge_behind(at, time);
+        } else if helped != NIL {
+            self.charge_helped(helped, leaf, time, now);
         }
         now
     }
@@ -132,22 +134,34 @@ impl Tree<'_> {
                     self.move_back(at);
                 }
             }
-            Some(Policy::ServiceCurves) => self.charge_curves(at, parent, time, now),
+            Some(Policy::ServiceCurves) => {
+                self.charge_curves(at, parent, (time, self.quantum), now)
+            }
             _ => {}
         }
         is_changed
     }
 
-    fn charge_curves(&mut self, at: u32, parent: u32, time: u64, now: u64) {
+    /// A child of a class of service curves has run for so long; if its guarantee was why it was
+    /// chosen, up to `beyond` was for what that brings later.
+    pub(super) fn charge_curves(
+        &mut self,
+        at: u32,
+        parent: u32,
+        (time, beyond): (u64, u64),
+        now: u64,
+    ) {
         let quantum = self.quantum;
         let node = &mut self.nodes[at as usize];
         node.fair.charge(time);
-        let part = node.fair.guaranteed_part(time, now, quantum);
+        let part = node.fair.guaranteed_part(time, now, beyond);
         if part > 0 && node.fair.eligible.is_in() {
             let top = self.top_of(parent);
             self.leave_waiting(top, at);
             self.nodes[at as usize].fair.charge_guaranteed(part, quantum);
             self.join_waiting(top, at);
+        } else if part > 0 {
+            node.fair.charge_guaranteed(part, quantum);
         }
         let key = self.nodes[at as usize].fair.virtual_time;
         self.set_key(at, key);
@@ -286,14 +300,21 @@ impl Tree<'_> {
             NIL => self.nodes[class as usize].fair.above,
             queue => self.between(queue),
         };
-        let quantum = self.quantum;
+        let (quantum, kept) = (self.quantum, self.nodes[at as usize].fair.is_active);
+        let least = if kept { self.kept_up(class) } else { 0 };
         let node = &mut self.nodes[at as usize];
         let Share::Curve { guaranteed, share } = node.share else { return 0 };
-        node.fair.wake(&share, siblings);
+        match kept {
+            true => node.fair.come_back(&share, least),
+            false => node.fair.wake(&share, siblings),
+        }
+        node.fair.is_active = true;
         let key = node.fair.virtual_time;
         let is_inner = node.policy() == Some(Policy::ServiceCurves);
         if let (Some(curve), false) = (guaranteed, is_inner) {
-            node.fair.wake_guaranteed(&curve, now, quantum);
+            if !kept {
+                node.fair.wake_guaranteed(&curve, now, quantum);
+            }
             let top = self.top_of(class);
             self.join_waiting(top, at);
         }
@@ -306,10 +327,7 @@ impl Tree<'_> {
     fn between(&self, queue: u32) -> u128 {
         let first = &self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize];
         let last = &self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize];
-        let Share::Curve { share, .. } = last.share else { return first.key };
-        let slope = if share.slope == 0 { share.rest } else { share.slope.min(share.rest) };
-        let quantum = (self.quantum.saturating_mul(WHOLE.into())).div_ceil(slope.max(1).into());
-        let is_fair = last.key - first.key <= quantum.into();
+        let is_fair = last.key - first.key <= self.quantum_of(last).into();
         if is_fair { first.key.midpoint(last.key) } else { first.key }
     }
 
@@ -320,7 +338,9 @@ impl Tree<'_> {
                 let top = self.top_of(class);
                 self.leave_waiting(top, at);
             }
-            let reached = self.nodes[at as usize].fair.virtual_time;
+            let fair = &mut self.nodes[at as usize].fair;
+            fair.is_active = fair.lent > 0;
+            let reached = fair.virtual_time;
             let above = &mut self.nodes[class as usize].fair.above;
             *above = (*above).max(reached);
         }
@@ -398,7 +418,7 @@ impl Tree<'_> {
     /// sorted before the deadline of the budget that it uses: that of its server, or if its jobs
     /// have deadlines as long behind the instant at which the budget came. A node without a limit
     /// is promised nothing: it is behind all that have one, by the deadline of its job.
-    fn deadline_of(&self, at: u32) -> u128 {
+    pub(super) fn deadline_of(&self, at: u32) -> u128 {
         let node = &self.nodes[at as usize];
         match (node.server.deadline(), node.job.timing) {
             (Some(_), Some(_)) if !node.server.is_constant() => {

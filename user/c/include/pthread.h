@@ -112,10 +112,16 @@ typedef struct {
     uint64_t mutex, condition;
     /* Threads between the beginning and the end of a wait. */
     uint64_t waiting;
-    uint8_t state;
+    /* With helpers: the program's mutex, under which all of this changes; and who they are. */
+    pthread_mutex_t *user;
+    uint32_t helpers[4];
+    uint8_t state, helped;
 } pthread_cond_t;
 
-#define PTHREAD_COND_INITIALIZER {0, 0, 0, 0}
+#define PTHREAD_COND_INITIALIZER {0, 0, 0, 0, {0, 0, 0, 0}, 0, 0}
+
+/** How many helpers a condition may have. */
+#define GIUSTO_COND_HELPERS 4
 
 int pthread_condattr_init(pthread_condattr_t *attr);
 int pthread_condattr_destroy(pthread_condattr_t *attr);
@@ -126,7 +132,9 @@ int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 int pthread_cond_destroy(pthread_cond_t *cond);
 /**
  * May come back without a wake-up. The caller owns the mutex again, unless the error is that of
- * locking it (but `EOWNERDEAD`). `EPERM`: the caller does not own it, nothing was done.
+ * locking it (but `EOWNERDEAD`). `EPERM`: the caller does not own it, nothing was done. With
+ * helpers `EINVAL`: the mutex does not inherit, or other threads wait with another one; `EAGAIN`:
+ * more than eight threads would wait in a row.
  */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
 /** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`. */
@@ -136,6 +144,21 @@ int pthread_cond_timedwait(
 int pthread_cond_signal(pthread_cond_t *cond);
 /** Wakes all, in a time that does not depend on how many there are. */
 int pthread_cond_broadcast(pthread_cond_t *cond);
+
+/**
+ * Thread `*helper` of this program, which can make the condition true, helps it from now on, until
+ * it ends: while threads wait, it runs with the highest of their priorities. The first helper makes
+ * the condition one whose threads wait with a robust mutex or one of `PTHREAD_PRIO_INHERIT` (else
+ * `pthread_cond_wait` is `EINVAL`) and are woken in the order of their priorities, by threads that
+ * own that mutex (else `pthread_cond_signal` and `_broadcast` are `EPERM`). A caller owns it, too.
+ * `EPERM`: it does not, and threads wait. `EBUSY`: threads wait, and there was no helper before.
+ * `ESRCH`: there is no such thread. `EEXIST`: it helps already. `ENOSPC`: `GIUSTO_COND_HELPERS`
+ * threads do. `EAGAIN`: more than eight threads would wait in a row. `EINVAL`: the condition was
+ * destroyed.
+ */
+int pthread_cond_helpers_add(pthread_cond_t *cond, pthread_t *helper);
+/** It helps no longer. `ENOENT`: it does not help; `EPERM` and `EINVAL` as above. */
+int pthread_cond_helpers_del(pthread_cond_t *cond, pthread_t *helper);
 
 #ifdef __cplusplus
 }

@@ -1,15 +1,14 @@
 /*
  * Conditions. One has a mutex of its own, so that threads can be woken without the program's mutex,
  * of whatever kind that is. It is owned for a moment; threads that are woken together go through it
- * one after the other, and then lock the program's mutex.
+ * one after the other, and then lock the program's mutex. With helpers (helpers.c) it is not used.
  */
+#include "cond.h"
 #include "mutex.h"
 #include "pair.h"
 #include "self.h"
 #include <errno.h>
 #include <stddef.h>
-
-enum { WHOLE = 0, DESTROYED = 1 };
 
 static const struct giusto_limit never = {GIUSTO_TIMEOUT_NEVER, 0};
 
@@ -53,6 +52,8 @@ static int wait(pthread_cond_t *cond, pthread_mutex_t *mutex, struct giusto_limi
     uint32_t id = giusto_id();
     if (!giusto_owns(mutex, id))
         return EPERM;
+    if (__atomic_load_n(&cond->helped, __ATOMIC_RELAXED))
+        return giusto_wait_helped(cond, mutex, limit);
     int error = enter(cond, id);
     if (error != 0)
         return error;
@@ -89,15 +90,13 @@ static int wake(pthread_cond_t *cond, bool all)
 {
     if (__atomic_load_n(&cond->waiting, __ATOMIC_ACQUIRE) == 0)
         return cond->state == DESTROYED ? EINVAL : 0;
+    if (__atomic_load_n(&cond->helped, __ATOMIC_RELAXED))
+        return giusto_wake_helped(cond, all);
     uint32_t id = giusto_id();
     int error = enter(cond, id);
     if (error != 0)
         return error;
-    /* The kernel changes the second word when a thread leaves its queue. */
-    uint64_t seen;
-    do {
-        seen = __atomic_load_n(&cond->condition, __ATOMIC_RELAXED);
-    } while (!giusto_replace(&cond->condition, seen, giusto_first(seen) + 1));
+    giusto_count(&cond->condition);
     giusto_status status = giusto_cond_requeue(giusto_place(&cond->condition), all);
     error = leave(cond, id);
     return status != 0 ? EINVAL : error;

@@ -39,6 +39,11 @@ bool giusto_owns(const pthread_mutex_t *mutex, uint32_t id)
     return giusto_owner(is_quick(mutex) ? &mutex->quick : &mutex->slow) == id;
 }
 
+uint64_t *giusto_inheriting(pthread_mutex_t *mutex)
+{
+    return inherits(mutex) && mutex->protocol != PTHREAD_PRIO_PROTECT ? pair_of(mutex) : NULL;
+}
+
 bool giusto_limit_of(const struct timespec *until, struct giusto_limit *limit)
 {
     const uint64_t second = 1000000000;
@@ -115,8 +120,7 @@ static int release(pthread_mutex_t *mutex, uint32_t id)
     return error;
 }
 
-/* What a new owner of a robust mutex is told. */
-static int received(pthread_mutex_t *mutex, uint32_t id, int error)
+int giusto_owned(pthread_mutex_t *mutex, uint32_t id, int error)
 {
     if (error == EOWNERDEAD)
         mutex->again = 0;
@@ -153,7 +157,7 @@ __attribute__((noinline, cold)) static int lock_slowly(
         : giusto_acquire(pair_of(mutex), id, inherits(mutex), limit);
     if (limit.timeout == GIUSTO_TIMEOUT_ZERO && (error == ETIMEDOUT || error == EDEADLK))
         error = EBUSY;
-    return received(mutex, id, error);
+    return giusto_owned(mutex, id, error);
 }
 
 __attribute__((noinline, cold)) static int unlock_slowly(pthread_mutex_t *mutex)
@@ -239,7 +243,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
     if (mutex->type == DESTROYED || giusto_owns(mutex, id))
         return mutex->type == DESTROYED ? EINVAL : EDEADLK;
     /* Not at the ceiling: the caller may be above it. */
-    int error = received(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
+    int error = giusto_owned(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
     if (error != 0 && error != EOWNERDEAD)
         return error;
     if (old != NULL)

@@ -36,6 +36,18 @@ static inline bool giusto_replace(uint64_t *pair, uint64_t seen, uint32_t first)
     return giusto_swap(pair, seen, (seen & ~(uint64_t)UINT32_MAX) | first);
 }
 
+/*
+ * Counts the first word up, whatever the kernel does with the second one meanwhile, when a thread
+ * begins or stops to wait.
+ */
+static inline void giusto_count(uint64_t *pair)
+{
+    uint64_t seen;
+    do {
+        seen = __atomic_load_n(pair, __ATOMIC_RELAXED);
+    } while (!giusto_replace(pair, seen, giusto_first(seen) + 1));
+}
+
 /* Where the kernel finds it. */
 static inline uint64_t giusto_place(const uint64_t *pair)
 {

@@ -1,10 +1,15 @@
 //! A monitor: it waits until a reservation misses a deadline or uses up its budget, and says which
 //! one, the job, and by how much. Capabilities `events`, the notification that is signalled then,
-//! `console`, and the reservations that it knows. Argument `most`: lines that it writes at most.
+//! `console`, and the reservations that it knows. Argument `most`: lines that it writes at most;
+//! `budget` and `period`: what a reservation has from its first late job on, in microseconds, where
+//! its capability has the right `control`.
 
+use core::time::Duration;
+use rt::abi::control::Change;
+use rt::abi::reservation::Server;
+use rt::monitor::{Report, Watched};
 use rt::prelude::*;
-use rt::reservation::Usage;
-use rt::{Kind, Slot, Wait, cap, ipc, reservation};
+use rt::{Error, Kind, Slot, Wait, cap, ipc, reservation, sched};
 
 /// Reservations that it can tell apart.
 const MOST: usize = 16;
@@ -13,26 +18,40 @@ const MOST: usize = 16;
 pub fn main(env: &Env) {
     let (console, events) = (env.console(), env.cap("events"));
     let mut left = env.number("most", 16);
-    let mut before = [(0, 0); MOST];
+    let [mut budget, period] = ["budget", "period"].map(|name| env.number(name, 0));
+    let mut all: [Option<(&str, Watched)>; MOST] = [None; MOST];
+    for (known, cap) in all.iter_mut().zip(env.caps().filter(is_reservation)) {
+        *known = Watched::new(cap.1).ok().map(|watched| (cap.0, watched));
+    }
     while left > 0 {
         if ipc::receive(events, Wait::NEVER).is_err() {
             return println!(console, "{}: there is nothing to wait for", env.name());
         }
-        let known = env.caps().filter(is_reservation);
-        for ((name, slot), before) in known.zip(&mut before) {
-            let Ok(Usage { overruns, jobs, .. }) = reservation::usage(slot) else { continue };
-            if jobs.missed > before.0 && left > 0 {
-                let (job, late) = (jobs.ended + 1, jobs.latest / 1_000);
-                println!(console, "{name}: job {job} is late; the latest was by {late} us");
+        for (name, watched) in all.iter_mut().flatten() {
+            let Ok(report) = watched.report() else { continue };
+            let Report { missed, overran, job } = report;
+            if missed > 0 && left > 0 {
+                let (job, late) = (job.number, job.late / 1_000);
+                println!(console, "{name}: job {job} is late, by {late} us by now");
                 left -= 1;
             }
-            if overruns > before.1 && left > 0 {
-                println!(console, "{name}: used its budget up, {overruns} times by now");
+            if overran > 0 && left > 0 {
+                println!(console, "{name}: has used its budget up in job {}", job.number);
                 left -= 1;
             }
-            *before = (jobs.missed, overruns);
+            if missed > 0 && budget > 0 && relieve(watched.slot(), budget, period).is_ok() {
+                println!(console, "{name}: has {budget} us of {period} us from now on");
+                budget = 0;
+            }
         }
     }
+}
+
+/// Gives a reservation this budget, in microseconds.
+fn relieve(slot: Slot, budget: u64, period: u64) -> Result<(), Error> {
+    let [budget, period] = [budget, period].map(Duration::from_micros);
+    let budget = Some(reservation::budget(Server::Sporadic, budget, period));
+    sched::set(Change::Budget { slot: slot.0, budget })
 }
 
 fn is_reservation((_, slot): &(&str, Slot)) -> bool {

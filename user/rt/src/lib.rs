@@ -47,6 +47,7 @@ pub mod log;
 mod machine;
 pub mod mapping;
 pub mod memory;
+pub mod monitor;
 pub mod prelude;
 pub mod record;
 pub mod request;

@@ -20,7 +20,7 @@ use crate::arch::{self, ANY, Outcome, word};
 use crate::system::{done, simple};
 use crate::{Error, Slot};
 use abi::call::{Call, Setting};
-use abi::reservation::{Budget, Jobs, Policy, Server, Share, Timing, Window, Words};
+use abi::reservation::{Budget, Job, Jobs, Policy, Server, Share, Timing, Window, Words};
 use core::time::Duration;
 
 /// What a reservation has had.
@@ -156,12 +156,24 @@ pub fn run_on(thread_or_domain: Slot, leaf: Slot) -> Result<(), Error> {
 /// # Errors
 /// [`Error::UnknownCall`]: the kernel has no scheduling tree.
 pub fn usage(slot: Slot) -> Result<Usage, Error> {
-    let Outcome { status, badge, info, words } = simple(Call::ReservationInspect, [slot.word()]);
+    let inspected = simple(Call::ReservationInspect, [slot.word(), 0]);
+    let Outcome { status, badge, info, words } = inspected;
     status.result()?;
     let [ended, missed, worst, latest] = words;
     let jobs = Jobs { ended, missed, worst, latest };
     let (overruns, node) = (info.0 as u32, (info.0 >> 32) as u32);
     Ok(Usage { service: badge, overruns, node, jobs })
+}
+
+/// The job of a leaf that is released and has not ended, or else the last one, as it is now.
+///
+/// # Errors
+/// [`Error::WrongState`]: it is a class. [`Error::UnknownCall`]: the kernel has no scheduling tree.
+pub fn job(slot: Slot) -> Result<Job, Error> {
+    let inspected = simple(Call::ReservationInspect, [slot.word(), 1]);
+    let Outcome { status, badge: number, info, words: [response, late, ..] } = inspected;
+    status.result()?;
+    Ok(Job { number, response, late, is_over: info.0 == 1 })
 }
 
 fn set(slot: Slot, setting: Setting, code: u64, words: Words) -> Result<(), Error> {

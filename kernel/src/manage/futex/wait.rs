@@ -1,11 +1,12 @@
 //! Waiting: `MUTEX_WAIT` and `COND_WAIT` (S2H-15, S2H-16). O(1), and O(log n) with a deadline.
 
-use super::{Caller, Outcome, Until, WAITERS};
+use super::{Caller, Outcome, Until, WAITERS, identity};
 use crate::manage::Manager;
 use crate::object::thread::flag;
 use crate::object::waiter::{Kind, Target};
 use crate::port::Port;
 use abi::Error;
+use abi::trace::{Awaited, Event};
 
 impl<P: Port> Manager<'_, P> {
     /// The caller waits for the mutex or condition at `at`, unless its first word is another one
@@ -48,11 +49,27 @@ impl<P: Port> Manager<'_, P> {
         if (kind == Kind::Condition || until.is_some()) && self.makes_room() {
             return Ok(Outcome::Preempted);
         }
+        if self.cpu.notes(Event::Wait) {
+            self.note_wait_for(caller, (kind, at), expected as u32 & !WAITERS);
+        }
         self.join(caller, (kind, target), head, words);
         if let Some(until) = until {
             self.all.open(caller.thread).set(flag::DEADLINE);
             self.sleep(until, caller.thread);
         }
         Ok(Outcome::Blocked)
+    }
+
+    /// Writes down what the caller waits for, and which thread has this id, if it is a mutex.
+    #[cold]
+    fn note_wait_for(&self, caller: Caller<P>, (kind, at): (Kind, u64), owner: u32) {
+        let (what, owner) = match kind {
+            Kind::Condition => (Awaited::Condition, None),
+            Kind::Mutex => {
+                let found = identity::named(self.kernel, caller.scope, caller.domain, owner);
+                (Awaited::Mutex, found.filter(|_| owner != 0))
+            }
+        };
+        self.note_wait(caller.thread, (what, at), owner);
     }
 }

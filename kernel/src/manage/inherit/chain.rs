@@ -37,7 +37,7 @@ pub(super) type Ends<P> = [Option<Ref<Thread<P>>>; HELPERS];
 pub(super) type Goal<P> = (Option<Ref<Thread<P>>>, Option<Ref<Thread<P>>>);
 
 /// A priority as a key.
-fn key(urgency: i16) -> u8 {
+pub(super) fn key(urgency: i16) -> u8 {
     urgency.clamp(0, u8::MAX.into()) as u8
 }
 
@@ -117,14 +117,13 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The height of a thread among the waiters in a turnstile changes, and so may those along all
-    /// chains from there; with `None` it is none of them.
-    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: Option<u8>, to: Option<u8>) {
+    /// chains from there; with no height it is none of them.
+    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: u8, to: u8) {
         let turnstile = self.turnstile(at);
         turnstile.heights.change(from, to);
         let higher = turnstile.weight() - 1;
-        let [from, to] = [from, to].map(|height| Some(height? + higher));
         for thread in turnstile.lent_to() {
-            self.change_behind(thread, |behind| behind.change(from, to));
+            self.change_behind(thread, |behind| behind.change(from + higher, to + higher));
         }
     }
 
@@ -135,19 +134,21 @@ impl<P: Port> Manager<'_, P> {
         change(&inherit.behind);
         let after = inherit.behind.top();
         if let Some(next) = inherit.waits.get().filter(|_| before != after) {
-            self.change_height(next, Some(before), Some(after));
+            self.change_height(next, before, after);
         }
     }
 
     /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
     pub(crate) fn propagate(&self, at: Ref<Thread<P>>) {
+        if P::TREE && self.kernel.variant.tree {
+            return self.propagate_leaves(at);
+        }
         let urgency = self.urgency(at);
         self.apply_priority(at, urgency);
         let Some(next) = self.all.open(at).inherit.waits.get() else { return };
         let (key, turnstile) = (key(urgency), self.turnstile(next));
         if self.waiters().key(at) != key {
-            self.waiters().remove(&turnstile.waiters, at);
-            self.waiters().insert(&turnstile.waiters, at, key);
+            self.waiters().rekey(&turnstile.waiters, at, key);
             self.propagate_to(self.reorder(next));
         }
     }
@@ -158,36 +159,38 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
-    /// it lends; those for which that is another priority than before are to follow.
+    /// it lends; those for which that is another priority than before are to follow, and where a
+    /// tree orders threads all of them: another thread may be the first one.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);
         let first = first.map_or(0, |first| self.waiters().key(first));
-        for (which, end) in turnstile.edges().zip(&mut ends) {
-            let (edge, lenders) = (turnstile.edge(which), self.lenders(which));
-            let Some(to) = edge.to.get() else { continue };
-            let key = if edge.lends.get() { first } else { 0 };
+        for (which, to) in turnstile.leads() {
+            let lenders = self.lenders(which);
+            let key = if turnstile.edge(which).lends.get() { first } else { 0 };
             if lenders.key(at) != key {
-                let set = self.all.open(to).inherit.lenders(which);
-                lenders.remove(set, at);
-                lenders.insert(set, at, key);
-                *end = Some(to);
+                lenders.rekey(self.all.open(to).inherit.lenders(which), at, key);
+                ends[which.index()] = Some(to);
+            } else if P::TREE && self.kernel.variant.tree {
+                ends[which.index()] = Some(to);
             }
         }
         ends
     }
 
-    /// A turnstile leads to a thread by this edge. It lends nothing yet.
+    /// A condition has a helper, or an endpoint a server, by this edge. It lends nothing yet.
     #[inline(never)]
     pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
-        self.turnstile(at).edge(which).to.set(Some(to));
+        self.turnstile(at).set_edge(which, Some(to));
         self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
     }
 
     /// A turnstile no longer leads to a thread by this edge, which lends nothing.
     pub(super) fn lead_off(&self, at: Ref<Thread<P>>, which: ByEdge) -> Option<Ref<Thread<P>>> {
-        let edge = self.turnstile(at).edge(which);
-        let to = edge.to.take()?;
+        let turnstile = self.turnstile(at);
+        let edge = turnstile.edge(which);
+        let to = edge.to.get()?;
+        turnstile.set_edge(which, None);
         edge.lends.set(false);
         self.lenders(which).remove(self.all.open(to).inherit.lenders(which), at);
         Some(to)
@@ -203,9 +206,8 @@ impl<P: Port> Manager<'_, P> {
         key: u8,
     ) {
         let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
-        let edge = turnstile.edge(which);
-        edge.to.set(Some(owner));
-        edge.lends.set(true);
+        turnstile.set_edge(which, Some(owner));
+        turnstile.edge(which).lends.set(true);
         self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
         let visit = self.visit_to(owner, domain);
         turnstile.visit.set(visit);

@@ -7,11 +7,11 @@ use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::{ByEdge, Kind};
-use crate::object::thread::State;
+use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
+use abi::trace::{Awaited, Event};
 
 /// The helpers of a condition, and whether those that wait lend them their priorities.
 type Helpers<P> = [Option<(Ref<Thread<P>>, bool)>; HELPERS];
@@ -53,8 +53,11 @@ impl<P: Port> Manager<'_, P> {
     /// The thread with this id that may help conditions in the caller's domain: it belongs there,
     /// wherever it is.
     pub(super) fn helper(&self, caller: Caller<P>, id: u32) -> Option<Ref<Thread<P>>> {
+        if id == 0 {
+            return None;
+        }
         let found = identity::named(self.kernel, Scope::Domain, caller.domain, id);
-        found.filter(|at| id != 0 && self.home_of(*at) == caller.domain)
+        found.filter(|at| self.home_of(*at) == caller.domain)
     }
 
     /// Whom the caller is to lend its priority to: the helpers that the kernel knows while others
@@ -121,10 +124,25 @@ impl<P: Port> Manager<'_, P> {
         for (which, helper) in ByEdge::all().zip(helpers) {
             helper.into_iter().for_each(|(_, lends)| self.lend(condition, which, lends));
         }
-        self.queue_up(me, condition, (address, words));
-        self.all.open(me).wait_in(State::Waiting);
-        self.change_height(condition, None, Some(self.height(me)));
+        self.note_helpers(me, (condition, address));
+        self.begin_wait(me);
+        self.queue_up((me, self.key_of(me)), condition, (address, words));
+        self.change_height(condition, NO_HEIGHT, self.height(me));
         self.propagate_to(self.reorder(condition));
+    }
+
+    /// Writes down that a thread waits for a condition, for each of the helpers that it lends to.
+    #[inline(always)]
+    fn note_helpers(&self, me: Ref<Thread<P>>, (condition, address): (Ref<Thread<P>>, u64)) {
+        if !self.cpu.notes(Event::Wait) {
+            return;
+        }
+        let what = (Awaited::InheritCondition, address);
+        let mut lent_to = self.turnstile(condition).lent_to().peekable();
+        if lent_to.peek().is_none() {
+            self.note_wait(me, what, None);
+        }
+        lent_to.for_each(|helper| self.note_wait(me, what, Some(helper)));
     }
 
     /// The waiters for a condition lend a helper their priorities from now on, or no longer.
@@ -146,9 +164,10 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
         let turnstile = self.turnstile(condition);
         let used = self.highest(condition) + turnstile.weight();
-        for which in ByEdge::all() {
-            let edge = turnstile.edge(which);
-            let Some(to) = edge.to.get().filter(|_| !edge.lends.get()) else { continue };
+        for (which, to) in turnstile.leads() {
+            if turnstile.edge(which).lends.get() {
+                continue;
+            }
             let beyond = self.links_from(to, (None, Some(condition)), (used, false));
             if beyond.is_some_and(|beyond| used + beyond <= LINKS) {
                 self.lend(condition, which, true);

@@ -5,24 +5,29 @@
 use super::chain::Ends;
 use crate::access::Ref;
 use crate::manage::Manager;
+use crate::manage::futex::words::Words;
 use crate::object::Thread;
-use crate::object::inherit::Kind;
+use crate::object::inherit::{Kind, NO_HEIGHT};
 use crate::port::Port;
 use abi::futex::{HELPERS, WAITERS};
 
 impl<P: Port> Manager<'_, P> {
     /// A thread waits no longer, and those that it has lent its priority to lose that.
     pub(crate) fn leave_inheriting(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
-        self.leave_turnstile(thread, at);
+        self.leave_turnstile(thread, at, self.words_that_name(at));
         self.propagate_to(self.settle(at));
     }
 
-    /// A thread is no waiter any more. The turnstile and its words say so, but what it lends is as
-    /// before.
-    pub(super) fn leave_turnstile(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+    /// A thread is no waiter any more. The turnstile and its words say so, unless a program has
+    /// changed these, but what it lends is as before.
+    pub(super) fn leave_turnstile(
+        &self,
+        thread: Ref<Thread<P>>,
+        at: Ref<Thread<P>>,
+        words: Option<Words>,
+    ) {
         let turnstile = self.turnstile(at);
-        let words = self.words_that_name(at);
-        self.change_height(at, Some(self.height(thread)), None);
+        self.change_height(at, self.height(thread), NO_HEIGHT);
         self.waiters().remove(&turnstile.waiters, thread);
         self.all.open(thread).inherit.waits.set(None);
         self.take_along(thread, at);
@@ -51,8 +56,8 @@ impl<P: Port> Manager<'_, P> {
             return self.reorder(at);
         }
         let mut ends = [None; HELPERS];
-        for (which, end) in turnstile.edges().zip(&mut ends) {
-            *end = self.lead_off(at, which);
+        for (which, _) in turnstile.leads() {
+            ends[which.index()] = self.lead_off(at, which);
         }
         self.leave_visit(at);
         if let Kind::Endpoint(endpoint) = turnstile.kind.replace(Kind::Mutex) {

@@ -6,7 +6,7 @@
 use super::{CALL_LINKS, LINKS};
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::object::inherit::{ByEdge, Kind};
+use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
 use crate::object::thread::{Continuation, flag};
 use crate::object::{Endpoint, Thread};
 use crate::port::Port;
@@ -33,7 +33,7 @@ impl<P: Port> Manager<'_, P> {
             }
         }
         self.stand_in(me, queue);
-        self.change_height(queue, None, Some(height));
+        self.change_height(queue, NO_HEIGHT, height);
         self.propagate_to(self.reorder(queue));
     }
 
@@ -76,7 +76,7 @@ impl<P: Port> Manager<'_, P> {
         self.turnstile(reply).kind.set(Kind::Reply);
         self.stand_in(me, reply);
         self.own(reply, server, self.domain_of(server), self.waiters().key(me));
-        self.change_height(reply, None, Some(height));
+        self.change_height(reply, NO_HEIGHT, height);
     }
 
     /// A thread is one of the waiters in a turnstile for messages.
@@ -96,7 +96,7 @@ impl<P: Port> Manager<'_, P> {
         let (thread, mut ends) = (self.all.open(sender), [None; HELPERS]);
         if let Some(queue) = thread.inherit.waits.get() {
             thread.clear(flag::LENDS);
-            self.leave_turnstile(sender, queue);
+            self.leave_turnstile(sender, queue, None);
             ends = self.settle(queue);
         }
         let calls = matches!(thread.outgoing.get().then, Continuation::Reply);

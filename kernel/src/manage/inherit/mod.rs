@@ -15,6 +15,7 @@ mod chain;
 mod condition;
 mod help;
 mod leave;
+mod lent;
 mod message;
 mod requeue;
 mod serve;

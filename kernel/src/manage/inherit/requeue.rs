@@ -1,15 +1,31 @@
 //! Waking from an inheriting condition: waiters wait for their mutex from now on, and lend its
 //! owner what they have lent the helpers. No thread becomes ready, and no effective priority is in
 //! between that of before and of after. O([`STEPS`](super::chain::STEPS)) for each helper and
-//! waiter, with a preemption point between waiters, and O(log n) for a deadline.
+//! waiter, with preemption points before and between them, and O(log n) for a deadline.
 
+use crate::access::Ref;
 use crate::manage::Manager;
+use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
+use crate::object::Thread;
 use crate::object::inherit::Kind;
 use crate::object::thread::flag;
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{Scope, WAITERS};
+use abi::trace::Awaited;
+
+/// A waiter, the condition that it waits for, and the mutex that it is to wait for.
+struct Move<P: Port> {
+    waiter: Ref<Thread<P>>,
+    condition: (Ref<Thread<P>>, Words),
+    /// `None`: no thread waits for it yet.
+    mutex: Option<Ref<Thread<P>>>,
+    /// Where the mutex is.
+    place: (u64, Words),
+    /// The owner's id.
+    owner: u32,
+}
 
 impl<P: Port> Manager<'_, P> {
     /// The first waiter of the condition at an address, or with `all` = 1 each, waits for its mutex
@@ -23,53 +39,65 @@ impl<P: Port> Manager<'_, P> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
-        if self.makes_room() {
-            return Ok(Outcome::Preempted);
-        }
-        loop {
-            let others = self.requeue_first(caller, at)?;
+        while let Some(first) = self.first_to_move(caller, at)? {
+            if self.makes_room() {
+                return Ok(Outcome::Preempted);
+            }
+            let others = self.move_to_mutex(caller.thread, &first);
             if all == 0 || !others {
-                return Ok(Outcome::Done(0));
+                break;
             }
             if self.preempted() {
                 return Ok(Outcome::Preempted);
             }
         }
+        Ok(Outcome::Done(0))
     }
 
-    /// The same for one waiter. Whether others wait still.
-    fn requeue_first(&self, caller: Caller<P>, at: u64) -> Result<bool, Error> {
+    /// The first waiter of the condition at an address, and what its move takes. `None`: there is
+    /// none.
+    fn first_to_move(&self, caller: Caller<P>, at: u64) -> Result<Option<Move<P>>, Error> {
         let (_, words) = self.find(caller.domain, Scope::Domain, at)?;
-        let Some(condition) = self.described(caller, (at, true), words)? else { return Ok(false) };
+        let Some(condition) = self.described(caller, (at, true), words)? else { return Ok(None) };
         let turnstile = self.turnstile(condition);
         let waiter = self.waiters().first(&turnstile.waiters);
         let (Some(waiter), Kind::Condition(address)) = (waiter, turnstile.kind.get()) else {
-            return Ok(false);
+            return Ok(None);
         };
+        let condition = (condition, words);
         let (_, words) = self.find(caller.domain, Scope::Domain, address)?;
-        let found = self.described(caller, (address, false), words)?;
-        let (me, id) = (caller.thread, self.local_id(caller.thread));
-        let owns = match found {
-            Some(mutex) => self.turnstile(mutex).owner() == Some(me),
-            None => words.first() & !WAITERS == id,
+        let mutex = self.described(caller, (address, false), words)?;
+        let owner = self.local_id(caller.thread);
+        let owns = match mutex {
+            Some(mutex) => self.turnstile(mutex).owner() == Some(caller.thread),
+            None => words.first() & !WAITERS == owner,
         };
-        if !owns {
-            return Err(Error::WrongState);
+        match owns {
+            true => Ok(Some(Move { waiter, condition, mutex, place: (address, words), owner })),
+            false => Err(Error::WrongState),
         }
-        self.leave_turnstile(waiter, condition);
-        let others = turnstile.waiters.get().is_some();
+    }
+
+    /// A waiter waits for its mutex from now on. Whether others wait for the condition still.
+    fn move_to_mutex(&self, me: Ref<Thread<P>>, first: &Move<P>) -> bool {
+        let (waiter, (condition, words)) = (first.waiter, first.condition);
+        let key = self.waiters().key(waiter);
+        self.note_wait(waiter, (Awaited::InheritMutex, first.place.0), Some(me));
+        self.leave_turnstile(waiter, condition, Some(words));
+        let others = self.turnstile(condition).waiters.get().is_some();
         // The last one takes the condition's turnstile along. Behind another one helpers are lent
         // to again, if no chain is too long with the wait for the mutex.
         let ended = (!others).then(|| self.settle(condition));
-        let owner = self.join_mutex(waiter, (found, me), (address, words));
+        self.join_mutex((waiter, key), (first.mutex, me), first.place);
         let helpers = ended.unwrap_or_else(|| self.settle(condition));
-        words.set_first(id | WAITERS);
+        first.place.1.set_first(first.owner | WAITERS);
         // It is woken: only the wait for that had a limit.
         if self.all.open(waiter).has(flag::DEADLINE) {
             self.end_timeout(waiter);
         }
-        self.propagate_to(owner);
-        self.propagate_to(helpers);
-        Ok(others)
+        // The owner before the helpers, of which it is mostly one.
+        self.propagate(me);
+        self.propagate_to(helpers.map(|helper| helper.filter(|helper| *helper != me)));
+        others
     }
 }

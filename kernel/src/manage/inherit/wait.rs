@@ -1,17 +1,17 @@
 //! Waiting for an inheriting mutex. O([`STEPS`](super::chain::STEPS)), and O(log n) with a
 //! deadline.
 
-use super::chain::Ends;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::ByEdge;
+use crate::object::inherit::NO_HEIGHT;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{OWNER_DIED, Scope, WAITERS};
+use abi::trace::{Awaited, Event, NO_THREAD};
 
 impl<P: Port> Manager<'_, P> {
     /// The caller waits for the mutex at an address, unless its first word is another one than
@@ -51,10 +51,32 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
-        self.all.open(me).wait_in(State::Waiting);
-        self.propagate_to(self.join_mutex(me, (found, owner), (at, words)));
+        self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
+        self.begin_wait(me);
+        self.join_mutex((me, self.key_of(me)), (found, owner), (at, words));
+        self.propagate(owner);
         self.wait_until(me, until);
         Ok(Outcome::Blocked)
+    }
+
+    /// A thread waits from now on, by its id in its domain.
+    pub(super) fn begin_wait(&self, me: Ref<Thread<P>>) {
+        let thread = self.all.open(me);
+        thread.futex.id.set(self.local_id(me));
+        thread.wait_in(State::Waiting);
+    }
+
+    /// Writes down that a thread waits for what lies at an address, and the thread that it waits
+    /// for.
+    #[inline(always)]
+    pub(in crate::manage) fn note_wait(
+        &self,
+        me: Ref<Thread<P>>,
+        (what, address): (Awaited, u64),
+        on: Option<Ref<Thread<P>>>,
+    ) {
+        let on = on.map_or(NO_THREAD, |on| on.index() as u16);
+        self.cpu.note(Event::Wait, me, what.at(address), on);
     }
 
     /// A thread that waits does so until an instant, or for ever.
@@ -110,22 +132,21 @@ impl<P: Port> Manager<'_, P> {
         meant.then_some(Some(found)).ok_or(Error::BrokenQueue)
     }
 
-    /// A thread joins the waiters of a mutex, or is the first one. Who is to follow what it lends.
+    /// A thread with this key joins the waiters of a mutex, or is the first one. The owner is to
+    /// follow what it lends.
     pub(super) fn join_mutex(
         &self,
-        me: Ref<Thread<P>>,
+        (me, key): (Ref<Thread<P>>, u8),
         (found, owner): (Option<Ref<Thread<P>>>, Ref<Thread<P>>),
         (address, words): (u64, Words),
-    ) -> Ends<P> {
+    ) {
         let mutex = self.bring(me, found);
-        self.queue_up(me, mutex, (address, words));
-        if found.is_none() {
-            self.own(mutex, owner, self.domain_of(me), self.waiters().key(me));
+        self.queue_up((me, key), mutex, (address, words));
+        match found {
+            None => self.own(mutex, owner, self.domain_of(me), key),
+            Some(_) => _ = self.reorder(mutex),
         }
-        self.change_height(mutex, None, Some(self.height(me)));
-        let mut ends = self.reorder(mutex);
-        ends[ByEdge::OWNER.index()] = Some(owner);
-        ends
+        self.change_height(mutex, NO_HEIGHT, self.height(me));
     }
 
     /// The turnstile that a thread is to wait in: that which was found, where the one that it
@@ -142,17 +163,17 @@ impl<P: Port> Manager<'_, P> {
         found
     }
 
-    /// A thread is one of the waiters in a turnstile; of the first one the words say so.
+    /// A thread with this key is one of the waiters in a turnstile; of the first one the words say
+    /// so.
     pub(super) fn queue_up(
         &self,
-        me: Ref<Thread<P>>,
+        (me, key): (Ref<Thread<P>>, u8),
         at: Ref<Thread<P>>,
         (address, words): (u64, Words),
     ) {
         let (thread, turnstile) = (self.all.open(me), self.turnstile(at));
         let first = turnstile.waiters.get().is_none();
-        thread.futex.id.set(self.local_id(me));
-        self.waiters().insert(&turnstile.waiters, me, self.key_of(me));
+        self.waiters().insert(&turnstile.waiters, me, key);
         thread.inherit.waits.set(Some(at));
         if first {
             turnstile.address.set(address);

@@ -6,7 +6,7 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
-use crate::object::inherit::{ByEdge, Kind};
+use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
 use crate::object::thread::flag;
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
@@ -49,9 +49,9 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(mutex);
         let heir = self.waiters().first(&turnstile.waiters)?;
         let thread = self.all.open(heir);
-        self.change_height(mutex, Some(self.height(heir)), None);
         // It may wait itself, where the end of a train takes it out of a domain.
         self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
+        turnstile.heights.change(self.height(heir), NO_HEIGHT);
         thread.inherit.behind.add(&turnstile.heights, 0);
         self.disown(mutex);
         self.waiters().remove(&turnstile.waiters, heir);
@@ -70,6 +70,9 @@ impl<P: Port> Manager<'_, P> {
             words.release(self.id_of(Some(heir)) | waiters);
         }
         self.propagate(old);
+        if P::TREE && self.kernel.variant.tree {
+            self.decide_lender(heir);
+        }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);
         }

@@ -1,6 +1,8 @@
 //! Stories of conditions with helpers: the papers' figures, and all ways in which a wait ends.
 
-use super::{MUTEX, cond_wait, effective, helpers_of, id, mark, notify, tell, wait, wake};
+use super::{
+    MUTEX, cond_wait, effective, helpers_of, id, mark, notify, reference, tell, wait, wake,
+};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
@@ -9,7 +11,7 @@ use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
-use kernel::object::inherit::{ByEdge, Inherit, Kind};
+use kernel::object::inherit::{ByEdge, Inherit, Kind, NO_HEIGHT};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
@@ -486,8 +488,11 @@ fn refusals() {
 fn under_the_tree() {
     let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 20), (1, 30)]);
     let helper = id(&board, 1);
-    for thread in [3, 2] {
+    let sleep = timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, 1_000_000);
+    board.does(3, sleep);
+    for thread in [2, 3] {
         board.does(thread, cond_wait(FIRST, 0, 0, None, [helper, 0, 0, 0]));
+        board.wait(1_000_000);
     }
     mark(&board, 1, 0);
     board.does(1, notify(FIRST, false));
@@ -499,18 +504,21 @@ fn under_the_tree() {
 #[test]
 fn invariants() {
     type Corrupt = fn(&Inherit<Host>, &Machine);
-    let found: [(&str, Corrupt); 6] = [
+    let found: [(&str, Corrupt); 7] = [
         ("a turnstile is listed by another priority than it lends", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
         }),
-        ("an edge to another thread", |waits, _| {
+        ("an edge to another thread", |waits, board| {
+            waits.turnstile.edge(ByEdge::OWNER).to.set(Some(reference(board, 3)));
+        }),
+        ("an edge is marked that leads nowhere", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).to.set(None);
         }),
         ("waiters have other heights than they say", |waits, _| {
-            waits.turnstile.heights.change(Some(0), Some(1));
+            waits.turnstile.heights.change(0, 1);
         }),
         ("a chain has another length than it says", |_, board| {
-            board.thread(1).inherit.behind.change(None, Some(3));
+            board.thread(1).inherit.behind.change(NO_HEIGHT, 3);
         }),
         ("a mutex has two owners", |waits, _| waits.turnstile.kind.set(Kind::Mutex)),
         ("words were to name a thread that does not wait there", |waits, _| {

@@ -5,6 +5,7 @@ mod calls;
 mod ceilings;
 mod conditions;
 mod hostile;
+mod leaves;
 mod model;
 mod random;
 mod releases;
@@ -22,6 +23,7 @@ use kernel::access::Ref;
 use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::inherit::ByEdge;
+use kernel::sched::Scheduler;
 use kernel::system::System;
 
 /// The first word of thread 1's message buffer that is a mutex.
@@ -41,8 +43,15 @@ fn id<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> u32 {
     identity::id(board.machine.kernel, Scope::Domain, at.domain.get(), at)
 }
 
+/// Where a tree orders threads: the priority whose leaf it uses.
 fn effective<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> i16 {
-    reference(board, thread).priority.get()
+    let at = reference(board, thread);
+    if !S::Scheduler::TREE {
+        return at.priority.get();
+    }
+    let trees = &board.machine.kernel.trees;
+    let leaf = board.open(|all| trees.leaf_of(all, at));
+    (leaf - trees.roots()) as i16
 }
 
 /// What a library does before it calls: it owns a free mutex, or marks it and is to wait with what

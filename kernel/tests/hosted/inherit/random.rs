@@ -16,7 +16,7 @@ use kernel::access::Life;
 use kernel::manage::inherit::LINKS;
 use kernel::object::thread::State;
 use kernel::port::Port;
-use kernel::system::{DirectLazy, Fastpath, StrictEager, System};
+use kernel::system::{DirectLazy, Fastpath, StrictEager, System, Tree};
 use std::collections::BTreeMap;
 
 mod passing;
@@ -532,6 +532,7 @@ fn effective_priorities() {
         run::<DirectLazy<Host>>(0x9100_0000 + seed, steps(700), &mut reach);
         run::<Fastpath<Host>>(0x9200_0000 + seed, steps(300), &mut reach);
         run::<StrictEager<Host>>(0x9300_0000 + seed, steps(300), &mut reach);
+        run::<Tree<Host>>(0x9400_0000 + seed, steps(300), &mut reach);
     }
     if INTERPRETED {
         return;

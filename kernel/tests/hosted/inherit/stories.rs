@@ -356,9 +356,11 @@ fn no_other_domain() {
 fn under_the_tree() {
     let board: Board<Tree<Host>> = boot(&[(1, 10), (1, 20), (1, 30)]);
     mark(&board, 1, 0);
-    for thread in [3, 2] {
+    board.does(3, sleep(1_000_000));
+    for thread in [2, 3] {
         let expected = mark(&board, thread, 0).expect("it is owned");
         board.does(thread, wait(0, expected, None));
+        board.wait(1_000_000);
     }
     board.does(1, wake(0));
     board.sees(3, Ok(()));

@@ -198,8 +198,8 @@ fn a_reservation_is_moved_and_never_into_itself() {
         let (code, words) = Share::Priority(5).encode();
         system(Call::ReservationJoin, &[at, class, code]).with_words(words)
     };
-    board.fails(1, join(FREE, FREE + 3), Error::WrongState);
-    board.fails(1, join(FREE, FREE), Error::WrongState);
+    board.fails(1, join(FREE, FREE + 3), Error::Cycle);
+    board.fails(1, join(FREE, FREE), Error::Cycle);
     board.succeeds(1, join(FREE + 6, FREE));
     board.succeeds(1, deep);
     board.fails(1, join(LEAF, FREE + 7), Error::WrongState);
@@ -239,6 +239,18 @@ fn jobs_are_served_by_deadline_and_counted() {
     board.succeeds(1, system(Call::ReservationInspect, &[FREE + 1]));
     let [ended, missed, ..] = board.regs.get().words;
     assert_eq!((ended, missed), (2, 0));
+    // The job that has not ended, or else the last one.
+    let job = |of: u64| {
+        board.succeeds(1, system(Call::ReservationInspect, &[of, 1]));
+        let regs = board.regs.get();
+        let [response, late, ..] = regs.words;
+        (regs.badge(), regs.info().0, response, late)
+    };
+    let (number, is_over, response, late) = job(FREE + 2);
+    assert_eq!((number, is_over, response - late), (2, 1, 5 * MS));
+    assert_eq!(late, latest);
+    board.fails(1, system(Call::ReservationInspect, &[FREE + 2, 2]), Error::InvalidArgument);
+    board.fails(1, system(Call::ReservationInspect, &[FREE, 1]), Error::WrongState);
 }
 
 /// What a domain has made ends with it, with what others have made in it.

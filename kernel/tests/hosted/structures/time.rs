@@ -47,7 +47,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
     #[test]
     fn deadlines_are_served_by_urgency(steps in steps()) {
         let (threads, timers) = (threads(THREADS as u32), objects(8, Timer::<Host>::new));

@@ -50,7 +50,7 @@ impl<S: System<Port = Host>> Manages<'_, S> {
                 call(Call::Reserve, &[to, if rng.once_in(4) { 0 } else { at }])
             }
             14 if rng.once_in(3) => call(Call::Destroy, &[at]),
-            _ => call(Call::ReservationInspect, &[at]),
+            _ => call(Call::ReservationInspect, &[at, rng.below(3)]),
         }
     }
 

@@ -112,7 +112,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(8)))]
     #[test]
     fn bounds_are_what_is_played(
         tasks in prop::collection::vec(task(6), 1..4).prop_map(unblocked), pattern in pattern(),

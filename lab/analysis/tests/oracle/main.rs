@@ -7,6 +7,7 @@ mod global;
 mod hierarchy;
 mod played_servers;
 mod schedule;
+mod sharing;
 mod supplies;
 mod tasks;
 mod trees;

@@ -10,7 +10,7 @@ use abi::boot::ALL_CPUS;
 use toml::Spanned;
 
 /// The shortest and the longest time of a job.
-const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
+pub const TIMES: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
 
 /// The reservation of each domain.
 pub fn used(

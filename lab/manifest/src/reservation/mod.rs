@@ -13,7 +13,7 @@ mod windows;
 
 pub use controlled::{lines, problems as uncontrolled};
 pub use defaults::add as add_default_classes;
-pub use domains::{load, target};
+pub use domains::{TIMES, load, target};
 
 use abi::boot::ALL_CPUS;
 use toml::Spanned;

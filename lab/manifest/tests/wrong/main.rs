@@ -83,6 +83,13 @@ fn changes_of_budgets_that_follow_demand_are_answered_as_kept() {
 }
 
 #[test]
+fn changes_of_what_tasks_share_are_answered_as_kept() {
+    let good = include_str!("sharing.toml");
+    parse("good.toml", good).unwrap_or_else(|problem| panic!("{problem}"));
+    answered_as_kept("sharing", good, 6);
+}
+
+#[test]
 fn all_problems_are_told_at_once_in_the_order_of_the_text() {
     let text = GOOD.replace("badge = 2", "badge = 0").replace("\"32K\"", "\"5K\"");
     let said = problems(&text.replace("irq = 4", "irq = 24"));

@@ -1,8 +1,9 @@
 //! Whether a system fits: tables for people, a document for programs.
 
 use super::adaptive::{self, Follows};
+use super::blocking::{self, Delay};
 use super::one_cpu;
-use super::shared::{reports, without_limit};
+use super::shared::{OnCpu, reports, without_limit};
 use super::tree::{is_adaptive, is_decidable, is_unknown};
 use crate::commands::{fitted, table, wrapped};
 use analysis::tree::{LeafReport, Report, ServerReport};
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 pub struct Decided {
     overheads: Overheads,
     /// Each CPU with what is said of it, last what all CPUs share.
-    cpus: Vec<(u32, Report)>,
+    cpus: Vec<OnCpu>,
     /// What budgets that follow demand are at least and at most.
     adaptive: Vec<Follows>,
     /// What is to be known beside.
@@ -83,7 +84,7 @@ fn is_in_adaptive(system: &System, index: usize) -> bool {
 impl Decided {
     /// Whether everything with a deadline meets it for sure.
     pub fn fits(&self) -> bool {
-        self.cpus.iter().all(|(_, report)| report.fits())
+        self.cpus.iter().all(|on| on.report.fits())
     }
 
     /// Whether it fits, or the manifest does not ask for that.
@@ -94,7 +95,7 @@ impl Decided {
     /// Within which time tasks end, in ns, by their names; those that have a bound, and a name of
     /// their own.
     pub fn bounds(&self) -> BTreeMap<String, u64> {
-        let leaves: Vec<_> = self.cpus.iter().flat_map(|(_, report)| &report.leaves).collect();
+        let leaves: Vec<_> = self.cpus.iter().flat_map(|on| &on.report.leaves).collect();
         let named = |leaf: &str| leaves.iter().filter(|other| name(&other.path) == leaf).count();
         let single = leaves.iter().filter(|leaf| named(name(&leaf.path)) == 1);
         single.filter_map(|leaf| Some((name(&leaf.path).to_string(), numbers(leaf).0?))).collect()
@@ -103,14 +104,15 @@ impl Decided {
     /// For people, in lines that fit the terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (cpu, report) in &self.cpus {
+        for OnCpu { cpu, report, delays } in &self.cpus {
             let fits = if report.fits() { "fits" } else { "does not fit" };
             let of =
                 one_cpu(*cpu).map_or("What all CPUs share".to_string(), |cpu| format!("CPU {cpu}"));
             text += &format!("\n{of} {fits}.\n");
             text += &tasks(report);
             text += &servers(report);
-            for reason in reasons(report) {
+            text += &blocking::text(delays);
+            for reason in reasons(report, delays) {
                 text += &wrapped(&reason, "\n- ", "  ");
             }
         }
@@ -138,7 +140,8 @@ impl Decided {
     /// For programs.
     pub fn document(&self) -> Value {
         let Overheads { release, context_switch, timer_interrupt } = self.overheads;
-        let cpu = |(cpu, report): &(u32, Report)| {
+        let cpu = |OnCpu { cpu, report, delays }: &OnCpu| {
+            let tasks = report.leaves.iter().map(|leaf| task_document(leaf, delays));
             let classes = report.classes.iter().map(|class| {
                 let (path, policy) = (&class.path, class.policy);
                 json!({"path": path, "policy": policy, "fits": class.fits, "reason": class.reason})
@@ -146,10 +149,10 @@ impl Decided {
             json!({
                 "cpu": one_cpu(*cpu),
                 "fits": report.fits(),
-                "tasks": report.leaves.iter().map(task_document).collect::<Vec<_>>(),
+                "tasks": tasks.collect::<Vec<_>>(),
                 "servers": report.servers.iter().map(server_document).collect::<Vec<_>>(),
                 "classes": classes.collect::<Vec<_>>(),
-                "reasons": reasons(report),
+                "reasons": reasons(report, delays),
             })
         };
         json!({
@@ -167,8 +170,9 @@ impl Decided {
     }
 }
 
-fn task_document(leaf: &LeafReport) -> Value {
+fn task_document(leaf: &LeafReport, delays: &[Delay]) -> Value {
     let (bound, slack) = numbers(leaf);
+    let delay = blocking::of(delays, name(&leaf.path));
     json!({
         "name": name(&leaf.path),
         "path": leaf.path,
@@ -178,6 +182,8 @@ fn task_document(leaf: &LeafReport) -> Value {
         "fits": leaf.verdict.fits(),
         "verdict": leaf.verdict.to_string(),
         "longest_execution_ns": leaf.largest_execution,
+        "blocking_ns": delay.map_or(0, |delay| delay.time),
+        "blocked_by": delay.map_or(Vec::new(), Delay::documents),
     })
 }
 
@@ -258,9 +264,9 @@ fn servers(report: &Report) -> String {
 }
 
 /// Why tasks do not fit, and what would.
-fn reasons(report: &Report) -> Vec<String> {
+fn reasons(report: &Report, delays: &[Delay]) -> Vec<String> {
     let late = report.leaves.iter().filter(|leaf| !leaf.verdict.fits());
-    let mut reasons: Vec<String> = late.map(|leaf| reason(report, leaf)).collect();
+    let mut reasons: Vec<String> = late.map(|leaf| reason(report, leaf, delays)).collect();
     let asked = |path: &str| {
         let inside = |leaf: &&LeafReport| leaf.path.starts_with(&format!("{path}/"));
         report.leaves.iter().filter(inside).all(|leaf| leaf.verdict.fits())
@@ -270,7 +276,7 @@ fn reasons(report: &Report) -> Vec<String> {
     reasons
 }
 
-fn reason(report: &Report, leaf: &LeafReport) -> String {
+fn reason(report: &Report, leaf: &LeafReport, delays: &[Delay]) -> String {
     let task = name(&leaf.path);
     let why = match &leaf.verdict {
         Verdict::Fits { .. } | Verdict::NotAsked => String::new(),
@@ -296,13 +302,15 @@ fn reason(report: &Report, leaf: &LeafReport) -> String {
              work than there is CPU time in the long run."
         ),
         Verdict::Unlimited { by } => unlimited(task, by),
+        Verdict::Unprotected { why } => format!("`{task}` has no bound: {why}"),
         Verdict::NoGuarantee => {
             format!("`{task}` runs when others leave time: nothing is guaranteed to it.")
         }
         Verdict::NoSupply { of } => no_supply(report, task, of),
         Verdict::Unknown(error) => format!("`{task}` is not decided: {error}."),
     };
-    why + &advice(report, leaf)
+    let shared = blocking::of(delays, task).map_or(String::new(), Delay::reason);
+    why + &shared + &advice(report, leaf)
 }
 
 fn unlimited(task: &str, by: &str) -> String {

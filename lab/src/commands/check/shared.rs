@@ -3,7 +3,8 @@
 //! The shared class is decided first: what is more urgent on a CPU comes before it, wherever it
 //! runs. Then each CPU is decided, on which anything of the shared class may run at any time.
 
-use super::tree::{below_root, shared_class};
+use super::blocking::{self, Delay};
+use super::tree::{below_root, loads, shared_class};
 use abi::boot::ALL_CPUS;
 use analysis::tree::{Class, Entity, Open, Report, Tree, demand, interrupts};
 use analysis::{Overheads, Stream};
@@ -15,16 +16,26 @@ const NAME: &str = "cpus";
 
 /// The CPUs on which there is something to decide, [`ALL_CPUS`] among them if they share something.
 fn cpus(system: &System) -> BTreeSet<u32> {
-    let loads = system.domains.iter().filter(|domain| domain.load.is_some());
+    let loads = system.domains.iter().filter(|domain| loads(domain).next().is_some());
     let used = system.reservations.iter().map(|reservation| reservation.cpu);
     loads.map(|domain| domain.cpu).chain(used).collect()
 }
 
+/// What is said of a CPU.
+pub struct OnCpu {
+    /// Its number, or [`ALL_CPUS`].
+    pub cpu: u32,
+    /// What fits there.
+    pub report: Report,
+    /// How long its tasks delay each other by what they share.
+    pub delays: Vec<Delay>,
+}
+
 /// What is said of each CPU on which there is something to decide, and of [`ALL_CPUS`].
-pub fn reports(system: &System, overheads: Overheads) -> Vec<(u32, Report)> {
+pub fn reports(system: &System, overheads: Overheads) -> Vec<OnCpu> {
     let mut cpus = cpus(system);
     if !cpus.remove(&ALL_CPUS) {
-        let alone = |cpu| (cpu, of_cpu(system, overheads, cpu, None));
+        let alone = |cpu| of_cpu(system, overheads, cpu, None);
         return cpus.into_iter().map(alone).collect();
     }
     let class = shared_class(system);
@@ -40,8 +51,9 @@ pub fn reports(system: &System, overheads: Overheads) -> Vec<(u32, Report)> {
     let uses = report.fits().then(|| demand(&class, &overheads)).flatten();
     let (name, priority) = (NAME.to_string(), system.shared_priority.into());
     let shared = Open { name, priority, demand: uses };
-    let of_cpu = |cpu| (cpu, of_cpu(system, overheads, cpu, Some((&class, &shared))));
-    cpus.into_iter().map(of_cpu).chain([(ALL_CPUS, report)]).collect()
+    let of_cpu = |cpu| of_cpu(system, overheads, cpu, Some((&class, &shared)));
+    let of_all = OnCpu { cpu: ALL_CPUS, report, delays: Vec::new() };
+    cpus.into_iter().map(of_cpu).chain([of_all]).collect()
 }
 
 /// What on any CPU comes before the shared class and may take all of that CPU.
@@ -75,7 +87,7 @@ fn of_cpu(
     overheads: Overheads,
     cpu: u32,
     shared: Option<(&Class, &Open)>,
-) -> Report {
+) -> OnCpu {
     let mut below = below_root(system, cpu);
     let mut interference = Vec::new();
     if let Some((class, shared)) = shared {
@@ -84,5 +96,7 @@ fn of_cpu(
     }
     let name = format!("cpu{cpu}");
     let tree = Tree::new(&name, Class::FixedPriority(below));
-    analysis::analyse(&Tree { overheads, interference, ..tree })
+    let tree = Tree { overheads, interference, ..tree };
+    let (report, delays) = blocking::analyse(system, cpu, tree);
+    OnCpu { cpu, report, delays }
 }

@@ -163,3 +163,79 @@ fn all_systems_are_accepted() {
         }
     }
 }
+
+/// A system of `tests/check/good/sharing.toml` with a change.
+fn sharing_with(from: &str, to: &str) -> Decided {
+    let path = crate::workspace::root().join("tests/check/good/sharing.toml");
+    let text = std::fs::read_to_string(path).expect("it is readable");
+    assert_eq!(text.matches(from).count(), 1, "{from:?} has to be there once");
+    let system = manifest::parse("sharing.toml", &text.replacen(from, to, 1));
+    let system = system.unwrap_or_else(|problem| panic!("{problem}"));
+    decide(&system, Default::default()).expect("there is something to decide")
+}
+
+#[test]
+fn a_server_that_others_may_call_can_take_all_the_time() {
+    let other = "[[domain]]\nname = \"other\"\nprogram = \"periodic\"\npriority = 10\n\
+                 execution = \"1ms\"\nperiod = \"900ms\"\n\
+                 caps = [{ name = \"d\", endpoint = \"disk\", rights = [\"send\"] }]\n";
+    let server = "[[domain]]\nname = \"disk\"";
+    let decided = sharing_with(server, &format!("{other}{server}"));
+    assert!(!decided.fits() && decided.text().contains("`domain disk` is as urgent"));
+    let said = "caps = [{ name = \"d\"";
+    let section = "sections = [{ endpoint = \"disk\", length = \"1ms\" }]\n";
+    let other = other.replace(said, &format!("{section}{said}"));
+    let decided = sharing_with(server, &format!("{other}{server}"));
+    assert!(decided.fits(), "{}", decided.text());
+}
+
+#[test]
+fn a_ceiling_above_all_users_delays_more() {
+    let blocking = |decided: &Decided| {
+        let tasks = decided.document()["cpus"][0]["tasks"].clone();
+        let all = tasks.as_array().expect("a list").clone();
+        all.iter().map(|task| task["blocking_ns"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let usual = sharing_with("protocol = \"ceiling\"", "protocol = \"ceiling\"\nceiling = 80");
+    assert_eq!(blocking(&usual), [500_000, 800_000, 0]);
+    let high = sharing_with("protocol = \"ceiling\"", "protocol = \"ceiling\"\nceiling = 100");
+    assert_eq!(blocking(&high), [800_000, 800_000, 0]);
+    let by = &high.document()["cpus"][0]["tasks"][0]["blocked_by"][0];
+    let expected = serde_json::json!({"task": "logger", "mutex": "display", "length_ns": 800_000});
+    assert_eq!(*by, expected);
+}
+
+#[test]
+fn waiting_costs_two_context_switches() {
+    let path = crate::workspace::root().join("tests/check/good/sharing.toml");
+    let (system, free) = decided(&path);
+    let costs = analysis::Overheads { context_switch: 1_000, ..Default::default() };
+    let dear = decide(&system, costs).expect("the same");
+    // Two switches for its job, and two for its wait.
+    assert_eq!(dear.bounds()["control"], free.bounds()["control"] + 4_000);
+}
+
+#[test]
+fn tasks_of_several_cpus_that_share_have_no_bound() {
+    let path = crate::workspace::root().join("tests/check/good/sharing.toml");
+    let text = std::fs::read_to_string(path).expect("it is readable");
+    let text = text.replace("name = \"sharing\"", "name = \"sharing\"\ncpus = 2");
+    let text = format!(
+        "{text}\n[[domain]]\nname = \"other\"\nprogram = \"periodic\"\npriority = 60\ncpu = 1\n\
+         max_priority = 90\nexecution = \"1ms\"\nperiod = \"900ms\"\n\
+         sections = [{{ mutex = \"display\", length = \"1ms\" }}]\n"
+    );
+    let system = manifest::parse("sharing.toml", &text).unwrap_or_else(|it| panic!("{it}"));
+    let decided = decide(&system, Default::default()).expect("there is something to decide");
+    let fits: Vec<(String, bool)> = decided.document()["cpus"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .flat_map(|cpu| cpu["tasks"].as_array().expect("a list").clone())
+        .map(|task| (task["name"].as_str().unwrap().to_string(), task["fits"] == true))
+        .collect();
+    let expected = [("control", true), ("planner", false), ("logger", false)];
+    let expected = expected.map(|(name, fits)| (name.to_string(), fits));
+    assert_eq!(fits, [&expected[..], &[("domain other".to_string(), false)]].concat());
+    assert!(decided.text().contains("tasks of several CPUs share `display`"));
+}

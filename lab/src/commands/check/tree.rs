@@ -1,10 +1,11 @@
 //! A system's reservations as the tree that is analysed.
 
+use super::blocking;
 use abi::boot::ALL_CPUS;
 use abi::reservation::{Budget, Curve, Policy, Server as Kind, Share};
 use analysis::tree::{Class, Entity, Inside, Open, Partition, Plain, Server, ServerKind, Shared};
 use analysis::{Granularity, ServiceCurve, Task, Window};
-use manifest::{Domain, Reservation, System};
+use manifest::{Domain, Load, Reservation, System};
 
 /// How long a node of a class of service curves runs at least before another one gets its turn, and
 /// how late one can be served for that: the kernel's quantum.
@@ -15,16 +16,18 @@ const DOMAIN: &str = "domain ";
 
 /// Whether there is something to decide: reservations, or domains whose jobs are known.
 pub fn is_decidable(system: &System) -> bool {
-    !system.reservations.is_empty() || system.domains.iter().any(|domain| domain.load.is_some())
+    let has_jobs = |domain: &Domain| loads(domain).next().is_some();
+    !system.reservations.is_empty() || system.domains.iter().any(has_jobs)
 }
 
 /// What is right below the root of a CPU, and the threads that have no reservation.
 pub fn below_root(system: &System, cpu: u32) -> Vec<Entity> {
     let reservations = system.reservations_in(None, cpu);
     let own = reservations.into_iter().map(|index| entity(system, index));
-    let without = |domain: &&Domain| domain.reservation.is_none() && domain.cpu == cpu;
-    let threads = system.domains.iter().filter(without).map(thread);
-    own.chain(threads).collect()
+    let without =
+        |(_, domain): &(usize, &Domain)| domain.reservation.is_none() && domain.cpu == cpu;
+    let domains = system.domains.iter().enumerate().filter(without);
+    own.chain(domains.flat_map(|(index, _)| threads(system, index))).collect()
 }
 
 /// The class that all CPUs share. What has no limit in it is behind all that has one.
@@ -41,16 +44,27 @@ pub fn shared_class(system: &System) -> Class {
 }
 
 /// The threads of a domain that has no reservation.
-fn thread(domain: &Domain) -> Entity {
-    let name = format!("{DOMAIN}{}", domain.name);
-    match domain.load {
-        Some(load) => Entity::Task(
-            Task::new(&name, load.execution, load.period)
-                .deadline(load.deadline)
-                .priority(domain.priority.into()),
-        ),
-        None => Entity::Open(Open { name, priority: domain.max_priority.into(), demand: None }),
+fn threads(system: &System, index: usize) -> Vec<Entity> {
+    let domain = &system.domains[index];
+    let tasks = loads(domain).map(|(name, priority, load)| {
+        let task = Task::new(&name, load.execution, load.period).deadline(load.deadline);
+        Entity::Task(task.priority(priority.into()))
+    });
+    let tasks: Vec<Entity> = tasks.collect();
+    if !tasks.is_empty() {
+        return tasks;
     }
+    let (name, priority) = (format!("{DOMAIN}{}", domain.name), domain.max_priority.into());
+    // What a server does for callers is part of their jobs.
+    let demand = blocking::only_serves(system, index).then(Vec::new);
+    vec![Entity::Open(Open { name, priority, demand })]
+}
+
+/// What messages call the jobs of a domain without a reservation, with their priorities.
+pub fn loads(domain: &Domain) -> impl Iterator<Item = (String, u8, Load)> {
+    let own = domain.load.map(|load| (format!("{DOMAIN}{}", domain.name), domain.priority, load));
+    let tasks = domain.tasks.iter().map(|task| (task.name.clone(), task.priority, task.load));
+    own.into_iter().chain(tasks)
 }
 
 /// A budget that is a limit.

@@ -37,7 +37,11 @@ const PROGRAMS: [(&str, &str, &[&str]); 5] = [
     ("greeter.elf", "-O2", &["greeter.c"]),
     ("careless.elf", "-O0", &["careless.c"]),
     ("reservations.elf", "-O2", &["reservations.c"]),
-    ("mutexes.elf", "-O2", &["threads.c", "mutexes.c", "protocols.c", "conditions.c", "cost.c"]),
+    (
+        "mutexes.elf",
+        "-O2",
+        &["threads.c", "mutexes.c", "protocols.c", "conditions.c", "helpers.c", "cost.c"],
+    ),
 ];
 /// Panics of the mixed system: the domain, the place, and what is said.
 const PANICS: [(&str, &str, &str); 5] = [

@@ -5,10 +5,11 @@ use super::job::{Class, Job};
 use super::{giusto, process};
 use crate::accounts::Accounts;
 use crate::cli::Group;
+use crate::image;
 use crate::machine::{self, Boot, Console, Exit, Input, MACHINES, Machine, Outcome};
 use abi::boot::HEADER_WORDS;
 use anyhow::{Context, Result, ensure};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -104,6 +105,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
         let unknown = Configuration { kernel: "nosuch", ..plain };
         jobs.push(job("a hanging guest is ended with a message", plain, hang));
         jobs.push(job("a kernel that is not in the image panics", unknown, panic_for_name));
+        let tree = Configuration { kernel: manifest::TREE, ..plain };
+        jobs.push(job("all policies are of one kernel", tree, one_kernel).configuration());
     } else {
         jobs.push(job("a guest in which all wait is ended with a message", plain, stuck));
         let locking = manifest::LOCKINGS[1];
@@ -126,6 +129,8 @@ fn on(machine: &'static dyn Machine) -> Vec<Job> {
     jobs.push(job("the shell beside a guest that never waits", one, reservations).configuration());
     let one = Configuration { kernel: manifest::TREE, system: "overload", ..plain };
     jobs.push(job("a monitor is told of what comes late", one, overload).configuration());
+    let one = Configuration { kernel: manifest::TREE, system: "relief", ..plain };
+    jobs.push(job("a monitor gives more to what comes late", one, relief).configuration());
     let restarts = if machine.emulator().is_some() { FEW } else { MANY };
     let args: &[_] = restarts;
     let one = Configuration { kernel: manifest::TREE, system: "overruns", args, ..plain };
@@ -195,10 +200,45 @@ fn overload(one: &Configuration) -> Result<()> {
     let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
     let vision = told.of("vision").context("vision had a reservation")?;
     ensure!(vision.missed == Some(2) && vision.overruns == Some(2), "{vision:?}");
-    let late = format!("vision: job 3 is late; the latest was by {} us", vision.latest_ns / 1_000);
-    in_order(&outcome.console, &["used its budget up, 1 times", &late])?;
-    let control = told.of("control").context("control had a reservation")?;
-    ensure!(control.missed == Some(0) && control.overruns == Some(0), "{control:?}");
+    let told_of = ["vision: has used its budget up in job 2", "vision: job 3 is late, by "];
+    in_order(&outcome.console, &told_of)?;
+    let latest = vision.latest_ns / 1_000;
+    let by = |line: &str| line.strip_prefix(told_of[1])?.split(' ').next()?.parse::<u64>().ok();
+    let by = outcome.console.lines().find_map(by).context("it says by how much")?;
+    ensure!((1..=latest).contains(&by), "late by {by} us of {latest} us");
+    is_never_late(&told, "control")
+}
+
+/// A monitor changes the budget of what is late, and that is in time from then on.
+fn relief(one: &Configuration) -> Result<()> {
+    let mut system = one.load()?;
+    let left = system.add_accounts();
+    let outcome = one.boot(&system, |boot: Boot| machine::boot(&boot.inspect(false)))?;
+    let failure = outcome.failure();
+    ensure!(failure.is_none(), failure.unwrap_or_default());
+    in_order(&outcome.console, &["vision: job 2 is late", "has 5000 us of 20000 us from now on"])?;
+    let told = Accounts::told(&outcome, &system, left.as_ref(), &BTreeMap::new());
+    let vision = told.of("vision").context("vision had a reservation")?;
+    ensure!(vision.missed == Some(1) && vision.jobs > 3, "{vision:?}");
+    is_never_late(&told, "control")
+}
+
+/// Systems of different policies need the same kernel.
+fn one_kernel(one: &Configuration) -> Result<()> {
+    const SYSTEMS: [&str; 4] =
+        ["mixed-priorities", "mixed-deadlines", "mixed-curves", "partitions"];
+    let kernel = |system| {
+        let system = Configuration { system, ..one.clone() }.load()?;
+        Ok(image::build_for(one.machine, &system)?.kernel)
+    };
+    let kernels = SYSTEMS.map(kernel).into_iter().collect::<Result<BTreeSet<_>>>()?;
+    ensure!(kernels.len() == 1, "{kernels:?}");
+    Ok(())
+}
+
+fn is_never_late(told: &Accounts, name: &str) -> Result<()> {
+    let account = told.of(name).with_context(|| format!("{name} had a reservation"))?;
+    ensure!(account.missed == Some(0) && account.overruns == Some(0), "{account:?}");
     Ok(())
 }
 

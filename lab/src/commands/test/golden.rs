@@ -33,7 +33,7 @@ const IN_PARTS: (&str, [&str; 3]) = ("sections", ["fastpath", "strict-eager", "i
 /// seconds where `sharing-dynamics` is about curves too, two boot many systems, one counts late
 /// jobs over many seconds, one the responses of jobs over many, one compares many lengths beside
 /// each load, and one shows frames over many seconds.
-const DEEP: [&str; 13] = [
+const DEEP: [&str; 14] = [
     "lock-scaling",
     "profile",
     "scheduler-stats",
@@ -47,6 +47,7 @@ const DEEP: [&str; 13] = [
     "pi-cv",
     "invocation-chain",
     "train-display",
+    "inheritance-approaches",
 ];
 
 /// Each experiment that boots systems, compared.

@@ -24,6 +24,10 @@ const LIMIT: Duration = Duration::from_secs(3600);
 /// Lines of a failed test's output that are shown.
 const SHOWN: usize = 60;
 
+/// The seed of all properties, unless it is set: a commit has the same verdict each time. Other
+/// cases are for `--deep`.
+const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
+
 /// Runs cargo; what it prints on standard output, or why it failed.
 pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<String> {
     follow_cargo(arguments, environment, |_| {})
@@ -204,6 +208,9 @@ impl Program {
         command.env("LD_LIBRARY_PATH", libraries());
         command.args(arguments).current_dir(&self.directory);
         command.env("CARGO_MANIFEST_DIR", &self.directory);
+        if std::env::var_os(SEED.0).is_none() {
+            command.env(SEED.0, SEED.1);
+        }
         command
     }
 

@@ -1,6 +1,7 @@
 //! `test`: everything that must hold, as one list of jobs.
 
 mod agreement;
+mod blocked;
 mod builds;
 mod c;
 mod configuration;
@@ -138,6 +139,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(debugging::jobs());
     jobs.extend(watching::jobs());
     jobs.extend(crashing::jobs());
+    jobs.extend(blocked::jobs());
     jobs.extend(tracing::jobs());
     jobs.extend(counting::jobs());
     jobs.extend(sampling::jobs());

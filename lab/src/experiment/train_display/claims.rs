@@ -24,7 +24,11 @@ const SETTING: Setting = &[
         Same("images in shared memory, a queue of 2 frames"),
     ),
     ("showing a frame", "not stated", Same("0.4 ms")),
-    ("mutex", "one for all, its waiting threads by priority", Same("the same, no inheritance")),
+    (
+        "mutex",
+        "one for all, its waiting threads by priority",
+        Same("the same, whose owner inherits"),
+    ),
     ("load", "not stated", Same("a program that never waits has the other 82 %")),
 ];
 

@@ -31,7 +31,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("slow, fast", "frames go into a queue of 2, which threads of the display empty"),
         ("train", "the player's thread shows its frame itself, in the display's domain"),
         ("frames", "4 ms each to draw; a player draws the next one at once"),
-        ("screen", "one mutex, held while a frame is shown; it hands on no share"),
+        ("screen", "one mutex, held while a frame is shown; who waits lends its share"),
     ],
     notes: &[
         "From one frame of a player on the screen to its next; the first second is left out.",

@@ -1,6 +1,6 @@
 //! Causes of latency.
 
-use crate::Entry;
+use crate::{Entry, What};
 use std::fmt;
 
 /// A thread and its name.
@@ -60,6 +60,22 @@ pub enum Cause {
         /// Its priority.
         priority: u16,
     },
+    /// The thread itself waited for what others own or have to do.
+    Waits {
+        /// What, and the chain behind it: `mutex 0x80 held by robot/logger`.
+        what: String,
+    },
+    /// A thread ran with the priority of a higher one that waits for it.
+    Inherits {
+        /// The thread.
+        thread: Named,
+        /// The one that waits.
+        from: Named,
+        /// Its priority.
+        priority: u16,
+        /// What that one waits for.
+        what: What,
+    },
     /// A thread that is not higher, or not known to be, had the CPU although this one was ready.
     OtherThread {
         /// The thread.
@@ -105,6 +121,11 @@ impl fmt::Display for Cause {
             Cause::HigherThread { thread, priority } => {
                 write!(f, "higher thread {thread} ran, of priority {priority}")
             }
+            Cause::Waits { what } => write!(f, "waited for {what}"),
+            Cause::Inherits { thread, from, priority, what } => write!(
+                f,
+                "{thread} ran with the priority of {from}, {priority}, which waits for its {what}"
+            ),
             Cause::OtherThread { thread, priority: Some(priority) } => {
                 write!(f, "{thread} ran, of priority {priority}, which is not known to be higher")
             }

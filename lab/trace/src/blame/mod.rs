@@ -11,7 +11,7 @@ mod walk;
 
 pub use cause::{Cause, Named};
 
-use crate::{Lives, Names, Sections, Trace};
+use crate::{Lives, Names, Sections, Trace, Waits};
 use std::fmt;
 
 /// No line of the text is longer.
@@ -57,7 +57,8 @@ pub struct Blame {
 /// Looks into one sample.
 pub fn blame(trace: &Trace, names: &Names, sample: &Sample) -> Blame {
     let (lives, sections) = (Lives::of(trace, names), Sections::of(trace));
-    let mut walk = walk::Walk::new(trace, names, &lives, *sample);
+    let waits = Waits::of(trace, &lives);
+    let mut walk = walk::Walk::new(trace, names, (&lives, &waits), *sample);
     walk.run(&sections);
     let thread = walk.named(sample.thread, trace.moments.len());
     Blame { sample: *sample, thread, pieces: walk.pieces }

@@ -3,7 +3,7 @@
 use super::inside::{Work, is_long, works};
 use super::{Cause, Named, Piece, Sample};
 use crate::lives::Lives;
-use crate::{Moment, Names, Section, Sections, Trace};
+use crate::{Moment, Names, Section, Sections, Trace, Waits};
 use abi::trace::{Event, Keep, NO_THREAD};
 
 /// Cuts the time of a sample into pieces.
@@ -11,6 +11,7 @@ pub(super) struct Walk<'a> {
     trace: &'a Trace,
     names: &'a Names,
     lives: &'a Lives,
+    waits: &'a Waits,
     sample: Sample,
     /// The moment at which the kernel served the timer: the thread became ready.
     served: Option<usize>,
@@ -25,7 +26,7 @@ impl<'a> Walk<'a> {
     pub(super) fn new(
         trace: &'a Trace,
         names: &'a Names,
-        lives: &'a Lives,
+        (lives, waits): (&'a Lives, &'a Waits),
         sample: Sample,
     ) -> Walk<'a> {
         let served = trace.moments.iter().position(|moment| {
@@ -42,7 +43,7 @@ impl<'a> Walk<'a> {
         };
         let last = trace.moments.iter().rfind(of_thread);
         let behind = last.is_some_and(|moment| moment.event != Event::Block);
-        Walk { trace, names, lives, sample, served, behind, pieces: Vec::new() }
+        Walk { trace, names, lives, waits, sample, served, behind, pieces: Vec::new() }
     }
 
     /// Cuts it all.
@@ -138,6 +139,9 @@ impl<'a> Walk<'a> {
 
     /// Why a thread ran after an exit.
     fn user(&self, exit: usize, thread: u16) -> Cause {
+        if let Some(waits) = self.waits_at(exit) {
+            return waits;
+        }
         match self.served.is_some_and(|served| served <= exit) {
             true if thread == self.sample.thread => Cause::Path,
             false if thread == self.sample.thread => Cause::Itself,
@@ -147,18 +151,29 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What the sample's thread waits for at a moment, with the chain behind it, if it does.
+    fn waits_at(&self, at: usize) -> Option<Cause> {
+        let what = self.waits.words(self.lives, self.names, self.sample.thread, at)?;
+        Some(Cause::Waits { what })
+    }
+
     /// Whether a thread is known to be higher than the sample's, whose deadline waits for it.
     fn is_higher(&self, thread: u16, at: usize) -> bool {
-        matches!(self.ahead(thread, at), Cause::HigherThread { .. })
+        matches!(self.ahead(thread, at), Cause::HigherThread { .. } | Cause::Inherits { .. })
     }
 
     /// A thread ran although the sample's was ready, or would have been.
     fn ahead(&self, thread: u16, at: usize) -> Cause {
         let named = self.named(thread, at);
+        let lender = self.waits.lender(self.lives, thread, at);
         match (self.priority(thread, at), self.priority(self.sample.thread, at)) {
-            (Some(priority), Some(own)) if priority > own => {
-                Cause::HigherThread { thread: named, priority }
-            }
+            (Some(priority), Some(own)) if priority > own => match lender {
+                Some(wait) => {
+                    let (from, what) = (self.named(wait.thread, at), wait.what);
+                    Cause::Inherits { thread: named, from, priority, what }
+                }
+                None => Cause::HigherThread { thread: named, priority },
+            },
             (priority, _) => Cause::OtherThread { thread: named, priority },
         }
     }
@@ -194,6 +209,10 @@ impl<'a> Walk<'a> {
             false => Cause::InterruptsOff { entry, thread },
         };
         let (from, to) = (ns(first), ns(last));
+        let waits = self.waits_at(section.first).filter(|_| !entry.is_interrupt());
+        if let Some(waits) = waits {
+            return self.piece(from, to, waits);
+        }
         match self.served {
             Some(served) if served < section.first => {
                 let cause = match () {

@@ -5,8 +5,8 @@ use super::tracks;
 use super::writer::{Draft, Writer};
 use crate::lives::{Lives, State, Stretch};
 use crate::timeline::{error_name, point_name};
-use crate::{Entry, Moment, Names, Sections, Trace};
-use abi::trace::{Event, NO_THREAD, Undone, Way};
+use crate::{Entry, Moment, Names, Sections, Trace, Waits, What};
+use abi::trace::{Awaited, Event, NO_THREAD, Undone, Way};
 use std::collections::HashMap;
 
 /// Writes all events of a trace in the order of their times.
@@ -17,10 +17,12 @@ pub(super) fn write(
     lives: &Lives,
     sections: &Sections,
 ) {
+    let waits = Waits::of(trace, lives);
     let mut scene = Scene {
         writer,
         names,
         lives,
+        waits: &waits,
         cpu: trace.cpu,
         ipis: HashMap::new(),
         running: vec![false; lives.all.len()],
@@ -39,7 +41,7 @@ pub(super) fn write(
             scene.enters((index, moment));
         }
         while let Some((_, life, place)) = changes.next_if(|(at, ..)| *at == index) {
-            scene.changes(moment.ns, life, place);
+            scene.changes(index, moment.ns, life, place);
         }
         scene.happens((index, moment));
         queues.follow(scene.writer, moment);
@@ -71,6 +73,7 @@ struct Scene<'a> {
     writer: &'a mut Writer,
     names: &'a Names,
     lives: &'a Lives,
+    waits: &'a Waits,
     /// Of the moment that is written.
     cpu: u8,
     /// By CPU, the flows of interrupts that it has not taken yet.
@@ -103,13 +106,17 @@ impl Scene<'_> {
     }
 
     /// A thread goes over to its next state.
-    fn changes(&mut self, ns: u64, life: usize, place: usize) {
+    fn changes(&mut self, index: usize, ns: u64, life: usize, place: usize) {
         let track = tracks::life(life);
         if place > 0 {
             self.writer.event(ns, Draft::end(track));
         }
         let Stretch { state, priority, .. } = self.lives.all[life].stretches[place];
-        let mut draft = Draft::begin(track, state.to_string());
+        let wait = self.waits.at(self.lives.all[life].thread, index);
+        let mut draft = match wait.filter(|_| state == State::Waiting) {
+            Some(wait) => Draft::begin(track, format!("blocked: {}", wait.what)),
+            None => Draft::begin(track, state.to_string()),
+        };
         self.running[life] = state == State::Running;
         if state == State::Running {
             draft = draft.number("cpu", self.cpu).number("prio", prio(priority));
@@ -142,6 +149,8 @@ impl Scene<'_> {
                 draft.text("cause", cause.map_or("unknown", |cause| cause.name()).to_string())
             }
             Event::Message => return self.message(at, name),
+            Event::Wait => return self.waits(at, name),
+            Event::Wake => return self.wakes(at, name),
             Event::Donate => return self.donation(at, name),
             Event::LazyDequeue => Draft::instant(cpu, "lazy dequeue").text("first", name),
             Event::LookUp if argument > 0 => {
@@ -167,7 +176,12 @@ impl Scene<'_> {
             Event::Fail => Draft::instant(self.track(thread, index), "failed")
                 .text("error", error_name(argument, extra)),
             Event::Priority => {
-                Draft::instant(self.track(thread, index), "priority").number("prio", extra)
+                let draft = Draft::instant(self.track(thread, index), "priority");
+                match self.waits.lender(self.lives, thread, index) {
+                    Some(wait) => draft.text("of", self.name(wait.thread, index)),
+                    None => draft,
+                }
+                .number("prio", extra)
             }
             Event::Mark => Draft::instant(self.track(thread, index), format!("mark {argument}"))
                 .number("value", argument),
@@ -202,6 +216,32 @@ impl Scene<'_> {
         let donor = moment.argument as u16;
         let title = format!("runs on the time of {}", self.name(donor, index));
         let draft = Draft::instant(self.track(donor, index), format!("donates to {name}"));
+        self.flow((index, moment), draft, moment.thread, title);
+    }
+
+    /// A wait for a mutex or condition begins: a flow to each thread that it is for.
+    fn waits(&mut self, (index, moment): (usize, &Moment), name: String) {
+        let Some((kind, address)) = Awaited::of(moment.argument) else { return };
+        let what = What::Words(kind, address);
+        let track = self.track(moment.thread, index);
+        let draft = Draft::instant(track, format!("waits for {what}"));
+        if moment.extra == NO_THREAD {
+            return self.writer.event(moment.ns, draft);
+        }
+        let draft = draft.text("of", self.name(moment.extra, index));
+        let title = format!("{name} waits for {what}");
+        self.flow((index, moment), draft, moment.extra, title);
+    }
+
+    /// A wait for a mutex or condition ends: a flow from the thread that has ended it.
+    fn wakes(&mut self, (index, moment): (usize, &Moment), name: String) {
+        let Some(wait) = self.waits.ends(moment.thread, index) else { return };
+        let (what, Some(by)) = (wait.what, wait.ended_by) else { return };
+        if what == What::Answer {
+            return;
+        }
+        let title = format!("has waited for {what}");
+        let draft = Draft::instant(self.track(by, index), format!("ends the wait of {name}"));
         self.flow((index, moment), draft, moment.thread, title);
     }
 

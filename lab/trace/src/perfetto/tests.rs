@@ -1,7 +1,7 @@
 mod reader;
 
 use super::*;
-use crate::testing::{conversation, made};
+use crate::testing::{conversation, inversion, made};
 use reader::{Value, read};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -267,4 +267,29 @@ fn domains_that_programs_make_are_processes_with_their_names() {
         let failed: Vec<_> = opened.on(thread).into_iter().filter(|e| e.name == "failed").collect();
         assert_eq!((failed.len(), failed[0].arguments["error"].as_str()), (1, "Stale"));
     }
+}
+
+#[test]
+fn arrows_lead_to_the_holder_of_a_mutex_and_back() {
+    let opened = Opened::open(&perfetto(&inversion().trace(), &Names::of(["robot"])));
+    let named = |name: &str| {
+        let mut found = opened.events.iter().filter(|event| event.name == name);
+        found.next().unwrap_or_else(|| panic!("no {name}"))
+    };
+    let of = |event: &Event| opened.tracks[&event.track].clone();
+    let end = |event: &Event| {
+        let [flow] = event.out[..] else { panic!("one arrow from {}", event.name) };
+        let mut ends = opened.events.iter().filter(|other| other.into.contains(&flow));
+        let end = ends.next().expect("it ends");
+        (of(end), end.name.clone(), end.ns > event.ns)
+    };
+    let mutex = "mutex 0x80000040";
+    let wait = named(&format!("waits for {mutex}"));
+    assert_eq!((of(wait).as_str(), wait.arguments["of"].as_str()), ("robot/1", "robot/3"));
+    assert_eq!(end(wait), ("robot/3".to_string(), "running".to_string(), true));
+    let hands = named("ends the wait of robot/1");
+    assert_eq!(of(hands), "robot/3");
+    assert_eq!(end(hands), ("robot/1".to_string(), "running".to_string(), true));
+    assert_eq!(of(named(&format!("blocked: {mutex}"))), "robot/1");
+    assert_eq!(named("priority").arguments["of"], "robot/1");
 }

@@ -8,15 +8,17 @@ use crate::{Sections, Trace};
 pub(super) const LEGEND: &str = "\
 CPU: K kernel, at least half of the column, k less; - a thread runs; . idle
 threads: # running, at least half of the column, + less; = ready;
-         . receiving, c calling, s sending, z suspended, b blocked otherwise
+         . receiving, c calling, s sending, w waiting for a mutex or condition,
+         z suspended, b blocked otherwise
 ";
 
 /// What a bar tells apart, in the order in which it is preferred.
-const STATES: [(State, char); 7] = [
+const STATES: [(State, char); 8] = [
     (State::Running, '#'),
     (State::Ready, '='),
     (State::Calling, 'c'),
     (State::Sending, 's'),
+    (State::Waiting, 'w'),
     (State::Receiving, '.'),
     (State::Suspended, 'z'),
     (State::Blocked, 'b'),

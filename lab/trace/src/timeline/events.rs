@@ -2,7 +2,7 @@
 
 use super::{Window, axis};
 use crate::lives::Lives;
-use crate::{Entry, Moment, Names, Trace};
+use crate::{Entry, Moment, Names, Trace, Waits, What};
 use abi::Error;
 use abi::trace::{Event, NO_THREAD, Way, point};
 use std::collections::HashMap;
@@ -48,6 +48,7 @@ fn notable(trace: &Trace, names: &Names, lives: &Lives, window: Window) -> Vec<N
     let mut places: HashMap<String, usize> = HashMap::new();
     // Threads that boot makes are no news.
     let mut booted = false;
+    let waits = Waits::of(trace, lives);
     for (index, moment) in trace.moments.iter().enumerate() {
         booted |= matches!(moment.event, Event::Enter | Event::Exit);
         let boots = moment.event == Event::Thread && !booted;
@@ -55,7 +56,8 @@ fn notable(trace: &Trace, names: &Names, lives: &Lives, window: Window) -> Vec<N
             continue;
         }
         let name = |thread: u16| names.thread(lives, thread, index);
-        let Some(sentence) = sentence(moment, name) else { continue };
+        let about = waiting((names, lives, &waits), (index, moment));
+        let Some(sentence) = about.or_else(|| sentence(moment, name)) else { continue };
         match places.get(&sentence) {
             Some(&place) => {
                 notable[place].last = moment.ns;
@@ -69,6 +71,34 @@ fn notable(trace: &Trace, names: &Names, lives: &Lives, window: Window) -> Vec<N
         }
     }
     notable
+}
+
+/// What a moment says of who waits for whom, and of whose priority runs.
+fn waiting(
+    (names, lives, waits): (&Names, &Lives, &Waits),
+    (index, moment): (usize, &Moment),
+) -> Option<String> {
+    let name = |thread: u16| names.thread(lives, thread, index);
+    let who = name(moment.thread);
+    match moment.event {
+        Event::Wait => {
+            waits.begins(index)?;
+            // Further helpers have records behind this one.
+            let chain = waits.words(lives, names, moment.thread, index)?;
+            Some(format!("{who} waits for {chain}"))
+        }
+        Event::Wake => {
+            let wait = waits.ends(moment.thread, index)?;
+            let what = wait.what;
+            let by = wait.ended_by.filter(|_| matches!(what, What::Words(..)))?;
+            Some(format!("{} ends the wait of {who} for {what}", name(by)))
+        }
+        Event::Priority => {
+            let lender = name(waits.lender(lives, moment.thread, index)?.thread);
+            Some(format!("{who} runs with the priority of {lender}, {}", moment.extra))
+        }
+        _ => None,
+    }
 }
 
 /// What happened, if it is notable.

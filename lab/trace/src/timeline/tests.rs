@@ -19,7 +19,8 @@ fn a_conversation() {
         ping-server/1 90   ==#+.###.+##+.###.+##+.###.+###..............................
         CPU: K kernel, at least half of the column, k less; - a thread runs; . idle
         threads: # running, at least half of the column, + less; = ready;
-                 . receiving, c calling, s sending, z suspended, b blocked otherwise
+                 . receiving, c calling, s sending, w waiting for a mutex or condition,
+                 z suspended, b blocked otherwise
                1660 ns  ping-server/1 runs on the time of ping-client/1 (x6, last at
                         8510 ns)
                9450 ns  a deadline of ping-server/2 passes
@@ -47,8 +48,9 @@ fn a_window_of_it_for_a_narrow_terminal() {
                  thread runs; . idle
         threads: # running, at least half of the column, + less; =
                  ready;
-                 . receiving, c calling, s sending, z suspended, b
-                 blocked otherwise
+                 . receiving, c calling, s sending, w waiting for a
+                 mutex or condition,
+                 z suspended, b blocked otherwise
                9450 ns  a deadline of ping-server/2 passes
              10.190 us  ping-server/2 marks 42
                    ...  2 more kinds of notable event

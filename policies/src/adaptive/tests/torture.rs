@@ -69,7 +69,7 @@ fn uses() -> impl Strategy<Value = Vec<Option<Use>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(3)))]
 
     /// The kernel's admission takes each change; what is in classes of fixed priorities, where it
     /// admits anything, fits at each moment too. Hard servers keep their budgets, and what is not

@@ -93,7 +93,7 @@ fn has_least(server: &Server, budget: u64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn agrees_with_the_model((servers, wanted) in trees(1_000..6_000, 8_000, 1)) {

@@ -87,7 +87,7 @@ fn decides(tree: &mut Tree<'_>, cpu: usize, now: u64) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(3)))]
 
     /// Each link, each set and each flag is right after any step; decisions come to an end.
     #[test]

@@ -522,3 +522,23 @@ fn a_debt_that_grows_moves_the_instant() {
         );
     }
 }
+
+/// A budget that is longer than the time within which it is promised fits nowhere: not below
+/// earliest deadlines, and not in the class that all CPUs share, where a thread has one of them.
+#[test]
+fn no_budget_is_longer_than_its_deadline() {
+    let mut storage = Storage::new(8);
+    let mut tree = storage.tree();
+    let class = class(&mut tree, Policy::EarliestDeadline);
+    let child = leaf(&mut tree, class, Share::Deadline);
+    let timing = Some(Timing { deadline: 4 * MS, period: 10 * MS });
+    let set = |tree: &mut Tree<'_>, time| {
+        tree.set_budget(child, budget(Server::Sporadic, time, 10 * MS), 0)
+    };
+    assert_eq!(set(&mut tree, 5 * MS), Ok(()));
+    assert_eq!(tree.set_timing(child, timing, 0), Err(TreeError::Overcommitted));
+    assert_eq!(set(&mut tree, 4 * MS), Ok(()));
+    assert_eq!(tree.set_timing(child, timing, 0), Ok(()));
+    assert_eq!(set(&mut tree, 4 * MS + 1), Err(TreeError::Overcommitted));
+    tree.check();
+}

@@ -10,6 +10,7 @@
 //! middle of them, if the last one is ahead by more than a quantum of its share; and where none is
 //! ready it is above all that were.
 
+use super::node::ByKey;
 use super::random::Dice;
 use super::std::string::String;
 use super::*;
@@ -102,13 +103,20 @@ struct Twin {
     counted: i128,
     had: i128,
     is_ready: bool,
+    /// Of a leaf: whether its thread runs on a lent one.
+    is_away: bool,
+    /// Whether it is logically active, though nothing in it is ready.
+    is_kept: bool,
+    /// Of a class: which of several equal children are the first and the last one in the tree.
+    ends: [Option<NodeId>; 2],
 }
 
 impl Twin {
     fn new(id: NodeId, parent: usize, is_leaf: bool, share: Share) -> Twin {
         let Share::Curve { guaranteed, share } = share else { unreachable!("it has a curve") };
         let (deadlines, virtual_curve) = (None, None);
-        let (virtual_time, above, counted, had, is_ready) = (0, 0, 0, 0, false);
+        let (virtual_time, above, counted, had) = (0, 0, 0, 0);
+        let (is_ready, is_away, is_kept) = (false, false, false);
         Twin {
             id,
             parent,
@@ -122,14 +130,30 @@ impl Twin {
             counted,
             had,
             is_ready,
+            is_away,
+            is_kept,
+            ends: [None; 2],
         }
+    }
+
+    /// How far a quantum by its share may bring it ahead.
+    fn quantum(&self) -> i128 {
+        let Curve { slope, rest, .. } = self.share;
+        let slope = if slope == 0 { rest } else { slope.min(rest) };
+        up(i128::from(QUANTUM) * ONE, slope.into())
     }
 
     /// Whether a quantum by its share may have brought it so far ahead of the least.
     fn is_fair(&self, least: i128) -> bool {
-        let Curve { slope, rest, .. } = self.share;
-        let slope = if slope == 0 { rest } else { slope.min(rest) };
-        self.virtual_time - least <= up(i128::from(QUANTUM) * ONE, slope.into())
+        self.virtual_time - least <= self.quantum()
+    }
+
+    /// It joins its siblings at this virtual time, or where it is if that is later.
+    fn start(&mut self, start: i128) {
+        let (had, from) = (self.had, self.virtual_time.max(start));
+        let curve = self.virtual_curve.get_or_insert_with(|| Line::new(self.share, from, had));
+        curve.min(self.share, from, had);
+        self.virtual_time = from.max(curve.inverse(had));
     }
 
     /// From when on it must be served.
@@ -163,16 +187,31 @@ impl Reference {
         let parent = self.0[at].parent;
         let ready = || self.ready_children(parent);
         let least = ready().map(|twin| twin.virtual_time).min();
-        let start = match (least, ready().max_by_key(|twin| twin.virtual_time)) {
+        let most = ready().map(|twin| twin.virtual_time).max();
+        let [first, last] = self.0[parent].ends;
+        let is_last = |twin: &&Twin| {
+            let below = most.map_or(0, |most| most - twin.virtual_time);
+            (below <= ROUNDED, Some(twin.id) == last)
+        };
+        let start = match (least, ready().max_by_key(is_last)) {
             (Some(least), Some(last)) if last.is_fair(least) => (least + last.virtual_time) / 2,
             (least, _) => least.unwrap_or(self.0[parent].above),
         };
+        let is_first = |twin: &&Twin| {
+            let behind = least.map_or(0, |least| twin.virtual_time - least);
+            (behind > ROUNDED, Some(twin.id) != first)
+        };
+        let first = ready().min_by_key(is_first);
+        let kept_up = first.map_or(0, |first| first.virtual_time - first.quantum());
         let twin = &mut self.0[at];
         twin.is_ready = true;
-        let (had, from) = (twin.had, twin.virtual_time.max(start));
-        let curve = twin.virtual_curve.get_or_insert_with(|| Line::new(twin.share, from, had));
-        curve.min(twin.share, from, had);
-        twin.virtual_time = from.max(curve.inverse(had));
+        if core::mem::take(&mut twin.is_kept) {
+            if twin.virtual_time < kept_up {
+                twin.start(kept_up);
+            }
+            return self.wake(parent, now);
+        }
+        twin.start(start);
         if let Some(guaranteed) = twin.guaranteed.filter(|_| twin.is_leaf) {
             let (x, y) = (i128::from(now) * ONE, twin.counted);
             twin.deadlines.get_or_insert_with(|| Line::new(guaranteed, x, y)).min(guaranteed, x, y);
@@ -183,9 +222,46 @@ impl Reference {
     fn sleep(&mut self, at: usize) {
         let (parent, reached) = (self.0[at].parent, self.0[at].virtual_time);
         self.0[at].is_ready = false;
+        self.0[at].is_kept = self.is_awaited(at);
         self.0[parent].above = self.0[parent].above.max(reached);
         if parent != 0 && self.ready_children(parent).next().is_none() {
             self.sleep(parent);
+        }
+    }
+
+    /// Sees which of equals the tree has first, and last.
+    fn see(&mut self, tree: &Tree<'_>) {
+        for twin in &mut self.0 {
+            let queue = tree.nodes[twin.id.index()].queue;
+            let first = avl::first::<Node, ByKey>(tree.nodes, queue);
+            let last = avl::last::<Node, ByKey>(tree.nodes, queue);
+            twin.ends = [first, last].map(|end| Some(NodeId(end)));
+        }
+    }
+
+    /// Whether something in a node runs on a lent leaf.
+    fn is_awaited(&self, at: usize) -> bool {
+        let mut inside = (1..self.0.len()).filter(|child| at != 0 && self.0[*child].parent == at);
+        self.0[at].is_away || inside.any(|child| self.is_awaited(child))
+    }
+
+    /// A leaf's thread is back, or has ended.
+    fn end_lending(&mut self, at: usize) {
+        self.0[at].is_away = false;
+        for at in 0..self.0.len() {
+            self.0[at].is_kept &= self.is_awaited(at);
+        }
+    }
+
+    /// What the thread of a leaf has run on a lent one.
+    fn charge_too(&mut self, at: usize, time: u64, now: u64) {
+        self.charge(at, None, time, now);
+        let mut at = at;
+        while at != 0 {
+            let Twin { parent, virtual_time, is_ready, .. } = self.0[at];
+            let above = &mut self.0[parent].above;
+            *above = if is_ready { *above } else { virtual_time.max(*above) };
+            at = parent;
         }
     }
 
@@ -221,10 +297,10 @@ impl Reference {
     }
 
     /// Of a time that ends now its guarantee has brought what it had to have by now, and if it was
-    /// chosen for that a quantum beyond.
-    fn charge(&mut self, at: usize, is_due: bool, time: u64, now: u64) {
-        let [time, now, beyond] =
-            [time, now, if is_due { QUANTUM } else { 0 }].map(|time| i128::from(time) * ONE);
+    /// chosen for that a quantum beyond; `None`: it was not chosen here.
+    fn charge(&mut self, at: usize, is_due: Option<bool>, time: u64, now: u64) {
+        let beyond = if is_due == Some(true) { QUANTUM } else { 0 };
+        let [time, now, beyond] = [time, now, beyond].map(|time| i128::from(time) * ONE);
         let twin = &mut self.0[at];
         let had_to = twin.deadlines.map(|curve| curve.eligible().at(now));
         let part = had_to.map_or(0, |had_to| (had_to - twin.counted).max(0) + beyond);
@@ -288,15 +364,18 @@ fn run_both(
     while now < end {
         let pick = decide(tree, now);
         let until = pick.until.min(end).min(now + QUANTUM);
-        match pick.leaf {
-            Some(leaf) => {
+        let away = model.0.iter().position(|twin| twin.is_away);
+        tree.charge_too(0, away.map(|at| model.0[at].id));
+        match (pick.leaf, away) {
+            (Some(_), Some(away)) => model.charge_too(away, until - now, until),
+            (Some(leaf), None) => {
                 let is_due = tree.nodes[leaf.index()].fair.is_due;
                 let at = model.0.iter().position(|twin| twin.id == leaf).expect("it is known");
                 model.check(at, is_due, now).map_err(|why| std::format!("at {now}: {why}"))?;
-                model.charge(at, is_due, until - now, until);
+                model.charge(at, Some(is_due), until - now, until);
             }
-            None if model.leaves().next().is_some() => return Err("it idles".into()),
-            None => {}
+            (None, _) if model.leaves().next().is_some() => return Err("it idles".into()),
+            (None, _) => {}
         }
         now = until;
     }
@@ -306,25 +385,46 @@ fn run_both(
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 100,
+        cases: ProptestConfig::default().cases.div_ceil(3),
         max_shrink_iters: 0,
         ..ProptestConfig::default()
     })]
 
-    /// Leaves on up to four levels sleep and wake at any time, and each choice is one of the best.
+    /// Leaves on up to four levels sleep and wake at any time, or are lent another one above them
+    /// all for a while, and each choice is one of the best.
     #[test]
     fn each_choice_is_one_that_the_rules_allow(seed in any::<u64>()) {
         let mut dice = Dice(seed);
         let mut storage = Storage::new(32);
         let mut tree = storage.tree();
         let mut model = build(&mut tree, &mut dice);
+        let lent = tree.create(tree.root(0), None, Share::Priority(11)).expect("fits");
         let mut now = 0;
         for _ in 0..60 {
             for at in 0..model.0.len() {
                 if !model.0[at].is_leaf || dice.below(3) > 0 {
                     continue;
                 }
-                if model.0[at].is_ready {
+                model.see(&tree);
+                let is_busy = model.0.iter().any(|twin| twin.is_away);
+                if model.0[at].is_away {
+                    tree.block(lent, now, false);
+                    let is_back = dice.below(3) > 0;
+                    if is_back {
+                        tree.wake(model.0[at].id, now);
+                        model.wake(at, now);
+                    }
+                    assert_eq!(tree.take_back(model.0[at].id, now), Ok(()));
+                    model.end_lending(at);
+                } else if !is_busy && dice.below(3) == 0 {
+                    assert_eq!(tree.lend(model.0[at].id, now), Ok(()));
+                    model.0[at].is_away = true;
+                    if model.0[at].is_ready {
+                        tree.block(model.0[at].id, now, false);
+                        model.sleep(at);
+                    }
+                    tree.wake(lent, now);
+                } else if model.0[at].is_ready {
                     tree.block(model.0[at].id, now, true);
                     model.sleep(at);
                 } else {
@@ -332,7 +432,8 @@ proptest! {
                     model.wake(at, now);
                 }
             }
-            let next = now + MS + dice.below(60 * MS);
+            let is_away = model.0.iter().any(|twin| twin.is_away);
+            let next = now + if is_away { dice.below(5 * MS) } else { MS + dice.below(60 * MS) };
             let result = run_both(&mut tree, &mut model, now, next);
             prop_assert!(result.is_ok(), "{result:?}");
             now = next;

@@ -48,7 +48,7 @@ fn grow(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(16)))]
 
     /// Two windows of a major frame with trees in them, and a background that is ready at times.
     #[test]

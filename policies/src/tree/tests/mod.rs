@@ -16,6 +16,7 @@ mod deadlines;
 mod fairness;
 mod faults;
 mod hierarchies;
+mod lent;
 mod lockstep;
 mod mixed;
 mod model;

@@ -142,7 +142,7 @@ impl ModelServer {
                 while self.until <= now {
                     self.next_period();
                 }
-                let since = idle.unwrap_or(now).max(self.until - period);
+                let since = idle.unwrap_or(now).max(self.until.saturating_sub(period));
                 let floor = self.left.min(0);
                 self.left = (self.left - i128::from(now.saturating_sub(since))).max(floor);
             }

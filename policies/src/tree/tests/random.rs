@@ -178,6 +178,7 @@ impl Pair<'_, '_> {
                 self.model.account(now);
             }
             22..=25 => self.change(1),
+            26..=28 => self.lend(),
             _ => {
                 let until = decide(self.tree, now).until.min(self.tree.first_instant(0));
                 let partitioned = |node: &model::ModelNode| node.policy == Some(Policy::Partitions);
@@ -192,6 +193,29 @@ impl Pair<'_, '_> {
         self.agree();
     }
 
+    /// A leaf is lent another one, or no longer. That is nothing to the model: readiness, budgets,
+    /// jobs and service are as if it were not.
+    fn lend(&mut self) {
+        let Some(leaf) = self.any_of(false) else { return };
+        let lent = self.tree.nodes[leaf.index()].fair.lent;
+        if lent > 0 && self.dice.below(2) == 0 {
+            assert_eq!(self.tree.take_back(leaf, self.now), Ok(()));
+        } else {
+            assert_eq!(self.tree.lend(leaf, self.now), Ok(()));
+        }
+        self.model.account(self.now);
+    }
+
+    /// What runs is charged to a leaf that is lent another one.
+    fn charge_too(&mut self, pick: Pick) {
+        let nodes = self.model.nodes.iter().map(|node| node.id).filter(|id| Some(*id) != pick.leaf);
+        let is_lent = |id: &NodeId| self.tree.nodes[id.index()].fair.lent > 0;
+        let lent: Vec<NodeId> = nodes.filter(is_lent).filter(|id| self.tree.is_leaf(*id)).collect();
+        let helped = (!lent.is_empty()).then(|| self.dice.one_of(&lent));
+        self.tree.charge_too(0, helped);
+        self.tree.check();
+    }
+
     /// Both decide, and are compared.
     fn agree(&mut self) {
         self.model.advance(self.now);
@@ -199,16 +223,17 @@ impl Pair<'_, '_> {
         let pick = decide(self.tree, self.now);
         self.model.choose(pick, self.now);
         self.model.compare(self.tree);
+        self.charge_too(pick);
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
 
     #[test]
     fn trees_agree_with_the_model(
         seeds in prop::collection::vec(any::<u64>(), 12),
-        steps in prop::collection::vec((0u8..40, any::<u64>()), 20..300),
+        steps in prop::collection::vec((0u8..43, any::<u64>()), 20..300),
     ) {
         let mut storage = Storage::new(24);
         let mut tree = storage.tree();
@@ -238,6 +263,7 @@ proptest! {
             let (nodes, frames, cpus) = (&mut nodes[..], &mut frames[..], &mut cpus[..]);
             let Tree { free, free_frame, notices, sequence, .. } = tree;
             let (chaos, slice, quantum) = (0, SLICE, QUANTUM);
+            let inheritance = Inheritance::Charged;
             let mut eager = Tree {
                 nodes,
                 frames,
@@ -247,6 +273,7 @@ proptest! {
                 notices,
                 sequence,
                 chaos,
+                inheritance,
                 slice,
                 quantum,
             };
@@ -261,7 +288,7 @@ proptest! {
     /// No instant, name or parameter makes the tree panic, or breaks what must hold.
     #[test]
     fn extremes_break_nothing(
-        steps in prop::collection::vec((0u8..32, any::<u64>()), 20..150),
+        steps in prop::collection::vec((0u8..35, any::<u64>()), 20..150),
     ) {
         let mut storage = Storage::new(16);
         let mut tree = storage.tree();
@@ -338,6 +365,13 @@ fn extreme_step(tree: &mut Tree<'_>, kind: u8, dice: &mut Dice, now: u64) {
         19..=20 => tree.block(at, now, dice.below(2) == 0),
         21 => tree.rotate(at, now),
         22 => tree.account(dice.below(2) as usize, now),
+        23 => drop(tree.lend(at, now)),
+        24 => drop(tree.take_back(at, now)),
+        25 => {
+            tree.is_more_urgent(at, other);
+            let ran = tree.cpus[0].running;
+            tree.charge_too(0, (other.0 != ran && tree.is_leaf(other)).then_some(other));
+        }
         _ => drop(tree.pick(dice.below(2) as usize, now)),
     }
 }

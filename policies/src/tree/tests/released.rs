@@ -89,7 +89,7 @@ fn make(scene: &mut Scene<'_, '_>, place: usize, places: &mut [Option<NodeId>], 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 4))]
 
     #[test]
     fn what_is_promised_is_kept_whatever_is_changed(

@@ -487,6 +487,8 @@ enum giusto_error {
     GIUSTO_ERROR_NO_HELPER = 32,
     /** The condition has as many helpers as it may have. */
     GIUSTO_ERROR_TOO_MANY_HELPERS = 33,
+    /** The class is the reservation itself, or is inside it. */
+    GIUSTO_ERROR_CYCLE = 34,
 };
 
 /** `X(constant, name)` for each error. */
@@ -523,7 +525,8 @@ enum giusto_error {
     X(GIUSTO_ERROR_FAULTED, Faulted) \
     X(GIUSTO_ERROR_HELPS_ALREADY, HelpsAlready) \
     X(GIUSTO_ERROR_NO_HELPER, NoHelper) \
-    X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers)
+    X(GIUSTO_ERROR_TOO_MANY_HELPERS, TooManyHelpers) \
+    X(GIUSTO_ERROR_CYCLE, Cycle)
 
 /** Which threads use a mutex or condition. */
 enum giusto_scope {

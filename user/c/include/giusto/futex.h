@@ -82,6 +82,36 @@ static inline giusto_status giusto_inherit_wake(uint64_t mutex)
 }
 
 /**
+ * Waits for an inheriting condition whose first word is `expected`, and then for its mutex. Those
+ * that may make it true have the ids in `helpers`, of which 0 is none. `*died`: the last owner of
+ * the mutex has ended.
+ */
+static inline giusto_status giusto_inherit_cond_wait(uint64_t condition, uint32_t expected,
+    uint64_t mutex, struct giusto_limit limit, const uint32_t helpers[GIUSTO_FUTEX_HELPERS],
+    bool *died)
+{
+    uint64_t low = helpers[0] | (uint64_t)helpers[1] << 32;
+    uint64_t high = helpers[2] | (uint64_t)helpers[3] << 32;
+    struct giusto_arguments in = {{condition, expected, mutex, limit.deadline, low, high}, {0}};
+    uint64_t number = giusto_futex_number(GIUSTO_CALL_INHERIT_COND_WAIT, limit);
+    struct giusto_outcome out = giusto_syscall(number, in);
+    *died = out.results[0] == GIUSTO_FUTEX_OWNER_DIED;
+    return giusto_status_of(out);
+}
+
+/** Lets the most urgent thread that waits for a condition, or all, wait for their mutex. */
+static inline giusto_status giusto_inherit_requeue(uint64_t condition, bool all)
+{
+    return giusto_simple(GIUSTO_CALL_INHERIT_REQUEUE, condition, all, 0);
+}
+
+/** A thread helps a condition that threads wait for, or no longer. */
+static inline giusto_status giusto_inherit_help(uint64_t condition, uint32_t helper, bool helps)
+{
+    return giusto_simple(GIUSTO_CALL_INHERIT_HELP, condition, helper, helps);
+}
+
+/**
  * Sets the priority that the calling thread has at least, or `GIUSTO_FUTEX_NO_CEILING`. `*own` is
  * its own priority.
  */

@@ -55,6 +55,18 @@ struct giusto_usage {
     uint64_t latest;
 };
 
+/** The job of a leaf that is released and has not ended, or else the last one. */
+struct giusto_job {
+    /** Which of its jobs it is, from 1 on; 0: there was none. */
+    uint64_t number;
+    /** The time since its release, or from there to its end. */
+    uint64_t response;
+    /** How much of that is behind its deadline. */
+    uint64_t late;
+    /** Whether it has ended. */
+    bool is_over;
+};
+
 /** In a class of fixed priorities: below `GIUSTO_LEVELS`, greater is more urgent. */
 static inline struct giusto_share giusto_by_priority(uint16_t priority)
 {
@@ -217,6 +229,23 @@ static inline giusto_status giusto_inspect_reservation(
         usage->missed = out.words[1];
         usage->worst = out.words[2];
         usage->latest = out.words[3];
+    }
+    return giusto_status_of(out);
+}
+
+/**
+ * The job of a leaf that is released and has not ended, or else the last one, as it is now;
+ * unchanged if that is not told: GIUSTO_ERROR_WRONG_STATE for a class.
+ */
+static inline giusto_status giusto_inspect_job(giusto_slot slot, struct giusto_job *job)
+{
+    struct giusto_arguments in = {{slot, 1}, {0}};
+    struct giusto_outcome out = giusto_syscall(GIUSTO_CALL_RESERVATION_INSPECT, in);
+    if (giusto_status_of(out) == 0) {
+        job->number = out.results[0];
+        job->is_over = out.results[1] == 1;
+        job->response = out.words[0];
+        job->late = out.words[1];
     }
     return giusto_status_of(out);
 }

@@ -48,7 +48,10 @@ impl Reservations {
                 (Call::Reserve, [chooser.of(kind), of, 0, 0, 0, 0], [0; 4])
             }
             14 => (Call::Destroy, [chooser.of(COPY), 0, 0, 0, 0, 0], [0; 4]),
-            _ => (Call::ReservationInspect, [at, 0, 0, 0, 0, 0], [0; 4]),
+            _ => {
+                let of = chooser.random().below(3);
+                (Call::ReservationInspect, [at, of, 0, 0, 0, 0], [0; 4])
+            }
         };
         (call as u64, arguments, words)
     }

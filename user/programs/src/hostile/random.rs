@@ -124,7 +124,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::ReservationCreate => &[Free, Held, Small, Small],
         Call::ReservationSet | Call::ReservationJoin => &[Held, Small, Small],
         Call::Reserve => &[THREAD, Held],
-        Call::ReservationInspect => &[Held],
+        Call::ReservationInspect => &[Held, Small],
         Call::Name => &[Held, Any, Any],
         Call::ConsoleWrite | Call::ConsoleRead | Call::Shutdown | Call::Inspect | Call::Observe => {
             &[Held, Small, Small]

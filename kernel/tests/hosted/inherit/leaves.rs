@@ -1,0 +1,242 @@
+//! Leaves along waits, where a tree orders threads (S2G-05): who runs, and whose time it is.
+
+use super::{effective, id, mark, wait, wake};
+use crate::support::archive::TICK;
+use crate::support::board::Board;
+use crate::support::context::Regs;
+use crate::support::host::Host;
+use crate::support::scene::{
+    ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, system, timed,
+};
+use abi::call::{Call, NOTHING, Setting, Timeout, exchange};
+use abi::reservation::{Budget, Inheritance, Server, Share};
+use abi::{Error, Info, PRIORITIES};
+use kernel::leaf::LeafRef;
+use kernel::object::thread::State;
+use kernel::port::Port;
+use kernel::system::Tree;
+use policies::tree::NodeId;
+
+type Machine = Board<Tree<Host>>;
+
+/// The node of the scene's leaf: behind both roots and the leaves of priorities.
+const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
+const MESSAGE: Info = Info::new(0, 0);
+
+#[track_caller]
+fn lock_until(board: &Machine, thread: u32, mutex: usize, until: Option<u64>) {
+    if let Some(expected) = mark(board, thread, mutex) {
+        board.does(thread, wait(mutex, expected, until));
+        assert_eq!(board.thread(thread).state.get(), State::Waiting);
+    }
+}
+
+#[track_caller]
+fn lock(board: &Machine, thread: u32, mutex: usize) {
+    lock_until(board, thread, mutex, None);
+}
+
+fn sleep(until: u64) -> Regs {
+    timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
+}
+
+/// The scene's leaf is a thread's own.
+fn reserve(board: &Machine, me: u32, thread: u32) {
+    board.succeeds(me, system(Call::Reserve, &[THREAD + u64::from(thread), LEAF]));
+}
+
+fn set(board: &Machine, me: u32, setting: Setting, (code, words): (u64, [u64; 4])) {
+    let args = [LEAF, setting as u64, code];
+    board.succeeds(me, system(Call::ReservationSet, &args).with_words(words));
+}
+
+/// CPU time that the scene's leaf has had.
+fn paid(board: &Machine) -> u64 {
+    let now = board.host.now();
+    let service = board.machine.kernel.trees.with(|tree| {
+        tree.account_all(now);
+        tree.service(PAYS)
+    });
+    service.expect("a tree")
+}
+
+fn away(board: &Machine, thread: u32) -> LeafRef {
+    let at = board.machine.kernel.threads.get(thread).expect("a thread");
+    board.open(|all| at.away.get(all))
+}
+
+/// Low 1 owns what high 3 waits for: middle 2 does not run before 3 does (S2G-01, Fig. 1).
+#[test]
+fn the_middle_waits() {
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+    lock(&board, 1, 0);
+    lock(&board, 3, 0);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    assert!(away(&board, 1) != LeafRef::NONE, "it is in a lent leaf");
+    board.does(1, wake(0));
+    board.sees(3, Ok(()));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(3), 10));
+    assert!(away(&board, 1) == LeafRef::NONE, "it is back");
+    board.check();
+}
+
+/// A leaf is lent along a chain, and by whoever is the first one: also to the heir.
+#[test]
+fn chains_and_heirs() {
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 25)]);
+    board.does(3, sleep(1_000_000));
+    board.does(4, sleep(2_000_000));
+    lock(&board, 2, 1);
+    board.does(2, sleep(500_000));
+    lock(&board, 1, 0);
+    board.wait(500_000);
+    lock(&board, 2, 0);
+    board.wait(1_000_000);
+    lock(&board, 3, 1);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    board.wait(1_000_000);
+    assert_eq!(board.running(), Some(1), "the fourth is below the third");
+    board.does(1, wake(0));
+    assert_eq!((board.running(), effective(&board, 2)), (Some(2), 30));
+    board.does(2, wake(1));
+    board.sees(3, Ok(()));
+    assert_eq!([1, 2].map(|thread| effective(&board, thread)), [10, 20]);
+    board.check();
+}
+
+/// The first waiter pays, whatever its own priority is, if its leaf is more urgent. A budget holds:
+/// without any the owner waits as the waiter would.
+#[test]
+fn the_waiter_pays_from_its_budget() {
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+    set(
+        &board,
+        3,
+        Setting::Budget,
+        (0, Budget::encode(Some(Budget::new(Server::Constant, TICK, 10 * TICK)))),
+    );
+    reserve(&board, 3, 3);
+    board.does(3, sleep(TICK));
+    board.does(2, sleep(TICK));
+    lock(&board, 1, 0);
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    let before = paid(&board);
+    assert_eq!(board.running(), Some(1));
+    board.wait(TICK / 2);
+    assert_eq!((board.running(), paid(&board) - before > 0), (Some(1), true));
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(2), "the budget is used up");
+    board.wait(20 * TICK);
+    assert!(paid(&board) <= before + 3 * TICK, "more than the budget");
+    let last = board.host.now() + 10 * TICK;
+    while board.running() != Some(1) {
+        assert!(board.host.now() < last, "the budget does not come back");
+        board.wait(TICK / 4);
+    }
+    board.does(1, wake(0));
+    board.check();
+}
+
+/// What is lent ends with the wait, in each way.
+#[test]
+fn it_ends_with_the_wait() {
+    for end in 0..6 {
+        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+        reserve(&board, 3, 3);
+        lock(&board, 1, 0);
+        let until = (end == 0).then_some(TICK);
+        lock_until(&board, 3, 0, until);
+        assert_eq!(board.running(), Some(1));
+        let third = THREAD + 3;
+        match end {
+            0 => {
+                board.wait(2 * TICK);
+                board.sees(3, Err(Error::Timeout));
+                board.does(3, receive(ENDPOINT));
+            }
+            1 => {
+                board.succeeds(1, system(Call::ThreadSuspend, &[third]));
+                assert_eq!(board.running(), Some(1), "one that is stopped waits on");
+                let cancel = [third, 0, 0, 0, 0, exchange::CANCEL];
+                board.does(1, system(Call::ThreadExchange, &cancel));
+            }
+            2 => board.does(1, system(Call::Destroy, &[third])),
+            3 => board.does(1, system(Call::Destroy, &[LEAF])),
+            4 => board.does(1, system(Call::Reserve, &[third, 0])),
+            _ => board.does(1, system(Call::Destroy, &[THREAD + 1])),
+        }
+        let next = match end {
+            4 => Some(1),
+            5 => Some(3),
+            _ => Some(2),
+        };
+        assert_eq!(board.running(), next, "way {end}");
+        board.check();
+    }
+}
+
+/// A server that the owner calls runs on what that is lent, and a server that waits for the mutex
+/// lends what its caller pays.
+#[test]
+fn calls_and_waits_compose() {
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    reserve(&board, 3, 3);
+    board.does(3, sleep(TICK));
+    board.does(2, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(TICK / 2));
+    board.does(4, receive(ENDPOINT));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.does(1, call(ENDPOINT, MESSAGE));
+    assert_eq!(board.running(), Some(4), "on the time of the waiter");
+    let before = paid(&board);
+    board.wait(TICK);
+    assert!(paid(&board) >= before + TICK / 2, "who waits pays");
+    board.does(4, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
+    board.does(1, wake(0));
+    board.sees(3, Ok(()));
+    board.check();
+
+    let board: Machine = boot(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    reserve(&board, 3, 3);
+    board.does(3, sleep(TICK));
+    board.does(2, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(TICK / 2));
+    board.does(4, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(3, call(ENDPOINT, MESSAGE));
+    lock(&board, 4, 0);
+    assert_eq!(board.running(), Some(1), "the server's caller lends");
+    let before = paid(&board);
+    board.wait(TICK);
+    assert!(paid(&board) >= before + TICK / 2, "the caller pays");
+    board.does(1, wake(0));
+    board.sees(4, Ok(()));
+    board.check();
+}
+
+/// A leaf that is less urgent is not lent, whatever the waiter's priority is.
+#[test]
+fn what_is_less_urgent_is_not_lent() {
+    for inheritance in Inheritance::ALL {
+        let board: Machine = boot(&[(1, 10), (1, 20), (1, 30)]);
+        board.machine.kernel.trees.with(|tree| tree.set_inheritance(inheritance));
+        board.does(3, sleep(TICK));
+        board.does(2, sleep(50 * TICK));
+        lock(&board, 1, 0);
+        board.wait(TICK);
+        set(&board, 3, Setting::Share, Share::Priority(5).encode());
+        let expected = mark(&board, 3, 0).expect("it is owned");
+        board.does(3, system(Call::Reserve, &[THREAD + 3, LEAF]));
+        board.does(1, sleep(3 * TICK));
+        board.does(3, wait(0, expected, None));
+        board.wait(3 * TICK);
+        assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10));
+        assert_eq!(id(&board, 1), board.read(1, super::MUTEX) as u32 & !abi::futex::WAITERS);
+        board.check();
+    }
+}

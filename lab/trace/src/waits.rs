@@ -1,0 +1,242 @@
+//! Who waits for whom: mutexes, conditions and calls over time, and whose priority runs.
+//!
+//! A wait begins with its `Wait` records, or with the message of a call; it ends when the thread
+//! wakes. A mutex is handed over: when a thread that waits for it wakes, and its deadline has not
+//! passed, that one owns it, and those that wait still wait for this thread from then on.
+
+use crate::{Lives, Moment, Names, Trace};
+use abi::call::ThreadState;
+use abi::trace::{Awaited, Event, NO_THREAD};
+use std::collections::BTreeMap;
+
+/// No chain is told for longer; the kernel has eight links at most.
+const LINKS: usize = 8;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// A mutex or condition, with the low half of its address.
+    Words(Awaited, u32),
+    /// The answer to its call.
+    Answer,
+}
+
+impl std::fmt::Display for What {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            What::Words(Awaited::Mutex | Awaited::InheritMutex, at) => write!(f, "mutex {at:#x}"),
+            What::Words(_, at) => write!(f, "condition {at:#x}"),
+            What::Answer => f.write_str("an answer"),
+        }
+    }
+}
+
+/// A stretch in which a thread waits for the same threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The thread that waits.
+    pub thread: u16,
+    /// What it waits for.
+    pub what: What,
+    /// The threads that own it or can make it true; none: not known.
+    pub on: Vec<u16>,
+    /// The moment with which it begins.
+    pub first: usize,
+    /// Whether the wait goes on from an earlier stretch: another thread owns the mutex now.
+    pub goes_on: bool,
+    /// The moment with which it ends; none: at the trace's end it lasts still.
+    pub last: Option<usize>,
+    /// The thread that has ended it, in its section of the kernel.
+    pub ended_by: Option<u16>,
+}
+
+/// All waits of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    all: Vec<Wait>,
+    by_thread: BTreeMap<u16, Vec<usize>>,
+}
+
+/// What is known on the way.
+#[derive(Default)]
+struct Followed {
+    waits: Waits,
+    /// By CPU, the thread from which the kernel was entered.
+    running: BTreeMap<u8, u16>,
+    /// The thread whose deadline has passed in this section.
+    expired: Option<u16>,
+    /// By thread, the receiver of its last message.
+    sent: BTreeMap<u16, u16>,
+}
+
+impl Waits {
+    /// The waits of a trace.
+    pub fn of(trace: &Trace, lives: &Lives) -> Waits {
+        let mut followed = Followed::default();
+        for (index, moment) in trace.moments.iter().enumerate() {
+            followed.follow((index, moment), lives);
+        }
+        followed.waits
+    }
+
+    /// The wait in which a thread is at a moment.
+    pub fn at(&self, thread: u16, moment: usize) -> Option<&Wait> {
+        let of = self.by_thread.get(&thread)?;
+        let begun = of.partition_point(|&wait| self.all[wait].first <= moment);
+        let wait = &self.all[of[begun.checked_sub(1)?]];
+        wait.last.is_none_or(|last| moment < last).then_some(wait)
+    }
+
+    /// The waits that begin with a moment: that of its thread.
+    pub fn begins(&self, moment: usize) -> Option<&Wait> {
+        let at = self.all.partition_point(|wait| wait.first < moment);
+        self.all.get(at).filter(|wait| wait.first == moment && !wait.goes_on)
+    }
+
+    /// The wait of a thread that ends with a moment.
+    pub fn ends(&self, thread: u16, moment: usize) -> Option<&Wait> {
+        let of = self.by_thread.get(&thread)?;
+        let begun = of.partition_point(|&wait| self.all[wait].first < moment);
+        let wait = &self.all[of[begun.checked_sub(1)?]];
+        (wait.last == Some(moment)).then_some(wait)
+    }
+
+    /// The waits from a thread on, each of the thread that the one before waits for first.
+    pub fn chain(&self, thread: u16, moment: usize) -> Vec<&Wait> {
+        let mut chain: Vec<&Wait> = Vec::new();
+        let mut next = self.at(thread, moment);
+        while let Some(wait) = next {
+            if chain.len() == LINKS || chain.iter().any(|before| before.thread == wait.thread) {
+                break;
+            }
+            chain.push(wait);
+            next = wait.on.first().and_then(|on| self.at(*on, moment));
+        }
+        chain
+    }
+
+    /// The thread that waits for this one and has its priority at a moment: whose priority runs.
+    pub fn lender(&self, lives: &Lives, thread: u16, moment: usize) -> Option<&Wait> {
+        let priority = |thread: u16| lives.all[lives.at(thread, moment)?].priority_at(moment);
+        let own = priority(thread)?;
+        let waiting = self.by_thread.keys().filter_map(|other| self.at(*other, moment));
+        let lends = |wait: &&Wait| {
+            let inherits = matches!(
+                wait.what,
+                What::Words(Awaited::InheritMutex | Awaited::InheritCondition, _)
+            );
+            inherits && wait.on.contains(&thread) && priority(wait.thread) == Some(own)
+        };
+        waiting.into_iter().find(lends)
+    }
+
+    /// A thread's chain in words: `mutex 0x80 held by robot/logger, which waits for ...`.
+    pub fn words(
+        &self,
+        lives: &Lives,
+        names: &Names,
+        thread: u16,
+        moment: usize,
+    ) -> Option<String> {
+        let name = |thread: &u16| names.thread(lives, *thread, moment);
+        let link = |wait: &&Wait| {
+            let on = wait.on.iter().map(name).collect::<Vec<_>>().join(" or ");
+            let how = match wait.what {
+                What::Words(Awaited::Mutex | Awaited::InheritMutex, _) => " held by ",
+                What::Words(..) => " that can be made true by ",
+                What::Answer => " of ",
+            };
+            let on = if on.is_empty() { on } else { format!("{how}{on}") };
+            format!("{}{on}", wait.what)
+        };
+        let links: Vec<String> = self.chain(thread, moment).iter().map(link).collect();
+        (!links.is_empty()).then(|| links.join(", which waits for "))
+    }
+
+    fn begin(&mut self, wait: Wait) {
+        self.by_thread.entry(wait.thread).or_default().push(self.all.len());
+        self.all.push(wait);
+    }
+
+    fn open(&mut self, thread: u16) -> Option<&mut Wait> {
+        let last = *self.by_thread.get(&thread)?.last()?;
+        Some(&mut self.all[last]).filter(|wait| wait.last.is_none())
+    }
+
+    fn end(&mut self, thread: u16, moment: usize, ended_by: Option<u16>) -> Option<What> {
+        let wait = self.open(thread)?;
+        (wait.last, wait.ended_by) = (Some(moment), ended_by);
+        Some(wait.what)
+    }
+}
+
+impl Followed {
+    fn follow(&mut self, (index, moment): (usize, &Moment), lives: &Lives) {
+        let Moment { thread, argument, extra, cpu, .. } = *moment;
+        match moment.event {
+            Event::Enter => {
+                self.running.insert(cpu, thread);
+                self.expired = None;
+            }
+            Event::Expire => self.expired = Some(thread),
+            Event::Wait => self.wait((index, thread), argument, extra),
+            Event::Message => {
+                self.sent.insert(thread, argument as u16);
+            }
+            Event::Block if extra == ThreadState::Calling as u16 => {
+                let on = self.sent.get(&thread).copied().into_iter().collect();
+                self.waits.end(thread, index, None);
+                self.begin((index, thread), What::Answer, on);
+            }
+            Event::Wake => self.wake((index, moment), lives),
+            Event::Thread => {
+                self.waits.end(thread, index, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, (first, thread): (usize, u16), what: What, on: Vec<u16>) {
+        let (goes_on, last, ended_by) = (false, None, None);
+        self.waits.begin(Wait { thread, what, on, first, goes_on, last, ended_by });
+    }
+
+    /// A record of a wait: the first of it, or of a further helper.
+    fn wait(&mut self, at: (usize, u16), argument: u32, extra: u16) {
+        let Some((kind, address)) = Awaited::of(argument) else { return };
+        let what = What::Words(kind, address);
+        let on = Some(extra).filter(|on| *on != NO_THREAD);
+        match self.waits.open(at.1) {
+            Some(wait) if wait.what == what => wait.on.extend(on),
+            _ => {
+                self.waits.end(at.1, at.0, None);
+                self.begin(at, what, on.into_iter().collect());
+            }
+        }
+    }
+
+    /// A wait ends. Who is given a mutex is the one that others wait for now.
+    fn wake(&mut self, (index, moment): (usize, &Moment), lives: &Lives) {
+        let heir = moment.thread;
+        let passed = self.expired == Some(heir);
+        let by = self.running.get(&moment.cpu).copied().filter(|by| !passed && *by != heir);
+        let Some(what) = self.waits.end(heir, index, by) else { return };
+        let is_mutex =
+            matches!(what, What::Words(Awaited::Mutex | Awaited::InheritMutex, _)) && !passed;
+        let domain = |thread| lives.at(thread, index).and_then(|life| lives.all[life].domain);
+        let mut others: Vec<u16> = self.waits.by_thread.keys().copied().collect();
+        others.retain(|other| *other != heir && is_mutex && domain(*other) == domain(heir));
+        for other in others {
+            let same = self.waits.open(other).is_some_and(|wait| wait.what == what);
+            if same {
+                self.waits.end(other, index, None);
+                let (thread, on, first) = (other, vec![heir], index);
+                let (goes_on, last, ended_by) = (true, None, None);
+                self.waits.begin(Wait { thread, what, on, first, goes_on, last, ended_by });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+//! Leaves that are lent: a thread that owns what another one waits for runs on that one's leaf,
+//! where it is more urgent than its own (S2G-05, S4-07). Whose leaf it is pays for it.
+//!
+//! Meanwhile nothing may be ready on the thread's own leaf, so that cannot be chosen: it is
+//! *physically inactive*. Two approaches say what becomes of its place among service curves:
+//!
+//! | | own leaf | when the thread comes back |
+//! |---|---|---|
+//! | [`Inheritance::Leaves`] | sleeps | wakes, as if it had done nothing |
+//! | [`Inheritance::Charged`] | *logically active*: charged as well | goes on from where it is |
+//!
+//! Charged is the share, of the leaf and of each class above it that the lent leaf is not in, and
+//! of the guarantee as much as was due, so that it does not come a second time. Budgets are not:
+//! those of the lent leaf hold. A class is logically active while anything in it is (S4-07).
+//!
+//! What is charged twice is lost to the thread that has it, so no third one gets less. And what a
+//! leaf cannot use while the lent one waits for its budget, it does not save up: when it comes back
+//! it is behind its siblings by no more than one that was ready may be.
+
+use super::avl::{self, NIL};
+use super::error::TreeError;
+use super::node::{ByKey, Node, NodeId};
+use super::{Tree, TreeCpu};
+use abi::reservation::{Inheritance, Policy, Share, WHOLE};
+
+impl Tree<'_> {
+    /// How time on lent leaves is charged. No leaf must be lent.
+    pub fn set_inheritance(&mut self, inheritance: Inheritance) {
+        self.inheritance = inheritance;
+    }
+
+    /// Whether one leaf is more urgent than another, in the class where they part: it has the
+    /// higher priority, the earlier deadline, or the greater share in the long run. Never where
+    /// they are in different time partitions, or below different roots. O(depth).
+    pub fn is_more_urgent(&self, one: NodeId, other: NodeId) -> bool {
+        if self.node(one).is_none() || self.node(other).is_none() {
+            return false;
+        }
+        let (mut one, mut other) = (one.0, other.0);
+        let (mut above, mut beyond) = (self.levels_above(one), self.levels_above(other));
+        loop {
+            let [class, next] = [one, other].map(|at| self.nodes[at as usize].parent);
+            if class == next && above == beyond {
+                break;
+            }
+            if above >= beyond {
+                (one, above) = (class, above - 1);
+            }
+            if beyond > above {
+                (other, beyond) = (next, beyond - 1);
+            }
+        }
+        self.goes_before_sibling(one, other)
+    }
+
+    fn goes_before_sibling(&self, one: u32, other: u32) -> bool {
+        let [first, second] = [one, other].map(|at| &self.nodes[at as usize]);
+        match self.policy_of(first.parent) {
+            Some(Policy::FixedPriority) => first.priority() > second.priority(),
+            Some(Policy::EarliestDeadline) => self.deadline_of(one) < self.deadline_of(other),
+            Some(Policy::ServiceCurves) => first.long_share() > second.long_share(),
+            Some(Policy::Partitions) | None => false,
+        }
+    }
+
+    fn levels_above(&self, mut at: u32) -> u8 {
+        let mut levels = 0;
+        while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NIL) {
+            (at, levels) = (node.parent, levels + 1);
+        }
+        levels
+    }
+
+    /// A thread of this leaf uses another one from now on. If it is ready here it blocks behind
+    /// this: so this leaf stays logically active, with all classes above it.
+    ///
+    /// # Errors
+    /// [`TreeError::NoSuchNode`]: it is no leaf.
+    pub fn lend(&mut self, own: NodeId, now: u64) -> Result<(), TreeError> {
+        if !self.is_leaf(own) {
+            return Err(TreeError::NoSuchNode);
+        }
+        if self.inheritance == Inheritance::Charged {
+            self.account_to(self.cpu_of(own.0), now);
+            self.count_lent(own.0, 1, 0);
+        }
+        Ok(())
+    }
+
+    /// It does so no longer. If it is ready on this leaf again, that was to be told before: else
+    /// the leaf sleeps from now on.
+    ///
+    /// # Errors
+    /// [`TreeError::NoSuchNode`]: it is no leaf, or has no such thread.
+    pub fn take_back(&mut self, own: NodeId, now: u64) -> Result<(), TreeError> {
+        if !self.is_leaf(own) {
+            return Err(TreeError::NoSuchNode);
+        }
+        if self.inheritance == Inheritance::Charged {
+            if self.nodes[own.index()].fair.lent == 0 {
+                return Err(TreeError::NoSuchNode);
+            }
+            let cpu = self.cpu_of(own.0);
+            self.account_to(cpu, now);
+            if self.cpus[cpu].helped == own.0 {
+                self.cpus[cpu].helped = NIL;
+            }
+            self.count_lent(own.0, 0, 1);
+        }
+        Ok(())
+    }
+
+    /// What a CPU runs from now on, until its next decision at most, is a thread of this leaf on a
+    /// lent one; `None`: one that runs on its own. Told behind each decision while leaves are lent.
+    pub fn charge_too(&mut self, cpu: usize, own: Option<NodeId>) {
+        let own = own.filter(|own| self.node(*own).is_some_and(|node| node.fair.lent > 0));
+        if let Some(state) = self.cpus.get_mut(cpu) {
+            state.helped = own.map_or(NIL, |own| own.0);
+        }
+    }
+
+    /// So many threads in a node run on lent leaves more, and so many less.
+    fn count_lent(&mut self, mut at: u32, more: u32, less: u32) {
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            node.fair.lent = (node.fair.lent + more).saturating_sub(less);
+            if node.fair.lent == 0 && !node.is_queued() {
+                node.fair.is_active = false;
+            }
+            at = node.parent;
+        }
+    }
+
+    /// A node comes to a class, or goes from one, with its threads that run on lent leaves.
+    pub(super) fn move_lent(&mut self, at: u32, from: u32, to: u32) {
+        let lent = self.nodes[at as usize].fair.lent;
+        if lent > 0 {
+            self.count_lent(from, 0, lent);
+            self.count_lent(to, lent, 0);
+        }
+        // Its CPU learns with its next decision whose leaf is charged too.
+        let is_in = |state: &TreeCpu| self.is_in(state.helped, at);
+        if let Some(cpu) = self.cpus.iter().position(is_in) {
+            self.cpus[cpu].helped = NIL;
+        }
+    }
+
+    /// Whether a node is another one, or is in it.
+    fn is_in(&self, mut at: u32, class: u32) -> bool {
+        while at != class && at != NIL {
+            at = self.nodes.get(at as usize).map_or(NIL, |node| node.parent);
+        }
+        at == class && at != NIL
+    }
+
+    /// What a leaf has run is charged to that of the thread as well, and to the classes above it up
+    /// to the first one that both are in.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn charge_helped(&mut self, helped: u32, leaf: u32, time: u64, now: u64) {
+        let mut at = helped;
+        while at != NIL && !self.is_in(leaf, at) {
+            let class = self.nodes[at as usize].parent;
+            if self.policy_of(class) == Some(Policy::ServiceCurves) {
+                self.charge_curves(at, class, (time, 0), now);
+                let node = &self.nodes[at as usize];
+                let (reached, waits) = (node.fair.virtual_time, !node.is_queued());
+                let above = &mut self.nodes[class as usize].fair.above;
+                if waits && *above < reached {
+                    *above = reached;
+                }
+            }
+            at = class;
+        }
+    }
+
+    /// Where a child of a class of service curves stands at least that was logically active all the
+    /// time: behind the first of its siblings by what that can have got ahead in a quantum.
+    pub(super) fn kept_up(&self, class: u32) -> u128 {
+        let queue = self.nodes[class as usize].queue;
+        let first = avl::first::<Node, ByKey>(self.nodes, queue);
+        let Some(first) = self.nodes.get(first as usize) else { return 0 };
+        first.key.saturating_sub(self.quantum_of(first).into())
+    }
+
+    /// The virtual time by which a quantum brings a child of a class of service curves ahead, where
+    /// its share is least.
+    pub(super) fn quantum_of(&self, node: &Node) -> u64 {
+        let Share::Curve { share, .. } = node.share else { return 0 };
+        let slope = if share.slope == 0 { share.rest } else { share.slope.min(share.rest) };
+        (self.quantum.saturating_mul(WHOLE.into())).div_ceil(slope.max(1).into())
+    }
+}
+
+impl Node {
+    /// Its share among service curves in the long run.
+    fn long_share(&self) -> u32 {
+        match self.share {
+            Share::Curve { share, .. } => share.rest,
+            _ => 0,
+        }
+    }
+}
