@@ -257,3 +257,47 @@ proptest! {
         }
     }
 }
+
+/// A neighbour in the class of a leaf that is lent another one has its part of the class's share:
+/// nobody asked it whether the thread may use other time.
+#[test]
+fn neighbours_in_the_class_of_an_own_leaf_have_no_less() {
+    let had = |lends: bool, sleeps: bool| {
+        let mut storage = Storage::new(16);
+        let mut tree = storage.tree();
+        let curves = class(&mut tree, Policy::ServiceCurves);
+        let inner = tree.create(curves, Some(Policy::ServiceCurves), share(100_000)).expect("fits");
+        let own = leaf(&mut tree, inner, share(500_000));
+        let neighbour = leaf(&mut tree, inner, share(500_000));
+        let other = leaf(&mut tree, curves, share(900_000));
+        let mut town = Town::new(&mut tree);
+        let limits = Budget::new(Server::Constant, 2 * MS, 10 * MS);
+        assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
+        for leaf in [own, neighbour, other] {
+            town.tree.wake(leaf, 0);
+        }
+        town.run(100 * MS);
+        if sleeps {
+            town.tree.block(neighbour, town.now, true);
+        }
+        match lends {
+            true => town.lend(own),
+            false => town.tree.block(own, town.now, true),
+        }
+        let before = town.had(neighbour);
+        town.run(1_000 * MS);
+        if sleeps {
+            if lends {
+                town.take_back();
+            }
+            town.tree.block(own, town.now, true);
+            town.tree.wake(neighbour, town.now);
+            town.run(1_000 * MS);
+        }
+        town.had(neighbour) - before
+    };
+    std::println!("awake: {} without, {} with; woken: {} {}", had(false, false), had(true, false), had(false, true), had(true, true));
+    // The lent leaf takes a fifth of the CPU at most: of the rest the class has a tenth.
+    assert!(had(true, false) >= 70 * MS, "{} of 80 ms while it is lent", had(true, false) / MS);
+    assert!(had(true, true) >= 90 * MS, "{} of 100 ms when it wakes", had(true, true) / MS);
+}
