@@ -6,9 +6,9 @@ use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
 use crate::support::scene::{
-    ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, system, timed,
+    ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, send, system, timed,
 };
-use abi::call::{Call, NOTHING, Setting, Timeout, exchange};
+use abi::call::{Call, NOTHING, REPLY, Setting, Timeout, exchange};
 use abi::reservation::{Budget, Inheritance, Server, Share};
 use abi::{Error, Info, PRIORITIES};
 use kernel::leaf::LeafRef;
@@ -239,4 +239,157 @@ fn what_is_less_urgent_is_not_lent() {
         assert_eq!(id(&board, 1), board.read(1, super::MUTEX) as u32 & !abi::futex::WAITERS);
         board.check();
     }
+}
+
+/// A thread that owns a mutex answers a more urgent caller: who waits for the mutex lends from then
+/// on, since its leaf is more urgent than what is left.
+#[test]
+fn an_answer_ends_what_the_caller_lent() {
+    let board: Machine = boot(&[(1, 5), (1, 20), (1, 25), (1, 30)]);
+    board.does(4, sleep(TICK));
+    board.does(3, sleep(3 * TICK));
+    board.does(2, sleep(5 * TICK));
+    lock(&board, 1, 0);
+    board.does(1, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    board.does(1, sleep(4 * TICK));
+    board.wait(2 * TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    board.does(1, send(REPLY.into(), MESSAGE));
+    board.does(4, receive(ENDPOINT));
+    assert_eq!(effective(&board, 1), 25, "high 3 waits for low 1");
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(1), "the middle runs first");
+}
+
+/// A caller that is more urgent than who lends is served on its own time.
+#[test]
+fn a_caller_is_more_urgent_than_the_lender() {
+    let board: Machine = boot(&[(1, 5), (1, 20), (1, 25), (1, 30)]);
+    set(&board, 4, Setting::Share, Share::Priority(15).encode());
+    reserve(&board, 4, 3);
+    board.does(4, sleep(3 * TICK));
+    board.does(2, sleep(4 * TICK));
+    board.does(3, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(2 * TICK));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert!(away(&board, 1) != LeafRef::NONE, "it is lent");
+    board.does(1, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    assert_eq!(board.running(), Some(1));
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(1), "middle 2 runs while high 4 waits for an answer");
+}
+
+/// More branches than a change is followed to: 26 edges of conditions and calls.
+#[test]
+fn each_branch_follows() {
+    const FIRST: usize = 10;
+    // Threads by what they do: W 1; S 2-4; m n k l i j 5-10; g 11-13; c d a b 14-17; o p 18-19.
+    let mut priorities = vec![250, 242, 241, 240];
+    priorities.extend([235, 234, 233, 232, 231, 230, 220, 219, 221, 154, 153, 152, 151, 249, 248]);
+    let threads: Vec<(u32, u8)> = priorities.into_iter().map(|priority| (1, priority)).collect();
+    let board: Machine = boot(&threads);
+    let waits = |thread: u32, condition: usize, helpers: &[u32]| {
+        let ids = std::array::from_fn(|n| helpers.get(n).map_or(0, |at| id(&board, *at)));
+        board.does(thread, super::cond_wait(FIRST + condition, 0, 0, None, ids));
+        assert_eq!(board.thread(thread).state.get(), State::Waiting, "{thread}");
+    };
+    board.does(1, sleep(20 * TICK));
+    [18, 19].into_iter().for_each(|thread| board.does(thread, sleep(100 * TICK)));
+    (2..=4).for_each(|server| board.does(server, receive(ENDPOINT)));
+    for (thread, condition, helpers) in
+        [(5, 8, [18, 19]), (6, 8, [18, 19]), (7, 7, [5, 6]), (8, 7, [5, 6]), (9, 6, [7, 8]), (10, 6, [7, 8])]
+    {
+        waits(thread, condition, &helpers);
+    }
+    board.does(13, sleep(10 * TICK));
+    for caller in [11, 12] {
+        board.does(caller, call(ENDPOINT, MESSAGE));
+        waits(caller - 9, 5, &[9, 10]);
+    }
+    for (thread, condition, helpers) in [
+        (14, 3, &[11, 12, 13][..]),
+        (15, 3, &[11, 12, 13]),
+        (16, 2, &[14, 15]),
+        (17, 2, &[14, 15]),
+    ] {
+        waits(thread, condition, helpers);
+    }
+    board.wait(10 * TICK);
+    board.does(13, call(ENDPOINT, MESSAGE));
+    assert_eq!(board.running(), Some(4));
+    board.wait(10 * TICK);
+    waits(1, 1, &[16, 17]);
+    assert_eq!(effective(&board, 4), 250);
+    board.check();
+}
+
+/// The same when the wait ends: nobody stays on what is lent no longer.
+#[test]
+fn each_branch_leaves() {
+    const FIRST: usize = 10;
+    // As above.
+    let mut priorities = vec![250, 242, 241, 240];
+    priorities.extend([235, 234, 233, 232, 231, 230, 220, 219, 221, 154, 153, 152, 151, 249, 248]);
+    let threads: Vec<(u32, u8)> = priorities.into_iter().map(|priority| (1, priority)).collect();
+    let board: Machine = boot(&threads);
+    let waits = |thread: u32, condition: usize, helpers: &[u32], until: Option<u64>| {
+        let ids = std::array::from_fn(|n| helpers.get(n).map_or(0, |at| id(&board, *at)));
+        board.does(thread, super::cond_wait(FIRST + condition, 0, 0, until, ids));
+        assert_eq!(board.thread(thread).state.get(), State::Waiting, "{thread}");
+    };
+    reserve(&board, 1, 1);
+    board.does(1, sleep(20 * TICK));
+    [18, 19].into_iter().for_each(|thread| board.does(thread, sleep(100 * TICK)));
+    (2..=4).for_each(|server| board.does(server, receive(ENDPOINT)));
+    for (thread, condition, helpers) in [
+        (5, 8, [18, 19]),
+        (6, 8, [18, 19]),
+        (7, 7, [5, 6]),
+        (8, 7, [5, 6]),
+        (9, 6, [7, 8]),
+        (10, 6, [7, 8]),
+    ] {
+        waits(thread, condition, &helpers, None);
+    }
+    board.does(13, sleep(10 * TICK));
+    board.does(11, sleep(30 * TICK));
+    board.does(12, sleep(40 * TICK));
+    for (thread, condition, helpers) in [
+        (14, 3, &[11, 12, 13][..]),
+        (15, 3, &[11, 12, 13]),
+        (16, 2, &[14, 15]),
+        (17, 2, &[14, 15]),
+    ] {
+        waits(thread, condition, helpers, None);
+    }
+    // Third server 2: of three it has waited for longest.
+    board.wait(10 * TICK);
+    board.does(13, call(ENDPOINT, MESSAGE));
+    board.wait(10 * TICK);
+    waits(1, 1, &[16, 17], Some(60 * TICK));
+    assert!(away(&board, 2) != LeafRef::NONE, "it is lent the first one's");
+    board.does(2, sleep(45 * TICK));
+    for (caller, server) in [(11, 3), (12, 4)] {
+        board.wait(10 * TICK);
+        board.does(caller, call(ENDPOINT, MESSAGE));
+        waits(server, 5, &[9, 10], None);
+    }
+    board.wait(5 * TICK);
+    assert_eq!(board.running(), Some(2));
+    board.host.advance(20 * TICK);
+    board.settle();
+    let leaf = board.open(|all| super::reference(&board, 2).leaf.get(all));
+    assert!(leaf != PAYS.0, "it stays on the leaf of one that waits no longer");
+    board.sees(1, Err(Error::Timeout));
+    board.check();
 }
