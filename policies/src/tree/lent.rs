@@ -152,24 +152,21 @@ impl Tree<'_> {
         at == class && at != NIL
     }
 
-    /// What a leaf has run is charged to that of the thread as well, and to the classes above it up
-    /// to the first one that both are in.
+    /// What a leaf has run is charged to that of the thread as well, unless both are the same. The
+    /// classes above it are not charged: others in them have not had that time.
     #[cold]
     #[inline(never)]
     pub(super) fn charge_helped(&mut self, helped: u32, leaf: u32, time: u64, now: u64) {
-        let mut at = helped;
-        while at != NIL && !self.is_in(leaf, at) {
-            let class = self.nodes[at as usize].parent;
-            if self.policy_of(class) == Some(Policy::ServiceCurves) {
-                self.charge_curves(at, class, (time, 0), now);
-                let node = &self.nodes[at as usize];
-                let (reached, waits) = (node.fair.virtual_time, !node.is_queued());
-                let above = &mut self.nodes[class as usize].fair.above;
-                if waits && *above < reached {
-                    *above = reached;
-                }
-            }
-            at = class;
+        let class = self.nodes[helped as usize].parent;
+        if helped == leaf || self.policy_of(class) != Some(Policy::ServiceCurves) {
+            return;
+        }
+        self.charge_curves(helped, class, (time, 0), now);
+        let node = &self.nodes[helped as usize];
+        let (reached, waits) = (node.fair.virtual_time, !node.is_queued());
+        let above = &mut self.nodes[class as usize].fair.above;
+        if waits && *above < reached {
+            *above = reached;
         }
     }
 

@@ -256,13 +256,9 @@ impl Reference {
     /// What the thread of a leaf has run on a lent one.
     fn charge_too(&mut self, at: usize, time: u64, now: u64) {
         self.charge(at, None, time, now);
-        let mut at = at;
-        while at != 0 {
-            let Twin { parent, virtual_time, is_ready, .. } = self.0[at];
-            let above = &mut self.0[parent].above;
-            *above = if is_ready { *above } else { virtual_time.max(*above) };
-            at = parent;
-        }
+        let Twin { parent, virtual_time, is_ready, .. } = self.0[at];
+        let above = &mut self.0[parent].above;
+        *above = if is_ready { *above } else { virtual_time.max(*above) };
     }
 
     /// Whether this choice is one of the best; if not, why.
@@ -311,7 +307,7 @@ impl Reference {
             twin.had += time;
             let reached = twin.virtual_curve.map_or(0, |curve| curve.inverse(twin.had));
             twin.virtual_time = twin.virtual_time.max(reached);
-            above = twin.parent;
+            above = if is_due.is_some() { twin.parent } else { 0 };
         }
     }
 }
