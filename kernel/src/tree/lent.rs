@@ -79,7 +79,7 @@ impl<P: Port> Trees<P> {
                 match self.own_time(owner, payer) {
                     Own::Leaf(leaf) => return is_lent.then_some(leaf),
                     Own::Priority(own) => priority = Some(own).max(priority),
-                    Own::Shared(_) | Own::Lowest if payer == thread => return None,
+                    Own::Shared(_) | Own::Lowest if callers == 0 => return None,
                     Own::Shared(_) | Own::Lowest => {}
                 }
                 match payer.caller.get().filter(|_| callers < DONATIONS) {

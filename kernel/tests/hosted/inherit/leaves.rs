@@ -393,3 +393,51 @@ fn each_branch_leaves() {
     board.sees(1, Err(Error::Timeout));
     board.check();
 }
+
+/// One that waits for another mutex, of a high priority but on a leaf that is worth nothing, does
+/// not keep the owner from what the next one lends.
+#[test]
+fn a_worthless_leaf_hides_no_other_one() {
+    let board: Machine = boot(&[(1, 5), (1, 20), (1, 30), (1, 40)]);
+    set(&board, 4, Setting::Share, Share::Priority(1).encode());
+    board.does(4, sleep(TICK));
+    board.does(3, sleep(2 * TICK));
+    board.does(2, sleep(4 * TICK));
+    lock(&board, 1, 0);
+    lock(&board, 1, 1);
+    board.does(1, sleep(3 * TICK));
+    board.wait(TICK);
+    reserve(&board, 4, 4);
+    lock(&board, 4, 1);
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+}
+
+/// A lender whose reservation is gone would run at the lowest priority: so it does not lend what its
+/// caller has, who does not pay for it.
+#[test]
+fn a_lender_without_a_leaf_lends_no_caller_s() {
+    let board: Machine = boot(&[(1, 5), (1, 20), (1, 10), (1, 30)]);
+    board.does(4, sleep(2 * TICK));
+    board.does(2, sleep(4 * TICK));
+    reserve(&board, 3, 3);
+    board.does(3, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(3 * TICK));
+    board.wait(TICK);
+    board.does(3, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), away(&board, 1) != LeafRef::NONE), (Some(1), true));
+    board.does(1, system(Call::Destroy, &[LEAF]));
+    let would = board.open(|all| {
+        board.machine.kernel.trees.own_leaf_of(all, super::reference(&board, 3))
+    });
+    let uses = effective(&board, 1);
+    let roots = board.machine.kernel.trees.roots();
+    assert_eq!((would - roots, uses), (0, 5), "it is lent what the lender has not");
+}
