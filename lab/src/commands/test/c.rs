@@ -52,14 +52,16 @@ const PANICS: [(&str, &str, &str); 5] = [
     ("misformatted", "user/c/src/format.c:", "no such conversion in the format: %d of %f"),
 ];
 
-/// Two jobs for each compiler.
+/// Three jobs for each compiler.
 pub fn jobs() -> Vec<Job> {
     let of = |name: &'static str| {
         let host = format!("the library for C beside the host's, by {name}");
         let target = format!("programs in C, by {name}");
         let host = Job::new(Group::Host, host, move |_| compare(&Compiler::find(name)?));
         let target = Job::new(Group::Target, target, move |findings| runs(name, findings));
-        [host, target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)]
+        let race = format!("helpers of a condition in C that come and go, by {name}");
+        let race = Job::new(Group::Host, race, move |_| come_and_go(&Compiler::find(name)?));
+        [host, race, target.builds(Builds::Image(EMULATOR.name(), None)).seconds(4.0)]
     };
     COMPILERS.into_iter().flat_map(of).collect()
 }
@@ -82,6 +84,20 @@ fn compare(compiler: &Compiler) -> Result<()> {
     program.arg(path("host/compare.c")).args(COMPARED.map(|name| name.replace(".c", ".o")));
     done(program.args(["-o", "compare"]))?;
     done(&mut Command::new(place.path().join("compare")))
+}
+
+/// Helpers come and go between the two steps of a wait, where a stub stands for the kernel.
+fn come_and_go(compiler: &Compiler) -> Result<()> {
+    let place = tempfile::tempdir()?;
+    let mut program = compiler.command();
+    program.current_dir(place.path()).args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"]);
+    let library = workspace::root().join("user/c");
+    for folder in [path("host/race"), library.join("include"), library.join("src")] {
+        program.arg("-I").arg(folder);
+    }
+    program.arg(path("host/race/helpers.c")).arg(library.join("src/helpers.c"));
+    done(program.args(["-o", "race"]))?;
+    done(&mut Command::new(place.path().join("race")))
 }
 
 fn runs(name: &'static str, findings: &mut Findings) -> Result<()> {

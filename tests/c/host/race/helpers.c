@@ -1,9 +1,6 @@
 /*
  * Helpers that come and go between a waiting thread's unlock and its call, on the host: the kernel
  * is what follows, in place of the library's system calls.
- *
- *   gcc -std=c11 -DGIUSTO_TEST -Itests/c/host/race -Iuser/c/include -Iuser/c/src \
- *       tests/c/host/race/helpers.c user/c/src/helpers.c -o /tmp/race && /tmp/race
  */
 #include "cond.h"
 #include "mutex.h"
