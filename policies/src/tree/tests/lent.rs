@@ -122,7 +122,7 @@ fn what_is_charged_to_both_makes_up_for_lent_time() {
 /// place, and so does the leaf; else both join in the middle.
 #[test]
 fn an_inner_class_is_active_while_something_in_it_is() {
-    for inheritance in Inheritance::ALL {
+    for inheritance in [Inheritance::Charged, Inheritance::Leaves] {
         let mut storage = Storage::new(8);
         let mut tree = storage.tree();
         tree.set_inheritance(inheritance);
@@ -142,7 +142,7 @@ fn an_inner_class_is_active_while_something_in_it_is() {
         let after = town.tree.nodes[inner.index()].fair.virtual_time;
         match inheritance {
             Inheritance::Charged => assert_eq!(after, before),
-            Inheritance::Leaves => assert!(after - before >= u128::from(500 * US), "{after}"),
+            _ => assert!(after - before >= u128::from(500 * US), "{after}"),
         }
     }
 }
