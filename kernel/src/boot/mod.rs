@@ -139,7 +139,15 @@ pub fn carve<P: Port>(
     let size = |resource: Resource| archive.word(pools + 1 + resource as usize) as usize;
     let made = carve_pools(port, variant, archive, arena, &size);
     let Some(made) = made else { panic!("the manifest's pools do not fit into RAM") };
+    made.kernel.trees.set_inheritance(inheritance(archive));
     made
+}
+
+#[init]
+fn inheritance(archive: Archive) -> Inheritance {
+    let found = Inheritance::from_code(archive.word(WORD_INHERITANCE));
+    let Some(found) = found else { panic!("there is no such inheritance of leaves") };
+    found
 }
 
 #[init]
@@ -184,9 +192,6 @@ fn carve_pools<P: Port>(
     let tables = FrameStack::carve::<P>(arena, tables, size(Resource::Tables))?;
     let sizes = Sizes { cpus: count, reservations: size(Resource::Reservations) };
     let trees = (variant.carve)(arena, sizes, archive.slice())?;
-    let inheritance = Inheritance::from_code(archive.word(WORD_INHERITANCE));
-    let Some(inheritance) = inheritance else { panic!("there is no such inheritance of leaves") };
-    trees.set_inheritance(inheritance);
     let irqs = arena.slice(port.irqs() as usize, |_, _| Some(Cell::new(None)))?;
     let (secret, index_bits) = (port.stamp(), identity::index_bits(threads.size()));
     let kernel = arena.one(Kernel {

@@ -36,7 +36,7 @@ const FILES: [&str; 9] =
     ["answer", "call", "error", "futex", "lib", "message", "object", "reservation", "rights"];
 
 /// Enumerations whose variants have codes: the file of the crate, the name.
-const ENUMERATIONS: [(&str, &str); 14] = [
+const ENUMERATIONS: [(&str, &str); 15] = [
     ("call", "Call"),
     ("call", "Timeout"),
     ("call", "Fact"),
@@ -49,6 +49,7 @@ const ENUMERATIONS: [(&str, &str); 14] = [
     ("message", "FaultKind"),
     ("object", "Kind"),
     ("object", "Resource"),
+    ("reservation", "Inheritance"),
     ("reservation", "Policy"),
     ("reservation", "Server"),
 ];

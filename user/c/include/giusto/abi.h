@@ -610,6 +610,16 @@ enum giusto_resource {
     GIUSTO_RESOURCE_STACKS = 13,
 };
 
+/** What becomes of a leaf while its thread runs on a lent one (S4-07). */
+enum giusto_inheritance {
+    /** No leaf is lent: each thread uses its own. */
+    GIUSTO_INHERITANCE_NONE = 0,
+    /** What the thread uses is charged to its own leaf as well. */
+    GIUSTO_INHERITANCE_CHARGED = 1,
+    /** It sleeps. */
+    GIUSTO_INHERITANCE_LEAVES = 2,
+};
+
 /** How a class chooses among its children. */
 enum giusto_policy {
     /** The highest priority; equals take turns, a time slice each (S2C-07). */
