@@ -228,7 +228,7 @@ fn one_kernel(one: &Configuration) -> Result<()> {
     const SYSTEMS: [&str; 4] =
         ["mixed-priorities", "mixed-deadlines", "mixed-curves", "partitions"];
     let kernel = |system| {
-        let system = Configuration { system, ..one.clone() }.load()?;
+        let system = Configuration { system, ..*one }.load()?;
         Ok(image::build_for(one.machine, &system)?.kernel)
     };
     let kernels = SYSTEMS.map(kernel).into_iter().collect::<Result<BTreeSet<_>>>()?;
