@@ -1,18 +1,14 @@
 //! Leaves along waits, where a tree orders threads (S2G-05): who runs, and whose time it is.
 
-use super::{effective, id, mark, wait, wake};
+use super::{effective, id, lock, lock_until, mark, sleep, wait, wake};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
-use crate::support::context::Regs;
 use crate::support::host::Host;
-use crate::support::scene::{
-    ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, system, timed,
-};
-use abi::call::{Call, NOTHING, Setting, Timeout, exchange};
+use crate::support::scene::{ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, system};
+use abi::call::{Call, Setting, exchange};
 use abi::reservation::{Budget, Inheritance, Server, Share};
 use abi::{Error, Info, PRIORITIES};
 use kernel::leaf::LeafRef;
-use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::Tree;
 use policies::tree::NodeId;
@@ -29,23 +25,6 @@ fn lending(threads: &[(u32, u8)]) -> Machine {
 /// The node of the scene's leaf: behind both roots and the leaves of priorities.
 const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
 const MESSAGE: Info = Info::new(0, 0);
-
-#[track_caller]
-fn lock_until(board: &Machine, thread: u32, mutex: usize, until: Option<u64>) {
-    if let Some(expected) = mark(board, thread, mutex) {
-        board.does(thread, wait(mutex, expected, until));
-        assert_eq!(board.thread(thread).state.get(), State::Waiting);
-    }
-}
-
-#[track_caller]
-fn lock(board: &Machine, thread: u32, mutex: usize) {
-    lock_until(board, thread, mutex, None);
-}
-
-fn sleep(until: u64) -> Regs {
-    timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
-}
 
 /// The scene's leaf is a thread's own.
 fn reserve(board: &Machine, me: u32, thread: u32) {
@@ -87,7 +66,7 @@ fn the_middle_waits() {
     board.check();
 }
 
-/// A leaf is lent along a chain, and by whoever is the first one: also to the heir.
+/// A leaf is lent along a chain, and by the thread that is first: also to the heir.
 #[test]
 fn chains_and_heirs() {
     let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 25)]);
@@ -183,11 +162,9 @@ fn it_ends_with_the_wait() {
     }
 }
 
-/// A server that the owner calls runs on what that is lent, and a server that waits for the mutex
-/// lends what its caller pays.
-#[test]
-fn calls_and_waits_compose() {
-    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+/// Thread 1 owns the mutex, 4 is a server that waits, and 3, on the scene's leaf, runs.
+fn with_a_server() -> Machine {
+    let board = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
     reserve(&board, 3, 3);
     board.does(3, sleep(TICK));
     board.does(2, sleep(TICK));
@@ -195,26 +172,27 @@ fn calls_and_waits_compose() {
     board.does(1, sleep(TICK / 2));
     board.does(4, receive(ENDPOINT));
     board.wait(TICK);
+    board
+}
+
+/// A server that the owner calls runs on what that is lent, and a server that waits for the mutex
+/// lends what its caller pays.
+#[test]
+fn calls_and_waits_compose() {
+    let board = with_a_server();
     lock(&board, 3, 0);
     board.does(1, call(ENDPOINT, MESSAGE));
     assert_eq!(board.running(), Some(4), "on the time of the waiter");
     let before = paid(&board);
     board.wait(TICK);
-    assert!(paid(&board) >= before + TICK / 2, "who waits pays");
+    assert!(paid(&board) >= before + TICK / 2, "the waiter pays");
     board.does(4, reply_wait(ENDPOINT, MESSAGE));
     board.sees(1, Ok(()));
     board.does(1, wake(0));
     board.sees(3, Ok(()));
     board.check();
 
-    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
-    reserve(&board, 3, 3);
-    board.does(3, sleep(TICK));
-    board.does(2, sleep(TICK));
-    lock(&board, 1, 0);
-    board.does(1, sleep(TICK / 2));
-    board.does(4, receive(ENDPOINT));
-    board.wait(TICK);
+    let board = with_a_server();
     board.does(3, call(ENDPOINT, MESSAGE));
     lock(&board, 4, 0);
     assert_eq!(board.running(), Some(1), "the server's caller lends");

@@ -15,13 +15,15 @@ mod stories;
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
-use crate::support::scene::buffer;
-use abi::call::{Call, Timeout};
+use crate::support::scene::{buffer, timed};
+use abi::Info;
+use abi::call::{Call, NOTHING, Timeout};
 use abi::futex::{HELPERS, Scope, WAITERS, helpers, number};
 use kernel::access::Ref;
 use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::inherit::ByEdge;
+use kernel::object::thread::State;
 use kernel::sched::Scheduler;
 use kernel::system::System;
 
@@ -111,4 +113,29 @@ fn helpers_of<S: System<Port = Host>>(board: &Board<S>, waiter: u32) -> Vec<(u32
     let turnstile = &board.thread(waits.index()).inherit.turnstile;
     let edges = ByEdge::all().map(|which| turnstile.edge(which));
     edges.filter_map(|edge| Some((edge.to.get()?.index(), edge.lends.get()))).collect()
+}
+
+/// A thread owns a mutex that is free, or waits for it, until an instant or for ever.
+#[track_caller]
+fn lock_until<S: System<Port = Host>>(
+    board: &Board<S>,
+    thread: u32,
+    mutex: usize,
+    until: Option<u64>,
+) {
+    if let Some(expected) = mark(board, thread, mutex) {
+        board.does(thread, wait(mutex, expected, until));
+        assert_eq!(board.thread(thread).state.get(), State::Waiting);
+    }
+}
+
+/// The same for ever.
+#[track_caller]
+fn lock<S: System<Port = Host>>(board: &Board<S>, thread: u32, mutex: usize) {
+    lock_until(board, thread, mutex, None);
+}
+
+/// A sleep until an instant.
+fn sleep(until: u64) -> Regs {
+    timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
 }

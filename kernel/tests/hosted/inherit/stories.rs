@@ -1,13 +1,13 @@
 //! Inheriting mutexes: chains, and all ways in which an inheritance ends.
 
-use super::{MUTEX, effective, id, mark, wait, wake};
+use super::{MUTEX, effective, id, lock, lock_until, mark, sleep, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
-use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system, timed};
-use abi::call::{Call, NOTHING, Timeout, exchange};
+use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system};
+use abi::Error;
+use abi::call::{Call, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
-use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
 use kernel::object::thread::State;
 use kernel::port::Port;
@@ -15,28 +15,10 @@ use kernel::system::{DirectLazy, Tree};
 
 type Machine = Board<DirectLazy<Host>>;
 
-/// A thread owns a mutex that is free, or waits for it.
-#[track_caller]
-fn lock(board: &Machine, thread: u32, mutex: usize) {
-    lock_until(board, thread, mutex, None);
-}
-
-#[track_caller]
-fn lock_until(board: &Machine, thread: u32, mutex: usize, until: Option<u64>) {
-    if let Some(expected) = mark(board, thread, mutex) {
-        board.does(thread, wait(mutex, expected, until));
-        assert_eq!(board.thread(thread).state.get(), State::Waiting);
-    }
-}
-
 #[track_caller]
 fn fails(board: &Machine, thread: u32, mutex: usize, error: Error) {
     let expected = mark(board, thread, mutex).expect("it is owned");
     board.fails(thread, wait(mutex, expected, None), error);
-}
-
-fn sleep(until: u64) -> Regs {
-    timed(NOTHING.into(), NOTHING.into(), Info(0), Timeout::At, until)
 }
 
 fn set_priority(thread: u64, priority: u64) -> Regs {

@@ -224,7 +224,7 @@ proptest! {
     }
 
     /// Guarantees hold: a leaf that is ready all the time has what it is promised of the time that
-    /// the lent leaf leaves, whoever uses that, however it is charged.
+    /// the lent leaf leaves, by any thread that uses that, and however it is charged.
     #[test]
     fn guarantees_of_others_hold(seed in any::<u64>(), is_charged in any::<bool>()) {
         let mut dice = Dice(seed);
