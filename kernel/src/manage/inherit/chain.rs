@@ -141,8 +141,8 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The waiters in a turnstile have changed, or to which threads it leads. It is listed by what
-    /// it lends; those for which that is another priority than before are to follow, and where a
-    /// tree orders threads all of them: another thread may be the first one.
+    /// it lends; those for which that is another priority than before are to follow, and where
+    /// leaves are lent all of them: another thread may be the first one.
     pub(super) fn reorder(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let (turnstile, mut ends) = (self.turnstile(at), [None; HELPERS]);
         let first = self.waiters().first(&turnstile.waiters);

@@ -1,4 +1,4 @@
-//! Leaves along waits, where a tree orders threads (S2G-05): who lends a thread its leaf is decided
+//! Leaves along waits, where a tree lends them (S2G-05): who lends a thread its leaf is decided
 //! whenever a wait begins, ends or changes, and the thread that works in the end moves to the leaf
 //! that it uses then.
 
@@ -18,7 +18,8 @@ impl<P: Port> Manager<'_, P> {
     /// priority, has the lender that it should have, and those behind it follow, along waits and
     /// calls. A ring of these, which blocks all in it, ends that as well.
     pub(super) fn propagate_leaves(&self, at: Ref<Thread<P>>) {
-        self.lend_on(at, &mut REACHED.clone(), FOLLOWED);
+        let mut left = REACHED;
+        self.lend_on(at, &mut left, FOLLOWED);
     }
 
     fn lend_on(&self, at: Ref<Thread<P>>, left: &mut u32, depth: usize) {
@@ -36,8 +37,7 @@ impl<P: Port> Manager<'_, P> {
         };
         let (key, turnstile) = (key(self.urgency(at)), self.turnstile(next));
         if self.waiters().key(at) != key {
-            self.waiters().remove(&turnstile.waiters, at);
-            self.waiters().insert(&turnstile.waiters, at, key);
+            self.waiters().rekey(&turnstile.waiters, at, key);
         }
         self.reorder(next);
         for to in turnstile.lent_to() {

@@ -12,7 +12,11 @@ const SETTING: Setting = &[
         "Sun Ultra-1, Solaris 2.7, one CPU",
         Each(["emulated: an instruction is a nanosecond", "simulated: work takes its time", ""]),
     ),
-    ("players", "MPEG players of 1 %, 8 % and 8 %", Same("the same shares; work by chance")),
+    (
+        "players",
+        "MPEG players of 1 %, 8 % and 8 %",
+        Same("the same shares, nothing guaranteed; work by chance"),
+    ),
     (
         "who inherits",
         "what the kernel's own locks meet: interrupt threads",
