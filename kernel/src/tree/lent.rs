@@ -25,7 +25,7 @@ impl<P: Port> Trees<P> {
 
     /// Whether leaves are lent, and how: said before there are threads.
     pub fn set_inheritance(&self, inheritance: Inheritance) {
-        self.lends.set(inheritance != Inheritance::None);
+        self.lends.set(self.exist() && inheritance != Inheritance::None);
         self.with(|tree| tree.set_inheritance(inheritance));
     }
 

@@ -66,7 +66,7 @@ impl<P: Port> Manager<'_, P> {
         let (what, owner) = match kind {
             Kind::Condition => (Awaited::Condition, None),
             Kind::Mutex => {
-                let found = identity::named(self.kernel, caller.scope, caller.domain, owner);
+                let found = identity::thread(self.kernel, caller.scope, caller.domain, owner);
                 (Awaited::Mutex, found.filter(|_| owner != 0))
             }
         };

@@ -8,6 +8,7 @@ use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system};
 use abi::Error;
 use abi::call::{Call, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
+use abi::reservation::Inheritance;
 use kernel::manage::inherit::LINKS;
 use kernel::object::thread::State;
 use kernel::port::Port;
@@ -29,6 +30,17 @@ fn set_priority(thread: u64, priority: u64) -> Regs {
 fn threads(count: u8) -> Machine {
     let threads: Vec<(u32, u8)> = (1..=count).map(|n| (1, 10 * n)).collect();
     boot(&threads)
+}
+
+/// What a manifest says of lent leaves is nothing to a kernel that has none.
+#[test]
+fn without_a_tree_priorities_are_lent() {
+    let board = threads(3);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    lock(&board, 1, 0);
+    lock(&board, 3, 0);
+    assert_eq!(effective(&board, 1), 30);
+    board.check();
 }
 
 /// Low 1 owns what high 3 waits for: middle 2 does not run before 3 does (S2G-01, Fig. 1). With a

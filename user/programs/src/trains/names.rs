@@ -5,7 +5,7 @@ use super::sums::{Exported, Numbers, Sum};
 use abi::boot::name_words;
 use rt::prelude::*;
 use rt::train::{self, Train};
-use rt::{OwnedSlot, Rights, Slot, SlotPool, Wait, system};
+use rt::{Kind, OwnedSlot, Rights, Slot, SlotPool, Wait, signal, system};
 use service::{Badge, CallError, Capability, Wire, service};
 
 /// Names that there can be.
@@ -26,11 +26,13 @@ impl Name {
     }
 }
 
-/// Where trains have names. The manifest gives who may publish a capability with a badge, and who
-/// may only open one without.
+/// Where trains have names. The manifest gives a client that may publish a capability with a badge,
+/// and one that may only open a capability without. That one has not the right `copy`, with which
+/// it could give itself a badge.
 #[service]
 pub trait Names {
     /// A train has this name from now on. [`Error::MissingRight`]: the client has no badge;
+    /// [`Error::InvalidArgument`]: it is no train, or comes without the rights `send` and `copy`;
     /// [`Error::SlotOccupied`]: another one has the name; [`Error::QuotaExceeded`]: there is no
     /// room for another.
     fn publish(&mut self, by: Badge, name: Name, train: Capability) -> Result<(), Error>;
@@ -63,13 +65,17 @@ impl Names for Server {
             return Err(Error::MissingRight);
         }
         let train = train.into_slot().ok_or(Error::NoCapability)?;
-        // One that has ended leaves its name.
+        let came = rt::cap::inspect(train.slot())?;
+        if came.kind != Kind::Train || !came.rights.contains(Rights::SEND | Rights::COPY) {
+            return Err(Error::InvalidArgument);
+        }
+        // One that has ended leaves its name and its place.
         let ended = |entry: &Entry| rt::cap::inspect(entry.train.slot()) == Err(Error::Stale);
         let place = match self.place(name) {
             Some(place) if place.as_ref().is_some_and(ended) => place,
             Some(_) => return Err(Error::SlotOccupied),
             None => {
-                let free = self.0.iter_mut().find(|entry| entry.is_none());
+                let free = self.0.iter_mut().find(|entry| entry.as_ref().is_none_or(ended));
                 free.ok_or(Error::QuotaExceeded)?
             }
         };
@@ -81,7 +87,7 @@ impl Names for Server {
         let entry = self.place(name).and_then(|place| place.as_ref());
         let slot = entry.ok_or(Error::NoCapability)?.train.slot();
         rt::cap::inspect(slot)?;
-        Ok(Capability::grant(slot, Rights::SEND | Rights::COPY))
+        Ok(Capability::grant(slot, Rights::SEND))
     }
 
     fn withdraw(&mut self, by: Badge, name: Name) -> Result<(), Error> {
@@ -145,9 +151,19 @@ pub fn exporter(env: &Env) {
     };
     let (first, again) = (publish(train.slot()), publish(train.slot()));
     println!(console, "exporter: made {made:?}, published {first:?}, again {again:?}");
+    let other = no_train(&pool);
+    let refused = names.publish(Name::new("other"), Capability::grant(other.slot(), Rights::ALL));
+    println!(console, "exporter: what is no train {:?}", refused.map_err(why));
     system::sleep(LIFE);
     let withdrawn = names.withdraw(Name::new("sums")).map_err(why);
     println!(console, "exporter: withdrawn {withdrawn:?}, deleted {:?}", train.destroy());
+}
+
+/// A capability that can be passed on, and is to no train.
+fn no_train(pool: &SlotPool) -> OwnedSlot {
+    let slot = pool.take();
+    signal::create_notification(slot.slot()).expect("a notification");
+    slot
 }
 
 /// Asks for a sum by name: capabilities `names` without a badge, `console` and `system`.
@@ -164,7 +180,9 @@ pub fn asker(env: &Env) {
     let sum = || sums.call(Numbers([1, 2, 3, 4]), Wait::NEVER).map(|answer| answer.sum);
     let first = sum();
     let absent = open::<Numbers, Sum>(&names, "products").map(drop);
-    let forged = names.publish(Name::new("products"), Capability::grant(slot.slot(), Rights::SEND));
+    let other = no_train(&pool);
+    let forged = names.publish(Name::new("products"), Capability::grant(other.slot(), Rights::ALL));
+    drop(other);
     let (forged, taken) = (forged.map_err(why), names.withdraw(Name::new("sums")).map_err(why));
     println!(console, "asker: sums {first:?}, products {absent:?}");
     println!(console, "asker: may publish {forged:?}, withdraw {taken:?}");
