@@ -18,7 +18,7 @@ pub use rtsim::{Rtsim, Scheduler as RtsimScheduler};
 pub use test::{Group, Test};
 pub use twin::{Fuzz, Fuzzed, Replay, Speed, Twin};
 
-use crate::experiment::EXPERIMENTS;
+use crate::experiment::{EVERYWHERE, EXPERIMENTS};
 use crate::machine::{Computed, MACHINES, MEASURED, Platform};
 use abi::log::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -478,7 +478,8 @@ pub struct LabRun {
     /// With --all: skip nothing.
     #[arg(long, requires = "all", conflicts_with = "experiments")]
     pub restart: bool,
-    /// The machine; each experiment's usual one by default.
+    /// The machine; each experiment's usual one by default. `all`: every one that an experiment
+    /// runs on.
     #[arg(long, value_name = "M", value_parser = running())]
     pub machine: Option<String>,
     /// Measure this system instead of the experiment's own: a manifest, its folder, or the name of
@@ -533,10 +534,10 @@ fn measured() -> PossibleValuesParser {
     PossibleValuesParser::new(MEASURED.iter().map(|machine| machine.name()))
 }
 
-/// Those, and where nothing boots.
+/// Those, where nothing boots, and all.
 fn running() -> PossibleValuesParser {
-    let all = MEASURED.iter().map(|machine| machine.name());
-    PossibleValuesParser::new(all.chain([Computed.name()]))
+    let names = MEASURED.iter().map(|machine| machine.name());
+    PossibleValuesParser::new(names.chain([Computed.name(), EVERYWHERE]))
 }
 
 fn boards() -> PossibleValuesParser {

@@ -11,7 +11,7 @@ use crate::cli::{Lab, LabRun};
 use crate::experiment::latency::blame::{BLAMED, Late, first_late};
 use crate::experiment::parameter::{SAMPLES, Set};
 use crate::experiment::user_system;
-use crate::experiment::{self, Asked, Experiment, Listed, Session};
+use crate::experiment::{self, Asked, EVERYWHERE, Experiment, Listed, Session};
 use crate::failure::{Verdict, usage};
 use crate::output;
 use crate::progress::Step;
@@ -48,16 +48,15 @@ fn run_named(run: &LabRun, as_json: bool) -> Result<Verdict> {
         .map(|name| experiment::find(name).expect("the command line knows the experiments"))
         .collect();
     let listed = experiments.iter().map(|experiment| fits(experiment, run));
-    let listed = listed.collect::<Result<Vec<_>>>()?;
+    let listed = listed.collect::<Result<Vec<_>>>()?.concat();
     let cpus = run.cpus.as_ref().map(|cpus| cpus.0.clone());
     if let Some(system) = &run.system {
         user_system::check(&systems::load(system)?)?;
     }
     let usual = Asked { seed: run.seed, cpus, set: Vec::new(), system: run.system.clone() };
-    let asked = |experiment: &&'static Experiment| {
-        Ok(Asked { set: set(experiment, run)?, ..usual.clone() })
-    };
-    let asked = experiments.iter().map(asked).collect::<Result<Vec<_>>>()?;
+    let asked =
+        |listed: &Listed| Ok(Asked { set: set(listed.experiment(), run)?, ..usual.clone() });
+    let asked = listed.iter().map(asked).collect::<Result<Vec<_>>>()?;
     let shared = Session::new(usual.clone());
     let mut reports = Vec::new();
     for (listed, asked) in listed.into_iter().zip(asked) {
@@ -134,13 +133,14 @@ pub fn show_claims(report: &Report) {
     }
 }
 
-/// An experiment on the machine of the command line; refuses what it does not run with.
-fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Listed> {
+/// An experiment on the machines of the command line; refuses what it does not run with.
+fn fits(experiment: &'static Experiment, run: &LabRun) -> Result<Vec<Listed>> {
     let name = experiment.name;
     let listed = match (&run.system, &run.machine) {
         (Some(_), machine) => experiment.on_user_system(machine.as_deref())?,
-        (None, Some(machine)) => experiment.on(machine)?,
-        (None, None) => experiment.usual(),
+        (None, Some(machine)) if machine == EVERYWHERE => experiment.everywhere(),
+        (None, Some(machine)) => vec![experiment.on(machine)?],
+        (None, None) => vec![experiment.usual()],
     };
     if let Some(why) = run.cpus.as_ref().and_then(|cpus| experiment.cpus.refuse(&cpus.0)) {
         return Err(usage(format!("`{name}` does not run with this --cpus: {why}")));

@@ -19,6 +19,9 @@ impl Measure {
     }
 }
 
+/// What a command line says instead of a platform for all that an experiment lists.
+pub const EVERYWHERE: &str = "all";
+
 /// An experiment and one of its entries; only [`Experiment::on`] and [`Experiment::usual`] make it.
 #[derive(Clone, Copy)]
 pub struct Listed {
@@ -50,17 +53,26 @@ impl Experiment {
         }
     }
 
+    /// It, on each platform that it lists, the usual one first.
+    pub fn everywhere(&'static self) -> Vec<Listed> {
+        self.machines.iter().map(|measure| Listed { experiment: self, measure }).collect()
+    }
+
     /// It, on its usual platform.
     pub fn usual(&'static self) -> Listed {
         Listed { experiment: self, measure: &self.machines[0] }
     }
 
-    /// It, measuring a user's system: on this platform, or on the usual one.
-    pub fn on_user_system(&'static self, platform: Option<&str>) -> Result<Listed> {
+    /// It, measuring a user's system: on this platform, on all that can, or on the usual one.
+    pub fn on_user_system(&'static self, platform: Option<&str>) -> Result<Vec<Listed>> {
         let known = self.of_user_system()?;
+        if platform == Some(EVERYWHERE) {
+            let listed = known.machines.iter();
+            return Ok(listed.map(|measure| Listed { experiment: self, measure }).collect());
+        }
         let wanted = platform.unwrap_or_else(|| known.machines[0].platform().name());
         match known.machines.iter().find(|measure| measure.platform().name() == wanted) {
-            Some(measure) => Ok(Listed { experiment: self, measure }),
+            Some(measure) => Ok(vec![Listed { experiment: self, measure }]),
             None => {
                 let (name, known) = (self.name, known.platforms().collect::<Vec<_>>().join(", "));
                 let message = format!("does not measure a user's system on {wanted}");
@@ -165,6 +177,9 @@ mod tests {
                 }
             }
             assert_eq!(Some(experiment.usual().platform().name()), experiment.platforms().next());
+            let everywhere = experiment.everywhere();
+            let everywhere = everywhere.iter().map(|listed| listed.platform().name());
+            assert!(everywhere.eq(experiment.platforms()), "{}", experiment.name);
         }
     }
 

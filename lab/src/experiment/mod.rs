@@ -45,7 +45,7 @@ mod train_display;
 mod tree_cost;
 pub mod user_system;
 
-pub use listed::{Listed, Session};
+pub use listed::{EVERYWHERE, Listed, Session};
 pub use measured::Measured;
 pub use profile::round_trip_by_samples;
 pub use run::{is_listed, run};

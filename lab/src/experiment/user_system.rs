@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn rows_and_report_name_the_system_and_no_claim_is_judged() {
         let asked = Asked { system: Some("udpserver".to_string()), ..Asked::seed(1) };
-        let listed = find("scheduler-stats").unwrap().on_user_system(Some(Twin.name())).unwrap();
+        let listed = find("scheduler-stats").unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
         let (report, _) = run(listed, &Session::new(asked), &["fastpath"]).unwrap();
         let own = results::Value::Name("udpserver".to_string());
         assert!(!report.rows.is_empty());
@@ -196,7 +196,7 @@ mod tests {
     fn a_system_without_wake_ups_or_statistics_says_what_is_missing() {
         let said = |name: &str| {
             let asked = Asked { system: Some("hello".to_string()), ..Asked::seed(1) };
-            let listed = find(name).unwrap().on_user_system(Some(Twin.name())).unwrap();
+            let listed = find(name).unwrap().on_user_system(Some(Twin.name())).unwrap()[0];
             format!("{:#}", run(listed, &Session::new(asked), &["fastpath"]).unwrap_err())
         };
         assert!(said("latency").contains("no thread of the system was woken"));
