@@ -101,8 +101,10 @@ rows! {
         index,
         /// The code of its [`ThreadState`](crate::call::ThreadState).
         state,
-        /// Its priority.
+        /// Its own priority.
         priority,
+        /// The priority that it has now: its own, or a higher one that is lent to it.
+        effective_priority,
         /// Its domain's place.
         domain,
         /// One more than the node of the reservation that it was given; 0: it was given none.

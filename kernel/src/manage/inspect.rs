@@ -74,8 +74,9 @@ impl<P: Port> Manager<'_, P> {
         let reserved = if P::TREE { thread.reservation.get(&self.all).node } else { u32::MAX };
         let reserved = u64::from(reserved.wrapping_add(1));
         let words = [u64::from(thread.domain.get().index()), instruction, stack, reserved];
-        let state = self.state_of(at) as u64;
-        Ok(Done::Words(state, thread.base_priority.get().max(0) as u64, words))
+        let [base, effective] =
+            [&thread.base_priority, &thread.priority].map(|field| field.get().max(0) as u64);
+        Ok(Done::Words(self.state_of(at) as u64, base | effective << 32, words))
     }
 
     /// Whether a part of a page is mapped, and where it begins to hold anything. A stack's pages

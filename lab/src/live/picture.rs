@@ -50,8 +50,10 @@ pub struct Thread {
     pub index: u64,
     /// What it is doing.
     pub state: &'static str,
-    /// Its priority.
+    /// Its own priority.
     pub priority: u64,
+    /// The priority that it has now: its own, or a higher one that is lent to it.
+    pub effective_priority: u64,
     /// The name of the reservation that it was given.
     pub reservation: Option<String>,
     /// CPU time in nanoseconds, if the kernel counts it.
@@ -167,6 +169,7 @@ fn thread(row: &control::Thread, machine: &control::Machine, all: &[Reservation]
         index: row.index,
         state: state(row.state),
         priority: row.priority,
+        effective_priority: row.effective_priority,
         reservation: reservation.map(|one| one.name.clone()),
         time: (row.ticks != u64::MAX).then(|| nanoseconds(row.ticks)),
         stack: (row.stack_used != u64::MAX).then_some([row.stack_used, row.stack]),

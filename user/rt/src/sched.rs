@@ -72,13 +72,14 @@ pub fn domains(system: Slot) -> impl Iterator<Item = Domain> {
 /// kernel keeps statistics. How much of its stack each has used is left out.
 pub fn threads(system: Slot, cpus: u64) -> impl Iterator<Item = Thread> {
     let all = rows(system, Table::Thread).filter(|(_, row)| row.results[0] != 0);
-    all.map(move |(index, Row { results: [state, priority], words })| {
+    all.map(move |(index, Row { results: [state, priorities], words })| {
         let ticks = (0..cpus).map(|cpu| system::time(system, cpu, index));
         let ticks: Option<u64> = ticks.map(Result::ok).sum();
         Thread {
             index,
             state,
-            priority,
+            priority: priorities & u64::from(u32::MAX),
+            effective_priority: priorities >> 32,
             domain: words[0],
             node_after: words[3],
             ticks: ticks.unwrap_or(u64::MAX),

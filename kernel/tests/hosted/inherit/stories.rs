@@ -4,9 +4,9 @@ use super::{MUTEX, effective, id, lock, lock_until, mark, sleep, wait, wake};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::{Event, Host};
-use crate::support::scene::{DOMAIN, FREE, THREAD, boot, system};
+use crate::support::scene::{DOMAIN, FREE, SYSTEM_SLOT, THREAD, boot, system};
 use abi::Error;
-use abi::call::{Call, Timeout, exchange};
+use abi::call::{Call, Table, Timeout, exchange};
 use abi::futex::{OWNER_DIED, Scope, WAITERS, number};
 use abi::reservation::Inheritance;
 use kernel::manage::inherit::LINKS;
@@ -24,6 +24,14 @@ fn fails(board: &Machine, thread: u32, mutex: usize, error: Error) {
 
 fn set_priority(thread: u64, priority: u64) -> Regs {
     system(Call::ThreadPriority, &[THREAD + thread, priority])
+}
+
+/// What the system call that looks at the kernel's tables tells the running thread of its own
+/// priority and of the one that it has.
+fn priorities(board: &Machine, thread: u64) -> u64 {
+    let row = [SYSTEM_SLOT, Table::Thread as u64, thread];
+    board.succeeds(thread as u32, system(Call::Inspect, &row));
+    board.regs.get().info().0
 }
 
 /// One domain with threads of priorities 10, 20, 30, ...
@@ -51,9 +59,11 @@ fn the_middle_waits() {
     lock(&board, 1, 0);
     lock(&board, 3, 0);
     assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    assert_eq!(priorities(&board, 1), 10 | 30 << 32);
     board.does(1, wake(0));
     board.sees(3, Ok(()));
     assert_eq!(effective(&board, 1), 10);
+    assert_eq!(priorities(&board, 3), 30 | 30 << 32);
     assert_eq!(board.read(1, MUTEX), id(&board, 3).into());
 
     let board = threads(3);

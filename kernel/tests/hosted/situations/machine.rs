@@ -61,7 +61,7 @@ fn tables() {
     let _ = row(Table::Domain, 1);
     assert_eq!(board.regs.get().words[..2], name_words("domain1"));
     assert_eq!(row(Table::Domain, 1), (1, 255));
-    assert_eq!(row(Table::Thread, 1), (ThreadState::Ready as u64, 10));
+    assert_eq!(row(Table::Thread, 1), (ThreadState::Ready as u64, 10 | 10 << 32));
     assert_eq!(row(Table::Pool, Resource::Endpoints as u64).0, 4);
     assert_eq!(row(Table::Quota, 1 | (Resource::Threads as u64) << 32).0, 1);
     let slot = row(Table::Slot, 1 | SYSTEM_SLOT << 32);

@@ -5,7 +5,7 @@ use crate::accounts::then;
 use crate::cli;
 use crate::commands::print_json;
 use crate::failure::Verdict;
-use crate::live::{Picture, Reservation};
+use crate::live::{Picture, Reservation, Thread};
 use crate::output;
 use anyhow::Result;
 use manifest::spell_size;
@@ -54,7 +54,7 @@ fn threads(picture: &Picture) -> String {
                 domain.name.clone(),
                 thread.index.to_string(),
                 thread.state.to_string(),
-                thread.priority.to_string(),
+                priority_of(thread),
                 domain.max_priority.to_string(),
                 thread.reservation.clone().unwrap_or("-".to_string()),
                 thread.time.map_or("-".to_string(), time),
@@ -63,6 +63,14 @@ fn threads(picture: &Picture) -> String {
         }
     }
     fitted(table, 2)
+}
+
+/// Its own priority, and the one that is lent to it.
+fn priority_of(thread: &Thread) -> String {
+    match (thread.priority, thread.effective_priority) {
+        (own, effective) if own == effective => own.to_string(),
+        (own, effective) => format!("{own}>{effective}"),
+    }
 }
 
 fn reservations(picture: &Picture) -> String {
@@ -118,6 +126,7 @@ fn document(picture: &Picture) -> Value {
                 "index": thread.index,
                 "state": thread.state,
                 "priority": thread.priority,
+                "effective_priority": thread.effective_priority,
                 "reservation": thread.reservation,
                 "cpu_time_ns": thread.time,
                 "stack_used_bytes": thread.stack.map(|[used, _]| used),
@@ -142,4 +151,25 @@ fn document(picture: &Picture) -> Value {
         "domains": domains.collect::<Vec<_>>(),
         "reservations": picture.reservations.iter().map(words::document).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lent_priority_stands_behind_the_own_one() {
+        let shown = |priority, effective_priority| {
+            priority_of(&Thread {
+                index: 1,
+                state: "ready",
+                priority,
+                effective_priority,
+                reservation: None,
+                time: None,
+                stack: None,
+            })
+        };
+        assert_eq!([shown(50, 50), shown(50, 200)], ["50", "50>200"]);
+    }
 }

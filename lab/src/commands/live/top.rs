@@ -81,6 +81,7 @@ fn document(before: &Picture, now: &Picture) -> Value {
             "index": thread.index,
             "state": thread.state,
             "priority": thread.priority,
+            "effective_priority": thread.effective_priority,
             "cpu_time_ns": had,
         })
     });

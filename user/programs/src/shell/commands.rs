@@ -148,7 +148,7 @@ fn ps(shell: &Shell, _: &str) {
         let domain = shell.domains().find(|domain| domain.index == row.words[0]);
         let Some(domain) = domain else { continue };
         let title = domain.title_of(shell.system(), index);
-        print!(shell.console, "  {title:<16} {index:>7} {:>9}", row.results[1]);
+        print!(shell.console, "  {title:<16} {index:>7} {:>9}", row.results[1] & 0xffff_ffff);
         time(shell, index);
         match Stack::around(shell.system(), row.words[0], row.words[2]) {
             Some(Stack { used, size }) => print!(shell.console, " {used:>8}/{:>2}K", size >> 10),
