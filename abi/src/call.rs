@@ -372,8 +372,9 @@ pub enum Table {
     /// one of the manifest; `w3` slots in use and in all (high half).
     Domain = 0,
     /// Thread `a2`: results are its state (0 if it does not exist), and its own priority with the
-    /// one that it has now, lent or its own, in the high half; `w0` its domain's index; `w1` its instruction pointer; `w2` its stack pointer; `w3` is 0, or one more
-    /// than the node of the reservation that it was given.
+    /// one that it has now, lent or its own, in the high half; `w0` its domain's index; `w1` its
+    /// instruction pointer; `w2` its stack pointer; `w3` is 0, or one more than the node of the
+    /// reservation that it was given.
     Thread = 1,
     /// Resource `a2 >> 32` of domain `a2 & 0xffff_ffff`: used and quota.
     Quota = 2,
