@@ -39,9 +39,13 @@ fn share(random: &mut Random) -> Share {
 
 fn command(random: &mut Random) -> Command {
     let (slot, is_some) = (random.next() as u32, random.below(3) > 0);
-    match random.below(6) {
+    match random.below(7) {
         0 => Command::Picture { stacks: is_some },
         1 => Command::Set(Change::Priority { slot, priority: random.next() }),
+        6 => {
+            let class = random.next() as u32;
+            Command::Set(Change::Join { slot, class, share: share(random) })
+        }
         2 => Command::Set(Change::Share { slot, share: share(random) }),
         3 => {
             let server = Server::ALL[random.below(4) as usize];

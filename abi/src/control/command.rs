@@ -38,6 +38,15 @@ pub enum Change {
         /// Its new share.
         share: Share,
     },
+    /// A reservation joins a class, which may be the one that it is in.
+    Join {
+        /// The slot of the reservation.
+        slot: u32,
+        /// The slot of the class.
+        class: u32,
+        /// Its share there.
+        share: Share,
+    },
     /// A reservation gets another limit, or none.
     Budget {
         /// The slot of the reservation.
@@ -67,6 +76,7 @@ const SHARE: u64 = 3;
 const BUDGET: u64 = 4;
 const TIMING: u64 = 5;
 const WINDOWS_OF: u64 = 6;
+const JOIN: u64 = 7;
 
 impl Command {
     /// Its words.
@@ -78,6 +88,11 @@ impl Command {
             Command::Set(Change::Share { slot, share }) => {
                 let (code, words) = share.encode();
                 (SHARE, slot, code, words)
+            }
+            Command::Set(Change::Join { slot, class, share }) => {
+                words[HEAD - 1] = class.into();
+                let (code, words) = share.encode();
+                (JOIN, slot, code, words)
             }
             Command::Set(Change::Budget { slot, budget }) => {
                 (BUDGET, slot, 0, Budget::encode(budget))
@@ -99,12 +114,16 @@ impl Command {
 
     /// The command of these words; none if there is no such command.
     pub fn decode(all: [u64; COMMAND_WORDS]) -> Option<Command> {
-        let [code, slot, kind, a, b, c, d, _, windows @ ..] = all;
+        let [code, slot, kind, a, b, c, d, class, windows @ ..] = all;
         let (slot, words) = (u32::try_from(slot).ok()?, [a, b, c, d]);
         Some(match code {
             PICTURE => Command::Picture { stacks: kind != 0 },
             PRIORITY => Command::Set(Change::Priority { slot, priority: kind }),
             SHARE => Command::Set(Change::Share { slot, share: Share::decode(kind, words)? }),
+            JOIN => {
+                let (class, share) = (u32::try_from(class).ok()?, Share::decode(kind, words)?);
+                Command::Set(Change::Join { slot, class, share })
+            }
             BUDGET => Command::Set(Change::Budget { slot, budget: Budget::decode(words).ok()? }),
             TIMING => Command::Set(Change::Timing { slot, timing: Timing::decode(words) }),
             WINDOWS_OF => {

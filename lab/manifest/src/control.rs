@@ -187,7 +187,7 @@ impl System {
         let mut caps = vec![cap("system".to_string(), Target::System, Rights::CONTROL)];
         caps.extend(self.reservations.iter().enumerate().map(|(index, one)| {
             let name = format!("reservation.{}", one.name);
-            cap(name, Target::Reservation(index), Rights::CONTROL)
+            cap(name, Target::Reservation(index), Rights::CONTROL | Rights::DIVIDE)
         }));
         // The domain that is being added stands in front of the supervisor, which is the last.
         let added = self.supervisor.map(|supervisor| supervisor - 1);

@@ -25,15 +25,17 @@ use abi::control::{Change, Domain, Held, Machine, Reservation, Thread};
 use core::time::Duration;
 
 /// Changes how a thread or a reservation is scheduled. The slot in the change is the caller's, and
-/// needs the right `control`.
+/// needs the right `control`, that of a class that is joined `divide`.
 ///
 /// # Errors
-/// As [`thread::set_priority`], [`reservation::set_share`], [`reservation::set_budget`],
+/// As [`thread::set_priority`], [`reservation::set_share`], [`reservation::join`],
+/// [`reservation::set_budget`],
 /// [`reservation::set_timing`] and [`reservation::set_windows`] say. Nothing has changed then.
 pub fn set(change: Change) -> Result<(), Error> {
     match change {
         Change::Priority { slot, priority } => thread::set_priority(Slot(slot), priority),
         Change::Share { slot, share } => reservation::set_share(Slot(slot), share),
+        Change::Join { slot, class, share } => reservation::join(Slot(slot), Slot(class), share),
         Change::Budget { slot, budget } => reservation::set_budget(Slot(slot), budget),
         Change::Timing { slot, timing } => {
             let times = |timing: abi::reservation::Timing| {

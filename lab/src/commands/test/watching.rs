@@ -139,6 +139,10 @@ fn windows(machine: &dyn Machine) -> Job {
             windows.into_iter().flatten().map(|window| window["end_ns"].as_u64()).collect()
         };
         ensure!(ends(&changed) == [Some(8_000_000), Some(10_000_000)], "{changed}");
+        for priority in ["priority=1", "priority=9"] {
+            let less_and_more = running.ask(&["sched", "set", "left", priority])?;
+            ensure!(less_and_more.output.contains(priority), "{}", less_and_more.errors);
+        }
         let top = running.json(&["top", "-n", "1", "-d", "400ms"])?;
         let had = |name| -> Result<u64> {
             let one = named(&top["rounds"][0]["reservations"], name)?;

@@ -47,7 +47,7 @@ pub fn steps(target: &Target, picture: &Picture, changes: &[String]) -> Result<V
                 return Err(usage(message));
             };
             let asked = Asked::of(&pairs)?;
-            let steps = [share(one, slot, &asked)?, limit(one, slot, &asked)?];
+            let steps = [share(one, slot, picture, &asked)?, limit(one, slot, &asked)?];
             let windows = (asked.windows.as_deref(), asked.major_frame);
             let rest = [timing(one, slot, &asked)?, windows::step(one, slot, picture, windows)?];
             Ok(steps.into_iter().chain(rest).flatten().collect())
@@ -210,7 +210,7 @@ fn nothing(one: &Reservation, key: &str) -> anyhow::Error {
     usage(format!("`{key}` means nothing for {}: {}", one.name, goes_by(one)))
 }
 
-fn share(one: &Reservation, slot: u32, asked: &Asked) -> Result<Option<Step>> {
+fn share(one: &Reservation, slot: u32, picture: &Picture, asked: &Asked) -> Result<Option<Step>> {
     let Some(old) = one.share else { return Ok(None) };
     let new = match old {
         Share::Priority(_) => asked.priority.map_or(old, Share::Priority),
@@ -241,8 +241,20 @@ fn share(one: &Reservation, slot: u32, asked: &Asked) -> Result<Option<Step>> {
         one.name,
         words::share(&Reservation { share: Some(new), ..one.clone() })
     );
-    let [change, undo] = [new, old].map(|share| Change::Share { slot, share });
+    // Who goes before whom in a window is the class's: the kernel asks for the right to divide it.
+    let divided =
+        matches!(new, Share::Partition { .. }).then(|| class_slot(one, picture)).flatten();
+    let [change, undo] = [new, old].map(|share| match divided {
+        Some(class) => Change::Join { slot, class, share },
+        None => Change::Share { slot, share },
+    });
     Ok((new != old).then_some(Step { change, undo, words }))
+}
+
+/// The slot of the class that it is in.
+fn class_slot(one: &Reservation, picture: &Picture) -> Option<u32> {
+    let class = picture.reservations.iter().find(|it| Some(&it.name) == one.class.as_ref())?;
+    class.slot
 }
 
 fn is_by_deadline(one: &Reservation) -> bool {

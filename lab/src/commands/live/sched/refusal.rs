@@ -61,7 +61,9 @@ fn promised(one: &Reservation) -> u64 {
 fn overcommitted(picture: &Picture, one: &Reservation, change: &Change) -> String {
     let changed = match *change {
         Change::Budget { budget, .. } => Reservation { limit: budget, ..one.clone() },
-        Change::Share { share, .. } => Reservation { share: Some(share), ..one.clone() },
+        Change::Share { share, .. } | Change::Join { share, .. } => {
+            Reservation { share: Some(share), ..one.clone() }
+        }
         _ => one.clone(),
     };
     let sum = |class: &str, but: &str| -> u64 {

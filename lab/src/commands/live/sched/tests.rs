@@ -117,6 +117,8 @@ fn words_become_changes_and_what_is_not_said_stays() {
         [Change::Share { slot: 7, share: Share::curve(bent) }],
         "the share follows the curve where it did"
     );
+    let share = Share::Partition { number: 1, priority: 9 };
+    assert_eq!(changes("left", "priority=9"), [Change::Join { slot: 11, class: 10, share }]);
     let guaranteed = Some(Curve::linear(500_000));
     let share = Share::Curve { guaranteed, share: Curve::linear(100_000) };
     assert_eq!(changes("quick", "share=10%"), [Change::Share { slot: 7, share }]);
