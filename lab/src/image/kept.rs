@@ -19,9 +19,6 @@ pub struct Recipe<'a> {
     pub title: String,
     /// The package.
     pub package: &'a str,
-    /// Whether what it depends on has the features that all of the host's packages ask for, as
-    /// where their tests are built: so that it is built once.
-    pub beside_tests: bool,
     /// The profile.
     pub profile: &'a str,
     /// Cargo's further arguments, but for the executables.
@@ -42,6 +39,19 @@ const ATTEMPTS: usize = 3;
 
 /// The executables by name, which are built if they are not there.
 pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
+    obtain_by(recipe, |missing| {
+        let only = missing.iter().flat_map(|name| ["--bin", name]);
+        let first = ["--profile", recipe.profile, "-p", recipe.package];
+        let arguments = first.iter().chain(recipe.arguments).copied();
+        cargo::build(&recipe.title, &arguments.chain(only).collect::<Vec<_>>())
+    })
+}
+
+/// The executables by name; what builds some of them is called if they are not there.
+pub fn obtain_by(
+    recipe: &Recipe,
+    build: impl Fn(&[&str]) -> Result<BTreeMap<String, PathBuf>>,
+) -> Result<BTreeMap<String, PathBuf>> {
     let store = workspace::build_directory().join("images").join(recipe.name);
     let kept = Kept::of(&store, recipe)?;
     if kept.missing(recipe).is_empty() {
@@ -57,13 +67,7 @@ pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
         if missing.is_empty() {
             return Ok(kept.all(recipe));
         }
-        let only = missing.iter().flat_map(|name| ["--bin", name]);
-        let package = ["-p", recipe.package];
-        let package = if recipe.beside_tests { &[][..] } else { &package };
-        let profile = ["--profile", recipe.profile];
-        let arguments = profile.iter().chain(package).chain(recipe.arguments).copied();
-        let arguments: Vec<&str> = arguments.chain(only).collect();
-        let built = cargo::build(&recipe.title, &arguments)?;
+        let built = build(&missing)?;
         if Kept::of(&store, recipe)? == kept {
             kept.take(&missing, &built)?;
             forget_old(&store)?;
@@ -183,9 +187,7 @@ mod tests {
         fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
             let (package, profile) = ("kernel", "metal");
             let (title, executables) = (String::new(), &[][..]);
-            let beside_tests = false;
-            let recipe =
-                Recipe { name: "k", title, package, beside_tests, profile, arguments, executables };
+            let recipe = Recipe { name: "k", title, package, profile, arguments, executables };
             let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
             hash(self.0.path(), &recipe, variables).unwrap()
         }

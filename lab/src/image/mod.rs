@@ -20,6 +20,7 @@ use crate::workspace;
 use anyhow::{Context, Result};
 use kept::Recipe;
 use manifest::{Origin, System, TREE};
+use place::Place;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -156,14 +157,33 @@ const DEVELOPED: &str = "dev";
 /// Builds the twin, and returns its program's path. It is built for development: arithmetic is
 /// checked, and a panic unwinds.
 pub fn twin() -> Result<PathBuf> {
-    build_program("twin", "twin", "giusto-twin", DEVELOPED)
+    let title = "building the machine twin";
+    let recipe = Recipe {
+        name: "twin",
+        title: title.to_string(),
+        package: "twin",
+        profile: DEVELOPED,
+        arguments: &[],
+        executables: &["giusto-twin".to_string()],
+    };
+    let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", DEVELOPED]);
+    only(kept::obtain_by(&recipe, build)?)
 }
 
 /// Builds the program that measures on this host; returns its path. What else the laboratory
 /// consists of has no part in it: not its features either.
 pub fn build_native() -> Result<PathBuf> {
     let (package, program) = native::PROGRAM;
-    build_program(native::Native.name(), package, program, "metal")
+    let machine = native::Native.name();
+    let built = kept::obtain(&Recipe {
+        name: machine,
+        title: format!("building the machine {machine}"),
+        package,
+        profile: "metal",
+        arguments: &[],
+        executables: &[program.to_string()],
+    })?;
+    only(built)
 }
 
 /// Steps that a log has room for.
@@ -203,7 +223,6 @@ fn build_kernel(
         name: &format!("kernel-{name}"),
         title,
         package: machine.port(),
-        beside_tests: false,
         profile: "metal",
         arguments: &[&target, features].concat(),
         executables: &[machine.kernel_binary().to_string()],
@@ -223,26 +242,10 @@ fn build_programs(
         name: "programs",
         title: format!("building programs for {}", machine.name()),
         package: "programs",
-        beside_tests: false,
         profile: "program",
         arguments: &["--target", machine.target()],
         executables: programs,
     })
-}
-
-/// Builds a machine that is a program of the host. Where it measures, what else the laboratory
-/// consists of has no part in it: not its features either.
-fn build_program(machine: &str, package: &str, program: &str, profile: &str) -> Result<PathBuf> {
-    let built = kept::obtain(&Recipe {
-        name: machine,
-        title: format!("building the machine {machine}"),
-        package,
-        beside_tests: profile == DEVELOPED,
-        profile,
-        arguments: &[],
-        executables: &[program.to_string()],
-    })?;
-    only(built)
 }
 
 fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {
