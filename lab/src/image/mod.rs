@@ -22,6 +22,7 @@ use kept::Recipe;
 use manifest::{Origin, System, TREE};
 use place::Place;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// The built files.
@@ -164,6 +165,7 @@ pub fn twin() -> Result<PathBuf> {
         package: "twin",
         profile: DEVELOPED,
         arguments: &[],
+        directory: None,
         executables: &["giusto-twin".to_string()],
     };
     let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", DEVELOPED]);
@@ -181,6 +183,7 @@ pub fn build_native() -> Result<PathBuf> {
         package,
         profile: "metal",
         arguments: &[],
+        directory: None,
         executables: &[program.to_string()],
     })?;
     only(built)
@@ -209,22 +212,34 @@ fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> 
     build_kernel(machine, title, &name, asked)
 }
 
-/// Builds a kernel image in a directory of its own: several can be built at once.
+/// Most directories in which kernels are built: in each, what they are made of is built once, and
+/// one kernel at a time.
+const MOST_DIRECTORIES: usize = 4;
+
+/// Where the kernel of a name is built. One takes one CPU, and the simulation is built beside it.
+fn kernel_directory(name: &str) -> PathBuf {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let number = hasher.finish() % (cpus / 2).clamp(1, MOST_DIRECTORIES) as u64;
+    workspace::build_directory().join("kernels").join(number.to_string())
+}
+
+/// Builds a kernel image.
 fn build_kernel(
     machine: &dyn Emulator,
     title: String,
     name: &str,
     features: &[&str],
 ) -> Result<PathBuf> {
-    let directory = workspace::build_directory().join("kernels").join(name);
-    let directory = directory.to_str().context("the build directory's name is not text")?;
-    let target = ["--target", machine.target(), "--target-dir", directory];
+    let target = ["--target", machine.target()];
     let built = kept::obtain(&Recipe {
         name: &format!("kernel-{name}"),
         title,
         package: machine.port(),
         profile: "metal",
         arguments: &[&target, features].concat(),
+        directory: Some(kernel_directory(name)),
         executables: &[machine.kernel_binary().to_string()],
     })?;
     only(built)
@@ -244,6 +259,7 @@ fn build_programs(
         package: "programs",
         profile: "program",
         arguments: &["--target", machine.target()],
+        directory: None,
         executables: programs,
     })
 }
