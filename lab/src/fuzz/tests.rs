@@ -19,6 +19,8 @@ const RESERVING: [Call; 5] = [
 
 /// Seeds that have found something.
 const KEPT: [u64; 0] = [];
+/// Seeds that reach what few do: after these, fewer of the others reach all.
+const FAR: [u64; 3] = [23, 29, 43];
 
 /// A log, none of which is spelled out.
 const LOGGED: Option<Spelled> = Some(Spelled(0));
@@ -35,7 +37,7 @@ fn every_invariant_holds_after_many_steps() {
             panic!("kept seed {seed:#x}: {failure}");
         }
     }
-    for seed in 1.. {
+    for seed in FAR.into_iter().chain((1..).filter(|seed| !FAR.contains(seed))) {
         if let Err(failure) = run(&plan(seed, 1, None), &mut reach) {
             panic!("seed {seed:#x}: {failure}");
         }

@@ -19,13 +19,13 @@ pub struct Recipe<'a> {
     pub title: String,
     /// The package.
     pub package: &'a str,
-    /// Whether what it depends on has the features that all of the host's packages ask for, as
-    /// where their tests are built: so that it is built once.
-    pub beside_tests: bool,
     /// The profile.
     pub profile: &'a str,
     /// Cargo's further arguments, but for the executables.
     pub arguments: &'a [&'a str],
+    /// Where cargo builds, if not in the usual directory. Others of the same package may be built
+    /// there, one after the other.
+    pub directory: Option<PathBuf>,
     /// The executables.
     pub executables: &'a [String],
 }
@@ -42,34 +42,52 @@ const ATTEMPTS: usize = 3;
 
 /// The executables by name, which are built if they are not there.
 pub fn obtain(recipe: &Recipe) -> Result<BTreeMap<String, PathBuf>> {
+    obtain_by(recipe, |missing| {
+        let directory = recipe.directory.as_ref().map(|directory| directory.display().to_string());
+        let only = missing.iter().flat_map(|name| ["--bin", name]);
+        let first = ["--profile", recipe.profile, "-p", recipe.package];
+        let place = directory.iter().flat_map(|directory| ["--target-dir", directory]);
+        let arguments = first.iter().chain(recipe.arguments).copied();
+        cargo::build(&recipe.title, &arguments.chain(place).chain(only).collect::<Vec<_>>())
+    })
+}
+
+/// The executables by name; what builds some of them is called if they are not there.
+pub fn obtain_by(
+    recipe: &Recipe,
+    build: impl Fn(&[&str]) -> Result<BTreeMap<String, PathBuf>>,
+) -> Result<BTreeMap<String, PathBuf>> {
     let store = workspace::build_directory().join("images").join(recipe.name);
     let kept = Kept::of(&store, recipe)?;
     if kept.missing(recipe).is_empty() {
         return Ok(kept.all(recipe));
     }
-    fs::create_dir_all(&store).with_context(|| format!("cannot make {}", store.display()))?;
     // Held until this function ends. Who waited for it mostly finds what it wants.
-    let lock = File::create(store.join("lock"))?;
-    lock.lock()?;
+    let _lock = locked(&store)?;
+    // Held until what was built is copied: the next build there gives its own the same name.
+    let _beside = recipe.directory.as_deref().map(locked).transpose()?;
     for _ in 0..ATTEMPTS {
         let kept = Kept::of(&store, recipe)?;
         let missing = kept.missing(recipe);
         if missing.is_empty() {
             return Ok(kept.all(recipe));
         }
-        let only = missing.iter().flat_map(|name| ["--bin", name]);
-        let package = ["-p", recipe.package];
-        let package = if recipe.beside_tests { &[][..] } else { &package };
-        let profile = ["--profile", recipe.profile];
-        let arguments = profile.iter().chain(package).chain(recipe.arguments).copied();
-        let arguments: Vec<&str> = arguments.chain(only).collect();
-        let built = cargo::build(&recipe.title, &arguments)?;
+        let built = build(&missing)?;
         if Kept::of(&store, recipe)? == kept {
             kept.take(&missing, &built)?;
             forget_old(&store)?;
         }
     }
     bail!("{}: the source changed while it was built", recipe.title)
+}
+
+/// Waits until no other run works in a directory, which is made if it is not there.
+fn locked(directory: &Path) -> Result<File> {
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make {}", directory.display()))?;
+    let lock = File::create(directory.join("lock"))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 /// Where the results for a state of the source are.
@@ -183,9 +201,15 @@ mod tests {
         fn hash(&self, arguments: &[&str], variables: &[(&str, &str)]) -> u64 {
             let (package, profile) = ("kernel", "metal");
             let (title, executables) = (String::new(), &[][..]);
-            let beside_tests = false;
-            let recipe =
-                Recipe { name: "k", title, package, beside_tests, profile, arguments, executables };
+            let recipe = Recipe {
+                name: "k",
+                title,
+                package,
+                profile,
+                arguments,
+                directory: None,
+                executables,
+            };
             let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
             hash(self.0.path(), &recipe, variables).unwrap()
         }

@@ -20,7 +20,9 @@ use crate::workspace;
 use anyhow::{Context, Result};
 use kept::Recipe;
 use manifest::{Origin, System, TREE};
+use place::Place;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 /// The built files.
@@ -156,14 +158,35 @@ const DEVELOPED: &str = "dev";
 /// Builds the twin, and returns its program's path. It is built for development: arithmetic is
 /// checked, and a panic unwinds.
 pub fn twin() -> Result<PathBuf> {
-    build_program("twin", "twin", "giusto-twin", DEVELOPED)
+    let title = "building the machine twin";
+    let recipe = Recipe {
+        name: "twin",
+        title: title.to_string(),
+        package: "twin",
+        profile: DEVELOPED,
+        arguments: &[],
+        directory: None,
+        executables: &["giusto-twin".to_string()],
+    };
+    let build = |_: &[&str]| Place::of_giusto()?.build(title, "twin", &["--profile", DEVELOPED]);
+    only(kept::obtain_by(&recipe, build)?)
 }
 
 /// Builds the program that measures on this host; returns its path. What else the laboratory
 /// consists of has no part in it: not its features either.
 pub fn build_native() -> Result<PathBuf> {
     let (package, program) = native::PROGRAM;
-    build_program(native::Native.name(), package, program, "metal")
+    let machine = native::Native.name();
+    let built = kept::obtain(&Recipe {
+        name: machine,
+        title: format!("building the machine {machine}"),
+        package,
+        profile: "metal",
+        arguments: &[],
+        directory: None,
+        executables: &[program.to_string()],
+    })?;
+    only(built)
 }
 
 /// Steps that a log has room for.
@@ -189,23 +212,34 @@ fn kernel_with(machine: &dyn Emulator, extra: Option<Extra>) -> Result<PathBuf> 
     build_kernel(machine, title, &name, asked)
 }
 
-/// Builds a kernel image in a directory of its own: several can be built at once.
+/// Most directories in which kernels are built: in each, what they are made of is built once, and
+/// one kernel at a time.
+const MOST_DIRECTORIES: usize = 4;
+
+/// Where the kernel of a name is built. One takes one CPU, and the simulation is built beside it.
+fn kernel_directory(name: &str) -> PathBuf {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let number = hasher.finish() % (cpus / 2).clamp(1, MOST_DIRECTORIES) as u64;
+    workspace::build_directory().join("kernels").join(number.to_string())
+}
+
+/// Builds a kernel image.
 fn build_kernel(
     machine: &dyn Emulator,
     title: String,
     name: &str,
     features: &[&str],
 ) -> Result<PathBuf> {
-    let directory = workspace::build_directory().join("kernels").join(name);
-    let directory = directory.to_str().context("the build directory's name is not text")?;
-    let target = ["--target", machine.target(), "--target-dir", directory];
+    let target = ["--target", machine.target()];
     let built = kept::obtain(&Recipe {
         name: &format!("kernel-{name}"),
         title,
         package: machine.port(),
-        beside_tests: false,
         profile: "metal",
         arguments: &[&target, features].concat(),
+        directory: Some(kernel_directory(name)),
         executables: &[machine.kernel_binary().to_string()],
     })?;
     only(built)
@@ -223,26 +257,11 @@ fn build_programs(
         name: "programs",
         title: format!("building programs for {}", machine.name()),
         package: "programs",
-        beside_tests: false,
         profile: "program",
         arguments: &["--target", machine.target()],
+        directory: None,
         executables: programs,
     })
-}
-
-/// Builds a machine that is a program of the host. Where it measures, what else the laboratory
-/// consists of has no part in it: not its features either.
-fn build_program(machine: &str, package: &str, program: &str, profile: &str) -> Result<PathBuf> {
-    let built = kept::obtain(&Recipe {
-        name: machine,
-        title: format!("building the machine {machine}"),
-        package,
-        beside_tests: profile == DEVELOPED,
-        profile,
-        arguments: &[],
-        executables: &[program.to_string()],
-    })?;
-    only(built)
 }
 
 fn only(built: BTreeMap<String, PathBuf>) -> Result<PathBuf> {

@@ -1,6 +1,7 @@
 //! A workspace of its own for each system with programs from outside. A crate is a library with a
 //! function `fn(&rt::Env)`: executables for a machine, and a twin that holds it, are packages that
-//! are written here.
+//! are written here. Giusto's own twin is built in the same way: to cargo, a package is another one
+//! where it is a member of the workspace, and all twins are to share what they are made of.
 
 use super::crates::Program;
 use super::{cargo, sources};
@@ -39,9 +40,11 @@ const COMMON: &str = "edition = \"2024\"\npublish = false\n";
 /// How an executable for a machine begins.
 const BARE: &str = "#![no_std]\n#![no_main]\n\n";
 
+/// The tag of the place for Giusto's own twin. Those of systems are longer.
+const OWN: &str = "giusto";
+
 /// A system's workspace under the build directory, which one run at a time writes and builds. It
-/// has both packages, whichever is built: so
-/// that they are of the same versions.
+/// has both packages, whichever is built: so that they are of the same versions.
 pub struct Place {
     folder: PathBuf,
     /// Tells its packages and executables from those of other systems.
@@ -61,17 +64,30 @@ impl Place {
         // A folder may hold several manifests.
         (&own, Path::new(&system.source.name).file_name(), &system.name).hash(&mut hasher);
         let tag = format!("{}-{:08x}", system.name, hasher.finish() as u32);
+        let place = Place::called(tag)?;
+        forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
+        place.write(OWNER, &own.display().to_string())?;
+        place.write_programs(programs)?;
+        place.write_twin(programs)?;
+        Ok(place)
+    }
+
+    /// Writes the workspace of the twin that has Giusto's own programs only.
+    pub fn of_giusto() -> Result<Place> {
+        let place = Place::called(OWN.to_string())?;
+        place.write_twin(&[])?;
+        Ok(place)
+    }
+
+    /// A workspace without packages.
+    fn called(tag: String) -> Result<Place> {
         let folder = workspace::build_directory().join("systems").join(&tag);
         fs::create_dir_all(&folder)?;
         let lock = File::create(folder.join("lock"))?;
         lock.lock()?;
         let place = Place { folder, tag, _lock: lock };
-        forget_lost(place.folder.parent().context("systems lie in a folder")?)?;
-        place.write(OWNER, &own.display().to_string())?;
         place.write("Cargo.toml", &workspace_manifest()?)?;
         place.keep_versions()?;
-        place.write_programs(programs)?;
-        place.write_twin(programs)?;
         Ok(place)
     }
 
@@ -259,5 +275,14 @@ mod tests {
         assert!(packages.contains_key("twin") && packages.contains_key("programs"));
         assert!(packages.values().all(|package| package.get("debug").is_none()), "{packages:?}");
         assert!(!packages.contains_key("lab"), "cargo would warn of it");
+    }
+
+    #[test]
+    fn the_own_twin_has_no_programs_from_outside() {
+        let place = Place::of_giusto().unwrap();
+        assert_eq!(place.twin(), "giusto-twin");
+        let main = fs::read_to_string(place.folder.join("twin/main.rs")).unwrap();
+        assert!(main.contains("twin::serve(&[\n    ])"), "{main}");
+        assert!(!place.folder.join(OWNER).exists(), "no other checkout forgets it");
     }
 }

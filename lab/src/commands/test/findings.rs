@@ -126,7 +126,7 @@ impl Summary {
 
     /// The last lines; the very last one is `N passed, N failed`.
     pub fn closing(&self) -> String {
-        let mut lines = vec!["slowest:".to_string()];
+        let mut lines = vec![self.by_group(), "slowest:".to_string()];
         let mut slowest: Vec<&Run> = self.runs.iter().collect();
         slowest.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let slowest = slowest.iter().take(SLOWEST);
@@ -138,6 +138,17 @@ impl Summary {
         lines.push(format!("{checks} in {}", counted(self.configurations, "configuration")));
         lines.push(format!("{} passed, {} failed", self.passed, self.failed));
         lines.join("\n")
+    }
+
+    /// Seconds that the jobs of each group took, most first. Jobs run beside each other, and also
+    /// wait for each other's builds.
+    fn by_group(&self) -> String {
+        let mut sums: BTreeMap<Group, f64> = BTreeMap::new();
+        self.runs.iter().for_each(|run| *sums.entry(run.group).or_default() += run.seconds);
+        let mut sums: Vec<(Group, f64)> = sums.into_iter().collect();
+        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let each = sums.iter().map(|(group, seconds)| format!("{} {seconds:.0} s", group.name()));
+        format!("jobs, beside each other: {}", each.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -184,7 +195,8 @@ mod tests {
         let slow = |seconds: u32| Run { seconds: seconds.into(), ..run("r", &[("c", true)]) };
         let summary = Summary::new((0..20).map(slow).collect(), 3);
         let closing = summary.closing();
-        assert_eq!(closing.lines().nth(1), Some("    19.0 s  target: r"));
+        assert_eq!(closing.lines().next(), Some("jobs, beside each other: target 190 s"));
+        assert_eq!(closing.lines().nth(2), Some("    19.0 s  target: r"));
         assert_eq!(closing.lines().filter(|line| line.contains(" s  ")).count(), SLOWEST);
         assert!(closing.contains("3 jobs did not run\n1 check in 1 configuration\n1 passed"));
     }

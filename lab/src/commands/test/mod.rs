@@ -29,6 +29,7 @@ mod process;
 mod runner;
 mod sampling;
 mod source;
+mod spent;
 mod state;
 mod stress;
 mod suites;
@@ -102,7 +103,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
         for left in left {
             output::line(format_args!("not run: {}: {}", left.place, left.reason));
         }
-        output::line(format_args!("took {:.0} s", started.elapsed().as_secs_f64()));
+        output::line(spent::sentence(started.elapsed()));
         output::line(summary.closing());
     }
     Ok(Verdict::from_bool(held))

@@ -2,6 +2,7 @@
 //! table of figures is what is recorded, and commands in the text can be given.
 //!
 //! A block of `sh` holds commands; a block of `text` right behind it is what the last one prints.
+//! What is measured may differ a little: see `measured.rs`.
 //! A comment above a block or table says what is special, several things with `;` between them:
 //!
 //! - `deep`: it takes long; `alone`: it follows the host's time, so nothing runs beside it
@@ -12,6 +13,7 @@
 //! - `figures: EXPERIMENT` and rules: see `figures.rs`; `by hand: REASON`: no golden figures
 
 mod figures;
+mod measured;
 mod output;
 mod page;
 mod pages;

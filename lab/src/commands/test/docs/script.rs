@@ -1,7 +1,7 @@
 //! Executes the blocks of commands.
 
-use super::output;
-use super::page::{self, Piece};
+use super::output::{self, Numbers};
+use super::page::{self, Block, Piece};
 use super::pages::Page;
 use crate::cli::Group;
 use crate::commands::test::builds::Builds;
@@ -35,8 +35,8 @@ pub struct Script {
     alone: bool,
     copy: bool,
     status: i32,
-    /// What the last command prints, and whether its numbers may be any.
-    shown: Option<(Vec<String>, bool)>,
+    /// What the last command prints, and which of its numbers may be others.
+    shown: Option<(Vec<String>, Numbers)>,
     /// Which lines of the page these are, counted from 0.
     lines: Range<usize>,
     /// Files that it needs, with their text.
@@ -68,9 +68,14 @@ pub fn of(page: &Page) -> Vec<Script> {
         };
         let behind =
             behind.filter(|next| next.note.get("file").or(next.note.get("not run")).is_none());
-        let any = |name: &str| behind.is_some_and(|next| next.note.get(name) == Some("any"));
         let commands = page::commands(&block.body);
         let last = commands.last().map(|last| last.split(" #").next().unwrap_or(last).trim());
+        let numbers = |shown: &Block| match shown.note.get("numbers") {
+            Some("any") => Numbers::Any,
+            _ if last.is_some_and(measures) => Numbers::Measured,
+            _ => Numbers::Exact,
+        };
+        let shown = behind.map(|next| (next.body.clone(), numbers(next)));
         let last: String = last.unwrap_or_default().chars().take(SHOWN_COMMAND).collect();
         scripts.push(Script {
             name: format!("{}: {last}", page.name),
@@ -79,12 +84,19 @@ pub fn of(page: &Page) -> Vec<Script> {
             alone: block.note.get("alone").is_some(),
             copy: block.note.get("copy").is_some(),
             status: block.note.get("status").and_then(|text| text.parse().ok()).unwrap_or(0),
-            shown: behind.map(|next| (next.body.clone(), any("numbers"))),
+            shown,
             lines: behind.map_or(0..0, |next| next.line..next.line + next.body.len()),
             files: files.clone(),
         });
     }
     scripts
+}
+
+/// Whether a command runs something, so that what it prints may be measured: analyses compute,
+/// and other programs show files.
+fn measures(command: &str) -> bool {
+    let giusto = command.split("./giusto ").nth(1);
+    giusto.is_some_and(|rest| !rest.starts_with("check "))
 }
 
 impl Script {
@@ -103,14 +115,17 @@ impl Script {
         if alone { job.alone() } else { job }
     }
 
-    /// Lines of the page that must be others, and what they must be; an output of which the page
-    /// leaves something out cannot be filled in.
+    /// Lines of the page that must be others, and what they must be, measured numbers too; an
+    /// output of which the page leaves something out cannot be filled in.
     pub fn replacement(&self) -> Result<Option<Replacement>> {
         let Some((shown, numbers)) = &self.shown else { return Ok(None) };
         let printed = self.run()?;
-        match output::compare(shown, &printed, *numbers) {
+        let partial = output::is_partial(shown);
+        let exact = if *numbers == Numbers::Any { Numbers::Any } else { Numbers::Exact };
+        let numbers = if partial { *numbers } else { exact };
+        match output::compare(shown, &printed, numbers) {
             Ok(()) => Ok(None),
-            Err(differs) if output::is_partial(shown) => bail!("{}: {differs}", self.name),
+            Err(differs) if partial => bail!("{}: {differs}", self.name),
             Err(_) => {
                 let lines = printed.trim_end().lines().map(|line| line.trim_end().to_string());
                 Ok(Some((self.lines.clone(), lines.collect())))
@@ -202,6 +217,33 @@ mod tests {
             ran(&format!("<!-- status: 3 -->\n{}", page("echo no >&2; exit 3", "no"))),
             Ok(None)
         );
+    }
+
+    #[test]
+    fn what_a_system_measures_may_be_near_and_is_updated() {
+        let page = |command: &str, note: &str, shown: &str| {
+            format!("```sh\n{command}\n```\n\n{note}```text\n{shown}\n```\n")
+        };
+        let numbers = |command: &str, note: &str| {
+            scripts(&page(command, note, "x")).remove(0).shown.unwrap().1
+        };
+        assert_eq!(numbers("./giusto run hello --icount | tail -n 1", ""), Numbers::Measured);
+        assert_eq!(numbers("./giusto check hello", ""), Numbers::Exact);
+        assert_eq!(numbers("cat a.csv", ""), Numbers::Exact);
+        assert_eq!(numbers("./giusto run a", "<!-- numbers: any -->\n"), Numbers::Any);
+        let echo = "echo took 1234567 steps # ./giusto run";
+        let (near, far) = (page(echo, "", "took 1234560 steps"), page(echo, "", "took 99 steps"));
+        let judged = |text: &str| {
+            let mut script = scripts(text).remove(0);
+            script.shown.as_mut().unwrap().1 = Numbers::Measured;
+            let new = script.replacement().unwrap();
+            (script.job().work(&mut Default::default()).is_ok(), new)
+        };
+        let new = Some((5..6, vec!["took 1234567 steps".to_string()]));
+        assert_eq!(judged(&near), (true, new.clone()));
+        assert_eq!(judged(&far), (false, new));
+        let partial = page(echo, "", "took 1234560 steps\n...");
+        assert_eq!(judged(&partial), (true, None), "it cannot be filled in");
     }
 
     #[test]
