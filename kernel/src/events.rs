@@ -364,7 +364,7 @@ impl<S: System> Entry<S> {
             Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
                 self.manage().train_call_slowly(me, call as u8);
             }
-            Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
+            Some(call) if S::Port::FUTEXES => self.follow(me, self.manage().futex_call(me, call)),
             _ => {
                 self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));

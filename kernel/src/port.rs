@@ -207,6 +207,11 @@ pub trait Space: 'static {
     }
     /// The frame that is mapped at this address of user space, if user mode may write to it.
     fn writable(&self, port: &impl Port, at: u64) -> Option<u64>;
+    /// [`Space::writable`] from what was looked up last. `None`: not to be told from that.
+    #[inline(always)]
+    fn writable_again(&self, _at: u64) -> Option<u64> {
+        None
+    }
     /// Puts a zeroed frame in place of the highest table that an address lacks.
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.
