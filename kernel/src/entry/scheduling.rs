@@ -5,7 +5,6 @@ use super::Entry;
 use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::cpu::notes::Notes;
-use crate::manage::futex::Follows;
 use crate::object::Thread;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
@@ -67,20 +66,6 @@ impl<S: System> Entry<S> {
     pub fn block(&self, thread: Ref<Thread<S::Port>>, state: State) {
         self.blocked(thread, state);
         S::Scheduler::block::<S::Port, S::Notes>(self.cpu, thread, state);
-    }
-
-    /// Raises what follows from a futex call of the candidate `me`. Where a tree orders threads, or
-    /// one may belong to another CPU, that is an event of management.
-    #[inline(always)]
-    pub(crate) fn follow(&self, me: Ref<Thread<S::Port>>, follows: Follows<S::Port>) {
-        let apart = S::Scheduler::TREE || S::Port::SMP;
-        match follows {
-            Follows::Nothing => {}
-            Follows::Block if apart => self.manage().block(me),
-            Follows::Block => self.block(me, State::Waiting),
-            Follows::Wake(thread) if apart => self.manage().make_ready(thread),
-            Follows::Wake(thread) => self.wake_slowly(thread),
-        }
     }
 
     /// Whether a thread that became ready can run on this CPU now. One of another CPU is woken
