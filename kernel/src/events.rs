@@ -8,8 +8,9 @@ use crate::ipc::left::Found;
 use crate::ipc::signal::Signalled;
 use crate::kernel::Kernel;
 use crate::manage::Done;
+use crate::manage::futex::Follows;
 use crate::object::deadlines::{Due, TimerEntry};
-use crate::object::thread::flag;
+use crate::object::thread::{State, flag};
 use crate::object::{Notification, Thread, Timer};
 use crate::port::{Context, Port};
 use crate::sched::Scheduler;
@@ -364,11 +365,25 @@ impl<S: System> Entry<S> {
             Some(call) if call as u8 >= Call::TrainCreate as u8 && S::Port::TRAINS => {
                 self.manage().train_call_slowly(me, call as u8);
             }
-            Some(call) if S::Port::FUTEXES => self.manage().futex_call(me, call),
+            Some(call) if S::Port::FUTEXES => self.follow(me, self.manage().futex_call(me, call)),
             _ => {
                 self.cpu.note(Event::Fail, me, Error::UnknownCall as u32, 0);
                 context.set_results(Status::failed(Error::UnknownCall), 0, Info(0));
             }
+        }
+    }
+
+    /// Raises what follows from a futex call of the candidate `me`. Where a tree orders threads, or
+    /// one may belong to another CPU, that is an event of management.
+    #[inline(always)]
+    fn follow(&self, me: Ref<Thread<S::Port>>, follows: Follows<S::Port>) {
+        let apart = S::Scheduler::TREE || S::Port::SMP;
+        match follows {
+            Follows::Nothing => {}
+            Follows::Block if apart => self.manage().block(me),
+            Follows::Block => self.block(me, State::Waiting),
+            Follows::Wake(thread) if apart => self.manage().make_ready(thread),
+            Follows::Wake(thread) => self.wake_slowly(thread),
         }
     }
 

@@ -34,13 +34,16 @@ fn restored(number: u32) -> u32 {
 }
 
 /// The secrets of one scope of numbers.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Key {
     before: u32,
     behind: u32,
 }
 
 impl Key {
+    /// The key of no scope.
+    pub const NONE: Key = Key { before: u32::MAX, behind: u32::MAX };
+
     /// That of a scope, by a number of its own: mixed from a secret by splitmix64.
     pub fn new(secret: u64, scope: u64) -> Key {
         let word = secret ^ scope.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -70,6 +73,13 @@ mod tests {
         for number in (0..=MASK).step_by(9973).chain([0, 1, MASK - 1, MASK]) {
             assert_eq!(restored(permuted(number)), number);
             assert!(permuted(number) <= MASK);
+        }
+    }
+
+    #[test]
+    fn no_scope_has_the_key_of_none() {
+        for scope in 0..1000 {
+            assert!(Key::new(u64::MAX, scope) != Key::NONE);
         }
     }
 

@@ -105,6 +105,12 @@ pub trait Port: Sized + 'static {
     /// A thread, however it has stopped, is back behind the system call for which this was kept,
     /// without anything from there but the message words. The core sets the results.
     fn come_back(&self, local: &Self::Local, thread: &Self::Context, kept: &Self::Kept);
+    /// Whether a thread of this CPU has no state that a switch moves apart, here or in what is
+    /// kept: then it enters and comes back by its general registers alone.
+    #[inline(always)]
+    fn is_plain(&self, _: &Self::Local, _thread: &Self::Context, _kept: &Self::Kept) -> bool {
+        true
+    }
     /// The thread for which this was kept does not come back there: nothing is kept any more.
     fn give_up(&self, kept: &Self::Kept);
     /// Moves what this CPU alone holds of a thread's state into its context: the thread may run
@@ -207,6 +213,11 @@ pub trait Space: 'static {
     }
     /// The frame that is mapped at this address of user space, if user mode may write to it.
     fn writable(&self, port: &impl Port, at: u64) -> Option<u64>;
+    /// [`Space::writable`] from what was looked up last. `None`: not to be told from that.
+    #[inline(always)]
+    fn writable_again(&self, _at: u64) -> Option<u64> {
+        None
+    }
     /// Puts a zeroed frame in place of the highest table that an address lacks.
     fn add_table(&self, port: &impl Port, at: u64, table: u64);
     /// Maps one page, if nothing is in the way and no table is missing.

@@ -1,9 +1,10 @@
 //! What holds of the queues of mutexes and conditions, whatever programs have written there.
 
 use super::live;
-use crate::access::Exclusive;
+use crate::access::{Exclusive, Ref};
 use crate::events::Machine;
 use crate::list::{Linked, Ring};
+use crate::manage::futex::identity;
 use crate::object::Thread;
 use crate::object::thread::{State, Waiting};
 use crate::object::waiter::{Kind, Target};
@@ -20,6 +21,13 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         let inherits = thread.inherit.waits.get().is_some();
         let waits = thread.state.get() == State::Waiting && !inherits;
         waiting += u32::from(waits);
+        let has_id = |at: Ref<Thread<P>>, scope| {
+            let id = identity::id(machine.kernel, scope, at.domain.get(), at);
+            assert!(all.open(at).futex.id.get() == id, "a waiter has another scope's id");
+        };
+        if inherits {
+            has_id(at, Scope::Domain);
+        }
         let Some(kind) = thread.futex.heads.get() else { continue };
         assert!(waits, "a thread that waits for no mutex heads a queue");
         let (own, domain) = (thread.futex.target.get(), thread.domain.get());
@@ -41,6 +49,7 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             assert!(mutex, "waiters of a condition for different mutexes");
             let links = <Thread<P> as Linked<Waiting>>::links(body);
             assert!(links.linked(), "a waiter is in no ring");
+            has_id(member, own.scope);
         });
     }
     assert!(found == waiting, "a waiter is in no ring that has a head");

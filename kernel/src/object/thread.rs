@@ -380,6 +380,7 @@ impl<P: Port> Thread<P> {
     /// Readies a pool slot for the next thread.
     pub fn reset(&self) {
         self.state.open(self).reset();
+        self.futex.reset();
     }
 
     /// Blocks it, or makes it wait for something else:

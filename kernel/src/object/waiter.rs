@@ -2,6 +2,7 @@
 //!
 //! This is all that the kernel knows of them. `manage::futex` says how it is used.
 
+use crate::hidden::Key;
 use abi::futex::Scope;
 use cells::Cell;
 
@@ -58,6 +59,8 @@ pub struct Waiter {
     pub heads: Cell<Option<Kind>>,
     /// The thread's id in that scope, which stands in the words while it heads its ring.
     pub id: Cell<u32>,
+    /// What the id was made with: it counts as long as that is the key of the scope.
+    pub key: Cell<Key>,
 }
 
 impl Waiter {
@@ -65,7 +68,17 @@ impl Waiter {
     pub const fn new() -> Waiter {
         let (scope, mutex) = (Scope::Domain, Place::NOWHERE);
         let target = Target { scope, condition: None, mutex };
-        Waiter { target: Cell::new(target), heads: Cell::new(None), id: Cell::new(0) }
+        Waiter {
+            target: Cell::new(target),
+            heads: Cell::new(None),
+            id: Cell::new(0),
+            key: Cell::new(Key::NONE),
+        }
+    }
+
+    /// Forgets the id: the next one is another thread's.
+    pub fn reset(&self) {
+        self.key.set(Key::NONE);
     }
 }
 

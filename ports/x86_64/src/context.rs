@@ -92,6 +92,12 @@ impl Context {
         self.rdi.set(first);
         self.rsi.set(info);
     }
+
+    /// Leaves a second result for entry code.
+    #[inline(always)]
+    pub fn save_second(&self, result: u64) {
+        self.rsi.set(result);
+    }
 }
 
 /// What is kept of a thread that is in another domain. What it has beside general registers is

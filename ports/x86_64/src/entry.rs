@@ -209,12 +209,30 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         ".if {trains}",
         "9:",
         "mov [rbp + {rdi}], rdi",
+        "call {fast_train_call}",
+        "test rax, rax", "jz 14f",
+        // The badge was put where results are loaded from.
+        "mov rsi, [rax + {rsi}]",
+        "15:",
+        "mov rdi, rdx",
+        "mov rcx, [rax + {rip}]",
+        "mov r11, [rax + {rflags}]",
+        "mov rsp, [rax + {rsp}]",
+        "xor eax, eax", "xor edx, edx", "xor ebx, ebx", "xor ebp, ebp",
+        "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
+        "swapgs",
+        "sysretq",
+        "14:",
         "mov dword ptr [rbp + {rax}], {train_call}",
         "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
         "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
         "jmp {train_call_path}",
         "19:",
         "mov [rbp + {rdi}], rdi",
+        "call {fast_train_return}",
+        "xor esi, esi",
+        "test rax, rax", "jnz 15b",
+        "mov dword ptr [rbp + {rax}], {train_return}",
         "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
         "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
         "jmp {train_return_path}",
@@ -235,6 +253,8 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         train_call = const Call::TrainCall as u64,
         train_return = const Call::TrainReturn as u64,
         train_call_path = sym train::<S, { Call::TrainCall as u8 }>,
+        fast_train_call = sym fast_train_call::<S>,
+        fast_train_return = sym fast_train_return::<S>,
         train_return_path = sym train::<S, { Call::TrainReturn as u8 }>,
         fast_call = sym fast_call::<S>,
         fast_reply_wait = sym fast_reply_wait::<S>,
@@ -402,6 +422,34 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
             }
         }
     }
+}
+
+/// Without a context the call is left to the general path.
+const LEFT: Resume = Resume { context: core::ptr::null(), badge: 0 };
+
+extern "sysv64" fn fast_train_call<S: System<Port = X86>>(slot: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let entered = core.fast_train_call(slot as u32);
+    drop(core);
+    let Some((me, word, badge)) = entered else { return LEFT };
+    let context = switch_tables(machine.cpu, me);
+    note_exit::<S>(machine.cpu, me);
+    context.save_second(badge);
+    Resume { context, badge: word }
+}
+
+extern "sysv64" fn fast_train_return<S: System<Port = X86>>(result: u64) -> Resume {
+    let machine = state::machine();
+    // SAFETY: called by entry code, interrupts off, once per entry.
+    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
+    let returned = core.fast_train_return();
+    drop(core);
+    let Some(me) = returned else { return LEFT };
+    let context = switch_tables(machine.cpu, me);
+    note_exit::<S>(machine.cpu, me);
+    Resume { context, badge: result }
 }
 
 pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {

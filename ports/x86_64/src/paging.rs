@@ -205,7 +205,13 @@ pub struct Space {
     root: u64,
     /// Where the search for tables to detach goes on, per level.
     cursor: [Cell<u16>; 4],
+    /// Which large page was looked up last, and the frame of its table.
+    last: Cell<u64>,
+    last_table: Cell<u64>,
 }
+
+/// No large page of a domain has this number.
+const NONE: u64 = u64::MAX;
 
 impl Space {
     /// The frame of the root table.
@@ -216,6 +222,12 @@ impl Space {
 
     /// The entry for a page, if all tables above it exist.
     fn leaf(&self, at: u64) -> Option<&'static AtomicU64> {
+        Some(entry(at, 0, self.lowest_table(at)?))
+    }
+
+    /// The frame of the lowest table on the way to a page, if that and all above it exist.
+    #[inline(always)]
+    fn lowest_table(&self, at: u64) -> Option<u64> {
         let mut below = self.root;
         for level in (1..4).rev() {
             let entry = entry(at, level, below).load(Relaxed);
@@ -224,7 +236,7 @@ impl Space {
             }
             below = entry & ADDRESS;
         }
-        Some(entry(at, 0, below))
+        Some(below)
     }
 
     /// How many tables on the way to a page are missing.
@@ -252,6 +264,13 @@ fn user_flags(rights: Rights) -> u64 {
     flags
 }
 
+/// The frame of a page with this entry, if user mode may write to it.
+#[inline(always)]
+fn writable_frame(entry: &AtomicU64) -> Option<u64> {
+    let word = entry.load(Relaxed);
+    (word & PRESENT != 0 && word & WRITE != 0).then_some(word & ADDRESS)
+}
+
 impl port::Space for Space {
     type Local = Local;
 
@@ -264,7 +283,8 @@ impl port::Space for Space {
             let value = if index < 256 { 0 } else { shared.load(Relaxed) };
             own.store(value, Relaxed);
         }
-        Space { root, cursor: [const { Cell::new(0) }; 4] }
+        let [last, last_table] = [NONE, 0].map(Cell::new);
+        Space { root, cursor: [const { Cell::new(0) }; 4], last, last_table }
     }
 
     fn missing(&self, _port: &impl port::Port, at: u64, pages: u64) -> usize {
@@ -285,8 +305,19 @@ impl port::Space for Space {
     }
 
     fn writable(&self, _port: &impl port::Port, at: u64) -> Option<u64> {
-        let word = self.leaf(at)?.load(Relaxed);
-        (word & PRESENT != 0 && word & WRITE != 0).then_some(word & ADDRESS)
+        let table = self.lowest_table(at)?;
+        // It stays where it is until all are taken back.
+        self.last_table.set(table);
+        self.last.set(at / LARGE_PAGE);
+        writable_frame(entry(at, 0, table))
+    }
+
+    #[inline(always)]
+    fn writable_again(&self, at: u64) -> Option<u64> {
+        if at / LARGE_PAGE != self.last.get() {
+            return None;
+        }
+        writable_frame(entry(at, 0, self.last_table.get()))
     }
 
     fn add_table(&self, _port: &impl port::Port, at: u64, new: u64) {
@@ -332,6 +363,7 @@ impl port::Space for Space {
     }
 
     fn take_table(&self, _port: &impl port::Port) -> Taken {
+        self.last.set(NONE);
         // Descend along the first entries that are present; the lowest table has no tables below
         // it and is detached from the one above.
         let mut above = None;

@@ -184,6 +184,11 @@ impl Port for X86 {
         thread.come_back(kept);
     }
 
+    #[inline(always)]
+    fn is_plain(&self, local: &Local, thread: &Context, kept: &Kept) -> bool {
+        thread.special.get() == 0 && kept.special.get() == 0 && local.special.live.get() == 0
+    }
+
     fn give_up(&self, kept: &Kept) {
         kept.special.set(0);
         kept.pointer.set(0);

@@ -47,6 +47,12 @@ const INHERIT_UNLOCK: u16 = 11;
 const HASHED_WAIT: u16 = 12;
 const HASHED_WAKE: u16 = 13;
 
+/// A wait that priority follows along a row of waits.
+const BOOST: u16 = 14;
+/// Threads that one waits for in a row, and that have its priority then: the program's own is the
+/// last of them.
+const LINKS: [usize; 4] = [1, 2, 4, 8];
+
 /// Words of the memory `bench`: what is measured, and what threads tell each other.
 const MUTEX: usize = 0;
 const CONDITION: usize = 1;
@@ -73,9 +79,13 @@ const FREE: usize = 16;
 const INHERITS: usize = 24;
 /// The first word of the futexes of others.
 const OTHERS: usize = 64;
+/// The mutexes of a row: the first is the program's own, each other one that of the thread before.
+const ROW: usize = 1200;
 
-/// Priorities: of waiters, and of the thread that reads the counter. The program is between them.
+/// Priorities: of waiters, of the first of those in a row that one of them waits for, each of the
+/// others one more, and of the thread that reads the counter. The program is between the last two.
 const ABOVE: u64 = 110;
+const BETWEEN: u64 = 101;
 const BELOW: u64 = 50;
 
 /// Measures all cases: memory `bench` and `recording`, capability `system`, arguments `rounds`,
@@ -105,6 +115,9 @@ pub fn main(env: &Env) {
     }
     measured.case = 0;
     measured.free();
+    if measured.pause == 0 {
+        measured.boosts();
+    }
     measured.recorder.done();
     system::shutdown(env.cap("system"), 0).expect("the run ends");
 }
@@ -288,6 +301,31 @@ impl Measured<'_> {
         }
     }
 
+    /// Threads wait in a row for this one, and then one with a higher priority for the last of
+    /// them: what that wait takes until this thread, which has that priority then, goes on.
+    fn boosts(&mut self) {
+        for (case, links) in (0..).zip(LINKS) {
+            self.case = case;
+            for round in 0..self.rounds {
+                let owner = self.bench.get(OWNER) | u64::from(WAITERS);
+                self.bench.set(ROW, owner);
+                for n in 0..links {
+                    // Else one would not run before this thread has its priority.
+                    let priority = if n + 1 == links { ABOVE } else { BETWEEN + n as u64 };
+                    self.start(n, priority, wait_in_row);
+                }
+                let after = counter();
+                self.span(BOOST, round, self.bench.get(WAITED), after);
+                for slot in self.threads[..links].iter().rev() {
+                    cap::destroy(*slot).expect("it is there");
+                }
+                for n in 0..=links {
+                    self.bench.set(ROW + n, 0);
+                }
+            }
+        }
+    }
+
     fn free(&mut self) {
         let me = ThreadId::current();
         let mutex = Mutex::new(self.bench.part(FREE, 1), Scope::Domain);
@@ -347,6 +385,16 @@ fn wait(env: &Env, n: u64) {
             bench.set(UNTIL, 0);
         }
     }
+}
+
+/// A thread that owns a mutex of the row, and waits for the one before.
+fn wait_in_row(env: &Env, n: u64) {
+    let (bench, own) = (env.mem("bench"), ROW + n as usize);
+    bench.set(own, u64::from(futex::identity().0 | WAITERS));
+    let address = bench.address() + 8 * (own as u64 - 1);
+    let expected = bench.get(own - 1) as u32;
+    bench.set(WAITED, counter());
+    futex::inherit_wait(address, expected, Wait::NEVER).expect("the thread before owns it");
 }
 
 /// A thread that waits for a futex of its own, for ever.

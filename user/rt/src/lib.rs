@@ -23,6 +23,7 @@
 //! | [`log`], [`console`] | time-stamped lines that stay; text for people |
 //! | [`record`], [`statistics`] | figures for people and the laboratory |
 //! | [`futex`] | calls on mutexes and conditions, which the crate `sync` uses |
+//! | `lock` | with the feature `lock_api`: mutexes and reader-writer locks of that crate |
 //! | [`arch`] | the machine: system call instruction, cycle counter, probes |
 #![no_std]
 #![deny(unsafe_code)]
@@ -85,6 +86,8 @@ pub use mapping::{At, Mapping, MemoryObject};
 pub use record::Recorder;
 pub use request::{Fault, FaultReply, Request};
 pub use server::Server;
+#[cfg(all(feature = "lock_api", target_os = "none"))]
+pub use shared::lock;
 pub use shared::{Buffer, Words};
 pub use slots::{OwnedSlot, SlotPool};
 pub use start::{PANIC_STATUS, exit, run};

@@ -3,6 +3,10 @@
 //! All of it is reached as relaxed atomic words, which the kernel, other threads and other
 //! domains may change at any time.
 
+#[cfg(all(feature = "lock_api", target_os = "none"))]
+#[allow(unsafe_code)]
+pub mod lock;
+
 use crate::Slot;
 use crate::arch::address;
 use abi::Rights;

@@ -67,7 +67,8 @@ pub type Handler = fn(Visitor, [u64; 4]) -> [u64; 4];
 /// Words in front of the stacks that say what visitors run: function, environment and argument.
 pub(crate) const RECORD_WORDS: usize = 4;
 
-fn run<E: Entry>(visitor: Visitor, words: [u64; 4]) -> [u64; 4] {
+#[inline(always)]
+pub(crate) fn run<E: Entry>(visitor: Visitor, words: [u64; 4]) -> [u64; 4] {
     E::enter(visitor, words.into()).into()
 }
 
@@ -93,18 +94,11 @@ pub fn export<E: Entry>(
     if size == 0 {
         return Err(Error::InvalidArgument);
     }
-    stacks.set(0, arch::handler(run::<E>));
+    stacks.set(0, arch::visitor::<E>());
     stacks.set(1, env.address());
     stacks.set(2, argument);
     let a = [slot.word(), arch::train_entry(), stacks.address(), base, size, count];
     arch::syscall(Call::TrainCreate as u64, a.map(word), arch::words([])).status.result()
-}
-
-/// Returns to where the thread has entered this domain. It does so once.
-pub(crate) fn leave(words: [u64; 4]) -> ! {
-    let a = [word(0), ANY, ANY, ANY, ANY, ANY];
-    arch::syscall(Call::TrainReturn as u64, a, arch::words(words));
-    crate::exit()
 }
 
 /// A train that this domain may enter, with what is brought and what is taken back.

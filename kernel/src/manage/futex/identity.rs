@@ -25,7 +25,7 @@ pub fn key_of_domain<P: Port>(secret: u64, domain: Ref<Domain<P>>) -> Key {
 
 /// That of a scope in which a domain is. Each domain keeps its own: every call needs it.
 #[inline(always)]
-fn key_of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
+pub(super) fn key_of<P: Port>(kernel: &Kernel<P>, scope: Scope, domain: Ref<Domain<P>>) -> Key {
     match scope {
         Scope::Shared => kernel.shared_key,
         Scope::Domain => domain.key.get(),
@@ -59,7 +59,12 @@ pub fn id<P: Port>(
     domain: Ref<Domain<P>>,
     thread: Ref<Thread<P>>,
 ) -> u32 {
-    let key = key_of(kernel, scope, domain);
+    id_by(kernel, key_of(kernel, scope, domain), thread)
+}
+
+/// The id of a thread, made with a key.
+#[inline(always)]
+pub(super) fn id_by<P: Port>(kernel: &Kernel<P>, key: Key, thread: Ref<Thread<P>>) -> u32 {
     match key.hide(number(kernel, thread)) {
         // 0 is no id: it changes places with that of no thread.
         0 => key.hide(NONE),
@@ -79,15 +84,13 @@ pub(in crate::manage) fn thread<P: Port>(
     inside.then_some(thread)
 }
 
-/// The slot that an id names, and the number in the id.
+/// The slot that an id, made with a key, names, and the number in the id.
 #[inline(always)]
-fn shown<P: Port>(
+pub(super) fn shown<P: Port>(
     kernel: &'static Kernel<P>,
-    scope: Scope,
-    domain: Ref<Domain<P>>,
+    key: Key,
     id: u32,
 ) -> Option<(Ref<Thread<P>>, u32)> {
-    let key = key_of(kernel, scope, domain);
     let shown = match key.show(id & MASK) {
         NONE => key.show(0),
         number => number,
@@ -104,7 +107,7 @@ pub(in crate::manage) fn named<P: Port>(
     domain: Ref<Domain<P>>,
     id: u32,
 ) -> Option<Ref<Thread<P>>> {
-    let (thread, shown) = shown(kernel, scope, domain, id)?;
+    let (thread, shown) = shown(kernel, key_of(kernel, scope, domain), id)?;
     let same = thread.life() == Life::Live && number(kernel, thread) == shown;
     (same && id & WAITERS == 0).then_some(thread)
 }
@@ -117,7 +120,7 @@ pub(in crate::manage) fn ending<P: Port>(
     domain: Ref<Domain<P>>,
     id: u32,
 ) -> Option<Ref<Thread<P>>> {
-    let (thread, shown) = shown(kernel, Scope::Domain, domain, id)?;
+    let (thread, shown) = shown(kernel, key_of(kernel, Scope::Domain, domain), id)?;
     // The incarnation is the next one since then.
     let before = thread.incarnation().wrapping_sub(1);
     let same = thread.life() == Life::Dying && number_in_life(kernel, thread, before) == shown;

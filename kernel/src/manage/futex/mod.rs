@@ -19,6 +19,7 @@ mod wake;
 pub(in crate::manage) mod words;
 
 use crate::access::{Life, Ref};
+use crate::hidden::Key;
 use crate::manage::Manager;
 use crate::object::waiter::Kind;
 use crate::object::{Domain, Thread};
@@ -28,11 +29,12 @@ use abi::futex::{SCOPE_SHIFT, Scope, WAITERS};
 use abi::trace::Event;
 use abi::{Error, Info, Status};
 
-/// Who calls, from which domain, and in which scope.
+/// Who calls, from which domain, in which scope, and what ids of that are made with.
 pub(super) struct Caller<P: Port> {
     pub thread: Ref<Thread<P>>,
     pub domain: Ref<Domain<P>>,
     pub scope: Scope,
+    key: Key,
 }
 
 impl<P: Port> Clone for Caller<P> {
@@ -57,60 +59,118 @@ pub(super) enum Outcome<P: Port> {
     Preempted,
 }
 
+/// What follows from a call for the scheduler.
+pub(crate) enum Follows<P: Port> {
+    /// The calling thread goes on.
+    Nothing,
+    /// It has blocked.
+    Block,
+    /// This thread became ready.
+    Wake(Ref<Thread<P>>),
+}
+
+/// A call's number and its arguments, as the thread's registers have them.
+type Issued = (u64, [u64; 6]);
+
 impl<P: Port> Manager<'_, P> {
     /// Executes the futex call that `me` has issued, and leaves its results.
     #[inline(never)]
-    pub(crate) fn futex_call(&self, me: Ref<Thread<P>>, call: Call) {
-        let thread = self.all.open(me);
-        let (number, args) = thread.context.call();
+    pub(crate) fn futex_call(&self, me: Ref<Thread<P>>, call: Call) -> Follows<P> {
         // Destroyed from another CPU, it leaves this one on its way out: its id is that of its
         // slot's next thread by now.
-        let is_ending = P::SMP && me.life() == Life::Dying;
-        let outcome = match is_ending {
-            true => Ok(Outcome::Preempted),
-            false => self.futex(me, (call, number), &args),
-        };
-        let (status, value) = match outcome {
-            Ok(Outcome::Done(value)) => (Status::OK, value),
-            Ok(Outcome::Woke(owner)) => {
-                self.make_ready(owner);
-                (Status::OK, 0)
-            }
-            Ok(Outcome::Blocked) => return self.block(me),
-            // The arguments lie in the context still.
-            Ok(Outcome::Preempted) => {
-                return thread.issue_again(number | RESTARTED, thread.context.call().1);
-            }
-            Err(error) => {
-                self.cpu.note(Event::Fail, me, error as u32, 0);
-                (Status::failed(error), 0)
-            }
-        };
-        thread.context.set_results(status, value, Info(0));
+        if P::SMP && me.life() == Life::Dying {
+            return self.begin_anew(me);
+        }
+        match call {
+            Call::MutexWait => self.mutex_wait(me),
+            Call::MutexWake => self.mutex_wake(me),
+            Call::CondWait => self.condition_wait(me),
+            Call::CondRequeue => self.condition_requeue(me),
+            _ => self.inherit_call(me, call),
+        }
     }
 
-    fn futex(
-        &self,
-        thread: Ref<Thread<P>>,
-        (call, number): (Call, u64),
-        args: &[u64; 6],
-    ) -> Result<Outcome<P>, Error> {
-        let shared = number >> SCOPE_SHIFT & 1 != 0;
+    #[inline(never)]
+    fn mutex_wait(&self, me: Ref<Thread<P>>) -> Follows<P> {
+        let (caller, (number, args)) = self.issued(me);
+        self.settled(me, || {
+            let until = until(number, args[2])?;
+            self.wait_for(caller, (Kind::Mutex, args[0], 0), args[1], until)
+        })
+    }
+
+    #[inline(never)]
+    fn mutex_wake(&self, me: Ref<Thread<P>>) -> Follows<P> {
+        let (caller, (_, args)) = self.issued(me);
+        self.settled(me, || self.wake_for_mutex(caller, args[0]))
+    }
+
+    #[inline(never)]
+    fn condition_wait(&self, me: Ref<Thread<P>>) -> Follows<P> {
+        let (caller, (number, args)) = self.issued(me);
+        self.settled(me, || {
+            let until = until(number, args[3])?;
+            self.wait_for(caller, (Kind::Condition, args[0], args[2]), args[1], until)
+        })
+    }
+
+    #[inline(never)]
+    fn condition_requeue(&self, me: Ref<Thread<P>>) -> Follows<P> {
+        let (caller, (_, args)) = self.issued(me);
+        self.settled(me, || self.requeue_waiters(caller, args[0], args[1]))
+    }
+
+    #[inline(never)]
+    fn inherit_call(&self, me: Ref<Thread<P>>, call: Call) -> Follows<P> {
+        let (caller, (number, args)) = self.issued(me);
+        self.settled(me, || self.inherit(caller, (call, number), args))
+    }
+
+    /// Who calls, and what.
+    #[inline(always)]
+    fn issued(&self, me: Ref<Thread<P>>) -> (Caller<P>, Issued) {
+        let issued = self.all.open(me).context.call();
+        let shared = issued.0 >> SCOPE_SHIFT & 1 != 0;
         let scope = if shared { Scope::Shared } else { Scope::Domain };
-        let caller = Caller { thread, domain: self.domain_of(thread), scope };
-        match call {
-            Call::MutexWake => self.wake_for_mutex(caller, args[0]),
-            Call::MutexWait | Call::CondWait => {
-                let (kind, deadline) = match call {
-                    Call::MutexWait => (Kind::Mutex, args[2]),
-                    _ => (Kind::Condition, args[3]),
-                };
-                let until = until(number, deadline)?;
-                self.wait_for(caller, (kind, args[0], args[2]), args[1], until)
-            }
-            Call::CondRequeue => self.requeue_waiters(caller, args[0], args[1]),
-            _ => self.inherit(caller, (call, number), *args),
-        }
+        let domain = self.domain_of(me);
+        let key = identity::key_of(self.kernel, scope, domain);
+        (Caller { thread: me, domain, scope, key }, issued)
+    }
+
+    /// Makes the call of `me`, and leaves its results.
+    #[inline(always)]
+    fn settled(
+        &self,
+        me: Ref<Thread<P>>,
+        call: impl FnOnce() -> Result<Outcome<P>, Error>,
+    ) -> Follows<P> {
+        let (value, follows) = match call() {
+            Ok(Outcome::Done(value)) => (value, Follows::Nothing),
+            Ok(Outcome::Woke(owner)) => (0, Follows::Wake(owner)),
+            Ok(Outcome::Blocked) => return Follows::Block,
+            Ok(Outcome::Preempted) => return self.begin_anew(me),
+            Err(error) => return self.refuse(me, error),
+        };
+        self.all.open(me).context.set_results(Status::OK, value, Info(0));
+        follows
+    }
+
+    /// The thread issues its call again: the arguments lie in its context still.
+    #[cold]
+    #[inline(never)]
+    fn begin_anew(&self, me: Ref<Thread<P>>) -> Follows<P> {
+        let thread = self.all.open(me);
+        let (number, args) = thread.context.call();
+        thread.issue_again(number | RESTARTED, args);
+        Follows::Nothing
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, me: Ref<Thread<P>>, error: Error) -> Follows<P> {
+        self.cpu.note(Event::Fail, me, error as u32, 0);
+        self.all.open(me).context.set_results(Status::failed(error), 0, Info(0));
+        Follows::Nothing
     }
 }
 

@@ -8,12 +8,13 @@
 use super::Caller;
 use super::identity;
 use super::words::Words;
-use crate::access::Ref;
+use crate::access::{Life, Ref};
+use crate::hidden::Key;
 use crate::list::Ring;
 use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::{State, Waiting};
-use crate::object::waiter::{Kind, Target};
+use crate::object::waiter::{Kind, Place, Target};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::Scope;
@@ -23,8 +24,33 @@ pub(super) type Queue<P> = Ring<Thread<P>, Waiting>;
 
 impl<P: Port> Manager<'_, P> {
     /// The id of the calling thread in its scope.
+    #[inline(always)]
     pub(super) fn own_id(&self, caller: Caller<P>) -> u32 {
-        identity::id(self.kernel, caller.scope, caller.domain, caller.thread)
+        self.id_now(caller.thread, caller.key)
+    }
+
+    /// The id of a thread in the scope with this key, in which it waits next, if it does: as it was
+    /// made before, if that was for the same scope.
+    #[inline(always)]
+    fn id_now(&self, thread: Ref<Thread<P>>, key: Key) -> u32 {
+        let waiter = &self.all.open(thread).futex;
+        if waiter.key.get() != key {
+            self.make_id(thread, key);
+        }
+        waiter.id.get()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_id(&self, thread: Ref<Thread<P>>, key: Key) {
+        let waiter = &self.all.open(thread).futex;
+        waiter.id.set(identity::id_by(self.kernel, key, thread));
+        waiter.key.set(key);
+    }
+
+    /// A thread is going to wait in its own domain's scope, by its id in that.
+    pub(in crate::manage) fn make_local_id(&self, thread: Ref<Thread<P>>) {
+        self.id_now(thread, self.domain_of(thread).key.get());
     }
 
     /// The id of a thread that waits, in the scope in which it does; without one 0.
@@ -37,32 +63,56 @@ impl<P: Port> Manager<'_, P> {
     /// # Errors
     ///
     /// [`Error::BrokenQueue`]: they name a thread that does not head that queue, or none.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn head(
         &self,
         caller: Caller<P>,
         kind: Kind,
         (key, words): (u64, Words),
     ) -> Result<Option<Ref<Thread<P>>>, Error> {
-        match words.queue() {
-            0 => Ok(None),
-            id => identity::thread(self.kernel, caller.scope, caller.domain, id)
-                .filter(|at| self.is_head(caller.scope, *at, kind, key))
-                .map(Some)
-                .ok_or(Error::BrokenQueue),
+        let id = words.queue();
+        if id == 0 {
+            return Ok(None);
+        }
+        match self.headed(caller, kind, (key, id)) {
+            Some(head) => Ok(Some(head)),
+            None => Err(Error::BrokenQueue),
         }
     }
 
-    /// Whether a thread heads the queue of this kind with this key. In shared memory its own domain
-    /// must have the words still: their frame may have become another memory's.
-    fn is_head(&self, scope: Scope, at: Ref<Thread<P>>, kind: Kind, key: u64) -> bool {
+    /// The thread with this id, if it heads the queue of this kind with this key. In shared memory
+    /// its own domain must have the words still: their frame may have become another memory's.
+    #[inline(always)]
+    fn headed(
+        &self,
+        caller: Caller<P>,
+        kind: Kind,
+        (key, id): (u64, u32),
+    ) -> Option<Ref<Thread<P>>> {
+        let (at, _) = identity::shown(self.kernel, caller.key, id)?;
         let thread = self.all.open(at);
-        let target = thread.futex.target.get();
-        if thread.futex.heads.get() != Some(kind) || target.scope != scope {
-            return false;
+        // Who heads a queue waits, and has had its id since it began.
+        if thread.futex.heads.get() != Some(kind)
+            || thread.futex.id.get() != id
+            || at.life() != Life::Live
+        {
+            return None;
         }
-        let Some(place) = target.place(kind).filter(|place| place.key == key) else { return false };
-        scope == Scope::Domain || self.find_again(thread.domain.get(), scope, place).is_some()
+        let target = thread.futex.target.get();
+        let place = target.place(kind).filter(|place| place.key == key)?;
+        if target.scope != caller.scope {
+            return None;
+        }
+        match caller.scope {
+            Scope::Domain => (thread.domain.get() == caller.domain).then_some(at),
+            Scope::Shared => self.has_still(at, place).then_some(at),
+        }
+    }
+
+    /// Whether the domain of a thread that waits in shared memory has the words still.
+    #[inline(never)]
+    fn has_still(&self, thread: Ref<Thread<P>>, place: Place) -> bool {
+        self.find_again(thread.domain.get(), Scope::Shared, place).is_some()
     }
 
     /// The mark of a head goes to `next`, if there is one.
@@ -74,6 +124,7 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The calling thread joins the queue of this kind behind its head, or begins one, and blocks.
+    #[inline(always)]
     pub(super) fn join(
         &self,
         caller: Caller<P>,
@@ -84,13 +135,13 @@ impl<P: Port> Manager<'_, P> {
         let me = caller.thread;
         let thread = self.all.open(me);
         thread.futex.target.set(target);
-        thread.futex.id.set(self.own_id(caller));
+        let id = self.own_id(caller);
         Queue::form(me);
         match head {
             Some(head) => Queue::splice(head, me),
             None => {
                 thread.futex.heads.set(Some(kind));
-                words.set_queue(thread.futex.id.get());
+                words.set_queue(id);
             }
         }
         thread.wait_in(State::Waiting);

@@ -11,6 +11,7 @@ use abi::Error;
 impl<P: Port> Manager<'_, P> {
     /// The first waiter of the condition at `at`, or with `all` = 1 each, waits for its mutex from
     /// now on. The caller owns that, so no program changes its words meanwhile.
+    #[inline(always)]
     pub(super) fn requeue_waiters(
         &self,
         caller: Caller<P>,
@@ -20,13 +21,21 @@ impl<P: Port> Manager<'_, P> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
-        let (condition, words) = self.find(caller.domain, caller.scope, at)?;
+        let physical = self.physical(caller.domain, at).ok_or(Error::BadAddress)?;
+        let (condition, words) = self.pair(caller.scope, at, physical);
         let Some(first) = self.head(caller, Kind::Condition, (condition.key, words))? else {
             return Ok(Outcome::Done(0));
         };
-        let (body, place) = (self.all.open(first), self.all.open(first).futex.target.get().mutex);
-        let found = self.find_again(body.domain.get(), caller.scope, place);
-        let mutex = found.ok_or(Error::BadAddress)?;
+        let body = self.all.open(first);
+        let (place, domain) = (body.futex.target.get().mutex, body.domain.get());
+        let found = match domain == caller.domain {
+            true => self.physical_beside(domain, place.at, (at, physical)),
+            false => self.physical(domain, place.at),
+        };
+        let (now, mutex) = self.pair(caller.scope, place.at, found.ok_or(Error::BadAddress)?);
+        if now != place {
+            return Err(Error::BadAddress);
+        }
         let owner = mutex.first();
         if owner & !WAITERS != self.own_id(caller) {
             return Err(Error::WrongState);

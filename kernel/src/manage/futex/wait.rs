@@ -12,6 +12,7 @@ impl<P: Port> Manager<'_, P> {
     /// The caller waits for the mutex or condition at `at`, unless its first word is another one
     /// than `expected`; for a condition, then for the mutex at another address. With success it
     /// owns the mutex.
+    #[inline(always)]
     pub(super) fn wait_for(
         &self,
         caller: Caller<P>,
@@ -19,14 +20,17 @@ impl<P: Port> Manager<'_, P> {
         expected: u64,
         until: Until,
     ) -> Result<Outcome<P>, Error> {
-        let (place, words) = self.find(caller.domain, caller.scope, at)?;
+        let physical = self.physical(caller.domain, at).ok_or(Error::BadAddress)?;
+        let (place, words) = self.pair(caller.scope, at, physical);
         let mut target = Target { scope: caller.scope, condition: None, mutex: place };
         let misused = match kind {
             // Programs may change the word while the kernel stores it.
             Kind::Mutex => expected & u64::from(WAITERS) == 0,
             Kind::Condition => {
                 target.condition = Some(place);
-                target.mutex = self.find(caller.domain, caller.scope, mutex)?.0;
+                let beside = self.physical_beside(caller.domain, mutex, (at, physical));
+                let behind = beside.ok_or(Error::BadAddress)?;
+                target.mutex = self.pair(caller.scope, mutex, behind).0;
                 target.mutex.key == place.key
             }
         };

@@ -12,8 +12,10 @@ use abi::{Error, Status};
 impl<P: Port> Manager<'_, P> {
     /// Hands over the mutex at an address. Without a waiter it is free: one may be between its mark
     /// and its call, and finds the word changed.
+    #[inline(always)]
     pub(super) fn wake_for_mutex(&self, caller: Caller<P>, at: u64) -> Result<Outcome<P>, Error> {
-        let (place, words) = self.find(caller.domain, caller.scope, at)?;
+        let physical = self.physical(caller.domain, at).ok_or(Error::BadAddress)?;
+        let (place, words) = self.pair(caller.scope, at, physical);
         let Some(owner) = self.head(caller, Kind::Mutex, (place.key, words))? else {
             words.release(0);
             return Ok(Outcome::Done(0));

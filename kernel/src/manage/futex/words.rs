@@ -63,10 +63,16 @@ impl<P: Port> Manager<'_, P> {
         at: u64,
     ) -> Result<(Place, Words), Error> {
         let physical = self.physical(domain, at).ok_or(Error::BadAddress)?;
+        Ok(self.pair(scope, at, physical))
+    }
+
+    /// The pair at an address, which is at this physical one.
+    #[inline(always)]
+    pub(super) fn pair(&self, scope: Scope, at: u64, physical: u64) -> (Place, Words) {
         let key = if scope == Scope::Shared { physical } else { at };
         let port = self.kernel.port;
         let words = Words { first: port.word(physical), second: port.word(physical + PAIR / 2) };
-        Ok((Place { at, key }, words))
+        (Place { at, key }, words)
     }
 
     /// Finds the pair at a place where a thread of this domain has found it before. `None`: it is
@@ -81,12 +87,38 @@ impl<P: Port> Manager<'_, P> {
         (now == place).then_some(words)
     }
 
+    /// The physical address of a pair, where that of another one of the same domain is known: one
+    /// page is looked up once.
+    #[inline(always)]
+    pub(super) fn physical_beside(
+        &self,
+        domain: Ref<Domain<P>>,
+        at: u64,
+        (other, physical): (u64, u64),
+    ) -> Option<u64> {
+        let apart = at ^ other;
+        if apart < P::PAGE && apart.is_multiple_of(PAIR) {
+            return Some(physical ^ apart);
+        }
+        self.physical(domain, at)
+    }
+
     /// The physical address of a pair. Out of line, and in registers.
     #[inline(never)]
-    fn physical(&self, domain: Ref<Domain<P>>, at: u64) -> Option<u64> {
+    pub(super) fn physical(&self, domain: Ref<Domain<P>>, at: u64) -> Option<u64> {
         if !at.is_multiple_of(PAIR) || at >= P::USER_TOP {
             return None;
         }
+        let within = at % P::PAGE;
+        match self.all.open(domain).space.writable_again(at - within) {
+            Some(frame) => Some(frame + within),
+            None => self.physical_anew(domain, at),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn physical_anew(&self, domain: Ref<Domain<P>>, at: u64) -> Option<u64> {
         let within = at % P::PAGE;
         let frame = self.all.open(domain).space.writable(self.kernel.port, at - within)?;
         Some(frame + within)

@@ -61,9 +61,8 @@ impl<P: Port> Manager<'_, P> {
 
     /// A thread waits from now on, by its id in its domain.
     pub(super) fn begin_wait(&self, me: Ref<Thread<P>>) {
-        let thread = self.all.open(me);
-        thread.futex.id.set(self.local_id(me));
-        thread.wait_in(State::Waiting);
+        self.make_local_id(me);
+        self.all.open(me).wait_in(State::Waiting);
     }
 
     /// Writes down that a thread waits for what lies at an address, and the thread that it waits

@@ -12,11 +12,11 @@ use abi::train::DEPTH;
 use abi::{Error, Info, Rights, Status};
 
 impl<P: Port> Manager<'_, P> {
-    /// The current thread enters the domain of a train, or waits for one of its stacks.
+    /// The train in a slot, if the current thread may enter by it.
     #[inline(always)]
-    pub(super) fn enter_train(&self, me: Ref<Thread<P>>, args: &[u64; 6]) -> Result<(), Error> {
+    pub(super) fn enterable(&self, me: Ref<Thread<P>>, slot: u32) -> Result<Cap<Train<P>>, Error> {
         let thread = self.all.open(me);
-        let cap = thread.domain.get().named::<Train<P>>(args[0] as u32, Rights::SEND)?;
+        let cap = thread.domain.get().named::<Train<P>>(slot, Rights::SEND)?;
         // The code that it enters could answer.
         if thread.caller.get().is_some() {
             return Err(Error::WrongState);
@@ -25,26 +25,42 @@ impl<P: Port> Manager<'_, P> {
         if depth >= DEPTH {
             return Err(Error::TooDeep);
         }
+        Ok(cap)
+    }
+
+    /// The current thread enters the domain of a train, or waits for one of its stacks.
+    #[inline(always)]
+    pub(super) fn enter_train(&self, me: Ref<Thread<P>>, args: &[u64; 6]) -> Result<(), Error> {
+        let cap = self.enterable(me, args[0] as u32)?;
         let train = self.all.open(cap.at);
         match train.free.get() {
             Some(stack) => {
                 train.free.set(self.all.open(stack).next.get());
-                self.put_inside(me, (train, cap.badge), stack);
+                self.put_inside(me, train, stack);
+                self.greet(me, train, cap.badge);
                 Ok(())
             }
             None => self.wait_for_stack(me, cap),
         }
     }
 
+    /// What a thread that has entered a domain is given there.
+    #[inline(always)]
+    fn greet(&self, at: Ref<Thread<P>>, train: &Train<P>, badge: u64) {
+        self.all.open(at).context.set_results(Status::OK, train.word.get(), Info(badge));
+    }
+
     /// A thread that has made the call is in the train's domain, on this stack of it.
     #[inline(always)]
-    fn put_inside(
+    pub(super) fn put_inside(
         &self,
         at: Ref<Thread<P>>,
-        (train, badge): (&Train<P>, u64),
+        train: &Train<P>,
         stack: Ref<Activation<P>>,
     ) {
         let (thread, activation) = (self.all.open(at), self.all.open(stack));
+        let (entry, top) = (train.entry.get(), activation.stack.get());
+        self.kernel.port.enter(&self.cpu.local, &thread.context, &activation.kept, entry, top);
         let outer = thread.inside.replace(Some(stack));
         let mut depth = 0;
         if let Some(outer) = outer {
@@ -58,9 +74,6 @@ impl<P: Port> Manager<'_, P> {
         activation.from.set(Some(thread.domain.get()));
         // The buffer is not mapped there, and what lies in it is not for the code there.
         activation.buffer_at.set(thread.buffer_at.replace(0));
-        let (entry, top) = (train.entry.get(), activation.stack.get());
-        self.kernel.port.enter(&self.cpu.local, &thread.context, &activation.kept, entry, top);
-        thread.context.set_results(Status::OK, train.word.get(), Info(badge));
         thread.domain.set(&self.all, owner_of(train));
     }
 
@@ -117,6 +130,7 @@ impl<P: Port> Manager<'_, P> {
     #[inline(always)]
     pub(super) fn put_back(&self, at: Ref<Thread<P>>, stack: Ref<Activation<P>>) {
         let (thread, activation) = (self.all.open(at), self.all.open(stack));
+        self.kernel.port.come_back(&self.cpu.local, &thread.context, &activation.kept);
         let outer = activation.outer.get();
         thread.inside.set(outer);
         if let Some(outer) = outer {
@@ -124,7 +138,6 @@ impl<P: Port> Manager<'_, P> {
         }
         activation.thread.set(None);
         thread.buffer_at.set(activation.buffer_at.get());
-        self.kernel.port.come_back(&self.cpu.local, &thread.context, &activation.kept);
         if let Some(from) = activation.from.get() {
             thread.domain.set(&self.all, from);
         }
@@ -152,7 +165,8 @@ impl<P: Port> Manager<'_, P> {
         if thread.has(flag::DEADLINE) {
             self.end_timeout(first);
         }
-        self.put_inside(first, (train, thread.outgoing.get().badge), stack);
+        self.put_inside(first, train, stack);
+        self.greet(first, train, thread.outgoing.get().badge);
         thread.become_ready();
         self.make_ready(first);
     }

@@ -12,6 +12,7 @@
 mod create;
 mod destroy;
 mod enter;
+mod fast;
 mod leave;
 
 use super::Manager;

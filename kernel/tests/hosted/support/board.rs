@@ -226,6 +226,9 @@ impl<S: System<Port = Host>> Board<S> {
         let number = u64::from(regs.number as u32);
         let (call, reply_wait) = (Call::Call as u64, Call::ReplyWait as u64);
         let exchange = Call::Ipc as u64;
+        if [Call::TrainCall as u64, Call::TrainReturn as u64].contains(&number) {
+            return self.try_train(regs, number);
+        }
         if ![call, reply_wait, exchange].contains(&number) || !Info(info).is_short() {
             return Tried::Not(regs);
         }
@@ -260,6 +263,25 @@ impl<S: System<Port = Host>> Board<S> {
                 Tried::Left(unsafe { events::go_on::<S, F>(self.machine, Info(info), found) })
             }
         }
+    }
+
+    /// The fast path of trains, for which only the words are saved.
+    fn try_train(&self, regs: Regs, number: u64) -> Tried {
+        let context = &body(self.machine.cpu.current.get()).context;
+        context.regs.set(Regs { words: regs.words, again: false, ..context.regs.get() });
+        let (core, [first, ..]) = (self.core(), regs.args);
+        let results = match number == Call::TrainCall as u64 {
+            true => core.fast_train_call(first as u32).map(|(_, word, badge)| [word, badge]),
+            false => core.fast_train_return().map(|_| [first, 0]),
+        };
+        drop(core);
+        let Some([first, second]) = results else { return Tried::Not(regs) };
+        let thread = self.machine.cpu.current.get();
+        self.machine.cpu.note(trace::Event::Exit, thread, 0, 0);
+        self.fast_calls.set(self.fast_calls.get() + 1);
+        let args = [first, second, 0, 0, 0, 0];
+        self.regs.set(Regs { number: 0, args, ..body(thread).context.regs.get() });
+        Tried::Done
     }
 
     /// Saves all registers of the running thread.

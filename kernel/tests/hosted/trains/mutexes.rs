@@ -14,6 +14,7 @@ use kernel::fault::Fault;
 use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::thread::State;
+use kernel::port::Port as _;
 use kernel::system::DirectLazy;
 
 type Machine = Board<DirectLazy<Host>>;
@@ -62,6 +63,34 @@ fn visited() -> Machine {
     board.does(1, sleep(u64::MAX));
     board.wait(1_000_000);
     board
+}
+
+/// A visitor waits by its id in the domain that it is in, at home by the one that it has there: the
+/// invariants know both.
+#[test]
+fn a_visitor_waits_by_another_id() {
+    let board = visited();
+    let waits = |holder: u32| {
+        let until = board.host.now() + 100_000;
+        let at = buffer(u64::from(holder)) + 8 * MUTEX as u64;
+        let taken = u64::from(WAITERS | 5);
+        board.write(holder, MUTEX, taken);
+        let call = number(Call::MutexWait, Scope::Domain, Timeout::At);
+        board.does(2, Regs::call(call, &[at, taken, until]));
+        assert_eq!(board.thread(2).state.get(), State::Waiting);
+        let named = board.read(holder, MUTEX) >> 32;
+        assert_eq!(named, id(&board, 2).into(), "the words name it");
+        board.check();
+        board.wait(100_000);
+        board.sees(2, Err(Error::Timeout));
+        named
+    };
+    let home = waits(2);
+    board.succeeds(2, enter(1, [0; 4]));
+    let inside = waits(1);
+    assert!(inside != home && waits(1) == inside);
+    board.succeeds(2, back(0, [0; 4]));
+    assert_eq!(waits(2), home);
 }
 
 /// Thread 3, which waits, owns the mutex now, and knows that its owner has left.

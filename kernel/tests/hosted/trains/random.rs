@@ -9,6 +9,7 @@ use crate::support::host::Host;
 use crate::support::rng::Rng;
 use crate::support::scene::{DOMAIN, ENDPOINT, FREE, THREAD, boot, buffer, call, receive, system};
 use crate::support::seed::Seed;
+use crate::support::state;
 use abi::call::{Call, Timeout, exchange};
 use abi::futex::{NO_CEILING, Scope, WAITERS, helpers, number};
 use abi::message::FaultKind;
@@ -16,7 +17,8 @@ use abi::{Info, Rights};
 use kernel::fault::Fault;
 use kernel::manage::futex::identity;
 use kernel::port::Port as _;
-use kernel::system::{DirectLazy, IpcHeap, StrictEager, System, Tree};
+use kernel::system::{DirectLazy, Fastpath, IpcHeap, Slowpath, StrictEager, System, Tree};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Threads in three domains. The last one lets the others go on.
 const THREADS: [(u32, u8); 8] =
@@ -166,7 +168,13 @@ fn lock<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, me: u32) -> Regs {
     system(Call::Yield, &[])
 }
 
-fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
+/// Runs one seed, and shows the machine behind each action.
+fn run<S: System<Port = Host>>(
+    seed: u64,
+    actions: u64,
+    reach: &mut Reach,
+    mut show: impl FnMut(&Board<S>),
+) {
     let _told = Seed::of(seed);
     let rng = Rng::new(seed);
     let board: Board<S> = boot(&THREADS);
@@ -210,13 +218,14 @@ fn run<S: System<Port = Host>>(seed: u64, actions: u64, reach: &mut Reach) {
             board.step();
         }
         board.check();
+        show(&board);
     }
 }
 
 fn runs<S: System<Port = Host>>() {
     let mut reach = Reach::default();
     for seed in seeds(0..250) {
-        run::<S>(seed, steps(400), &mut reach);
+        run::<S>(seed, steps(400), &mut reach, |_| ());
     }
     let Reach { entered, returned, deepest, faulted, destroyed, waited, owned, left, .. } = reach;
     let all = entered > 0 && returned > 0 && deepest > 3 && faulted > 0 && destroyed > 0;
@@ -229,6 +238,33 @@ fn runs<S: System<Port = Host>>() {
 #[test]
 fn random_programs_with_lists() {
     runs::<DirectLazy<Host>>();
+}
+
+/// What can be observed behind each action of a seed, as one number each, and how many entries the
+/// fast path did.
+fn observed<S: System<Port = Host>>(seed: u64) -> (Vec<u64>, u64) {
+    let (mut seen, mut facts, mut fast) = (Vec::new(), Vec::new(), 0);
+    run::<S>(seed, steps(400), &mut Reach::default(), |board| {
+        state::facts(board, &mut facts);
+        let mut hasher = DefaultHasher::new();
+        facts.hash(&mut hasher);
+        seen.push(hasher.finish());
+        fast = board.fast_calls.get();
+    });
+    (seen, fast)
+}
+
+#[test]
+fn the_fast_path_makes_no_difference() {
+    let mut fast = 0;
+    for seed in seeds(0..100) {
+        let (seen, more) = observed::<Fastpath<Host>>(seed);
+        let (plain, _) = observed::<Slowpath<Host>>(seed);
+        let first = seen.iter().zip(&plain).position(|(fast, plain)| fast != plain);
+        assert_eq!(first, None, "seed {seed}: an action after which the machines differ");
+        fast += more;
+    }
+    assert!(fast > 0, "the fast path did nothing");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use abi::train::DEPTH;
 use abi::{Error, Info, Rights};
 use kernel::object::thread::State;
 use kernel::port::Port;
-use kernel::system::{DirectLazy, IpcHeap, IpcOrdered, System, Tree};
+use kernel::system::{DirectLazy, Fastpath, IpcHeap, IpcOrdered, System, Tree};
 
 type Machine = Board<DirectLazy<Host>>;
 
@@ -55,6 +55,24 @@ fn a_thread_enters_and_returns() {
     assert_eq!((regs.args[0], regs.args[1], regs.words), (9, 0, [5, 6, 7, 8]));
     assert_eq!((position(&board, 1), domain_of(&board, 1)), (behind(before), 1));
     board.fails(1, back(0, [0; 4]), Error::WrongState);
+}
+
+/// Two entries of the fast path, which leaves the same behind as the general path.
+#[test]
+fn a_thread_enters_and_returns_fast() {
+    let board: Board<Fastpath<Host>> = three();
+    let (before, entries) = (position(&board, 1), board.fast_calls.get());
+    board.succeeds(1, enter(2, [1, 2, 3, 4]));
+    let regs = board.regs.get();
+    assert_eq!((regs.args[0], regs.args[1], regs.words), (0x79, 0, [1, 2, 3, 4]));
+    assert_eq!((position(&board, 1), domain_of(&board, 1)), ((entry(2), STACKS + 2 * STACK), 2));
+    board.succeeds(1, back(9, [5, 6, 7, 8]));
+    let regs = board.regs.get();
+    assert_eq!((regs.args[0], regs.args[1], regs.words), (9, 0, [5, 6, 7, 8]));
+    assert_eq!((position(&board, 1), domain_of(&board, 1)), (behind(before), 1));
+    assert_eq!(board.fast_calls.get(), entries + 2);
+    board.fails(1, back(0, [0; 4]), Error::WrongState);
+    assert_eq!(board.fast_calls.get(), entries + 2, "nothing to return from");
 }
 
 /// Slots are those of the domain that the thread is in, and so are charges.

@@ -1,8 +1,8 @@
 //! Rows of both systems, what is promised of them, and the curves.
 
 use super::{
-    CALLS, DEQUEUE, EXPERIMENT, FREE, FUTEXES, OPERATIONS, RECORDED, SLEEP, TIMEOUT, WAITERS,
-    alike, attacked, case, cases,
+    BOOST, CALLS, DEQUEUE, EXPERIMENT, FREE, FUTEXES, LINKS, OPERATIONS, RECORDED, SLEEP, TIMEOUT,
+    WAITERS, alike, attacked, case, cases, row,
 };
 use crate::experiment::measured::{fact, recording, spans};
 use crate::experiment::{Boots, Measured};
@@ -13,6 +13,8 @@ use results::{Case, Curves, Limit, Points, Source};
 const CALLS_WORD: usize = 16;
 /// What a free mutex may take, locked or unlocked.
 const MOST_FREE: f64 = 15.0;
+/// What a further link of a row may take.
+const MOST_OF_A_LINK: f64 = 120.0;
 /// By how much a figure may be above another one that should be the same.
 const SAME: f64 = 1.02;
 
@@ -21,6 +23,7 @@ pub fn measure(setup: &impl Boots, kernel: &str) -> Result<Measured> {
     let quiet = recording(&setup.boot(EXPERIMENT.name, kernel)?, "recording", kernel)?;
     let cases = cases();
     for (number, metric) in (1..).zip(&RECORDED) {
+        let cases = if *metric == BOOST { LINKS.map(row).to_vec() } else { cases.clone() };
         measured.push(kernel, metric, &cases, spans(&quiet, number)?)?;
     }
     dequeue(&mut measured, kernel)?;
@@ -112,6 +115,10 @@ fn limits(measured: &mut Measured, kernel: &str) -> Result<()> {
         let value = of.median(metric, &case(1, 1))?;
         limits.push(limit(format!("{metric} of a free mutex"), value, MOST_FREE, "instructions"));
     }
+    let [first, .., last] = LINKS;
+    let grown = of.median(BOOST, &row(last))? - of.median(BOOST, &row(first))?;
+    let value = grown / (last - first) as f64;
+    limits.push(limit("a link of a row".to_string(), value, MOST_OF_A_LINK, "instructions"));
     measured.limits = limits;
     Ok(())
 }

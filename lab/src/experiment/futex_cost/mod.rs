@@ -32,6 +32,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     conditions: &[
         ("waiters", "that wait for the mutex or condition, with the one that the call is about"),
         ("futexes", "that threads wait for: one each, but for the measured one's waiters"),
+        ("links", "threads that have the priority of a waiter, one behind the other, as it waits"),
         ("attack", "seven threads of another domain write over their words and make every call"),
     ],
     notes: &[
@@ -43,6 +44,8 @@ pub static EXPERIMENT: Experiment = Experiment {
          that waits for nothing, and `dequeue` what `timeout` takes more.",
         "`hashed-wait` and `hashed-wake` are of a program's model of queues in a hash table whose \
          keys fall into one bucket: no kernel entry and no thread has a part in them.",
+        "`boost` is a wait for an inheriting mutex whose owner waits for the next, and so on, to \
+         where the last owner goes on: its growth is what a link takes.",
         "With one waiter a wait begins a queue, and a wake-up ends it.",
     ],
     claims: claims::claims,
@@ -64,13 +67,14 @@ const LOCK: &str = "lock";
 const UNLOCK: &str = "unlock";
 const INHERIT_LOCK: &str = "inherit-lock";
 const INHERIT_UNLOCK: &str = "inherit-unlock";
+const BOOST: &str = "boost";
 const HASHED_WAIT: &str = "hashed-wait";
 const HASHED_WAKE: &str = "hashed-wake";
 /// A fact: calls of the attack that the kernel was not harmed by.
 const CALLS: &str = "calls of the attack";
 
 /// By their numbers in the recording, from 1.
-const RECORDED: [&str; 13] = [
+const RECORDED: [&str; 14] = [
     MUTEX_WAIT,
     MUTEX_WAKE,
     COND_WAIT,
@@ -84,6 +88,7 @@ const RECORDED: [&str; 13] = [
     INHERIT_UNLOCK,
     HASHED_WAIT,
     HASHED_WAKE,
+    BOOST,
 ];
 /// These, and what follows from two of them.
 const METRICS: [&str; RECORDED.len() + 1] = {
@@ -101,6 +106,14 @@ const FREE: [&str; 4] = [LOCK, UNLOCK, INHERIT_LOCK, INHERIT_UNLOCK];
 const WAITERS: [u64; 7] = [1, 2, 4, 16, 64, 256, 1024];
 /// Futexes, with one waiter.
 const FUTEXES: [u64; 6] = [1, 4, 16, 64, 256, 1024];
+
+/// Threads in a row that one waits for.
+const LINKS: [u64; 4] = [1, 2, 4, 8];
+
+/// A case of [`BOOST`].
+fn row(links: u64) -> String {
+    format!("links={links}")
+}
 
 /// A case.
 fn case(waiters: u64, futexes: u64) -> String {

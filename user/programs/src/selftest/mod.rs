@@ -12,6 +12,8 @@ mod faults;
 mod floods;
 mod futexes;
 mod inherit;
+#[cfg(target_os = "none")]
+mod locks;
 mod looks;
 mod memory;
 mod messages;
@@ -62,6 +64,8 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("futexes", futexes::CHECKS),
     ("inherit", inherit::CHECKS),
     ("mutexes", mutexes::CHECKS),
+    #[cfg(target_os = "none")]
+    ("locks", locks::CHECKS),
     ("rearming", rearming::CHECKS),
     ("statistics", statistics::CHECKS),
     ("looks", looks::CHECKS),

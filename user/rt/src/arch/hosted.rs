@@ -16,7 +16,7 @@ mod start;
 pub use probe::*;
 pub use start::Start;
 pub use start::{Panic, begin, exchange_panics, message_of_panic, panics, remember_panics};
-pub(crate) use start::{function, handler, thread_entry, train_entry};
+pub(crate) use start::{function, thread_entry, train_entry, visitor};
 
 use super::Outcome;
 pub use crate::train::Handler;

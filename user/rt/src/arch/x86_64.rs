@@ -22,7 +22,8 @@ pub use registers::*;
 
 use super::{Outcome, Word};
 use crate::Env;
-use crate::train::{self, Handler, Visitor};
+use crate::train::{self, Entry, Visitor};
+use abi::call::Call;
 use abi::{Info, Status};
 use core::arch::{asm, naked_asm};
 
@@ -146,8 +147,8 @@ pub(crate) fn train_entry() -> u64 {
 }
 
 /// The word that stands for what visitors run.
-pub(crate) fn handler(handler: Handler) -> u64 {
-    handler as usize as u64
+pub(crate) fn visitor<E: Entry>() -> u64 {
+    visit::<E> as *const () as u64
 }
 
 /// A visitor's first instruction. Its registers are the address of the train's record (function,
@@ -155,33 +156,62 @@ pub(crate) fn handler(handler: Handler) -> u64 {
 #[unsafe(naked)]
 extern "C" fn train_start() -> ! {
     naked_asm!(
-        "mov rcx, rsi",
-        "mov rsi, [rdi + 8]",
-        "mov rdx, [rdi + 16]",
-        "mov rdi, [rdi]",
-        "mov r8, r12",
-        "mov r9, r13",
+        "mov rax, [rdi]",
+        "mov rdx, [rdi + 8]",
+        "mov rcx, [rdi + 16]",
+        "mov rdi, r12",
+        "mov r8, r13",
+        "mov r9, r14",
+        // An argument, and once more for the alignment.
         "push r15",
-        "push r14",
-        "call {}",
+        "push r15",
+        "call rax",
         "ud2",
-        sym visit
     )
 }
 
-/// A visitor's first compiled function.
-#[allow(improper_ctypes_definitions)] // The handler comes from `export`, through the record.
-extern "C" fn visit(
-    handler: Handler,
+/// A visitor's first compiled function, by way of the record.
+extern "C" fn visit<E: Entry>(
+    w0: u64,
+    badge: u64,
     environment: u64,
     argument: u64,
-    badge: u64,
-    w0: u64,
     w1: u64,
     w2: u64,
     w3: u64,
 ) -> ! {
-    train::leave(handler(Visitor { badge, argument, environment }, [w0, w1, w2, w3]))
+    leave(train::run::<E>(Visitor { badge, argument, environment }, [w0, w1, w2, w3]))
+}
+
+/// Returns to where the thread has entered its domain. It does so once.
+#[inline(always)]
+fn leave([w0, w1, w2, w3]: [u64; 4]) -> ! {
+    // SAFETY: as in `syscall`; the thread goes on where it has entered, or ends.
+    unsafe {
+        asm!(
+            "mov r12, rsi",
+            "mov r13, rdx",
+            "mov r14, r8",
+            "mov r15, r9",
+            "xor edi, edi",
+            "syscall",
+            "and rsp, -16",
+            "call {}",
+            sym refused,
+            in("rax") Call::TrainReturn as u64,
+            in("rsi") w0,
+            in("rdx") w1,
+            in("r8") w2,
+            in("r9") w3,
+            options(noreturn),
+        );
+    }
+}
+
+/// The kernel has no place to return to.
+#[cold]
+extern "C" fn refused() -> ! {
+    crate::exit()
 }
 
 /// A further thread's first instruction. On its stack, from the stack pointer up: entry

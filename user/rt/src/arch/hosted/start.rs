@@ -1,10 +1,12 @@
 //! How a program's threads begin, and how a panic ends one.
 
-use super::{Handler, Instruction, MACHINE, Program, TEXT, machine, std};
+use super::{Instruction, MACHINE, Program, TEXT, machine, std};
+use crate::arch::{self, ANY, word};
 use crate::start::tell_end;
-use crate::train::{self, Visitor};
+use crate::train::{self, Entry, Visitor};
 use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, error, exit, ipc, println, system};
 use abi::Rights;
+use abi::call::Call;
 use abi::message::{self, FaultKind};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,8 +30,15 @@ pub(crate) fn train_entry() -> u64 {
 }
 
 /// The word that stands for what visitors run.
-pub(crate) fn handler(handler: Handler) -> u64 {
-    machine().handler(handler)
+pub(crate) fn visitor<E: Entry>() -> u64 {
+    machine().handler(train::run::<E>)
+}
+
+/// Returns to where the thread has entered its domain. It does so once.
+fn leave(words: [u64; 4]) -> ! {
+    let a = [word(0), ANY, ANY, ANY, ANY, ANY];
+    arch::syscall(Call::TrainReturn as u64, a, arch::words(words));
+    exit()
 }
 
 /// The registers that a thread begins with.
@@ -83,7 +92,7 @@ fn visit(start: Start) {
         Some(handler) => guarded(environment, |_| {
             // A visitor without room for a call on its stack would go no further.
             Words::at(start.stack - 8, 8).set(0, 0);
-            train::leave(handler(visitor, start.words));
+            leave(handler(visitor, start.words));
         }),
         None => machine().fault(FaultKind::Instruction, false),
     }
