@@ -28,9 +28,9 @@ pub type Words = [u64; 4];
 #[repr(u8)]
 pub enum Inheritance {
     /// No leaf is lent: each thread uses its own.
-    #[default]
     None = 0,
     /// What the thread uses is charged to its own leaf as well.
+    #[default]
     Charged = 1,
     /// It sleeps.
     Leaves = 2,

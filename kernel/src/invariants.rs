@@ -149,9 +149,9 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
             leaf.threads.each(|thread| {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
-                let uses = self.machine.kernel.trees.leaf_of(self.all, thread);
                 // A leaf that ends is left in steps.
-                let own = uses == at || leaf.home().is_none();
+                let trees = &self.machine.kernel.trees;
+                let own = trees.may_use(self.all, thread, at) || leaf.home().is_none();
                 assert!(own, "a thread runs on time that is not its own or its caller's");
                 assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
                 let away = self.machine.kernel.trees.away_from(self.all, thread, at);

@@ -79,6 +79,12 @@ impl<'a, T: Ordered<K>, K: Copy> Order<'a, T, K> {
         self.place(at).key()
     }
 
+    /// A member of the tree and those behind it that have its key, in order.
+    pub fn equals(&self, head: Ref<T>) -> impl Iterator<Item = Ref<T>> {
+        let next = move |at: &Ref<T>| self.place(*at).next.get().filter(|next| *next != head);
+        core::iter::successors(Some(head), next)
+    }
+
     /// The member with the greatest key that has been in the set longest.
     pub fn first(&self, root: &Root<T>) -> Option<Ref<T>> {
         let mut best = root.get()?;

@@ -17,8 +17,6 @@ use section::init;
 
 mod lent;
 
-pub use lent::FOLLOWED;
-
 /// The time that a thread in a class of service curves runs at least, in nanoseconds (S4-05).
 const QUANTUM: u64 = 1_000_000;
 
@@ -101,9 +99,9 @@ pub struct Trees<P: Port> {
     slice: u64,
     /// Where accounts are left: an address and pages.
     accounts: Cell<[u64; 2]>,
-    /// How many threads have lenders.
+    /// How many threads are lent leaves.
     lent: Cell<u32>,
-    /// Whether threads may have lenders.
+    /// Whether threads may be lent any.
     lends: Cell<bool>,
 }
 
@@ -250,8 +248,7 @@ impl<P: Port> Trees<P> {
     /// while it owes an answer, runs on the reservation of the first caller that has one; where no
     /// caller has, at the highest priority among itself and its callers. Callers of other CPUs,
     /// those whose reservation any CPU may run, and those behind [`DONATIONS`] others are left out.
-    /// A thread with a lender uses what that would use, in place of its own and its callers'; at
-    /// most [`FOLLOWED`] threads are looked at.
+    /// If the thread is lent a leaf that is more urgent, or one of those callers, it uses that.
     #[inline(always)]
     pub fn leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         if self.lend_any() {
@@ -260,7 +257,7 @@ impl<P: Port> Trees<P> {
         self.own_leaf_of(owner, thread)
     }
 
-    /// The same without lenders.
+    /// The same without what is lent along waits.
     #[inline(always)]
     pub fn own_leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
         let cpu = thread.cpu.get();
@@ -291,7 +288,7 @@ impl<P: Port> Trees<P> {
     }
 
     /// Whether a thread that owes `caller` an answer uses the leaf that this one uses, while no
-    /// thread has a lender.
+    /// leaf is lent.
     #[inline(always)]
     pub fn lends(
         &self,

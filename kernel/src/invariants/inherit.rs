@@ -47,9 +47,9 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     let mut lent = 0;
     for at in live(threads) {
         thread(machine, all, at, &mut found);
-        lent += u32::from(lender(all, at));
+        lent += u32::from(is_lent(machine, all, at));
     }
-    assert!(lent == machine.kernel.trees.lenders(), "lenders are counted wrongly");
+    assert!(lent == machine.kernel.trees.lent_to(), "lent leaves are counted wrongly");
     assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");
@@ -156,7 +156,8 @@ fn thread<P: Port>(
     assert!(heights == thread.inherit.behind.counts(), "a chain has another length than it says");
     if let Some(waits) = thread.inherit.waits.get() {
         let key = i16::from(Order::<_, ByWaiter>::of(all, ByWaiter).key(at));
-        assert!(key == urgency, "a waiter is listed by what it should not have");
+        let listed = key == urgency || machine.kernel.trees.may_lend();
+        assert!(listed, "a waiter is listed by what it should not have");
         let weight = all.open(waits).inherit.turnstile.weight();
         assert!(thread.inherit.behind.top() + weight <= LINKS, "a chain of waits is too long");
         let mut steps = 0;
@@ -167,18 +168,32 @@ fn thread<P: Port>(
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
 }
 
-/// Whether a thread has a lender: the first that waits for what it owns or helps, by one of those.
-fn lender<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
-    let Some(lender) = at.lender.get(all) else {
-        assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
-        return false;
-    };
-    let waits = all.open(lender).inherit.waits.get().expect("a lender that does not wait");
-    let turnstile = &all.open(waits).inherit.turnstile;
-    assert!(turnstile.lent_to().any(|to| to == at), "it waits for another thread");
-    let first = Order::<_, ByWaiter>::of(all, ByWaiter).first(&turnstile.waiters);
-    assert!(first == Some(lender), "a lender that is not the first");
-    true
+/// Whether a thread is lent a leaf: what one lends it that waits for what it owns or helps, while
+/// any does on its CPU.
+fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>) -> bool {
+    let (trees, lent) = (&machine.kernel.trees, at.lent.get(all));
+    assert!(at.queued() || at.away.get(all) == LeafRef::NONE, "away, and not ready");
+    let (mut lender, mut first) = (false, false);
+    for which in ByEdge::all() {
+        let lenders = Order::<_, ByEdge>::of(all, which);
+        lenders.each(all.open(at).inherit.lenders(which), &mut |mutex: Ref<Thread<P>>| {
+            let turnstile = &all.open(mutex).inherit.turnstile;
+            let waiters = Order::<_, ByWaiter>::of(all, ByWaiter);
+            if !turnstile.edge(which).lends.get() {
+                return;
+            }
+            waiters.each(&turnstile.waiters, &mut |waiter: Ref<Thread<P>>| {
+                let own = trees.own_leaf_of(all, waiter);
+                lender |= own == lent.node || waiter.lent.get(all) == lent;
+                first |= waiter.cpu.get() == at.cpu.get();
+            });
+        });
+    }
+    let is_lent = !lent.is_none();
+    assert!(!is_lent || first, "no thread waits for one that is lent a leaf");
+    let there = is_lent && trees.home_of(lent).is_some();
+    assert!(!there || lender, "a thread is lent a leaf that no waiter has");
+    is_lent
 }
 
 /// How many links lead on from a thread, and over how many edges. It ends: there are at most so

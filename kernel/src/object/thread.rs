@@ -237,8 +237,8 @@ pub struct Header<P: Port> {
     pub leaf: OfCpu<u32>,
     /// The place of the turnstile in its slot among those of a visit.
     of_visit: Links<Thread<P>>,
-    /// The thread whose leaf it uses in place of its own: one that waits for what it owns or helps.
-    pub lender: OfCpu<Option<Ref<Thread<P>>>>,
+    /// The leaf that those lend it that wait for what it owns or helps.
+    pub lent: OfCpu<LeafRef>,
     /// Its own leaf, or that of its caller, while it is queued in a lent one.
     pub away: OfCpu<LeafRef>,
 }
@@ -311,7 +311,7 @@ impl<P: Port> Header<P> {
             reservation: OfCpu::new(LeafRef::NONE),
             leaf: OfCpu::new(0),
             of_visit: Links::new(),
-            lender: OfCpu::new(None),
+            lent: OfCpu::new(LeafRef::NONE),
             away: OfCpu::new(LeafRef::NONE),
         }
     }

@@ -86,11 +86,15 @@ impl<P: Port> Cpu<P> {
         }
     }
 
-    /// While threads have lenders: `to`, which is not queued, runs instead of `from` if it uses the
-    /// leaf that this one is in.
+    /// While leaves are lent: `to`, which is not queued, runs instead of `from` if it uses the leaf
+    /// that this one is in. The job of `from` ends, or goes on.
     #[cold]
     #[inline(never)]
-    fn run_lent<N: Notes>(&self, to: Ref<Thread<P>>, from: Ref<Thread<P>>) -> bool {
+    fn run_lent<N: Notes>(
+        &self,
+        to: Ref<Thread<P>>,
+        (from, ends_job): (Ref<Thread<P>>, bool),
+    ) -> bool {
         let leaf = from.leaf.get(self);
         if leaf != self.trees.leaf_of(self, to) {
             return false;
@@ -99,7 +103,7 @@ impl<P: Port> Cpu<P> {
         from.away.set(self, LeafRef::NONE);
         self.begin_lending(self, to, leaf);
         self.run_instead::<N>(to, from);
-        self.trees.end_lending(before, false, self.port().now());
+        self.trees.end_lending(before, ends_job, self.port().now());
         self.trees.charge_too(self, self.number, Some(to));
         true
     }
@@ -206,7 +210,7 @@ impl Scheduler for Reserved {
     fn call<P: Port, N: Notes>(cpu: &Cpu<P>, callee: Ref<Thread<P>>, caller: Ref<Thread<P>>) {
         if caller.queued() && !callee.queued() {
             if cpu.trees.lend_any() {
-                if cpu.run_lent::<N>(callee, caller) {
+                if cpu.run_lent::<N>(callee, (caller, false)) {
                     return;
                 }
             } else if cpu.trees.lends(cpu, caller, callee) {
@@ -222,7 +226,7 @@ impl Scheduler for Reserved {
     fn reply_wait<P: Port, N: Notes>(cpu: &Cpu<P>, to: Ref<Thread<P>>, server: Ref<Thread<P>>) {
         if server.queued() && !to.queued() {
             if cpu.trees.lend_any() {
-                if cpu.run_lent::<N>(to, server) {
+                if cpu.run_lent::<N>(to, (server, ends_job(State::Receiving, server))) {
                     return;
                 }
             } else if server.leaf.get(cpu) == cpu.trees.own_leaf_of(cpu, to) {

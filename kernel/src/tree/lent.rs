@@ -1,9 +1,9 @@
-//! Leaves that are lent (S2G-05, S4-07): a thread that owns an inheriting mutex uses the leaf of
-//! the first one that waits for it, if that is more urgent than its own.
+//! Leaves that are lent (S2G-05, S4-07): a thread that owns what others wait for uses the most
+//! urgent leaf of theirs, if that is more urgent than its own.
 //!
-//! Which waiter that is, its *lender*, is decided when waits change, and stored. Which leaf that
-//! comes to is found each time, along callers and lenders. A thread that is queued in a lent leaf
-//! has the name of its own one, which is charged too.
+//! Which leaf a thread is lent is decided when waits change, and stored; whether it uses that, or
+//! its own, or what its callers are lent, is decided when it is queued, and at each change. A
+//! thread that is queued in a lent leaf has the name of its own one, which is charged too.
 
 use super::{DONATIONS, Own, Trees};
 use crate::access::{Owner, Ref};
@@ -13,11 +13,8 @@ use crate::port::Port;
 use abi::reservation::Inheritance;
 use policies::tree::NodeId;
 
-/// Threads that are looked at from one to that whose leaf it uses.
-pub const FOLLOWED: usize = 2 * (DONATIONS + 1);
-
 impl<P: Port> Trees<P> {
-    /// Whether any thread has a lender.
+    /// Whether any thread is lent a leaf.
     #[inline(always)]
     pub fn lend_any(&self) -> bool {
         P::TREE && self.lent.get() > 0
@@ -29,82 +26,82 @@ impl<P: Port> Trees<P> {
         self.with(|tree| tree.set_inheritance(inheritance));
     }
 
-    /// Whether threads may have lenders.
+    /// Whether threads may be lent leaves.
     #[inline(always)]
     pub fn may_lend(&self) -> bool {
         P::TREE && self.lends.get()
     }
 
-    /// How many threads have lenders.
-    pub fn lenders(&self) -> u32 {
+    /// How many threads are lent leaves.
+    pub fn lent_to(&self) -> u32 {
         self.lent.get()
     }
 
-    /// A thread has another lender from now on, or none.
-    pub fn set_lender(
-        &self,
-        owner: &impl Owner,
-        thread: Ref<Thread<P>>,
-        lender: Option<Ref<Thread<P>>>,
-    ) {
-        let before = thread.lender.get(owner);
-        thread.lender.set(owner, lender);
-        let count = self.lent.get() + u32::from(lender.is_some());
-        self.lent.set(count - u32::from(before.is_some()));
+    /// A thread is lent this leaf from now on, or none.
+    pub fn set_lent(&self, owner: &impl Owner, thread: Ref<Thread<P>>, lent: LeafRef) {
+        let before = thread.lent.get(owner);
+        thread.lent.set(owner, lent);
+        let count = self.lent.get() + u32::from(!lent.is_none());
+        self.lent.set(count - u32::from(!before.is_none()));
     }
 
-    /// Whether a thread without a lender is to have this one: its leaf is more urgent, in the tree
-    /// of one CPU.
-    pub fn should_lend(
-        &self,
-        owner: &impl Owner,
-        lender: Ref<Thread<P>>,
-        thread: Ref<Thread<P>>,
-    ) -> bool {
-        let [lent, own] = [lender, thread].map(|at| self.leaf_of(owner, at));
-        let there = lender.cpu.get() == thread.cpu.get();
-        there && self.with(|tree| tree.is_more_urgent(NodeId(lent), NodeId(own))) == Some(true)
+    /// The leaf that a thread lends those that it waits for: what it is lent itself, or its own,
+    /// that of its callers included, but not what these are lent.
+    pub fn lends_on(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
+        let own = self.own_leaf_of(owner, thread);
+        self.lent_leaf(owner, thread).map_or(own, |lent| self.more_urgent(lent, own))
     }
 
-    /// As [`Trees::leaf_of`], while threads have lenders. Between priorities the highest counts.
+    /// The first of two leaves if it is more urgent, or the second.
+    pub fn more_urgent(&self, one: u32, other: u32) -> u32 {
+        let first = self.with(|tree| tree.is_more_urgent(NodeId(one), NodeId(other)));
+        if first == Some(true) { one } else { other }
+    }
+
+    /// A leaf's priority below the root of its CPU, where others hide it from those below it.
+    pub fn urgency_of(&self, leaf: u32) -> i16 {
+        self.with(|tree| tree.priority_below_root(NodeId(leaf))).unwrap_or(0)
+    }
+
+    /// The leaf that waiters lend a thread, if it is there still.
+    fn lent_leaf(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Option<u32> {
+        let lent = thread.lent.get(owner);
+        let home = self.home_of(lent)?;
+        (home.cpu() == Some(thread.cpu.get())).then_some(lent.node)
+    }
+
+    /// As [`Trees::leaf_of`], while leaves are lent.
     #[cold]
     #[inline(never)]
     pub(super) fn lent_leaf_of(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> u32 {
-        let own = self.own_leaf_of(owner, thread);
-        let priorities = self.of_priority(thread.cpu.get(), 0);
-        let priorities = priorities..=priorities + u32::from(u8::MAX);
-        match self.lent_to(owner, thread) {
-            None => own,
-            Some(lent) if [own, lent].iter().all(|leaf| priorities.contains(leaf)) => own.max(lent),
-            Some(lent) => lent,
-        }
+        let mut uses = self.own_leaf_of(owner, thread);
+        self.each_lent(owner, thread, |lent| uses = self.more_urgent(lent, uses));
+        uses
     }
 
-    /// The leaf that a thread is lent, or those are that it works for.
-    fn lent_to(&self, owner: &impl Owner, thread: Ref<Thread<P>>) -> Option<u32> {
-        let cpu = thread.cpu.get();
-        let (mut payer, mut priority) = (thread, None);
-        let (mut callers, mut is_lent) = (0, false);
-        for _ in 0..FOLLOWED {
-            if let Some(lender) = payer.lender.get(owner) {
-                (payer, callers, is_lent) = (lender, 0, true);
-            } else {
-                match self.own_time(owner, payer) {
-                    Own::Leaf(leaf) => return is_lent.then_some(leaf),
-                    Own::Priority(own) => priority = Some(own).max(priority),
-                    Own::Shared(_) | Own::Lowest if callers == 0 => return None,
-                    Own::Shared(_) | Own::Lowest => {}
-                }
-                match payer.caller.get().filter(|_| callers < DONATIONS) {
-                    Some(caller) => (payer, callers) = (caller, callers + 1),
-                    None => break,
-                }
+    /// Whether a thread that is queued may be in this leaf: its own, or one that is lent to it or
+    /// to those that it works for.
+    pub fn may_use(&self, owner: &impl Owner, thread: Ref<Thread<P>>, leaf: u32) -> bool {
+        let mut may = leaf == self.own_leaf_of(owner, thread);
+        self.each_lent(owner, thread, |lent| may |= lent == leaf);
+        may
+    }
+
+    /// Calls `visit` for each leaf that is lent to a thread, or to those whose time it runs on.
+    fn each_lent(&self, owner: &impl Owner, thread: Ref<Thread<P>>, mut visit: impl FnMut(u32)) {
+        let mut payer = thread;
+        for _ in 0..=DONATIONS {
+            self.lent_leaf(owner, payer).into_iter().for_each(&mut visit);
+            match self.own_time(owner, payer) {
+                Own::Leaf(_) => return,
+                Own::Shared(_) | Own::Lowest if payer == thread => return,
+                Own::Shared(_) | Own::Lowest | Own::Priority(_) => {}
             }
-            if payer.cpu.get() != cpu {
-                break;
+            match payer.caller.get().filter(|caller| caller.cpu.get() == thread.cpu.get()) {
+                Some(caller) => payer = caller,
+                None => return,
             }
         }
-        priority.filter(|_| is_lent).map(|priority| self.of_priority(cpu, priority))
     }
 
     /// The own leaf of a thread that uses this one, if that is lent.

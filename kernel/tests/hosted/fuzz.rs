@@ -10,6 +10,7 @@ use crate::support::seed::Seed;
 use crate::support::town::{self, Plan};
 use abi::Error;
 use abi::call::Call;
+use abi::reservation::Inheritance;
 use kernel::system::{DirectLazy, Fastpath, System, Tree};
 use std::collections::BTreeMap;
 
@@ -86,6 +87,7 @@ fn run_by<S: System<Port = Host>>(
     let rng = Rng::new(seed);
     let plan = Plan { unique: rng.once_in(2), handlers: rng.once_in(2), seed };
     let board: Board<S> = town::boot(&plan);
+    board.machine.cpu.trees.set_inheritance(rng.pick(&Inheritance::ALL));
     board.machine.cpu.trees.with(|tree| tree.set_chaos(chaos));
     board.host.noise_once_in.set(rng.pick(&[2, 4, 16, 0]));
     board.host.input.borrow_mut().extend(b"input");

@@ -52,7 +52,7 @@ fn a_system_says_what_becomes_of_a_leaf_while_another_is_lent() {
         );
         parse("small.toml", &text).map(|system| system.inheritance)
     };
-    assert_eq!(said("").ok(), Some(Inheritance::None));
+    assert_eq!(said("").ok(), Some(Inheritance::Charged));
     assert_eq!(said("inheritance = \"none\"").ok(), Some(Inheritance::None));
     assert_eq!(said("inheritance = \"charged\"").ok(), Some(Inheritance::Charged));
     assert_eq!(said("inheritance = \"leaves\"").ok(), Some(Inheritance::Leaves));

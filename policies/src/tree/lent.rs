@@ -63,6 +63,18 @@ impl Tree<'_> {
         }
     }
 
+    /// The priority of a leaf, or of the class that it is in, below the root of its CPU: 0 if that
+    /// has another policy, or if there is no such node. O(depth).
+    pub fn priority_below_root(&self, NodeId(mut at): NodeId) -> i16 {
+        let mut priority = 0;
+        while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NIL) {
+            let ranks = self.policy_of(node.parent) == Some(Policy::FixedPriority);
+            priority = if ranks { node.priority() } else { 0 };
+            at = node.parent;
+        }
+        priority.try_into().unwrap_or(i16::MAX)
+    }
+
     fn levels_above(&self, mut at: u32) -> u8 {
         let mut levels = 0;
         while let Some(node) = self.nodes.get(at as usize).filter(|node| node.parent != NIL) {

@@ -44,8 +44,12 @@ pub(super) fn key(urgency: i16) -> u8 {
 impl<P: Port> Manager<'_, P> {
     /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those
     /// that wait for what it owns, and those that wait for conditions that it helps. Where a tree
-    /// orders threads, it orders waiters alone.
+    /// orders threads, it orders waiters alone; while it lends leaves, by that which a waiter lends.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
+        let trees = &self.kernel.trees;
+        if trees.may_lend() {
+            return trees.urgency_of(trees.lends_on(&self.all, at));
+        }
         let thread = self.all.open(at);
         let mut urgency = thread.base_priority.get().max(thread.inherit.ceiling.get());
         for which in ByEdge::all() {

@@ -1,72 +1,88 @@
-//! Leaves along waits, where a tree lends them (S2G-05): who lends a thread its leaf is decided
+//! Leaves along waits, where a tree lends them (S2G-05): which leaf a thread is lent is decided
 //! whenever a wait begins, ends or changes, and the thread that works in the end moves to the leaf
 //! that it uses then.
+//!
+//! What a thread has is followed along calls, then along waits, then along calls again: a server
+//! lends those that it waits for what its callers have, but not what these are lent. So a change is
+//! followed over [`DONATIONS`](crate::tree::DONATIONS) calls, [`STEPS`](super::STEPS) edges of
+//! waits, and as many calls again from each of their ends.
 
 use super::chain::key;
 use crate::access::Ref;
+use crate::leaf::LeafRef;
 use crate::manage::Manager;
 use crate::object::Thread;
-use crate::object::inherit::ByEdge;
+use crate::object::inherit::{ByEdge, Turnstile};
 use crate::port::Port;
-use crate::tree::FOLLOWED;
+use policies::tree::NodeId;
 
-/// Threads that one change is followed to at most, all branches taken together.
-const REACHED: u32 = 64;
+/// Waiters that are looked at for the most urgent one, among those that are equals below the root
+/// of their CPU: those that came first.
+const LOOKED_AT: usize = 4;
 
 impl<P: Port> Manager<'_, P> {
-    /// A thread's leaf, its priority, or what it is lent may have changed: it is listed by its
-    /// priority, has the lender that it should have, and those behind it follow, along waits and
-    /// calls. A ring of these, which blocks all in it, ends that as well.
+    /// A thread's leaf, its priority, or what waits for it may have changed: it is lent what it is
+    /// to be, and those that it lends its leaf to, along calls and waits, follow.
     pub(super) fn propagate_leaves(&self, at: Ref<Thread<P>>) {
-        let mut left = REACHED;
-        self.lend_on(at, &mut left, FOLLOWED);
+        self.decide_lent(at);
+        let works = self.move_donation(at);
+        if self.all.open(works).inherit.waits.get().is_some() {
+            self.lend_on(works);
+        }
     }
 
-    fn lend_on(&self, at: Ref<Thread<P>>, left: &mut u32, depth: usize) {
-        if *left == 0 || depth == 0 {
-            return;
-        }
-        *left -= 1;
-        self.decide_lender(at);
-        let Some(next) = self.all.open(at).inherit.waits.get() else {
-            let works = self.move_donation(at);
-            if self.all.open(works).inherit.waits.get().is_some() {
-                self.lend_on(works, left, depth - 1);
-            }
-            return;
-        };
+    /// What a waiter lends may have changed.
+    fn lend_on(&self, at: Ref<Thread<P>>) {
+        let Some(next) = self.all.open(at).inherit.waits.get() else { return };
         let (key, turnstile) = (key(self.urgency(at)), self.turnstile(next));
         if self.waiters().key(at) != key {
             self.waiters().rekey(&turnstile.waiters, at, key);
         }
         self.reorder(next);
         for to in turnstile.lent_to() {
-            self.lend_on(to, left, depth - 1);
+            self.decide_lent(to);
+            match self.all.open(to).inherit.waits.get() {
+                Some(_) => self.lend_on(to),
+                None => _ = self.move_donation(to),
+            }
         }
     }
 
-    /// Decides whether the first of those that wait for a thread lends it a leaf.
-    pub(super) fn decide_lender(&self, at: Ref<Thread<P>>) {
-        let trees = &self.kernel.trees;
-        let inherit = &self.all.open(at).inherit;
+    /// Decides which leaf a thread is lent: that of the first of those that wait for it.
+    pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
+        let (trees, inherit) = (&self.kernel.trees, &self.all.open(at).inherit);
         let mut first = None;
         for which in ByEdge::all() {
             let lender = self.lenders(which).first(inherit.lenders(which));
             let Some(turnstile) = lender.map(|lender| self.turnstile(lender)) else { continue };
-            let waiter = self.waiters().first(&turnstile.waiters);
-            let lends = turnstile.edge(which).lends.get();
-            let Some(waiter) = waiter.filter(|_| lends) else { continue };
-            let key = self.waiters().key(waiter);
-            if first.is_none_or(|(greatest, _)| key > greatest) {
-                first = Some((key, waiter));
-            }
+            let waiter = self.first_waiter(turnstile).filter(|_| turnstile.edge(which).lends.get());
+            let Some(waiter) = waiter.filter(|waiter| waiter.cpu.get() == at.cpu.get()) else {
+                continue;
+            };
+            let leaf = trees.lends_on(&self.all, waiter);
+            first = Some(first.map_or(leaf, |first| trees.more_urgent(leaf, first)));
         }
-        if first.is_none() && self.all.open(at).lender.get(&self.all).is_none() {
-            return;
+        let lent = first.map_or(LeafRef::NONE, |leaf| trees.name(NodeId(leaf)));
+        trees.set_lent(&self.all, at, lent);
+    }
+
+    /// The waiter that lends, and that is served first. Where leaves are lent it is the most urgent
+    /// one of the first [`LOOKED_AT`] that are equals below the root.
+    pub(super) fn first_waiter(&self, turnstile: &Turnstile<P>) -> Option<Ref<Thread<P>>> {
+        let waiters = self.waiters();
+        let first = waiters.first(&turnstile.waiters)?;
+        if !self.kernel.trees.may_lend() {
+            return Some(first);
         }
-        trees.set_lender(&self.all, at, None);
-        let lender = first.map(|(_, waiter)| waiter);
-        let lender = lender.filter(|lender| trees.should_lend(&self.all, *lender, at));
-        trees.set_lender(&self.all, at, lender);
+        let urgent = waiters
+            .equals(first)
+            .take(LOOKED_AT)
+            .map(|waiter| (waiter, self.kernel.trees.lends_on(&self.all, waiter)));
+        let more = |best: (_, u32), other: (_, u32)| {
+            let goes_first =
+                other.1 != best.1 && self.kernel.trees.more_urgent(other.1, best.1) == other.1;
+            if goes_first { other } else { best }
+        };
+        urgent.reduce(more).map(|(waiter, _)| waiter)
     }
 }

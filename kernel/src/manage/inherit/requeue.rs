@@ -59,7 +59,7 @@ impl<P: Port> Manager<'_, P> {
         let (_, words) = self.find(caller.domain, Scope::Domain, at)?;
         let Some(condition) = self.described(caller, (at, true), words)? else { return Ok(None) };
         let turnstile = self.turnstile(condition);
-        let waiter = self.waiters().first(&turnstile.waiters);
+        let waiter = self.first_waiter(turnstile);
         let (Some(waiter), Some(address)) = (waiter, turnstile.mutex.get()) else {
             return Ok(None);
         };

@@ -47,7 +47,7 @@ impl<P: Port> Manager<'_, P> {
         (words, result): (Option<Words>, u64),
     ) -> Option<Ref<Thread<P>>> {
         let turnstile = self.turnstile(mutex);
-        let heir = self.waiters().first(&turnstile.waiters)?;
+        let heir = self.first_waiter(turnstile)?;
         let thread = self.all.open(heir);
         // It may wait itself, where the end of a train takes it out of a domain.
         self.change_behind(old, |behind| behind.subtract(&turnstile.heights, 0));
@@ -71,7 +71,7 @@ impl<P: Port> Manager<'_, P> {
         }
         self.propagate(old);
         if self.kernel.trees.may_lend() {
-            self.decide_lender(heir);
+            self.decide_lent(heir);
         }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);

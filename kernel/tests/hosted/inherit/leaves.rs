@@ -1,12 +1,14 @@
 //! Leaves along waits, where a tree orders threads (S2G-05): who runs, and whose time it is.
 
-use super::{effective, id, lock, lock_until, mark, sleep, wait, wake};
+use super::{effective, id, lock, lock_until, mark, reference, sleep, wait, wake};
 use crate::support::archive::TICK;
 use crate::support::board::Board;
 use crate::support::host::Host;
-use crate::support::scene::{ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, system};
-use abi::call::{Call, Setting, exchange};
-use abi::reservation::{Budget, Inheritance, Server, Share};
+use crate::support::scene::{
+    ENDPOINT, LEAF, THREAD, boot, call, receive, reply_wait, send, system,
+};
+use abi::call::{Call, REPLY, Setting, exchange};
+use abi::reservation::{Budget, Inheritance, Policy, Server, Share, Timing};
 use abi::{Error, Info, PRIORITIES};
 use kernel::leaf::LeafRef;
 use kernel::port::Port;
@@ -224,4 +226,139 @@ fn what_is_less_urgent_is_not_lent() {
         assert_eq!(id(&board, 1), board.read(1, super::MUTEX) as u32 & !abi::futex::WAITERS);
         board.check();
     }
+}
+
+/// A thread that owns a mutex answers a more urgent caller: the one that waits for the mutex lends
+/// from then on, since its leaf is more urgent than what is left.
+#[test]
+fn an_answer_ends_what_the_caller_lent() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 25), (1, 30)]);
+    board.does(4, sleep(TICK));
+    board.does(3, sleep(3 * TICK));
+    board.does(2, sleep(5 * TICK));
+    lock(&board, 1, 0);
+    board.does(1, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    board.does(1, sleep(4 * TICK));
+    board.wait(2 * TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+    board.does(1, send(REPLY.into(), MESSAGE));
+    board.does(4, receive(ENDPOINT));
+    assert_eq!(effective(&board, 1), 25, "high 3 waits for low 1");
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(1), "the middle runs first");
+}
+
+/// A caller that is more urgent than the one that lends is served on its own time.
+#[test]
+fn a_caller_is_more_urgent_than_the_lender() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 25), (1, 30)]);
+    set(&board, 4, Setting::Share, Share::Priority(15).encode());
+    reserve(&board, 4, 3);
+    board.does(4, sleep(3 * TICK));
+    board.does(2, sleep(4 * TICK));
+    board.does(3, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(2 * TICK));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert!(away(&board, 1) != LeafRef::NONE, "it is lent");
+    board.does(1, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    assert_eq!(board.running(), Some(1));
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(1), "middle 2 runs while high 4 waits for an answer");
+}
+
+/// One that waits for another mutex, of a high priority but on a leaf that is worth nothing, does
+/// not keep the owner from what the next one lends.
+#[test]
+fn a_worthless_leaf_hides_no_other_one() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 40)]);
+    set(&board, 4, Setting::Share, Share::Priority(1).encode());
+    board.does(4, sleep(TICK));
+    board.does(3, sleep(2 * TICK));
+    board.does(2, sleep(4 * TICK));
+    lock(&board, 1, 0);
+    lock(&board, 1, 1);
+    board.does(1, sleep(3 * TICK));
+    board.wait(TICK);
+    reserve(&board, 4, 4);
+    lock(&board, 4, 1);
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
+}
+
+/// A lender whose reservation is gone would run at the lowest priority: so it does not lend what its
+/// caller has, which does not pay for it.
+#[test]
+fn a_lender_without_a_leaf_lends_no_caller_s() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 10), (1, 30)]);
+    board.does(4, sleep(2 * TICK));
+    board.does(2, sleep(4 * TICK));
+    reserve(&board, 3, 3);
+    board.does(3, sleep(TICK));
+    lock(&board, 1, 0);
+    board.does(1, sleep(3 * TICK));
+    board.wait(TICK);
+    board.does(3, receive(ENDPOINT));
+    board.wait(TICK);
+    board.does(4, call(ENDPOINT, MESSAGE));
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    assert_eq!((board.running(), away(&board, 1) != LeafRef::NONE), (Some(1), true));
+    board.does(1, system(Call::Destroy, &[LEAF]));
+    let would = board.open(|all| board.machine.kernel.trees.own_leaf_of(all, reference(&board, 3)));
+    let uses = effective(&board, 1);
+    let roots = board.machine.kernel.trees.roots();
+    assert_eq!((would - roots, uses), (0, 5), "it is lent what the lender has not");
+}
+
+/// Of waiters on leaves of one class the most urgent one lends, and has the mutex next, though
+/// another one has waited for longer.
+#[test]
+fn the_earliest_deadline_of_a_class_is_lent() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
+    let trees = &board.machine.kernel.trees;
+    let create = |class, policy, share| {
+        let made = trees.with(|tree| tree.create(class, policy, share));
+        let node = made.expect("a tree").expect("it fits");
+        trees.begin(node, class);
+        node
+    };
+    let root = trees.with(|tree| tree.root(0)).expect("a tree");
+    let class = create(root, Some(Policy::EarliestDeadline), Share::Priority(30));
+    let leaves = [3, 4].map(|thread: u32| {
+        let leaf = create(class, None, Share::Deadline);
+        let deadline = u64::from(10 - thread) * 10 * TICK;
+        let timing = Some(Timing { deadline, period: 200 * TICK });
+        assert_eq!(trees.with(|tree| tree.set_timing(leaf, timing, 0)), Some(Ok(())));
+        leaf
+    });
+    board.does(3, sleep(TICK));
+    board.does(4, sleep(2 * TICK));
+    board.open(|all| {
+        let own = [3, 4].map(|thread| reference(&board, thread)).into_iter().zip(leaves);
+        own.for_each(|(thread, leaf)| thread.reservation.set(all, trees.name(leaf)));
+    });
+    lock(&board, 2, 0);
+    board.does(2, sleep(3 * TICK));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    lock(&board, 4, 0);
+    board.wait(TICK);
+    let leaf = board.open(|all| reference(&board, 2).leaf.get(all));
+    assert_eq!((board.running(), leaf), (Some(2), leaves[1].0), "the later deadline is lent");
+    board.does(2, wake(0));
+    board.sees(4, Ok(()));
+    board.check();
 }

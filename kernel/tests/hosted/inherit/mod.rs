@@ -2,7 +2,9 @@
 //! every effective priority from scratch.
 
 mod attack;
+mod branches;
 mod ceilings;
+mod composed;
 mod conditions;
 mod hostile;
 mod leaves;

@@ -88,6 +88,11 @@ fn more_urgent_is_what_the_class_says_in_which_they_part() {
     tree.block(soon, 5 * MS, true);
     tree.wake(soon, 15 * MS);
     assert!(tree.is_more_urgent(late, soon), "a deadline of a job that has ended counts");
+    // All of these classes are below a root of fixed priorities.
+    let below_root = |at| tree.priority_below_root(at);
+    let above = below_root(fixed);
+    assert_eq!([high, less, curves, fixed].map(below_root), [above; 4]);
+    assert_eq!([tree.root(0), NodeId(u32::MAX)].map(below_root), [0; 2]);
 }
 
 /// Two equal leaves, one of which is on a lent leaf for 5 ms of each 20.

@@ -1,0 +1,173 @@
+//! Leaves along waits and calls at once: random programs, after each step of which every ready
+//! thread is in the leaf that follows from who waits for whom, computed from scratch.
+
+use super::{cond_wait, id, mark, notify, reference, sleep, wait, wake};
+use crate::support::archive::TICK;
+use crate::support::board::Board;
+use crate::support::effort::{INTERPRETED, seeds, steps};
+use crate::support::host::Host;
+use crate::support::rng::Rng;
+use crate::support::scene::{ENDPOINT, THREAD, boot, call, receive, reply_wait, send, system};
+use crate::support::seed::Seed;
+use abi::Info;
+use abi::call::{Call, REPLY};
+use abi::reservation::Inheritance;
+use kernel::access::Ref;
+use kernel::object::Thread;
+use kernel::object::thread::State;
+use kernel::port::Port;
+use kernel::system::Tree;
+use kernel::tree::DONATIONS;
+
+type Machine = Board<Tree<Host>>;
+type Reach = std::collections::BTreeMap<&'static str, u32>;
+
+const MESSAGE: Info = Info::new(0, 0);
+/// One that disturbs the others, below all of them.
+const KEEPER: u32 = 1;
+const THREADS: u32 = 10;
+const MUTEXES: u64 = 5;
+/// The word of the only condition.
+const CONDITION: usize = 10;
+
+struct Town {
+    board: Machine,
+    rng: Rng,
+}
+
+impl Town {
+    fn new(seed: u64) -> Town {
+        let rng = Rng::new(seed);
+        let priority = |thread| if thread == KEEPER { 1 } else { 10 + rng.below(30) as u8 };
+        let threads: Vec<(u32, u8)> = (1..=THREADS).map(|thread| (1, priority(thread))).collect();
+        let board: Machine = boot(&threads);
+        board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+        Town { board, rng }
+    }
+
+    fn all(&self) -> impl Iterator<Item = Ref<Thread<Host>>> {
+        (1..=THREADS).map(|thread| reference(&self.board, thread))
+    }
+
+    /// The running thread does something; or time goes by.
+    fn step(&self) {
+        if self.board.regs.get().again {
+            return self.board.call(self.board.regs.get());
+        }
+        let Some(me) = self.board.running() else { return self.board.wait(TICK / 2) };
+        let mutex = self.rng.below(MUTEXES) as usize;
+        let until = self.rng.once_in(2).then(|| self.board.host.now() + 2 * TICK);
+        match self.rng.below(16) {
+            _ if me == KEEPER => self.disturbs(),
+            0..5 => match mark(&self.board, me, mutex) {
+                Some(expected) => self.board.call(wait(mutex, expected, until)),
+                None => {}
+            },
+            5..6 => self.board.call(wake(mutex)),
+            6..9 => self.board.call(call(ENDPOINT, MESSAGE)),
+            9..11 => self.board.call(receive(ENDPOINT)),
+            11 => self.board.call(reply_wait(ENDPOINT, MESSAGE)),
+            12 => self.board.call(send(REPLY.into(), MESSAGE)),
+            13 => self.waits(me, mutex, until),
+            14 => self.board.call(notify(CONDITION, true)),
+            _ => self.board.call(sleep(self.board.host.now() + 1 + self.rng.below(4 * TICK))),
+        }
+    }
+
+    fn waits(&self, me: u32, mutex: usize, until: Option<u64>) {
+        let helper = |_| id(&self.board, 2 + self.rng.below(u64::from(THREADS) - 1) as u32);
+        let ids = std::array::from_fn(helper);
+        let owns = self.board.read(1, super::MUTEX + mutex) as u32 == id(&self.board, me);
+        if owns {
+            self.board.call(wake(mutex));
+        }
+        if self.board.running() == Some(me) && !self.board.regs.get().again {
+            self.board.call(cond_wait(CONDITION, 0, mutex, until, ids));
+        }
+    }
+
+    fn disturbs(&self) {
+        let other = 2 + self.rng.below(u64::from(THREADS) - 1);
+        match self.rng.below(3) {
+            0 => {
+                let priority = 10 + self.rng.below(30);
+                self.board.call(system(Call::ThreadPriority, &[THREAD + other, priority]));
+            }
+            1 => {
+                let cancel = [THREAD + other, 0, 0, 0, 0, abi::call::exchange::CANCEL];
+                self.board.call(system(Call::ThreadExchange, &cancel));
+            }
+            _ => self.board.wait(self.rng.below(TICK)),
+        }
+    }
+
+    /// The highest priority of a thread and those that it works for, by calls.
+    fn called_by(&self, thread: Ref<Thread<Host>>) -> impl Iterator<Item = Ref<Thread<Host>>> {
+        std::iter::successors(Some(thread), |at| at.caller.get()).take(1 + DONATIONS)
+    }
+
+    fn own(&self, thread: Ref<Thread<Host>>) -> i16 {
+        let priorities = self.called_by(thread).map(|at| at.base_priority.get());
+        priorities.max().expect("its own")
+    }
+
+    /// What a thread lends those that it waits for.
+    fn lends(&self, thread: Ref<Thread<Host>>) -> i16 {
+        self.lent(thread).max(self.own(thread))
+    }
+
+    /// The highest of what those lend that wait for a thread; -1: none does.
+    fn lent(&self, to: Ref<Thread<Host>>) -> i16 {
+        let waits = |thread: &Ref<Thread<Host>>| {
+            self.board.open(|all| {
+                let waits = all.open(*thread).inherit.waits.get();
+                let at = waits.map(|at| &all.open(at).inherit.turnstile);
+                at.is_some_and(|at| at.lent_to().any(|lent| lent == to))
+            })
+        };
+        self.all().filter(waits).map(|thread| self.lends(thread)).max().unwrap_or(-1)
+    }
+
+    fn check(&self, reach: &mut Reach) {
+        let roots = self.board.machine.kernel.trees.roots();
+        for thread in self.all().filter(|thread| thread.queued()) {
+            let own = self.own(thread);
+            let lent: Vec<i16> = self.called_by(thread).map(|at| self.lent(at)).collect();
+            let expected = lent.iter().fold(own, |most, lent| most.max(*lent));
+            let leaf = self.board.open(|all| thread.leaf.get(all));
+            assert_eq!((leaf - roots) as i16, expected, "the leaf of {}", thread.index());
+            let mut met = |what, really| *reach.entry(what).or_default() += u32::from(really);
+            met("own", expected == own);
+            met("lent", lent[0] == expected && own < expected);
+            met("lent to a caller", lent[1..].contains(&expected) && own.max(lent[0]) < expected);
+            met("a caller before the lender", lent[0] >= 0 && lent[0] < own);
+            let serves = |at: Ref<Thread<Host>>| {
+                at.caller.get().is_some()
+                    && self.board.thread(at.index()).state.get() == State::Waiting
+            };
+            met("a server waits", self.all().any(serves));
+        }
+        self.board.check();
+    }
+}
+
+#[test]
+fn each_thread_is_in_the_leaf_that_follows() {
+    let mut reach = Reach::default();
+    for seed in seeds(0..50) {
+        let (told, town) = (Seed::of(0xa100_0000 + seed), Town::new(0xa100_0000 + seed));
+        for action in 0..steps(500) {
+            told.at(action);
+            town.step();
+            town.check(&mut reach);
+        }
+    }
+    if INTERPRETED {
+        return;
+    }
+    for what in ["own", "lent", "lent to a caller", "a caller before the lender", "a server waits"]
+    {
+        let times = reach.get(what).copied().unwrap_or(0);
+        assert!(times >= 50, "{what}: {times} times; all: {reach:#?}");
+    }
+}
