@@ -23,7 +23,7 @@
 //! | `board.rs` | entering the kernel, event by event |
 //! | `run.rs` | a whole run, from archive to outcome |
 //! | `programs.rs` | the table of programs |
-//! | `serve.rs` | the program that answers the laboratory: `lab/src/image/place.rs` writes its `main` |
+//! | `serve.rs` | answers the laboratory; a twin's `main` is written where it is built |
 //!
 //! [`Run`]: twin_protocol::Run
 
