@@ -4,6 +4,9 @@
 //! r12 to r15, which Rust preserves; so the fast path saves the words, in case that it leaves the
 //! message to the general path, but loads none.
 
+#[macro_use]
+mod train;
+
 use crate::context::{Context, USER_CODE, USER_DATA, offset::*};
 use crate::left::{left, left_call, left_exchange, left_reply_wait, left_unreceived};
 use crate::machine::load_root;
@@ -26,6 +29,7 @@ use kernel::object::Thread;
 use kernel::object::thread::flag;
 use kernel::port::Port;
 use kernel::system::System;
+use train::{fast_train_call, fast_train_return, train};
 
 /// Offset of the current thread, whose context comes first, in the CPU structure behind GS.
 pub const CURRENT: usize = offset_of!(Cpu<X86>, current);
@@ -205,38 +209,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "cmp eax, {train_return}", "je 19f",
         ".endif",
         "jmp 8f",
-        // Calls on trains: what they have as arguments, and the words.
-        ".if {trains}",
-        "9:",
-        "mov [rbp + {rdi}], rdi",
-        "call {fast_train_call}",
-        "test rax, rax", "jz 14f",
-        // The badge was put where results are loaded from.
-        "mov rsi, [rax + {rsi}]",
-        "15:",
-        "mov rdi, rdx",
-        "mov rcx, [rax + {rip}]",
-        "mov r11, [rax + {rflags}]",
-        "mov rsp, [rax + {rsp}]",
-        "xor eax, eax", "xor edx, edx", "xor ebx, ebx", "xor ebp, ebp",
-        "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
-        "swapgs",
-        "sysretq",
-        "14:",
-        "mov dword ptr [rbp + {rax}], {train_call}",
-        "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
-        "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
-        "jmp {train_call_path}",
-        "19:",
-        "mov [rbp + {rdi}], rdi",
-        "call {fast_train_return}",
-        "xor esi, esi",
-        "test rax, rax", "jnz 15b",
-        "mov dword ptr [rbp + {rax}], {train_return}",
-        "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
-        "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
-        "jmp {train_return_path}",
-        ".endif",
+        train_code!(),
         // No timeouts: with both halves? The test of the upper one looks at a bit more, which no
         // slot has.
         "13:",
@@ -424,44 +397,9 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
     }
 }
 
-/// Without a context the call is left to the general path.
-const LEFT: Resume = Resume { context: core::ptr::null(), badge: 0 };
-
-extern "sysv64" fn fast_train_call<S: System<Port = X86>>(slot: u64) -> Resume {
-    let machine = state::machine();
-    // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
-    let entered = core.fast_train_call(slot as u32);
-    drop(core);
-    let Some((me, word, badge)) = entered else { return LEFT };
-    let context = switch_tables(machine.cpu, me);
-    note_exit::<S>(machine.cpu, me);
-    context.save_second(badge);
-    Resume { context, badge: word }
-}
-
-extern "sysv64" fn fast_train_return<S: System<Port = X86>>(result: u64) -> Resume {
-    let machine = state::machine();
-    // SAFETY: called by entry code, interrupts off, once per entry.
-    let core = unsafe { Entry::<S>::enter_fast(machine.kernel, machine.cpu) };
-    let returned = core.fast_train_return();
-    drop(core);
-    let Some(me) = returned else { return LEFT };
-    let context = switch_tables(machine.cpu, me);
-    note_exit::<S>(machine.cpu, me);
-    Resume { context, badge: result }
-}
-
 pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.
     let next = unsafe { events::ipc::<S, KIND>(state::machine()) };
-    leave::<S>(next)
-}
-
-/// A call on a train without options, which goes a way of its own.
-extern "sysv64" fn train<S: System<Port = X86>, const CALL: u8>() -> ! {
-    // SAFETY: called by entry code, interrupts off, once per entry.
-    let next = unsafe { events::train::<S, CALL>(state::machine()) };
     leave::<S>(next)
 }
 

@@ -105,6 +105,7 @@ pub fn main(env: &Env) {
     };
     if measured.pause == 0 {
         measured.start(THREADS - 1, BELOW, read_counter);
+        measured.boosts();
     }
     for (number, case) in (0..).zip(CASES) {
         measured.case = number;
@@ -115,9 +116,6 @@ pub fn main(env: &Env) {
     }
     measured.case = 0;
     measured.free();
-    if measured.pause == 0 {
-        measured.boosts();
-    }
     measured.recorder.done();
     system::shutdown(env.cap("system"), 0).expect("the run ends");
 }

@@ -10,11 +10,15 @@ use crate::port::Port;
 use crate::system::System;
 use abi::call::Call;
 
+/// A thread that has entered a domain, and what the code there is given: the train's word and the
+/// badge.
+type Entered<P> = (Ref<Thread<P>>, u64, u64);
+
 impl<S: System> Entry<S> {
-    /// The current thread enters by the train in a slot. What the code there is given, the badge
-    /// last; `None`: the call is left to the general path.
+    /// The current thread enters by the train in a slot. `None`: the call is left to the general
+    /// path.
     #[inline(always)]
-    pub fn fast_train_call(&self, slot: u32) -> Option<(Ref<Thread<S::Port>>, u64, u64)> {
+    pub fn fast_train_call(&self, slot: u32) -> Option<Entered<S::Port>> {
         if !S::Port::TRAINS {
             return None;
         }
