@@ -45,8 +45,8 @@ pub trait Port: Sized + 'static {
     /// Whether there are calls on mutexes and conditions.
     const FUTEXES: bool = true;
 
-    /// Whether there are trains, for which there may be one CPU.
-    const TRAINS: bool = !Self::SMP;
+    /// Whether there are trains.
+    const TRAINS: bool = true;
 
     /// The trace points that are compiled in: a mask of [events](abi::trace::Event).
     const TRACE: u64 = 0;

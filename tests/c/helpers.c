@@ -12,14 +12,21 @@ static volatile int told;
 /* The thread that last said who it is. */
 static volatile pthread_t who;
 
-/* The mutex and the condition are new. */
-static void renew(int protocol, int robust)
+/* A mutex whose ceiling, if it has one, is that of all threads here. */
+static void make(pthread_mutex_t *at, int protocol, int robust)
 {
     pthread_mutexattr_t attr;
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_setprotocol(&attr, protocol);
+    pthread_mutexattr_setprioceiling(&attr, HIGH);
     pthread_mutexattr_setrobust(&attr, robust);
-    pthread_mutex_init(&mutex, &attr);
+    pthread_mutex_init(at, &attr);
+}
+
+/* The mutex and the condition are new. */
+static void renew(int protocol, int robust)
+{
+    make(&mutex, protocol, robust);
     pthread_cond_init(&cond, NULL);
     filled = came = 0;
     told = 0;
@@ -104,16 +111,16 @@ static int no_inversion(const char *kind)
         told == 0 && at_once == 1 && came == 12);
 }
 
-static int by_priority(void)
+static int by_priority(const char *kind, int protocol, int robust)
 {
-    renew(PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+    renew(protocol, robust);
     int added = changed(pthread_cond_helpers_add, pthread_self());
     run(1, LOW, take, 1);
     run(2, HIGH, take, 2);
     run(3, MIDDLE, take, 3);
     settle();
-    int failed = check("who wakes owns the mutex", pthread_cond_signal(&cond) == EPERM);
-    failed += check("the most urgent thread is woken, then all",
+    int failed = check_of(kind, "who wakes owns the mutex", pthread_cond_signal(&cond) == EPERM);
+    failed += check_of(kind, "the most urgent thread is woken, then all",
         added == 0 && fill(1, pthread_cond_signal) == 0 && came == 2
             && fill(2, pthread_cond_broadcast) == 0 && came == 231 && told == 0);
     return failed;
@@ -183,11 +190,170 @@ static int refusals(void)
     return failed;
 }
 
+/* Takes what there is, and keeps the mutex for a while. */
+static void take_slowly(uint64_t n)
+{
+    pthread_mutex_lock(&mutex);
+    while (told == 0 && filled == 0)
+        told |= pthread_cond_wait(&cond, &mutex);
+    uint64_t end = giusto_clock() + 3 * MILLISECOND;
+    while (giusto_clock() < end)
+        continue;
+    came = came * 10 + (unsigned)n;
+    told |= pthread_mutex_unlock(&mutex);
+}
+
+static void note_soon(uint64_t n)
+{
+    giusto_sleep(MILLISECOND);
+    came = came * 10 + (unsigned)n;
+}
+
+static void lower_the_ceiling(uint64_t ceiling)
+{
+    told |= pthread_mutex_setprioceiling(&mutex, (int)ceiling, NULL);
+}
+
+static void wait_once(uint64_t n)
+{
+    (void)n;
+    pthread_mutex_lock(&mutex);
+    told |= pthread_cond_wait(&cond, &mutex);
+    came++;
+}
+
+static void own_for_ever(uint64_t n)
+{
+    (void)n;
+    pthread_mutex_lock(&mutex);
+    giusto_sleep_until(UINT64_MAX);
+}
+
+static int ceiling(void)
+{
+    renew(PTHREAD_PRIO_PROTECT, PTHREAD_MUTEX_ROBUST);
+    changed(pthread_cond_helpers_add, pthread_self());
+    run(1, MIDDLE, take_slowly, 1);
+    run(2, HIGH - 1, note_soon, 2);
+    pthread_mutex_lock(&mutex);
+    filled++;
+    int error = pthread_cond_signal(&cond) | pthread_mutex_unlock(&mutex);
+    settle();
+    int failed = check("a thread that is woken has the ceiling again, until it unlocks",
+        error == 0 && told == 0 && came == 12);
+    struct timespec soon = in(MILLISECOND);
+    pthread_mutex_lock(&mutex);
+    run(1, HIGH, lower_the_ceiling, LOW);
+    failed += check("one whose ceiling was lowered meanwhile comes back with the mutex",
+        pthread_cond_timedwait(&cond, &mutex, &soon) == ETIMEDOUT && told == 0
+            && pthread_mutex_unlock(&mutex) == 0 && pthread_mutex_lock(&mutex) == EINVAL);
+    return failed;
+}
+
+/* The mutex of threads that wait for a condition is one that is never owned again. */
+static int lost(void)
+{
+    renew(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
+    changed(pthread_cond_helpers_add, pthread_self());
+    told = 0;
+    run(1, MIDDLE, wait_once, 0);
+    run(2, MIDDLE, wait_once, 0);
+    run(3, HIGH, own_for_ever, 0);
+    end(3);
+    int error = pthread_mutex_lock(&mutex);
+    unsigned before = came;
+    int unlocked = pthread_mutex_unlock(&mutex);
+    settle();
+    int failed = check("threads that wait for a condition are told of a mutex that is lost",
+        error == EOWNERDEAD && before == 0 && unlocked == 0 && came == 2
+            && told == ENOTRECOVERABLE && pthread_cond_destroy(&cond) == 0);
+    renew(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
+    changed(pthread_cond_helpers_add, pthread_self());
+    run(3, HIGH, own_for_ever, 0);
+    end(3);
+    error = pthread_mutex_lock(&mutex);
+    failed += check("a wait that does not mend what it gives up is the end of the mutex",
+        error == EOWNERDEAD && pthread_cond_wait(&cond, &mutex) == ENOTRECOVERABLE
+            && pthread_mutex_unlock(&mutex) == EPERM && pthread_cond_destroy(&cond) == 0);
+    return failed;
+}
+
+/* Two conditions with four helpers each, of which thread 2 is one of the first, and waits for the
+ * second: a thread that waits for the first has eight in front of it, by how they count. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    unsigned wait, stay;
+} rows[] = {{.wait = 2, .stay = 20}, {.wait = 1, .stay = 8}};
+
+/* Threads 1 and 2 wait for one of the conditions, from an instant until an instant. */
+static void wait_in_row(uint64_t n)
+{
+    bool keeps = n == 2;
+    unsigned row = (unsigned)n % 2;
+    uint64_t begin = giusto_clock();
+    who = pthread_self();
+    struct timespec until = in(rows[row].stay * MILLISECOND);
+    giusto_sleep_until(begin + rows[row].wait * MILLISECOND);
+    if (keeps)
+        told |= pthread_mutex_lock(&mutex);
+    told |= pthread_mutex_lock(&rows[row].mutex);
+    told |= pthread_cond_timedwait(&rows[row].cond, &rows[row].mutex, &until) ^ ETIMEDOUT;
+    told |= pthread_mutex_unlock(&rows[row].mutex);
+    if (keeps)
+        told |= pthread_mutex_unlock(&mutex);
+}
+
+/* The two threads begin; the first keeps the mutex. Threads 3 to 6 help, one the mutex's condition
+ * too, or the first thread does. */
+static void make_rows(bool keeps)
+{
+    renew(PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+    pthread_t ids[7];
+    for (unsigned n = 3; n <= 6; n++)
+        ids[n] = idler(n);
+    for (unsigned n = 1; n <= 2; n++) {
+        make(&rows[n - 1].mutex, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+        pthread_cond_init(&rows[n - 1].cond, NULL);
+        run(n, HIGH, wait_in_row, n == 2 ? 1 : keeps ? 2 : 0);
+        ids[n] = who;
+    }
+    for (unsigned n = 2; n <= 5; n++) {
+        told |= pthread_cond_helpers_add(&rows[0].cond, &ids[n]);
+        told |= pthread_cond_helpers_add(&rows[1].cond, &ids[n + 1]);
+    }
+    told |= pthread_cond_helpers_add(&cond, &ids[keeps ? 6 : 1]);
+}
+
+static int too_many_in_a_row(void)
+{
+    make_rows(true);
+    struct timespec soon = in(4 * MILLISECOND);
+    uint64_t begin = giusto_clock();
+    pthread_mutex_lock(&mutex);
+    int failed = check("a wait that ends behind too many comes back with the mutex, once it can",
+        pthread_cond_timedwait(&cond, &mutex, &soon) == ETIMEDOUT
+            && giusto_clock() >= begin + 18 * MILLISECOND && told == 0
+            && pthread_mutex_unlock(&mutex) == 0);
+    settle();
+    make_rows(false);
+    giusto_sleep(4 * MILLISECOND);
+    pthread_mutex_lock(&mutex);
+    failed += check("a wait behind too many is none, and leaves the mutex",
+        pthread_cond_wait(&cond, &mutex) == EAGAIN && pthread_mutex_unlock(&mutex) == 0);
+    giusto_sleep(20 * MILLISECOND);
+    failed += check("the others have waited until their deadlines", told == 0);
+    return failed;
+}
+
 int helpers(void)
 {
     renew(PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
     int failed = no_inversion("an inheriting mutex");
     renew(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_ROBUST);
     failed += no_inversion("a robust mutex");
-    return failed + by_priority() + comings_and_goings() + refusals();
+    failed += by_priority("an inheriting mutex", PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_STALLED);
+    const char *both = "a robust mutex with a ceiling";
+    failed += by_priority(both, PTHREAD_PRIO_PROTECT, PTHREAD_MUTEX_ROBUST);
+    return failed + comings_and_goings() + refusals() + ceiling() + lost() + too_many_in_a_row();
 }

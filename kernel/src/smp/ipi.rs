@@ -65,6 +65,11 @@ impl<S: System> Entry<S> {
             // What follows is not only memory, and cannot be undone.
             self.upgrade_if(|| true);
             cpu.flush.set(false);
+            if S::Port::TRAINS && self.manage().leaves_ended_trains(cpu.current.get()) {
+                // Another interrupt goes first.
+                cpu.flush.set(true);
+                cpu.send_ipi(cpu);
+            }
             // A CPU that idles loads the kernel's own tables.
             let domain = cpu.current.get().domain.get();
             self.section.exclusive().open(domain).space.flush(&cpu.local);

@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::deadlines::TimerEntry;
 use crate::object::thread::flag;
-use crate::object::{Thread, Timer};
+use crate::object::{Domain, Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
 use locks::{LockPolicy, Relax};
@@ -143,6 +143,17 @@ impl<P: Port> Manager<'_, P> {
                 false
             }
             _ => true,
+        }
+    }
+
+    /// A thread is in another domain from now on: if this CPU runs it, it loads the tables there on
+    /// its way out, which flushes the TLB. No other CPU runs it.
+    #[inline(always)]
+    pub(crate) fn loads_tables_of(&self, domain: Ref<Domain<P>>, at: Ref<Thread<P>>) {
+        let cpu = self.cpu;
+        if P::SMP && cpu.current.get() == at && cpu.space.get() != Some(domain) {
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shootdowns.get());
         }
     }
 

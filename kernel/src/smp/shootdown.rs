@@ -123,8 +123,9 @@ impl<P: Port> Manager<'_, P> {
         asked == 0
     }
 
-    /// Asks a CPU to flush its TLB, unless it has been asked and has not done so yet.
-    fn ask_to_flush(&self, cpu: &Cpu<P>) {
+    /// Asks a CPU to flush its TLB, unless it has been asked and has not done so yet. Before that,
+    /// the thread that it runs leaves trains that are ending.
+    pub(crate) fn ask_to_flush(&self, cpu: &Cpu<P>) {
         if !cpu.flush.replace(true) {
             self.cpu.send_ipi(cpu);
         }

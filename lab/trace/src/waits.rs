@@ -1,20 +1,25 @@
-//! Who waits for whom: mutexes, conditions and calls over time, and whose priority runs.
+//! Who waits for whom: mutexes, conditions, calls, messages that are to be taken and stacks of
+//! trains over time, and whose priority runs.
 //!
 //! A wait begins with its `Wait` records, or with the message of a call; it ends when the thread
 //! wakes. A mutex is handed over: when a thread that waits for it wakes, and its deadline has not
-//! passed, that one owns it, and those that wait still wait for this thread from then on.
+//! passed, that one owns it, and those that wait still wait for this thread from then on. Whose turn
+//! a sender waits for is known when its message is taken, and from then on for the endpoint; whose
+//! stack, when that thread has left it.
 
 mod longest;
 
 pub use longest::{LongestWait, longest_waits};
 
-use crate::{Lives, Moment, Names, Trace};
-use abi::call::ThreadState;
+use crate::{Entry, Lives, Moment, Names, Trace};
+use abi::call::{Call, ThreadState};
 use abi::trace::{Awaited, Event, NO_THREAD};
 use std::collections::BTreeMap;
 
 /// No chain is told for longer; the kernel has eight links at most.
 const LINKS: usize = 8;
+const TRAIN_CALL: u8 = Call::TrainCall as u8;
+const TRAIN_RETURN: u8 = Call::TrainReturn as u8;
 
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +28,10 @@ pub enum What {
     Words(Awaited, u32),
     /// The answer to its call.
     Answer,
+    /// That its message is taken at the endpoint with this index.
+    Turn(u32),
+    /// A stack of a train.
+    Stack,
 }
 
 impl std::fmt::Display for What {
@@ -31,6 +40,8 @@ impl std::fmt::Display for What {
             What::Words(Awaited::Mutex | Awaited::InheritMutex, at) => write!(f, "mutex {at:#x}"),
             What::Words(_, at) => write!(f, "condition {at:#x}"),
             What::Answer => f.write_str("an answer"),
+            What::Turn(endpoint) => write!(f, "its turn at endpoint {endpoint}"),
+            What::Stack => f.write_str("a stack of a train"),
         }
     }
 }
@@ -42,7 +53,7 @@ pub struct Wait {
     pub thread: u16,
     /// What it waits for.
     pub what: What,
-    /// The threads that own it or can make it true; none: not known.
+    /// The threads that own it, can make it true or give it; none: not known.
     pub on: Vec<u16>,
     /// The moment with which it begins.
     pub first: usize,
@@ -71,6 +82,10 @@ struct Followed {
     expired: Option<u16>,
     /// By thread, the receiver of its last message.
     sent: BTreeMap<u16, u16>,
+    /// By thread, what it has last entered the kernel for.
+    entered: BTreeMap<u16, Entry>,
+    /// By endpoint, the thread that has last taken a message that waited there.
+    servers: BTreeMap<u32, u16>,
 }
 
 impl Waits {
@@ -146,9 +161,9 @@ impl Waits {
         let link = |wait: &&Wait| {
             let on = wait.on.iter().map(name).collect::<Vec<_>>().join(" or ");
             let how = match wait.what {
-                What::Words(Awaited::Mutex | Awaited::InheritMutex, _) => " held by ",
+                What::Words(Awaited::Mutex | Awaited::InheritMutex, _) | What::Stack => " held by ",
                 What::Words(..) => " that can be made true by ",
-                What::Answer => " of ",
+                What::Answer | What::Turn(_) => " of ",
             };
             let on = if on.is_empty() { on } else { format!("{how}{on}") };
             format!("{}{on}", wait.what)
@@ -181,11 +196,27 @@ impl Followed {
             Event::Enter => {
                 self.running.insert(cpu, thread);
                 self.expired = None;
+                let entry = Entry::from_code(argument);
+                if !entry.is_interrupt() {
+                    self.entered.insert(thread, entry);
+                }
             }
             Event::Expire => self.expired = Some(thread),
             Event::Wait => self.wait((index, thread), argument, extra),
             Event::Message => {
                 self.sent.insert(thread, argument as u16);
+                self.taken((index, thread), argument as u16);
+            }
+            Event::Queue => {
+                let on = self.servers.get(&argument).copied().into_iter().collect();
+                self.waits.end(thread, index, None);
+                self.begin((index, thread), What::Turn(argument), on);
+            }
+            Event::Block if extra == ThreadState::Sending as u16 => {
+                let enters = self.entered.get(&thread) == Some(&Entry::Call(TRAIN_CALL));
+                if enters && self.waits.open(thread).is_none() {
+                    self.begin((index, thread), What::Stack, Vec::new());
+                }
             }
             Event::Block if extra == ThreadState::Calling as u16 => {
                 let on = self.sent.get(&thread).copied().into_iter().collect();
@@ -219,11 +250,35 @@ impl Followed {
         }
     }
 
+    /// A message goes to a thread. If it has waited for that, this was its turn; and who has called
+    /// waits for the answer from then on.
+    fn taken(&mut self, (index, thread): (usize, u16), by: u16) {
+        let Some(wait) = self.waits.open(thread) else { return };
+        let What::Turn(endpoint) = wait.what else { return };
+        wait.on = vec![by];
+        self.waits.end(thread, index, Some(by));
+        self.servers.insert(endpoint, by);
+        for wait in self.waits.all.iter_mut().filter(|wait| wait.last.is_none()) {
+            if wait.what == What::Turn(endpoint) {
+                wait.on = vec![by];
+            }
+        }
+        let calls = [Entry::Call(Call::Call as u8), Entry::Fault];
+        if self.entered.get(&thread).is_some_and(|entry| calls.contains(entry)) {
+            self.begin((index, thread), What::Answer, vec![by]);
+        }
+    }
+
     /// A wait ends. Who is given a mutex is the one that others wait for now.
     fn wake(&mut self, (index, moment): (usize, &Moment), lives: &Lives) {
         let heir = moment.thread;
         let passed = self.expired == Some(heir);
         let by = self.running.get(&moment.cpu).copied().filter(|by| !passed && *by != heir);
+        if let Some(by) = by.filter(|by| self.entered.get(by).is_some_and(leaves))
+            && let Some(wait) = self.waits.open(heir).filter(|wait| wait.what == What::Stack)
+        {
+            wait.on = vec![by];
+        }
         let Some(what) = self.waits.end(heir, index, by) else { return };
         let is_mutex =
             matches!(what, What::Words(Awaited::Mutex | Awaited::InheritMutex, _)) && !passed;
@@ -240,6 +295,11 @@ impl Followed {
             }
         }
     }
+}
+
+/// Whether a thread has left a domain that it had entered by a train, if it was in one.
+fn leaves(entry: &Entry) -> bool {
+    matches!(entry, Entry::Call(TRAIN_RETURN) | Entry::Fault)
 }
 
 #[cfg(test)]

@@ -73,6 +73,7 @@ impl<G: LockPolicy, const SMP: bool> Port for Native<G, SMP> {
     const USER_TOP: u64 = abi::USER_TOP;
 
     const SMP: bool = SMP;
+    const TRAINS: bool = false;
 
     fn now(&self) -> u64 {
         let ticks = u128::from(counter::now() - self.start);

@@ -222,7 +222,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "call {fast_exchange}",
         "jmp 4b",
         ;
-        short = const REGISTER_WORDS, upper = const i32::MIN, trains = const X86::TRAINS as u8,
+        short = const REGISTER_WORDS, upper = const i32::MIN, trains = const FAST_TRAINS as u8,
         train_call = const Call::TrainCall as u64,
         train_return = const Call::TrainReturn as u64,
         train_call_path = sym train::<S, { Call::TrainCall as u8 }>,
@@ -396,6 +396,10 @@ extern "sysv64" fn fast_exchange<S: System<Port = X86>>(partners: u64, info: u64
         }
     }
 }
+
+/// Whether trains have a fast path: with several CPUs a thread enters another domain while all of
+/// the kernel is held, which the general path begins with.
+const FAST_TRAINS: bool = X86::TRAINS && !X86::SMP;
 
 pub extern "sysv64" fn ipc<S: System<Port = X86>, const KIND: u8>() -> ! {
     // SAFETY: called by entry code, interrupts off, once per entry.

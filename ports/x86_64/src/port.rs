@@ -71,7 +71,7 @@ impl Port for X86 {
     const SMP: bool = cfg!(feature = "smp");
     const TREE: bool = cfg!(feature = "tree");
     const FUTEXES: bool = cfg!(feature = "futexes");
-    const TRAINS: bool = cfg!(all(feature = "trains", not(feature = "smp")));
+    const TRAINS: bool = cfg!(feature = "trains");
 
     const TRACE: u64 = if cfg!(feature = "trace") { abi::trace::Event::EVERY } else { 0 };
     const LENGTHS: bool = cfg!(any(feature = "trace", feature = "statistics", feature = "log"));

@@ -55,6 +55,8 @@ typedef struct giusto_mutex {
     uint64_t slow;
     /* The next one with a ceiling that its owner owns. */
     struct giusto_mutex *next;
+    /* The first of the conditions with helpers that threads wait for with it. */
+    struct giusto_cond *awaited;
     /* How often its owner has locked it again. */
     uint32_t again;
     uint8_t type, protocol, robust, ceiling;
@@ -63,7 +65,7 @@ typedef struct giusto_mutex {
 } pthread_mutex_t;
 
 /** A normal mutex without a protocol. */
-#define PTHREAD_MUTEX_INITIALIZER {0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define PTHREAD_MUTEX_INITIALIZER {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 int pthread_mutexattr_init(pthread_mutexattr_t *attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *attr);
@@ -107,18 +109,20 @@ typedef struct {
 } pthread_condattr_t;
 
 /** A condition. Its members are the library's. */
-typedef struct {
+typedef struct giusto_cond {
     /* The mutex of the condition, for a moment only; then the condition itself. */
     uint64_t mutex, condition;
     /* Threads between the beginning and the end of a wait. */
     uint64_t waiting;
-    /* With helpers: the program's mutex, under which all of this changes; and who they are. */
+    /* With helpers: the program's mutex, under which all of this changes; the next condition that
+     * threads wait for with it; and who they are. */
     pthread_mutex_t *user;
+    struct giusto_cond *next;
     uint32_t helpers[4];
     uint8_t state, helped;
 } pthread_cond_t;
 
-#define PTHREAD_COND_INITIALIZER {0, 0, 0, 0, {0, 0, 0, 0}, 0, 0}
+#define PTHREAD_COND_INITIALIZER {0, 0, 0, 0, 0, {0, 0, 0, 0}, 0, 0}
 
 /** How many helpers a condition may have. */
 #define GIUSTO_COND_HELPERS 4
@@ -131,13 +135,15 @@ int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr);
 /** `EBUSY`: threads wait, or have been woken and not yet come back. */
 int pthread_cond_destroy(pthread_cond_t *cond);
 /**
- * May come back without a wake-up. The caller owns the mutex again, unless the error is that of
- * locking it (but `EOWNERDEAD`). `EPERM`: the caller does not own it, nothing was done. With
- * helpers `EINVAL`: the mutex does not inherit, or other threads wait with another one; `EAGAIN`:
- * more than eight threads would wait in a row.
+ * May come back without a wake-up. The caller owns the mutex again, whatever is returned, but with
+ * `ENOTRECOVERABLE`, as from `pthread_mutex_lock`, and `EPERM`: it did not own it, nothing was
+ * done, or a program has written over the mutex. `EOWNERDEAD`: as from `pthread_mutex_lock`.
+ * `EINVAL`: the condition was destroyed or written over, or has helpers, and the mutex does not
+ * inherit, or other threads wait with another one. `EAGAIN`: it has helpers, and more than eight
+ * threads would wait in a row.
  */
 int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
-/** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`. */
+/** `ETIMEDOUT`, `EINVAL` (no such instant), and those of `pthread_cond_wait`, with the mutex so. */
 int pthread_cond_timedwait(
     pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until);
 /** Wakes the thread that has waited longest. The caller need not own the mutex. */

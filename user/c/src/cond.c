@@ -14,14 +14,15 @@ static const struct giusto_limit never = {GIUSTO_TIMEOUT_NEVER, 0};
 
 static int enter(pthread_cond_t *cond, uint32_t id)
 {
-    return cond->state == DESTROYED ? EINVAL : giusto_acquire(&cond->mutex, id, false, never);
+    bool good = cond->state != DESTROYED && giusto_acquire(&cond->mutex, id, false, never) == 0;
+    return good ? 0 : EINVAL;
 }
 
 static int leave(pthread_cond_t *cond, uint32_t id)
 {
     /* The thread owns it, unless a program has written over the words. */
     bool owned = giusto_owner(&cond->mutex) == id;
-    return owned ? giusto_release(&cond->mutex, id, false) : EINVAL;
+    return owned && giusto_release(&cond->mutex, id, false) == 0 ? 0 : EINVAL;
 }
 
 /* Blocks on the condition, whose mutex was left; the thread owns that again. */
@@ -31,9 +32,8 @@ static int block(pthread_cond_t *cond, uint32_t id, uint32_t seen, struct giusto
         giusto_place(&cond->condition), seen, giusto_place(&cond->mutex), limit);
     if (status == 0)
         return 0;
-    int error = giusto_acquire(&cond->mutex, id, false, never);
-    if (error != 0)
-        return error;
+    if (giusto_acquire(&cond->mutex, id, false, never) != 0)
+        return EINVAL;
     uint32_t now = giusto_first(__atomic_load_n(&cond->condition, __ATOMIC_RELAXED));
     switch (status) {
     case GIUSTO_ERROR_CHANGED: /* A wake-up came before. */
@@ -68,7 +68,7 @@ static int wait(pthread_cond_t *cond, pthread_mutex_t *mutex, struct giusto_limi
     __atomic_fetch_sub(&cond->waiting, 1, __ATOMIC_RELAXED);
     int left = leave(cond, id);
     if (kept == 0)
-        kept = pthread_mutex_lock(mutex);
+        kept = giusto_relock(mutex, id);
     if (kept == 0 || kept == EOWNERDEAD)
         mutex->again = again;
     return kept != 0 ? kept : error != 0 ? error : left;

@@ -12,8 +12,6 @@
 
 _Static_assert(GIUSTO_COND_HELPERS == GIUSTO_FUTEX_HELPERS, "as many as the kernel knows");
 
-static const struct giusto_limit never = {GIUSTO_TIMEOUT_NEVER, 0};
-
 /* What the end of a wait is told, when the mutex is owned again. */
 static int number_of(giusto_status status)
 {
@@ -31,6 +29,29 @@ static int number_of(giusto_status status)
     }
 }
 
+/* A thread waits from now on, by a mutex that it owns. */
+static void begin(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+    if (__atomic_fetch_add(&cond->waiting, 1, __ATOMIC_RELAXED) != 0)
+        return;
+    cond->user = mutex;
+    cond->next = mutex->awaited;
+    mutex->awaited = cond;
+}
+
+/* It does not, and owns the mutex, unless that was given up, which no condition is awaited by. */
+static void finish(pthread_cond_t *cond, pthread_mutex_t *mutex, bool owned)
+{
+    if (owned && __atomic_load_n(&cond->waiting, __ATOMIC_RELAXED) == 1) {
+        struct giusto_cond **at = &mutex->awaited;
+        while (*at != NULL && *at != cond)
+            at = &(*at)->next;
+        if (*at != NULL)
+            *at = cond->next;
+    }
+    __atomic_fetch_sub(&cond->waiting, 1, __ATOMIC_RELAXED);
+}
+
 int giusto_wait_helped(pthread_cond_t *cond, pthread_mutex_t *mutex, struct giusto_limit limit)
 {
     uint32_t id = giusto_id();
@@ -38,12 +59,11 @@ int giusto_wait_helped(pthread_cond_t *cond, pthread_mutex_t *mutex, struct gius
     bool waited_for = __atomic_load_n(&cond->waiting, __ATOMIC_RELAXED) != 0;
     if (cond->state == DESTROYED || pair == NULL || (waited_for && cond->user != mutex))
         return EINVAL;
-    cond->user = mutex;
     uint32_t helpers[GIUSTO_COND_HELPERS];
     for (int i = 0; i < GIUSTO_COND_HELPERS; i++)
         helpers[i] = cond->helpers[i];
     uint32_t seen = giusto_first(__atomic_load_n(&cond->condition, __ATOMIC_RELAXED));
-    __atomic_fetch_add(&cond->waiting, 1, __ATOMIC_RELAXED);
+    begin(cond, mutex);
     uint32_t again = mutex->again;
     mutex->again = 0;
     int error = pthread_mutex_unlock(mutex);
@@ -52,11 +72,11 @@ int giusto_wait_helped(pthread_cond_t *cond, pthread_mutex_t *mutex, struct gius
         bool died = false;
         status = giusto_inherit_cond_wait(
             giusto_place(&cond->condition), seen, giusto_place(pair), limit, helpers, &died);
-        error = status != 0 ? giusto_acquire(pair, id, true, never) : died ? EOWNERDEAD : 0;
-        error = giusto_owned(mutex, id, error);
+        error = status != 0 ? giusto_relock(mutex, id) : giusto_given(mutex, id, died);
     }
-    __atomic_fetch_sub(&cond->waiting, 1, __ATOMIC_RELAXED);
-    if (error == 0 || error == EOWNERDEAD)
+    bool owned = error != EPERM && error != ENOTRECOVERABLE;
+    finish(cond, mutex, owned);
+    if (owned)
         mutex->again = again;
     return error != 0 ? error : number_of(status);
 }

@@ -17,6 +17,9 @@ enum { DESTROYED = UINT8_MAX };
 static const struct giusto_limit never = {GIUSTO_TIMEOUT_NEVER, 0};
 static const struct giusto_limit at_once = {GIUSTO_TIMEOUT_ZERO, 0};
 
+/* Nanoseconds between two attempts at a mutex that cannot be waited for. */
+#define RETRY 1000000
+
 static bool is_quick(const pthread_mutex_t *mutex)
 {
     return mutex->type != PTHREAD_MUTEX_RECURSIVE && mutex->robust == PTHREAD_MUTEX_STALLED
@@ -41,7 +44,7 @@ bool giusto_owns(const pthread_mutex_t *mutex, uint32_t id)
 
 uint64_t *giusto_inheriting(pthread_mutex_t *mutex)
 {
-    return inherits(mutex) && mutex->protocol != PTHREAD_PRIO_PROTECT ? pair_of(mutex) : NULL;
+    return inherits(mutex) ? pair_of(mutex) : NULL;
 }
 
 bool giusto_limit_of(const struct timespec *until, struct giusto_limit *limit)
@@ -69,8 +72,12 @@ static giusto_status apply_ceilings(const pthread_mutex_t *first, uint64_t *own)
     return giusto_set_ceiling(highest, own);
 }
 
-/* The calling thread has a mutex's ceiling, and then locks it. */
-static int acquire_at_ceiling(pthread_mutex_t *mutex, uint32_t id, struct giusto_limit limit)
+/*
+ * The calling thread has a mutex's ceiling, and then locks it. `again`: whatever has become of the
+ * ceiling since it locked it before.
+ */
+static int acquire_at_ceiling(
+    pthread_mutex_t *mutex, uint32_t id, struct giusto_limit limit, bool again)
 {
     pthread_mutex_t **list = giusto_own_ceilings();
     if (list == NULL)
@@ -79,19 +86,28 @@ static int acquire_at_ceiling(pthread_mutex_t *mutex, uint32_t id, struct giusto
     uint8_t ceiling = __atomic_load_n(&mutex->ceiling, __ATOMIC_RELAXED);
     pthread_mutex_t first = {.next = *list, .ceiling = ceiling};
     uint64_t own;
-    if (apply_ceilings(&first, &own) != 0)
+    bool allowed = apply_ceilings(&first, &own) == 0;
+    if (!allowed && !again)
         return EINVAL;
-    int error = own > ceiling ? EINVAL
-                              : giusto_acquire(&mutex->slow, id, inherits(mutex), limit);
-    bool owned = error == 0 || error == EOWNERDEAD;
-    if (owned) {
+    int error = !again && own > ceiling
+        ? EINVAL
+        : giusto_acquire(&mutex->slow, id, inherits(mutex), limit);
+    bool locked = error == 0 || error == EOWNERDEAD;
+    if (locked) {
         mutex->next = *list;
         *list = mutex;
     }
     /* Its last owner may have set another one. */
-    if (!owned || mutex->ceiling != ceiling)
+    if (!locked || mutex->ceiling != ceiling)
         apply_ceilings(*list, &own);
     return error;
+}
+
+static int acquire(pthread_mutex_t *mutex, uint32_t id, struct giusto_limit limit, bool again)
+{
+    return mutex->protocol == PTHREAD_PRIO_PROTECT
+        ? acquire_at_ceiling(mutex, id, limit, again)
+        : giusto_acquire(pair_of(mutex), id, inherits(mutex), limit);
 }
 
 /* Takes a mutex out of its owner's list, if it is in that. */
@@ -120,7 +136,8 @@ static int release(pthread_mutex_t *mutex, uint32_t id)
     return error;
 }
 
-int giusto_owned(pthread_mutex_t *mutex, uint32_t id, int error)
+/* What the thread that has come to own a mutex is told, or that it does not. */
+static int owned(pthread_mutex_t *mutex, uint32_t id, int error)
 {
     if (error == EOWNERDEAD)
         mutex->again = 0;
@@ -134,6 +151,32 @@ int giusto_owned(pthread_mutex_t *mutex, uint32_t id, int error)
         mutex->state = OWNER_DIED;
     /* Who has only changed its ceiling since then has left that as it was. */
     return mutex->state == OWNER_DIED ? EOWNERDEAD : 0;
+}
+
+int giusto_given(pthread_mutex_t *mutex, uint32_t id, bool died)
+{
+    if (mutex->protocol == PTHREAD_PRIO_PROTECT) {
+        /* It is not owned without a list: threads without one never lock it. */
+        pthread_mutex_t **list = giusto_own_ceilings();
+        mutex->next = *list;
+        *list = mutex;
+        uint64_t own;
+        apply_ceilings(*list, &own);
+    }
+    return owned(mutex, id, died ? EOWNERDEAD : 0);
+}
+
+int giusto_relock(pthread_mutex_t *mutex, uint32_t id)
+{
+    if (mutex->type == DESTROYED)
+        return EPERM;
+    int error = acquire(mutex, id, never, true);
+    /* Too many threads would wait in a row, or all of a ring: until others have gone on. */
+    while (error == EAGAIN || error == EDEADLK) {
+        giusto_sleep(RETRY);
+        error = acquire(mutex, id, never, true);
+    }
+    return owned(mutex, id, error == EINVAL ? EPERM : error);
 }
 
 /* Locks a mutex that needs more than one compare-and-swap, or that another thread owns. */
@@ -152,12 +195,24 @@ __attribute__((noinline, cold)) static int lock_slowly(
         if (mutex->type != PTHREAD_MUTEX_NORMAL || inherits(mutex))
             return EDEADLK;
     }
-    int error = mutex->protocol == PTHREAD_PRIO_PROTECT
-        ? acquire_at_ceiling(mutex, id, limit)
-        : giusto_acquire(pair_of(mutex), id, inherits(mutex), limit);
+    int error = acquire(mutex, id, limit, false);
     if (limit.timeout == GIUSTO_TIMEOUT_ZERO && (error == ETIMEDOUT || error == EDEADLK))
         error = EBUSY;
-    return giusto_owned(mutex, id, error);
+    return owned(mutex, id, error);
+}
+
+/*
+ * A mutex that the calling thread owns is never owned again by any that could wake those that wait
+ * for its conditions: they wait for the mutex from now on, and are told.
+ */
+static void give_up(pthread_mutex_t *mutex)
+{
+    mutex->state = GIVEN_UP;
+    for (struct giusto_cond *cond = mutex->awaited; cond != NULL; cond = cond->next) {
+        giusto_count(&cond->condition);
+        giusto_inherit_requeue(giusto_place(&cond->condition), true);
+    }
+    mutex->awaited = NULL;
 }
 
 __attribute__((noinline, cold)) static int unlock_slowly(pthread_mutex_t *mutex)
@@ -170,7 +225,7 @@ __attribute__((noinline, cold)) static int unlock_slowly(pthread_mutex_t *mutex)
         return 0;
     }
     if (mutex->state == OWNER_DIED)
-        mutex->state = GIVEN_UP;
+        give_up(mutex);
     return release(mutex, id);
 }
 
@@ -243,7 +298,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *mutex, int ceiling, int *old)
     if (mutex->type == DESTROYED || giusto_owns(mutex, id))
         return mutex->type == DESTROYED ? EINVAL : EDEADLK;
     /* Not at the ceiling: the caller may be above it. */
-    int error = giusto_owned(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
+    int error = owned(mutex, id, giusto_acquire(&mutex->slow, id, inherits(mutex), never));
     if (error != 0 && error != EOWNERDEAD)
         return error;
     if (old != NULL)

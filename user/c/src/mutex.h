@@ -11,10 +11,17 @@ bool giusto_limit_of(const struct timespec *until, struct giusto_limit *limit);
 /* Whether the thread with this id owns a mutex. */
 bool giusto_owns(const pthread_mutex_t *mutex, uint32_t id);
 
-/* The words of a mutex by which its owner inherits, and needs nothing else; null: it does not. */
+/* The words of a mutex by which its owner inherits; null: it does not. */
 uint64_t *giusto_inheriting(pthread_mutex_t *mutex);
 
-/* What the thread that has come to own a mutex is told, or that it does not. */
-int giusto_owned(pthread_mutex_t *mutex, uint32_t id, int error);
+/*
+ * Locks a mutex again that a wait has given up, however long that takes. The thread owns it then,
+ * also with `EOWNERDEAD`; but with `ENOTRECOVERABLE`, and with `EPERM`, if a program has written
+ * over the words.
+ */
+int giusto_relock(pthread_mutex_t *mutex, uint32_t id);
+
+/* The same of an inheriting mutex that the kernel has given to the calling thread. */
+int giusto_given(pthread_mutex_t *mutex, uint32_t id, bool died);
 
 #endif

@@ -1,9 +1,9 @@
 //! The end of a train: who waits for a stack is told, who is inside goes back to the nearest domain
 //! that stays, and the stacks go.
 
-use crate::access::Ref;
+use crate::access::{Life, Ref};
 use crate::manage::Manager;
-use crate::object::Train;
+use crate::object::{Activation, Thread, Train};
 use crate::port::Port;
 use abi::Error;
 
@@ -22,7 +22,7 @@ impl<P: Port> Manager<'_, P> {
             if let Some(thread) = activation.thread.get() {
                 // One that was taken out of a domain further out is not here any more.
                 if self.activations_of(thread).any(|inside| inside == stack) {
-                    if !self.leaves_nothing(thread, stack) {
+                    if self.is_asked_to_leave(thread) || !self.leaves_nothing(thread, stack) {
                         return false;
                     }
                     self.take_out(thread, stack, Error::Destroyed);
@@ -48,5 +48,34 @@ impl<P: Port> Manager<'_, P> {
         }
         self.kernel.trains.release(&self.all, at);
         true
+    }
+
+    /// Whether another CPU runs a thread. It is asked to take the thread out: what it runs, and
+    /// with which tables, it reads outside the kernel too.
+    fn is_asked_to_leave(&self, thread: Ref<Thread<P>>) -> bool {
+        let cpu = self.runs_on(thread).filter(|cpu| !self.cpu.is_same(cpu));
+        if let Some(cpu) = cpu {
+            self.ask_to_flush(cpu);
+            self.cpu_relax();
+        }
+        cpu.is_some()
+    }
+
+    /// The thread that this CPU runs leaves trains that are ending: it is where it has entered the
+    /// outermost one. The rest is up to who ends that. Whether it is still to do so, since an
+    /// interrupt goes first.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leaves_ended_trains(&self, me: Ref<Thread<P>>) -> bool {
+        let ends = |stack: &Ref<Activation<P>>| {
+            let train = self.all.open(*stack).train.get();
+            train.is_some_and(|train| train.life() == Life::Dying)
+        };
+        let Some(stack) = self.activations_of(me).filter(ends).last() else { return false };
+        if !self.leaves_nothing(me, stack) {
+            return true;
+        }
+        self.take_out(me, stack, Error::Destroyed);
+        false
     }
 }

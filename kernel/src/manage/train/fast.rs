@@ -1,6 +1,7 @@
 //! The fast path of trains: a thread enters where a stack is free, or returns where no thread waits
 //! for one, and has nothing but general registers. It does exactly what the general path would do,
-//! or nothing. What a way out behind it puts into the result registers is not saved.
+//! or nothing; with several CPUs nothing, since the general path begins with the whole kernel. What
+//! a way out behind it puts into the result registers is not saved.
 
 use crate::access::Ref;
 use crate::entry::Entry;
@@ -19,7 +20,7 @@ impl<S: System> Entry<S> {
     /// path.
     #[inline(always)]
     pub fn fast_train_call(&self, slot: u32) -> Option<Entered<S::Port>> {
-        if !S::Port::TRAINS {
+        if !S::Port::TRAINS || S::Port::SMP {
             return None;
         }
         let (began, me) = (self.attempt(), self.cpu.current.get());
@@ -32,7 +33,7 @@ impl<S: System> Entry<S> {
     /// left to the general path.
     #[inline(always)]
     pub fn fast_train_return(&self) -> Option<Ref<Thread<S::Port>>> {
-        if !S::Port::TRAINS {
+        if !S::Port::TRAINS || S::Port::SMP {
             return None;
         }
         let (began, me) = (self.attempt(), self.cpu.current.get());

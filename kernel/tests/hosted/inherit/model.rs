@@ -136,6 +136,15 @@ impl Model {
         self.leads_to(helper, None, Some(place)) || links > LINKS
     }
 
+    /// Helpers of a condition that were passed over, and need not be any more, are lent to.
+    pub fn lends_again(&mut self, place: usize) {
+        for index in 0..self.places[place].to.len() {
+            let (helper, lends) = self.places[place].to[index];
+            let lends = lends || !self.is_passed_over_rightly(place, helper);
+            self.places[place].to[index].1 = lends;
+        }
+    }
+
     /// A thread waits from now on.
     pub fn waits(&mut self, thread: Id, place: usize) {
         let waiter = Waiter { thread, key: self.effective()[&thread], since: self.action };

@@ -343,6 +343,9 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
                 self.model.action += 1;
             }
             self.model.waits(thread, mutex);
+            // A helper may be lent to between two moves alone: it has lost its turn by that.
+            self.model.lends_again(place);
+            self.model.requeue();
             self.until.insert(thread, u64::MAX);
             self.met("moved");
         }
@@ -578,4 +581,11 @@ fn effective_priorities() {
         let times = reach.get(what).copied().unwrap_or(0);
         assert!(times >= 20, "{what}: {times} times; all: {reach:#?}");
     }
+}
+
+/// A helper that waits is passed over, lent to after the first move of a wake-up of all, and not
+/// any more after the second.
+#[test]
+fn lent_to_between_two_moves() {
+    run::<StrictEager<Host>>(0x9300_b3c2, steps(300), &mut Reach::default());
 }

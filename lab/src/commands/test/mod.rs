@@ -35,6 +35,7 @@ mod stress;
 mod suites;
 mod supervised;
 mod tracing;
+mod trains;
 mod watching;
 
 use super::{counted, print_json};
@@ -136,6 +137,7 @@ fn list(choice: &Choice) -> Result<Vec<Job>> {
     jobs.extend(suites::jobs());
     jobs.extend(stress::jobs());
     jobs.extend(allocations::jobs());
+    jobs.extend(trains::jobs());
     jobs.extend(endings::jobs());
     jobs.extend(c::jobs());
     jobs.extend(supervised::jobs());

@@ -90,7 +90,7 @@ fn waiting(
         Event::Wake => {
             let wait = waits.ends(moment.thread, index)?;
             let what = wait.what;
-            let by = wait.ended_by.filter(|_| matches!(what, What::Words(..)))?;
+            let by = wait.ended_by.filter(|_| what != What::Answer)?;
             Some(format!("{} ends the wait of {who} for {what}", name(by)))
         }
         Event::Priority => {

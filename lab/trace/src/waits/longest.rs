@@ -32,7 +32,8 @@ impl fmt::Display for LongestWait {
     }
 }
 
-/// The longest wait of each thread for each mutex, condition and answer, the longest first.
+/// The longest wait of each thread for each mutex, condition, answer, turn and stack, the
+/// longest first.
 pub fn longest_waits(trace: &Trace, names: &Names) -> Vec<LongestWait> {
     let lives = Lives::of(trace, names);
     let waits = Waits::of(trace, &lives);

@@ -173,3 +173,55 @@ fn a_wait_that_is_handed_on_is_one() {
     assert_eq!(longest.from + longest.longest, woken);
     assert_eq!((other.thread.as_str(), other.times), ("robot/1", 1));
 }
+
+/// A server takes messages that have waited at its endpoint, one after the other: of a caller and of
+/// a thread that only sends.
+#[test]
+fn a_queued_sender_waits_for_the_thread_that_takes_its_message() {
+    let (sending, endpoint) = (ThreadState::Sending as u16, 9);
+    let mut m = Maker::new();
+    m.thread(CONTROL, 1, 100).thread(PLANNER, 1, 80).thread(LOGGER, 1, 60);
+    m.note(Event::Switch, CONTROL, 0, 80).exit(CONTROL);
+    for (thread, call) in [(CONTROL, Call::Call), (PLANNER, Call::Ipc)] {
+        m.enter(thread, call as u32).note(Event::Queue, thread, endpoint, 1);
+        m.note(Event::Block, thread, 0, sending).switch(LOGGER, thread, 60).exit(LOGGER);
+    }
+    for thread in [CONTROL, PLANNER] {
+        m.enter(LOGGER, Call::Ipc as u32).note(Event::Message, thread, LOGGER.into(), 1);
+        if thread == PLANNER {
+            m.note(Event::Wake, thread, 0, 0);
+        }
+        m.exit(LOGGER);
+    }
+    let trace = m.trace();
+    let lives = Lives::of(&trace, &names());
+    let waits = Waits::of(&trace, &lives);
+    let words = |thread, event| waits.words(&lives, &names(), thread, place(&trace, event, thread));
+    let turn = "its turn at endpoint 9 of robot/3";
+    assert_eq!(words(CONTROL, Event::Block).as_deref(), Some(turn));
+    assert_eq!(words(PLANNER, Event::Block).as_deref(), Some(turn));
+    let answer = "an answer of robot/3";
+    assert_eq!(words(CONTROL, Event::Message).as_deref(), Some(answer));
+    assert_eq!(words(PLANNER, Event::Message), None, "it wants no answer");
+}
+
+/// The one stack of a train goes from thread to thread.
+#[test]
+fn a_stack_is_held_by_the_thread_that_has_given_it() {
+    let (enters, leaves) = (Call::TrainCall as u32, Call::TrainReturn as u32);
+    let mut m = Maker::new();
+    m.thread(CONTROL, 1, 100).thread(PLANNER, 1, 80).thread(LOGGER, 1, 60);
+    m.note(Event::Switch, CONTROL, 0, 100).exit(CONTROL);
+    m.enter(CONTROL, enters)
+        .note(Event::Block, CONTROL, 0, ThreadState::Sending as u16)
+        .switch(LOGGER, CONTROL, 60);
+    m.exit(LOGGER).enter(LOGGER, leaves).note(Event::Wake, CONTROL, 0, 0).exit(LOGGER);
+    let trace = m.trace();
+    let lives = Lives::of(&trace, &names());
+    let waits = Waits::of(&trace, &lives);
+    let begun = place(&trace, Event::Block, CONTROL);
+    let said = waits.words(&lives, &names(), CONTROL, begun);
+    assert_eq!(said.as_deref(), Some("a stack of a train held by robot/3"));
+    let woken = place(&trace, Event::Wake, CONTROL);
+    assert_eq!(waits.ends(CONTROL, woken).map(|wait| wait.ended_by), Some(Some(LOGGER)));
+}

@@ -3,6 +3,7 @@
 pub mod chain;
 pub mod cost;
 pub mod display;
+pub mod ends;
 pub mod names;
 pub mod show;
 pub mod sums;

@@ -1,0 +1,5 @@
+//! Trains that end: entered.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::trains::ends::entered);

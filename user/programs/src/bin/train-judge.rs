@@ -1,0 +1,5 @@
+//! Trains that end: judge.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::trains::ends::judge);
