@@ -104,11 +104,13 @@ macro_rules! entry_code {
             "mov [rbp + {rip}], rcx",
             "mov [rbp + {rflags}], r11",
             $($code,)*
-            // The general path: what a kind of call has as arguments is saved, then words.
+            // The general path: what a kind of call has as arguments is saved, then words. The
+            // number word is saved as a whole: its upper half may be another domain's still, and a
+            // call that is issued again would show it.
             "5:",
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
-            "mov dword ptr [rbp + {rax}], {call}",
+            "mov qword ptr [rbp + {rax}], {call}",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -117,7 +119,7 @@ macro_rules! entry_code {
             "6:",
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
-            "mov dword ptr [rbp + {rax}], {reply_wait}",
+            "mov qword ptr [rbp + {rax}], {reply_wait}",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -223,7 +225,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "swapgs",
         "sysretq",
         "14:",
-        "mov dword ptr [rbp + {rax}], {train_call}",
+        "mov qword ptr [rbp + {rax}], {train_call}",
         "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
         "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
         "jmp {train_call_path}",
@@ -232,7 +234,7 @@ extern "sysv64" fn fast_entry<S: System<Port = X86>>() {
         "call {fast_train_return}",
         "xor esi, esi",
         "test rax, rax", "jnz 15b",
-        "mov dword ptr [rbp + {rax}], {train_return}",
+        "mov qword ptr [rbp + {rax}], {train_return}",
         "mov [rbp + {r12}], r12", "mov [rbp + {r13}], r13",
         "mov [rbp + {r14}], r14", "mov [rbp + {r15}], r15",
         "jmp {train_return_path}",
