@@ -1,11 +1,11 @@
 //! Who waits for whom: mutexes, conditions, calls, messages that are to be taken and stacks of
 //! trains over time, and whose priority runs.
 //!
-//! A wait begins with its `Wait` records, or with the message of a call; it ends when the thread
-//! wakes. A mutex is handed over: when a thread that waits for it wakes, and its deadline has not
-//! passed, that one owns it, and those that wait still wait for this thread from then on. Whose turn
-//! a sender waits for is known when its message is taken, and from then on for the endpoint; whose
-//! stack, when that thread has left it.
+//! A wait begins with its `Wait` records, with the message of a call, or in a queue of senders or
+//! visitors; it ends when the thread wakes. A mutex is handed over: when a thread that waits for it
+//! wakes, and its deadline has not passed, that one owns it, and those that still wait do so for
+//! this thread from then on. Whose turn a sender waits for is known when its message is taken, and
+//! from then on for the endpoint; whose stack, when that thread has left it.
 
 mod longest;
 

@@ -174,8 +174,8 @@ fn a_wait_that_is_handed_on_is_one() {
     assert_eq!((other.thread.as_str(), other.times), ("robot/1", 1));
 }
 
-/// A server takes messages that have waited at its endpoint, one after the other: of a caller and of
-/// a thread that only sends.
+/// A server takes messages that have waited at its endpoint, one after the other: of a caller and
+/// of a thread that only sends.
 #[test]
 fn a_queued_sender_waits_for_the_thread_that_takes_its_message() {
     let (sending, endpoint) = (ThreadState::Sending as u16, 9);

@@ -87,8 +87,8 @@ impl Gate for Server {
     }
 }
 
-/// A domain that is entered: capability `gate`; memory `board`, and that which the argument `stacks`
-/// names.
+/// A domain that is entered: capability `gate`; memory `board`, and that which the argument
+/// `stacks` names.
 pub fn entered(env: &Env) {
     let mut server = Server(*env, env.slots().fresh());
     let why = rt::Server::new(env.cap("gate"))
@@ -168,6 +168,11 @@ impl Judge {
         Ok(all_have(self.board, Common::Inside, self.visitors * self.round))
     }
 
+    /// One round; whether all have come in and back.
+    fn round(&mut self, env: &Env, random: &mut crate::random::Random) -> Result<bool, Error> {
+        Ok(self.begin(env)? && self.end(random)?)
+    }
+
     /// Ends the trains, the one or the other first, and waits until all visitors are back.
     fn end(&mut self, random: &mut crate::random::Random) -> Result<bool, Error> {
         system::sleep(random.below(200_000));
@@ -207,8 +212,7 @@ pub fn judge(env: &Env) {
     let rounds = env.number("rounds", 24);
     let mut went = Ok(true);
     for _ in 0..rounds {
-        let mut round = || Ok(judge.begin(env)? && judge.end(&mut random)?);
-        went = round();
+        went = judge.round(env, &mut random);
         if went != Ok(true) {
             println!(console, "round {}: {went:?}", judge.round);
             break;
