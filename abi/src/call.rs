@@ -185,6 +185,12 @@ pub enum Call {
     /// this priority until it sets another one. Result 0 is its own priority, without what it
     /// inherits. Not inside another domain.
     Ceiling = 73,
+    /// With `a1` = 1 the calling thread serves the endpoint in slot `a0` from now on, where it may
+    /// receive; with 0 no longer. Threads that wait in the endpoint's queue of senders lend it
+    /// their priorities, and each thread whose call it has received does so until it is answered
+    /// (S2G-03). Not inside another domain. A kernel with a scheduling tree lends leaves so,
+    /// if the manifest does not say otherwise.
+    Serve = 74,
 
     /// Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
     /// caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most
@@ -201,7 +207,7 @@ pub enum Call {
 
 impl Call {
     /// All system calls, in the order of their numbers.
-    pub const ALL: [Call; 55] = [
+    pub const ALL: [Call; 56] = [
         Call::Ipc,
         Call::Call,
         Call::ReplyWait,
@@ -254,6 +260,7 @@ impl Call {
         Call::InheritRequeue,
         Call::InheritHelp,
         Call::Ceiling,
+        Call::Serve,
         Call::TrainCreate,
         Call::TrainCall,
         Call::TrainReturn,

@@ -54,8 +54,11 @@ impl<S: System> Entry<S> {
         let endpoint = self.hold(handler);
         match receiver {
             Some(receiver) => {
+                if self.hold(receiver).has(Self::BEGIN_SLOWLY) {
+                    self.begin_call(receiver);
+                }
                 endpoint.receivers().remove(receiver);
-                self.deliver(me, receiver, Message::of(info), badge);
+                self.transfer(me, receiver, Message::of(info), badge);
                 self.give_reply_right(me, receiver);
                 self.hold(receiver).become_ready();
                 self.call(receiver, me);
@@ -63,6 +66,9 @@ impl<S: System> Entry<S> {
             None => {
                 thread.wait.set(Wait::Endpoint(handler));
                 self.join_senders(me, handler);
+                if Self::CALLS_LEND && endpoint.served.get() != 0 {
+                    self.manage().lend_queued(me, handler);
+                }
                 self.wait_in(me, State::Sending);
                 self.block(me, State::Sending);
             }

@@ -109,9 +109,10 @@ impl<P: Port> Checker<'_, '_, P> {
                 );
             let linked = <Thread<P> as Linked<Waiting>>::links(thread).linked();
             assert!(!in_heap || !linked, "a sender is in a list beside its heap");
-            let waits = linked || in_heap || thread.inherit.waits.get().is_some();
+            let listed = thread.inherit.waits.get().is_some();
+            let waits = linked || in_heap || (listed && thread.state.get() == State::Waiting);
             if at.life() == Life::Vacant {
-                let linked = waits || thread.queued() || thread.deadline.queued();
+                let linked = waits || listed || thread.queued() || thread.deadline.queued();
                 assert!(!linked, "a destroyed thread is in a queue");
                 assert!(thread.caller.get().is_none(), "a destroyed thread has a caller");
                 continue;

@@ -1,4 +1,4 @@
-//! What holds of inheriting mutexes and conditions, whatever programs have written there: each
+//! What holds of inheriting mutexes, conditions and messages, whatever programs have written: each
 //! thread's effective priority is what follows from who waits for it, no wait leads back to where
 //! it began, and turnstiles are neither lost nor shared.
 
@@ -6,10 +6,10 @@ use super::live;
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::leaf::LeafRef;
-use crate::manage::inherit::{LINKS, STEPS};
-use crate::object::inherit::{ByEdge, ByWaiter, Turnstile};
-use crate::object::thread::State;
-use crate::object::{Activation, Domain, Thread};
+use crate::manage::inherit::{CALL_LINKS, LINKS, STEPS};
+use crate::object::inherit::{ByEdge, ByWaiter, Kind, Turnstile};
+use crate::object::thread::{State, Wait, flag};
+use crate::object::{Activation, Domain, Endpoint, Thread};
 use crate::order::Order;
 use crate::port::Port;
 
@@ -49,6 +49,7 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         thread(machine, all, at, &mut found);
         lent += u32::from(is_lent(machine, all, at));
     }
+    servers(machine, all);
     assert!(lent == machine.kernel.trees.lent_to(), "lent leaves are counted wrongly");
     assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
@@ -58,7 +59,8 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
 /// A turnstile in which no thread waits.
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
-    let bare = !edges && turnstile.leading.get() == 0 && !turnstile.is_condition();
+    let mutex = matches!(turnstile.kind.get(), Kind::Mutex);
+    let bare = !edges && turnstile.leading.get() == 0 && mutex;
     assert!(bare, "what no thread waits for leads to threads");
     assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
@@ -82,14 +84,15 @@ fn turnstile<P: Port>(
         named |= turnstile.named.get() == Some(waiter);
         greatest = key.max(greatest);
         heights[usize::from(body.inherit.behind.top())] += 1;
-        assert!(body.state.get() == State::Waiting, "a ready thread waits for a mutex");
+        waits_for(all, waiter, turnstile);
         assert!(body.inherit.waits.get() == Some(at), "a waiter in another turnstile");
         let here = *domain.get_or_insert(body.domain.get());
-        assert!(here == body.domain.get(), "waiters of two domains");
+        let one = here == body.domain.get() || !turnstile.has_words();
+        assert!(one, "waiters of two domains");
         let listed = machine.kernel.variant.tree || i16::from(key) == body.priority.get();
         assert!(listed, "a waiter is listed by another priority than it has");
     });
-    assert!(named, "words were to name a thread that does not wait there");
+    assert!(named == turnstile.has_words(), "words were to name a thread that does not wait there");
     let first = waiters.first(&turnstile.waiters).map(|first| waiters.key(first));
     assert!(first == Some(greatest), "a waiter goes before a more urgent one");
     assert!(heights == turnstile.heights.counts(), "waiters have other heights than they say");
@@ -102,11 +105,14 @@ fn turnstile<P: Port>(
         assert!(listed, "a turnstile is listed by another priority than it lends");
         let same = ByEdge::all().filter(|other| turnstile.edge(*other).to.get() == Some(to));
         assert!(same.count() == 1, "a thread helps a condition twice");
-        let visit = domain.and_then(|domain| visit_to(all, to, domain));
-        let visit = visit.expect("an owner or helper has left the domain");
-        assert!(visit == turnstile.visit.get(), "a mutex of another visit, or a helper on one");
+        if turnstile.has_words() {
+            let visit = domain.and_then(|domain| visit_to(all, to, domain));
+            let visit = visit.expect("an owner or helper has left the domain");
+            assert!(visit == turnstile.visit.get(), "a mutex of another visit, or a helper on one");
+        }
     }
-    if !turnstile.is_condition() {
+    messages(all, at, count);
+    if !turnstile.branches() {
         let owner = turnstile.edge(ByEdge::OWNER);
         assert!(owner.lent_to().is_some(), "an awaited mutex without an owner");
         let edges = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
@@ -159,13 +165,82 @@ fn thread<P: Port>(
         let listed = key == urgency || machine.kernel.trees.may_lend();
         assert!(listed, "a waiter is listed by what it should not have");
         let weight = all.open(waits).inherit.turnstile.weight();
-        assert!(thread.inherit.behind.top() + weight <= LINKS, "a chain of waits is too long");
+        let length = thread.inherit.behind.top() + weight;
+        let most = if all.open(waits).inherit.turnstile.has_words() { LINKS } else { CALL_LINKS };
+        assert!(length <= most, "a chain of waits is too long");
         let mut steps = 0;
         links(all, at, &mut steps);
         assert!(steps <= STEPS, "a change has too far to go");
     }
     let effective = thread.priority.get() == urgency;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
+}
+
+/// A waiter is blocked in what its turnstile describes.
+fn waits_for<P: Port>(all: &Exclusive<'_>, waiter: Ref<Thread<P>>, turnstile: &Turnstile<P>) {
+    let body = all.open(waiter);
+    let waits = match turnstile.kind.get() {
+        Kind::Mutex | Kind::Condition(_) => body.state.get() == State::Waiting,
+        Kind::Endpoint(at) => {
+            let there = matches!(body.wait.get(), Wait::Endpoint(other) if other == at);
+            body.state.get() == State::Sending && there
+        }
+        Kind::Reply => body.state.get() == State::Calling,
+    };
+    assert!(waits, "a thread is listed for something that it does not wait for");
+    let lends = body.has(flag::LENDS) != turnstile.has_words();
+    assert!(lends, "a thread that lends for a message is not marked, or another one is");
+}
+
+/// A turnstile of messages, where this many threads wait.
+fn messages<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, count: u32) {
+    let turnstile = &all.open(at).inherit.turnstile;
+    match turnstile.kind.get() {
+        Kind::Mutex | Kind::Condition(_) => {}
+        Kind::Endpoint(endpoint) => {
+            let endpoint = all.open(endpoint);
+            assert!(endpoint.turnstile.get() == Some(at), "an endpoint does not know its senders");
+            for which in ByEdge::all() {
+                let edge = turnstile.edge(which);
+                let Some(to) = edge.to.get() else { continue };
+                assert!(edge.lends.get(), "a server is passed over");
+                let serves = endpoint.server(which) == Some(to) || to.life() == Life::Dying;
+                assert!(serves, "senders lend to a thread that does not serve the endpoint");
+            }
+        }
+        Kind::Reply => {
+            assert!(count == 1, "two threads wait for one answer");
+            let caller = turnstile.waiters.get().map(|caller| all.open(caller));
+            let server = caller.and_then(|caller| caller.server.get());
+            let saved = server.is_none();
+            let right = saved || server == turnstile.owner();
+            assert!(right, "a caller lends to another thread than its server");
+        }
+    }
+}
+
+/// A thread serves as many endpoints as say so, and is marked for it. An endpoint without senders
+/// that lend has no turnstile.
+fn servers<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
+    let kernel = machine.kernel;
+    let endpoints = || live(&kernel.endpoints).map(|at| all.open(at));
+    for at in live(&kernel.threads).filter(|at| at.life() == Life::Live) {
+        let thread = all.open(at);
+        let serves = |endpoint: &&Endpoint<P>| {
+            ByEdge::all().filter(|which| endpoint.server(*which) == Some(at)).count() == 1
+        };
+        let count = endpoints().filter(serves).count();
+        assert!(thread.inherit.serves.get() as usize == count, "served endpoints are miscounted");
+        let lends = !kernel.variant.tree || kernel.trees.may_lend();
+        let marked = thread.has(flag::SERVES) == (count > 0 && lends);
+        assert!(marked, "a server is not marked, or another thread is");
+        let listed = thread.inherit.waits.get().is_some();
+        assert!(listed || !thread.has(flag::LENDS), "a thread lends to none");
+    }
+    for turnstile in endpoints().filter_map(|endpoint| endpoint.turnstile.get()) {
+        let kind = all.open(turnstile).inherit.turnstile.kind.get();
+        assert!(matches!(kind, Kind::Endpoint(_)), "an endpoint's turnstile is another's");
+    }
 }
 
 /// Whether a thread is lent a leaf: what one lends it that waits for what it owns or helps, while

@@ -46,7 +46,7 @@ impl<P: Port> Found<P> for FoundCall<P> {
             }
             None => {
                 let outgoing = Outgoing { info: message.info, badge, then: Continuation::Reply };
-                core.queue_sender(me, to, outgoing, IpcTimeout::NEVER);
+                core.queue_up(me, to, outgoing, IpcTimeout::NEVER);
             }
         }
     }

@@ -11,6 +11,7 @@
 //! alone change, goes on as a writer, with everything held:
 //!
 //! - messages with a capability, replies through a saved right, faults and their answers;
+//! - calls to servers, sends to the queues of endpoints that are served, and what ends these;
 //! - chains (a sender that goes on to a receive half of its own), and callers who are abandoned or
 //!   cannot take the reply;
 //! - timeouts of threads that belong to other CPUs, and threads that are being moved or have not
@@ -191,8 +192,13 @@ impl<S: System> Entry<S> {
         let (send, receive) = halves::<KIND>(partners);
         let [_, partner, sender] = found.threads;
         let abandons = receive == REPLY
-            && partner.is_some_and(|partner| self.hold(partner).caller.get().is_some());
-        if abandons || !self.partner_is_plain(found) {
+            && partner.is_some_and(|partner| {
+                let server = self.hold(partner);
+                server.caller.get().is_some() || server.has(flag::SERVES)
+            });
+        let lends = partner.is_none()
+            && found.endpoints[0].is_some_and(|to| self.hold(to).served.get() != 0);
+        if abandons || lends || !self.partner_is_plain(found) {
             return false;
         }
         // A reply that its caller cannot take ends the call.
@@ -208,8 +214,8 @@ impl<S: System> Entry<S> {
     /// Whether the partner of a send half, or of a signal, needs nothing unusual.
     fn partner_is_plain(&self, found: &LockSet<S::Port>) -> bool {
         found.threads[1].is_none_or(|partner| {
-            let fault = self.hold(partner).has(flag::FAULT);
-            !fault && !self.touches_queues_elsewhere(partner)
+            let unusual = self.hold(partner).has(flag::FAULT | flag::LENDS);
+            !unusual && !self.touches_queues_elsewhere(partner)
         })
     }
 
@@ -231,10 +237,13 @@ impl<S: System> Entry<S> {
             Continuation::Reply => {
                 let begins =
                     self.is_elsewhere(sender) && self.reply_timeout(sender).kind == Timeout::At;
-                (replied || thread.caller.get().is_none()) && !begins
+                (replied || thread.caller.get().is_none()) && !begins && !thread.has(flag::SERVES)
             }
         };
-        (fits || long) && goes_on && !self.touches_queues_elsewhere(sender)
+        (fits || long)
+            && goes_on
+            && !from.has(flag::LENDS)
+            && !self.touches_queues_elsewhere(sender)
     }
 
     /// Whether waking a thread touches what another CPU has queued.

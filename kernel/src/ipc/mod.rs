@@ -111,10 +111,10 @@ impl<S: System> Entry<S> {
                         _ => Continuation::Receive,
                     };
                     let outgoing = Outgoing { info: message.info, badge: cap.badge, then };
-                    return self.queue_sender(me, cap.at, outgoing, send_timeout);
+                    return self.queue_up(me, cap.at, outgoing, send_timeout);
                 }
             },
-            Target::Reply(caller) => self.reply(me, caller, message),
+            Target::Reply(caller) => self.reply::<KIND>(me, caller, message),
             Target::Dropped(why) => {
                 if self.drops_reply(me, why) {
                     return;
@@ -141,11 +141,40 @@ impl<S: System> Entry<S> {
             return self.calls_again::<KIND>(me);
         }
         self.hold(to).receivers().remove(receiver);
-        self.deliver(me, receiver, message, badge);
+        if self.hold(receiver).has(Self::BEGIN_SLOWLY) {
+            self.begin_call(receiver);
+        }
+        self.transfer(me, receiver, message, badge);
         match KIND {
             kind::ANY => self.await_reply_until(me, receiver, timeout),
             _ => self.await_reply(me, receiver, timeout),
         }
+    }
+
+    /// Flags of a server, because of which a call to it begins with [`Entry::begin_call`].
+    pub(crate) const BEGIN_SLOWLY: u32 =
+        if Self::CALLS_LEND { flag::DEADLINE | flag::SERVES } else { flag::DEADLINE };
+
+    /// Whether callers and senders may lend servers their priorities, or leaves.
+    pub(crate) const CALLS_LEND: bool = S::Port::FUTEXES;
+
+    /// `server`, which has waited with a deadline, or serves an endpoint, is about to have the call
+    /// of the current thread.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn begin_call(&self, server: Ref<Thread<S::Port>>) {
+        self.cancel_timeout(server);
+        if Self::CALLS_LEND && self.hold(server).has(flag::SERVES) {
+            self.manage().lend_call(self.cpu.current.get(), server);
+        }
+    }
+
+    /// `me` issues its operation again, as an interrupt is pending.
+    #[cold]
+    #[inline(never)]
+    fn sends_again(&self, me: Ref<Thread<S::Port>>) {
+        let (number, _) = self.hold(me).context.call();
+        self.reissue::<{ kind::ANY }>(me, number);
     }
 
     /// `me` issues its call again. The server has waited for it and may have to come back first: a
@@ -258,7 +287,7 @@ impl<S: System> Entry<S> {
         timeout: IpcTimeout,
     ) {
         if self.expired(timeout) {
-            self.note_failure(me, Error::Timeout, true);
+            self.gives_up_call(me);
             self.hold(me).finish(Status::failed_in_receive(Error::Timeout));
             self.hold(server).become_ready();
             return self.wake_slowly(server);
@@ -339,7 +368,23 @@ impl<S: System> Entry<S> {
         self.manage().abandon(server, Error::Abandoned);
     }
 
-    /// The endpoint has no receiver: `me` joins its queue. With a deadline to add it makes room
+    /// The endpoint has no receiver: `me` joins its queue, and lends its priority if it is served.
+    #[inline(always)]
+    fn queue_up(
+        &self,
+        me: Ref<Thread<S::Port>>,
+        endpoint: Ref<Endpoint<S::Port>>,
+        outgoing: Outgoing,
+        timeout: IpcTimeout,
+    ) {
+        let served = Self::CALLS_LEND && self.hold(endpoint).served.get() != 0;
+        if served && self.manage().lends_queued(me, endpoint) {
+            return self.sends_again(me);
+        }
+        self.queue_sender(me, endpoint, outgoing, timeout);
+    }
+
+    /// `me` joins the queue of senders of an endpoint. With a deadline to add it makes room
     /// for an interrupt first.
     #[inline(never)]
     fn queue_sender(
@@ -350,9 +395,10 @@ impl<S: System> Entry<S> {
         timeout: IpcTimeout,
     ) {
         let thread = self.hold(me);
-        if timeout.kind == Timeout::At && self.cpu.poll(point::HALVES) {
-            let (number, _) = thread.context.call();
-            return self.reissue::<{ kind::ANY }>(me, number);
+        // One that lends has made room already.
+        let makes_room = timeout.kind == Timeout::At && !thread.has(flag::LENDS);
+        if makes_room && self.cpu.poll(point::HALVES) {
+            return self.sends_again(me);
         }
         thread.outgoing.set(outgoing);
         thread.wait.set(Wait::Endpoint(endpoint));
@@ -420,25 +466,53 @@ impl<S: System> Entry<S> {
         }
     }
 
+    /// Flags of a caller, because of which its answer begins with [`Entry::end_call`].
+    const END_SLOWLY: u32 =
+        if Self::CALLS_LEND { flag::DEADLINE | flag::LENDS } else { flag::DEADLINE };
+
+    /// A caller that has waited with a deadline, or has lent its priority, is about to have its
+    /// answer.
+    #[cold]
+    #[inline(never)]
+    fn end_call(&self, caller: Ref<Thread<S::Port>>) {
+        self.cancel_timeout(caller);
+        if Self::CALLS_LEND && self.hold(caller).has(flag::LENDS) {
+            self.manage().stop_lending(caller);
+        }
+    }
+
+    /// A call does not wait for its answer: its time is over.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn gives_up_call(&self, caller: Ref<Thread<S::Port>>) {
+        if Self::CALLS_LEND && self.hold(caller).has(flag::LENDS) {
+            self.manage().stop_lending(caller);
+        }
+        self.note_failure(caller, Error::Timeout, true);
+    }
+
     /// Answers `caller`. Returns it if that made it ready.
     #[inline(always)]
-    fn reply(
+    fn reply<const KIND: u8>(
         &self,
         me: Ref<Thread<S::Port>>,
         caller: Ref<Thread<S::Port>>,
         message: Message,
     ) -> Option<Ref<Thread<S::Port>>> {
         let thread = self.hold(me);
-        if thread.caller.get() == Some(caller) {
+        if KIND == kind::REPLY_WAIT || thread.caller.get() == Some(caller) {
             thread.set_caller(None);
         } else {
             self.use_saved_reply(me);
         }
         self.hold(caller).server.set(None);
+        if self.hold(caller).has(Self::END_SLOWLY) {
+            self.end_call(caller);
+        }
         if self.hold(caller).has(flag::FAULT) {
             return self.answer_fault(me, caller, message.info);
         }
-        self.deliver(me, caller, message, 0);
+        self.transfer(me, caller, message, 0);
         self.hold(caller).become_ready();
         Some(caller)
     }

@@ -28,9 +28,9 @@ pub(super) enum Received<P: Port> {
     Chained(Ref<Thread<P>>),
 }
 
-/// Whether a message is taken in few steps: it stays in registers, its sender has no deadline and
-/// does not begin the tick, and if it is a call, this neither begins a deadline nor gives up an
-/// earlier call that was not answered.
+/// Whether a message is taken in few steps: it stays in registers, its sender has no deadline,
+/// lends no priority and does not begin the tick, and if it is a call, this neither begins a
+/// deadline nor gives up an earlier call that was not answered.
 struct Short(bool);
 
 impl<S: System> Entry<S> {
@@ -166,6 +166,12 @@ impl<S: System> Entry<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
+        if Self::CALLS_LEND {
+            let flags = self.hold(sender).flags() | self.hold(thread).flags();
+            if flags & (flag::LENDS | flag::SERVES) != 0 {
+                self.manage().taken(sender, thread);
+            }
+        }
         let outgoing = self.hold(sender).outgoing.get();
         // A caller waits for its answer until the same instant.
         if !matches!(outgoing.then, Continuation::Reply) {
@@ -183,7 +189,7 @@ impl<S: System> Entry<S> {
             Continuation::Reply => match self.reply_timeout(sender) {
                 timeout if self.expired(timeout) => {
                     self.cancel_timeout(sender);
-                    self.note_failure(sender, Error::Timeout, true);
+                    self.gives_up_call(sender);
                     goes_on(Status::failed_in_receive(Error::Timeout))
                 }
                 timeout => {
@@ -246,7 +252,8 @@ impl<S: System> Entry<S> {
             let limited = || IpcTimeout::is_given(sender.context.call().0);
             let calls = matches!(then, Continuation::Reply);
             let long = calls && (thread.caller.get().is_some() || limited());
-            let limited = self.cpu.took_long.replace(false) || sender.has(flag::DEADLINE);
+            let slow = flag::DEADLINE | flag::LENDS;
+            let limited = self.cpu.took_long.replace(false) || sender.has(slow);
             return Ok(Short(!long && !limited && !self.begins_tick()));
         }
         acceptable(info, self.kernel.port, &thread)?;

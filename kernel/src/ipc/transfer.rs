@@ -108,7 +108,7 @@ impl<S: System> Entry<S> {
     /// Moves the words in registers and a capability, and sets the receiver's results. All other
     /// words are in the receiver's buffer already.
     #[inline(always)]
-    pub(super) fn transfer(
+    pub(crate) fn transfer(
         &self,
         sender: Ref<Thread<S::Port>>,
         receiver: Ref<Thread<S::Port>>,

@@ -17,6 +17,9 @@ impl<P: Port> Manager<'_, P> {
         let thread = self.all.open(at);
         let state = thread.state.get();
         let mut unanswered = None;
+        if P::FUTEXES && thread.has(flag::LENDS) {
+            self.stop_lending(at);
+        }
         match (state, thread.wait.get()) {
             (State::Ready, _) => return,
             (State::Sending, Wait::Endpoint(endpoint)) => {

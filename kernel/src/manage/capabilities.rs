@@ -52,6 +52,12 @@ impl<P: Port> Manager<'_, P> {
         let domain = self.all.open(own);
         let renewed = domain.slot(slot)?.revoke(&self.all)?;
         domain.put(&self.all, slot, renewed);
+        if let Capability::Endpoint(cap) = renewed
+            && P::FUTEXES
+            && !self.dismiss_servers(cap.at)
+        {
+            return Ok(Done::Preempted);
+        }
         Ok(Done::Nothing)
     }
 

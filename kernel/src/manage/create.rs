@@ -224,6 +224,7 @@ impl<P: Port> Manager<'_, P> {
         thread.priority.set(&self.all, self.kernel.variant.effective(priority));
         if P::FUTEXES {
             thread.inherit.ceiling.set(NO_CEILING);
+            thread.inherit.serves.set(0);
         }
         if P::TREE {
             thread.reservation.set(&self.all, domain.reservation.get());

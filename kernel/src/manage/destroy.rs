@@ -156,6 +156,9 @@ impl<P: Port> Manager<'_, P> {
             (self.kernel.variant.senders.first)(endpoint).or(endpoint.receivers.head())
         });
         if done {
+            if P::FUTEXES && !self.dismiss_servers(at) {
+                return false;
+            }
             endpoint.attached.set(&self.all, None);
             self.kernel.endpoints.release(&self.all, at);
         }

@@ -137,16 +137,20 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The thread that works for this one in the end, by calls, uses the leaf that it should.
-    pub(in crate::manage) fn move_donation(&self, at: Ref<Thread<P>>) -> Ref<Thread<P>> {
+    pub(in crate::manage) fn move_donation(&self, at: Ref<Thread<P>>) {
         let mut works = at;
         for _ in 0..DONATIONS {
-            let thread = self.all.open(works);
-            match thread.server.get().filter(|_| thread.state.get() == State::Calling) {
+            match self.server_of(works) {
                 Some(server) => works = server,
                 None => break,
             }
         }
         (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(works), works);
-        works
+    }
+
+    /// The thread that has the call of this one, and the right to answer it.
+    pub(in crate::manage) fn server_of(&self, at: Ref<Thread<P>>) -> Option<Ref<Thread<P>>> {
+        let thread = self.all.open(at);
+        thread.server.get().filter(|_| thread.state.get() == State::Calling)
     }
 }

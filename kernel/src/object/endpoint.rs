@@ -4,8 +4,10 @@
 use super::{Domain, Notification, Pooled, Thread, Weak};
 use crate::access::{Link, Peek, Ref, Steady};
 use crate::list::List;
+use crate::object::inherit::ByEdge;
 use crate::object::thread::Waiting;
 use crate::port::{CachePadding, Lock, Port};
+use abi::futex::HELPERS;
 use abi::object::Resource;
 use cells::Cell;
 use locks::ObjectLock;
@@ -31,6 +33,12 @@ pub struct Endpoint<P: Port> {
     pub arrivals: Cell<u64>,
     /// How many threads are blocked sending, if the port keeps lengths.
     pub queued: Cell<u32>,
+    /// How many threads serve it, or have done so until they ended.
+    pub served: Cell<u32>,
+    /// Those.
+    servers: [Cell<Option<Weak<Thread<P>>>>; HELPERS],
+    /// The turnstile of those that are blocked sending and lend the servers their priorities.
+    pub turnstile: Cell<Option<Ref<Thread<P>>>>,
     _padding: CachePadding<P>,
     owner: Cell<Option<Ref<Domain<P>>>>,
 }
@@ -56,6 +64,23 @@ impl<P: Port> Endpoint<P> {
         }
     }
 
+    /// A thread that serves it.
+    pub fn server(&self, which: ByEdge) -> Option<Ref<Thread<P>>> {
+        self.servers[which.index()].get().and_then(Weak::get)
+    }
+
+    /// The threads that serve it.
+    pub fn servers(&self) -> impl Iterator<Item = Ref<Thread<P>>> {
+        ByEdge::all().filter_map(|which| self.server(which))
+    }
+
+    /// A place of a server is another thread's from now on, or empty.
+    pub fn set_server(&self, which: ByEdge, server: Option<Ref<Thread<P>>>) {
+        self.servers[which.index()].set(server.map(Weak::new));
+        let served = self.servers.iter().filter(|server| server.get().is_some());
+        self.served.set(served.count() as u32);
+    }
+
     /// An endpoint for a vacant pool slot.
     pub fn new() -> Endpoint<P> {
         Endpoint {
@@ -68,6 +93,9 @@ impl<P: Port> Endpoint<P> {
             },
             arrivals: Cell::new(0),
             queued: Cell::new(0),
+            served: Cell::new(0),
+            servers: [const { Cell::new(None) }; HELPERS],
+            turnstile: Cell::new(None),
             _padding: CachePadding::<P>::default(),
             owner: Cell::new(None),
         }

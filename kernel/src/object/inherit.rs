@@ -6,9 +6,11 @@
 //! when it stops waiting. So there are always enough, and waiters reach theirs in one step. A
 //! turnstile lies in a slot of the pool of threads, but is not that thread's. It leads by *edges*
 //! to the threads that its waiters lend their priorities to: that of a mutex to the owner, that of
-//! a condition to each helper. `manage::inherit` says how all this is used.
+//! a condition to each helper. Messages are waited for in the same way: queued senders of an
+//! endpoint lend to its servers, a caller to the server that has received its call.
+//! `manage::inherit` says how all this is used.
 
-use super::{Activation, Thread};
+use super::{Activation, Endpoint, Thread};
 use crate::access::Ref;
 use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
@@ -18,6 +20,10 @@ use cells::Cell;
 /// How many links a chain of waits may have. Waiting for a mutex is one, waiting for a condition as
 /// many as that has helpers, and at least one.
 pub const LINKS: u8 = 8;
+
+/// How many of these there may be up to a thread that others wait for in messages: the rest is for
+/// what it waits for itself, whatever its clients do.
+pub const CALL_LINKS: u8 = 4;
 
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
@@ -151,24 +157,44 @@ impl<P: Port> Edge<P> {
     }
 }
 
-/// A mutex or condition that threads wait for.
+/// What the waiters in a turnstile wait for.
+pub enum Kind<P: Port> {
+    /// A mutex.
+    Mutex,
+    /// A condition, and the mutex at this address that its waiters own next.
+    Condition(u64),
+    /// That a server receives from this endpoint, where they are queued.
+    Endpoint(Ref<Endpoint<P>>),
+    /// The answer to the call of the one that waits.
+    Reply,
+}
+
+impl<P: Port> Clone for Kind<P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P: Port> Copy for Kind<P> {}
+
+/// A mutex, condition or message that threads wait for.
 pub struct Turnstile<P: Port> {
-    /// That of a mutex alone is the first, to its owner.
+    /// That of a mutex or a reply alone is the first, to the owner or server.
     edges: [Edge<P>; HELPERS],
     /// Those that lead to threads, a bit each.
     pub leading: Cell<u8>,
-    /// Of a condition: the address of the mutex that its waiters own next.
-    pub mutex: Cell<Option<u64>>,
+    /// What it describes; a mutex where it describes nothing.
+    pub kind: Cell<Kind<P>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
     pub waiters: Root<Thread<P>>,
     /// Them by height.
     pub heights: Heights,
-    /// The waiter whose id is in its second word, unless a program has written there.
+    /// The waiter whose id is in its second word, unless a program has written there. Messages have
+    /// no words.
     pub named: Cell<Option<Ref<Thread<P>>>>,
     /// Its address in the domain of all of them.
     pub address: Cell<u64>,
-    /// Of a mutex: the visit on which its owner is in the domain of those that wait; `None`: it is
-    /// at home there.
+    /// Of a mutex: the visit on which its owner is in the domain of those that wait; of a reply:
+    /// that on which its server has received the call. `None`: it is at home there.
     pub visit: Cell<Option<Ref<Activation<P>>>>,
     /// The first spare turnstile, or the next one.
     pub spare: Cell<Option<Ref<Thread<P>>>>,
@@ -187,7 +213,17 @@ impl<P: Port> Turnstile<P> {
 
     /// Whether it is that of a condition.
     pub fn is_condition(&self) -> bool {
-        self.mutex.get().is_some()
+        matches!(self.kind.get(), Kind::Condition(_))
+    }
+
+    /// Whether it is that of a mutex or condition, which programs have words of.
+    pub fn has_words(&self) -> bool {
+        matches!(self.kind.get(), Kind::Mutex | Kind::Condition(_))
+    }
+
+    /// Whether it may lead to several threads.
+    pub fn branches(&self) -> bool {
+        matches!(self.kind.get(), Kind::Condition(_) | Kind::Endpoint(_))
     }
 
     /// Its edges, and where they lead to.
@@ -221,18 +257,20 @@ impl<P: Port> Turnstile<P> {
 
 /// A thread's part.
 pub struct Inherit<P: Port> {
-    /// The turnstile of the mutex or condition that it waits for.
+    /// The turnstile of what it waits for, if it lends its priority for that.
     pub waits: Cell<Option<Ref<Thread<P>>>>,
     /// The turnstile that it brings; `None`: that in its own slot. Only of one that does not wait.
     pub brings: Cell<Option<Ref<Thread<P>>>>,
     /// Turnstiles that lead to it, by the priorities that they lend, a set for each of their edges:
     /// of mutexes that it owns and others wait for, of conditions that it helps and others wait
-    /// for.
+    /// for, of endpoints that it serves and others send to, of calls that it is to answer.
     lenders: [Root<Thread<P>>; HELPERS],
     /// The threads that wait for those and lend, by height.
     pub behind: Heights,
     /// The priority that it has at least, by its own wish; -1: none.
     pub ceiling: Cell<i16>,
+    /// How many endpoints it serves.
+    pub serves: Cell<u32>,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
     place: Place<Thread<P>>,
@@ -244,7 +282,7 @@ impl<P: Port> Inherit<P> {
         let turnstile = Turnstile {
             edges: [const { Edge::new() }; HELPERS],
             leading: Cell::new(0),
-            mutex: Cell::new(None),
+            kind: Cell::new(Kind::Mutex),
             waiters: Cell::new(None),
             heights: Heights::new(),
             named: Cell::new(None),
@@ -258,6 +296,7 @@ impl<P: Port> Inherit<P> {
             lenders: [const { Cell::new(None) }; HELPERS],
             behind: Heights::new(),
             ceiling: Cell::new(NO_CEILING),
+            serves: Cell::new(0),
             turnstile,
             place: Place::new(),
         }
@@ -268,7 +307,7 @@ impl<P: Port> Inherit<P> {
         &self.lenders[which.index()]
     }
 
-    /// Whether threads wait for what it owns, or for conditions that it helps.
+    /// Whether threads wait for what it owns, helps, serves or is to answer.
     pub fn is_awaited(&self) -> bool {
         self.lenders.iter().any(|set| set.get().is_some())
     }

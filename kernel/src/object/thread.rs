@@ -139,6 +139,10 @@ pub mod flag {
     pub const DEADLINE: u32 = 4;
     /// Its call is a fault: the message is in `fault`, the answer changes no register.
     pub const FAULT: u32 = 8;
+    /// It serves an endpoint: those that wait for its answers lend it their priorities.
+    pub const SERVES: u32 = 16;
+    /// It sends or calls, and lends its priority to servers until that ends.
+    pub const LENDS: u32 = 32;
 }
 
 /// A thread's place in a heap of senders.

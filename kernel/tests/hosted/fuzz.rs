@@ -120,6 +120,15 @@ fn run_by<S: System<Port = Host>>(
     }
 }
 
+/// A call that has not succeeded, though it can here.
+fn never_succeeds(reach: &Reach) -> Option<Call> {
+    Call::ALL.into_iter().find(|call| {
+        let succeeds = reach.successes.contains_key(&(*call as u64));
+        let alone = *call != Call::Shutdown && !OF_FUTEXES.contains(call);
+        !succeeds && alone && !RESERVATIONS.contains(call)
+    })
+}
+
 #[test]
 fn hostile_programs() {
     let mut reach = Reach::default();
@@ -128,7 +137,9 @@ fn hostile_programs() {
         let mix = Mix { trains: 6, ..[MANAGE, wild, TALK][seed as usize % 3] };
         run::<DirectLazy<Host>>(0x7100_0000 + seed, steps(4_000), &mix, &mut reach);
         run::<Fastpath<Host>>(0x7200_0000 + seed, steps(4_000), &mix, &mut reach);
-        if reach.steps >= 300_000 {
+        // Some calls succeed rarely.
+        let enough = reach.steps >= 300_000 && never_succeeds(&reach).is_none();
+        if enough || reach.steps >= 2_000_000 {
             break;
         }
     }
@@ -137,12 +148,7 @@ fn hostile_programs() {
     }
     assert!(reach.succeeded * 3 >= reach.calls, "too few calls succeed: {}", reach.succeeded);
     assert!(reach.issued_again > 1_000, "too few calls are preempted: {}", reach.issued_again);
-    for call in Call::ALL {
-        let succeeds = reach.successes.contains_key(&(call as u64));
-        let alone = call != Call::Shutdown && !OF_FUTEXES.contains(&call);
-        let excepted = !alone || RESERVATIONS.contains(&call);
-        assert!(succeeds || excepted, "{call:?} never succeeds");
-    }
+    assert_eq!(never_succeeds(&reach), None, "a call never succeeds");
     for error in Error::ALL
         .into_iter()
         .filter(|error| !OF_RESERVATIONS.contains(error) && !OF_OTHERS.contains(error))

@@ -92,6 +92,7 @@ fn errors_of_waits(call: Call) -> (bool, bool, &'static [Error]) {
         }
         Call::InheritWake => (false, false, &[InvalidArgument, BadAddress, WrongState]),
         Call::Ceiling => (false, false, &[InvalidArgument, PriorityTooHigh]),
+        Call::Serve => (true, false, &[InvalidArgument, HelpsAlready, NoHelper]),
         Call::InheritCondWait => {
             (false, false, &[InvalidArgument, BadAddress, Changed, BrokenQueue, Timeout])
         }

@@ -14,6 +14,7 @@
 
 use crate::Slot;
 use crate::arch::{self, ANY, Outcome, word};
+use crate::system::done;
 use crate::time::Instant;
 use abi::call::{Call, Timeout, partners};
 use abi::message::REGISTER_WORDS;
@@ -147,6 +148,20 @@ pub fn reply(message: Message) -> Result<(), Error> {
 /// Answers the caller and receives the next message.
 pub fn reply_wait(from: Slot, message: Message) -> Result<Received, Error> {
     reply_wait_short(from, message.info, message.words).received()
+}
+
+/// The calling thread is a server of an endpoint from now on, where it may receive, or no longer.
+/// To a server those lend their priorities that wait for it: in the endpoint's queue of senders,
+/// and for answers to calls that it has received (S2G-03). An endpoint has at most
+/// [`HELPERS`](abi::futex::HELPERS) servers. Where a scheduling tree orders threads, a server runs
+/// on its caller's time anyway.
+///
+/// # Errors
+///
+/// [`Error::HelpsAlready`], [`Error::NoHelper`]: it is one, or is none; [`Error::TooManyHelpers`];
+/// [`Error::WrongState`]: it is inside another domain; [`Error::MissingRight`] and the like.
+pub fn set_serving(on: Slot, serves: bool) -> Result<(), Error> {
+    done(Call::Serve, [on.word(), serves.into()])
 }
 
 /// Serves an endpoint: answers each message, and receives the next, for ever. What a client does

@@ -2,11 +2,11 @@
 //! a condition with n helpers counts as n links, so of at most [`LINKS`] links in a row at most
 //! [`STEPS`] edges lead on, all branches taken together. Each is O(1).
 
-use super::LINKS;
+use super::{CALL_LINKS, LINKS};
 use crate::access::Ref;
 use crate::manage::Manager;
-use crate::object::Thread;
 use crate::object::inherit::{ByEdge, Heights};
+use crate::object::{Domain, Thread};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::HELPERS;
@@ -44,7 +44,7 @@ pub(super) fn key(urgency: i16) -> u8 {
 impl<P: Port> Manager<'_, P> {
     /// The effective priority that a thread is to have: the greatest of its own, its ceiling, those
     /// that wait for what it owns, and those that wait for conditions that it helps. Where a tree
-    /// orders threads, it orders waiters alone; while it lends leaves, by that which a waiter lends.
+    /// orders threads, it orders waiters alone; while it lends leaves, by what a waiter lends.
     pub(crate) fn urgency(&self, at: Ref<Thread<P>>) -> i16 {
         let trees = &self.kernel.trees;
         if trees.may_lend() {
@@ -68,8 +68,16 @@ impl<P: Port> Manager<'_, P> {
         key(self.urgency(at))
     }
 
-    /// How many links lead on from a thread, on the longest way. `None`: one leads to the goal.
-    pub(super) fn links_from(&self, at: Ref<Thread<P>>, goal: Goal<P>) -> Option<u8> {
+    /// How many links lead on from a thread, on the longest way, if a chain of `used` links leads
+    /// to it. `None`: one leads to the goal. A wait in a message that closes a ring, or makes a
+    /// chain too long, is passed over if `cuts`: it lends nothing from now on. Else it is as if it
+    /// led to the goal.
+    pub(super) fn links_from(
+        &self,
+        at: Ref<Thread<P>>,
+        goal: Goal<P>,
+        (used, cuts): (u8, bool),
+    ) -> Option<u8> {
         if goal.0 == Some(at) {
             return None;
         }
@@ -78,11 +86,20 @@ impl<P: Port> Manager<'_, P> {
             return None;
         }
         let turnstile = self.turnstile(next);
-        let mut longest = 0;
+        let (behind, words) = (used + turnstile.weight(), turnstile.has_words());
+        let mut links = (words || behind <= CALL_LINKS).then_some(behind - used);
         for to in turnstile.lent_to() {
-            longest = self.links_from(to, goal)?.max(longest);
+            let Some(longest) = links else { break };
+            let beyond = self.links_from(to, goal, (behind, cuts));
+            links = beyond.map(|beyond| longest.max(behind - used + beyond));
         }
-        Some(longest + turnstile.weight())
+        match links.filter(|links| words || used + links <= LINKS) {
+            None if cuts && !words => {
+                self.stop_lending(at);
+                Some(0)
+            }
+            links => links,
+        }
     }
 
     /// Checks that `me` may wait for what `owner` owns.
@@ -92,8 +109,9 @@ impl<P: Port> Manager<'_, P> {
     /// [`Error::SelfSend`]: `owner` waits, through others, for `me`. [`Error::TooDeep`]: a chain
     /// would have more than [`LINKS`] links.
     pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
-        let beyond = self.links_from(owner, (Some(me), None)).ok_or(Error::SelfSend)?;
-        let deep = self.height(me) + 1 + beyond > LINKS;
+        let used = self.height(me) + 1;
+        let beyond = self.links_from(owner, (Some(me), None), (used, true));
+        let deep = used + beyond.ok_or(Error::SelfSend)? > LINKS;
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
@@ -164,7 +182,8 @@ impl<P: Port> Manager<'_, P> {
         ends
     }
 
-    /// A condition has a helper, by this edge. It lends nothing yet.
+    /// A condition has a helper, or an endpoint a server, by this edge. It lends nothing yet.
+    #[inline(never)]
     pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
         self.turnstile(at).set_edge(which, Some(to));
         self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
@@ -181,14 +200,20 @@ impl<P: Port> Manager<'_, P> {
         Some(to)
     }
 
-    /// A thread owns a mutex, whose first waiter has this key.
-    pub(super) fn own(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>, key: u8) {
+    /// A thread owns a mutex of this domain, whose first waiter has this key; or it is to answer
+    /// the call that has reached it there.
+    pub(super) fn own(
+        &self,
+        mutex: Ref<Thread<P>>,
+        owner: Ref<Thread<P>>,
+        domain: Ref<Domain<P>>,
+        key: u8,
+    ) {
         let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
         turnstile.set_edge(which, Some(owner));
         turnstile.edge(which).lends.set(true);
         self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
-        let waiter = turnstile.waiters.get();
-        let visit = waiter.and_then(|waiter| self.visit_to(owner, self.domain_of(waiter)));
+        let visit = self.visit_to(owner, domain);
         turnstile.visit.set(visit);
         if let Some(visit) = visit {
             self.all.open(visit).owned.push_back(mutex);
@@ -198,6 +223,11 @@ impl<P: Port> Manager<'_, P> {
     /// A thread does not own a mutex any more.
     pub(super) fn disown(&self, mutex: Ref<Thread<P>>) {
         self.lead_off(mutex, ByEdge::OWNER);
+        self.leave_visit(mutex);
+    }
+
+    /// A mutex is not among those of a visit any more.
+    pub(super) fn leave_visit(&self, mutex: Ref<Thread<P>>) {
         if let Some(visit) = self.turnstile(mutex).visit.take() {
             self.all.open(visit).owned.remove(mutex);
         }

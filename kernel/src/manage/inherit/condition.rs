@@ -7,7 +7,7 @@ use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome, Until, identity};
 use crate::object::Thread;
-use crate::object::inherit::{ByEdge, NO_HEIGHT};
+use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
 use crate::port::Port;
 use abi::Error;
 use abi::futex::{HELPERS, Scope};
@@ -35,7 +35,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::Changed);
         }
         let found = self.described(caller, (at, true), words)?;
-        if found.is_some_and(|found| self.turnstile(found).mutex.get() != Some(mutex)) {
+        if found.is_some_and(|found| !self.leads_to_mutex(found, mutex)) {
             return Err(Error::OtherMutex);
         }
         let helpers = self.helpers(caller, found, help)?;
@@ -90,11 +90,12 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::TooDeep);
         }
         for (to, lends) in helpers.iter_mut().flatten() {
-            *lends = match self.links_from(*to, (Some(caller.thread), found)) {
-                None => false,
-                Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
-                Some(links) => *lends || highest + weight + links <= LINKS,
-            };
+            *lends =
+                match self.links_from(*to, (Some(caller.thread), found), (height + weight, true)) {
+                    None => false,
+                    Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
+                    Some(links) => *lends || highest + weight + links <= LINKS,
+                };
         }
         Ok(helpers)
     }
@@ -114,7 +115,7 @@ impl<P: Port> Manager<'_, P> {
     ) {
         let condition = self.bring(me, found);
         if found.is_none() {
-            self.turnstile(condition).mutex.set(Some(mutex));
+            self.turnstile(condition).kind.set(Kind::Condition(mutex));
             for (which, helper) in ByEdge::all().zip(helpers) {
                 helper.into_iter().for_each(|(to, _)| self.lead(condition, which, to));
             }
@@ -162,14 +163,20 @@ impl<P: Port> Manager<'_, P> {
     /// lent to, unless a chain would be too long: at each change of its waiters or helpers.
     pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
         let turnstile = self.turnstile(condition);
+        let used = self.highest(condition) + turnstile.weight();
         for (which, to) in turnstile.leads() {
             if turnstile.edge(which).lends.get() {
                 continue;
             }
-            let links = self.highest(condition) + turnstile.weight();
-            if self.links_from(to, (None, Some(condition))).is_some_and(|on| links + on <= LINKS) {
+            let beyond = self.links_from(to, (None, Some(condition)), (used, false));
+            if beyond.is_some_and(|beyond| used + beyond <= LINKS) {
                 self.lend(condition, which, true);
             }
         }
+    }
+
+    /// Whether a condition's waiters own the mutex at this address next.
+    fn leads_to_mutex(&self, condition: Ref<Thread<P>>, mutex: u64) -> bool {
+        matches!(self.turnstile(condition).kind.get(), Kind::Condition(at) if at == mutex)
     }
 }

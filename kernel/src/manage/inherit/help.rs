@@ -48,9 +48,7 @@ impl<P: Port> Manager<'_, P> {
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
-        self.change_weight(condition, || self.lead(condition, which, helper));
-        self.lend_again(condition);
-        self.propagate_to(self.reorder(condition));
+        self.begin_helping(condition, which, helper);
         Ok(Outcome::Done(0))
     }
 
@@ -62,13 +60,21 @@ impl<P: Port> Manager<'_, P> {
     fn may_be_helped(&self, condition: Ref<Thread<P>>) -> Result<(), Error> {
         let turnstile = self.turnstile(condition);
         let helpers = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
-        let links = self.highest(condition) + helpers.count() as u8 + 1;
-        let beyond = turnstile.lent_to().filter_map(|to| self.links_from(to, (None, None)));
-        let deep = links + beyond.max().unwrap_or(0) > LINKS;
+        let used = self.highest(condition) + helpers.count() as u8 + 1;
+        let beyond = |to| self.links_from(to, (None, None), (used, true));
+        let deep = used + turnstile.lent_to().filter_map(beyond).max().unwrap_or(0) > LINKS;
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
-    /// A thread no longer helps a condition.
+    /// A thread helps a condition, or serves an endpoint, from now on.
+    #[inline(never)]
+    pub(super) fn begin_helping(&self, at: Ref<Thread<P>>, which: ByEdge, helper: Ref<Thread<P>>) {
+        self.change_weight(at, || self.lead(at, which, helper));
+        self.lend_again(at);
+        self.propagate_to(self.reorder(at));
+    }
+
+    /// A thread no longer helps a condition, or serves an endpoint.
     pub(super) fn stop_helping(&self, condition: Ref<Thread<P>>, which: ByEdge) {
         self.lend(condition, which, false);
         let mut helper = None;

@@ -1,13 +1,13 @@
-//! Leaving the waiters of an inheriting mutex or condition before its turn: on timeout,
-//! cancellation, and the end of the thread. O([`STEPS`](super::chain::STEPS)) for each helper, and
-//! it always succeeds.
+//! Leaving the waiters of an inheriting mutex or condition before its turn, on timeout,
+//! cancellation, and the end of the thread; and the end of a wait in a message.
+//! O([`STEPS`](super::chain::STEPS)) for each helper or server, and it always succeeds.
 
 use super::chain::Ends;
 use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::object::Thread;
-use crate::object::inherit::{ByEdge, NO_HEIGHT};
+use crate::object::inherit::{Kind, NO_HEIGHT};
 use crate::port::Port;
 use abi::futex::{HELPERS, WAITERS};
 
@@ -48,25 +48,21 @@ impl<P: Port> Manager<'_, P> {
     /// nothing. Who is to follow that.
     pub(super) fn settle(&self, at: Ref<Thread<P>>) -> Ends<P> {
         let turnstile = self.turnstile(at);
-        match (turnstile.waiters.get(), turnstile.is_condition()) {
-            (Some(_), true) => {
-                self.lend_again(at);
-                self.reorder(at)
-            }
-            (Some(_), false) => self.reorder(at),
-            (None, true) => {
-                let mut ends = [None; HELPERS];
-                let edges = ByEdge::all().zip(&mut ends);
-                edges.for_each(|(which, end)| *end = self.lead_off(at, which));
-                turnstile.mutex.set(None);
-                ends
-            }
-            (None, false) => {
-                let mut ends = [None; HELPERS];
-                ends[ByEdge::OWNER.index()] = turnstile.owner();
-                self.disown(at);
-                ends
-            }
+        let waits = turnstile.waiters.get().is_some();
+        if waits && turnstile.is_condition() {
+            self.lend_again(at);
         }
+        if waits {
+            return self.reorder(at);
+        }
+        let mut ends = [None; HELPERS];
+        for (which, _) in turnstile.leads() {
+            ends[which.index()] = self.lead_off(at, which);
+        }
+        self.leave_visit(at);
+        if let Kind::Endpoint(endpoint) = turnstile.kind.replace(Kind::Mutex) {
+            self.all.open(endpoint).turnstile.set(None);
+        }
+        ends
     }
 }

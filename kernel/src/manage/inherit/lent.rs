@@ -4,8 +4,9 @@
 //!
 //! What a thread has is followed along calls, then along waits, then along calls again: a server
 //! lends those that it waits for what its callers have, but not what these are lent. So a change is
-//! followed over [`DONATIONS`](crate::tree::DONATIONS) calls, [`STEPS`](super::STEPS) edges of
-//! waits, and as many calls again from each of their ends.
+//! followed over [`DONATIONS`] calls, from each thread there that waits over
+//! [`STEPS`](super::STEPS) edges of waits, and as many calls again from each of their ends. Calls
+//! to a thread that serves are waits.
 
 use super::chain::key;
 use crate::access::Ref;
@@ -14,6 +15,7 @@ use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::inherit::{ByEdge, Turnstile};
 use crate::port::Port;
+use crate::tree::DONATIONS;
 use policies::tree::NodeId;
 
 /// Waiters that are looked at for the most urgent one, among those that are equals below the root
@@ -25,10 +27,17 @@ impl<P: Port> Manager<'_, P> {
     /// to be, and those that it lends its leaf to, along calls and waits, follow.
     pub(super) fn propagate_leaves(&self, at: Ref<Thread<P>>) {
         self.decide_lent(at);
-        let works = self.move_donation(at);
-        if self.all.open(works).inherit.waits.get().is_some() {
-            self.lend_on(works);
+        let (mut works, mut followed) = (at, false);
+        for _ in 0..=DONATIONS {
+            let waits = self.all.open(works).inherit.waits.get().is_some();
+            if waits && !followed {
+                self.lend_on(works);
+            }
+            let Some(server) = self.server_of(works) else { break };
+            // Where the caller lends for its call, the server has followed with it.
+            (works, followed) = (server, waits);
         }
+        self.move_donation(at);
     }
 
     /// What a waiter lends may have changed.
@@ -43,7 +52,7 @@ impl<P: Port> Manager<'_, P> {
             self.decide_lent(to);
             match self.all.open(to).inherit.waits.get() {
                 Some(_) => self.lend_on(to),
-                None => _ = self.move_donation(to),
+                None => self.move_donation(to),
             }
         }
     }

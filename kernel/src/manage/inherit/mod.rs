@@ -2,9 +2,10 @@
 //!
 //! A thread's effective priority is the greatest of its own and of the effective priorities of all
 //! threads that wait for a mutex that it owns, or for a condition that it helps. Mutexes and
-//! conditions of this kind belong to one domain, so chains stay within one, and what a program says
-//! of owners and helpers is believed of threads of that domain alone, once: from the first waiter
-//! on the kernel knows them.
+//! conditions of this kind belong to one domain, and what a program says of owners and helpers is
+//! believed of threads of that domain alone, once: from the first waiter on the kernel knows them.
+//! Across domains threads lend their priorities by messages alone: to threads that serve the
+//! endpoint that they send to, and to the one that has received their call.
 //!
 //! A chain has at most [`LINKS`] links, so each change is followed to its ends at once: also that
 //! by a timeout, which no program asks for and which could not be asked for again.
@@ -15,7 +16,9 @@ mod condition;
 mod help;
 mod leave;
 mod lent;
+mod message;
 mod requeue;
+mod serve;
 mod wait;
 mod wake;
 
@@ -30,11 +33,11 @@ use abi::Error;
 use abi::call::Call;
 use abi::futex::{Scope, helpers_in};
 
-pub use crate::object::inherit::LINKS;
+pub use crate::object::inherit::{CALL_LINKS, LINKS};
 pub use chain::STEPS;
 
 impl<P: Port> Manager<'_, P> {
-    /// Executes a call on an inheriting mutex or condition.
+    /// Executes a call on an inheriting mutex or condition, or of a server.
     #[inline(never)]
     pub(super) fn inherit(
         &self,
@@ -59,6 +62,7 @@ impl<P: Port> Manager<'_, P> {
             Call::InheritRequeue => self.requeue_inheriting(caller, args[0], args[1]),
             Call::InheritHelp => self.change_helpers(caller, (args[0], args[1], args[2])),
             Call::Ceiling => self.set_ceiling(caller, args[0]),
+            Call::Serve => self.serve(caller, (args[0], args[1])),
             _ => Err(Error::UnknownCall),
         }
     }

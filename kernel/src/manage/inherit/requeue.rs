@@ -8,6 +8,7 @@ use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
 use crate::object::Thread;
+use crate::object::inherit::Kind;
 use crate::object::thread::flag;
 use crate::port::Port;
 use abi::Error;
@@ -60,7 +61,7 @@ impl<P: Port> Manager<'_, P> {
         let Some(condition) = self.described(caller, (at, true), words)? else { return Ok(None) };
         let turnstile = self.turnstile(condition);
         let waiter = self.first_waiter(turnstile);
-        let (Some(waiter), Some(address)) = (waiter, turnstile.mutex.get()) else {
+        let (Some(waiter), Kind::Condition(address)) = (waiter, turnstile.kind.get()) else {
             return Ok(None);
         };
         let condition = (condition, words);

@@ -142,7 +142,7 @@ impl<P: Port> Manager<'_, P> {
         let mutex = self.bring(me, found);
         self.queue_up((me, key), mutex, (address, words));
         match found {
-            None => self.own(mutex, owner, key),
+            None => self.own(mutex, owner, self.domain_of(me), key),
             Some(_) => _ = self.reorder(mutex),
         }
         self.change_height(mutex, NO_HEIGHT, self.height(me));

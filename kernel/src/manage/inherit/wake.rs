@@ -6,7 +6,7 @@ use crate::access::Ref;
 use crate::manage::Manager;
 use crate::manage::futex::words::Words;
 use crate::manage::futex::{Caller, Outcome};
-use crate::object::inherit::{ByEdge, NO_HEIGHT};
+use crate::object::inherit::{ByEdge, Kind, NO_HEIGHT};
 use crate::object::thread::flag;
 use crate::object::{Activation, Thread};
 use crate::port::{Context, Port};
@@ -59,7 +59,7 @@ impl<P: Port> Manager<'_, P> {
         self.take_along(heir, mutex);
         let next = self.waiters().first(&turnstile.waiters);
         if let Some(next) = next {
-            self.own(mutex, heir, self.waiters().key(next));
+            self.own(mutex, heir, self.domain_of(next), self.waiters().key(next));
         }
         if turnstile.named.get() == Some(heir) {
             turnstile.named.set(next);
@@ -81,13 +81,13 @@ impl<P: Port> Manager<'_, P> {
         Some(heir)
     }
 
-    /// A thread ends: the mutexes that it owns, and others wait for, go to those, and it helps no
-    /// condition any more (S2G-02). False: not all yet.
+    /// A thread ends: the mutexes that it owns, and others wait for, go to those. It helps no
+    /// condition any more (S2G-02), and no sender or caller lends to it. False: not all yet.
     pub(crate) fn bequeath(&self, at: Ref<Thread<P>>) -> bool {
         let inherit = &self.all.open(at).inherit;
         let next = |which| Some((which, self.lenders(which).first(inherit.lenders(which))?));
         while let Some((which, lender)) = ByEdge::all().find_map(next) {
-            match self.turnstile(lender).is_condition() {
+            match self.turnstile(lender).branches() {
                 true => self.stop_helping(lender, which),
                 false => self.pass_on(lender, at),
             }
@@ -122,8 +122,13 @@ impl<P: Port> Manager<'_, P> {
         true
     }
 
-    /// A mutex goes from an owner that does not give it up to the first thread that waits for it.
+    /// A mutex goes from an owner that does not give it up to the first thread that waits for it. A
+    /// caller that is still to be answered lends nothing any more.
     fn pass_on(&self, mutex: Ref<Thread<P>>, owner: Ref<Thread<P>>) {
+        let turnstile = self.turnstile(mutex);
+        if let (Kind::Reply, Some(caller)) = (turnstile.kind.get(), turnstile.waiters.get()) {
+            return self.stop_lending(caller);
+        }
         let words = self.words_that_name(mutex);
         if let Some(heir) = self.hand_over(mutex, owner, (words, OWNER_DIED)) {
             self.make_ready(heir);

@@ -40,6 +40,8 @@
 //! - Senders of equal priority are served in the order of arrival by all send queues. A queued
 //!   sender whose priority changes joins a sorted queue anew, behind its equals; in a queue that
 //!   is scanned it keeps its place.
+//! - By a server (`Serve`) messages change priorities, of queued senders too: but for kernels that
+//!   differ in the queueing of ready threads alone, no thread becomes one.
 //! - How long a look-up or a chain of messages is depends on the queues, and an interrupt at a
 //!   preemption point with it. Kernels whose queues differ are compared without such interrupts.
 

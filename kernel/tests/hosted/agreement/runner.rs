@@ -200,9 +200,21 @@ pub fn keep_unique(machine: Machine<Host>, action: Action) -> Action {
     Action::Call { writes, regs }
 }
 
-/// The same action, unless it changes the priority of a thread that is queued to send.
+/// The same action, unless it makes a thread a server: then messages would change priorities; or
+/// waits for a condition, whose helpers would be equals.
+pub fn without_servers(mut action: Action) -> Action {
+    if let Action::Call { regs, .. } = &mut action
+        && let Some(Call::Serve | Call::InheritCondWait) = Call::from_number(regs.number)
+    {
+        regs.number = Call::Null as u64;
+    }
+    action
+}
+
+/// The same action, unless it changes the priority of a thread that is queued to send, or may let a
+/// message do that.
 pub fn leave_senders(runner: &dyn Runner, action: Action) -> Action {
-    let Action::Call { writes, mut regs } = action else { return action };
+    let Action::Call { writes, mut regs } = without_servers(action) else { return action };
     if let Some(Call::ThreadPriority) = Call::from_number(regs.number)
         && let Some(me) = runner.running()
         && let Some(me) = runner.machine().kernel.threads.get(me)

@@ -1,7 +1,7 @@
 //! First come first served against the three orders by priority: they differ once a receive finds
 //! two or more queued senders of which the first is not the highest, and only then.
 
-use super::runner::{Runner, Told, boot_all, keep_unique, repeatable};
+use super::runner::{Runner, Told, boot_all, keep_unique, repeatable, without_servers};
 use crate::support::board::body;
 use crate::support::effort::{INTERPRETED, seeds, steps};
 use crate::support::programs::{Action, MANAGE, Mix, TALK};
@@ -143,7 +143,7 @@ fn run(other: &str, seed: u64, actions: u64, mix: &Mix, reach: &mut Reach) {
     for at in 0..actions {
         told.action.set(at);
         let before = queues(runners[0].as_ref());
-        let action = short(runners[0].choose(&rng, mix));
+        let action = short(without_servers(runners[0].choose(&rng, mix)));
         let action = keep_unique(runners[0].machine(), action);
         runners.iter().for_each(|runner| runner.act(&action));
         if runners[0].ended() {

@@ -2,6 +2,7 @@
 
 use super::runner::{
     Runner, Told, boot_all, highest, keep_unique, priority, repeatable, same, with_kernel,
+    without_servers,
 };
 use crate::support::archive::TICK;
 use crate::support::board::Board;
@@ -58,7 +59,8 @@ fn run(names: [&str; 2], seed: u64, actions: u64, mix: &Mix) -> Reach {
     let mut donated = None;
     for at in 0..actions {
         told.action.set(at);
-        let action = keep_unique(direct.machine(), direct.choose(&rng, mix));
+        let action = without_servers(direct.choose(&rng, mix));
+        let action = keep_unique(direct.machine(), action);
         let before = direct.host().now();
         runners.iter().for_each(|runner| runner.act(&action));
         if direct.ended() {

@@ -238,7 +238,7 @@ fn extreme_arguments() {
     board.fails(2, Regs::call(wait | 3 << 8, &[at(MUTEX), marked, 0]), Error::InvalidArgument);
     board.fails(2, local(Call::CondWait, &[at(MUTEX), marked, at(MUTEX)]), Error::InvalidArgument);
     board.fails(2, local(Call::CondRequeue, &[at(MUTEX), u64::MAX]), Error::InvalidArgument);
-    for unknown in [0x4a_u64, 0x7f, 0x83, 0xff, 0x00ff_404a, 0x3f, 0x3e] {
+    for unknown in [0x4b_u64, 0x7f, 0x83, 0xff, 0x00ff_404b, 0x3f, 0x3e] {
         board.fails(2, Regs::call(unknown, &[at(MUTEX), marked, 0]), Error::UnknownCall);
     }
     // Other bits of the number word mean nothing, and this deadline never comes.

@@ -28,8 +28,8 @@ const CALLERS: [u32; 3] = [11, 12, 13];
 const PRIORITIES_OF_ALL: [u8; 19] =
     [250, 242, 241, 240, 235, 234, 233, 232, 231, 230, 220, 219, 221, 154, 153, 152, 151, 249, 248];
 
-/// 26 edges of conditions and calls lead from one waiter to the threads that work in the end: 1 waits
-/// for 16 and 17, those for 14 and 15, those for the callers, and the servers of two of these
+/// 26 edges of conditions and calls lead from one waiter to the threads that work in the end: 1
+/// waits for 16 and 17, those for 14 and 15, those for the callers, and the servers of two of these
 /// through three conditions more.
 struct Branches(Machine);
 

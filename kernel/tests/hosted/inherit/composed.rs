@@ -14,7 +14,7 @@ use abi::call::{Call, REPLY};
 use abi::reservation::Inheritance;
 use kernel::access::Ref;
 use kernel::object::Thread;
-use kernel::object::thread::State;
+use kernel::object::thread::{State, flag};
 use kernel::port::Port;
 use kernel::system::Tree;
 use kernel::tree::DONATIONS;
@@ -57,7 +57,7 @@ impl Town {
         let Some(me) = self.board.running() else { return self.board.wait(TICK / 2) };
         let mutex = self.rng.below(MUTEXES) as usize;
         let until = self.rng.once_in(2).then(|| self.board.host.now() + 2 * TICK);
-        match self.rng.below(16) {
+        match self.rng.below(17) {
             _ if me == KEEPER => self.disturbs(),
             0..5 => match mark(&self.board, me, mutex) {
                 Some(expected) => self.board.call(wait(mutex, expected, until)),
@@ -70,6 +70,7 @@ impl Town {
             12 => self.board.call(send(REPLY.into(), MESSAGE)),
             13 => self.waits(me, mutex, until),
             14 => self.board.call(notify(CONDITION, true)),
+            15 => self.serves(),
             _ => self.board.call(sleep(self.board.host.now() + 1 + self.rng.below(4 * TICK))),
         }
     }
@@ -84,6 +85,12 @@ impl Town {
         if self.board.running() == Some(me) && !self.board.regs.get().again {
             self.board.call(cond_wait(CONDITION, 0, mutex, until, ids));
         }
+    }
+
+    /// The running thread serves the endpoint from now on, or no longer.
+    fn serves(&self) {
+        let serves = self.rng.once_in(3);
+        self.board.call(system(Call::Serve, &[ENDPOINT, u64::from(!serves)]));
     }
 
     fn disturbs(&self) {
@@ -146,6 +153,8 @@ impl Town {
                     && self.board.thread(at.index()).state.get() == State::Waiting
             };
             met("a server waits", self.all().any(serves));
+            let lends = |at: Ref<Thread<Host>>| self.board.thread(at.index()).has(flag::LENDS);
+            met("a caller lends", self.all().any(lends));
         }
         self.board.check();
     }
@@ -165,8 +174,14 @@ fn each_thread_is_in_the_leaf_that_follows() {
     if INTERPRETED {
         return;
     }
-    for what in ["own", "lent", "lent to a caller", "a caller before the lender", "a server waits"]
-    {
+    for what in [
+        "own",
+        "lent",
+        "lent to a caller",
+        "a caller before the lender",
+        "a server waits",
+        "a caller lends",
+    ] {
         let times = reach.get(what).copied().unwrap_or(0);
         assert!(times >= 50, "{what}: {times} times; all: {reach:#?}");
     }

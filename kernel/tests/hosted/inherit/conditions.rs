@@ -11,7 +11,7 @@ use abi::call::{Call, NOTHING, Timeout, exchange};
 use abi::futex::{HELPERS, OWNER_DIED, Scope, WAITERS, number};
 use abi::{Error, Info};
 use kernel::manage::inherit::LINKS;
-use kernel::object::inherit::{ByEdge, Inherit, NO_HEIGHT};
+use kernel::object::inherit::{ByEdge, Inherit, Kind, NO_HEIGHT};
 use kernel::object::thread::State;
 use kernel::port::Port;
 use kernel::system::{DirectLazy, Tree};
@@ -520,7 +520,7 @@ fn invariants() {
         ("a chain has another length than it says", |_, board| {
             board.thread(1).inherit.behind.change(NO_HEIGHT, 3);
         }),
-        ("a mutex has two owners", |waits, _| waits.turnstile.mutex.set(None)),
+        ("a mutex has two owners", |waits, _| waits.turnstile.kind.set(Kind::Mutex)),
         ("words were to name a thread that does not wait there", |waits, _| {
             waits.turnstile.named.set(None);
         }),

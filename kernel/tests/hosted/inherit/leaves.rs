@@ -297,8 +297,8 @@ fn a_worthless_leaf_hides_no_other_one() {
     assert_eq!((board.running(), effective(&board, 1)), (Some(1), 30));
 }
 
-/// A lender whose reservation is gone would run at the lowest priority: so it does not lend what its
-/// caller has, which does not pay for it.
+/// A lender whose reservation is gone would run at the lowest priority: so it does not lend what
+/// its caller has, which does not pay for it.
 #[test]
 fn a_lender_without_a_leaf_lends_no_caller_s() {
     let board: Machine = lending(&[(1, 5), (1, 20), (1, 10), (1, 30)]);
@@ -361,4 +361,36 @@ fn the_earliest_deadline_of_a_class_is_lent() {
     board.does(2, wake(0));
     board.sees(4, Ok(()));
     board.check();
+}
+
+/// What a caller is lent its server lends on, when it waits itself, if it serves; else only what
+/// the caller has.
+#[test]
+fn a_server_lends_on_what_its_callers_are_lent() {
+    for serves in [true, false] {
+        let board = lending(&[(1, 10), (1, 20), (1, 30), (1, 15), (1, 5)]);
+        board.does(3, sleep(3 * TICK));
+        board.does(2, sleep(9 * TICK));
+        lock(&board, 4, 1);
+        board.does(4, sleep(2 * TICK));
+        lock(&board, 1, 0);
+        board.does(1, sleep(5 * TICK));
+        if serves {
+            board.succeeds(5, system(Call::Serve, &[ENDPOINT, 1]));
+        }
+        board.does(5, receive(ENDPOINT));
+        board.wait(2 * TICK);
+        board.does(4, call(ENDPOINT, MESSAGE));
+        lock(&board, 5, 0);
+        assert_eq!(effective(&board, 1), 15);
+        board.wait(TICK);
+        lock(&board, 3, 1);
+        assert_eq!(effective(&board, 1), if serves { 30 } else { 15 });
+        board.wait(2 * TICK);
+        board.does(1, wake(0));
+        assert_eq!((board.running(), effective(&board, 5)), (Some(5), 30));
+        board.does(5, reply_wait(ENDPOINT, MESSAGE));
+        assert_eq!((board.running(), effective(&board, 4)), (Some(4), 30));
+        board.check();
+    }
 }

@@ -3,6 +3,7 @@
 
 mod attack;
 mod branches;
+mod calls;
 mod ceilings;
 mod composed;
 mod conditions;
@@ -11,6 +12,7 @@ mod leaves;
 mod model;
 mod random;
 mod releases;
+mod servers;
 mod set;
 mod stories;
 

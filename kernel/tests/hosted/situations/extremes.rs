@@ -47,6 +47,7 @@ fn usual(call: Call) -> [u64; 6] {
         Call::MutexWake | Call::CondRequeue => &[buffer(1), 0],
         Call::InheritWake | Call::InheritRequeue | Call::InheritHelp => &[buffer(1), 0, 1],
         Call::Ceiling => &[20],
+        Call::Serve => &[ENDPOINT, 1],
         Call::TrainCreate => &[FREE, 0x1000, 7, 0x10_0000, 0x1000, 2],
         Call::TrainCall => &[FREE, 0, 1],
         Call::TrainReturn => &[1],

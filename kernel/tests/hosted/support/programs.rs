@@ -99,6 +99,7 @@ pub fn choose<S: System<Port = Host>>(board: &Board<S>, rng: &Rng, mix: &Mix) ->
         3 => return Action::Raise(Event::Spurious),
         4 => return Action::Fault(program.fault()),
         5..8 => return program.futex(),
+        8 if rng.once_in(2) => return program.with_buffer(program.serve()),
         _ => {}
     }
     let regs = if mix.trains > 0 && rng.below(100) < mix.trains {
@@ -285,6 +286,11 @@ impl<S: System<Port = Host>> Program<'_, S> {
         Regs::call(number, &[partners(send, receive), info, deadline])
     }
 
+    /// The running thread serves an endpoint from now on, or no longer.
+    fn serve(&self) -> Regs {
+        call(Call::Serve, &[self.endpoint(), self.rng.below(4).min(1)])
+    }
+
     /// A call on a pair of words in the message buffer of a thread of the same domain, mostly the
     /// own one, whose first word mostly says that there are waiters.
     fn futex(&self) -> Action {
@@ -301,9 +307,9 @@ impl<S: System<Port = Host>> Program<'_, S> {
         let until = self.now() + rng.below(1_000_000);
         let mut writes = [(0, 0); 4];
         writes[0] = (index as usize, if rng.once_in(12) { rng.next() } else { marked });
-        let (call, args): (_, &[u64]) = match rng.below(15) {
-            0..2 => (Call::MutexWait, &[first, expected, until]),
-            2..4 => (Call::MutexWake, &[first]),
+        let (call, args): (_, &[u64]) = match rng.below(18) {
+            0..2 | 15 => (Call::MutexWait, &[first, expected, until]),
+            2..4 | 16..18 => (Call::MutexWake, &[first]),
             4 => (Call::CondWait, &[first, expected, second, until]),
             5 => (Call::InheritWait, &[first, expected, until]),
             6 => (Call::InheritWake, &[first]),

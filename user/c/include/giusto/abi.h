@@ -231,6 +231,14 @@ enum giusto_call {
      */
     GIUSTO_CALL_CEILING = 73,
     /**
+     * With `a1` = 1 the calling thread serves the endpoint in slot `a0` from now on, where it may
+     * receive; with 0 no longer. Threads that wait in the endpoint's queue of senders lend it their
+     * priorities, and each thread whose call it has received does so until it is answered (S2G-03).
+     * Not inside another domain. A kernel with a scheduling tree lends leaves so, if the manifest
+     * does not say otherwise.
+     */
+    GIUSTO_CALL_SERVE = 74,
+    /**
      * Creates a [train](crate::train) in slot `a0` (S4-11): threads of other domains enter the
      * caller's at address `a1`, with the word `a2`, on one of `a5` stacks (at most `STACKS`) of
      * `a4` bytes each, the lowest of which begins at `a3`.

@@ -192,6 +192,15 @@ giusto_call_until(giusto_slot to, struct giusto_message *message, uint64_t deadl
     return giusto_received(giusto_exchange(to, GIUSTO_REPLY, message, wait), message);
 }
 
+/**
+ * The calling thread is a server of an endpoint from now on, where it may receive, or no longer:
+ * those that wait for it lend it their priorities.
+ */
+static inline giusto_status giusto_set_serving(giusto_slot on, bool serves)
+{
+    return giusto_simple(GIUSTO_CALL_SERVE, on, serves, 0);
+}
+
 /** Answers the caller whose reply right the thread holds. */
 static inline giusto_status giusto_reply(const struct giusto_message *message)
 {

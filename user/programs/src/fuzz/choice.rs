@@ -443,6 +443,7 @@ impl Chooser {
             }
             Call::TrainCall => [self.of(COPY), 0, self.soon(), 0, 0, 0],
             Call::TrainReturn => [self.anything(), 0, 0, 0, 0, 0],
+            Call::Serve => [self.of(ENDPOINT), self.small(3), 0, 0, 0, 0],
             Call::Ceiling if self.below(4) == 0 => [self.anything(), 0, 0, 0, 0, 0],
             Call::Ceiling if self.below(3) == 0 => [self.from(10, 85), 0, 0, 0, 0, 0],
             Call::Ceiling => [NO_CEILING, 0, 0, 0, 0, 0],

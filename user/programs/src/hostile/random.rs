@@ -91,6 +91,7 @@ fn shapes(call: u64) -> &'static [Shape] {
         Call::MutexWait | Call::InheritWait => &[Words, Any, Soon],
         Call::MutexWake | Call::InheritWake => &[Words],
         Call::Ceiling => &[Priority],
+        Call::Serve => &[ENDPOINT, Small],
         Call::CondWait => &[Words, Small, Words, Soon],
         Call::InheritCondWait => &[Words, Small, Words, Soon, Any, Any],
         Call::CondRequeue | Call::InheritRequeue => &[Words, Small],

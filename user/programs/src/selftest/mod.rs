@@ -27,6 +27,7 @@ mod rearming;
 mod registers;
 mod schedule;
 mod sdk;
+mod serving;
 mod shootdown;
 mod signals;
 mod statistics;
@@ -63,6 +64,7 @@ const SUBJECTS: &[(&str, Checks)] = &[
     ("floods", floods::CHECKS),
     ("futexes", futexes::CHECKS),
     ("inherit", inherit::CHECKS),
+    ("serving", serving::CHECKS),
     ("mutexes", mutexes::CHECKS),
     #[cfg(target_os = "none")]
     ("locks", locks::CHECKS),
