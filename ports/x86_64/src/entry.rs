@@ -108,11 +108,13 @@ macro_rules! entry_code {
             "mov [rbp + {rip}], rcx",
             "mov [rbp + {rflags}], r11",
             $($code,)*
-            // The general path: what a kind of call has as arguments is saved, then words.
+            // The general path: what a kind of call has as arguments is saved, then words. The
+            // number word is saved as a whole: its upper half may be another domain's still, and a
+            // call that is issued again would show it.
             "5:",
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
-            "mov dword ptr [rbp + {rax}], {call}",
+            "mov qword ptr [rbp + {rax}], {call}",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",
@@ -121,7 +123,7 @@ macro_rules! entry_code {
             "6:",
             "mov [rbp + {rdi}], rdi",
             "mov [rbp + {rsi}], rsi",
-            "mov dword ptr [rbp + {rax}], {reply_wait}",
+            "mov qword ptr [rbp + {rax}], {reply_wait}",
             "mov [rbp + {r12}], r12",
             "mov [rbp + {r13}], r13",
             "mov [rbp + {r14}], r14",

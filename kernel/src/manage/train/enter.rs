@@ -7,7 +7,7 @@ use crate::object::capability::Cap;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::object::{Activation, Domain, Pooled, Thread, Train};
 use crate::port::{Context, Port};
-use abi::call::RESTARTED;
+use abi::call::{Call, RESTARTED};
 use abi::train::DEPTH;
 use abi::{Error, Info, Rights, Status};
 
@@ -123,8 +123,9 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::WrongState);
         }
         if !self.leaves_nothing(me, stack) {
-            let (number, args) = thread.context.call();
-            thread.issue_again(number | RESTARTED, args);
+            // What else the context holds may be of another domain: the call has not saved it.
+            let number = Call::TrainReturn as u64 | RESTARTED;
+            thread.issue_again(number, [result, 0, 0, 0, 0, 0]);
             return Ok(());
         }
         self.put_back(me, stack);

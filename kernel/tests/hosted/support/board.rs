@@ -27,7 +27,13 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What is left in registers that no argument travels in.
-const JUNK: u64 = 0xdead_dead_dead_dead;
+pub const JUNK: u64 = 0xdead_dead_dead_dead;
+
+/// What the general path sees of the registers of a call on a train.
+fn left_of(mut regs: Regs) -> Regs {
+    regs.args[1..].fill(JUNK);
+    regs
+}
 
 /// How a fast path came out.
 enum Tried {
@@ -265,7 +271,9 @@ impl<S: System<Port = Host>> Board<S> {
         }
     }
 
-    /// The fast path of trains, for which only the words are saved.
+    /// The fast path of trains, for which only the words are saved; the general path behind it has
+    /// the first argument and the low half of the number word beside them, and else what an earlier
+    /// entry has saved, also from another domain.
     fn try_train(&self, regs: Regs, number: u64) -> Tried {
         let context = &body(self.machine.cpu.current.get()).context;
         context.regs.set(Regs { words: regs.words, again: false, ..context.regs.get() });
@@ -275,7 +283,7 @@ impl<S: System<Port = Host>> Board<S> {
             false => core.fast_train_return().map(|_| [first, 0]),
         };
         drop(core);
-        let Some([first, second]) = results else { return Tried::Not(regs) };
+        let Some([first, second]) = results else { return Tried::Not(left_of(regs)) };
         let thread = self.machine.cpu.current.get();
         self.machine.cpu.note(trace::Event::Exit, thread, 0, 0);
         self.fast_calls.set(self.fast_calls.get() + 1);

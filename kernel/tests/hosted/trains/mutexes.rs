@@ -15,19 +15,19 @@ use kernel::manage::futex::identity;
 use kernel::object::Thread;
 use kernel::object::thread::State;
 use kernel::port::Port as _;
-use kernel::system::DirectLazy;
+use kernel::system::{DirectLazy, Fastpath, System};
 
 type Machine = Board<DirectLazy<Host>>;
 
 /// The first word of thread 1's message buffer that is a mutex.
 const MUTEX: usize = 300;
 
-fn reference(board: &Machine, thread: u32) -> Ref<Thread<Host>> {
+fn reference<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> Ref<Thread<Host>> {
     board.machine.kernel.threads.get(thread).expect("a thread of that index")
 }
 
 /// The id of a thread where it is.
-fn id(board: &Machine, thread: u32) -> u32 {
+fn id<S: System<Port = Host>>(board: &Board<S>, thread: u32) -> u32 {
     let at = reference(board, thread);
     identity::id(board.machine.kernel, Scope::Domain, at.domain.get(), at)
 }
@@ -38,7 +38,7 @@ fn mutex(call: Call, expected: u32) -> Regs {
 }
 
 /// Takes a free mutex, or waits for it.
-fn lock(board: &Machine, thread: u32) {
+fn lock<S: System<Port = Host>>(board: &Board<S>, thread: u32) {
     let pair = board.read(1, MUTEX);
     if pair == 0 {
         return board.write(1, MUTEX, id(board, thread).into());
@@ -54,8 +54,8 @@ fn urgency(board: &Machine, thread: u32) -> i16 {
 
 /// Threads 1 and 3 of a domain that thread 2 of another one can enter; thread 2 runs, and thread 3
 /// does a millisecond later.
-fn visited() -> Machine {
-    let board: Machine = boot(&[(1, 10), (2, 20), (1, 30)]);
+fn visited<S: System<Port = Host>>() -> Board<S> {
+    let board: Board<S> = boot(&[(1, 10), (2, 20), (1, 30)]);
     board.does(3, sleep(2_000_000));
     board.does(2, sleep(1_000_000));
     board.succeeds(1, create(1, 2));
@@ -69,7 +69,7 @@ fn visited() -> Machine {
 /// invariants know both.
 #[test]
 fn a_visitor_waits_by_another_id() {
-    let board = visited();
+    let board: Machine = visited();
     let waits = |holder: u32| {
         let until = board.host.now() + 100_000;
         let at = buffer(u64::from(holder)) + 8 * MUTEX as u64;
@@ -103,7 +103,7 @@ fn inherits(board: &Machine) {
 
 /// Thread 2 is inside, owns the mutex, and thread 3 waits for it.
 fn holding() -> Machine {
-    let board = visited();
+    let board: Machine = visited();
     board.succeeds(2, enter(1, [0; 4]));
     lock(&board, 2);
     board.wait(1_000_000);
@@ -141,6 +141,22 @@ fn a_visitor_returns_with_a_mutex() {
         board.sees(2, Ok(()));
         assert_eq!((board.regs.get().args[0], board.thread(2).inside.get().is_none()), (7, true));
     }
+}
+
+/// A return that is issued again loads all registers in the domain that was entered. Those that the
+/// call has not saved hold what was saved of the thread in another domain.
+#[test]
+fn a_return_that_is_issued_again_shows_nothing() {
+    let board: Board<Fastpath<Host>> = visited();
+    board.succeeds(2, enter(1, [0; 4]));
+    lock(&board, 2);
+    board.wait(1_000_000);
+    lock(&board, 3);
+    board.host.interrupt_after(0);
+    board.call(back(7, [0; 4]));
+    let regs = board.regs.get();
+    assert!(regs.again, "the call was not preempted");
+    assert_eq!(regs.args, [7, 0, 0, 0, 0, 0]);
 }
 
 /// It is taken out by a fault.
