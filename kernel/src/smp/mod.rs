@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 use crate::manage::Manager;
 use crate::object::deadlines::TimerEntry;
 use crate::object::thread::flag;
-use crate::object::{Domain, Thread, Timer};
+use crate::object::{Thread, Timer};
 use crate::port::Port;
 use crate::system::System;
 use locks::{LockPolicy, Relax};
@@ -74,6 +74,14 @@ impl<S: System> Entry<S> {
         if to != cpu.idle && cpu.full.get() {
             thread.clear(flag::FULL);
         }
+        // Also of a thread that goes on: a train may have brought it to another domain. What it goes
+        // through without running there is not loaded.
+        let domain = thread.domain.get();
+        if to != cpu.idle && cpu.space.get() != Some(domain) {
+            // Loading its tables flushes the TLB.
+            cpu.space.set(Some(domain));
+            cpu.flushed.set(self.kernel.shootdowns.get());
+        }
         if from == to {
             return;
         }
@@ -82,12 +90,6 @@ impl<S: System> Entry<S> {
         self.kernel.port.save_lazy_state(&cpu.local, &before.context);
         if from != cpu.idle && self.is_elsewhere(from) && before.runnable() {
             self.wake_remotely(from);
-        }
-        let domain = thread.domain.get();
-        if to != cpu.idle && cpu.space.get() != Some(domain) {
-            // Loading its tables flushes the TLB.
-            cpu.space.set(Some(domain));
-            cpu.flushed.set(self.kernel.shootdowns.get());
         }
     }
 }
@@ -143,17 +145,6 @@ impl<P: Port> Manager<'_, P> {
                 false
             }
             _ => true,
-        }
-    }
-
-    /// A thread is in another domain from now on: if this CPU runs it, it loads the tables there on
-    /// its way out, which flushes the TLB. No other CPU runs it.
-    #[inline(always)]
-    pub(crate) fn loads_tables_of(&self, domain: Ref<Domain<P>>, at: Ref<Thread<P>>) {
-        let cpu = self.cpu;
-        if P::SMP && cpu.current.get() == at && cpu.space.get() != Some(domain) {
-            cpu.space.set(Some(domain));
-            cpu.flushed.set(self.kernel.shootdowns.get());
         }
     }
 

@@ -74,14 +74,7 @@ impl<P: Port> Manager<'_, P> {
         activation.from.set(Some(thread.domain.get()));
         // The buffer is not mapped there, and what lies in it is not for the code there.
         activation.buffer_at.set(thread.buffer_at.replace(0));
-        self.move_between(at, owner_of(train));
-    }
-
-    /// A thread, which no other CPU runs, is in another domain from now on.
-    #[inline(always)]
-    fn move_between(&self, at: Ref<Thread<P>>, domain: Ref<Domain<P>>) {
-        self.all.open(at).domain.set(&self.all, domain);
-        self.loads_tables_of(domain, at);
+        thread.domain.set(&self.all, owner_of(train));
     }
 
     /// No stack is free: the current thread waits for one as a sender does.
@@ -147,7 +140,7 @@ impl<P: Port> Manager<'_, P> {
         activation.thread.set(None);
         thread.buffer_at.set(activation.buffer_at.get());
         if let Some(from) = activation.from.get() {
-            self.move_between(at, from);
+            thread.domain.set(&self.all, from);
         }
     }
 
