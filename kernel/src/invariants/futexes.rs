@@ -19,13 +19,15 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     for at in live(threads) {
         let thread = all.open(at);
         let inherits = thread.inherit.waits.get().is_some();
-        let waits = thread.state.get() == State::Waiting && !inherits;
+        let waits_here = thread.state.get() == State::Waiting;
+        let waits = waits_here && !inherits;
         waiting += u32::from(waits);
         let has_id = |at: Ref<Thread<P>>, scope| {
             let id = identity::id(machine.kernel, scope, at.domain.get(), at);
             assert!(all.open(at).futex.id.get() == id, "a waiter has another scope's id");
         };
-        if inherits {
+        // Senders wait in a turnstile, too, and no word names them.
+        if waits_here && inherits {
             has_id(at, Scope::Domain);
         }
         let Some(kind) = thread.futex.heads.get() else { continue };
