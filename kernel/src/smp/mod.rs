@@ -74,8 +74,8 @@ impl<S: System> Entry<S> {
         if to != cpu.idle && cpu.full.get() {
             thread.clear(flag::FULL);
         }
-        // Also of a thread that goes on: a train may have brought it to another domain. What it goes
-        // through without running there is not loaded.
+        // Also of a thread that goes on: a train may have brought it to another domain. What it
+        // goes through without running there is not loaded.
         let domain = thread.domain.get();
         if to != cpu.idle && cpu.space.get() != Some(domain) {
             // Loading its tables flushes the TLB.

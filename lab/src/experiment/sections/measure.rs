@@ -14,7 +14,7 @@ use trace::{Entry, Moment, Section, Trace, Unpolled, unpolled};
 const UNHANDLED: &str = "fault-unhandled";
 
 /// Bytes of a trace: more than any of the runs fills.
-const TRACE: u64 = 24 << 20;
+const TRACE: u64 = 32 << 20;
 
 /// Sets what a run is to do.
 type Change = fn(&mut System, samples: u64);
