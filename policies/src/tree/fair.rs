@@ -110,6 +110,17 @@ impl Fair {
         self.set_instants(quantum);
     }
 
+    /// It can be chosen again and was logically active all the time, but could not be served: what
+    /// its guarantee was to bring meanwhile counts as had, but for a quantum. Else it would come
+    /// at once, before what its siblings are guaranteed.
+    pub(super) fn forfeit(&mut self, now: u64, quantum: u64) {
+        let Some(deadlines) = &self.deadlines else { return };
+        let promised = deadlines.service(now.into()).saturating_sub(quantum);
+        if let Some(late) = promised.checked_sub(self.guaranteed) {
+            self.charge_guaranteed(late, quantum);
+        }
+    }
+
     fn set_instants(&mut self, quantum: u64) {
         if let (Some(eligibles), Some(deadlines)) = (&self.eligibles, &self.deadlines) {
             self.eligible_at = clamped(eligibles.instant(self.guaranteed));

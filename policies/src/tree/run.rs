@@ -312,8 +312,9 @@ impl Tree<'_> {
         let key = node.fair.virtual_time;
         let is_inner = node.policy() == Some(Policy::ServiceCurves);
         if let (Some(curve), false) = (guaranteed, is_inner) {
-            if !kept {
-                node.fair.wake_guaranteed(&curve, now, quantum);
+            match kept {
+                true => node.fair.forfeit(now, quantum),
+                false => node.fair.wake_guaranteed(&curve, now, quantum),
             }
             let top = self.top_of(class);
             self.join_waiting(top, at);
