@@ -442,3 +442,34 @@ fn a_waiter_of_another_partition_hides_none() {
     assert_eq!(leaf, high.0, "what is in its partition waits behind all there");
     board.check();
 }
+
+/// A server that answers on a leaf that is lent to its caller ends no job of that one's, which goes
+/// on there.
+#[test]
+fn an_answer_on_a_lent_leaf_ends_no_job_of_the_caller() {
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    let timing = Timing { deadline: 40 * TICK, period: 50 * TICK };
+    board.does(3, sleep(TICK));
+    board.does(2, sleep(100 * TICK));
+    set(&board, 1, Setting::Share, Share::Priority(15).encode());
+    set(&board, 1, Setting::Timing, (0, Timing::encode(Some(timing))));
+    reserve(&board, 1, 1);
+    lock(&board, 1, 0);
+    board.does(1, sleep(TICK / 2));
+    board.does(4, receive(ENDPOINT));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    assert!(away(&board, 1) != LeafRef::NONE, "it is lent");
+    let is_over = || {
+        let now = board.host.now();
+        let job = board.machine.kernel.trees.with(|tree| tree.job(PAYS, now));
+        job.flatten().expect("a job").is_over
+    };
+    assert!(!is_over(), "it runs");
+    board.does(1, call(ENDPOINT, MESSAGE));
+    assert_eq!((board.running(), is_over()), (Some(4), false));
+    board.does(4, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
+    assert_eq!((board.running(), is_over()), (Some(1), false), "the caller's job goes on");
+    board.check();
+}
