@@ -35,6 +35,8 @@ pub(super) struct Fair {
     pub(super) is_active: bool,
     /// Of a class: above this no child's virtual time was when the last one went to sleep.
     pub(super) above: u128,
+    /// Of a class: at least here each child was that was ready when one went to sleep.
+    pub(super) beside: u128,
     /// Of a top class: the set of nodes below it that have a guarantee and are ready.
     pub(super) waiting: u32,
 }
@@ -55,6 +57,7 @@ impl Fair {
         lent: 0,
         is_active: false,
         above: 0,
+        beside: 0,
         waiting: NIL,
     };
 
