@@ -60,6 +60,8 @@ impl<P: Port> Cpu<P> {
         }
         thread.away.set(owner, LeafRef::NONE);
         let runs = self.leave_this(owner, thread, false);
+        // That of a caller that it has answered goes on.
+        let ends_job = ends_job && own == thread.reservation.get(owner);
         self.trees.end_lending(own, ends_job, self.port().now());
         runs
     }
@@ -103,6 +105,8 @@ impl<P: Port> Cpu<P> {
         from.away.set(self, LeafRef::NONE);
         self.begin_lending(self, to, leaf);
         self.run_instead::<N>(to, from);
+        // That of a caller that it has answered goes on.
+        let ends_job = ends_job && before == from.reservation.get(self);
         self.trees.end_lending(before, ends_job, self.port().now());
         self.trees.charge_too(self, self.number, Some(to));
         true

@@ -35,6 +35,8 @@ pub(super) struct Fair {
     pub(super) is_active: bool,
     /// Of a class: above this no child's virtual time was when the last one went to sleep.
     pub(super) above: u128,
+    /// Of a class: at least here each child was that was ready when one went to sleep.
+    pub(super) beside: u128,
     /// Of a top class: the set of nodes below it that have a guarantee and are ready.
     pub(super) waiting: u32,
 }
@@ -55,6 +57,7 @@ impl Fair {
         lent: 0,
         is_active: false,
         above: 0,
+        beside: 0,
         waiting: NIL,
     };
 
@@ -108,6 +111,17 @@ impl Fair {
     pub(super) fn charge_guaranteed(&mut self, time: u64, quantum: u64) {
         self.guaranteed = self.guaranteed.saturating_add(time);
         self.set_instants(quantum);
+    }
+
+    /// It can be chosen again and was logically active all the time, but could not be served: what
+    /// its guarantee was to bring meanwhile counts as had, but for a quantum. Else it would come
+    /// at once, before what its siblings are guaranteed.
+    pub(super) fn forfeit(&mut self, now: u64, quantum: u64) {
+        let Some(deadlines) = &self.deadlines else { return };
+        let promised = deadlines.service(now.into()).saturating_sub(quantum);
+        if let Some(late) = promised.checked_sub(self.guaranteed) {
+            self.charge_guaranteed(late, quantum);
+        }
     }
 
     fn set_instants(&mut self, quantum: u64) {

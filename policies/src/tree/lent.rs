@@ -183,11 +183,14 @@ impl Tree<'_> {
     }
 
     /// Where a child of a class of service curves stands at least that was logically active all the
-    /// time: behind the first of its siblings by what that can have got ahead in a quantum.
+    /// time: behind the first of its siblings by what that can have got ahead in a quantum; where
+    /// none is ready, behind those that were.
     pub(super) fn kept_up(&self, class: u32) -> u128 {
         let queue = self.nodes[class as usize].queue;
         let first = avl::first::<Node, ByKey>(self.nodes, queue);
-        let Some(first) = self.nodes.get(first as usize) else { return 0 };
+        let Some(first) = self.nodes.get(first as usize) else {
+            return self.nodes[class as usize].fair.beside;
+        };
         first.key.saturating_sub(self.quantum_of(first).into())
     }
 

@@ -312,8 +312,9 @@ impl Tree<'_> {
         let key = node.fair.virtual_time;
         let is_inner = node.policy() == Some(Policy::ServiceCurves);
         if let (Some(curve), false) = (guaranteed, is_inner) {
-            if !kept {
-                node.fair.wake_guaranteed(&curve, now, quantum);
+            match kept {
+                true => node.fair.forfeit(now, quantum),
+                false => node.fair.wake_guaranteed(&curve, now, quantum),
             }
             let top = self.top_of(class);
             self.join_waiting(top, at);
@@ -341,8 +342,9 @@ impl Tree<'_> {
             let fair = &mut self.nodes[at as usize].fair;
             fair.is_active = fair.lent > 0;
             let reached = fair.virtual_time;
-            let above = &mut self.nodes[class as usize].fair.above;
-            *above = (*above).max(reached);
+            let beside = reached.saturating_sub(self.quantum_of(&self.nodes[at as usize]).into());
+            let fair = &mut self.nodes[class as usize].fair;
+            (fair.above, fair.beside) = (fair.above.max(reached), fair.beside.max(beside));
         }
     }
 

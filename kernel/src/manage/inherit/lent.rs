@@ -57,22 +57,38 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
-    /// Decides which leaf a thread is lent: that of the first of those that wait for it.
+    /// Decides which leaf a thread is lent: the most urgent that those lend that wait for it on its
+    /// CPU, the first [`LOOKED_AT`] of each of the first [`LOOKED_AT`] mutexes and conditions.
     pub(super) fn decide_lent(&self, at: Ref<Thread<P>>) {
         let (trees, inherit) = (&self.kernel.trees, &self.all.open(at).inherit);
         let mut first = None;
         for which in ByEdge::all() {
-            let lender = self.lenders(which).first(inherit.lenders(which));
-            let Some(turnstile) = lender.map(|lender| self.turnstile(lender)) else { continue };
-            let waiter = self.first_waiter(turnstile).filter(|_| turnstile.edge(which).lends.get());
-            let Some(waiter) = waiter.filter(|waiter| waiter.cpu.get() == at.cpu.get()) else {
-                continue;
-            };
-            let leaf = trees.lends_on(&self.all, waiter);
-            first = Some(first.map_or(leaf, |first| trees.more_urgent(leaf, first)));
+            let lenders = self.lenders(which);
+            let Some(head) = lenders.first(inherit.lenders(which)) else { continue };
+            let equals = lenders.equals(head).take(LOOKED_AT).map(|lender| self.turnstile(lender));
+            for turnstile in equals.filter(|at| at.edge(which).lends.get()) {
+                let Some(head) = self.waiters().first(&turnstile.waiters) else { continue };
+                let here = |waiter: &Ref<Thread<P>>| waiter.cpu.get() == at.cpu.get();
+                for waiter in self.waiters().equals(head).take(LOOKED_AT).filter(here) {
+                    let leaf = trees.lends_on(&self.all, waiter);
+                    first = Some(first.map_or(leaf, |first| self.rather(at, leaf, first)));
+                }
+            }
         }
         let lent = first.map_or(LeafRef::NONE, |leaf| trees.name(NodeId(leaf)));
         trees.set_lent(&self.all, at, lent);
+    }
+
+    /// The one of two leaves that a thread is rather lent: the first one if that is more urgent. Of
+    /// two in different time partitions neither is: then that one in the thread's own.
+    fn rather(&self, at: Ref<Thread<P>>, leaf: u32, than: u32) -> u32 {
+        let trees = &self.kernel.trees;
+        let is_more = |one, other| one != other && trees.more_urgent(one, other) == one;
+        if is_more(leaf, than) || leaf == than || is_more(than, leaf) {
+            return trees.more_urgent(leaf, than);
+        }
+        let own = trees.own_leaf_of(&self.all, at);
+        if is_more(leaf, own) && !is_more(than, own) { leaf } else { than }
     }
 
     /// The waiter that lends, and that is served first. Where leaves are lent it is the most urgent

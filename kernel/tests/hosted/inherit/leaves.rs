@@ -394,3 +394,114 @@ fn a_server_lends_on_what_its_callers_are_lent() {
         board.check();
     }
 }
+
+/// A node of the tree, made without a capability.
+fn create(board: &Machine, class: NodeId, policy: Option<Policy>, share: Share) -> NodeId {
+    let trees = &board.machine.kernel.trees;
+    let made = trees.with(|tree| tree.create(class, policy, share));
+    let node = made.expect("a tree").expect("it fits");
+    trees.begin(node, class);
+    node
+}
+
+/// Threads that are not queued are on these leaves from now on.
+fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
+    let trees = &board.machine.kernel.trees;
+    board.open(|all| {
+        for (thread, leaf) in own {
+            reference(board, *thread).reservation.set(all, trees.name(*leaf));
+        }
+    });
+}
+
+/// The same of waiters for two mutexes of one owner: the one for which a thread of the later
+/// deadline waits, and has waited for longer, does not hide the other one.
+#[test]
+fn the_earliest_deadline_of_several_mutexes_is_lent() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
+    let trees = &board.machine.kernel.trees;
+    let root = trees.with(|tree| tree.root(0)).expect("a tree");
+    let class = create(&board, root, Some(Policy::EarliestDeadline), Share::Priority(30));
+    let leaves = [3, 4].map(|thread: u32| {
+        let leaf = create(&board, class, None, Share::Deadline);
+        let deadline = u64::from(10 - thread) * 10 * TICK;
+        let timing = Some(Timing { deadline, period: 200 * TICK });
+        assert_eq!(trees.with(|tree| tree.set_timing(leaf, timing, 0)), Some(Ok(())));
+        leaf
+    });
+    board.does(3, sleep(TICK));
+    board.does(4, sleep(2 * TICK));
+    reserve_directly(&board, &[(3, leaves[0]), (4, leaves[1])]);
+    lock(&board, 2, 0);
+    lock(&board, 2, 1);
+    board.does(2, sleep(3 * TICK));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    lock(&board, 4, 1);
+    board.wait(TICK);
+    let leaf = board.open(|all| reference(&board, 2).leaf.get(all));
+    assert_eq!((board.running(), leaf), (Some(2), leaves[1].0), "the later deadline is lent");
+    board.check();
+}
+
+/// A waiter in another time partition lends nothing, and does not keep the next one, in that of the
+/// owner, from it: else a partition delays another one by a wait for what both use.
+#[test]
+fn a_waiter_of_another_partition_hides_none() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
+    let root = board.machine.kernel.trees.with(|tree| tree.root(0)).expect("a tree");
+    let windows = create(&board, root, Some(Policy::Partitions), Share::Priority(100));
+    let [one, other] = [1, 2].map(|number| {
+        let share = Share::Partition { number, priority: 50 };
+        create(&board, windows, Some(Policy::FixedPriority), share)
+    });
+    let elsewhere = create(&board, other, None, Share::Priority(3));
+    let [low, high] = [1, 3].map(|at| create(&board, one, None, Share::Priority(at)));
+    board.does(3, sleep(TICK));
+    board.does(4, sleep(2 * TICK));
+    lock(&board, 2, 0);
+    board.does(2, sleep(100 * TICK));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    board.wait(TICK);
+    lock(&board, 4, 0);
+    reserve_directly(&board, &[(2, low), (3, elsewhere), (4, high)]);
+    for thread in [3, 4] {
+        board.does(1, system(Call::ThreadPriority, &[THREAD + thread, 31]));
+    }
+    let leaf = board.open(|all| board.machine.kernel.trees.leaf_of(all, reference(&board, 2)));
+    assert_eq!(leaf, high.0, "what is in its partition waits behind all there");
+    board.check();
+}
+
+/// A server that answers on a leaf that is lent to its caller ends no job of that one's, which goes
+/// on there.
+#[test]
+fn an_answer_on_a_lent_leaf_ends_no_job_of_the_caller() {
+    let board: Machine = lending(&[(1, 10), (1, 20), (1, 30), (1, 5)]);
+    let timing = Timing { deadline: 40 * TICK, period: 50 * TICK };
+    board.does(3, sleep(TICK));
+    board.does(2, sleep(100 * TICK));
+    set(&board, 1, Setting::Share, Share::Priority(15).encode());
+    set(&board, 1, Setting::Timing, (0, Timing::encode(Some(timing))));
+    reserve(&board, 1, 1);
+    lock(&board, 1, 0);
+    board.does(1, sleep(TICK / 2));
+    board.does(4, receive(ENDPOINT));
+    board.wait(TICK);
+    lock(&board, 3, 0);
+    assert!(away(&board, 1) != LeafRef::NONE, "it is lent");
+    let is_over = || {
+        let now = board.host.now();
+        let job = board.machine.kernel.trees.with(|tree| tree.job(PAYS, now));
+        job.flatten().expect("a job").is_over
+    };
+    assert!(!is_over(), "it runs");
+    board.does(1, call(ENDPOINT, MESSAGE));
+    assert_eq!((board.running(), is_over()), (Some(4), false));
+    board.does(4, reply_wait(ENDPOINT, MESSAGE));
+    board.sees(1, Ok(()));
+    assert_eq!((board.running(), is_over()), (Some(1), false), "the caller's job goes on");
+    board.check();
+}

@@ -99,6 +99,8 @@ struct Twin {
     virtual_time: i128,
     /// Of a class: above this no child was that went to sleep.
     above: i128,
+    /// Of a class: at least here each child was that was ready when one went to sleep.
+    beside: i128,
     /// Service by its guarantee, and all of it.
     counted: i128,
     had: i128,
@@ -127,6 +129,7 @@ impl Twin {
             virtual_curve,
             virtual_time,
             above,
+            beside: 0,
             counted,
             had,
             is_ready,
@@ -202,12 +205,17 @@ impl Reference {
             (behind > ROUNDED, Some(twin.id) != first)
         };
         let first = ready().min_by_key(is_first);
-        let kept_up = first.map_or(0, |first| first.virtual_time - first.quantum());
+        let kept_up =
+            first.map_or(self.0[parent].beside, |first| first.virtual_time - first.quantum());
         let twin = &mut self.0[at];
         twin.is_ready = true;
         if core::mem::take(&mut twin.is_kept) {
             if twin.virtual_time < kept_up {
                 twin.start(kept_up);
+            }
+            if let Some(curve) = twin.deadlines {
+                let due = curve.at(i128::from(now) * ONE) - i128::from(QUANTUM) * ONE;
+                twin.counted = twin.counted.max(due);
             }
             return self.wake(parent, now);
         }
@@ -224,6 +232,8 @@ impl Reference {
         self.0[at].is_ready = false;
         self.0[at].is_kept = self.is_awaited(at);
         self.0[parent].above = self.0[parent].above.max(reached);
+        let beside = reached - self.0[at].quantum();
+        self.0[parent].beside = self.0[parent].beside.max(beside);
         if parent != 0 && self.ready_children(parent).next().is_none() {
             self.sleep(parent);
         }
