@@ -183,15 +183,19 @@ impl Tree<'_> {
     }
 
     /// Where a child of a class of service curves stands at least that was logically active all the
-    /// time: behind the first of its siblings by what that can have got ahead in a quantum; where
-    /// none is ready, behind those that were.
+    /// time: behind the first of its siblings by what that can have got ahead in a quantum, and so
+    /// behind the last one if its guarantee has not brought that further; where none is ready,
+    /// behind those that were. A first one of a tiny share alone would bound nothing.
     pub(super) fn kept_up(&self, class: u32) -> u128 {
         let queue = self.nodes[class as usize].queue;
-        let first = avl::first::<Node, ByKey>(self.nodes, queue);
-        let Some(first) = self.nodes.get(first as usize) else {
+        if queue == NIL {
             return self.nodes[class as usize].fair.beside;
-        };
-        first.key.saturating_sub(self.quantum_of(first).into())
+        }
+        let first = &self.nodes[avl::first::<Node, ByKey>(self.nodes, queue) as usize];
+        let last = &self.nodes[avl::last::<Node, ByKey>(self.nodes, queue) as usize];
+        let [behind_first, behind_last] =
+            [first, last].map(|node| node.key.saturating_sub(self.quantum_of(node).into()));
+        if behind_last <= first.key { behind_first.max(behind_last) } else { behind_first }
     }
 
     /// The virtual time by which a quantum brings a child of a class of service curves ahead, where

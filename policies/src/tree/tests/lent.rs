@@ -345,7 +345,6 @@ fn guarantees_are_not_saved_up() {
 /// A sibling of a small share that has just come, and is the first, does not let a leaf that comes
 /// back fall behind all others.
 #[test]
-#[ignore = "a fault that is not mended yet"]
 fn a_small_sibling_does_not_save_time_up_for_it() {
     let mut storage = Storage::new(8);
     let mut tree = storage.tree();

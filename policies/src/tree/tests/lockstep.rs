@@ -205,8 +205,13 @@ impl Reference {
             (behind > ROUNDED, Some(twin.id) != first)
         };
         let first = ready().min_by_key(is_first);
-        let kept_up =
-            first.map_or(self.0[parent].beside, |first| first.virtual_time - first.quantum());
+        let behind = |twin: &Twin| twin.virtual_time - twin.quantum();
+        let kept_up = match (first, ready().max_by_key(is_last)) {
+            (Some(first), Some(last)) if last.is_fair(first.virtual_time) => {
+                behind(first).max(behind(last))
+            }
+            (first, _) => first.map_or(self.0[parent].beside, behind),
+        };
         let twin = &mut self.0[at];
         twin.is_ready = true;
         if core::mem::take(&mut twin.is_kept) {
