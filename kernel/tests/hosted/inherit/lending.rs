@@ -72,6 +72,19 @@ fn a_call_that_is_issued_again_shows_nothing() {
     assert_eq!(regs.args, [ENDPOINT, 0, 0, 0, 0, 0]);
 }
 
+/// So is the receive half of an exchange without deadlines.
+#[test]
+fn a_receive_half_that_is_issued_again_shows_nothing() {
+    let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20), (1, 30)]);
+    board.does(3, receive(ENDPOINT + 1));
+    board.does(2, timed(ENDPOINT, NOTHING.into(), NOTE, Timeout::At, FOREVER));
+    board.host.interrupt_after(0);
+    board.call(send_receive(ENDPOINT + 1, ENDPOINT, NOTE));
+    let regs = board.thread(1).context.regs.get();
+    assert!(regs.again, "the receive half was not preempted");
+    assert_eq!(regs.args[2..], [0; 4]);
+}
+
 /// A server is ending while another thread takes the place of one that has stopped: senders lend
 /// to the ending one still, and it counts.
 #[test]
