@@ -9,7 +9,6 @@ use crate::support::scene::{
 use abi::Info;
 use abi::call::{Call, NOTHING, Timeout};
 use kernel::object::thread::{State, flag};
-use kernel::port::Port;
 use kernel::system::{Fastpath, IpcHeap, IpcOrdered, System};
 
 const NOTE: Info = Info(0);
