@@ -356,11 +356,12 @@ impl<S: System> Entry<S> {
     pub(super) fn again(&self, thread: Ref<Thread<S::Port>>) {
         let body = self.hold(thread);
         let (number, [slots, _, deadline, ..]) = body.context.call();
-        let (slot, options, deadline) = match number as u8 {
-            kind::ANY => ((slots >> 32) as u32, number & (3 << 10), deadline),
-            _ => (slots as u32, 0, 0),
+        let (slot, options) = match number as u8 {
+            kind::ANY => ((slots >> 32) as u32, number & (3 << 10)),
+            _ => (slots as u32, 0),
         };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
+        let deadline = if IpcTimeout::has_instant(number) { deadline } else { 0 };
         body.issue_again(number, [partners(NOTHING, slot), 0, deadline, 0, 0, 0]);
     }
 }
