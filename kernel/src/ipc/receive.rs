@@ -202,7 +202,11 @@ impl<S: System> Entry<S> {
                     Received::Done
                 }
             },
-            Continuation::Receive => Received::Chained(sender),
+            Continuation::Receive => {
+                // It is in no queue, where a change of its priority would look for it.
+                self.hold(sender).wait.set(Wait::Nothing);
+                Received::Chained(sender)
+            }
         })
     }
 
