@@ -166,13 +166,15 @@ impl<S: System> Entry<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
+        let outgoing = self.hold(sender).outgoing.get();
         if Self::CALLS_LEND {
-            let flags = self.hold(sender).flags() | self.hold(thread).flags();
-            if flags & (flag::LENDS | flag::SERVES) != 0 {
+            let calls = matches!(outgoing.then, Continuation::Reply);
+            // These alone have the whole kernel open, where objects have locks of their own.
+            if self.hold(sender).has(flag::LENDS) || (calls && self.hold(thread).has(flag::SERVES))
+            {
                 self.manage().taken(sender, thread);
             }
         }
-        let outgoing = self.hold(sender).outgoing.get();
         // A caller waits for its answer until the same instant.
         if !matches!(outgoing.then, Continuation::Reply) {
             self.cancel_timeout(sender);
