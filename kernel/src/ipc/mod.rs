@@ -191,7 +191,7 @@ impl<S: System> Entry<S> {
     fn reissue<const KIND: u8>(&self, me: Ref<Thread<S::Port>>, number: u64) {
         let thread = self.hold(me);
         let (_, [partners, info, deadline, ..]) = thread.context.call();
-        let deadline = if KIND == kind::ANY { deadline } else { 0 };
+        let deadline = if IpcTimeout::has_instant(number) { deadline } else { 0 };
         thread.issue_again(number, [partners, info, deadline, 0, 0, 0]);
     }
 

@@ -166,13 +166,15 @@ impl<S: System> Entry<S> {
         };
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
+        let outgoing = self.hold(sender).outgoing.get();
         if Self::CALLS_LEND {
-            let flags = self.hold(sender).flags() | self.hold(thread).flags();
-            if flags & (flag::LENDS | flag::SERVES) != 0 {
+            let calls = matches!(outgoing.then, Continuation::Reply);
+            // These alone have the whole kernel open, where objects have locks of their own.
+            if self.hold(sender).has(flag::LENDS) || (calls && self.hold(thread).has(flag::SERVES))
+            {
                 self.manage().taken(sender, thread);
             }
         }
-        let outgoing = self.hold(sender).outgoing.get();
         // A caller waits for its answer until the same instant.
         if !matches!(outgoing.then, Continuation::Reply) {
             self.cancel_timeout(sender);
@@ -202,7 +204,11 @@ impl<S: System> Entry<S> {
                     Received::Done
                 }
             },
-            Continuation::Receive => Received::Chained(sender),
+            Continuation::Receive => {
+                // It is in no queue, where a change of its priority would look for it.
+                self.hold(sender).wait.set(Wait::Nothing);
+                Received::Chained(sender)
+            }
         })
     }
 
@@ -356,11 +362,12 @@ impl<S: System> Entry<S> {
     pub(super) fn again(&self, thread: Ref<Thread<S::Port>>) {
         let body = self.hold(thread);
         let (number, [slots, _, deadline, ..]) = body.context.call();
-        let (slot, options, deadline) = match number as u8 {
-            kind::ANY => ((slots >> 32) as u32, number & (3 << 10), deadline),
-            _ => (slots as u32, 0, 0),
+        let (slot, options) = match number as u8 {
+            kind::ANY => ((slots >> 32) as u32, number & (3 << 10)),
+            _ => (slots as u32, 0),
         };
         let number = ipc(Timeout::Never, Timeout::Never) | options;
+        let deadline = if IpcTimeout::has_instant(number) { deadline } else { 0 };
         body.issue_again(number, [partners(NOTHING, slot), 0, deadline, 0, 0, 0]);
     }
 }

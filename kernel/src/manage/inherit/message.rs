@@ -59,7 +59,11 @@ impl<P: Port> Manager<'_, P> {
         height: u8,
     ) -> bool {
         let endpoint = self.all.open(at);
-        let weight = endpoint.turnstile.get().map_or(0, |queue| self.turnstile(queue).weight());
+        // A new server is one more, also beside those that are ending: these are led to still.
+        let weight = endpoint.turnstile.get().map_or(0, |queue| {
+            let queue = self.turnstile(queue);
+            if me.is_some() { queue.weight() } else { queue.leading.get().count_ones() as u8 + 1 }
+        });
         let count = endpoint.servers().count() as u8;
         let used = height + weight.max(count);
         let goes_on = |server| {

@@ -9,6 +9,7 @@ mod composed;
 mod conditions;
 mod hostile;
 mod leaves;
+mod lending;
 mod model;
 mod random;
 mod releases;

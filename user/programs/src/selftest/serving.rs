@@ -9,6 +9,7 @@ pub const CHECKS: Checks = &[
     ("without a server it is not", unbounded),
     ("a client in a server's queue lends as well", queued),
     ("a server ceases to be one", ceases),
+    ("a server's note waits where none serves", notes),
     ("an interrupt thread lends its level to a mutex's owner", interrupt_thread),
 ];
 
@@ -108,6 +109,32 @@ fn ceases(bench: &Bench) -> Check {
     cap::destroy(endpoint)?;
     let fresh = bench.endpoint()?;
     refused(ipc::set_serving(fresh, false), Error::NoHelper, "another one")
+}
+
+/// Helper: serves one endpoint, and leaves a note on another one.
+fn note(env: &Env, argument: u64) {
+    let me = Me::new(env, argument);
+    if ipc::set_serving(me.a, true).is_ok() {
+        let _ = ipc::send(me.b, Message::short(7, [7]), Wait::NEVER);
+    }
+}
+
+/// What a server sends to others, and what others send where a server receives that serves
+/// elsewhere, lends nothing.
+fn notes(bench: &Bench) -> Check {
+    let (served, other) = (bench.endpoint()?, bench.endpoint()?);
+    for serves in [false, true] {
+        if serves {
+            ipc::set_serving(served, true)?;
+        }
+        bench.helper(HIGH, note, served, other)?;
+        system::sleep(MS);
+        let noted = ipc::receive(other, Wait::NEVER)?;
+        expect(noted.words[0] == 7, "its note has come")?;
+        bench.settle();
+    }
+    ipc::set_serving(served, false)?;
+    Ok(())
 }
 
 fn mutex_of(common: Words) -> InheritMutex {

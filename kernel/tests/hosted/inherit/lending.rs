@@ -1,0 +1,118 @@
+//! What goes on while threads that lend in messages are between two waits, or end in steps.
+
+use super::{effective, mark, wait};
+use crate::support::board::Board;
+use crate::support::host::{Event, Host};
+use crate::support::scene::{
+    ENDPOINT, NOTIFICATION, THREAD, boot, call, receive, send, send_receive, system, timed,
+};
+use abi::Info;
+use abi::call::{Call, NOTHING, Timeout};
+use kernel::object::thread::{State, flag};
+use kernel::system::{Fastpath, IpcHeap, IpcOrdered, System};
+
+const NOTE: Info = Info(0);
+const FOREVER: u64 = 1 << 40;
+
+fn serve(serves: bool) -> crate::support::context::Regs {
+    system(Call::Serve, &[ENDPOINT, serves.into()])
+}
+
+fn sleep(until: u64) -> crate::support::context::Regs {
+    timed(NOTHING.into(), NOTHING.into(), NOTE, Timeout::At, until)
+}
+
+/// 2 serves an endpoint, sends on another one and goes on to receive: a chain. Meanwhile 3 is
+/// queued where 2 serves. When 1 takes the message of 2, that takes the one of 3 and loses what 3
+/// has lent, while it is in no queue.
+fn chained<S: System<Port = Host>>() {
+    let board: Board<S> = boot(&[(1, 10), (1, 20), (1, 30)]);
+    board.does(3, sleep(2_000_000));
+    board.succeeds(2, serve(true));
+    board.does(2, send_receive(ENDPOINT + 1, ENDPOINT, NOTE));
+    board.wait(2_000_000);
+    board.does(3, send(ENDPOINT, NOTE));
+    assert_eq!((board.running(), effective(&board, 2)), (Some(1), 30));
+    board.call(receive(ENDPOINT + 1));
+    board.settle();
+    board.check_all();
+    assert_eq!(effective(&board, 2), 20);
+    board.does(3, sleep(FOREVER));
+    board.does(2, sleep(FOREVER));
+    // Each message comes once.
+    board.call(receive(ENDPOINT + 1));
+    board.settle();
+    assert_eq!(board.thread(1).state.get(), State::Receiving, "a message came twice");
+    assert_eq!(board.thread(2).state.get(), State::Receiving, "a sleeper was woken");
+}
+
+#[test]
+fn a_chain_takes_what_is_lent_in_a_heap() {
+    chained::<IpcHeap<Host>>();
+}
+
+#[test]
+fn a_chain_takes_what_is_lent_in_order() {
+    chained::<IpcOrdered<Host>>();
+}
+
+/// A call that makes room before it is queued is issued again, with no register that the call has
+/// not saved: it may be of a domain that the thread had entered.
+#[test]
+fn a_call_that_is_issued_again_shows_nothing() {
+    let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20)]);
+    board.does(2, sleep(2_000_000));
+    board.succeeds(1, serve(true));
+    board.wait(2_000_000);
+    board.host.interrupt_after(0);
+    board.call(call(ENDPOINT, NOTE));
+    let regs = board.regs.get();
+    assert!(regs.again, "the call was not preempted");
+    assert_eq!(regs.args, [ENDPOINT, 0, 0, 0, 0, 0]);
+}
+
+/// So is the receive half of an exchange without deadlines.
+#[test]
+fn a_receive_half_that_is_issued_again_shows_nothing() {
+    let board: Board<Fastpath<Host>> = boot(&[(1, 10), (1, 20), (1, 30)]);
+    board.does(3, receive(ENDPOINT + 1));
+    board.does(2, timed(ENDPOINT, NOTHING.into(), NOTE, Timeout::At, FOREVER));
+    board.host.interrupt_after(0);
+    board.call(send_receive(ENDPOINT + 1, ENDPOINT, NOTE));
+    let regs = board.thread(1).context.regs.get();
+    assert!(regs.again, "the receive half was not preempted");
+    assert_eq!(regs.args[2..], [0; 4]);
+}
+
+/// A server is ending while another thread takes the place of one that has stopped: senders lend
+/// to the ending one still, and it counts.
+#[test]
+fn an_ending_server_counts() {
+    let board: Board<Fastpath<Host>> =
+        boot(&[(1, 100), (1, 90), (1, 80), (1, 70), (1, 60), (1, 50), (1, 40), (1, 10)]);
+    board.does(1, receive(NOTIFICATION));
+    for (thread, until) in [(2, FOREVER), (3, 1_000_000), (4, FOREVER)] {
+        board.succeeds(thread, serve(true));
+        board.does(thread, sleep(until));
+    }
+    assert!(mark(&board, 5, 0).is_none());
+    board.does(5, send(ENDPOINT, NOTE));
+    assert!(mark(&board, 6, 1).is_none());
+    board.does(6, sleep(2_000_000));
+    board.does(7, sleep(3_000_000));
+    board.wait(1_000_000);
+    board.succeeds(3, serve(false));
+    board.does(3, sleep(FOREVER));
+    for (waiter, mutex) in [(6, 0), (7, 1)] {
+        board.wait(1_000_000);
+        let expected = mark(&board, waiter, mutex).expect("another thread owns it");
+        board.does(waiter, wait(mutex, expected, None));
+    }
+    assert!(board.thread(5).has(flag::LENDS), "the sender lends");
+    board.host.raise(Event::Irq(3));
+    board.call(system(Call::Destroy, &[THREAD + 4]));
+    assert!(board.regs.get().again, "the end of the server was not preempted");
+    board.settle();
+    board.succeeds(1, serve(true));
+    board.check_all();
+}
