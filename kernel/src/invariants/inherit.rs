@@ -265,8 +265,10 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
         });
     }
     let is_lent = !lent.is_none();
-    assert!(!is_lent || first, "no thread waits for one that is lent a leaf");
-    let there = is_lent && trees.home_of(lent).is_some();
+    // A thread that any CPU may run takes the name along; it is of no use on another one.
+    let home = trees.home_of(lent).filter(|home| home.cpu() == Some(at.cpu.get()));
+    let there = is_lent && home.is_some();
+    assert!(!there || first, "no thread waits for one that is lent a leaf");
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent
 }

@@ -44,7 +44,7 @@ impl IpcTimeout {
     /// Whether an operation with this number has a deadline. Of one that has none the register of
     /// that may not be saved: what lies there can be of a domain that the thread had entered.
     pub(super) fn has_instant(number: u64) -> bool {
-        number as u8 == kind::ANY && number & (Timeout::At as u64) * (1 << 8 | 1 << 10) != 0
+        number as u8 == kind::ANY && number & ((Timeout::At as u64) * (1 << 8 | 1 << 10)) != 0
     }
 
     /// The number word of a call whose send half has begun: if that may not wait, it has the limit

@@ -66,8 +66,9 @@ fn what_calls_of_functions_cost_cannot_be_seen_in_the_model() {
     expect(&EXPERIMENT, &made_up("twin", &[]), Verdict::NotObservable, &["S0-C01"]);
 }
 
+/// A call may cost 2 % more, for what the fast path has looked at before it gives up.
 #[test]
-fn long_messages_cost_no_more_where_a_fast_path_stands_before_them() {
+fn long_messages_cost_hardly_more_where_a_fast_path_stands_before_them() {
     let golden = include_str!("../../../../tests/golden.toml").parse::<toml::Table>().unwrap();
     let figure = |kernel: &str, metric: &str, case: &str| {
         let key = format!("{kernel} {metric} {case}");
@@ -80,7 +81,8 @@ fn long_messages_cost_no_more_where_a_fast_path_stands_before_them() {
         for metric in CALL_REPLY {
             let (fast, slow) =
                 (figure("fastpath", metric, &case), figure("slowpath", metric, &case));
-            assert!(fast <= slow, "{metric} {case}: {fast} instructions, {slow} without it");
+            let most = slow + slow / 50;
+            assert!(fast <= most, "{metric} {case}: {fast} instructions, {slow} without it");
         }
     }
 }

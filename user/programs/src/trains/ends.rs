@@ -185,10 +185,10 @@ impl Judge {
 }
 
 fn visitor_of(number: u64) -> &'static str {
-    ["visitor-0", "visitor-1", "visitor-2", "visitor-3"][number as usize]
+    ["via-0", "via-1", "via-2", "via-3"][number as usize]
 }
 
-/// Ends what visitors are in: capabilities `first`, `second` and `visitor-0` to `visitor-3`, which
+/// Ends what visitors are in: capabilities `first`, `second` and `via-0` to `via-3`, which
 /// are domains, `gate-1`, `gate-2`, `console` and `system`; memory `board`; argument `rounds`.
 pub fn judge(env: &Env) {
     let (console, pool) = (env.console(), rt::SlotPool::new(env));
