@@ -167,16 +167,10 @@ impl<S: System> Entry<S> {
         S::SendQueue::remove(&*queue, sender);
         queue.sender_left();
         let outgoing = self.hold(sender).outgoing.get();
-        if Self::CALLS_LEND {
-            let calls = matches!(outgoing.then, Continuation::Reply);
-            // These alone have the whole kernel open, where objects have locks of their own.
-            if self.hold(sender).has(flag::LENDS) || (calls && self.hold(thread).has(flag::SERVES))
-            {
-                self.manage().taken(sender, thread);
-            }
-        }
+        let calls = matches!(outgoing.then, Continuation::Reply);
+        self.lends_no_more_there(sender, thread, calls);
         // A caller waits for its answer until the same instant.
-        if !matches!(outgoing.then, Continuation::Reply) {
+        if !calls {
             self.cancel_timeout(sender);
         }
         self.transfer(sender, thread, Message::of(outgoing.info), outgoing.badge);
@@ -210,6 +204,22 @@ impl<S: System> Entry<S> {
                 Received::Chained(sender)
             }
         })
+    }
+
+    /// A sender whose message a thread has taken lends its priority to that one alone, if it calls.
+    #[inline(always)]
+    fn lends_no_more_there(
+        &self,
+        sender: Ref<Thread<S::Port>>,
+        to: Ref<Thread<S::Port>>,
+        calls: bool,
+    ) {
+        // These alone have the whole kernel open, where objects have locks of their own.
+        let lends =
+            || self.hold(sender).has(flag::LENDS) || calls && self.hold(to).has(flag::SERVES);
+        if Self::CALLS_LEND && lends() {
+            self.manage().taken(sender, to);
+        }
     }
 
     /// Before the next poll: copies the words of a queued message that is taken behind it, and

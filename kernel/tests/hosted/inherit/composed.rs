@@ -59,10 +59,11 @@ impl Town {
         let until = self.rng.once_in(2).then(|| self.board.host.now() + 2 * TICK);
         match self.rng.below(17) {
             _ if me == KEEPER => self.disturbs(),
-            0..5 => match mark(&self.board, me, mutex) {
-                Some(expected) => self.board.call(wait(mutex, expected, until)),
-                None => {}
-            },
+            0..5 => {
+                if let Some(expected) = mark(&self.board, me, mutex) {
+                    self.board.call(wait(mutex, expected, until));
+                }
+            }
             5..6 => self.board.call(wake(mutex)),
             6..9 => self.board.call(call(ENDPOINT, MESSAGE)),
             9..11 => self.board.call(receive(ENDPOINT)),
