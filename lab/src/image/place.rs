@@ -182,7 +182,8 @@ impl Place {
         arguments: &[&str],
     ) -> Result<BTreeMap<String, PathBuf>> {
         let manifest = self.folder.join(kind).join("Cargo.toml").display().to_string();
-        let built = cargo::build(title, &[&["--manifest-path", &manifest], arguments].concat());
+        let own = ["--manifest-path", &manifest, "--config", &short_names()];
+        let built = cargo::build(title, &[&own, arguments].concat());
         built.map_err(|error| match error.to_string().contains(COLLISION) {
             true => error.context(format!(
                 "the crates depend on another checkout of Giusto; let their Cargo.toml name {}",
@@ -208,6 +209,13 @@ fn workspace_manifest() -> Result<String> {
     }
     let workspace = Table::from_iter([("profile".to_string(), profiles)]);
     Ok(format!("[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n\n{workspace}"))
+}
+
+/// Lets Giusto's own files be called as they are where packages are members of its workspace: in
+/// what a panic says, as well.
+fn short_names() -> String {
+    let from = Value::from(format!("--remap-path-prefix={}/=", workspace::root().display()));
+    format!("target.'cfg(all())'.rustflags = [{from}]")
 }
 
 /// Lays programs out as the packer of boot archives expects them.
