@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn names_begin_anew_and_are_harmless() {
+    fn a_first_part_begins_the_name_again() {
         let mut name = None;
         add_part(&mut name, 0, part(b"a\x1b[b"));
         add_part(&mut name, 1, part(b"\n\xffcd"));

@@ -79,7 +79,7 @@ impl<P: Port> Manager<'_, P> {
         // Destroyed from another CPU, it leaves this one on its way out: its id is that of its
         // slot's next thread by now.
         if P::SMP && me.life() == Life::Dying {
-            return self.begin_anew(me);
+            return self.restart(me);
         }
         match call {
             Call::MutexWait => self.mutex_wait(me),
@@ -148,17 +148,17 @@ impl<P: Port> Manager<'_, P> {
             Ok(Outcome::Done(value)) => (value, Follows::Nothing),
             Ok(Outcome::Woke(owner)) => (0, Follows::Wake(owner)),
             Ok(Outcome::Blocked) => return Follows::Block,
-            Ok(Outcome::Preempted) => return self.begin_anew(me),
+            Ok(Outcome::Preempted) => return self.restart(me),
             Err(error) => return self.refuse(me, error),
         };
         self.all.open(me).context.set_results(Status::OK, value, Info(0));
         follows
     }
 
-    /// The thread issues its call again: the arguments lie in its context still.
+    /// The call is restarted: its arguments lie in the context still.
     #[cold]
     #[inline(never)]
-    fn begin_anew(&self, me: Ref<Thread<P>>) -> Follows<P> {
+    fn restart(&self, me: Ref<Thread<P>>) -> Follows<P> {
         let thread = self.all.open(me);
         let (number, args) = thread.context.call();
         thread.issue_again(number | RESTARTED, args);

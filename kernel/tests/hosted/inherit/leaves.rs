@@ -322,22 +322,33 @@ fn a_lender_without_a_leaf_lends_no_caller_s() {
     assert_eq!((would - roots, uses), (0, 5), "it is lent what the lender has not");
 }
 
-/// Of waiters on leaves of one class the most urgent one lends, and has the mutex next, though
-/// another one has waited for longer.
-#[test]
-fn the_earliest_deadline_of_a_class_is_lent() {
-    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
+/// A node of the tree, made without a capability.
+fn create(board: &Machine, class: NodeId, policy: Option<Policy>, share: Share) -> NodeId {
     let trees = &board.machine.kernel.trees;
-    let create = |class, policy, share| {
-        let made = trees.with(|tree| tree.create(class, policy, share));
-        let node = made.expect("a tree").expect("it fits");
-        trees.begin(node, class);
-        node
-    };
+    let made = trees.with(|tree| tree.create(class, policy, share));
+    let node = made.expect("a tree").expect("it fits");
+    trees.begin(node, class);
+    node
+}
+
+/// Threads that are not queued are on these leaves from now on.
+fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
+    let trees = &board.machine.kernel.trees;
+    board.open(|all| {
+        for (thread, leaf) in own {
+            reference(board, *thread).reservation.set(all, trees.name(*leaf));
+        }
+    });
+}
+
+/// Threads 3 and 4 are on leaves of one class of earliest deadlines from now on, 4 on that with the
+/// earlier one.
+fn reserve_deadlines(board: &Machine) -> [NodeId; 2] {
+    let trees = &board.machine.kernel.trees;
     let root = trees.with(|tree| tree.root(0)).expect("a tree");
-    let class = create(root, Some(Policy::EarliestDeadline), Share::Priority(30));
+    let class = create(board, root, Some(Policy::EarliestDeadline), Share::Priority(30));
     let leaves = [3, 4].map(|thread: u32| {
-        let leaf = create(class, None, Share::Deadline);
+        let leaf = create(board, class, None, Share::Deadline);
         let deadline = u64::from(10 - thread) * 10 * TICK;
         let timing = Some(Timing { deadline, period: 200 * TICK });
         assert_eq!(trees.with(|tree| tree.set_timing(leaf, timing, 0)), Some(Ok(())));
@@ -345,10 +356,16 @@ fn the_earliest_deadline_of_a_class_is_lent() {
     });
     board.does(3, sleep(TICK));
     board.does(4, sleep(2 * TICK));
-    board.open(|all| {
-        let own = [3, 4].map(|thread| reference(&board, thread)).into_iter().zip(leaves);
-        own.for_each(|(thread, leaf)| thread.reservation.set(all, trees.name(leaf)));
-    });
+    reserve_directly(board, &[(3, leaves[0]), (4, leaves[1])]);
+    leaves
+}
+
+/// Of waiters on leaves of one class the most urgent one lends, and has the mutex next, though
+/// another one has waited for longer.
+#[test]
+fn the_earliest_deadline_of_a_class_is_lent() {
+    let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
+    let leaves = reserve_deadlines(&board);
     lock(&board, 2, 0);
     board.does(2, sleep(3 * TICK));
     board.wait(TICK);
@@ -395,43 +412,12 @@ fn a_server_lends_on_what_its_callers_are_lent() {
     }
 }
 
-/// A node of the tree, made without a capability.
-fn create(board: &Machine, class: NodeId, policy: Option<Policy>, share: Share) -> NodeId {
-    let trees = &board.machine.kernel.trees;
-    let made = trees.with(|tree| tree.create(class, policy, share));
-    let node = made.expect("a tree").expect("it fits");
-    trees.begin(node, class);
-    node
-}
-
-/// Threads that are not queued are on these leaves from now on.
-fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
-    let trees = &board.machine.kernel.trees;
-    board.open(|all| {
-        for (thread, leaf) in own {
-            reference(board, *thread).reservation.set(all, trees.name(*leaf));
-        }
-    });
-}
-
 /// The same of waiters for two mutexes of one owner: the one for which a thread of the later
 /// deadline waits, and has waited for longer, does not hide the other one.
 #[test]
 fn the_earliest_deadline_of_several_mutexes_is_lent() {
     let board: Machine = lending(&[(1, 5), (1, 20), (1, 30), (1, 30)]);
-    let trees = &board.machine.kernel.trees;
-    let root = trees.with(|tree| tree.root(0)).expect("a tree");
-    let class = create(&board, root, Some(Policy::EarliestDeadline), Share::Priority(30));
-    let leaves = [3, 4].map(|thread: u32| {
-        let leaf = create(&board, class, None, Share::Deadline);
-        let deadline = u64::from(10 - thread) * 10 * TICK;
-        let timing = Some(Timing { deadline, period: 200 * TICK });
-        assert_eq!(trees.with(|tree| tree.set_timing(leaf, timing, 0)), Some(Ok(())));
-        leaf
-    });
-    board.does(3, sleep(TICK));
-    board.does(4, sleep(2 * TICK));
-    reserve_directly(&board, &[(3, leaves[0]), (4, leaves[1])]);
+    let leaves = reserve_deadlines(&board);
     lock(&board, 2, 0);
     lock(&board, 2, 1);
     board.does(2, sleep(3 * TICK));

@@ -306,11 +306,35 @@ fn neighbours_in_the_class_of_an_own_leaf_have_no_less() {
     assert!(had(true, true) >= 90 * MS, "{} of 100 ms when it wakes", had(true, true) / MS);
 }
 
+/// What the second of two leaves has in the 200 ms behind `comes_back`, which ends that the first
+/// is lent another leaf: for most of a second without budget, or for an instant with it.
+fn had_behind(
+    town: &mut Town<'_, '_>,
+    [own, other]: [NodeId; 2],
+    is_limited: bool,
+    comes_back: impl FnOnce(&mut Town<'_, '_>),
+) -> u64 {
+    if is_limited {
+        let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
+        assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
+    }
+    for leaf in [own, other] {
+        town.tree.wake(leaf, 0);
+    }
+    town.run(10 * MS);
+    town.lend(own);
+    town.run(if is_limited { 900 * MS } else { 10 * MS });
+    comes_back(town);
+    let before = town.had(other);
+    town.run(200 * MS);
+    town.had(other) - before
+}
+
 /// What a leaf was guaranteed while its thread waited for the lent leaf's budget does not come
 /// later, before what its siblings are guaranteed.
 #[test]
 fn guarantees_are_not_saved_up() {
-    for (limit, inner) in [(false, false), (true, false), (true, true)] {
+    for (is_limited, inner) in [(false, false), (true, false), (true, true)] {
         let mut storage = Storage::new(16);
         let mut tree = storage.tree();
         let curves = class(&mut tree, Policy::ServiceCurves);
@@ -324,21 +348,8 @@ fn guarantees_are_not_saved_up() {
             }
         };
         let mut town = Town::new(&mut tree);
-        if limit {
-            let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
-            assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
-        }
-        for leaf in [own, other] {
-            town.tree.wake(leaf, 0);
-        }
-        town.run(10 * MS);
-        town.lend(own);
-        town.run(if limit { 900 * MS } else { 10 * MS });
-        town.take_back();
-        let before = town.had(other);
-        town.run(200 * MS);
-        let had = town.had(other) - before;
-        assert!(had >= 85 * MS, "{} of 90 ms, {limit}, {inner}", had / MS);
+        let had = had_behind(&mut town, [own, other], is_limited, |town| town.take_back());
+        assert!(had >= 85 * MS, "{} of 90 ms, {is_limited}, {inner}", had / MS);
     }
 }
 
@@ -349,23 +360,14 @@ fn a_small_sibling_does_not_save_time_up_for_it() {
     let mut storage = Storage::new(8);
     let mut tree = storage.tree();
     let curves = class(&mut tree, Policy::ServiceCurves);
-    let [own, other] = [450_000; 2].map(|slope| leaf(&mut tree, curves, share(slope)));
+    let leaves = [450_000; 2].map(|slope| leaf(&mut tree, curves, share(slope)));
     let small = leaf(&mut tree, curves, share(1));
     let mut town = Town::new(&mut tree);
-    let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
-    assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
-    for leaf in [own, other] {
-        town.tree.wake(leaf, 0);
-    }
-    town.run(10 * MS);
-    town.lend(own);
-    town.run(900 * MS);
-    town.tree.wake(small, town.now);
-    town.run(10 * US);
-    town.take_back();
-    let before = town.had(other);
-    town.run(200 * MS);
-    let had = town.had(other) - before;
+    let had = had_behind(&mut town, leaves, true, |town| {
+        town.tree.wake(small, town.now);
+        town.run(10 * US);
+        town.take_back();
+    });
     assert!(had >= 85 * MS, "{} of 100 ms", had / MS);
 }
 
@@ -375,22 +377,13 @@ fn time_is_not_saved_up_while_siblings_sleep() {
     let mut storage = Storage::new(8);
     let mut tree = storage.tree();
     let curves = class(&mut tree, Policy::ServiceCurves);
-    let [own, other] = [500_000; 2].map(|slope| leaf(&mut tree, curves, share(slope)));
+    let leaves = [500_000; 2].map(|slope| leaf(&mut tree, curves, share(slope)));
     let mut town = Town::new(&mut tree);
-    let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
-    assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
-    for leaf in [own, other] {
-        town.tree.wake(leaf, 0);
-    }
-    town.run(10 * MS);
-    town.lend(own);
-    town.run(900 * MS);
-    town.tree.block(other, town.now, true);
-    town.take_back();
-    town.run(10 * US);
-    town.tree.wake(other, town.now);
-    let before = town.had(other);
-    town.run(200 * MS);
-    let had = town.had(other) - before;
+    let had = had_behind(&mut town, leaves, true, |town| {
+        town.tree.block(leaves[1], town.now, true);
+        town.take_back();
+        town.run(10 * US);
+        town.tree.wake(leaves[1], town.now);
+    });
     assert!(had >= 90 * MS, "{} of 100 ms", had / MS);
 }

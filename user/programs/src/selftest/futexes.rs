@@ -486,9 +486,21 @@ fn readers(bench: &Bench) -> Check {
     let (me, lock) = (ThreadId::current(), lock_of(bench.common()));
     let (first, second) = (lock.read(me, Wait::ZERO)?, lock.read(me, Wait::ZERO)?);
     refused(lock.write(me, Wait::ZERO).map(|_| ()), Error::Timeout, "a thread reads")?;
-    let writer = bench.helper(HIGH, write_once, Slot::NONE, Slot::NONE)?;
+    writer_then_reader(bench, [write_once, read_once], [first, second])?;
+    let words = lock.write(me, Wait::ZERO)?;
+    expect(words.get(0) == 1, "no thread uses it any more")
+}
+
+/// Helpers that write, and then read, wait while this thread reads twice: they say in their word 8
+/// when they are done.
+pub(super) fn writer_then_reader<G>(
+    bench: &Bench,
+    [writes, reads]: [fn(&Env, u64); 2],
+    [first, second]: [G; 2],
+) -> Check {
+    let writer = bench.helper(HIGH, writes, Slot::NONE, Slot::NONE)?;
     bench.settle();
-    let reader = bench.helper(HIGH, read_once, Slot::NONE, Slot::NONE)?;
+    let reader = bench.helper(HIGH, reads, Slot::NONE, Slot::NONE)?;
     bench.settle();
     let seen = |helper| bench.words(helper).get(8);
     expect((seen(writer), seen(reader)) == (0, 0), "a reader waits behind a writer")?;
@@ -497,7 +509,5 @@ fn readers(bench: &Bench) -> Check {
     expect(seen(writer) == 0, "the second reader still reads")?;
     drop(second);
     bench.settle();
-    expect((seen(writer), seen(reader)) == (1, 101), "the writer, then the reader")?;
-    let words = lock.write(me, Wait::ZERO)?;
-    expect(words.get(0) == 1, "no thread uses it any more")
+    expect((seen(writer), seen(reader)) == (1, 101), "the writer, then the reader")
 }

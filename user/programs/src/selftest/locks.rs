@@ -1,6 +1,7 @@
 //! Locks of the crate `lock_api`, around what lies in this program's own memory.
 
 use super::bench::*;
+use super::futexes::writer_then_reader;
 use rt::lock::{Mutex, RwLock};
 use rt::time::{Instant, Units};
 use rt::{Env, Slot, system, thread};
@@ -76,19 +77,8 @@ fn read_once(env: &Env, argument: u64) {
 }
 
 fn readers(bench: &Bench) -> Check {
-    let (first, second) = (PAGE.read(), PAGE.read());
+    let guards = [PAGE.read(), PAGE.read()];
     expect(PAGE.try_write().is_none() && PAGE.try_read().is_some(), "threads read")?;
-    let writer = bench.helper(HIGH, write_once, Slot::NONE, Slot::NONE)?;
-    bench.settle();
-    let reader = bench.helper(HIGH, read_once, Slot::NONE, Slot::NONE)?;
-    bench.settle();
-    let seen = |helper| bench.words(helper).get(8);
-    expect((seen(writer), seen(reader)) == (0, 0), "a reader waits behind a writer")?;
-    drop(first);
-    bench.settle();
-    expect(seen(writer) == 0, "the second reader still reads")?;
-    drop(second);
-    bench.settle();
-    expect((seen(writer), seen(reader)) == (1, 101), "the writer, then the reader")?;
+    writer_then_reader(bench, [write_once, read_once], guards)?;
     expect(PAGE.try_write().is_some(), "no thread uses it any more")
 }

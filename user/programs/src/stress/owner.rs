@@ -118,8 +118,8 @@ impl Owner {
             3..5 => self.stop_server(),
             5 => self.protect(),
             6 if !self.is_foreign() => self.ring(),
-            7 if self.may_begin_anew() => {
-                self.me.colleague(2 + self.random.below(2) as usize).begin_anew();
+            7 if self.may_restart() => {
+                self.me.colleague(2 + self.random.below(2) as usize).restart();
             }
             _ => self
                 .me
@@ -128,7 +128,7 @@ impl Owner {
     }
 
     /// While a round is on its way.
-    fn may_begin_anew(&self) -> bool {
+    fn may_restart(&self) -> bool {
         self.me.place.get(Common::Begun) == 1 && self.me.place.get(Common::Stop) == 0
     }
 

@@ -400,7 +400,7 @@ impl Worker {
     }
 
     /// Ends it wherever it is, and begins it again.
-    pub fn begin_anew(&self) {
+    pub fn restart(&self) {
         self.take(DEAF);
         self.must(cap::destroy(self.thread()), 6);
         self.start();
