@@ -110,6 +110,9 @@ pub enum Resource {
     Stacks = 13,
 }
 
+/// The most threads of a system: the kernel counts them in 16 bits, some four times.
+pub const MOST_THREADS: usize = (1 << 14) - 1;
+
 impl Resource {
     /// How many resources there are.
     pub const COUNT: usize = 14;

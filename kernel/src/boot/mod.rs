@@ -30,7 +30,7 @@ use abi::boot::{
     WORD_INHERITANCE, WORD_LAZY_DEQUEUES, WORD_MAGIC, WORD_RECORDS, WORD_SLICE, WORD_TICK,
 };
 use abi::message::BUFFER_WORDS;
-use abi::object::Resource;
+use abi::object::{MOST_THREADS, Resource};
 use abi::reservation::Inheritance;
 use abi::trace::Keep;
 use cells::Cell;
@@ -137,6 +137,8 @@ pub fn carve<P: Port>(
     };
     assert!(record == Record::Pools, "the boot archive does not begin with the pools");
     let size = |resource: Resource| archive.word(pools + 1 + resource as usize) as usize;
+    let fits = size(Resource::Threads) <= MOST_THREADS;
+    assert!(fits, "the manifest has more threads than a system may have");
     let made = carve_pools(port, variant, archive, arena, &size);
     let Some(made) = made else { panic!("the manifest's pools do not fit into RAM") };
     made.kernel.trees.set_inheritance(inheritance(archive));

@@ -60,7 +60,8 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
 fn unused<P: Port>(turnstile: &Turnstile<P>) {
     let edges = ByEdge::all().any(|which| turnstile.edge(which).to.get().is_some());
     let mutex = matches!(turnstile.kind.get(), Kind::Mutex);
-    let bare = !edges && turnstile.leading.get() == 0 && mutex;
+    let leads = turnstile.leading.get() != 0 || turnstile.only.get().is_some();
+    let bare = !edges && !leads && mutex;
     assert!(bare, "what no thread waits for leads to threads");
     assert!(turnstile.heights.counts() == [0; LINKS as usize], "heights of no waiters");
 }
@@ -122,6 +123,9 @@ fn turnstile<P: Port>(
     let marked = |which: &ByEdge| turnstile.leading.get() >> which.index() & 1 != 0;
     let right = ByEdge::all().all(|which| there(&which) == marked(&which));
     assert!(right, "an edge is marked that leads nowhere, or is not marked");
+    let first = turnstile.edge(ByEdge::OWNER).lent_to();
+    let only = first.filter(|_| turnstile.leading.get() == 1);
+    assert!(only == turnstile.only.get(), "waiters lend to another thread along the short way");
     found.waiters += count;
     found.turnstiles += 1;
     let mut spare = turnstile.spare.get();

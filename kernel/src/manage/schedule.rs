@@ -86,9 +86,17 @@ impl<P: Port> Manager<'_, P> {
     /// Gives a thread another effective priority, unless it has it. Where a tree orders threads,
     /// the priority is that of a leaf, and no thread has another one.
     pub(crate) fn apply_priority(&self, at: Ref<Thread<P>>, priority: i16) {
-        if !self.kernel.variant.tree && self.all.open(at).priority.get() != priority {
-            self.requeue_by(at, priority);
+        let thread = self.all.open(at);
+        if self.kernel.variant.tree || thread.priority.get() == priority {
+            return;
         }
+        let waits = thread.state.get() == State::Waiting;
+        if waits && !thread.queued() && !thread.has(flag::DEADLINE) {
+            // In no queue that goes by it.
+            self.cpu.note(Event::Priority, at, 0, priority as u16);
+            return thread.priority.set(&self.all, priority);
+        }
+        self.requeue_by(at, priority);
     }
 
     /// Gives a thread another effective priority, and its place in each queue that goes by that: of

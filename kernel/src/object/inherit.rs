@@ -15,6 +15,7 @@ use crate::access::Ref;
 use crate::order::{Ordered, Place, Root};
 use crate::port::Port;
 use abi::futex::HELPERS;
+use abi::object::MOST_THREADS;
 use cells::Cell;
 
 /// How many links a chain of waits may have. Waiting for a mutex is one, waiting for a condition as
@@ -28,74 +29,66 @@ pub const CALL_LINKS: u8 = 4;
 /// The ceiling of a thread that has none.
 pub const NO_CEILING: i16 = -1;
 
-/// The height of a thread that does not wait: above all heights, also with what waits count.
-pub const NO_HEIGHT: u8 = 1 << 7;
+/// The height of a thread that does not wait: above all heights.
+pub const NO_HEIGHT: u8 = LINKS;
+
+/// Bits of one count in [`Heights`].
+const LANE: u32 = u128::BITS / LINKS as u32;
+/// One thread at each height. At those that no chain may have, also with what waits count: none.
+const ONE: [u128; 1 << 4] = {
+    let mut one = [0; 1 << 4];
+    let mut height = 0;
+    while height < LINKS as usize {
+        one[height] = 1 << (height as u32 * LANE);
+        height += 1;
+    }
+    one
+};
+const _: () = assert!(NO_HEIGHT as usize + HELPERS <= ONE.len());
+// A thread may wait for all helpers of a condition, and these may be one thread.
+const _: () = assert!(MOST_THREADS * HELPERS < 1 << LANE);
 
 /// Threads that wait, counted by height: the length of the longest chain of waits that ends in one.
-pub struct Heights {
-    counts: [Cell<u32>; LINKS as usize],
-    /// The heights that some have, a bit each.
-    some: Cell<u8>,
-}
-const _: () = assert!(LINKS as u32 == u8::BITS);
+/// All counts lie in one number, so that a change of several is a sum.
+pub struct Heights(Cell<u128>);
 
 impl Heights {
     const fn new() -> Heights {
-        Heights { counts: [const { Cell::new(0) }; LINKS as usize], some: Cell::new(0) }
+        Heights(Cell::new(0))
     }
 
     /// The height of the thread that they wait for, if that is one link.
+    #[inline(always)]
     pub fn top(&self) -> u8 {
-        (u8::BITS - self.some.get().leading_zeros()) as u8
+        (u128::BITS - self.0.get().leading_zeros()).div_ceil(LANE) as u8
     }
 
     /// How many have each height.
     pub fn counts(&self) -> [u32; LINKS as usize] {
-        self.counts.each_ref().map(Cell::get)
-    }
-
-    /// So many more have a height, if that is one that a chain may have.
-    fn gain(&self, height: u8, more: u32) {
-        if let Some(count) = self.counts.get(usize::from(height)) {
-            count.set(count.get() + more);
-            self.some.set(self.some.get() | 1 << height);
-        }
-    }
-
-    /// So many fewer.
-    fn lose(&self, height: u8, fewer: u32) {
-        if let Some(count) = self.counts.get(usize::from(height)) {
-            count.set(count.get() - fewer);
-            if count.get() == 0 {
-                self.some.set(self.some.get() & !(1 << height));
-            }
-        }
+        let of = |height: usize| u32::from((self.0.get() >> (height as u32 * LANE)) as u16);
+        core::array::from_fn(of)
     }
 
     /// A thread's height changes; with [`NO_HEIGHT`] it waits no longer, or does so from now on.
+    #[inline(always)]
     pub fn change(&self, from: u8, to: u8) {
-        self.lose(from, 1);
-        self.gain(to, 1);
+        let one = |height: u8| ONE[usize::from(height) % ONE.len()];
+        self.0.set(self.0.get().wrapping_sub(one(from)).wrapping_add(one(to)));
     }
 
     /// All of `others` are among these from now on, each so much higher.
     pub fn add(&self, others: &Heights, higher: u8) {
-        others.each(|height, more| self.gain(height + higher, more));
+        self.0.set(self.0.get().wrapping_add(others.raised(higher)));
     }
 
     /// They are no longer.
     pub fn subtract(&self, others: &Heights, higher: u8) {
-        others.each(|height, fewer| self.lose(height + higher, fewer));
+        self.0.set(self.0.get().wrapping_sub(others.raised(higher)));
     }
 
-    /// Calls `each` for every height that some have, with how many.
-    fn each(&self, each: impl Fn(u8, u32)) {
-        let mut left = self.some.get();
-        while left != 0 {
-            let height = left.trailing_zeros() as u8;
-            left &= left - 1;
-            each(height, self.counts[usize::from(height) % LINKS as usize].get());
-        }
+    /// The counts, each of a height that is so much more, as far as chains may have that.
+    fn raised(&self, by: u8) -> u128 {
+        self.0.get().checked_shl(u32::from(by) * LANE).unwrap_or(0)
     }
 }
 
@@ -136,7 +129,7 @@ const WEIGHTS: [u8; 1 << HELPERS] = {
     weights
 };
 
-/// Leads from a turnstile to a thread.
+/// Leads from a turnstile to a thread. [`Turnstile::set_edge`] writes it.
 pub struct Edge<P: Port> {
     /// The owner of the mutex, or a helper of the condition; `None`: there is no such edge.
     pub to: Cell<Option<Ref<Thread<P>>>>,
@@ -182,6 +175,9 @@ pub struct Turnstile<P: Port> {
     edges: [Edge<P>; HELPERS],
     /// Those that lead to threads, a bit each.
     pub leading: Cell<u8>,
+    /// The thread that its waiters lend their priorities to, if the first edge leads there, and no
+    /// other one anywhere: that of a mutex or a reply always does.
+    pub only: Cell<Option<Ref<Thread<P>>>>,
     /// What it describes; a mutex where it describes nothing.
     pub kind: Cell<Kind<P>>,
     /// The threads that wait for it, by effective priority; none: the turnstile describes nothing.
@@ -237,11 +233,14 @@ impl<P: Port> Turnstile<P> {
         })
     }
 
-    /// It leads to a thread by an edge, or by that to none.
-    pub fn set_edge(&self, which: ByEdge, to: Option<Ref<Thread<P>>>) {
+    /// It leads to a thread by an edge, and lends to that or not; or by the edge to none.
+    pub fn set_edge(&self, which: ByEdge, to: Option<Ref<Thread<P>>>, lends: bool) {
         let others = self.leading.get() & !(1 << which.index());
         self.leading.set(others | u8::from(to.is_some()) << which.index());
         self.edge(which).to.set(to);
+        self.edge(which).lends.set(lends);
+        let only = self.edge(ByEdge::OWNER).lent_to();
+        self.only.set(only.filter(|_| self.leading.get() == 1));
     }
 
     /// As how many links a wait here counts.
@@ -282,6 +281,7 @@ impl<P: Port> Inherit<P> {
         let turnstile = Turnstile {
             edges: [const { Edge::new() }; HELPERS],
             leading: Cell::new(0),
+            only: Cell::new(None),
             kind: Cell::new(Kind::Mutex),
             waiters: Cell::new(None),
             heights: Heights::new(),
@@ -346,7 +346,7 @@ mod tests {
             let top = plain.iter().rposition(|count| *count != 0);
             assert_eq!(heights.top(), top.map_or(0, |height| height as u8 + 1));
         };
-        for step in 0..2000u32 {
+        for step in 0..600u32 {
             let height = (step.wrapping_mul(0x9e37_79b9) >> 29) as u8;
             others.change(NO_HEIGHT, height);
             let higher = (step / 7 % u32::from(LINKS)) as u8;

@@ -1,7 +1,7 @@
 //! Pools: what boot takes, what quotas promise, and whether the machine has it.
 
 use abi::PAGE;
-use abi::object::Resource;
+use abi::object::{MOST_THREADS, Resource};
 
 use crate::inventory::Inventory;
 use crate::layout::{Area, Contents, tables};
@@ -105,7 +105,16 @@ pub fn pools(
             None => pool.size = pool.size.max(needed),
         }
     }
-    Ok(pools)
+    match &pools[Resource::Threads as usize] {
+        threads if threads.size > MOST_THREADS as u64 => Err(too_many_threads(system, threads)),
+        _ => Ok(pools),
+    }
+}
+
+fn too_many_threads(system: &System, threads: &Pool) -> Problem {
+    let message = format!("a system has at most {MOST_THREADS} threads, not {}", threads.size);
+    let help = "lower the pool of threads, or quotas of threads";
+    system.source.problem(threads.given_at.as_ref().unwrap_or(&system.memory_at), message, help)
 }
 
 fn too_small(system: &System, resource: Resource, pool: &Pool, span: &Span) -> Problem {

@@ -74,17 +74,40 @@ impl<P: Port> Manager<'_, P> {
     /// led to the goal.
     pub(super) fn links_from(
         &self,
-        at: Ref<Thread<P>>,
+        mut at: Ref<Thread<P>>,
+        goal: Goal<P>,
+        (mut used, cuts): (u8, bool),
+    ) -> Option<u8> {
+        let before = used;
+        loop {
+            if goal.0 == Some(at) {
+                return None;
+            }
+            let Some(next) = self.all.open(at).inherit.waits.get() else {
+                return Some(used - before);
+            };
+            if goal.1 == Some(next) {
+                return None;
+            }
+            let turnstile = self.turnstile(next);
+            match turnstile.only.get().filter(|_| turnstile.has_words()) {
+                Some(owner) => (at, used) = (owner, used + 1),
+                None => {
+                    let beyond = self.links_through((at, next), goal, (used, cuts));
+                    return beyond.map(|beyond| used - before + beyond);
+                }
+            }
+        }
+    }
+
+    /// The same from a thread that waits in a turnstile, of whatever kind.
+    #[inline(never)]
+    fn links_through(
+        &self,
+        (at, next): (Ref<Thread<P>>, Ref<Thread<P>>),
         goal: Goal<P>,
         (used, cuts): (u8, bool),
     ) -> Option<u8> {
-        if goal.0 == Some(at) {
-            return None;
-        }
-        let Some(next) = self.all.open(at).inherit.waits.get() else { return Some(0) };
-        if goal.1 == Some(next) {
-            return None;
-        }
         let turnstile = self.turnstile(next);
         let (behind, words) = (used + turnstile.weight(), turnstile.has_words());
         let mut links = (words || behind <= CALL_LINKS).then_some(behind - used);
@@ -122,9 +145,19 @@ impl<P: Port> Manager<'_, P> {
 
     /// The height of a thread among the waiters in a turnstile changes, and so may those along all
     /// chains from there; with no height it is none of them.
-    pub(super) fn change_height(&self, at: Ref<Thread<P>>, from: u8, to: u8) {
+    pub(super) fn change_height(&self, mut at: Ref<Thread<P>>, mut from: u8, mut to: u8) {
+        loop {
+            let turnstile = self.turnstile(at);
+            turnstile.heights.change(from, to);
+            let Some(owner) = turnstile.only.get() else { break };
+            let Some((next, before, after)) = self.count_behind(owner, |behind| {
+                behind.change(from, to);
+            }) else {
+                return;
+            };
+            (at, from, to) = (next, before, after);
+        }
         let turnstile = self.turnstile(at);
-        turnstile.heights.change(from, to);
         let higher = turnstile.weight() - 1;
         for thread in turnstile.lent_to() {
             self.change_behind(thread, |behind| behind.change(from + higher, to + higher));
@@ -133,13 +166,25 @@ impl<P: Port> Manager<'_, P> {
 
     /// The heights of those that wait for a thread change, and with that its own.
     pub(super) fn change_behind(&self, at: Ref<Thread<P>>, change: impl FnOnce(&Heights)) {
+        if let Some((next, before, after)) = self.count_behind(at, change) {
+            self.change_height(next, before, after);
+        }
+    }
+
+    /// The same without what follows: where it waits, its height of before, and that of now, if
+    /// that is another one.
+    #[inline(always)]
+    fn count_behind(
+        &self,
+        at: Ref<Thread<P>>,
+        change: impl FnOnce(&Heights),
+    ) -> Option<(Ref<Thread<P>>, u8, u8)> {
         let inherit = &self.all.open(at).inherit;
         let before = inherit.behind.top();
         change(&inherit.behind);
         let after = inherit.behind.top();
-        if let Some(next) = inherit.waits.get().filter(|_| before != after) {
-            self.change_height(next, before, after);
-        }
+        let next = inherit.waits.get().filter(|_| before != after)?;
+        Some((next, before, after))
     }
 
     /// Gives a thread the effective priority that it is to have, and each behind it in its chains.
@@ -147,13 +192,40 @@ impl<P: Port> Manager<'_, P> {
         if self.kernel.trees.may_lend() {
             return self.propagate_leaves(at);
         }
-        let urgency = self.urgency(at);
+        let (thread, urgency) = (self.all.open(at), self.urgency(at));
+        let key = key(urgency);
+        if urgency > thread.priority.get() && !self.kernel.variant.tree {
+            return self.raise(at, key);
+        }
         self.apply_priority(at, urgency);
-        let Some(next) = self.all.open(at).inherit.waits.get() else { return };
-        let (key, turnstile) = (key(urgency), self.turnstile(next));
+        let Some(next) = thread.inherit.waits.get() else { return };
         if self.waiters().key(at) != key {
-            self.waiters().rekey(&turnstile.waiters, at, key);
+            self.waiters().rekey(&self.turnstile(next).waiters, at, key);
             self.propagate_to(self.reorder(next));
+        }
+    }
+
+    /// A thread is lent a priority, as a key: it has at least that, and so has each behind it in
+    /// its chains. Not where a tree orders threads.
+    fn raise(&self, mut at: Ref<Thread<P>>, key: u8) {
+        let lenders = self.lenders(ByEdge::OWNER);
+        loop {
+            let thread = self.all.open(at);
+            if thread.priority.get() >= key.into() {
+                return;
+            }
+            self.apply_priority(at, key.into());
+            let Some(next) = thread.inherit.waits.get() else { return };
+            let turnstile = self.turnstile(next);
+            self.waiters().rekey(&turnstile.waiters, at, key);
+            let Some(owner) = turnstile.only.get() else {
+                return self.propagate_to(self.reorder(next));
+            };
+            if lenders.key(next) >= key {
+                return;
+            }
+            lenders.rekey(self.all.open(owner).inherit.lenders(ByEdge::OWNER), next, key);
+            at = owner;
         }
     }
 
@@ -185,7 +257,7 @@ impl<P: Port> Manager<'_, P> {
     /// A condition has a helper, or an endpoint a server, by this edge. It lends nothing yet.
     #[inline(never)]
     pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
-        self.turnstile(at).set_edge(which, Some(to));
+        self.turnstile(at).set_edge(which, Some(to), false);
         self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
     }
 
@@ -194,8 +266,7 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(at);
         let edge = turnstile.edge(which);
         let to = edge.to.get()?;
-        turnstile.set_edge(which, None);
-        edge.lends.set(false);
+        turnstile.set_edge(which, None, false);
         self.lenders(which).remove(self.all.open(to).inherit.lenders(which), at);
         Some(to)
     }
@@ -210,8 +281,7 @@ impl<P: Port> Manager<'_, P> {
         key: u8,
     ) {
         let (turnstile, which) = (self.turnstile(mutex), ByEdge::OWNER);
-        turnstile.set_edge(which, Some(owner));
-        turnstile.edge(which).lends.set(true);
+        turnstile.set_edge(which, Some(owner), true);
         self.lenders(which).insert(self.all.open(owner).inherit.lenders(which), mutex, key);
         let visit = self.visit_to(owner, domain);
         turnstile.visit.set(visit);

@@ -150,9 +150,10 @@ impl<P: Port> Manager<'_, P> {
         let turnstile = self.turnstile(condition);
         let edge = turnstile.edge(which);
         let (Some(to), higher) = (edge.to.get(), turnstile.weight() - 1) else { return };
-        if edge.lends.replace(lends) == lends {
+        if edge.lends.get() == lends {
             return;
         }
+        turnstile.set_edge(which, Some(to), lends);
         self.change_behind(to, |behind| match lends {
             true => behind.add(&turnstile.heights, higher),
             false => behind.subtract(&turnstile.heights, higher),

@@ -42,7 +42,7 @@ impl<P: Port> Manager<'_, P> {
             for which in ByEdge::all() {
                 let Some(server) = endpoint.server(which) else { continue };
                 self.lead(queue, which, server);
-                self.turnstile(queue).edge(which).lends.set(true);
+                self.turnstile(queue).set_edge(which, Some(server), true);
             }
         }
         self.stand_in(me, queue);

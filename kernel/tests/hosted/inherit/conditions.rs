@@ -504,7 +504,7 @@ fn under_the_tree() {
 #[test]
 fn invariants() {
     type Corrupt = fn(&Inherit<Host>, &Machine);
-    let found: [(&str, Corrupt); 7] = [
+    let found: [(&str, Corrupt); 8] = [
         ("a turnstile is listed by another priority than it lends", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).lends.set(false);
         }),
@@ -513,6 +513,9 @@ fn invariants() {
         }),
         ("an edge is marked that leads nowhere", |waits, _| {
             waits.turnstile.edge(ByEdge::OWNER).to.set(None);
+        }),
+        ("waiters lend to another thread along the short way", |waits, board| {
+            waits.turnstile.only.set(Some(reference(board, 3)));
         }),
         ("waiters have other heights than they say", |waits, _| {
             waits.turnstile.heights.change(0, 1);

@@ -14,7 +14,7 @@ const CALLS_WORD: usize = 16;
 /// What a free mutex may take, locked or unlocked.
 const MOST_FREE: f64 = 15.0;
 /// What a further link of a row may take.
-const MOST_OF_A_LINK: f64 = 490.0;
+const MOST_OF_A_LINK: f64 = 120.0;
 /// By how much a figure may be above another one that should be the same.
 const SAME: f64 = 1.02;
 
