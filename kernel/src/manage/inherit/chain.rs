@@ -205,6 +205,14 @@ impl<P: Port> Manager<'_, P> {
         }
     }
 
+    /// Threads are lent a priority, as a key, from now on, and nothing less than before.
+    pub(super) fn lend_to(&self, ends: Ends<P>, key: u8) {
+        if self.kernel.variant.tree {
+            return self.propagate_to(ends);
+        }
+        ends.into_iter().flatten().for_each(|end| self.raise(end, key));
+    }
+
     /// A thread is lent a priority, as a key: it has at least that, and so has each behind it in
     /// its chains. Not where a tree orders threads.
     fn raise(&self, mut at: Ref<Thread<P>>, key: u8) {
@@ -219,7 +227,7 @@ impl<P: Port> Manager<'_, P> {
             let turnstile = self.turnstile(next);
             self.waiters().rekey(&turnstile.waiters, at, key);
             let Some(owner) = turnstile.only.get() else {
-                return self.propagate_to(self.reorder(next));
+                return self.lend_to(self.reorder(next), key);
             };
             if lenders.key(next) >= key {
                 return;
@@ -254,11 +262,18 @@ impl<P: Port> Manager<'_, P> {
         ends
     }
 
-    /// A condition has a helper, or an endpoint a server, by this edge. It lends nothing yet.
+    /// A condition has a helper, or an endpoint a server, by this edge: it lends that one the
+    /// priority with this key, or nothing yet.
     #[inline(never)]
-    pub(super) fn lead(&self, at: Ref<Thread<P>>, which: ByEdge, to: Ref<Thread<P>>) {
-        self.turnstile(at).set_edge(which, Some(to), false);
-        self.lenders(which).insert(self.all.open(to).inherit.lenders(which), at, 0);
+    pub(super) fn lead(
+        &self,
+        at: Ref<Thread<P>>,
+        (which, to): (ByEdge, Ref<Thread<P>>),
+        lent: Option<u8>,
+    ) {
+        self.turnstile(at).set_edge(which, Some(to), lent.is_some());
+        let set = self.all.open(to).inherit.lenders(which);
+        self.lenders(which).insert(set, at, lent.unwrap_or(0));
     }
 
     /// A turnstile no longer leads to a thread by this edge, which lends nothing.

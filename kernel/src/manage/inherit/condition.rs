@@ -117,7 +117,7 @@ impl<P: Port> Manager<'_, P> {
         if found.is_none() {
             self.turnstile(condition).kind.set(Kind::Condition(mutex));
             for (which, helper) in ByEdge::all().zip(helpers) {
-                helper.into_iter().for_each(|(to, _)| self.lead(condition, which, to));
+                helper.into_iter().for_each(|(to, _)| self.lead(condition, (which, to), None));
             }
         }
         // Before the thread waits: no edge may lead back to it then.

@@ -69,7 +69,7 @@ impl<P: Port> Manager<'_, P> {
     /// A thread helps a condition, or serves an endpoint, from now on.
     #[inline(never)]
     pub(super) fn begin_helping(&self, at: Ref<Thread<P>>, which: ByEdge, helper: Ref<Thread<P>>) {
-        self.change_weight(at, || self.lead(at, which, helper));
+        self.change_weight(at, || self.lead(at, (which, helper), None));
         self.lend_again(at);
         self.propagate_to(self.reorder(at));
     }

@@ -34,20 +34,20 @@ impl<P: Port> Manager<'_, P> {
         if !self.may_lend(Some(me), at, height) {
             return;
         }
-        let found = endpoint.turnstile.get();
+        let (found, key) = (endpoint.turnstile.get(), self.key_of(me));
         let queue = self.bring(me, found);
+        let mut servers = [None; HELPERS];
         if found.is_none() {
             self.turnstile(queue).kind.set(Kind::Endpoint(at));
             endpoint.turnstile.set(Some(queue));
-            for which in ByEdge::all() {
-                let Some(server) = endpoint.server(which) else { continue };
-                self.lead(queue, which, server);
-                self.turnstile(queue).set_edge(which, Some(server), true);
+            for (which, to) in ByEdge::all().zip(&mut servers) {
+                *to = endpoint.server(which);
+                to.iter().for_each(|to| self.lead(queue, (which, *to), Some(key)));
             }
         }
-        self.stand_in(me, queue);
+        self.stand_in((me, key), queue);
         self.change_height(queue, NO_HEIGHT, height);
-        self.propagate_to(self.reorder(queue));
+        self.lend_to(if found.is_none() { servers } else { self.reorder(queue) }, key);
     }
 
     /// Whether senders of this height, or `me` as one, may lend to the servers of an endpoint.
@@ -77,29 +77,32 @@ impl<P: Port> Manager<'_, P> {
     #[cold]
     #[inline(never)]
     pub(crate) fn lend_call(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) {
-        self.begin_lending(me, server);
-        self.propagate(server);
+        if let Some(key) = self.begin_lending(me, server) {
+            self.lend_to([Some(server), None, None, None], key);
+        }
     }
 
-    /// The same, before any priority is another one. The server has received something and waits
-    /// for nothing, so no ring can close.
-    fn begin_lending(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) {
+    /// The same, before any priority is another one; the key of what it lends, if it does. The
+    /// server has received something and waits for nothing, so no ring can close.
+    fn begin_lending(&self, me: Ref<Thread<P>>, server: Ref<Thread<P>>) -> Option<u8> {
         let height = self.height(me);
         debug_assert!(self.all.open(server).inherit.waits.get().is_none(), "a receiver waits");
         if height >= CALL_LINKS {
-            return;
+            return None;
         }
+        let key = self.key_of(me);
         let reply = self.bring(me, None);
         self.turnstile(reply).kind.set(Kind::Reply);
-        self.stand_in(me, reply);
-        self.own(reply, server, self.domain_of(server), self.waiters().key(me));
+        self.stand_in((me, key), reply);
+        self.own(reply, server, self.domain_of(server), key);
         self.change_height(reply, NO_HEIGHT, height);
+        Some(key)
     }
 
-    /// A thread is one of the waiters in a turnstile for messages.
-    fn stand_in(&self, me: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+    /// A thread with this key is one of the waiters in a turnstile for messages.
+    fn stand_in(&self, (me, key): (Ref<Thread<P>>, u8), at: Ref<Thread<P>>) {
         let thread = self.all.open(me);
-        self.waiters().insert(&self.turnstile(at).waiters, me, self.key_of(me));
+        self.waiters().insert(&self.turnstile(at).waiters, me, key);
         thread.inherit.waits.set(Some(at));
         thread.set(flag::LENDS);
     }

@@ -53,8 +53,9 @@ impl<P: Port> Manager<'_, P> {
         }
         self.note_wait(me, (Awaited::InheritMutex, at), Some(owner));
         self.begin_wait(me);
-        self.join_mutex((me, self.key_of(me)), (found, owner), (at, words));
-        self.propagate(owner);
+        let key = self.key_of(me);
+        self.join_mutex((me, key), (found, owner), (at, words));
+        self.lend_to([Some(owner), None, None, None], key);
         self.wait_until(me, until);
         Ok(Outcome::Blocked)
     }
