@@ -113,22 +113,28 @@ impl<P: Port> Manager<'_, P> {
         (address, mutex): (u64, u64),
         words: Words,
     ) {
-        let condition = self.bring(me, found);
+        let (condition, key) = (self.bring(me, found), self.key_of(me));
         if found.is_none() {
             self.turnstile(condition).kind.set(Kind::Condition(mutex));
-            for (which, helper) in ByEdge::all().zip(helpers) {
-                helper.into_iter().for_each(|(to, _)| self.lead(condition, (which, to), None));
-            }
         }
         // Before the thread waits: no edge may lead back to it then.
+        let mut lent_to = [None; HELPERS];
         for (which, helper) in ByEdge::all().zip(helpers) {
-            helper.into_iter().for_each(|(_, lends)| self.lend(condition, which, lends));
+            let Some((to, lends)) = helper else { continue };
+            match found {
+                Some(_) => self.lend(condition, which, lends),
+                None => self.lead(condition, (which, to), lends.then_some(key)),
+            }
+            lent_to[which.index()] = Some(to).filter(|_| lends);
         }
         self.note_helpers(me, (condition, address));
         self.begin_wait(me);
-        self.queue_up((me, self.key_of(me)), condition, (address, words));
+        self.queue_up((me, key), condition, (address, words));
         self.change_height(condition, NO_HEIGHT, self.height(me));
-        self.propagate_to(self.reorder(condition));
+        match found {
+            Some(_) => self.propagate_to(self.reorder(condition)),
+            None => self.lend_to(lent_to, key),
+        }
     }
 
     /// Writes down that a thread waits for a condition, for each of the helpers that it lends to.
