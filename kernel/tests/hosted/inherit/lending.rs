@@ -1,6 +1,6 @@
 //! What goes on while threads that lend in messages are between two waits, or end in steps.
 
-use super::{effective, mark, wait};
+use super::{cond_wait, effective, helpers_of, id, mark, wait};
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
@@ -8,7 +8,9 @@ use crate::support::scene::{
 };
 use abi::Info;
 use abi::call::{Call, NOTHING, Timeout};
+use abi::futex::HELPERS;
 use kernel::object::thread::{State, flag};
+use kernel::port::Port;
 use kernel::system::{Fastpath, IpcHeap, IpcOrdered, System};
 
 const NOTE: Info = Info(0);
@@ -114,5 +116,49 @@ fn an_ending_server_counts() {
     assert!(board.regs.get().again, "the end of the server was not preempted");
     board.settle();
     board.succeeds(1, serve(true));
+    board.check_all();
+}
+
+/// A helper that is passed over calls a server, and is lent to again when another thread waits for
+/// the condition: what waits there is too high for a chain that ends in a message. Chains of
+/// clients fail no wait of the server.
+#[test]
+fn a_helper_that_calls_is_passed_over_still() {
+    const CONDITION: usize = 10;
+    let priorities = [100, 90, 80, 70, 60, 50, 40, 30, 20, 15, 10];
+    let board: Board<Fastpath<Host>> = boot(&priorities.map(|priority| (1, priority)));
+    let [first, helper, server, last, other] = [1, 2, 9, 10, 11];
+    let now = board.host.now();
+    let none = [0; HELPERS];
+    assert!(mark(&board, first, 1).is_none());
+    board.does(first, sleep(now + 1_000_000));
+    // The helper waits for the first waiter for a while; and six threads do so, in a row.
+    let expected = mark(&board, helper, 1).expect("another thread owns it");
+    board.does(helper, wait(1, expected, Some(now + 2_000_000)));
+    for (mutex, waiter) in (1..).zip(3..server) {
+        assert!(mark(&board, waiter, mutex + 1).is_none());
+        let expected = mark(&board, waiter, mutex).expect("another thread owns it");
+        board.does(waiter, wait(mutex, expected, None));
+    }
+    board.succeeds(server, serve(true));
+    board.does(server, receive(ENDPOINT));
+    board.does(last, sleep(now + 3_000_000));
+    assert!(mark(&board, other, 9).is_none());
+    board.does(other, sleep(FOREVER));
+    board.wait(1_000_000);
+    let mut helpers = none;
+    helpers[0] = id(&board, helper);
+    board.does(first, cond_wait(CONDITION, 0, 0, None, helpers));
+    assert_eq!(helpers_of(&board, first), [(helper, false)], "a ring");
+    board.wait(1_000_000);
+    board.does(helper, call(ENDPOINT, NOTE));
+    assert!(board.thread(helper).has(flag::LENDS), "the caller lends");
+    board.does(server, sleep(now + 4_000_000));
+    board.wait(1_000_000);
+    board.does(last, cond_wait(CONDITION, 0, 0, None, none));
+    board.wait(1_000_000);
+    let expected = mark(&board, server, 9).expect("another thread owns it");
+    board.does(server, wait(9, expected, None));
+    assert_eq!(board.thread(server).state.get(), State::Waiting, "the server's wait fails");
     board.check_all();
 }
