@@ -89,13 +89,18 @@ impl<P: Port> Manager<'_, P> {
         if height + weight > LINKS {
             return Err(Error::TooDeep);
         }
+        let goal = (Some(caller.thread), found);
+        // One that was passed over may wait in a message by now, which ends shorter chains.
+        let fits_all = |to| {
+            let beyond = self.links_from(to, goal, (highest + weight, false));
+            beyond.is_some_and(|beyond| highest + weight + beyond <= LINKS)
+        };
         for (to, lends) in helpers.iter_mut().flatten() {
-            *lends =
-                match self.links_from(*to, (Some(caller.thread), found), (height + weight, true)) {
-                    None => false,
-                    Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
-                    Some(links) => *lends || highest + weight + links <= LINKS,
-                };
+            *lends = match self.links_from(*to, goal, (height + weight, true)) {
+                None => false,
+                Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
+                Some(_) => *lends || fits_all(*to),
+            };
         }
         Ok(helpers)
     }
