@@ -69,9 +69,9 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// How many links lead on from a thread, on the longest way, if a chain of `used` links leads
-    /// to it. `None`: one leads to the goal. A wait in a message that closes a ring, or makes a
-    /// chain too long, is passed over if `cuts`: it lends nothing from now on. Else it is as if it
-    /// led to the goal.
+    /// to it. `None`: one leads to the goal. With `cuts` the first wait in a message on a way that
+    /// closes a ring, or is too long for a chain, is passed over: it lends nothing from now on. What
+    /// servers wait for behind that is not the caller's to end. Else it is as if it led to the goal.
     pub(super) fn links_from(
         &self,
         at: Ref<Thread<P>>,
@@ -90,7 +90,7 @@ impl<P: Port> Manager<'_, P> {
         let mut links = (words || behind <= CALL_LINKS).then_some(behind - used);
         for to in turnstile.lent_to() {
             let Some(longest) = links else { break };
-            let beyond = self.links_from(to, goal, (behind, cuts));
+            let beyond = self.links_from(to, goal, (behind, cuts && words));
             links = beyond.map(|beyond| longest.max(behind - used + beyond));
         }
         match links.filter(|links| words || used + links <= LINKS) {

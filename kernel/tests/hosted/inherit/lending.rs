@@ -4,7 +4,7 @@ use super::{cond_wait, effective, helpers_of, id, mark, wait};
 use crate::support::board::Board;
 use crate::support::host::{Event, Host};
 use crate::support::scene::{
-    ENDPOINT, NOTIFICATION, THREAD, boot, call, receive, send, send_receive, system, timed,
+    ENDPOINT, FREE, NOTIFICATION, THREAD, boot, call, receive, send, send_receive, system, timed,
 };
 use abi::Info;
 use abi::call::{Call, NOTHING, Timeout};
@@ -161,4 +161,48 @@ fn a_helper_that_calls_is_passed_over_still() {
     board.does(server, wait(9, expected, None));
     assert_eq!(board.thread(server).state.get(), State::Waiting, "the server's wait fails");
     board.check_all();
+}
+
+/// Threads of one domain wait in a row for one that has called a server, which waits for another
+/// server by the call of a more urgent client. Where the chain gets too long, the caller of their
+/// own is passed over: that the first server lends to the second one is not theirs to end.
+#[test]
+fn a_chain_of_clients_cuts_no_other_client_off() {
+    const MS: u64 = 1_000_000;
+    let [first, second, third, caller, hog, inner, outer, client] = [1, 2, 3, 4, 5, 6, 7, 8];
+    let domains = [1, 1, 1, 1, 1, 3, 2, 4];
+    let priorities = [5, 6, 7, 8, 20, 4, 9, 50];
+    let threads: Vec<(u32, u8)> = domains.into_iter().zip(priorities).collect();
+    let board: Board<Fastpath<Host>> = boot(&threads);
+    let now = board.host.now();
+    board.does(client, sleep(now + 10 * MS));
+    board.does(hog, sleep(now + 12 * MS));
+    board.succeeds(outer, serve(true));
+    board.does(outer, receive(ENDPOINT));
+    assert!(mark(&board, caller, 2).is_none());
+    board.does(caller, call(ENDPOINT, NOTE));
+    board.succeeds(outer, system(Call::CapSaveReply, &[FREE]));
+    board.does(outer, receive(ENDPOINT));
+    assert!(mark(&board, third, 1).is_none());
+    board.does(third, sleep(now + 11 * MS));
+    assert!(mark(&board, second, 0).is_none());
+    let expected = mark(&board, second, 1).expect("another thread owns it");
+    board.does(second, wait(1, expected, None));
+    let expected = mark(&board, first, 0).expect("another thread owns it");
+    board.does(first, wait(0, expected, None));
+    board.succeeds(inner, system(Call::Serve, &[ENDPOINT + 1, 1]));
+    board.does(inner, receive(ENDPOINT + 1));
+    board.wait(10 * MS);
+    board.does(client, call(ENDPOINT, NOTE));
+    board.does(outer, call(ENDPOINT + 1, NOTE));
+    assert_eq!((board.running(), effective(&board, inner)), (Some(inner), 50));
+    board.does(inner, sleep(now + 13 * MS));
+    board.wait(MS);
+    let expected = mark(&board, third, 2).expect("another thread owns it");
+    board.does(third, wait(2, expected, None));
+    board.wait(MS);
+    assert_eq!(board.running(), Some(hog));
+    assert_eq!(effective(&board, inner), 50, "the client's priority is cut off");
+    board.wait(MS);
+    assert_eq!(board.running(), Some(inner), "the client waits for a thread of lower priority");
 }
