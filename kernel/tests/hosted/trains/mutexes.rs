@@ -1,6 +1,6 @@
 //! Mutexes of a domain, and the threads that enter and leave it.
 
-use super::{TRAIN, back, create, enter, grant, sleep};
+use super::{TRAIN, back, create, enter, grant, position, sleep};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
@@ -176,6 +176,22 @@ fn a_visitor_faults_with_a_mutex() {
         }
         board.sees(2, Err(Error::Faulted));
     }
+}
+
+/// It is taken out by a trap, which is behind its instruction: what follows that is not executed
+/// meanwhile.
+#[test]
+fn a_visitor_traps_with_a_mutex() {
+    let board = holding();
+    board.host.interrupt_after(0);
+    board.fault(Fault { kind: FaultKind::Debug, detail: 3, code: 0 });
+    board.settle();
+    board.check_all();
+    inherits(&board);
+    board.does(3, sleep(u64::MAX));
+    assert_eq!(position(&board, 2).0, 0, "the code behind the trap goes on");
+    board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+    board.sees(2, Err(Error::Faulted));
 }
 
 /// It is taken out by the end of the train, and by who holds the thread.
