@@ -105,7 +105,10 @@ impl<S: System> Entry<S> {
     #[inline(never)]
     fn fault_inside(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         if !self.manage().gives_up_inside(me) {
-            // The instruction faults again.
+            // The instruction faults again. A trap is behind its own: nothing is mapped at 0.
+            if fault.kind == FaultKind::Debug {
+                self.hold(me).context.set_instruction(0);
+            }
             return;
         }
         self.note(Event::Fault, me, fault.kind as u32, 0);

@@ -157,6 +157,8 @@ fn thread<P: Port>(
             if turnstile.edge(which).lends.get() {
                 let higher = usize::from(turnstile.weight()) - 1;
                 let counts = turnstile.heights.counts();
+                let links = turnstile.heights.top() + turnstile.weight() - 1;
+                assert!(links <= CALL_LINKS || !visits(all, at, turnstile), "too many for a visit");
                 let (fit, beyond) = counts.split_at(counts.len() - higher);
                 assert!(beyond.iter().all(|count| *count == 0), "a chain of waits is too long");
                 heights.iter_mut().skip(higher).zip(fit).for_each(|(all, some)| *all += some);
@@ -178,6 +180,16 @@ fn thread<P: Port>(
     }
     let effective = thread.priority.get() == urgency;
     assert!(effective || machine.kernel.variant.tree, "a thread has not what it inherits");
+}
+
+/// Whether a thread waits for a mutex or condition in another domain than those that wait for what
+/// it owns or helps.
+fn visits<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, owned: &Turnstile<P>) -> bool {
+    let thread = all.open(at);
+    let words = |on: Ref<Thread<P>>| all.open(on).inherit.turnstile.has_words();
+    let waits = thread.inherit.waits.get().is_some_and(words);
+    let apart = |waiter: Ref<Thread<P>>| all.open(waiter).domain.get() != thread.domain.get();
+    waits && owned.has_words() && owned.waiters.get().is_some_and(apart)
 }
 
 /// A waiter is blocked in what its turnstile describes.

@@ -64,7 +64,9 @@ impl<P: Port> Manager<'_, P> {
         {
             return Err(Error::BadAddress);
         }
-        if !thread.has(flag::SUSPENDED) {
+        // One that another CPU has stopped may make this very call still: its results would be
+        // those of the call by which it has come where it is.
+        if !thread.has(flag::SUSPENDED) || at == self.cpu.current.get() {
             return Err(Error::WrongState);
         }
         if !self.is_off_cpu(at) {

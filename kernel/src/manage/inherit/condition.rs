@@ -86,16 +86,21 @@ impl<P: Port> Manager<'_, P> {
         let weight = (helpers.iter().flatten().count() as u8).max(1);
         let height = self.height(caller.thread);
         let highest = found.map_or(height, |found| self.highest(found).max(height));
-        if height + weight > LINKS {
+        if height + weight > LINKS || self.is_too_high(caller.thread) {
             return Err(Error::TooDeep);
         }
+        let (goal, here) = ((Some(caller.thread), found), Some(caller.domain));
+        // One that was passed over may wait in a message by now, which ends shorter chains.
+        let fits_all = |to| {
+            let beyond = self.links_from(to, goal, (highest + weight, false), here);
+            beyond.is_some_and(|beyond| highest + weight + beyond <= LINKS)
+        };
         for (to, lends) in helpers.iter_mut().flatten() {
-            *lends =
-                match self.links_from(*to, (Some(caller.thread), found), (height + weight, true)) {
-                    None => false,
-                    Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
-                    Some(links) => *lends || highest + weight + links <= LINKS,
-                };
+            *lends = match self.links_from(*to, goal, (height + weight, true), here) {
+                None => false,
+                Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
+                Some(_) => *lends || fits_all(*to),
+            };
         }
         Ok(helpers)
     }
@@ -171,11 +176,12 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
         let turnstile = self.turnstile(condition);
         let used = self.highest(condition) + turnstile.weight();
+        let here = turnstile.waiters.get().map(|waiter| self.domain_of(waiter));
         for (which, to) in turnstile.leads() {
             if turnstile.edge(which).lends.get() {
                 continue;
             }
-            let beyond = self.links_from(to, (None, Some(condition)), (used, false));
+            let beyond = self.links_from(to, (None, Some(condition)), (used, false), here);
             if beyond.is_some_and(|beyond| used + beyond <= LINKS) {
                 self.lend(condition, which, true);
             }

@@ -67,7 +67,7 @@ impl<P: Port> Manager<'_, P> {
         let count = endpoint.servers().count() as u8;
         let used = height + weight.max(count);
         let goes_on = |server| {
-            let beyond = self.links_from(server, (me, None), (used, false));
+            let beyond = self.links_from(server, (me, None), (used, false), None);
             beyond.is_some_and(|beyond| used + beyond <= LINKS)
         };
         count > 0 && used <= CALL_LINKS && endpoint.servers().all(goes_on)

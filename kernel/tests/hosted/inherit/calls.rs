@@ -221,6 +221,7 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
         let cut = |thread: &Id| same(thread) && !self.board.thread(*thread).has(flag::LENDS);
         let (ended, kept): (Vec<Id>, Vec<Id>) =
             before.lends.iter().copied().filter(same).partition(cut);
+        self.only_the_first_is_passed_over(&before, &ended);
         self.model.lends = kept.into_iter().collect();
         self.model.settle();
         // A sender of whose wait the other end has changed is a new one.
@@ -234,6 +235,25 @@ impl<'a, S: System<Port = Host>> Run<'a, S> {
             self.met("passed over for a mutex");
         }
         self.compare();
+    }
+
+    /// A thread that has begun to wait for a mutex ends no wait in a message but the first one
+    /// along its chain: the others may be other clients'.
+    fn only_the_first_is_passed_over(&mut self, before: &Model, ended: &[Id]) {
+        let waits = self.model.waits.iter();
+        let mut new = waits.filter(|(thread, on)| before.waits.get(thread) != Some(*on));
+        let Some((_, Awaited::Mutex(mutex))) = new.find(|(_, on)| matches!(on, Awaited::Mutex(_)))
+        else {
+            return;
+        };
+        let mut first = before.owners[*mutex];
+        while let Some(Awaited::Mutex(next)) = first.and_then(|at| before.waits.get(&at)) {
+            first = before.owners[*next];
+        }
+        assert!(ended.iter().all(|thread| Some(*thread) == first), "{ended:?}, not {first:?}");
+        if first.is_some_and(|first| !before.next(first).is_empty()) && !ended.is_empty() {
+            self.met("the first of a chain");
+        }
     }
 
     /// Whether a thread that waits in a message, and does not lend, might do so.
@@ -463,6 +483,7 @@ fn priorities_follow_messages() {
         "a caller lends",
         "passed over",
         "passed over for a mutex",
+        "the first of a chain",
         "saved",
         "a server comes",
         "a server comes too late",

@@ -9,7 +9,7 @@ use abi::Error;
 use abi::call::{Call, exchange};
 use abi::message::FaultKind;
 use kernel::fault::Fault;
-use kernel::object::thread::State;
+use kernel::object::thread::{State, flag};
 use kernel::system::DirectLazy;
 
 type Machine = Board<DirectLazy<Host>>;
@@ -230,4 +230,18 @@ fn a_thread_inside_ends_with_who_pays_for_it() {
         assert!(board.thread(made).inside.get().is_none(), "it is still inside");
         assert_eq!(board.running(), None);
     }
+}
+
+/// Another CPU stops a visitor while it makes a call that brings itself home: its results would be
+/// those of the call by which it has come.
+#[test]
+fn no_thread_cancels_itself() {
+    let board: Machine = three();
+    board.succeeds(1, enter(2, [0; 4]));
+    board.thread(1).set(flag::SUSPENDED);
+    board.call(system(Call::ThreadExchange, &[THREAD + 1, 0, 0, 0, 0, exchange::CANCEL]));
+    board.thread(1).clear(flag::SUSPENDED);
+    board.sees(1, Err(Error::WrongState));
+    assert_eq!(domain_of(&board, 1), 2);
+    board.check_all();
 }

@@ -1,6 +1,6 @@
 //! Mutexes of a domain, and the threads that enter and leave it.
 
-use super::{TRAIN, back, create, enter, grant, sleep};
+use super::{TRAIN, back, create, enter, grant, position, sleep};
 use crate::support::board::Board;
 use crate::support::context::Regs;
 use crate::support::host::Host;
@@ -178,6 +178,22 @@ fn a_visitor_faults_with_a_mutex() {
     }
 }
 
+/// It is taken out by a trap, which is behind its instruction: what follows that is not executed
+/// meanwhile.
+#[test]
+fn a_visitor_traps_with_a_mutex() {
+    let board = holding();
+    board.host.interrupt_after(0);
+    board.fault(Fault { kind: FaultKind::Debug, detail: 3, code: 0 });
+    board.settle();
+    board.check_all();
+    inherits(&board);
+    board.does(3, sleep(u64::MAX));
+    assert_eq!(position(&board, 2).0, 0, "the code behind the trap goes on");
+    board.fault(Fault { kind: FaultKind::Memory, detail: 0, code: 4 });
+    board.sees(2, Err(Error::Faulted));
+}
+
 /// It is taken out by the end of the train, and by who holds the thread.
 #[test]
 fn a_visitor_is_taken_out_with_a_mutex() {
@@ -293,5 +309,48 @@ fn visitors_and_ceilings() {
     assert_eq!(urgency(&board, 2), 25);
     board.does(2, ceiling(NO_CEILING));
     assert_eq!(urgency(&board, 2), 20);
+    board.check_all();
+}
+
+/// A visitor waits for a mutex of the domain that it is in; at home seven threads wait in a row for
+/// what it owns there, or would. What that makes fail is theirs: a thread of the domain may wait for
+/// others of that still.
+#[test]
+fn visitors_fail_no_wait_of_the_domain() {
+    let priorities = [50, 5, 20, 19, 18, 17, 16, 15, 14, 13];
+    let threads: Vec<(u32, u8)> =
+        (1..).zip(priorities).map(|(thread, own)| (if thread < 3 { 1 } else { 2 }, own)).collect();
+    let board: Machine = boot(&threads);
+    let words = |holder: u64, which: u64| buffer(holder) + 8 * (MUTEX as u64 + which);
+    let wait = |holder: u64, which: u64| {
+        let word = board.read(holder as u32, MUTEX + which as usize) | u64::from(WAITERS);
+        board.write(holder as u32, MUTEX + which as usize, word);
+        let call = number(Call::InheritWait, Scope::Domain, Timeout::Never);
+        Regs::call(call, &[words(holder, which), word & 0xffff_ffff])
+    };
+    let owns = |thread: u32, holder: u32, which: usize| {
+        board.write(holder, MUTEX + which, id(&board, thread).into());
+    };
+    board.succeeds(1, create(1, 2));
+    board.succeeds(1, grant(DOMAIN + 1, 1, Rights::ALL));
+    owns(1, 1, 0);
+    board.does(1, sleep(3_000_000));
+    owns(3, 3, 0);
+    board.succeeds(3, enter(1, [0; 4]));
+    board.does(3, wait(1, 0));
+    for thread in 4..=10u32 {
+        let mutex = u64::from(thread) - 4;
+        owns(thread, 3, mutex as usize + 1);
+        board.does(thread, wait(3, mutex));
+        if board.running() == Some(thread) {
+            board.sees(thread, Err(Error::TooDeep));
+            board.does(thread, sleep(u64::MAX));
+        }
+    }
+    owns(2, 1, 1);
+    board.does(2, sleep(u64::MAX));
+    board.wait(3_000_000);
+    board.does(1, wait(1, 1));
+    assert_eq!(board.thread(1).state.get(), State::Waiting, "a client has made the wait fail");
     board.check_all();
 }
