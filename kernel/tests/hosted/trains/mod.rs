@@ -1,6 +1,7 @@
 //! Trains: stories, and random programs with the invariants.
 
 mod ends;
+mod mixed;
 mod mutexes;
 mod random;
 mod stories;
