@@ -70,9 +70,9 @@ impl<P: Port> Manager<'_, P> {
 
     /// How many links lead on from a thread, on the longest way, if a chain of `used` links leads
     /// to it. `None`: one leads to the goal. With `cuts` the first wait in a message on a way that
-    /// closes a ring, or is too long for a chain, is passed over: it lends nothing from now on. What
-    /// servers wait for behind that is not the caller's to end. Else it is as if it led to the goal.
-    /// Those that wait for what it owns do so in the domain `from`, unless in a message.
+    /// closes a ring, or is too long for a chain, is passed over: it lends nothing from now on.
+    /// What servers wait for behind that is not the caller's to end. Else it is as if it led to the
+    /// goal. Those that wait for what it owns do so in the domain `from`, unless in a message.
     pub(super) fn links_from(
         &self,
         mut at: Ref<Thread<P>>,
@@ -149,8 +149,8 @@ impl<P: Port> Manager<'_, P> {
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
-    /// Whether so many wait in a row for a thread that it may not wait in the domain that it visits:
-    /// the domain's own threads have the rest of the links, whatever its visitors do.
+    /// Whether so many wait in a row for a thread that it may not wait in the domain that it
+    /// visits: the domain's own threads have the rest of the links, whatever its visitors do.
     pub(super) fn is_too_high(&self, me: Ref<Thread<P>>) -> bool {
         P::TRAINS && self.height(me) > CALL_LINKS && self.all.open(me).inside.get().is_some()
     }

@@ -313,8 +313,8 @@ fn visitors_and_ceilings() {
 }
 
 /// A visitor waits for a mutex of the domain that it is in; at home seven threads wait in a row for
-/// what it owns there, or would. What that makes fail is theirs: a thread of the domain may wait for
-/// others of that still.
+/// what it owns there, or would. What that makes fail is theirs: a thread of the domain may wait
+/// for others of that still.
 #[test]
 fn visitors_fail_no_wait_of_the_domain() {
     let priorities = [50, 5, 20, 19, 18, 17, 16, 15, 14, 13];
