@@ -72,13 +72,13 @@ impl<P: Port> Manager<'_, P> {
     /// to it. `None`: one leads to the goal. With `cuts` the first wait in a message on a way that
     /// closes a ring, or is too long for a chain, is passed over: it lends nothing from now on.
     /// What servers wait for behind that is not the caller's to end. Else it is as if it led to the
-    /// goal. Those that wait for what it owns do so in the domain `from`, unless in a message.
+    /// goal. `from` is a thread that waits for what it owns or helps, unless in a message.
     pub(super) fn links_from(
         &self,
         mut at: Ref<Thread<P>>,
         goal: Goal<P>,
         (mut used, cuts): (u8, bool),
-        mut from: Option<Ref<Domain<P>>>,
+        mut from: Option<Ref<Thread<P>>>,
     ) -> Option<u8> {
         let before = used;
         loop {
@@ -92,12 +92,16 @@ impl<P: Port> Manager<'_, P> {
                 return None;
             }
             let turnstile = self.turnstile(next);
-            let here = self.domain_of(at);
-            let may_come = P::TRAINS && used > CALL_LINKS && from != Some(here);
-            match turnstile.only.get().filter(|_| turnstile.has_words() && !may_come) {
-                Some(owner) => (at, used, from) = (owner, used + 1, Some(here)),
+            let words = turnstile.has_words();
+            // On a visit: links that lead there from outside leave the others to that domain.
+            let visits = |from| self.domain_of(from) != self.domain_of(at);
+            if P::TRAINS && words && used > CALL_LINKS && from.is_some_and(visits) {
+                return Some(used - before + LINKS);
+            }
+            match turnstile.only.get().filter(|_| words) {
+                Some(owner) => (from, at, used) = (Some(at), owner, used + 1),
                 None => {
-                    let beyond = self.links_through((at, next), goal, (used, cuts), from);
+                    let beyond = self.links_through((at, next), goal, (used, cuts));
                     return beyond.map(|beyond| used - before + beyond);
                 }
             }
@@ -111,20 +115,13 @@ impl<P: Port> Manager<'_, P> {
         (at, next): (Ref<Thread<P>>, Ref<Thread<P>>),
         goal: Goal<P>,
         (used, cuts): (u8, bool),
-        from: Option<Ref<Domain<P>>>,
     ) -> Option<u8> {
         let turnstile = self.turnstile(next);
         let (behind, words) = (used + turnstile.weight(), turnstile.has_words());
-        let here = self.domain_of(at);
-        // It is on a visit: links that lead there from outside leave the others to that domain.
-        let comes = P::TRAINS && words && from.is_some_and(|from| from != here);
-        if comes && used > CALL_LINKS {
-            return Some(LINKS);
-        }
         let mut links = (words || behind <= CALL_LINKS).then_some(behind - used);
         for to in turnstile.lent_to() {
             let Some(longest) = links else { break };
-            let beyond = self.links_from(to, goal, (behind, cuts && words), words.then_some(here));
+            let beyond = self.links_from(to, goal, (behind, cuts && words), words.then_some(at));
             links = beyond.map(|beyond| longest.max(behind - used + beyond));
         }
         match links.filter(|links| words || used + links <= LINKS) {
@@ -143,14 +140,14 @@ impl<P: Port> Manager<'_, P> {
     /// [`Error::SelfSend`]: `owner` waits, through others, for `me`. [`Error::TooDeep`]: a chain
     /// would have more than [`LINKS`] links, or lead with too many of them into a domain.
     pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
-        let (used, here) = (self.height(me) + 1, self.domain_of(me));
-        let beyond = self.links_from(owner, (Some(me), None), (used, true), Some(here));
+        let used = self.height(me) + 1;
+        let beyond = self.links_from(owner, (Some(me), None), (used, true), Some(me));
         let deep = used + beyond.ok_or(Error::SelfSend)? > LINKS || self.is_too_high(me);
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
 
-    /// Whether so many wait in a row for a thread that it may not wait in the domain that it
-    /// visits: the domain's own threads have the rest of the links, whatever its visitors do.
+    /// Whether so many wait in a row for a thread that it may not wait in a domain that it visits:
+    /// the domain's own threads have the rest of the links, whatever its visitors do.
     pub(super) fn is_too_high(&self, me: Ref<Thread<P>>) -> bool {
         P::TRAINS && self.height(me) > CALL_LINKS && self.all.open(me).inside.get().is_some()
     }

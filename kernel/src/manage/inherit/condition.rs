@@ -89,14 +89,14 @@ impl<P: Port> Manager<'_, P> {
         if height + weight > LINKS || self.is_too_high(caller.thread) {
             return Err(Error::TooDeep);
         }
-        let (goal, here) = ((Some(caller.thread), found), Some(caller.domain));
+        let (me, goal) = (Some(caller.thread), (Some(caller.thread), found));
         // One that was passed over may wait in a message by now, which ends shorter chains.
         let fits_all = |to| {
-            let beyond = self.links_from(to, goal, (highest + weight, false), here);
+            let beyond = self.links_from(to, goal, (highest + weight, false), me);
             beyond.is_some_and(|beyond| highest + weight + beyond <= LINKS)
         };
         for (to, lends) in helpers.iter_mut().flatten() {
-            *lends = match self.links_from(*to, goal, (height + weight, true), here) {
+            *lends = match self.links_from(*to, goal, (height + weight, true), me) {
                 None => false,
                 Some(links) if height + weight + links > LINKS => return Err(Error::TooDeep),
                 Some(_) => *lends || fits_all(*to),
@@ -176,12 +176,12 @@ impl<P: Port> Manager<'_, P> {
     pub(super) fn lend_again(&self, condition: Ref<Thread<P>>) {
         let turnstile = self.turnstile(condition);
         let used = self.highest(condition) + turnstile.weight();
-        let here = turnstile.waiters.get().map(|waiter| self.domain_of(waiter));
+        let waiter = turnstile.waiters.get();
         for (which, to) in turnstile.leads() {
             if turnstile.edge(which).lends.get() {
                 continue;
             }
-            let beyond = self.links_from(to, (None, Some(condition)), (used, false), here);
+            let beyond = self.links_from(to, (None, Some(condition)), (used, false), waiter);
             if beyond.is_some_and(|beyond| used + beyond <= LINKS) {
                 self.lend(condition, which, true);
             }

@@ -44,7 +44,7 @@ impl<P: Port> Manager<'_, P> {
             return Err(Error::HelpsAlready);
         }
         let which = leads(None).ok_or(Error::TooManyHelpers)?;
-        self.may_be_helped(condition, caller)?;
+        self.may_be_helped(condition)?;
         if self.makes_room() {
             return Ok(Outcome::Preempted);
         }
@@ -57,12 +57,12 @@ impl<P: Port> Manager<'_, P> {
     /// # Errors
     ///
     /// [`Error::TooDeep`]: a chain would have more than [`LINKS`] links.
-    fn may_be_helped(&self, condition: Ref<Thread<P>>, caller: Caller<P>) -> Result<(), Error> {
+    fn may_be_helped(&self, condition: Ref<Thread<P>>) -> Result<(), Error> {
         let turnstile = self.turnstile(condition);
         let helpers = ByEdge::all().filter(|which| turnstile.edge(*which).to.get().is_some());
         let used = self.highest(condition) + helpers.count() as u8 + 1;
-        let here = Some(caller.domain);
-        let beyond = |to| self.links_from(to, (None, None), (used, true), here);
+        let waiter = turnstile.waiters.get();
+        let beyond = |to| self.links_from(to, (None, None), (used, true), waiter);
         let deep = used + turnstile.lent_to().filter_map(beyond).max().unwrap_or(0) > LINKS;
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
