@@ -31,7 +31,9 @@ fn documented() -> Job {
 /// All of it.
 pub fn jobs() -> Vec<Job> {
     let format = vec!["fmt", "--all", "--", "--check", "--color", "never"];
-    let clippy = vec!["clippy", "-q", "--all-targets", "--", "-D", "warnings"];
+    let with = ["--features", "twin/programs"];
+    let clippy =
+        [&["clippy", "-q", "--all-targets"][..], &with, &["--", "-D", "warnings"]].concat();
     let mut jobs = vec![
         Job::new(Group::Tidy, "the project's own rules", |_| rules()).class(Class::Quick),
         // Not among the host's tests: in a mutant's copy its own patch does not apply.
@@ -39,7 +41,7 @@ pub fn jobs() -> Vec<Job> {
         said_by_cargo(Group::Format, "formatting", format).class(Class::Quick),
         said_by_cargo(Group::Lint, "clippy, host crates", clippy)
             .builds(Builds::Own("host crates, for clippy"))
-            .seconds(60.0),
+            .seconds(120.0),
         documented(),
     ];
     for machine in MACHINES.iter().filter_map(|machine| machine.emulator()) {
