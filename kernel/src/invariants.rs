@@ -97,6 +97,30 @@ fn live<T>(pool: &'static Pool<T>) -> impl Iterator<Item = Ref<T>> {
         .filter(|object| object.life() != Life::Vacant)
 }
 
+/// Sums by object of a pool are found so many at a time.
+const SUMS: u32 = 256;
+
+/// Checks what is counted for each object of a pool that is not vacant. `count` goes through all
+/// that is counted and says for which object, and how much: one pass, not one for each object.
+fn tally<T>(
+    pool: &'static Pool<T>,
+    count: impl Fn(&mut dyn FnMut(Ref<T>, u64)),
+    mut check: impl FnMut(Ref<T>, u64),
+) {
+    for first in (0..pool.size()).step_by(SUMS as usize) {
+        let mut sums = [0; SUMS as usize];
+        count(&mut |at, much| {
+            if let Some(sum) = sums.get_mut(at.index().wrapping_sub(first) as usize) {
+                *sum += much;
+            }
+        });
+        for (index, sum) in (first..pool.size()).zip(sums) {
+            let at = pool.get(index).filter(|at| at.life() != Life::Vacant);
+            at.into_iter().for_each(|at| check(at, sum));
+        }
+    }
+}
+
 impl<P: Port> Checker<'_, '_, P> {
     fn threads(&self) {
         let threads = &self.machine.kernel.threads;
@@ -215,10 +239,17 @@ impl<P: Port> Checker<'_, '_, P> {
     }
 
     fn queues(&self) {
-        for at in live(&self.machine.kernel.endpoints) {
+        let sending = |found: &mut dyn FnMut(Ref<Endpoint<P>>, u64)| {
+            self.sending(|wait| {
+                if let Wait::Endpoint(at) = wait {
+                    found(at, 1);
+                }
+            });
+        };
+        tally(&self.machine.kernel.endpoints, sending, |at, sending| {
             let endpoint: &Endpoint<P> = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Endpoint(other) if other == at);
-            self.senders(endpoint, here);
+            self.senders(endpoint, sending, here);
             self.members(endpoint.receivers(), State::Receiving, here);
             let one = endpoint.senders.is_empty() || endpoint.receivers.is_empty();
             assert!(one, "senders and receivers wait on one endpoint");
@@ -228,7 +259,7 @@ impl<P: Port> Checker<'_, '_, P> {
             let ends = at.life() == Life::Dying;
             let idle = !pending || ends || endpoint.receivers.is_empty();
             assert!(idle, "signals that an endpoint receives are pending while a thread waits");
-        }
+        });
         for at in live(&self.machine.kernel.notifications) {
             let notification = self.all.open(at);
             let here = |wait| matches!(wait, Wait::Notification(other) if other == at);
@@ -238,8 +269,15 @@ impl<P: Port> Checker<'_, '_, P> {
         }
     }
 
-    /// The threads that send to an endpoint, in a list or a heap.
-    fn senders(&self, endpoint: &Endpoint<P>, here: impl Fn(Wait<P>) -> bool) {
+    /// What each thread waits for that sends.
+    fn sending(&self, mut found: impl FnMut(Wait<P>)) {
+        let threads = live(&self.machine.kernel.threads).map(|at| self.all.open(at));
+        let senders = threads.filter(|thread| thread.state.get() == State::Sending);
+        senders.for_each(|thread| found(thread.wait.get()));
+    }
+
+    /// The threads that send to an endpoint, in a list or a heap: so many wait for it.
+    fn senders(&self, endpoint: &Endpoint<P>, sending: u64, here: impl Fn(Wait<P>) -> bool) {
         self.members(endpoint.senders(), State::Sending, &here);
         let waits = |member: &Ref<Thread<P>>| {
             let thread = self.all.open(*member);
@@ -247,8 +285,7 @@ impl<P: Port> Checker<'_, '_, P> {
         };
         if self.machine.kernel.variant.senders.heap {
             let members = self.heap(endpoint, waits);
-            let waiting = live(&self.machine.kernel.threads).filter(|at| waits(at)).count();
-            assert!(members == waiting, "a sender is in no heap");
+            assert!(members as u64 == sending, "a sender is in no heap");
         }
     }
 
@@ -334,17 +371,17 @@ impl<P: Port> Checker<'_, '_, P> {
 
     fn domains(&self) {
         let kernel = self.machine.kernel;
-        for at in live(&kernel.domains) {
-            let domain = self.all.open(at);
-            // A thread that is being destroyed counts until that is complete.
-            let inside =
-                live(&kernel.threads).filter(|thread| trains::home(self.all, *thread) == at);
+        // A thread that is being destroyed counts until that is complete.
+        let inside = |found: &mut dyn FnMut(Ref<Domain<P>>, u64)| {
+            live(&kernel.threads).for_each(|thread| found(trains::home(self.all, thread), 1));
+        };
+        tally(&kernel.domains, inside, |at, inside| {
             // The idle threads are the kernel's own and not counted.
             let cpus = kernel.cpus.get().iter();
             let idle = cpus.filter(|cpu| self.all.open(cpu.idle).domain.get() == at).count();
-            let count = (inside.count() - idle) as u32;
-            assert!(domain.threads.get() == count, "a domain's threads are miscounted");
-        }
+            let count = u64::from(self.all.open(at).threads.get()) + idle as u64;
+            assert!(count == inside, "a domain's threads are miscounted");
+        });
         for at in live(&kernel.threads) {
             let domain = self.all.open(at).domain.get();
             assert!(domain.life() != Life::Vacant, "a thread outlives its domain");
@@ -398,31 +435,32 @@ impl<P: Port> Checker<'_, '_, P> {
         self.charged(&kernel.reservations);
         self.charged(&kernel.trains);
         self.charged(&kernel.activations);
-        for at in live(&kernel.domains) {
+        let given = |found: &mut dyn FnMut(Ref<Domain<P>>, u64)| self.given(Resource::Slots, found);
+        tally(&kernel.domains, given, |at, given| {
             let domain = self.all.open(at);
             for resource in Resource::ALL {
                 let fits = domain.quotas.used(resource) <= domain.quotas.limit(resource);
                 assert!(fits, "a domain uses more than its quota");
             }
-            let slots = domain.limit.get() + self.given(at, Resource::Slots);
-            assert!(
-                domain.quotas.used(Resource::Slots) == slots,
-                "a charge for slots differs from the table"
-            );
-        }
+            let slots = u64::from(domain.limit.get()) + given;
+            let used = u64::from(domain.quotas.used(Resource::Slots));
+            assert!(used == slots, "a charge for slots differs from the table");
+        });
         self.frames();
         self.tables();
         self.zeroed();
     }
 
     fn charged<T: Pooled<P>>(&self, pool: &'static Pool<T>) {
-        for domain in live(&self.machine.kernel.domains) {
-            let own = |at: &Ref<T>| self.all.open(*at).owner().get() == Some(domain);
-            let owned = live(pool).filter(own).count() as u32;
+        let charges = |found: &mut dyn FnMut(Ref<Domain<P>>, u64)| {
+            let owners = live(pool).filter_map(|at| self.all.open(at).owner().get());
+            owners.for_each(|owner| found(owner, 1));
+            self.given(T::RESOURCE, found);
+        };
+        tally(&self.machine.kernel.domains, charges, |domain, charges| {
             let used = self.all.open(domain).quotas.used(T::RESOURCE);
-            let given = self.given(domain, T::RESOURCE);
-            assert!(used == owned + given, "a charge differs from what is owned");
-        }
+            assert!(u64::from(used) == charges, "a charge differs from what is owned");
+        });
         let mut used = 0;
         for at in live(pool) {
             used += 1;
@@ -433,13 +471,12 @@ impl<P: Port> Checker<'_, '_, P> {
         assert!(pool.used() == used, "a pool's objects are miscounted");
     }
 
-    /// What a domain gave to domains inside it.
-    fn given(&self, domain: Ref<Domain<P>>, resource: Resource) -> u32 {
-        live(&self.machine.kernel.domains)
-            .map(|at| self.all.open(at))
-            .filter(|inner| inner.owner().get() == Some(domain))
-            .map(|inner| inner.quotas.limit(resource))
-            .sum()
+    /// What domains gave to those inside them: each such gift.
+    fn given(&self, resource: Resource, found: &mut dyn FnMut(Ref<Domain<P>>, u64)) {
+        for inner in live(&self.machine.kernel.domains).map(|at| self.all.open(at)) {
+            let limit = inner.quotas.limit(resource).into();
+            inner.owner().get().into_iter().for_each(|owner| found(owner, limit));
+        }
     }
 
     /// What is zeroed of the free frames that come into use next is zero.
@@ -468,16 +505,20 @@ impl<P: Port> Checker<'_, '_, P> {
                 promised += memory.pages.get() as u32 - there;
             }
         }
-        for domain in live(&kernel.domains) {
+        let charges = |found: &mut dyn FnMut(Ref<Domain<P>>, u64)| {
             let memories = live(&kernel.memories)
                 .map(|at| self.all.open(at))
-                .filter(|memory| memory.owner().get() == Some(domain))
                 .filter(|memory| matches!(memory.frames.get(), Frames::Indexed(_)));
-            let own: u64 = memories.map(|memory| memory.pages.get() + 1).sum();
-            let given = self.given(domain, Resource::Frames);
+            for memory in memories {
+                let pages = memory.pages.get() + 1;
+                memory.owner().get().into_iter().for_each(|owner| found(owner, pages));
+            }
+            self.given(Resource::Frames, found);
+        };
+        tally(&kernel.domains, charges, |domain, charges| {
             let used = self.all.open(domain).quotas.used(Resource::Frames);
-            assert!(u64::from(used) == own + u64::from(given), "a charge differs from the frames");
-        }
+            assert!(u64::from(used) == charges, "a charge differs from the frames");
+        });
         let (size, used) = kernel.frames.size_and_used();
         assert!(used == taken, "a frame is lost, or in use and free");
         assert!(size - used >= promised + self.left(Resource::Frames), "a frame promised twice");

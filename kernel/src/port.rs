@@ -53,6 +53,13 @@ pub trait Port: Sized + 'static {
     /// Whether the lengths of queues are kept, for trace and statistics.
     const LENGTHS: bool = false;
 
+    /// Whether the points of a path that has them record: where there is no other instance of the
+    /// path, only while the trace is on.
+    #[inline(always)]
+    fn records(&self) -> bool {
+        true
+    }
+
     /// Nanoseconds since boot.
     fn now(&self) -> u64;
     /// The counter that programs read and that stamps the trace.

@@ -3,7 +3,8 @@
 //! A kernel's paths exist twice where a port has a trace: entry code looks at [`Cpu::traced`] once
 //! and picks the instance with or without trace points ([`Notes`]), so that points cost nothing
 //! while the trace is off. Code that all kernels share, away from the message path, looks at the
-//! same flag again.
+//! same flag again. A port whose speed matters less than its size has the instance with trace
+//! points alone, and points ask it whether they record ([`Port::records`]).
 
 use super::Cpu;
 use crate::access::Ref;
@@ -160,7 +161,7 @@ impl<P: Port> Cpu<P> {
         argument: u32,
         extra: u16,
     ) {
-        if N::ON && P::TRACE & event.bit() != 0 {
+        if N::ON && P::TRACE & event.bit() != 0 && self.port().records() {
             self.write(number(thread), second(event, argument, extra));
         }
     }

@@ -4,7 +4,6 @@
 use super::Entry;
 use crate::access::Ref;
 use crate::cost::CostEvent;
-use crate::cpu::notes::Notes;
 use crate::object::Thread;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
@@ -93,7 +92,7 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     pub(crate) fn donated(&self, blocked: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
         let below = next.priority.get() < blocked.priority.get();
-        if S::Notes::ON && next != self.cpu.idle && below {
+        if next != self.cpu.idle && below && self.records() {
             self.note(Event::Donate, next, blocked.index(), 0);
         }
     }

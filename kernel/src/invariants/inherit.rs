@@ -2,7 +2,7 @@
 //! thread's effective priority is what follows from who waits for it, no wait leads back to where
 //! it began, and turnstiles are neither lost nor shared.
 
-use super::live;
+use super::{live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::leaf::LeafRef;
@@ -240,19 +240,25 @@ fn messages<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>, count: u32) {
 fn servers<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
     let kernel = machine.kernel;
     let endpoints = || live(&kernel.endpoints).map(|at| all.open(at));
-    for at in live(&kernel.threads).filter(|at| at.life() == Life::Live) {
+    let served = |found: &mut dyn FnMut(Ref<Thread<P>>, u64)| {
+        endpoints().flat_map(Endpoint::servers).for_each(|server| found(server, 1));
+    };
+    for endpoint in endpoints() {
+        let once = |server| endpoint.servers().filter(|other| *other == server).count() == 1;
+        assert!(endpoint.servers().all(once), "a thread serves an endpoint twice");
+    }
+    tally(&kernel.threads, served, |at, count| {
+        if at.life() != Life::Live {
+            return;
+        }
         let thread = all.open(at);
-        let serves = |endpoint: &&Endpoint<P>| {
-            ByEdge::all().filter(|which| endpoint.server(*which) == Some(at)).count() == 1
-        };
-        let count = endpoints().filter(serves).count();
-        assert!(thread.inherit.serves.get() as usize == count, "served endpoints are miscounted");
+        assert!(u64::from(thread.inherit.serves.get()) == count, "served endpoints are miscounted");
         let lends = !kernel.variant.tree || kernel.trees.may_lend();
         let marked = thread.has(flag::SERVES) == (count > 0 && lends);
         assert!(marked, "a server is not marked, or another thread is");
         let listed = thread.inherit.waits.get().is_some();
         assert!(listed || !thread.has(flag::LENDS), "a thread lends to none");
-    }
+    });
     for turnstile in endpoints().filter_map(|endpoint| endpoint.turnstile.get()) {
         let kind = all.open(turnstile).inherit.turnstile.kind.get();
         assert!(matches!(kind, Kind::Endpoint(_)), "an endpoint's turnstile is another's");

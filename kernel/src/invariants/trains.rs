@@ -1,9 +1,9 @@
 //! What holds of trains, their stacks, and the threads on them.
 
-use super::{Checker, live};
+use super::{Checker, live, tally};
 use crate::access::{Exclusive, Life, Ref};
 use crate::object::thread::Wait;
-use crate::object::{Activation, Domain, Pooled, Thread};
+use crate::object::{Activation, Domain, Pooled, Thread, Train};
 use crate::port::Port;
 use abi::train::DEPTH;
 
@@ -27,11 +27,18 @@ pub(super) fn home<P: Port>(all: &Exclusive<'_>, at: Ref<Thread<P>>) -> Ref<Doma
 /// domains that it has entered.
 pub(super) fn check<P: Port>(checker: &Checker<'_, '_, P>) {
     let (kernel, all) = (checker.machine.kernel, checker.all);
-    for at in live(&kernel.trains) {
+    let sending = |found: &mut dyn FnMut(Ref<Train<P>>, u64)| {
+        checker.sending(|wait| {
+            if let Wait::Train(at) = wait {
+                found(at, 1);
+            }
+        });
+    };
+    tally(&kernel.trains, sending, |at, sending| {
         let train = all.open(at);
         let owner = train.owner().get();
         let waits = |wait| matches!(wait, Wait::Train(other) if other == at);
-        checker.senders(&train.queue, waits);
+        checker.senders(&train.queue, sending, waits);
         let idle = train.queue.root.get().is_none() && train.queue.senders.is_empty();
         let ends = at.life() == Life::Dying;
         assert!(
@@ -58,7 +65,7 @@ pub(super) fn check<P: Port>(checker: &Checker<'_, '_, P>) {
         });
         // Those of threads that were taken out further out are given up in steps.
         assert!(ends || used >= free, "a stack is free twice");
-    }
+    });
     for at in live(&kernel.threads) {
         led_back(all, at);
     }

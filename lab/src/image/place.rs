@@ -30,10 +30,14 @@ struct Giusto {
     folder: &'static str,
     /// Its own name, if that is another one.
     published: Option<&'static str>,
+    /// What it is to have beyond what it usually has.
+    features: &'static [&'static str],
 }
 
-const RT: Giusto = Giusto { name: "rt", folder: "user/rt", published: Some("giusto-rt") };
-const TWIN: Giusto = Giusto { name: "twin", folder: "ports/twin", published: None };
+const RT: Giusto =
+    Giusto { name: "rt", folder: "user/rt", published: Some("giusto-rt"), features: &[] };
+const TWIN: Giusto =
+    Giusto { name: "twin", folder: "ports/twin", published: None, features: &["programs"] };
 
 /// What each package here says of itself.
 const COMMON: &str = "edition = \"2024\"\npublish = false\n";
@@ -159,10 +163,13 @@ impl Place {
     /// The beginning of a package's manifest. It depends on a package of Giusto's, and on the
     /// crates, each under a name that goes by its number.
     fn package(&self, kind: &str, programs: &[Program], giusto: Giusto) -> String {
-        let Giusto { name, folder, published } = giusto;
+        let Giusto { name, folder, published, features } = giusto;
         let path = |path: &Path| ("path".to_string(), Value::from(path.display().to_string()));
         let mut own = Table::from_iter([path(&workspace::root().join(folder))]);
         own.extend(published.map(|package| ("package".to_string(), Value::from(package))));
+        if !features.is_empty() {
+            own.insert("features".to_string(), features.to_vec().into());
+        }
         let mut dependencies = Table::from_iter([(name.to_string(), Value::Table(own))]);
         for program in programs {
             let package = ("package".to_string(), Value::from(program.package.clone()));

@@ -46,22 +46,22 @@ pub struct Board<G: Locking, S: System<Port = Twin<G>>> {
     system: PhantomData<S>,
 }
 
-/// Calls a function of the kernel's instance with trace points if the trace is on, else of the
-/// other.
+/// Calls a function of the kernel, whose trace points record if the trace is on now.
 macro_rules! enter {
     ($board:expr, $function:ident($($argument:expr),*)) => {
         {
             let inside = &$board.twin.here().inside;
             inside.set(G::SMP);
-            let work = || match $board.machine.cpu.traced.get() {
-                true => $function::<G, S::Observed>($board.machine, $($argument),*),
-                false => $function::<G, S>($board.machine, $($argument),*),
+            let work = || {
+                $board.twin.here().records.set($board.machine.cpu.traced.get());
+                $function::<G, S>($board.machine, $($argument),*)
             };
             let done = match G::SPECULATIVE {
                 true => cpus::section($board.twin, work),
                 false => work(),
             };
             inside.set(false);
+            $board.twin.here().records.set(false);
             done
         }
     };

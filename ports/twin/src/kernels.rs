@@ -1,4 +1,4 @@
-//! The kernels by name.
+//! The kernels by name. Each is there once, with trace points.
 
 use crate::board::Board;
 use crate::hardware::Hardware;
@@ -8,7 +8,7 @@ use crate::run::{End, Options};
 use kernel::arena::Arena;
 use kernel::boot::Archive;
 use kernel::locks::Unlocked;
-use kernel::system::System;
+use kernel::system::{System, Traced};
 
 macro_rules! kernels {
     ($(#[$doc:meta])* $run:ident, $(#[$about:meta])* $names:ident: $($kernel:ident)*) => {
@@ -26,7 +26,7 @@ macro_rules! kernels {
             $(
                 if options.kernel == kernel::system::$kernel::<Twin<G>>::NAME {
                     let twin = Twin::of(hardware);
-                    type Kernel<G> = kernel::system::$kernel<Twin<G>>;
+                    type Kernel<G> = Traced<kernel::system::$kernel<Twin<G>>>;
                     return Some(Board::<G, Kernel<G>>::run(options, twin, archive, arena));
                 }
             )*

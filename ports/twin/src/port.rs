@@ -62,6 +62,11 @@ impl<G: Locking> Port for Twin<G> {
     }
 
     #[inline]
+    fn records(&self) -> bool {
+        self.here().records.get()
+    }
+
+    #[inline]
     fn stamp(&self) -> u64 {
         meter::now()
     }

@@ -58,6 +58,8 @@ pub struct Processor {
     pub patience: Cell<u32>,
     /// Whether it is in the kernel: its accesses are followed.
     pub inside: Cell<bool>,
+    /// Whether the trace was on when it came in: its trace points record.
+    pub records: Cell<bool>,
     /// The instant at which it goes on, while others do; the greatest: never.
     pub stand: Cell<u64>,
     /// Why it stands.
@@ -95,6 +97,7 @@ impl Processor {
             pointer: Cell::new(0),
             patience: Cell::new(0),
             inside: Cell::new(false),
+            records: Cell::new(false),
             stand: Cell::new(0),
             stance: Cell::new(Stance::Goes),
             way_out: Cell::new(std::ptr::null()),
