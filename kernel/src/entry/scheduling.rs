@@ -129,7 +129,7 @@ impl<S: System> Entry<S> {
         if let Some((monitor, bits)) = self.cpu.trees.take_notice() {
             self.signal(monitor, bits, false);
             self.cpu.resched.set(false);
-            self.choose();
+            self.choose_in_tree();
         }
     }
 
@@ -139,6 +139,49 @@ impl<S: System> Entry<S> {
         if S::Scheduler::TREE && S::Port::SMP {
             self.pull();
         }
+    }
+
+    /// Makes the decision of a tree, behind the steps of threads that follow a change of waits.
+    /// False: it is left to an interrupt that waits.
+    #[inline(always)]
+    fn choose_in_tree(&self) -> bool {
+        let mut must = false;
+        loop {
+            if self.cpu.trees.decides_behind_followers() && !self.follow_waits(must) {
+                return false;
+            }
+            self.choose();
+            must = self.cpu.trees.decides_behind_followers() && self.is_behind_followers();
+            if !must {
+                return true;
+            }
+        }
+    }
+
+    /// Takes the steps of threads that follow a change of waits; one in any case if `must`. False:
+    /// an interrupt waits, and this CPU stays with its thread, if that can run.
+    #[cold]
+    #[inline(never)]
+    fn follow_waits(&self, must: bool) -> bool {
+        let all = self.manage().follow_first(must);
+        self.cpu.trees.set_followed(self.cpu.trees.has_followers());
+        // The steps have asked for the decision that is made now, or later.
+        self.cpu.resched.set(!all);
+        if all {
+            self.cpu.no_decision_left();
+        } else {
+            let current = self.cpu.current.get();
+            let stays = current.queued() && !self.is_elsewhere(current);
+            self.cpu.next.set(if stays { current } else { self.cpu.idle });
+        }
+        all
+    }
+
+    /// Whether the thread that was chosen is not above all that is to be followed.
+    #[cold]
+    #[inline(never)]
+    fn is_behind_followers(&self) -> bool {
+        self.manage().is_behind_followers(self.cpu.next.get())
     }
 
     /// Asks the CPUs that may run something else than they do of the class that all of them share.
@@ -157,7 +200,9 @@ impl<S: System> Entry<S> {
     fn settle(&self) {
         self.cpu.resched.set(false);
         if S::Scheduler::TREE {
-            self.choose();
+            if !self.choose_in_tree() {
+                return;
+            }
             self.tell_monitor();
             if S::Port::SMP {
                 self.ask_others();

@@ -7,7 +7,7 @@ use crate::access::{Exclusive, Life, Ref};
 use crate::events::Machine;
 use crate::leaf::LeafRef;
 use crate::manage::inherit::{CALL_LINKS, LINKS, STEPS};
-use crate::object::inherit::{ByEdge, ByWaiter, Kind, Turnstile};
+use crate::object::inherit::{ByEdge, ByFollower, ByWaiter, Kind, Turnstile};
 use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Thread};
 use crate::order::Order;
@@ -44,6 +44,14 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             None => unused(&inherit.turnstile),
         }
     }
+    let mut followers = 0;
+    let root = machine.kernel.trees.followers();
+    Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
+        assert!(at.life() != Life::Vacant, "a destroyed thread is to follow a change");
+        followers += 1;
+    });
+    let marked = live(threads).filter(|at| all.open(*at).inherit.follows()).count();
+    assert!(marked == followers, "a thread is to follow a change, and not listed");
     let mut lent = 0;
     for at in live(threads) {
         thread(machine, all, at, &mut found);
@@ -289,7 +297,8 @@ fn is_lent<P: Port>(machine: Machine<P>, all: &Exclusive<'_>, at: Ref<Thread<P>>
     let is_lent = !lent.is_none();
     // A thread that any CPU may run takes the name along; it is of no use on another one.
     let home = trees.home_of(lent).filter(|home| home.cpu() == Some(at.cpu.get()));
-    let there = is_lent && home.is_some();
+    // Those that are to follow a change of waits have what was lent before.
+    let there = is_lent && home.is_some() && !trees.has_followers();
     assert!(!there || first, "no thread waits for one that is lent a leaf");
     assert!(!there || lender, "a thread is lent a leaf that no waiter has");
     is_lent

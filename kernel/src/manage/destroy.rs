@@ -268,6 +268,9 @@ impl<P: Port> Manager<'_, P> {
         }
         let target = self.all.open(thread.domain.get());
         target.threads.set(target.threads.get() - 1);
+        if P::TREE && P::FUTEXES {
+            self.forget_follower(at);
+        }
         self.kernel.threads.release(&self.all, at);
         true
     }

@@ -96,6 +96,10 @@ impl Heights {
 #[derive(Clone, Copy)]
 pub struct ByWaiter;
 
+/// Selects the places of threads among those that are to follow a change of waits.
+#[derive(Clone, Copy)]
+pub struct ByFollower;
+
 /// Selects the places of turnstiles among those that lead to a thread by this one of their edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ByEdge(u8);
@@ -272,7 +276,10 @@ pub struct Inherit<P: Port> {
     pub serves: Cell<u32>,
     /// The turnstile in this slot.
     pub turnstile: Turnstile<P>,
+    /// What it is to do, to follow a change of waits.
+    pub to_do: Cell<u8>,
     place: Place<Thread<P>>,
+    follows: Place<Thread<P>>,
 }
 
 impl<P: Port> Inherit<P> {
@@ -298,13 +305,20 @@ impl<P: Port> Inherit<P> {
             ceiling: Cell::new(NO_CEILING),
             serves: Cell::new(0),
             turnstile,
+            to_do: Cell::new(0),
             place: Place::new(),
+            follows: Place::new(),
         }
     }
 
     /// Turnstiles that lead to it by this edge.
     pub fn lenders(&self, which: ByEdge) -> &Root<Thread<P>> {
         &self.lenders[which.index()]
+    }
+
+    /// Whether it is to follow a change of waits.
+    pub fn follows(&self) -> bool {
+        self.follows.linked()
     }
 
     /// Whether threads wait for what it owns, helps, serves or is to answer.
@@ -322,6 +336,12 @@ impl<P: Port> Default for Inherit<P> {
 impl<P: Port> Ordered<ByWaiter> for Thread<P> {
     fn place(&self, _: ByWaiter) -> &Place<Self> {
         &self.inherit.place
+    }
+}
+
+impl<P: Port> Ordered<ByFollower> for Thread<P> {
+    fn place(&self, _: ByFollower) -> &Place<Self> {
+        &self.inherit.follows
     }
 }
 

@@ -31,17 +31,23 @@ impl<P: Port> Cpu<P> {
         }
         let leaf = self.trees.leaf_of(owner, thread);
         if self.trees.lend_any() {
-            self.begin_lending(owner, thread, leaf);
+            self.begin_lending(owner, thread, leaf, || self.port().now());
         }
-        self.join_this(owner, thread, leaf)
+        self.join_this(owner, thread, leaf, || self.port().now())
     }
 
     /// The same, whatever leaf it uses.
-    fn join_this(&self, owner: &impl Owner, thread: Ref<Thread<P>>, leaf: u32) -> bool {
+    fn join_this(
+        &self,
+        owner: &impl Owner,
+        thread: Ref<Thread<P>>,
+        leaf: u32,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
         let first = self.trees.join(owner, leaf, thread);
         self.note(Event::Insert, thread, self.queue_number(), 0);
         if first {
-            let now = self.port().now();
+            let now = now();
             self.trees.with(|tree| tree.wake(NodeId(leaf), now));
         }
         self.trees.preempts(leaf)
@@ -56,10 +62,10 @@ impl<P: Port> Cpu<P> {
         }
         let own = thread.away.get(owner);
         if own.is_none() {
-            return self.leave_this(owner, thread, ends_job);
+            return self.leave_this(owner, thread, ends_job, || self.port().now());
         }
         thread.away.set(owner, LeafRef::NONE);
-        let runs = self.leave_this(owner, thread, false);
+        let runs = self.leave_this(owner, thread, false, || self.port().now());
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && own == thread.reservation.get(owner);
         self.trees.end_lending(own, ends_job, self.port().now());
@@ -67,12 +73,18 @@ impl<P: Port> Cpu<P> {
     }
 
     /// The same of the leaf that it is in, whosever that is.
-    fn leave_this(&self, owner: &impl Owner, thread: Ref<Thread<P>>, ends_job: bool) -> bool {
+    fn leave_this(
+        &self,
+        owner: &impl Owner,
+        thread: Ref<Thread<P>>,
+        ends_job: bool,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
         let runs = self.trees.preempts(thread.leaf.get(owner));
         let (leaf, empty) = self.trees.leave(owner, thread);
         self.note(Event::Remove, thread, self.queue_number(), 0);
         if empty {
-            let now = self.port().now();
+            let now = now();
             self.trees.with(|tree| tree.block(NodeId(leaf), now, ends_job));
         }
         runs
@@ -81,10 +93,16 @@ impl<P: Port> Cpu<P> {
     /// A thread that joins this leaf, where that is lent, is away from its own one.
     #[cold]
     #[inline(never)]
-    fn begin_lending(&self, owner: &impl Owner, thread: Ref<Thread<P>>, leaf: u32) {
+    fn begin_lending(
+        &self,
+        owner: &impl Owner,
+        thread: Ref<Thread<P>>,
+        leaf: u32,
+        now: impl FnOnce() -> u64,
+    ) {
         let own = self.trees.away_from(owner, thread, leaf);
         if !own.is_none() {
-            self.trees.begin_lending(owner, thread, own, self.port().now());
+            self.trees.begin_lending(owner, thread, own, now());
         }
     }
 
@@ -103,7 +121,7 @@ impl<P: Port> Cpu<P> {
         }
         let before = from.away.get(self);
         from.away.set(self, LeafRef::NONE);
-        self.begin_lending(self, to, leaf);
+        self.begin_lending(self, to, leaf, || self.port().now());
         self.run_instead::<N>(to, from);
         // That of a caller that it has answered goes on.
         let ends_job = ends_job && before == from.reservation.get(self);
@@ -133,7 +151,7 @@ impl<P: Port> Cpu<P> {
     fn follow_caller(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
         let leaf = self.trees.leaf_of(self, thread);
         if thread.leaf.get(self) != leaf || self.is_away_elsewhere(thread, leaf) {
-            self.join_anew(cpu, thread);
+            self.join_anew(cpu, thread, leaf);
         }
     }
 
@@ -144,21 +162,22 @@ impl<P: Port> Cpu<P> {
         lent && away != self.trees.away_from(self, thread, leaf)
     }
 
-    /// A thread that is queued leaves its leaf, and joins the one that it should use.
-    fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>) {
-        let (leaf, before) = (self.trees.leaf_of(self, thread), thread.away.get(self));
+    /// A thread that is queued leaves its leaf, and joins this one, which it should use. All at one
+    /// instant, so what has run until then is charged once.
+    fn join_anew(&self, cpu: &Cpu<P>, thread: Ref<Thread<P>>, leaf: u32) {
+        let (before, now) = (thread.away.get(self), self.port().now());
         thread.away.set(self, LeafRef::NONE);
         if self.trees.lend_any() {
-            self.begin_lending(self, thread, leaf);
+            self.begin_lending(self, thread, leaf, || now);
         }
-        if self.leave_this(self, thread, false) {
+        if self.leave_this(self, thread, false, || now) {
             self.ask(cpu, thread);
         }
-        if self.join_this(self, thread, leaf) {
+        if self.join_this(self, thread, leaf, || now) {
             self.ask(cpu, thread);
         }
         if !before.is_none() {
-            self.trees.end_lending(before, false, self.port().now());
+            self.trees.end_lending(before, false, now);
         }
     }
 
@@ -199,7 +218,7 @@ impl Scheduler for Reserved {
         let candidate = cpu.next.get();
         if cpu.shares_leaf(candidate, to) {
             if cpu.trees.lend_any() {
-                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu));
+                cpu.begin_lending(cpu, to, candidate.leaf.get(cpu), || cpu.port().now());
             }
             cpu.trees.join_before(cpu, to, candidate);
             cpu.note_if::<N>(Event::Insert, to, cpu.queue_number(), 0);
@@ -319,7 +338,7 @@ impl Scheduler for Reserved {
     ) {
         // The tree alone orders threads: in all other queues they are equals.
         if thread.queued() {
-            here.join_anew(cpu, thread);
+            here.join_anew(cpu, thread, here.trees.leaf_of(here, thread));
         }
     }
 }

@@ -9,8 +9,10 @@ use super::{DONATIONS, Own, Trees};
 use crate::access::{Owner, Ref};
 use crate::leaf::LeafRef;
 use crate::object::Thread;
+use crate::order::Root;
 use crate::port::Port;
 use abi::reservation::Inheritance;
+use core::cmp::Ordering;
 use policies::tree::NodeId;
 
 impl<P: Port> Trees<P> {
@@ -54,8 +56,47 @@ impl<P: Port> Trees<P> {
 
     /// The first of two leaves if it is more urgent, or the second.
     pub fn more_urgent(&self, one: u32, other: u32) -> u32 {
-        let first = self.with(|tree| tree.is_more_urgent(NodeId(one), NodeId(other)));
-        if first == Some(true) { one } else { other }
+        let first = one != other && self.compare(one, other) == Some(Ordering::Greater);
+        if first { one } else { other }
+    }
+
+    /// Which of two leaves is more urgent; `None`: neither can be.
+    pub fn compare(&self, one: u32, other: u32) -> Option<Ordering> {
+        self.with(|tree| tree.compare_urgency(NodeId(one), NodeId(other))).flatten()
+    }
+
+    /// The greatest priority of what is ready below the root of a CPU; -1: nothing is.
+    pub fn highest_ready(&self, cpu: u32) -> i16 {
+        self.with(|tree| tree.highest_ready(cpu as usize)).flatten().unwrap_or(-1)
+    }
+
+    /// Threads that are to follow a change of waits, by the urgency of what has changed.
+    #[inline(always)]
+    pub fn followers(&self) -> &Root<Thread<P>> {
+        &self.followers
+    }
+
+    /// Threads are to follow a change of waits before the decision, or one has moved as it did:
+    /// interrupts are polled before that. Or all of it is done.
+    pub fn set_followed(&self, followed: bool) {
+        self.followed.set(followed);
+    }
+
+    /// Whether threads are to follow a change of waits before the decision, or one has just moved.
+    #[inline(always)]
+    pub fn decides_behind_followers(&self) -> bool {
+        P::TREE && P::FUTEXES && self.followed.get()
+    }
+
+    /// How many classes a leaf is below.
+    pub fn depth_of(&self, leaf: u32) -> u8 {
+        self.with(|tree| tree.depth_of(NodeId(leaf))).unwrap_or(0)
+    }
+
+    /// Whether any thread is to follow a change of waits.
+    #[inline(always)]
+    pub fn has_followers(&self) -> bool {
+        P::TREE && P::FUTEXES && self.followers.get().is_some()
     }
 
     /// A leaf's priority below the root of its CPU, where others hide it from those below it.

@@ -22,6 +22,7 @@ use super::error::TreeError;
 use super::node::{ByKey, Node, NodeId};
 use super::{Tree, TreeCpu};
 use abi::reservation::{Inheritance, Policy, Share, WHOLE};
+use core::cmp::Ordering;
 
 impl Tree<'_> {
     /// How time on lent leaves is charged. No leaf must be lent.
@@ -29,19 +30,36 @@ impl Tree<'_> {
         self.inheritance = inheritance;
     }
 
-    /// Whether one leaf is more urgent than another, in the class where they part: it has the
-    /// higher priority, the earlier deadline, or the greater share in the long run. Never where
-    /// they are in different time partitions, or below different roots. O(depth).
+    /// Whether one leaf is more urgent than another: [`Tree::compare_urgency`]. O(depth).
     pub fn is_more_urgent(&self, one: NodeId, other: NodeId) -> bool {
+        self.compare_urgency(one, other) == Some(Ordering::Greater)
+    }
+
+    /// Which of two leaves is more urgent, in the class where they part: it has the higher
+    /// priority, the earlier deadline, or the greater share in the long run. `None` where they are
+    /// in different time partitions, or below different roots, or are not there. O(depth).
+    pub fn compare_urgency(&self, one: NodeId, other: NodeId) -> Option<Ordering> {
         if self.node(one).is_none() || self.node(other).is_none() {
-            return false;
+            return None;
         }
-        let (mut one, mut other) = (one.0, other.0);
+        if one == other {
+            return Some(Ordering::Equal);
+        }
+        let [class, next] = [one, other].map(|at| self.nodes[at.index()].parent);
+        if class == next {
+            return self.compare_siblings(one.0, other.0);
+        }
+        let (one, other) = self.parted(one.0, other.0);
+        self.compare_siblings(one, other)
+    }
+
+    /// Where the ways up from two nodes meet: the children there that they are or are below.
+    fn parted(&self, mut one: u32, mut other: u32) -> (u32, u32) {
         let (mut above, mut beyond) = (self.levels_above(one), self.levels_above(other));
         loop {
             let [class, next] = [one, other].map(|at| self.nodes[at as usize].parent);
             if class == next && above == beyond {
-                break;
+                return (one, other);
             }
             if above >= beyond {
                 (one, above) = (class, above - 1);
@@ -50,17 +68,25 @@ impl Tree<'_> {
                 (other, beyond) = (next, beyond - 1);
             }
         }
-        self.goes_before_sibling(one, other)
     }
 
-    fn goes_before_sibling(&self, one: u32, other: u32) -> bool {
+    fn compare_siblings(&self, one: u32, other: u32) -> Option<Ordering> {
         let [first, second] = [one, other].map(|at| &self.nodes[at as usize]);
-        match self.policy_of(first.parent) {
-            Some(Policy::FixedPriority) => first.priority() > second.priority(),
-            Some(Policy::EarliestDeadline) => self.deadline_of(one) < self.deadline_of(other),
-            Some(Policy::ServiceCurves) => first.long_share() > second.long_share(),
-            Some(Policy::Partitions) | None => false,
-        }
+        Some(match self.policy_of(first.parent)? {
+            Policy::FixedPriority => first.priority().cmp(&second.priority()),
+            Policy::EarliestDeadline => self.deadline_of(other).cmp(&self.deadline_of(one)),
+            Policy::ServiceCurves => first.long_share().cmp(&second.long_share()),
+            Policy::Partitions => return (one == other).then_some(Ordering::Equal),
+        })
+    }
+
+    /// The greatest priority of what is ready below the root of a CPU; `None`: nothing is.
+    /// O(log n).
+    pub fn highest_ready(&self, cpu: usize) -> Option<i16> {
+        let root = self.nodes.get(self.cpus.get(cpu)?.root as usize)?;
+        let first = avl::first::<Node, ByKey>(self.nodes, root.queue);
+        let first = self.nodes.get(first as usize)?;
+        Some(first.priority().try_into().unwrap_or(i16::MAX))
     }
 
     /// The priority of a leaf, or of the class that it is in, below the root of its CPU: 0 if that
@@ -73,6 +99,11 @@ impl Tree<'_> {
             at = node.parent;
         }
         priority.try_into().unwrap_or(i16::MAX)
+    }
+
+    /// How many classes a node is below, the root included. O(depth).
+    pub fn depth_of(&self, NodeId(at): NodeId) -> u8 {
+        self.levels_above(at)
     }
 
     fn levels_above(&self, mut at: u32) -> u8 {

@@ -14,8 +14,17 @@ use abi::futex::{HELPERS, WAITERS};
 impl<P: Port> Manager<'_, P> {
     /// A thread waits no longer, and those that it has lent its priority to lose that.
     pub(crate) fn leave_inheriting(&self, thread: Ref<Thread<P>>, at: Ref<Thread<P>>) {
+        let (mut most, waiters) = (None, &self.turnstile(at).waiters);
+        if self.kernel.trees.may_lend() && self.turnstile(at).has_words() {
+            most = self.waiters().first(waiters).map(|first| self.waiters().key(first));
+        }
         self.leave_turnstile(thread, at, self.words_that_name(at));
-        self.propagate_to(self.settle(at));
+        let ends = self.settle(at);
+        match most {
+            // The thread is to run, which is enough for one section.
+            Some(most) => self.follow_all(ends, most),
+            None => self.propagate_to(ends),
+        }
     }
 
     /// A thread is no waiter any more. The turnstile and its words say so, unless a program has

@@ -13,6 +13,7 @@
 mod ceiling;
 mod chain;
 mod condition;
+mod follow;
 mod help;
 mod leave;
 mod lent;

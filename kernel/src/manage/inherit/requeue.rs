@@ -39,9 +39,14 @@ impl<P: Port> Manager<'_, P> {
         if all > 1 {
             return Err(Error::InvalidArgument);
         }
-        while let Some(first) = self.first_to_move(caller, at)? {
-            if self.makes_room() {
+        while let Some(mut first) = self.first_to_move(caller, at)? {
+            let condition = first.condition.0;
+            let follow = self.kernel.trees.has_followers();
+            if self.makes_room() || !self.follow_to(condition) {
                 return Ok(Outcome::Preempted);
+            }
+            if follow && let Some(waiter) = self.first_waiter(self.turnstile(condition)) {
+                first.waiter = waiter;
             }
             let others = self.move_to_mutex(caller.thread, &first);
             if all == 0 || !others {

@@ -29,7 +29,7 @@ impl<P: Port> Manager<'_, P> {
         if self.turnstile(mutex).owner() != Some(me) {
             return Err(Error::WrongState);
         }
-        if self.makes_room() {
+        if self.makes_room() || !self.follow_to(mutex) {
             return Ok(Outcome::Preempted);
         }
         match self.hand_over(mutex, me, (Some(words), 0)) {
@@ -69,9 +69,11 @@ impl<P: Port> Manager<'_, P> {
             let waiters = if next.is_some() { WAITERS } else { 0 };
             words.release(self.id_of(Some(heir)) | waiters);
         }
-        self.propagate(old);
         if self.kernel.trees.may_lend() {
+            self.follow_handover(old);
             self.decide_lent(heir);
+        } else {
+            self.propagate(old);
         }
         if thread.has(flag::DEADLINE) {
             self.end_timeout(heir);
@@ -87,6 +89,9 @@ impl<P: Port> Manager<'_, P> {
         let inherit = &self.all.open(at).inherit;
         let next = |which| Some((which, self.lenders(which).first(inherit.lenders(which))?));
         while let Some((which, lender)) = ByEdge::all().find_map(next) {
+            if !self.follow_to(lender) {
+                return false;
+            }
             match self.turnstile(lender).branches() {
                 true => self.stop_helping(lender, which),
                 false => self.pass_on(lender, at),
@@ -110,6 +115,9 @@ impl<P: Port> Manager<'_, P> {
     ) -> bool {
         for visit in self.activations_of(at) {
             while let Some(mutex) = self.all.open(visit).owned.head() {
+                if !self.follow_to(mutex) {
+                    return false;
+                }
                 self.pass_on(mutex, at);
                 if self.preempted() {
                     return false;

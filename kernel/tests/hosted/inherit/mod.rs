@@ -7,6 +7,7 @@ mod calls;
 mod ceilings;
 mod composed;
 mod conditions;
+mod followers;
 mod hostile;
 mod leaves;
 mod lending;

@@ -1,0 +1,227 @@
+//! Changes of waits are followed, where a tree lends leaves (S2G-05). What a thread has is followed
+//! along calls, then along waits, then along calls again: a server lends those that it waits for
+//! what its callers have, but not what these are lent. Calls to a thread that serves are waits.
+//!
+//! A thread follows in two steps. It is decided what it is lent, and its place among waiters and
+//! that of what it waits for change; those that it lends to are *followers* from then on, unless it
+//! is lent what it was. Then the thread that works for it by calls, over [`DONATIONS`] of them,
+//! moves to the leaf that it uses now. All branches taken together there are at most
+//! [`STEPS`](super::STEPS) steps of each kind.
+//!
+//! Before each step interrupts are polled, also where no call could be issued again: followers wait
+//! by the urgency of what has changed for them. A CPU on its way out of the kernel takes their
+//! steps before it decides, but not those that are less urgent than all that it may run: so waits
+//! do not delay the threads above them, and no thread runs by what has changed already.
+
+use super::chain::{Ends, key};
+use crate::access::Ref;
+use crate::leaf::LeafRef;
+use crate::manage::Manager;
+use crate::object::Thread;
+use crate::object::inherit::ByFollower;
+use crate::order::Order;
+use crate::port::Port;
+use crate::tree::DONATIONS;
+use abi::trace::point;
+
+/// How deep below the root a leaf may be from which a thread moves beside another one.
+const SHALLOW: u8 = 3;
+
+/// What a follower is to do.
+mod to_do {
+    /// It may be lent another leaf than before.
+    pub const LENT: u8 = 1;
+    /// What it has itself, or by calls, may be another leaf.
+    pub const OWN: u8 = 1 << 1;
+    /// It may be queued in another leaf than it should.
+    pub const PLACE: u8 = 1 << 2;
+}
+
+impl<P: Port> Manager<'_, P> {
+    fn followers(&self) -> Order<'_, Thread<P>, ByFollower> {
+        Order::of(&self.all, ByFollower)
+    }
+
+    /// A thread's leaf, its priority, or what waits for it may have changed: it is lent what it is
+    /// to be, and those that it lends its leaf to, along calls and waits, follow.
+    pub(super) fn propagate_leaves(&self, at: Ref<Thread<P>>) {
+        self.follow_now(at, true);
+    }
+
+    /// A mutex goes from this thread to another one, which is to run now: from a leaf far below the
+    /// root this one moves behind that, since both in one section take long.
+    pub(super) fn follow_handover(&self, old: Ref<Thread<P>>) {
+        let depth = self.kernel.trees.depth_of(old.leaf.get(&self.all));
+        self.follow_now(old, depth <= SHALLOW);
+    }
+
+    /// Takes both steps of a thread, but no longer than no interrupt is pending; the second one if
+    /// it is to move at once.
+    fn follow_now(&self, at: Ref<Thread<P>>, moves: bool) {
+        if self.cpu.poll(point::CALL) {
+            return self.follow_later(at, to_do::LENT | to_do::OWN, u8::MAX);
+        }
+        let Some(works) = self.lend_anew(at, true).filter(|works| works.queued()) else { return };
+        if !moves || self.cpu.poll(point::CALL) {
+            return self.follow_later(works, to_do::PLACE, u8::MAX);
+        }
+        self.move_to_leaf(works);
+        self.kernel.trees.set_followed(true);
+    }
+
+    /// Threads follow that something of this key at most waits for them no longer.
+    pub(super) fn follow_all(&self, ends: Ends<P>, key: u8) {
+        ends.into_iter().flatten().for_each(|end| self.follow_later(end, to_do::LENT, key));
+    }
+
+    /// A thread is a follower of a change of what has this key at most, before or behind it.
+    fn follow_later(&self, at: Ref<Thread<P>>, what: u8, key: u8) {
+        let inherit = &self.all.open(at).inherit;
+        let (followers, all) = (self.followers(), self.kernel.trees.followers());
+        inherit.to_do.set(inherit.to_do.get() | what);
+        if !inherit.follows() {
+            followers.insert(all, at, key);
+        } else if followers.key(at) < key {
+            followers.rekey(all, at, key);
+        }
+        self.kernel.trees.set_followed(true);
+        if P::SMP {
+            self.cpu.ask_for_decision(self.cpu_of(at));
+        }
+        self.cpu.resched.set(true);
+    }
+
+    /// Takes a step of a follower, of a change of what has this key at most.
+    fn follow(&self, at: Ref<Thread<P>>, key: u8) {
+        let what = self.end_following(at);
+        if what & (to_do::LENT | to_do::OWN) == 0 {
+            return self.move_to_leaf(at);
+        }
+        let works = self.lend_anew(at, what & to_do::OWN != 0);
+        let also = (what & to_do::PLACE != 0).then_some(at);
+        for at in [works, also].into_iter().flatten().filter(|at| at.queued()) {
+            self.follow_later(at, to_do::PLACE, key);
+        }
+    }
+
+    /// A thread uses the leaf that it should, from now on, if it is queued in one.
+    fn move_to_leaf(&self, at: Ref<Thread<P>>) {
+        (self.kernel.variant.events.caller_changed)(self.cpu, self.cpu_of(at), at);
+    }
+
+    /// A thread is lent what it is to be, and lends that on. The one that works for it in the end,
+    /// and may use another leaf now; `None`: nothing has changed.
+    fn lend_anew(&self, at: Ref<Thread<P>>, own_changed: bool) -> Option<Ref<Thread<P>>> {
+        let own_changed = self.end_following(at) & to_do::OWN != 0 || own_changed;
+        let before = at.lent.get(&self.all);
+        self.decide_lent(at);
+        if !own_changed && at.lent.get(&self.all) == before {
+            return None;
+        }
+        self.lend_on(at);
+        Some(self.follow_calls(at, own_changed))
+    }
+
+    /// Follows the calls of a thread to the one that works for it in the end.
+    fn follow_calls(&self, at: Ref<Thread<P>>, own_changed: bool) -> Ref<Thread<P>> {
+        let mut works = at;
+        for _ in 0..DONATIONS {
+            let Some(server) = self.server_of(works) else { break };
+            works = server;
+            // It has what its callers have, but not what these are lent.
+            if own_changed {
+                self.lend_on(works);
+            }
+        }
+        works
+    }
+
+    /// What a waiter lends may have changed.
+    fn lend_on(&self, at: Ref<Thread<P>>) {
+        let Some(next) = self.all.open(at).inherit.waits.get() else { return };
+        let (key, turnstile) = (key(self.urgency(at)), self.turnstile(next));
+        let before = self.waiters().key(at);
+        if before != key {
+            self.waiters().rekey(&turnstile.waiters, at, key);
+        }
+        self.reorder(next);
+        turnstile.lent_to().for_each(|to| self.follow_later(to, to_do::LENT, key.max(before)));
+    }
+
+    /// A thread is no follower any more. What it was to do.
+    fn end_following(&self, at: Ref<Thread<P>>) -> u8 {
+        let inherit = &self.all.open(at).inherit;
+        if inherit.follows() {
+            self.followers().remove(self.kernel.trees.followers(), at);
+        }
+        inherit.to_do.take()
+    }
+
+    /// A thread that no other waits for ends.
+    pub(in crate::manage) fn forget_follower(&self, at: Ref<Thread<P>>) {
+        if self.all.open(at).inherit.follows() {
+            self.end_following(at);
+            self.kernel.trees.set_lent(&self.all, at, LeafRef::NONE);
+        }
+    }
+
+    /// The key of the most urgent change that is to be followed, if any is.
+    pub(crate) fn first_follower(&self) -> Option<(Ref<Thread<P>>, u8)> {
+        let first = self.followers().first(self.kernel.trees.followers())?;
+        Some((first, self.followers().key(first)))
+    }
+
+    /// The steps of followers, before this CPU decides, but those that are less urgent than all
+    /// that it may run; one in any case if `must`. False: not all, or not yet, since an interrupt
+    /// waits.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn follow_first(&self, mut must: bool) -> bool {
+        loop {
+            let Some((first, urgency)) = self.first_follower() else {
+                return !self.cpu.poll(point::DECISION);
+            };
+            if !must && key(self.kernel.trees.highest_ready(self.cpu.number)) > urgency {
+                return true;
+            }
+            if self.cpu.leaves_decision() {
+                return false;
+            }
+            must = false;
+            self.follow(first, urgency);
+        }
+    }
+
+    /// Before it is looked which thread waits first for something: the steps of those that follow
+    /// what is as urgent as that one, and may change it. False: not all, an interrupt is pending.
+    #[inline(always)]
+    pub(super) fn follow_to(&self, at: Ref<Thread<P>>) -> bool {
+        !self.kernel.trees.has_followers() || self.follow_as_urgent(at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn follow_as_urgent(&self, at: Ref<Thread<P>>) -> bool {
+        loop {
+            let head = self.waiters().first(&self.turnstile(at).waiters);
+            let (Some(head), Some((first, urgency))) = (head, self.first_follower()) else {
+                return true;
+            };
+            if urgency < self.waiters().key(head) {
+                return true;
+            }
+            self.follow(first, urgency);
+            if self.makes_room() {
+                return false;
+            }
+        }
+    }
+
+    /// Whether the thread that was chosen is not above all that is to be followed.
+    pub(crate) fn is_behind_followers(&self, chosen: Ref<Thread<P>>) -> bool {
+        let Some((_, urgency)) = self.first_follower() else { return false };
+        let trees = &self.kernel.trees;
+        let is_idle = chosen == self.cpu.idle;
+        is_idle || key(trees.urgency_of(chosen.leaf.get(&self.all))) <= urgency
+    }
+}

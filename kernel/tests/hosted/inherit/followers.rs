@@ -1,0 +1,132 @@
+//! Changes of waits that are followed in steps, where a tree orders threads: interrupts are served
+//! between them, and threads above all that has changed run before the others follow.
+
+use super::{effective, lock, lock_until, mark, sleep, wait, wake};
+use crate::support::archive::TICK;
+use crate::support::board::Board;
+use crate::support::host::Host;
+use crate::support::scene::{THREAD, boot, system};
+use abi::call::Call;
+use abi::reservation::Inheritance;
+use kernel::object::inherit::LINKS;
+use kernel::system::Tree;
+
+type Machine = Board<Tree<Host>>;
+
+/// Those that wait in a row, each for the one before, and the one that is to wait for the last.
+const ROW: u32 = LINKS as u32;
+const LAST: u32 = ROW + 1;
+/// One above all of them.
+const ABOVE: u32 = LAST + 1;
+
+fn follows(board: &Machine) -> bool {
+    board.machine.kernel.trees.has_followers()
+}
+
+/// The first one of a row runs; the two behind the row sleep until these instants.
+fn row(until: [u64; 2]) -> Machine {
+    let threads: Vec<(u32, u8)> = (1..=ABOVE).map(|thread| (1, 10 * thread as u8)).collect();
+    let board: Machine = boot(&threads);
+    board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
+    for (thread, until) in [ABOVE, LAST].into_iter().zip(until) {
+        board.does(thread, sleep(until));
+    }
+    (1..=ROW).for_each(|thread| assert!(mark(&board, thread, thread as usize).is_none()));
+    (2..=ROW).rev().for_each(|thread| lock(&board, thread, thread as usize - 1));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10 * ROW as i16));
+    board
+}
+
+/// All that happens without a program's doing. How often threads were to follow in between.
+fn settles(board: &Machine) -> u32 {
+    let mut left = 0;
+    loop {
+        board.check_all();
+        left += u32::from(follows(board));
+        if !board.step() {
+            return left;
+        }
+    }
+}
+
+/// An interrupt at any poll of a wait that a whole row follows, and of its end, changes nothing of
+/// what comes out.
+#[test]
+fn interrupts_are_served_between_the_steps() {
+    let mut left = 0;
+    for polls in 0..3 * u64::from(ROW) {
+        let board = row([100 * TICK, TICK]);
+        board.wait(TICK);
+        let expected = mark(&board, LAST, ROW as usize).expect("it is owned");
+        board.host.interrupt_after(polls);
+        board.call(wait(ROW as usize, expected, Some(2 * TICK)));
+        left += settles(&board);
+        assert!(!follows(&board), "none is left behind");
+        assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10 * LAST as i16));
+        board.check_all();
+        board.host.interrupt_after(polls);
+        board.host.advance(TICK);
+        left += settles(&board);
+        assert_eq!((board.running(), effective(&board, 1)), (Some(LAST), 10 * ROW as i16));
+        board.check_all();
+    }
+    assert!(left >= ROW, "{left} times only did an interrupt come between two steps");
+}
+
+/// While a thread runs that is above all that has changed, the others have what they had; when it
+/// waits, each has what it is to have before any runs.
+#[test]
+fn a_thread_above_does_not_wait_for_the_others() {
+    let board = row([2 * TICK, TICK]);
+    board.wait(TICK);
+    lock_until(&board, LAST, ROW as usize, Some(2 * TICK));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(1), 10 * LAST as i16));
+    board.wait(TICK);
+    assert_eq!((board.running(), follows(&board)), (Some(ABOVE), true));
+    assert_eq!(effective(&board, 1), 10 * LAST as i16, "what it was lent");
+    board.check_all();
+    board.does(ABOVE, sleep(100 * TICK));
+    assert_eq!((board.running(), follows(&board)), (Some(LAST), false));
+    assert_eq!(effective(&board, 1), 10 * ROW as i16);
+    board.does(LAST, sleep(100 * TICK));
+    assert_eq!(board.running(), Some(1));
+    board.does(1, wake(1));
+    assert_eq!((board.running(), effective(&board, 1)), (Some(2), 10));
+    board.check_all();
+}
+
+/// A thread that is above some of what has changed, but not above all, waits for that alone: it
+/// runs when what is as urgent as it has been followed.
+#[test]
+fn a_thread_between_runs_behind_what_is_above() {
+    let board = row([2 * TICK, TICK]);
+    board.wait(TICK);
+    lock(&board, LAST, ROW as usize);
+    board.wait(TICK);
+    assert_eq!(board.running(), Some(ABOVE));
+    // The one that waits is above the rest of the row, and above this one, from now on.
+    let priority = 10 * u64::from(ABOVE) + 5;
+    let raise = [THREAD + u64::from(LAST), priority];
+    board.does(ABOVE, system(Call::ThreadPriority, &raise));
+    assert_eq!((board.running(), follows(&board)), (Some(1), false));
+    assert_eq!(effective(&board, 1), priority as i16);
+    board.check_all();
+}
+
+/// A thread that ends before it has followed is none of those that follow.
+#[test]
+fn a_thread_that_ends_follows_no_more() {
+    let board = row([2 * TICK, TICK]);
+    board.wait(TICK);
+    lock_until(&board, LAST, ROW as usize, Some(2 * TICK));
+    board.wait(TICK);
+    assert_eq!((board.running(), follows(&board)), (Some(ABOVE), true));
+    for thread in 1..=ROW {
+        let end = [THREAD + u64::from(thread)];
+        board.does(ABOVE, system(Call::Destroy, &end));
+        board.settle();
+        board.check_all();
+    }
+    board.does(ABOVE, sleep(100 * TICK));
+    assert_eq!((board.running(), follows(&board)), (Some(LAST), false));
+}
