@@ -46,6 +46,7 @@ pub mod trains;
 pub mod tree_cost;
 pub mod workshop;
 pub mod worst;
+pub mod worst_lent;
 pub mod worst_tree;
 
 pub use supervisor;

@@ -1,4 +1,4 @@
-use super::{LONGEST, MEDIAN};
+use super::{LENDING, LONGEST, MEDIAN};
 use crate::experiment::parameter::SAMPLES;
 use crate::experiment::user_system::{ROOM, traced};
 use crate::experiment::{Emulated, Measured, Setup};
@@ -43,7 +43,27 @@ const RUNS_OF_TREE: [(&str, Change); 4] = [
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
     let of_tree = if kernel == TREE { &RUNS_OF_TREE[..] } else { &[] };
-    of_runs(setup, kernel, TRACE, &[&RUNS[..], of_tree].concat())
+    let mut measured = of_runs(setup, kernel, TRACE, &[&RUNS[..], of_tree].concat())?;
+    if kernel == TREE {
+        add_waits(&mut measured, setup)?;
+    }
+    Ok(measured)
+}
+
+/// Adds the longest sections where leaves are lent along waits.
+fn add_waits(measured: &mut Measured, setup: &Setup) -> Result<()> {
+    let trace = traced(setup, "worst-lent", TREE, TRACE, &mut |_| {})?.0.all;
+    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    for (operation, run) in longest(&trace).into_iter().filter(|(name, _)| name != UNHANDLED) {
+        let worst = all.entry(operation).or_default();
+        *worst = run.max(*worst);
+    }
+    let any = all.values().copied().max().context("an empty trace")?;
+    measured.samples.push(TREE, LENDING, "any", vec![any]);
+    for (operation, worst) in all {
+        measured.samples.push(TREE, LENDING, &operation, vec![worst]);
+    }
+    Ok(())
 }
 
 /// The same of a user's system.

@@ -13,7 +13,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ledger: &["S0-35", "X-12", "X-13"],
     machines: &[Measure::Emulated(measure::measure)],
     kernels: &manifest::ALL_KERNELS,
-    metrics: &[LONGEST, MEDIAN],
+    metrics: &[LONGEST, MEDIAN, LENDING],
     parameters: &[Parameter::count("samples", [1, 500], &[30], "of a case of the storm")],
     conditions: &[
         ("storm", "that of `latency`, all kinds"),
@@ -22,6 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("senders in a queue", "100, with random priorities"),
         ("chain of transfers", "100 threads, with preemption points"),
         ("under tree", "40 budgets that come back together, deep and large classes, monitors"),
+        ("lending", "waits that 33 edges and 18 threads follow, behind calls, each awaited by 64"),
     ],
     notes: &[STRETCH, OUTSIDE],
     user_system: Some(UserSystem {
@@ -35,9 +36,12 @@ pub static EXPERIMENT: Experiment = Experiment {
 const STRETCH: &str = "From the entry of the kernel or a preemption point to the next preemption \
      point or the exit, less what writing the trace took. `longest` is the worst of all runs, \
      `median` that of the longest stretches of each section, `any` the worst of all operations \
-     but fault-unhandled, which writes to the serial port.";
+     but fault-unhandled, which writes to the serial port. `lending` is the longest while leaves \
+     are lent along waits.";
 const OUTSIDE: &str =
     "The entry and exit code itself is outside: it takes about as much again as a null call.";
 
 const LONGEST: &str = "longest";
 const MEDIAN: &str = "median";
+/// As the longest, while leaves are lent along waits.
+const LENDING: &str = "lending";

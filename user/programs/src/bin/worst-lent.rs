@@ -1,0 +1,5 @@
+//! Leaves along waits at their worst.
+#![no_std]
+#![no_main]
+
+rt::entry!(programs::worst_lent::main);
