@@ -118,6 +118,15 @@ impl<P: Port> Cpu<P> {
         self.write_at(|| self.port().stamp(), thread, second);
     }
 
+    /// [`Cpu::write`] at a point of a path that has some, if these record. It asks here, away from
+    /// the path, whose size decides what the compiler makes of the instance without points.
+    #[inline(never)]
+    fn write_if_on(&self, thread: u16, second: u64) {
+        if self.port().records() {
+            self.write_at(|| self.port().stamp(), thread, second);
+        }
+    }
+
     #[inline(always)]
     fn write_at(&self, time: impl FnOnce() -> u64, thread: u16, second: u64) {
         // Bits of the second word from 8 on are the event's number, which is below 64.
@@ -161,8 +170,8 @@ impl<P: Port> Cpu<P> {
         argument: u32,
         extra: u16,
     ) {
-        if N::ON && P::TRACE & event.bit() != 0 && self.port().records() {
-            self.write(number(thread), second(event, argument, extra));
+        if N::ON && P::TRACE & event.bit() != 0 {
+            self.write_if_on(number(thread), second(event, argument, extra));
         }
     }
 

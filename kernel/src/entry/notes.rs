@@ -11,12 +11,6 @@ use abi::trace::{Event, NO_THREAD, Way};
 use locks::{Handoff, Kind, LockPolicy};
 
 impl<S: System> Entry<S> {
-    /// Whether this path has trace points, which record now.
-    #[inline(always)]
-    pub(super) fn records(&self) -> bool {
-        S::Notes::ON && self.kernel.port.records()
-    }
-
     /// A trace point on a path of its own in each kernel.
     #[inline(always)]
     pub fn note(&self, event: Event, thread: Ref<Thread<S::Port>>, argument: u32, extra: u16) {
@@ -31,7 +25,7 @@ impl<S: System> Entry<S> {
         error: Error,
         in_receive: bool,
     ) {
-        if self.records() {
+        if S::Notes::ON && self.kernel.port.records() {
             self.tell_failure(thread, error, in_receive);
         }
     }
@@ -51,7 +45,8 @@ impl<S: System> Entry<S> {
     /// The lock, which was asked for at this instant, is this CPU's.
     #[inline(always)]
     pub(crate) fn locked(&self, asked: u64, handoff: Handoff, kind: Kind) {
-        if S::Port::SMP && S::Port::TRACE & Event::Lock.bit() != 0 && self.records() {
+        let told = S::Port::TRACE & Event::Lock.bit() != 0;
+        if S::Notes::ON && S::Port::SMP && told && self.kernel.port.records() {
             let now = self.kernel.port.stamp();
             let waited = if handoff.waited() { now - asked } else { 0 };
             let waited = u32::try_from(waited).unwrap_or(u32::MAX);
@@ -74,7 +69,8 @@ impl<S: System> Entry<S> {
     /// The lock is going to be released.
     #[inline(always)]
     pub(crate) fn unlocks(&self) {
-        if S::Port::SMP && S::Port::TRACE & Event::Unlock.bit() != 0 && self.records() {
+        let told = S::Port::TRACE & Event::Unlock.bit() != 0;
+        if S::Notes::ON && S::Port::SMP && told && self.kernel.port.records() {
             self.cpu.write(NO_THREAD, second(Event::Unlock, 0, 0));
         }
     }
@@ -83,7 +79,7 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     pub(crate) fn was_undone(&self) {
         let told = S::Port::TRACE & Event::Undone.bit() != 0;
-        if Guards::<S>::SPECULATIVE && told && self.records() {
+        if S::Notes::ON && Guards::<S>::SPECULATIVE && told && self.kernel.port.records() {
             Guards::<S>::counts(&self.cpu.guards)
                 .into_iter()
                 .for_each(|counts| self.cpu.tell_undone(counts));
@@ -93,13 +89,14 @@ impl<S: System> Entry<S> {
     /// When a fast path is tried, for [`Entry::entered_at`].
     #[inline(always)]
     pub fn attempt(&self) -> u64 {
-        if self.records() { self.kernel.port.stamp() } else { 0 }
+        if S::Notes::ON && self.kernel.port.records() { self.kernel.port.stamp() } else { 0 }
     }
 
     /// A fast path that was tried at this instant does the call `code` of `me`.
     #[inline(always)]
     pub fn entered_at(&self, time: u64, me: Ref<Thread<S::Port>>, code: u8) {
-        if S::Port::TRACE & Event::Enter.bit() != 0 && self.records() {
+        let told = S::Port::TRACE & Event::Enter.bit() != 0;
+        if S::Notes::ON && told && self.kernel.port.records() {
             self.cpu.write_late(time, number(me), second(Event::Enter, u32::from(code), 0));
         }
     }

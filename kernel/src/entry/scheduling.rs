@@ -4,6 +4,7 @@
 use super::Entry;
 use crate::access::Ref;
 use crate::cost::CostEvent;
+use crate::cpu::notes::Notes;
 use crate::object::Thread;
 use crate::object::thread::{State, flag};
 use crate::port::Port;
@@ -92,7 +93,7 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     pub(crate) fn donated(&self, blocked: Ref<Thread<S::Port>>, next: Ref<Thread<S::Port>>) {
         let below = next.priority.get() < blocked.priority.get();
-        if next != self.cpu.idle && below && self.records() {
+        if S::Notes::ON && next != self.cpu.idle && below && self.kernel.port.records() {
             self.note(Event::Donate, next, blocked.index(), 0);
         }
     }
