@@ -73,7 +73,20 @@ impl<P: Port> Manager<'_, P> {
     /// closes a ring, or is too long for a chain, is passed over: it lends nothing from now on.
     /// What servers wait for behind that is not the caller's to end. Else it is as if it led to the
     /// goal. `from` is a thread that waits for what it owns or helps, unless in a message.
+    #[inline(never)]
     pub(super) fn links_from(
+        &self,
+        at: Ref<Thread<P>>,
+        goal: Goal<P>,
+        (used, cuts): (u8, bool),
+        from: Option<Ref<Thread<P>>>,
+    ) -> Option<u8> {
+        self.search(at, goal, (used, cuts), from)
+    }
+
+    /// The same, where it is to be fast.
+    #[inline(always)]
+    fn search(
         &self,
         mut at: Ref<Thread<P>>,
         goal: Goal<P>,
@@ -141,7 +154,7 @@ impl<P: Port> Manager<'_, P> {
     /// would have more than [`LINKS`] links, or lead with too many of them into a domain.
     pub(super) fn may_wait(&self, me: Ref<Thread<P>>, owner: Ref<Thread<P>>) -> Result<(), Error> {
         let used = self.height(me) + 1;
-        let beyond = self.links_from(owner, (Some(me), None), (used, true), Some(me));
+        let beyond = self.search(owner, (Some(me), None), (used, true), Some(me));
         let deep = used + beyond.ok_or(Error::SelfSend)? > LINKS || self.is_too_high(me);
         if deep { Err(Error::TooDeep) } else { Ok(()) }
     }
