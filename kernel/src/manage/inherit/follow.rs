@@ -81,6 +81,7 @@ impl<P: Port> Manager<'_, P> {
         inherit.to_do.set(inherit.to_do.get() | what);
         if !inherit.follows() {
             followers.insert(all, at, key);
+            self.kernel.trees.begins_to_follow();
         } else if followers.key(at) < key {
             followers.rekey(all, at, key);
         }
@@ -153,6 +154,7 @@ impl<P: Port> Manager<'_, P> {
         let inherit = &self.all.open(at).inherit;
         if inherit.follows() {
             self.followers().remove(self.kernel.trees.followers(), at);
+            self.kernel.trees.ends_to_follow();
         }
         inherit.to_do.take()
     }
