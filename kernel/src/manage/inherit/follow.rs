@@ -79,6 +79,7 @@ impl<P: Port> Manager<'_, P> {
         let inherit = &self.all.open(at).inherit;
         let (followers, all) = (self.followers(), self.kernel.trees.followers());
         inherit.to_do.set(inherit.to_do.get() | what);
+        let key = key.max(self.key_of_leaves(at));
         if !inherit.follows() {
             followers.insert(all, at, key);
             self.kernel.trees.begins_to_follow();
@@ -90,6 +91,18 @@ impl<P: Port> Manager<'_, P> {
             self.cpu.ask_for_decision(self.cpu_of(at));
         }
         self.cpu.resched.set(true);
+    }
+
+    /// The key of the leaves that a thread has until it follows. Their priorities may have changed
+    /// since waiters were ordered by them.
+    fn key_of_leaves(&self, at: Ref<Thread<P>>) -> u8 {
+        let trees = &self.kernel.trees;
+        let lent = at.lent.get(&self.all);
+        let lent = trees.home_of(lent).map(|_| lent.node);
+        let used = at.queued().then(|| at.leaf.get(&self.all));
+        let used = used.filter(|used| Some(*used) != lent);
+        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.urgency_of(leaf)));
+        keys.max().unwrap_or(0)
     }
 
     /// Takes a step of a follower, of a change of what has this key at most.
@@ -217,6 +230,18 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
         }
+    }
+
+    /// Before the priority of a leaf or a class changes: all steps, since they are in the order of
+    /// priorities of before. False: not all, an interrupt is pending.
+    pub(in crate::manage) fn follow_rest(&self) -> bool {
+        while let Some((first, urgency)) = self.first_follower() {
+            self.follow(first, urgency);
+            if self.makes_room() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether the thread that was chosen is not above all that is to be followed.
