@@ -194,7 +194,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn follow_first(&self, mut must: bool) -> bool {
         loop {
             let Some((first, urgency)) = self.first_follower() else {
-                return !self.cpu.poll(point::DECISION);
+                return !self.cpu.leaves_decision();
             };
             if !must && key(self.kernel.trees.highest_ready(self.cpu.number)) > urgency {
                 return true;
