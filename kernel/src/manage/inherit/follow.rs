@@ -13,7 +13,7 @@
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
 
-use super::chain::{Ends, key};
+use super::chain::{self, Ends, key};
 use crate::access::Ref;
 use crate::leaf::LeafRef;
 use crate::manage::Manager;
@@ -87,10 +87,13 @@ impl<P: Port> Manager<'_, P> {
             followers.rekey(all, at, key);
         }
         self.kernel.trees.set_followed(true);
-        if P::SMP {
-            self.cpu.ask_for_decision(self.cpu_of(at));
-        }
         self.cpu.resched.set(true);
+        let cpu = self.cpu_of(at);
+        // A CPU that may run what is more urgent follows when it decides.
+        if !self.cpu.is_same(cpu) && chain::key(self.kernel.trees.highest_ready(cpu.number)) <= key
+        {
+            self.cpu.ask_for_decision(cpu);
+        }
     }
 
     /// The key of the leaves that a thread has until it follows. Their priorities may have changed
