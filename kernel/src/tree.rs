@@ -100,7 +100,8 @@ pub struct Trees<P: Port> {
     slice: u64,
     /// Where accounts are left: an address and pages.
     accounts: Cell<[u64; 2]>,
-    /// How many threads are lent leaves.
+    /// How many threads are lent leaves, and how many are to follow a change of waits: these may be
+    /// queued in a leaf that they are lent no longer.
     lent: Cell<u32>,
     /// Whether threads may be lent any.
     lends: Cell<bool>,

@@ -44,13 +44,14 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
             None => unused(&inherit.turnstile),
         }
     }
-    let mut followers = 0;
+    let mut followers = 0u32;
     let root = machine.kernel.trees.followers();
     Order::<_, ByFollower>::of(all, ByFollower).each(root, &mut |at: Ref<Thread<P>>| {
         assert!(at.life() != Life::Vacant, "a destroyed thread is to follow a change");
         followers += 1;
     });
-    let marked = live(threads).filter(|at| all.open(*at).inherit.follows()).count();
+    let follows = live(threads).filter(|at| all.open(*at).inherit.follows());
+    let marked = follows.count() as u32;
     assert!(marked == followers, "a thread is to follow a change, and not listed");
     let mut lent = 0;
     for at in live(threads) {
@@ -58,7 +59,8 @@ pub(super) fn check<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         lent += u32::from(is_lent(machine, all, at));
     }
     servers(machine, all);
-    assert!(lent == machine.kernel.trees.lent_to(), "lent leaves are counted wrongly");
+    let counted = machine.kernel.trees.lent_to();
+    assert!(lent + followers == counted, "lent leaves are counted wrongly");
     assert!(found.waiters == waiting, "a waiter is in no turnstile's set");
     assert!(found.turnstiles == threads.size(), "a turnstile is lost, or there twice");
     assert!(found.edges[0] == found.edges[1], "a turnstile leads to a thread that ignores it");

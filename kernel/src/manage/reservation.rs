@@ -115,11 +115,17 @@ impl<P: Port> Manager<'_, P> {
         if args[1] == Setting::Monitor as u64 {
             return self.set_monitor(own, at, args[2], [words[0], words[1]]);
         }
-        if self.makes_room() {
+        let orders = args[1] == Setting::Share as u64;
+        if self.makes_room() || (orders && !self.follows_before()) {
             return Ok(Done::Preempted);
         }
         self.change_reservation(at, args[1], args[2], words)?;
         Ok(Done::Nothing)
+    }
+
+    /// Whether no thread is to follow a change of waits any more.
+    fn follows_before(&self) -> bool {
+        !P::FUTEXES || self.follow_rest()
     }
 
     /// Only bits that the caller may signal itself are signalled.
@@ -233,7 +239,7 @@ impl<P: Port> Manager<'_, P> {
         let at = self.reservation(own, args[0], Rights::CONTROL)?;
         let class = self.reservation(own, args[1], Rights::DIVIDE)?;
         let share = Share::decode(args[2], self.words(me)).ok_or(Error::InvalidArgument)?;
-        if self.makes_room() {
+        if self.makes_room() || !self.follows_before() {
             return Ok(Done::Preempted);
         }
         let (node, above, now) = (self.node(at), self.node(class), self.kernel.port.now());

@@ -16,7 +16,7 @@ use core::cmp::Ordering;
 use policies::tree::NodeId;
 
 impl<P: Port> Trees<P> {
-    /// Whether any thread is lent a leaf.
+    /// Whether any thread is lent a leaf, or may be queued in one that it was lent.
     #[inline(always)]
     pub fn lend_any(&self) -> bool {
         P::TREE && self.lent.get() > 0
@@ -34,9 +34,19 @@ impl<P: Port> Trees<P> {
         P::TREE && self.lends.get()
     }
 
-    /// How many threads are lent leaves.
+    /// How many threads are lent leaves, and how many are to follow a change of waits.
     pub fn lent_to(&self) -> u32 {
         self.lent.get()
+    }
+
+    /// One thread more is to follow a change of waits.
+    pub fn begins_to_follow(&self) {
+        self.lent.set(self.lent.get() + 1);
+    }
+
+    /// One thread less is.
+    pub fn ends_to_follow(&self) {
+        self.lent.set(self.lent.get() - 1);
     }
 
     /// A thread is lent this leaf from now on, or none.

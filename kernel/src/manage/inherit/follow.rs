@@ -13,7 +13,7 @@
 //! steps before it decides, but not those that are less urgent than all that it may run: so waits
 //! do not delay the threads above them, and no thread runs by what has changed already.
 
-use super::chain::{Ends, key};
+use super::chain::{self, Ends, key};
 use crate::access::Ref;
 use crate::leaf::LeafRef;
 use crate::manage::Manager;
@@ -79,16 +79,33 @@ impl<P: Port> Manager<'_, P> {
         let inherit = &self.all.open(at).inherit;
         let (followers, all) = (self.followers(), self.kernel.trees.followers());
         inherit.to_do.set(inherit.to_do.get() | what);
+        let key = key.max(self.key_of_leaves(at));
         if !inherit.follows() {
             followers.insert(all, at, key);
+            self.kernel.trees.begins_to_follow();
         } else if followers.key(at) < key {
             followers.rekey(all, at, key);
         }
         self.kernel.trees.set_followed(true);
-        if P::SMP {
-            self.cpu.ask_for_decision(self.cpu_of(at));
-        }
         self.cpu.resched.set(true);
+        let cpu = self.cpu_of(at);
+        // A CPU that may run what is more urgent follows when it decides.
+        if !self.cpu.is_same(cpu) && chain::key(self.kernel.trees.highest_ready(cpu.number)) <= key
+        {
+            self.cpu.ask_for_decision(cpu);
+        }
+    }
+
+    /// The key of the leaves that a thread has until it follows. Their priorities may have changed
+    /// since waiters were ordered by them.
+    fn key_of_leaves(&self, at: Ref<Thread<P>>) -> u8 {
+        let trees = &self.kernel.trees;
+        let lent = at.lent.get(&self.all);
+        let lent = trees.home_of(lent).map(|_| lent.node);
+        let used = at.queued().then(|| at.leaf.get(&self.all));
+        let used = used.filter(|used| Some(*used) != lent);
+        let keys = [lent, used].into_iter().flatten().map(|leaf| key(trees.urgency_of(leaf)));
+        keys.max().unwrap_or(0)
     }
 
     /// Takes a step of a follower, of a change of what has this key at most.
@@ -153,6 +170,7 @@ impl<P: Port> Manager<'_, P> {
         let inherit = &self.all.open(at).inherit;
         if inherit.follows() {
             self.followers().remove(self.kernel.trees.followers(), at);
+            self.kernel.trees.ends_to_follow();
         }
         inherit.to_do.take()
     }
@@ -179,7 +197,7 @@ impl<P: Port> Manager<'_, P> {
     pub(crate) fn follow_first(&self, mut must: bool) -> bool {
         loop {
             let Some((first, urgency)) = self.first_follower() else {
-                return !self.cpu.poll(point::DECISION);
+                return !self.cpu.leaves_decision();
             };
             if !must && key(self.kernel.trees.highest_ready(self.cpu.number)) > urgency {
                 return true;
@@ -215,6 +233,18 @@ impl<P: Port> Manager<'_, P> {
                 return false;
             }
         }
+    }
+
+    /// Before the priority of a leaf or a class changes: all steps, since they are in the order of
+    /// priorities of before. False: not all, an interrupt is pending.
+    pub(in crate::manage) fn follow_rest(&self) -> bool {
+        while let Some((first, urgency)) = self.first_follower() {
+            self.follow(first, urgency);
+            if self.makes_room() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Whether the thread that was chosen is not above all that is to be followed.

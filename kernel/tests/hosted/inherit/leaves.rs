@@ -18,7 +18,7 @@ use policies::tree::NodeId;
 type Machine = Board<Tree<Host>>;
 
 /// A board whose tree lends leaves, and charges both.
-fn lending(threads: &[(u32, u8)]) -> Machine {
+pub(super) fn lending(threads: &[(u32, u8)]) -> Machine {
     let board: Machine = boot(threads);
     board.machine.kernel.trees.set_inheritance(Inheritance::Charged);
     board
@@ -29,11 +29,11 @@ const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
 const MESSAGE: Info = Info::new(0, 0);
 
 /// The scene's leaf is a thread's own.
-fn reserve(board: &Machine, me: u32, thread: u32) {
+pub(super) fn reserve(board: &Machine, me: u32, thread: u32) {
     board.succeeds(me, system(Call::Reserve, &[THREAD + u64::from(thread), LEAF]));
 }
 
-fn set(board: &Machine, me: u32, setting: Setting, (code, words): (u64, [u64; 4])) {
+pub(super) fn set(board: &Machine, me: u32, setting: Setting, (code, words): (u64, [u64; 4])) {
     let args = [LEAF, setting as u64, code];
     board.succeeds(me, system(Call::ReservationSet, &args).with_words(words));
 }
@@ -48,7 +48,7 @@ fn paid(board: &Machine) -> u64 {
     service.expect("a tree")
 }
 
-fn away(board: &Machine, thread: u32) -> LeafRef {
+pub(super) fn away(board: &Machine, thread: u32) -> LeafRef {
     let at = board.machine.kernel.threads.get(thread).expect("a thread");
     board.open(|all| at.away.get(all))
 }
@@ -323,7 +323,12 @@ fn a_lender_without_a_leaf_lends_no_caller_s() {
 }
 
 /// A node of the tree, made without a capability.
-fn create(board: &Machine, class: NodeId, policy: Option<Policy>, share: Share) -> NodeId {
+pub(super) fn create(
+    board: &Machine,
+    class: NodeId,
+    policy: Option<Policy>,
+    share: Share,
+) -> NodeId {
     let trees = &board.machine.kernel.trees;
     let made = trees.with(|tree| tree.create(class, policy, share));
     let node = made.expect("a tree").expect("it fits");
@@ -332,7 +337,7 @@ fn create(board: &Machine, class: NodeId, policy: Option<Policy>, share: Share) 
 }
 
 /// Threads that are not queued are on these leaves from now on.
-fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
+pub(super) fn reserve_directly(board: &Machine, own: &[(u32, NodeId)]) {
     let trees = &board.machine.kernel.trees;
     board.open(|all| {
         for (thread, leaf) in own {

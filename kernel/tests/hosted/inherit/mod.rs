@@ -8,6 +8,7 @@ mod ceilings;
 mod composed;
 mod conditions;
 mod followers;
+mod followers_time;
 mod hostile;
 mod leaves;
 mod lending;
