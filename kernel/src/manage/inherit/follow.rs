@@ -59,14 +59,23 @@ impl<P: Port> Manager<'_, P> {
     /// it is to move at once.
     fn follow_now(&self, at: Ref<Thread<P>>, moves: bool) {
         if self.cpu.poll(point::CALL) {
-            return self.follow_later(at, to_do::LENT | to_do::OWN, u8::MAX);
+            return self.follow_later(at, to_do::LENT | to_do::OWN, self.key_of_change(at));
         }
         let Some(works) = self.lend_anew(at, true).filter(|works| works.queued()) else { return };
         if !moves || self.cpu.poll(point::CALL) {
-            return self.follow_later(works, to_do::PLACE, u8::MAX);
+            return self.follow_later(works, to_do::PLACE, self.key_of_change(at));
         }
         self.move_to_leaf(works);
         self.kernel.trees.set_followed(true);
+    }
+
+    /// The greatest key that a change of what a thread has may concern, beside those of its leaves
+    /// until it follows. Without waits and calls it is the thread's own: other CPUs, on which what
+    /// is more urgent runs, are not interrupted for that.
+    fn key_of_change(&self, at: Ref<Thread<P>>) -> u8 {
+        let inherit = &self.all.open(at).inherit;
+        let waits = inherit.waits.get().is_some() || inherit.is_awaited();
+        if waits || self.server_of(at).is_some() { u8::MAX } else { self.key_of(at) }
     }
 
     /// Threads follow that something of this key at most waits for them no longer.
