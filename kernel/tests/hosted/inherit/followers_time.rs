@@ -1,6 +1,6 @@
 //! Whose time it is, and how urgent, while threads are to follow a change of waits.
 
-use super::leaves::{away, create, lending, reserve, reserve_directly, set};
+use super::leaves::{Machine, away, create, lending, reserve, reserve_directly, set};
 use super::{lock, lock_until, reference, sleep};
 use crate::support::archive::TICK;
 use crate::support::host::Event;
@@ -62,10 +62,9 @@ fn share(priority: u16) -> (u64, [u64; 4]) {
     Share::Priority(priority).encode()
 }
 
-/// The leaf that a waiter lends becomes more urgent, and then the wait ends: the owner does not run
-/// on it any more.
-#[test]
-fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
+/// Thread 2, on a leaf of priority 20, waits until the third tick for what thread 1 owns, which is
+/// less urgent. Thread 3, which is above both, sleeps until the second one.
+fn waits_for_a_while() -> Machine {
     let board = lending(&[(1, 10), (1, 15), (1, 40)]);
     set(&board, 3, Setting::Share, share(20));
     reserve(&board, 3, 2);
@@ -74,41 +73,42 @@ fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
     lock(&board, 1, 0);
     board.wait(TICK);
     lock_until(&board, 2, 0, Some(3 * TICK));
+    board
+}
+
+/// Thread 1 is on no leaf but its own, and does not run before thread 2.
+fn is_left(board: &Machine) {
+    for _ in 0..20 {
+        assert_eq!(board.running(), Some(2), "the owner runs on time that it is lent no more");
+        board.wait(TICK);
+    }
+    assert!(away(board, 1) == LeafRef::NONE);
+    board.check_all();
+}
+
+/// The leaf that a waiter lends becomes more urgent, and then the wait ends: the owner does not run
+/// on it any more.
+#[test]
+fn a_leaf_that_became_more_urgent_is_left_with_the_wait() {
+    let board = waits_for_a_while();
     assert!(board.running() == Some(1) && away(&board, 1) != LeafRef::NONE);
     board.wait(TICK);
     set(&board, 3, Setting::Share, share(30));
     board.does(3, sleep(FOREVER));
     assert_eq!(board.running(), Some(1));
     board.wait(TICK);
-    for _ in 0..20 {
-        assert_eq!(board.running(), Some(2), "the owner runs on time that it is lent no more");
-        board.wait(TICK);
-    }
-    assert!(away(&board, 1) == LeafRef::NONE);
-    board.check_all();
+    is_left(&board);
 }
 
 /// The same where the wait ends first, while a thread above runs, which makes the leaf more urgent.
 #[test]
 fn a_leaf_that_becomes_more_urgent_before_the_owner_follows_is_left() {
-    let board = lending(&[(1, 10), (1, 15), (1, 40)]);
-    set(&board, 3, Setting::Share, share(20));
-    reserve(&board, 3, 2);
-    board.does(3, sleep(2 * TICK));
-    board.does(2, sleep(TICK));
-    lock(&board, 1, 0);
-    board.wait(TICK);
-    lock_until(&board, 2, 0, Some(3 * TICK));
+    let board = waits_for_a_while();
     board.wait(TICK);
     assert_eq!(board.running(), Some(3));
     board.wait(TICK);
     assert_eq!((board.running(), board.machine.kernel.trees.has_followers()), (Some(3), true));
     set(&board, 3, Setting::Share, share(30));
     board.does(3, sleep(FOREVER));
-    for _ in 0..20 {
-        assert_eq!(board.running(), Some(2), "the owner runs on time that it is lent no more");
-        board.wait(TICK);
-    }
-    assert!(away(&board, 1) == LeafRef::NONE);
-    board.check_all();
+    is_left(&board);
 }

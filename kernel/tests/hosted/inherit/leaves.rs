@@ -15,7 +15,7 @@ use kernel::port::Port;
 use kernel::system::Tree;
 use policies::tree::NodeId;
 
-type Machine = Board<Tree<Host>>;
+pub(super) type Machine = Board<Tree<Host>>;
 
 /// A board whose tree lends leaves, and charges both.
 pub(super) fn lending(threads: &[(u32, u8)]) -> Machine {

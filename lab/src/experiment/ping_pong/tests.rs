@@ -66,9 +66,9 @@ fn what_calls_of_functions_cost_cannot_be_seen_in_the_model() {
     expect(&EXPERIMENT, &made_up("twin", &[]), Verdict::NotObservable, &["S0-C01"]);
 }
 
-/// A call may cost 2 % more, for what the fast path has looked at before it gives up.
+/// A call may cost some more, for what the fast path has looked at before it gives up: not a pair.
 #[test]
-fn long_messages_cost_hardly_more_where_a_fast_path_stands_before_them() {
+fn long_messages_cost_no_more_where_a_fast_path_stands_before_them() {
     let golden = include_str!("../../../../tests/golden.toml").parse::<toml::Table>().unwrap();
     let figure = |kernel: &str, metric: &str, case: &str| {
         let key = format!("{kernel} {metric} {case}");
@@ -78,11 +78,10 @@ fn long_messages_cost_hardly_more_where_a_fast_path_stands_before_them() {
         ["across", "same"].iter().flat_map(|p| WORDS[2..].iter().map(move |w| (p, w)))
     {
         let case = format!("{place} words={words}");
-        for metric in CALL_REPLY {
-            let (fast, slow) =
-                (figure("fastpath", metric, &case), figure("slowpath", metric, &case));
-            let most = slow + slow / 50;
-            assert!(fast <= most, "{metric} {case}: {fast} instructions, {slow} without it");
-        }
+        let pair = |kernel: &str| -> i64 {
+            CALL_REPLY.iter().map(|metric| figure(kernel, metric, &case)).sum()
+        };
+        let (fast, slow) = (pair("fastpath"), pair("slowpath"));
+        assert!(fast <= slow, "{case}: {fast} instructions, {slow} without it");
     }
 }

@@ -42,28 +42,17 @@ const RUNS_OF_TREE: [(&str, Change); 4] = [
 ];
 
 pub fn measure(setup: &Emulated, kernel: &str) -> Result<Measured> {
-    let of_tree = if kernel == TREE { &RUNS_OF_TREE[..] } else { &[] };
-    let mut measured = of_runs(setup, kernel, TRACE, &[&RUNS[..], of_tree].concat())?;
-    if kernel == TREE {
-        add_waits(&mut measured, setup)?;
+    if kernel != TREE {
+        return of_runs(setup, kernel, TRACE, &RUNS);
+    }
+    let mut measured = of_runs(setup, TREE, TRACE, &[&RUNS[..], &RUNS_OF_TREE].concat())?;
+    let lending = runs_by_operation(setup, TREE, TRACE, &[("worst-lent", |_, _| {})])?;
+    measured.samples.push(TREE, LENDING, "any", vec![worst_of_all(&lending)?]);
+    for (operation, runs) in lending.iter().filter(|(operation, _)| *operation != UNHANDLED) {
+        let worst = runs.last().context("an operation without a section")?;
+        measured.samples.push(TREE, LENDING, operation, vec![*worst]);
     }
     Ok(measured)
-}
-
-/// Adds the longest sections where leaves are lent along waits.
-fn add_waits(measured: &mut Measured, setup: &Setup) -> Result<()> {
-    let trace = traced(setup, "worst-lent", TREE, TRACE, &mut |_| {})?.0.all;
-    let mut all: BTreeMap<String, u64> = BTreeMap::new();
-    for (operation, run) in longest(&trace).into_iter().filter(|(name, _)| name != UNHANDLED) {
-        let worst = all.entry(operation).or_default();
-        *worst = run.max(*worst);
-    }
-    let any = all.values().copied().max().context("an empty trace")?;
-    measured.samples.push(TREE, LENDING, "any", vec![any]);
-    for (operation, worst) in all {
-        measured.samples.push(TREE, LENDING, &operation, vec![worst]);
-    }
-    Ok(())
 }
 
 /// The same of a user's system.
@@ -73,6 +62,24 @@ pub fn of_user_system(setup: &Emulated, kernel: &str) -> Result<Measured> {
 
 /// The longest sections of all runs, each with a trace of so many bytes.
 fn of_runs(setup: &Setup, kernel: &str, room: u64, runs: &[(&str, Change)]) -> Result<Measured> {
+    let all = runs_by_operation(setup, kernel, room, runs)?;
+    let mut measured = Measured::default();
+    measured.samples.push(kernel, LONGEST, "any", vec![worst_of_all(&all)?]);
+    for (operation, runs) in all {
+        let worst = *runs.last().context("an operation without a section")?;
+        measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
+        measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
+    }
+    Ok(measured)
+}
+
+/// What each operation's sections take, the shortest first, in runs with a trace of so many bytes.
+fn runs_by_operation(
+    setup: &Setup,
+    kernel: &str,
+    room: u64,
+    runs: &[(&str, Change)],
+) -> Result<BTreeMap<String, Vec<u64>>> {
     let samples = setup.asked.number(SAMPLES, 30);
     let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (system, change) in runs {
@@ -81,17 +88,14 @@ fn of_runs(setup: &Setup, kernel: &str, room: u64, runs: &[(&str, Change)]) -> R
             all.entry(operation).or_default().push(run);
         }
     }
-    let mut measured = Measured::default();
+    all.values_mut().for_each(|runs| runs.sort_unstable());
+    Ok(all)
+}
+
+/// The worst of all operations that have a bound.
+fn worst_of_all(all: &BTreeMap<String, Vec<u64>>) -> Result<u64> {
     let usual = all.iter().filter(|(operation, _)| *operation != UNHANDLED);
-    let any = usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")?;
-    measured.samples.push(kernel, LONGEST, "any", vec![any]);
-    for (operation, mut runs) in all {
-        runs.sort_unstable();
-        let worst = *runs.last().context("an operation without a section")?;
-        measured.samples.push(kernel, LONGEST, &operation, vec![worst]);
-        measured.samples.push(kernel, MEDIAN, &operation, vec![runs[runs.len() / 2]]);
-    }
-    Ok(measured)
+    usual.flat_map(|(_, runs)| runs).copied().max().context("an empty trace")
 }
 
 /// The operations of a trace, each with its longest run with interrupts off.

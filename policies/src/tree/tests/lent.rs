@@ -161,14 +161,7 @@ fn time_that_was_waited_for_is_not_saved_up() {
     let curves = class(&mut tree, Policy::ServiceCurves);
     let [own, other] = [500_000; 2].map(|slope| leaf(&mut tree, curves, share(slope)));
     let mut town = Town::new(&mut tree);
-    let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
-    assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
-    for leaf in [own, other] {
-        town.tree.wake(leaf, 0);
-    }
-    town.run(10 * MS);
-    town.lend(own);
-    town.run(900 * MS);
+    is_lent(&mut town, [own, other], true);
     assert_eq!(town.had(town.lent), MS, "the budget of the lent leaf holds");
     town.take_back();
     let before = town.had(other);
@@ -306,14 +299,9 @@ fn neighbours_in_the_class_of_an_own_leaf_have_no_less() {
     assert!(had(true, true) >= 90 * MS, "{} of 100 ms when it wakes", had(true, true) / MS);
 }
 
-/// What the second of two leaves has in the 200 ms behind `comes_back`, which ends that the first
-/// is lent another leaf: for most of a second without budget, or for an instant with it.
-fn had_behind(
-    town: &mut Town<'_, '_>,
-    [own, other]: [NodeId; 2],
-    is_limited: bool,
-    comes_back: impl FnOnce(&mut Town<'_, '_>),
-) -> u64 {
+/// Both leaves run, and then the first is lent another one: for most of a second, nearly all of it
+/// without budget there, or for an instant with some.
+fn is_lent(town: &mut Town<'_, '_>, [own, other]: [NodeId; 2], is_limited: bool) {
     if is_limited {
         let limits = Budget::new(Server::Constant, MS, 1_000 * MS);
         assert_eq!(town.tree.set_budget(town.lent, Some(limits), 0), Ok(()));
@@ -324,10 +312,21 @@ fn had_behind(
     town.run(10 * MS);
     town.lend(own);
     town.run(if is_limited { 900 * MS } else { 10 * MS });
+}
+
+/// What the second of two leaves has in the 200 ms behind `comes_back`, which ends that the first
+/// [`is_lent`] another one.
+fn had_behind(
+    town: &mut Town<'_, '_>,
+    leaves: [NodeId; 2],
+    is_limited: bool,
+    comes_back: impl FnOnce(&mut Town<'_, '_>),
+) -> u64 {
+    is_lent(town, leaves, is_limited);
     comes_back(town);
-    let before = town.had(other);
+    let before = town.had(leaves[1]);
     town.run(200 * MS);
-    town.had(other) - before
+    town.had(leaves[1]) - before
 }
 
 /// What a leaf was guaranteed while its thread waited for the lent leaf's budget does not come
