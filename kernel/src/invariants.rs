@@ -174,15 +174,16 @@ impl<P: Port> Checker<'_, '_, P> {
             assert!(ready != leaf.threads.is_empty(), "a leaf is not as ready as its threads");
             leaf.threads.each(|thread| {
                 assert!(thread.leaf.get(self.all) == at, "a thread is queued in another leaf");
-                // A leaf that ends is left in steps.
                 let trees = &self.machine.kernel.trees;
-                // While threads are to follow a change of waits, what has changed is used still.
-                let left = leaf.home().is_none() || trees.has_followers();
-                let own = trees.may_use(self.all, thread, at) || left;
-                assert!(own, "a thread runs on time that is not its own or its caller's");
+                // A leaf that ends is left in steps.
+                if leaf.home().is_some() {
+                    inherit::queued_in(self.machine, self.all, (thread, at));
+                }
                 assert!(thread.runnable(), "a thread that cannot run is queued in a leaf");
                 let away = trees.away_from(self.all, thread, at);
                 let known = thread.away.get(self.all);
+                // While threads are to follow a change of waits, what has changed is used still.
+                let left = leaf.home().is_none() || trees.has_followers();
                 let gone = left || trees.home_of(known).is_none();
                 assert!(known == away || gone, "a thread is away from another leaf than it says");
             });

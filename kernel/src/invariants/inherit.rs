@@ -12,6 +12,7 @@ use crate::object::thread::{State, Wait, flag};
 use crate::object::{Activation, Domain, Endpoint, Thread};
 use crate::order::Order;
 use crate::port::Port;
+use abi::PRIORITIES;
 
 /// What was counted.
 #[derive(Default)]
@@ -273,6 +274,30 @@ fn servers<P: Port>(machine: Machine<P>, all: &Exclusive<'_>) {
         let kind = all.open(turnstile).inherit.turnstile.kind.get();
         assert!(matches!(kind, Kind::Endpoint(_)), "an endpoint's turnstile is another's");
     }
+}
+
+/// A thread that is queued in this leaf may be there, and in no less urgent one than it should; or
+/// it is to change its leaf, behind nothing that is less urgent than both. The priorities of
+/// reservations change otherwise.
+pub(super) fn queued_in<P: Port>(
+    machine: Machine<P>,
+    all: &Exclusive<'_>,
+    (thread, at): (Ref<Thread<P>>, u32),
+) {
+    let (trees, cpus) = (&machine.kernel.trees, machine.kernel.cpus.get().len());
+    let followers = Order::<_, ByFollower>::of(all, ByFollower);
+    let followed = followers.first(trees.followers()).map(|first| followers.key(first));
+    let key = |leaf| match trees.is_shared(leaf) {
+        true => u8::MAX,
+        false => trees.urgency_of(leaf).clamp(0, u8::MAX.into()) as u8,
+    };
+    let may = trees.may_use(all, thread, at) || followed >= Some(key(at));
+    assert!(may, "a thread runs on time that is not its own or its caller's");
+    let uses = trees.leaf_of(all, thread);
+    let is_fixed = |leaf| (leaf as usize) < trees.roots() as usize + cpus * PRIORITIES;
+    let compares = is_fixed(at) && (is_fixed(uses) || trees.is_shared(uses));
+    let behind = compares && key(at) < key(uses) && followed < Some(key(uses));
+    assert!(!behind, "a thread waits in a less urgent leaf than it should be in");
 }
 
 /// Whether a thread is lent a leaf: what one lends it that waits for what it owns or helps, while

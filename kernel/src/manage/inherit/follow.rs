@@ -70,12 +70,17 @@ impl<P: Port> Manager<'_, P> {
     }
 
     /// The greatest key that a change of what a thread has may concern, beside those of its leaves
-    /// until it follows. Without waits and calls it is the thread's own: other CPUs, on which what
-    /// is more urgent runs, are not interrupted for that.
+    /// until it follows. Without waits and calls it is that of what the thread is to use, also what
+    /// its callers are lent: other CPUs, on which what is more urgent runs, are not interrupted for
+    /// that. A leaf that all CPUs share has no key that compares with others.
     fn key_of_change(&self, at: Ref<Thread<P>>) -> u8 {
-        let inherit = &self.all.open(at).inherit;
+        let (inherit, trees) = (&self.all.open(at).inherit, &self.kernel.trees);
+        let uses = trees.leaf_of(&self.all, at);
+        let used = at.queued().then(|| at.leaf.get(&self.all));
+        let is_shared = used.into_iter().chain([uses]).any(|leaf| trees.is_shared(leaf));
         let waits = inherit.waits.get().is_some() || inherit.is_awaited();
-        if waits || self.server_of(at).is_some() { u8::MAX } else { self.key_of(at) }
+        let reaches = waits || is_shared || self.server_of(at).is_some();
+        if reaches { u8::MAX } else { key(trees.urgency_of(uses)) }
     }
 
     /// Threads follow that something of this key at most waits for them no longer.

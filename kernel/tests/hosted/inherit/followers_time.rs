@@ -4,8 +4,9 @@ use super::leaves::{Machine, away, create, lending, reserve, reserve_directly, s
 use super::{lock, lock_until, reference, sleep};
 use crate::support::archive::TICK;
 use crate::support::host::Event;
-use crate::support::scene::{NOTIFICATION, receive};
-use abi::call::Setting;
+use crate::support::scene::{ENDPOINT, NOTIFICATION, THREAD, call, receive, system};
+use abi::Info;
+use abi::call::{Call, Setting};
 use abi::reservation::{Curve, Policy, Share, WHOLE};
 use kernel::leaf::LeafRef;
 
@@ -111,4 +112,80 @@ fn a_leaf_that_becomes_more_urgent_before_the_owner_follows_is_left() {
     set(&board, 3, Setting::Share, share(30));
     board.does(3, sleep(FOREVER));
     is_left(&board);
+}
+
+/// A server without a reservation works for an owner that is lent a leaf. It loses its own
+/// reservation, while an interrupt is pending: no thread between the owner and the one that lends
+/// goes before it.
+#[test]
+fn a_server_that_comes_to_what_its_caller_is_lent_is_not_passed_over() {
+    for polls in 0..8 {
+        let board = lending(&[(1, 10), (1, 5), (1, 30), (1, 20), (1, 40)]);
+        set(&board, 5, Setting::Share, share(15));
+        reserve(&board, 5, 2);
+        board.does(5, sleep(4 * TICK));
+        board.does(3, sleep(TICK));
+        board.does(4, sleep(3 * TICK));
+        board.does(2, receive(ENDPOINT));
+        lock(&board, 1, 0);
+        board.does(1, call(ENDPOINT, Info::new(0, 0)));
+        assert_eq!(board.running(), Some(2));
+        board.wait(TICK);
+        lock(&board, 3, 0);
+        assert_eq!(board.running(), Some(2), "on its reservation");
+        board.wait(2 * TICK);
+        assert_eq!(board.running(), Some(4));
+        board.wait(TICK);
+        assert_eq!(board.running(), Some(5));
+        board.host.interrupt_after(polls);
+        board.call(system(Call::Reserve, &[THREAD + 2, 0]));
+        while board.step() {}
+        assert_eq!(board.running(), Some(5));
+        board.check_all();
+        board.does(5, sleep(FOREVER));
+        assert_eq!(board.running(), Some(2), "on the waiter's leaf, after {polls} polls");
+        board.check_all();
+    }
+}
+
+/// The same of a thread that comes to a leaf that all CPUs share, or goes from one: that is above
+/// or below others by its class, which is below no CPU's root.
+#[test]
+fn a_thread_that_comes_to_shared_time_or_goes_is_not_passed_over() {
+    for (comes, polls) in [true, false].into_iter().flat_map(|c| (0..8).map(move |p| (c, p))) {
+        let board = lending(&[(1, 1), (1, 10), (1, 30), (1, 40)]);
+        let trees = &board.machine.kernel.trees;
+        let shared = trees.with(|tree| tree.shared()).expect("a tree");
+        let rank = trees.with(|tree| tree.set_share(shared, Share::Priority(35), 0));
+        assert_eq!(rank, Some(Ok(())));
+        let leaf = create(&board, shared, None, Share::Deadline);
+        let domain = board.thread(2).domain.get();
+        board.does(4, sleep(2 * TICK));
+        board.does(3, sleep(TICK));
+        assert_eq!(board.running(), Some(2));
+        board.open(|all| {
+            let name = trees.name(leaf);
+            if comes {
+                all.open(domain).reservation.set(name);
+            } else {
+                reference(&board, 2).reservation.set(all, name);
+            }
+        });
+        if !comes {
+            board.does(2, sleep(TICK / 2));
+            board.wait(TICK / 2);
+        }
+        board.wait(TICK);
+        assert_eq!(board.running(), Some(if comes { 3 } else { 2 }));
+        board.wait(TICK);
+        assert_eq!(board.running(), Some(4));
+        board.host.interrupt_after(polls);
+        board.call(system(Call::Reserve, &[THREAD + 2, 0]));
+        while board.step() {}
+        assert_eq!(board.running(), Some(4));
+        board.check_all();
+        board.does(4, sleep(FOREVER));
+        assert_eq!(board.running(), Some(if comes { 2 } else { 3 }), "after {polls} polls");
+        board.check_all();
+    }
 }
