@@ -25,7 +25,7 @@ pub(super) fn lending(threads: &[(u32, u8)]) -> Machine {
 }
 
 /// The node of the scene's leaf: behind both roots and the leaves of priorities.
-const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
+pub(super) const PAYS: NodeId = NodeId(2 + PRIORITIES as u32);
 const MESSAGE: Info = Info::new(0, 0);
 
 /// The scene's leaf is a thread's own.
