@@ -3,7 +3,7 @@
 use super::print_json;
 use crate::failure::{Verdict, usage};
 use crate::progress::Step;
-use crate::tidy::links::{self, CONTENTS};
+use crate::tidy::links::{self, CONTENTS, LICENCES};
 use crate::{output, workspace};
 use anyhow::{Result, ensure};
 use fs_err as fs;
@@ -25,8 +25,6 @@ build-dir = \"html\"
 no-section-label = true
 ";
 
-/// Files that pages link to and that are no pages.
-const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 /// What mdBook makes beside the pages: its links are those of other places.
 const WITHOUT_PLACE: [&str; 3] = ["404.html", "print.html", "toc.html"];
 

@@ -1,5 +1,5 @@
-//! Pages: each link between them leads to a file that is there, and to a heading that it has; and
-//! the book's table of contents has every page.
+//! Pages: each link between them leads to a file that is there and that the book has, and to a
+//! heading that it has; and the book's table of contents has every page.
 
 use super::Finding;
 use anyhow::Result;
@@ -10,6 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 /// The folders with pages, from the root.
 const FOLDERS: [&str; 3] = ["", "docs", "docs/design"];
+/// Files that the book has and that are no pages.
+pub const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 /// The book's table of contents.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
 
@@ -89,7 +91,8 @@ fn broken(pages: &BTreeMap<PathBuf, Page>, exists: impl Fn(&Path) -> bool) -> Ve
     for (path, page) in pages {
         for (line, link) in &page.links {
             let mut find = |what: String| {
-                let mend = "name a file, or a heading, that is there";
+                let mend =
+                    "name a page, or a heading, that is there; give other files by their paths";
                 findings.push(Finding::new(&path.to_string_lossy(), *line, what, mend));
             };
             if link.contains("://") {
@@ -99,6 +102,8 @@ fn broken(pages: &BTreeMap<PathBuf, Page>, exists: impl Fn(&Path) -> bool) -> Ve
             let target = if file.is_empty() { path.clone() } else { beside(path, file) };
             if !exists(&target) {
                 find(format!("the link `{link}` leads nowhere"));
+            } else if !in_book(pages, &target) {
+                find(format!("the link `{link}` leads to what is not in the book"));
             } else if !heading.is_empty()
                 && pages.get(&target).is_none_or(|page| !page.headings.contains(heading))
             {
@@ -107,6 +112,12 @@ fn broken(pages: &BTreeMap<PathBuf, Page>, exists: impl Fn(&Path) -> bool) -> Ve
         }
     }
     findings
+}
+
+/// Whether the book has what is there: pages, folders with pages, and licences.
+fn in_book(pages: &BTreeMap<PathBuf, Page>, target: &Path) -> bool {
+    let folder = || pages.keys().any(|page| page.parent() == Some(target));
+    pages.contains_key(target) || LICENCES.iter().any(|file| target == Path::new(file)) || folder()
 }
 
 /// Where a link from a page leads, from the root.
@@ -165,6 +176,15 @@ mod tests {
                 "docs/b.md:3: the link `gone.md` leads nowhere"
             ]
         );
+    }
+
+    #[test]
+    fn links_lead_to_what_the_book_has() {
+        let text = "[p](a.md) [f](../docs) [l](../LICENSE-MIT)\n[s](../abi/src/lib.rs) [g](../abi)";
+        let pages = pages(&[("docs/a.md", text)]);
+        let not =
+            |link: &str| format!("docs/a.md:2: the link `{link}` leads to what is not in the book");
+        assert_eq!(said(broken(&pages, |_| true)), ["../abi/src/lib.rs", "../abi"].map(not));
     }
 
     #[test]
