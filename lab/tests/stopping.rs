@@ -1,7 +1,8 @@
-//! A search that is stopped says what it has done.
+//! A search that is stopped says what it has done, and what has done nothing says nothing.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -47,4 +48,17 @@ fn the_fuzzer_that_is_told_to_end_says_what_it_has_done() {
 fn the_fuzzer_that_a_terminal_interrupts_says_what_it_has_done() {
     // Who presses Ctrl-C interrupts the simulation's process, too.
     stopped_in_time(|fuzzer| kill_process_group(fuzzer, Signal::INT).unwrap());
+}
+
+#[test]
+fn tests_that_are_interrupted_while_they_are_built_have_not_failed() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut tests = Command::new(env!("CARGO_BIN_EXE_lab"));
+    tests.args(["test", "locks", "--only", "host"]).env("CARGO_TARGET_DIR", elsewhere.path());
+    let mut tests = tests.process_group(0).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(tests.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().starts_with("building the tests of "));
+    kill_process_group(Pid::from_child(&tests), Signal::INT).unwrap();
+    assert_eq!(tests.wait().unwrap().code(), Some(130));
+    assert_eq!(lines.collect::<Vec<_>>(), [""; 0]);
 }

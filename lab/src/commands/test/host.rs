@@ -4,9 +4,11 @@
 use super::builds::Builds;
 use super::findings::{Findings, built};
 use super::job::{Choice, Class, Job};
-use super::process;
+use super::process::{self, Ended};
 use crate::cli::Group;
+use crate::failure::interrupted;
 use crate::image::executables;
+use crate::machine::Interrupts;
 use crate::progress::Late;
 use crate::workspace;
 use anyhow::{Context, Result, bail};
@@ -30,20 +32,20 @@ const SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 
 /// Runs cargo; what it prints on standard output, or why it failed.
 pub fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<String> {
-    follow_cargo(arguments, environment, |_| {})
-}
-
-/// [`cargo`], each line of whose progress is shown.
-fn follow_cargo(
-    arguments: &[&str],
-    environment: &[(&str, &str)],
-    show: impl FnMut(&str) + Send,
-) -> Result<String> {
     let mut command = workspace::cargo(arguments);
     command.envs(environment.iter().copied());
-    let ended = process::run_shown(&mut command, LIMIT, show)?;
+    let ended = process::run_apart(&mut command, LIMIT)?;
     match ended.failure(usize::MAX) {
         None => Ok(ended.output),
+        Some(failure) => bail!(failure),
+    }
+}
+
+/// What a build prints for programs, or why it failed, which stands on standard error alone.
+fn messages(mut ended: Ended) -> Result<String> {
+    let messages = std::mem::take(&mut ended.output);
+    match ended.failure(usize::MAX) {
+        None => Ok(messages),
         Some(failure) => bail!(failure),
     }
 }
@@ -127,9 +129,16 @@ pub fn models(choice: &Choice) -> Result<Vec<Job>> {
 fn programs(title: String, what: &[&str], environment: &[(&str, &str)]) -> Result<Vec<Job>> {
     let mut step = Late::new(title);
     let build = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
-    let arguments = [&build, what].concat();
-    let messages = built(follow_cargo(&arguments, environment, |line| step.said(line)))?;
+    let mut cargo = workspace::cargo(&[&build, what].concat());
+    cargo.envs(environment.iter().copied());
+    let interrupts = Interrupts::watch();
+    let ended = process::run_shown(&mut cargo, LIMIT, |line| step.said(line))?;
     drop(step);
+    if ended.status.is_none() && interrupts.any() {
+        // No job has begun: there is nothing to tell.
+        interrupted();
+    }
+    let messages = built(messages(ended))?;
     let mut jobs = Vec::new();
     let packages = packages()?;
     for program in executables(&messages).into_iter().filter_map(|one| program(one, &packages)) {
@@ -281,6 +290,17 @@ mod tests {
         assert_eq!(name(true, "whole"), Some("trace/whole".to_string()));
         assert_eq!(name(false, "trace"), None, "a program that is no test");
         assert!(executables(r#"{"reason":"build-finished","success":true}"#).is_empty());
+    }
+
+    #[test]
+    fn why_a_build_failed_stands_on_standard_error() {
+        let built = |script: &str| {
+            let mut shell = Command::new("sh");
+            messages(process::run_apart(shell.args(["-c", script]), LIMIT).unwrap())
+        };
+        assert_eq!(built("echo {}; echo warning >&2").unwrap(), "{}\n");
+        let failure = built("echo {}; echo 'error: why' >&2; exit 101").unwrap_err();
+        assert_eq!(failure.to_string(), "exit status: 101\nerror: why");
     }
 
     #[test]
