@@ -1,4 +1,4 @@
-//! Standard output, where a reader may stop reading at any time.
+//! Standard output and standard error, whose readers may stop reading at any time.
 
 use rustix::termios::tcgetwinsize;
 use std::fmt::Display;
@@ -33,6 +33,11 @@ pub fn columns() -> usize {
 /// Prints a line. A closed pipe is no error: the exit status still tells how it went.
 pub fn line(text: impl Display) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
+}
+
+/// Prints on standard error, likewise.
+pub fn error(text: impl Display) {
+    let _ = write!(std::io::stderr().lock(), "{text}");
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Says on standard error what is going on: a spinner on a terminal, plain lines elsewhere.
 
+use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -23,7 +24,7 @@ impl Step {
             bar
         });
         if bar.is_none() {
-            eprintln!("{title} ...");
+            output::error(format_args!("{title} ...\n"));
         }
         Step { bar, title }
     }

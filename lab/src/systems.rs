@@ -40,13 +40,23 @@ pub fn path(system: &str) -> Result<PathBuf> {
     if let Some(found) = [named, inside].into_iter().find(|path| path.is_file()) {
         return Ok(found);
     }
+    Err(missing(system))
+}
+
+/// Why nothing is found: what was given is a folder, a path, or a name.
+fn missing(system: &str) -> anyhow::Error {
+    let given = Path::new(system);
     let names = names();
     let stem = given.file_stem().and_then(|stem| stem.to_str()).unwrap_or(system);
     let hint = did_you_mean(stem, names.iter().map(String::as_str));
-    Err(usage(format!(
-        "there is no system `{system}`, neither as a file nor in systems/ ({}){hint}",
-        names.join(", ")
-    )))
+    usage(if given.is_dir() {
+        format!("the folder `{system}` has no {MANIFEST}; `./giusto new` makes a system")
+    } else if given.components().count() > 1 || given.extension().is_some() {
+        format!("there is no file `{system}`{hint}")
+    } else {
+        let names = names.join(", ");
+        format!("there is no system `{system}`, neither as a file nor in systems/ ({names}){hint}")
+    })
 }
 
 /// Reads and checks a manifest, given by path or name.
@@ -152,6 +162,17 @@ mod tests {
         let error = path("no-such-system").unwrap_err();
         assert!(error.is::<crate::failure::Usage>());
         assert!(error.to_string().starts_with("there is no system `no-such-system`"));
+    }
+
+    #[test]
+    fn a_path_that_leads_to_no_system_is_told_from_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| path(folder.path().join(name).to_str().unwrap()).unwrap_err();
+        let said = inside("").to_string();
+        assert!(said.starts_with("the folder `") && said.contains("has no system.toml"), "{said}");
+        let said = inside("helo.toml").to_string();
+        assert!(said.starts_with("there is no file `"), "{said}");
+        assert!(said.ends_with("; did you mean `hello`?"), "{said}");
     }
 
     #[test]

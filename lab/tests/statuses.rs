@@ -1,7 +1,8 @@
-//! A manifest that is wrong ends every command that takes one with status 2, and says why.
+//! A manifest that is wrong or is not there ends every command that takes one with status 2, and
+//! says why.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// The program with these arguments.
 fn lab(arguments: &[&str]) -> Output {
@@ -41,4 +42,27 @@ fn a_program_that_does_not_exist_is_a_wrong_manifest() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("no-such-program"), "{said}");
+}
+
+#[test]
+fn a_path_that_leads_to_no_system_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (empty, nowhere) = (folder.path().to_path_buf(), folder.path().join("none"));
+    for command in ["run", "check", "trace", "profile", "test"] {
+        for (path, why) in [(&empty, "has no"), (&nowhere, "there is no file")] {
+            let output = lab(&[command, path.to_str().unwrap()]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+            assert!(said.contains(why), "{command}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_status_is_the_same_if_standard_error_is_closed() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut lab = Command::new(env!("CARGO_BIN_EXE_lab"));
+    let lab = lab.args(["run", "no-such-system"]).stdout(Stdio::null()).stderr(writer);
+    assert_eq!(lab.status().unwrap().code(), Some(2));
 }

@@ -60,9 +60,9 @@ pub fn explain(error: &anyhow::Error, as_json: bool) {
     // Problems with a manifest bring their own layout.
     let problems = error.downcast_ref::<Problems>();
     match problems {
-        Some(problems) => eprintln!("{problems}"),
-        None if error.is::<Usage>() => eprint!("{}", laid_out(&format!("{error:#}"))),
-        None => eprintln!("error: {error:#}"),
+        Some(problems) => output::error(format_args!("{problems}\n")),
+        None if error.is::<Usage>() => output::error(laid_out(&format!("{error:#}"))),
+        None => output::error(format_args!("error: {error:#}\n")),
     }
     if as_json {
         print_json(&json!({"error": format!("{error:#}"), "problems": problems}));

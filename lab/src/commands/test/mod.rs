@@ -41,14 +41,14 @@ mod watching;
 use super::{counted, print_json};
 use crate::cli::{self, Group};
 use crate::failure::{Verdict, usage};
-use crate::{output, workspace};
+use crate::{output, systems, workspace};
 use anyhow::Result;
 use builds::Builds;
 use clap::ValueEnum;
 use job::{Choice, Class, Job};
 use runner::How;
 use state::Progress;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     };
     let jobs = choice.choose(jobs);
     if jobs.is_empty() {
-        return Err(usage("no check has such a name; `./giusto test --list` shows all"));
+        return Err(nothing_to_run(&test.names));
     }
     if test.list {
         show(&jobs, as_json);
@@ -89,6 +89,7 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if let Some(directory) = state::path("log.txt").parent() {
         fs_err::create_dir_all(directory)?;
     }
+    let with_pages = jobs.iter().any(|job| job.group == Group::Docs);
     let durations = state::durations();
     let fail_fast = test.fail_fast;
     let how = How { fail_fast, log, progress, durations, make: Builds::make };
@@ -100,14 +101,24 @@ pub fn test(test: &cli::Test, as_json: bool) -> Result<Verdict> {
     if as_json {
         print_json(&summary);
     } else {
-        let left = if manifests.is_empty() { docs::left()? } else { Vec::new() };
-        for left in left {
+        for left in if with_pages { docs::left()? } else { Vec::new() } {
             output::line(format_args!("not run: {}: {}", left.place, left.reason));
         }
         output::line(spent::sentence(started.elapsed()));
         output::line(summary.closing());
     }
     Ok(Verdict::from_bool(held))
+}
+
+/// Why there is nothing to run: a path leads to no system, or no check has such a name.
+fn nothing_to_run(names: &[String]) -> anyhow::Error {
+    let is_path = |name: &&String| {
+        let path = Path::new(name.as_str());
+        path.is_absolute() || path.starts_with(".") || path.starts_with("..") || path.is_dir()
+    };
+    let found = names.iter().find(is_path).map(|name| systems::path(name));
+    let no_name = || usage("no check has such a name; `./giusto test --list` shows all");
+    found.and_then(Result::err).unwrap_or_else(no_name)
 }
 
 /// Tells the manifests of users' systems from names of checks.
