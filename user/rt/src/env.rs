@@ -28,8 +28,12 @@ impl Env {
     }
 
     /// The slot of a capability that the program cannot do without.
+    #[track_caller]
     pub fn cap(&self, name: &str) -> Slot {
-        self.find_cap(name).unwrap_or_else(|| panic!("the manifest gives no capability '{name}'"))
+        match self.find_cap(name) {
+            Some(slot) => slot,
+            None => panic!("the manifest gives no capability '{name}'"),
+        }
     }
 
     /// The slot of a capability, if the program has it.
@@ -56,8 +60,12 @@ impl Env {
     }
 
     /// Shared memory that the program cannot do without.
+    #[track_caller]
     pub fn mem(&self, name: &str) -> Words {
-        self.find_mem(name).unwrap_or_else(|| panic!("the manifest maps no memory '{name}'"))
+        match self.find_mem(name) {
+            Some(words) => words,
+            None => panic!("the manifest maps no memory '{name}'"),
+        }
     }
 
     /// Shared memory, if the program has it.
@@ -72,9 +80,13 @@ impl Env {
     }
 
     /// A number among the arguments, or what to take instead.
+    #[track_caller]
     pub fn number(&self, name: &str, default: u64) -> u64 {
         let Some(text) = self.arg(name) else { return default };
-        text.parse().unwrap_or_else(|_| panic!("argument '{name}' is '{text}', not a number"))
+        match text.parse() {
+            Ok(number) => number,
+            Err(_) => panic!("argument '{name}' is '{text}', not a number"),
+        }
     }
 
     /// Address and bytes of the memory for a heap, if the manifest gives one (key `heap`).
@@ -88,26 +100,32 @@ impl Env {
     }
 
     /// The top of the stack for further thread `n`, from 1.
+    #[track_caller]
     pub fn stack(&self, n: usize) -> u64 {
         let (top, distance) = self.row("stacks", n);
         top - n as u64 * distance
     }
 
     /// The message buffer of thread `n`; the first thread's is 0.
+    #[track_caller]
     pub fn buffer(&self, n: usize) -> Buffer {
         Buffer::at(self.buffer_address(n))
     }
 
     /// The address of [`Env::buffer`].
+    #[track_caller]
     pub fn buffer_address(&self, n: usize) -> u64 {
         let (first, distance) = self.row("buffers", n);
         first + n as u64 * distance
     }
 
+    #[track_caller]
     fn row(&self, name: &str, n: usize) -> (u64, u64) {
         assert!(n < self.threads(), "the manifest lays out no thread {n}");
-        let row = env::get(self.text, name).and_then(|row| env::pair(row, 16));
-        row.unwrap_or_else(|| panic!("the environment has no '{name}'"))
+        match env::get(self.text, name).and_then(|row| env::pair(row, 16)) {
+            Some(row) => row,
+            None => panic!("the environment has no '{name}'"),
+        }
     }
 
     /// The slots that the program may fill itself, from the first one each time. Two of these hand
@@ -156,8 +174,12 @@ impl Slots {
     }
 
     /// The next free slot.
+    #[track_caller]
     pub fn fresh(&mut self) -> Slot {
-        self.next().unwrap_or_else(|| panic!("all {} capability slots are taken", self.limit))
+        match self.next() {
+            Some(slot) => slot,
+            None => panic!("all {} capability slots are taken", self.limit),
+        }
     }
 
     /// The first slot beyond the table.
@@ -186,5 +208,57 @@ impl Iterator for Slots {
             self.next += 1;
             Slot(self.next - 1)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SlotPool;
+    use crate::machine::{self, BASE};
+    use std::boxed::Box;
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+    use std::sync::Once;
+    use std::thread_local;
+
+    thread_local! {
+        static LINE: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// The line of this file that a panic names, less the line of what panics.
+    fn off<T>(line: u32, what: impl FnOnce() -> T) -> i64 {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            let before = take_hook();
+            set_hook(Box::new(move |panic| {
+                let here = panic.location().filter(|place| place.file() == file!());
+                LINE.set(here.map_or(0, |place| place.line()));
+                before(panic);
+            }));
+        });
+        assert!(catch_unwind(AssertUnwindSafe(what)).is_err(), "it does not panic");
+        i64::from(LINE.take()) - i64::from(line)
+    }
+
+    #[test]
+    fn a_panic_names_the_line_that_asked_for_what_is_not_there() {
+        let _machine = machine::install(1);
+        let env = Env { text: "name=pump\narg.rate=fast\n", address: BASE };
+        let words = Words::at(BASE, 16);
+        let pool = SlotPool::over(Slots::new(1, 1), words);
+        let off = [
+            off(line!(), || env.cap("door")),
+            off(line!(), || env.mem("door")),
+            off(line!(), || env.number("rate", 1)),
+            off(line!(), || env.stack(1)),
+            off(line!(), || env.buffer(0)),
+            off(line!(), || Slots::new(1, 1).fresh()),
+            off(line!(), || pool.take()),
+            off(line!(), || words.get(2)),
+            off(line!(), || words.set(2, 1)),
+            off(line!(), || words.part(1, 2)),
+        ];
+        assert_eq!(off, [0; 10]);
     }
 }

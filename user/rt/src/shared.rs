@@ -39,27 +39,32 @@ impl Words {
 
     /// One word.
     #[inline(always)]
+    #[track_caller]
     pub fn get(&self, index: usize) -> u64 {
         self.reach(index, Rights::READ).load(Ordering::Relaxed)
     }
 
     /// Changes one word.
     #[inline(always)]
+    #[track_caller]
     pub fn set(&self, index: usize, value: u64) {
         self.reach(index, Rights::WRITE).store(value, Ordering::Relaxed);
     }
 
     /// Adds to one word and returns what it was.
+    #[track_caller]
     pub fn add(&self, index: usize, value: u64) -> u64 {
         self.reach(index, Rights::WRITE).fetch_add(value, Ordering::Relaxed)
     }
 
     /// One word itself, to be read and written.
+    #[track_caller]
     pub fn word(&self, index: usize) -> &'static AtomicU64 {
         self.reach(index, Rights::WRITE)
     }
 
     #[inline(always)]
+    #[track_caller]
     fn reach(&self, index: usize, rights: Rights) -> &'static AtomicU64 {
         assert!(index < self.len, "word {index} of {}", self.len);
         address::word(self.address + 8 * index as u64, rights)
@@ -71,6 +76,7 @@ impl Words {
     }
 
     /// A part of them.
+    #[track_caller]
     pub fn part(&self, from: usize, words: usize) -> Words {
         let fits = from.checked_add(words).is_some_and(|end| end <= self.len);
         assert!(fits, "{words} words from {from} of {}", self.len);

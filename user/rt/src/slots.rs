@@ -90,7 +90,10 @@ impl SlotPool {
     /// If all are taken.
     #[track_caller]
     pub fn take(&self) -> OwnedSlot {
-        self.try_take().unwrap_or_else(|full| panic!("{full}"))
+        match self.try_take() {
+            Ok(slot) => slot,
+            Err(full) => panic!("{full}"),
+        }
     }
 
     /// How many slots the pool has.
