@@ -67,14 +67,14 @@ fn parts(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Vec<Pro
         reservation::load(values, given).err(),
         sharing::of_domain(values, given).err(),
         sharing::tasks(values, given).err(),
-        args(values, given).err(),
         fault_handler(values, given).err(),
         supervised::restart(values, table).err(),
         repeated_map(values, given).err(),
         repeated_capability(values, given).err(),
     ];
     let maps = given.maps.iter().filter_map(|one| map(values, one).err());
-    first.into_iter().flatten().chain(maps).chain(caps).collect()
+    let args = given.args.iter().filter_map(|one| argument(values, one).err());
+    first.into_iter().flatten().chain(args).chain(maps).chain(caps).collect()
 }
 
 /// Reads a domain; or the first that is wrong with it.
@@ -104,7 +104,7 @@ fn whole(values: &Values, table: &Spanned<schema::Domain>, cpus: u32) -> Result<
         sections: sharing::of_domain(values, given)?,
         tasks: sharing::tasks(values, given)?,
         quota: quota.map(|amount| amount.map_or(0, |(number, _)| number)),
-        args: args(values, given)?,
+        args: given.args.iter().map(|one| argument(values, one)).collect::<Result<_, _>>()?,
         fault_handler: fault_handler(values, given)?,
         may_fault: given.may_fault,
         restart: supervised::restart(values, table)?,
@@ -168,16 +168,17 @@ fn slots(values: &Values, table: &Spanned<schema::Domain>) -> Result<u32, Proble
     Err(values.source.problem(&at, message, help))
 }
 
-fn args(values: &Values, given: &schema::Domain) -> Result<Vec<(String, String)>, Problem> {
-    let arg = |(key, value): (&schema::Word, &Spanned<toml::Value>)| {
-        let name = key.get_ref();
-        if !is_name(name) {
-            let message = format!("{} is not a name of an argument", quote(name));
-            return Err(values.problem(key, message, "use letters, digits, `-` and `_`"));
-        }
-        Ok((name.clone(), values.line(value)?))
-    };
-    given.args.iter().map(arg).collect()
+/// Name and value of an argument.
+fn argument(
+    values: &Values,
+    (key, value): (&schema::Word, &Spanned<toml::Value>),
+) -> Result<(String, String), Problem> {
+    let name = key.get_ref();
+    if !is_name(name) {
+        let message = format!("{} is not a name of an argument", quote(name));
+        return Err(values.problem(key, message, "use letters, digits, `-` and `_`"));
+    }
+    Ok((name.clone(), values.line(value)?))
 }
 
 fn fault_handler(values: &Values, given: &schema::Domain) -> Result<Option<FaultHandler>, Problem> {

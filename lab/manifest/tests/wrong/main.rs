@@ -186,14 +186,15 @@ fn all_that_is_wrong_with_a_domain_is_told() {
     let text = format!(
         "{SYSTEM}\n[[domain]]\nname = \"a\"\nprogram = \"echo\"\npriority = 300\nthreads = 0\n\
          maps = [{{ memory = \"none\", rights = \"r\" }}, {{ memory = \"nor\", rights = \"r\" }}]\n\
-         caps = [{{ name = \"x\", endpoint = \"nowhere\" }}]\nstack = \"17\"\n"
+         caps = [{{ name = \"x\", endpoint = \"nowhere\" }}]\nstack = \"17\"\n\
+         args = {{ a = 1.5, \"b c\" = 1, d = [1] }}\n"
     );
     let places: Vec<_> = problems(&text).0.iter().map(|one| (one.line, one.column)).collect();
     let mut sorted = places.clone();
     sorted.sort_unstable();
     assert_eq!(places, sorted, "in the order of the text");
     let lines: Vec<_> = places.iter().map(|(line, _)| *line).collect();
-    assert_eq!(lines, [7, 8, 9, 9, 10, 11]);
+    assert_eq!(lines, [7, 8, 9, 9, 10, 11, 12, 12, 12]);
 }
 
 #[test]
