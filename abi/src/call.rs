@@ -137,7 +137,9 @@ pub enum Call {
     /// Reads one byte from the console in slot `a0` (result 0), or fails with
     /// [`Error::Timeout`](crate::Error::Timeout) if there is none.
     ConsoleRead = 57,
-    /// Ends the run with exit status `a1`; slot `a0` holds the system capability.
+    /// Ends the run with the exit status in the low half of `a1`; slot `a0` holds the system
+    /// capability. With [`PANIC_STATUS`](crate::message::PANIC_STATUS) the console is told of a
+    /// panic, whose place is in the high half, as [`PANIC`](crate::message::PANIC) says.
     Shutdown = 58,
     /// Statistics: slot `a0` holds the system capability, `a1` is a [`Table`], `a2` an index.
     /// The results are words.

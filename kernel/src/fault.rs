@@ -5,6 +5,7 @@ use crate::access::Ref;
 use crate::cost::CostEvent;
 use crate::entry::Entry;
 use crate::ipc::transfer::Message;
+use crate::manage::Manager;
 use crate::object::Thread;
 use crate::object::thread::{Continuation, Outgoing, State, Wait, flag};
 use crate::port::{Context, Port};
@@ -12,7 +13,7 @@ use crate::sched::Scheduler;
 use crate::system::System;
 use abi::call::ThreadState;
 use abi::call::fault::{CONTINUE, RETRY};
-use abi::message::FaultKind;
+use abi::message::{FaultKind, PANIC};
 use abi::trace::{Event, point};
 use abi::{Error, Info};
 
@@ -120,16 +121,15 @@ impl<S: System> Entry<S> {
     #[inline(always)]
     fn tell_console(&self, me: Ref<Thread<S::Port>>, fault: Fault, instruction: u64) {
         let inside = S::Port::TRAINS && self.hold(me).inside.get().is_some();
-        let domain = self.hold(me).domain.get();
         let manager = self.manage();
-        let outermost = manager.outermost(domain);
-        let payer = manager.all.open(outermost);
+        let payer = manager.all.open(manager.outermost(self.hold(me).domain.get()));
         if let Some(left) = payer.reports.get().checked_sub(1) {
             payer.reports.set(left);
-            let own = manager.all.open(domain);
-            let inner = (outermost != domain).then(|| own.name.get());
-            let names = (payer.name.get(), inner, manager.name_of(me));
-            self.kernel.report_fault(names, me.index(), fault, (instruction, inside));
+            let end: &[u8] = match inside {
+                true => b"; the call that has entered fails\n",
+                false => b"; no handler, thread suspended\n",
+            };
+            manager.report(me, fault, instruction, end);
         }
     }
 
@@ -160,6 +160,28 @@ impl<S: System> Entry<S> {
     }
 }
 
+impl<P: Port> Manager<'_, P> {
+    /// A panicking program ends the run: tells the console of it as of the fault that it would be
+    /// if the program might not do that. `place` is where, above [`PANIC`]; 0 if it is not known.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn tell_of_panic(&self, me: Ref<Thread<P>>, place: u64) {
+        let fault = Fault { kind: FaultKind::Memory, detail: PANIC + place, code: 0 };
+        let (instruction, _) = self.all.open(me).context.position();
+        self.report(me, fault, instruction, b"; the run ends\n");
+    }
+
+    /// Tells the console of a fault of a thread, under the names that it and its domain have.
+    fn report(&self, me: Ref<Thread<P>>, fault: Fault, instruction: u64, end: &[u8]) {
+        let domain = self.all.open(me).domain.get();
+        let outermost = self.outermost(domain);
+        let own = self.all.open(domain);
+        let inner = (outermost != domain).then(|| own.name.get());
+        let names = (self.all.open(outermost).name.get(), inner, self.name_of(me));
+        self.kernel.report_fault(names, me.index(), fault, (instruction, end));
+    }
+}
+
 impl<P: Port> crate::kernel::Kernel<P> {
     /// Tells the console. Without the formatter, whose text would weigh more than the rest of
     /// fault handling. A domain that a program made stands behind the manifest's that it is in,
@@ -169,7 +191,7 @@ impl<P: Port> crate::kernel::Kernel<P> {
         (outer, inner, of_thread): ([u64; 2], Option<[u64; 2]>, [u64; 2]),
         thread: u32,
         fault: Fault,
-        (at, inside): (u64, bool),
+        (at, end): (u64, &[u8]),
     ) {
         self.port.console_write(b"fault: ");
         self.port.console_write(fault.kind.name().as_bytes());
@@ -185,10 +207,7 @@ impl<P: Port> crate::kernel::Kernel<P> {
         write_number(write, b", detail ", fault.detail);
         write_number(write, b", code ", fault.code);
         write_number(write, b", at ", at);
-        self.port.console_write(match inside {
-            true => b"; the call that has entered fails\n",
-            false => b"; no handler, thread suspended\n",
-        });
+        self.port.console_write(end);
     }
 
     #[inline(never)]

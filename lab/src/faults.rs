@@ -71,6 +71,9 @@ impl Line<'_> {
 /// The first page of a program.
 const FIRST_PAGE: Range<u64> = manifest::PROGRAMS.start..manifest::PROGRAMS.start + PAGE;
 
+/// What becomes of a thread whose fault no handler took, or that ends the run in a panic.
+const ENDINGS: [&str; 2] = ["; no handler, thread suspended", "; the run ends"];
+
 /// The faults that a console tells of.
 pub fn told(console: &str, system: &System, images: &Images) -> Vec<Fault> {
     let lines: Vec<&str> = console.lines().collect();
@@ -92,7 +95,7 @@ fn said<'a>(before: &[&'a str], domain: &str) -> Option<&'a str> {
 /// Reads a line, in which a program may have written before.
 fn read(line: &str) -> Option<Line<'_>> {
     let (_, facts) = line.trim_end().rsplit_once("fault: ")?;
-    let facts = facts.strip_suffix("; no handler, thread suspended")?;
+    let facts = ENDINGS.iter().find_map(|ending| facts.strip_suffix(ending))?;
     let mut facts = facts.split(", ");
     let kind = facts.next()?;
     let mut fact = |name: &str| facts.next()?.strip_prefix(name)?.strip_prefix(' ');
@@ -206,6 +209,9 @@ mod tests {
         assert_eq!(read("fault: memory, domain pump, at 0x10; no handler, thread suspended"), None);
         assert_eq!(read("pump: fault: memory"), None);
         assert!(read(&format!("working ... {LINE}")).is_some(), "behind a program's own words");
+        let last = LINE.replace("no handler, thread suspended", "the run ends");
+        assert_eq!(read(&last), read(LINE));
+        assert_eq!(read(&LINE.replace("no handler, thread suspended", "it goes on")), None);
         let told = told(&format!("one\n{LINE}\ntwo\n"), &system(), &Images::default());
         assert_eq!(told.len(), 1);
         assert_eq!((told[0].domain.as_str(), told[0].program.as_deref()), ("pump", Some("echo")));

@@ -28,6 +28,7 @@ use crate::port::{Context, Port};
 use crate::system::System;
 use abi::call::{Call, Fact, RESTARTED};
 use abi::futex::Scope;
+use abi::message::PANIC_STATUS;
 use abi::trace::point;
 use abi::{Error, Rights};
 use futex::identity;
@@ -94,10 +95,14 @@ impl<P: Port> Manager<'_, P> {
             Call::ConsoleRead => self.console_read(own, slot?),
             Call::Shutdown => {
                 self.machine(own, slot?)?;
+                let status = args[1] as u32;
+                if u64::from(status) == PANIC_STATUS {
+                    self.tell_of_panic(me, args[1] >> 32);
+                }
                 if P::TREE {
                     self.leave_accounts();
                 }
-                self.kernel.port.shutdown(args[1] as u32)
+                self.kernel.port.shutdown(status)
             }
             Call::Inspect => self.inspect(own, slot?, args[1], args[2]),
             Call::Observe => self.observe(own, slot?, args[1], args[2]),

@@ -9,9 +9,10 @@ void giusto_panic_at(const struct giusto_place *place, const char *message)
     printf("%s: panicked at %.*s:%u:\n%s\n", giusto_name(), (int)place->length, place->file,
         (unsigned)place->line, message);
     giusto_slot system = giusto_find_cap("system");
+    uint64_t at = (uint64_t)(uintptr_t)place;
     if (system != GIUSTO_NOTHING)
-        giusto_shutdown(system, GIUSTO_PANIC_STATUS);
-    *(volatile unsigned char *)(uintptr_t)(GIUSTO_PANIC + (uint64_t)(uintptr_t)place) = 0;
+        giusto_simple(GIUSTO_CALL_SHUTDOWN, system, at << 32 | GIUSTO_PANIC_STATUS, 0);
+    *(volatile unsigned char *)(uintptr_t)(GIUSTO_PANIC + at) = 0;
     giusto_wait_for_ever();
 }
 

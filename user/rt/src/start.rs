@@ -37,7 +37,7 @@ pub fn exit() -> ! {
 /// gets no argument: here alone the environment's address is kept aside.
 #[cfg(target_os = "none")]
 mod panic {
-    use crate::{Env, PANIC_STATUS, arch, error, exit, println, system};
+    use crate::{Env, arch, error, exit, println, system};
     use abi::message::PANIC;
     use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -61,11 +61,11 @@ mod panic {
         if let Some(place) = info.location() {
             error!(env.log(), "panicked at {place}: {}", info.message());
         }
+        let place = info.location().map_or(0, |place| core::ptr::from_ref(place).addr() as u64);
         if let Some(system) = env.find_cap("system") {
-            let _ = system::shutdown(system, PANIC_STATUS);
+            let _ = system::shutdown_in_panic(system, place);
         }
-        let place = info.location().map_or(0, |place| core::ptr::from_ref(place).addr());
-        arch::panicked(PANIC + place as u64);
+        arch::panicked(PANIC + place);
         exit()
     }
 }

@@ -5,6 +5,7 @@ use crate::arch::{self, ANY, Outcome, word};
 use crate::ipc::{Wait, receive};
 use abi::boot::{MOST_NAME, name_words};
 use abi::call::{BLOCK_WORDS, Call, Fact, Observe, Table};
+use abi::message::PANIC_STATUS;
 use abi::statistics::Counter;
 use abi::{Error, Status};
 
@@ -139,7 +140,13 @@ pub fn long_work(n: u64) {
     arch::long_work(n);
 }
 
-/// Ends the run with an exit status.
+/// Ends the run with an exit status, of which 32 bits count.
 pub fn shutdown(system: Slot, status: u64) -> Result<(), Error> {
-    done(Call::Shutdown, [system.word(), status])
+    done(Call::Shutdown, [system.word(), status & 0xffff_ffff])
+}
+
+/// Ends the run for a panic at a place of the program, as [`abi::message::PANIC`] says; 0 if it is
+/// not known.
+pub(crate) fn shutdown_in_panic(system: Slot, place: u64) -> Result<(), Error> {
+    done(Call::Shutdown, [system.word(), place << 32 | PANIC_STATUS])
 }

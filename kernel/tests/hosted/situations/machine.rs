@@ -8,6 +8,7 @@ use crate::support::scene::{
 };
 use abi::boot::name_words;
 use abi::call::{BLOCK_WORDS, Call, Fact, Table, ThreadState};
+use abi::message::PANIC_STATUS;
 use abi::object::Resource;
 use abi::{Error, PAGE, Rights};
 use kernel::port::{Port, Space};
@@ -127,6 +128,20 @@ fn the_end() {
     board.fails(2, system(Call::Shutdown, &[CONSOLE_SLOT, 3]), Error::WrongKind);
     board.fails(2, system(Call::Shutdown, &[FREE, 3]), Error::NoCapability);
     assert_eq!(board.ended.get(), None);
-    board.call(system(Call::Shutdown, &[SYSTEM_SLOT, 3]));
+    board.call(system(Call::Shutdown, &[SYSTEM_SLOT, 7 << 32 | 3]));
     assert_eq!(board.ended.get(), Some(3));
+    assert!(board.host.output.borrow().is_empty(), "only a panic is told");
+}
+
+#[test]
+fn a_panic_that_ends_the_run_is_told() {
+    let board = machine::<Fastpath<Host>>();
+    board.fails(2, system(Call::Shutdown, &[FREE, PANIC_STATUS]), Error::NoCapability);
+    assert!(board.host.output.borrow().is_empty());
+    board.call(system(Call::Shutdown, &[SYSTEM_SLOT, 0x20_4468 << 32 | PANIC_STATUS]));
+    assert_eq!(board.ended.get(), Some(PANIC_STATUS as u32));
+    let told = String::from_utf8_lossy(&board.host.output.borrow()).to_string();
+    assert!(told.starts_with("fault: memory, domain "), "{told}");
+    assert!(told.contains(", detail 0x00007fff00204468, code 0x0"), "{told}");
+    assert!(told.ends_with("; the run ends\n") && told.lines().count() == 1, "{told}");
 }

@@ -6,7 +6,8 @@ use super::{giusto, process};
 use crate::cli::Group;
 use crate::machine::{MACHINES, Machine};
 use crate::workspace;
-use anyhow::{Context, Result, ensure};
+use abi::message::PANIC_STATUS;
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -17,6 +18,19 @@ const SYSTEM: &str = "systems/crash.toml";
 
 /// What lets that one end the run.
 const END: &str = "    { name = \"system\", system = true },\n";
+
+/// A program that may end the run, and panics.
+const JUDGE: &str = "\
+[system]
+name = \"judge\"
+
+[[domain]]
+name = \"judge\"
+program = \"crash\"
+priority = 100
+args = { how = \"panic\" }
+caps = [{console}{ name = \"system\", system = true }]
+";
 
 /// What the faults are called, each with a file that both machines name.
 const FAULTS: [(&str, &str); 3] = [
@@ -51,6 +65,7 @@ pub fn jobs() -> Vec<Job> {
         [
             job("programs that go wrong are told of, and the rest goes on", ends),
             job("logs stay when a run is ended", is_ended),
+            job("a panic that ends the run is told, with a console and without", ends_the_run),
         ]
     };
     MACHINES.into_iter().flat_map(on).collect()
@@ -80,6 +95,23 @@ fn is_ended(machine: &str) -> Result<()> {
     let told = told(&["run", path, "--machine", machine, "--timeout", "2"])?;
     ensure!(told["exit"] != "done", "it ended by itself: {told:#}");
     logged(&told)
+}
+
+fn ends_the_run(machine: &str) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("judge.toml");
+    let path = path.to_str().context("the temporary directory's name is not text")?;
+    for console in ["", "{ name = \"console\", console = true }, "] {
+        fs_err::write(path, JUDGE.replace("{console}", console))?;
+        let told = told(&["run", path, "--machine", machine])?;
+        ensure!(told["exit"] == "done" && told["status"] == PANIC_STATUS, "{told:#}");
+        let [fault] = &told["faults"].as_array().context("no faults")?[..] else {
+            bail!("not one fault: {told:#}");
+        };
+        let said = fault["what"].as_str().is_some_and(|said| said.starts_with(FAULTS[1].0));
+        ensure!(said && fault["domain"] == "judge", "other words: {fault:#}");
+    }
+    Ok(())
 }
 
 /// What a run tells as JSON; some of its programs have faulted.

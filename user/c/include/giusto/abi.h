@@ -160,7 +160,11 @@ enum giusto_call {
      * there is none.
      */
     GIUSTO_CALL_CONSOLE_READ = 57,
-    /** Ends the run with exit status `a1`; slot `a0` holds the system capability. */
+    /**
+     * Ends the run with the exit status in the low half of `a1`; slot `a0` holds the system
+     * capability. With `PANIC_STATUS` the console is told of a panic, whose place is in the high
+     * half, as `PANIC` says.
+     */
     GIUSTO_CALL_SHUTDOWN = 58,
     /**
      * Statistics: slot `a0` holds the system capability, `a1` is a `Table`, `a2` an index. The

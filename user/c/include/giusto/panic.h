@@ -3,8 +3,8 @@
  *
  * A panic prints the domain's name, file, line and message on the console. It ends the run with
  * status `GIUSTO_PANIC_STATUS` if the program holds `system`; else it is a memory fault at
- * `GIUSTO_PANIC` plus the address of the place, which the thread's handler takes, or `./giusto run`
- * tells (docs/faults.md).
+ * `GIUSTO_PANIC` plus the address of the place, which the thread's handler takes. What no handler
+ * takes `./giusto run` tells (docs/faults.md).
  */
 #ifndef GIUSTO_PANIC_H
 #define GIUSTO_PANIC_H

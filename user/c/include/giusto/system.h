@@ -50,10 +50,10 @@ static inline int giusto_read(giusto_slot console)
     return out.status == 0 ? (int)out.results[0] : -1;
 }
 
-/** Ends the run with a status; returns only if it fails. */
+/** Ends the run with a status, of which 32 bits count; returns only if it fails. */
 static inline giusto_status giusto_shutdown(giusto_slot system, uint64_t status)
 {
-    return giusto_simple(GIUSTO_CALL_SHUTDOWN, system, status, 0);
+    return giusto_simple(GIUSTO_CALL_SHUTDOWN, system, (uint32_t)status, 0);
 }
 
 #ifdef __cplusplus

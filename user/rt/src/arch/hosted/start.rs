@@ -4,7 +4,7 @@ use super::{Instruction, MACHINE, Program, TEXT, machine, std};
 use crate::arch::{self, ANY, word};
 use crate::start::tell_end;
 use crate::train::{self, Entry, Visitor};
-use crate::{Env, Message, PANIC_STATUS, Slot, Wait, Words, error, exit, ipc, println, system};
+use crate::{Env, Message, Slot, Wait, Words, error, exit, ipc, println, system};
 use abi::Rights;
 use abi::call::Call;
 use abi::message::{self, FaultKind};
@@ -178,7 +178,7 @@ fn guarded(environment: u64, run: impl FnOnce(&Env)) {
             None => machine().say(&told(env.name(), &said)),
         }
         if let Some(system) = env.find_cap("system") {
-            let _ = system::shutdown(system, PANIC_STATUS);
+            let _ = system::shutdown_in_panic(system, 0);
         }
         let _ = machine().reach(message::PANIC, Rights::READ, false);
     }
